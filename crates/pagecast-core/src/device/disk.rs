@@ -1,0 +1,28 @@
+//! A disk: a rate for reading and one for writing, which may change with the number of streams.
+//!
+//! Left out until an issue asks for them: latency, the cost of a request, seeks, queue depth, schedulers.
+
+use super::ReadWrite;
+use super::sharing::Sides;
+use crate::flow::{Network, Resource};
+use crate::machine::Disk;
+use crate::result::Part;
+use crate::units::BytesPerSecond;
+
+/// Adds a disk to the network.
+pub(crate) fn disk(disk: &Disk, network: &mut impl Network) -> ReadWrite {
+    let sides = Sides {
+        read: side(disk.read, &disk.read_at),
+        write: side(disk.write, &disk.write_at),
+        read_part: Part::DeviceRead,
+        write_part: Part::DeviceWrite,
+    };
+    sides.add(disk.sharing, network)
+}
+
+fn side(rate: BytesPerSecond, at: &[(u32, BytesPerSecond)]) -> Resource {
+    match at {
+        [] => Resource::constant(rate.0),
+        points => Resource::varying(points.iter().map(|&(streams, rate)| (streams, rate.0)).collect()),
+    }
+}

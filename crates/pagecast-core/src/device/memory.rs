@@ -1,0 +1,33 @@
+//! Memory and processors: what copies and computing share.
+
+use super::ReadWrite;
+use super::sharing::Sides;
+use crate::flow::{Network, Path, Resource, Use};
+use crate::machine::Memory;
+use crate::result::Part;
+
+/// Bytes that stand for a second of computing: a nanosecond each.
+const SECOND: f64 = 1e9;
+
+/// Adds the memory of a host.
+pub(crate) fn memory(memory: &Memory, network: &mut impl Network) -> ReadWrite {
+    let side = |rate: f64| {
+        let mut side = Resource::constant(rate);
+        side.per_flow_max = memory.per_thread.map(|most| most.0);
+        side
+    };
+    let sides = Sides {
+        read: side(memory.read.0),
+        write: side(memory.write.0),
+        read_part: Part::CpuCopy,
+        write_part: Part::CpuCopy,
+    };
+    sides.add(memory.sharing, network)
+}
+
+/// Adds the processors of a host: a flow of a nanosecond each byte, at most one core each.
+pub(crate) fn processors(cores: u32, network: &mut impl Network) -> Path {
+    let mut all = Resource::constant(f64::from(cores) * SECOND);
+    all.per_flow_max = Some(SECOND);
+    Path::new(&[Use { resource: network.add(all), cost: 1.0, part: Part::Compute }])
+}

@@ -1,0 +1,19 @@
+//! Devices as resources that flows share: disks, memory and processors.
+
+mod disk;
+mod memory;
+mod sharing;
+mod unevenness;
+
+pub(crate) use disk::disk;
+pub(crate) use memory::{memory, processors};
+pub(crate) use unevenness::stream_weight;
+
+use crate::flow::Path;
+
+/// What reading from and writing to a device crosses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadWrite {
+    pub read: Path,
+    pub write: Path,
+}

@@ -1,0 +1,52 @@
+//! Devices that serve equal streams unequally.
+//!
+//! Each stream (a process on a disk) has a weight, drawn once from a log-normal distribution of mean 1. The draw depends on
+//! the seed, the disk and the process alone, so one more process or draw elsewhere changes no other weight.
+
+/// The weight of a stream. `variation` is the coefficient of variation of the weights.
+pub(crate) fn stream_weight(seed: u64, disk: u32, process: u32, variation: f64) -> f64 {
+    if variation == 0.0 {
+        return 1.0;
+    }
+    let stream = mix(mix(seed) ^ (u64::from(disk) << 32 | u64::from(process)));
+    let (first, second) = (unit(mix(stream)), unit(mix(stream ^ u64::MAX)));
+    // Box-Muller; `first` is never 0.
+    let normal = (-2.0 * first.ln()).sqrt() * (std::f64::consts::TAU * second).cos();
+    let variance = variation.mul_add(variation, 1.0).ln();
+    variance.sqrt().mul_add(normal, -variance / 2.0).exp()
+}
+
+/// The finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+/// A number above 0 and at most 1.
+fn unit(random: u64) -> f64 {
+    ((random >> 11) + 1) as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_have_mean_one_and_the_given_variation() {
+        let weights: Vec<f64> = (0..20_000).map(|process| stream_weight(7, 0, process, 0.2)).collect();
+        let mean = weights.iter().sum::<f64>() / 20_000.0;
+        let variance = weights.iter().map(|weight| (weight - mean).powi(2)).sum::<f64>() / 20_000.0;
+        assert!((mean - 1.0).abs() < 0.005, "mean {mean}");
+        assert!((variance.sqrt() - 0.2).abs() < 0.005, "deviation {}", variance.sqrt());
+    }
+
+    #[test]
+    fn a_stream_keeps_its_weight_and_seeds_differ() {
+        assert_eq!(stream_weight(7, 1, 2, 0.2), stream_weight(7, 1, 2, 0.2));
+        assert_ne!(stream_weight(7, 1, 2, 0.2), stream_weight(8, 1, 2, 0.2));
+        assert_ne!(stream_weight(7, 1, 2, 0.2), stream_weight(7, 2, 1, 0.2));
+        assert_eq!(stream_weight(7, 1, 2, 0.0), 1.0);
+    }
+}

@@ -1,0 +1,321 @@
+//! Gives time to everything: a clock, an order of events, and the loop that asks policies and moves flows.
+//!
+//! What happens at one instant happens in this order: flows that end, by their numbers; wake-ups, in the order in which they
+//! were set; policies that wanted to be called, by host. Then all flows get their rates anew. A process goes on with its
+//! next operation at once when one has ended. Equal input and seed give equal results, bit by bit.
+
+mod agenda;
+mod operations;
+mod processes;
+mod setup;
+mod transfers;
+
+use std::collections::VecDeque;
+
+use agenda::{Agenda, Wake};
+use processes::Running;
+
+use crate::device::stream_weight;
+use crate::error::SimulationError;
+use crate::flow::fluid::Fluid;
+use crate::flow::stepped::Stepped;
+use crate::flow::{Completion, FlowSpec, Network, Path, Progress, ResourceId};
+use crate::fs::Namespace;
+use crate::fs::nfs::{Nfs, Stage};
+use crate::policy::{Actions, Command, Event, FileId, OperationId, Outcome, Policy, Request};
+use crate::result::{Recorder, SimulationResult};
+use crate::scenario::{Residency, Scenario};
+use crate::units::Nanos;
+
+/// Asked now and then with the simulated time; true stops the run.
+pub type Interrupt<'a> = dyn FnMut(Nanos) -> bool + 'a;
+
+/// How to run a scenario.
+#[derive(Default)]
+pub struct Settings<'a> {
+    /// Of all random streams.
+    pub seed: u64,
+    /// When file residency is written down.
+    pub residency: Residency,
+    /// Options of the model that replace those of the scenario.
+    pub options: Vec<(String, String)>,
+    /// May stop the run.
+    pub interrupt: Option<&'a mut Interrupt<'a>>,
+}
+
+/// Simulates a scenario under a model.
+///
+/// # Errors
+/// What the scenario, its programs or the model's options make impossible.
+pub fn simulate<'a>(
+    scenario: &'a Scenario,
+    model: &str,
+    settings: Settings<'a>,
+) -> Result<SimulationResult, SimulationError> {
+    Engine::<Fluid>::new(scenario, model, settings)?.run()
+}
+
+/// The same by steps of a millisecond: slow, and up to a step late for every transfer. For checking [`simulate`].
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_by_steps<'a>(
+    scenario: &'a Scenario,
+    model: &str,
+    settings: Settings<'a>,
+) -> Result<SimulationResult, SimulationError> {
+    Engine::<Stepped>::new(scenario, model, settings)?.run()
+}
+
+/// How often an interrupt is asked for, in rounds of the loop and operations begun.
+const INTERRUPT_EVERY: u32 = 1 << 10;
+
+/// Who a flow belongs to.
+#[derive(Clone, Copy, Debug)]
+enum Owner {
+    /// The policy of a host.
+    Policy(u32),
+    /// A process that computes.
+    Process(u32),
+    /// A stage of a transfer between hosts.
+    Transfer(u32, Stage),
+}
+
+/// A host at run time.
+struct HostState {
+    policy: Box<dyn Policy>,
+    processors: Path,
+    /// The call that is on the agenda.
+    next_call: Option<Nanos>,
+    /// Anonymous memory of its processes.
+    anonymous: u64,
+}
+
+/// A resource that serves equal streams unequally.
+struct Uneven {
+    resource: ResourceId,
+    disk: u32,
+    variation: f64,
+}
+
+struct Engine<'a, N> {
+    scenario: &'a Scenario,
+    seed: u64,
+    residency: Residency,
+    interrupt: Option<&'a mut Interrupt<'a>>,
+    until_interrupt: u32,
+    now: Nanos,
+    network: N,
+    hosts: Vec<HostState>,
+    /// What each disk of each host, and each link, crosses.
+    paths: setup::Paths,
+    uneven: Vec<Uneven>,
+    namespace: Namespace<'a>,
+    nfs: Nfs,
+    actions: Actions,
+    owners: Vec<Owner>,
+    agenda: Agenda,
+    processes: Vec<Running>,
+    /// How many processes have not ended, and how many of those do not wait for others.
+    alive: u32,
+    active: u32,
+    /// Processes whose operation has just ended.
+    ready: VecDeque<u32>,
+    events: processes::Events,
+    recorder: Recorder,
+}
+
+impl<N: Network> Engine<'_, N> {
+    fn run(mut self) -> Result<SimulationResult, SimulationError> {
+        self.load_files()?;
+        self.start_processes()?;
+        let mut ended = Vec::new();
+        while self.alive > 0 {
+            self.check_deadlock()?;
+            self.settle()?;
+            let next = [self.network.next_event(), self.agenda.next()].into_iter().flatten().min();
+            self.now = next.expect("a live process that waits for no other has a flow or a wake-up");
+            self.check_interrupt()?;
+            self.network.completed(self.now, &mut ended);
+            for completion in ended.drain(..) {
+                self.flow_ended(&completion)?;
+            }
+            while let Some(wake) = self.agenda.due(self.now) {
+                self.woken(wake)?;
+            }
+        }
+        self.record_residency(None);
+        Ok(self.recorder.finish(self.now))
+    }
+
+    fn check_interrupt(&mut self) -> Result<(), SimulationError> {
+        self.until_interrupt -= 1;
+        if self.until_interrupt > 0 {
+            return Ok(());
+        }
+        self.until_interrupt = INTERRUPT_EVERY;
+        let now = self.now;
+        let stop = self.interrupt.as_mut().is_some_and(|interrupt| interrupt(now));
+        if stop { Err(SimulationError::Interrupted) } else { Ok(()) }
+    }
+
+    /// Gives all flows their rates, and policies that watch some the news.
+    fn settle(&mut self) -> Result<(), SimulationError> {
+        let mut changed = Vec::new();
+        loop {
+            self.network.settle(self.now, &mut changed);
+            if changed.is_empty() {
+                return Ok(());
+            }
+            self.tell_progress(&mut changed)?;
+        }
+    }
+
+    fn tell_progress(&mut self, changed: &mut Vec<Progress>) -> Result<(), SimulationError> {
+        let now = self.now;
+        let owner = |each: &Progress, owners: &[Owner]| match owners[each.flow.slot as usize] {
+            Owner::Policy(host) => Some(host),
+            Owner::Process(_) | Owner::Transfer(..) => None,
+        };
+        changed.sort_by_key(|each| (owner(each, &self.owners), each.flow));
+        for host in 0..self.hosts.len() as u32 {
+            let news: Vec<Progress> =
+                changed.iter().filter(|each| owner(each, &self.owners) == Some(host)).copied().collect();
+            if !news.is_empty() {
+                self.with_policy(host, |policy, actions| policy.advance(now, &news, actions))?;
+            }
+        }
+        changed.clear();
+        Ok(())
+    }
+
+    fn flow_ended(&mut self, completion: &Completion) -> Result<(), SimulationError> {
+        self.actions.release(completion.flow);
+        let now = self.now;
+        match self.owners[completion.flow.slot as usize] {
+            Owner::Policy(host) => {
+                self.with_policy(host, |policy, actions| policy.completed(now, completion, actions))?;
+            }
+            Owner::Process(process) => {
+                self.end_operation(process, Outcome { parts: completion.parts, ..Outcome::default() })?;
+            }
+            Owner::Transfer(transfer, stage) => self.stage_ended(transfer, stage, completion.parts)?,
+        }
+        self.go_on()
+    }
+
+    fn woken(&mut self, wake: Wake) -> Result<(), SimulationError> {
+        match wake {
+            Wake::Start(process) => self.ready.push_back(process),
+            Wake::Sleeper(process) => self.end_sleep(process)?,
+            Wake::Transfer(transfer, stage) => self.latency_over(transfer, stage)?,
+            Wake::Resume(host, tag) => {
+                let now = self.now;
+                self.with_policy(host, |policy, actions| policy.resumed(now, tag, actions))?;
+            }
+            Wake::Policy(host) => {
+                if self.hosts[host as usize].next_call.is_some_and(|time| time <= self.now) {
+                    let now = self.now;
+                    self.with_policy(host, |policy, actions| policy.advance(now, &[], actions))?;
+                }
+            }
+        }
+        self.go_on()
+    }
+
+    /// Lets all processes go on whose operation has ended.
+    fn go_on(&mut self) -> Result<(), SimulationError> {
+        while let Some(process) = self.ready.pop_front() {
+            self.run_process(process)?;
+        }
+        Ok(())
+    }
+
+    /// Asks the policy of a host for an operation.
+    fn request(&mut self, host: u32, request: &Request) -> Result<(), SimulationError> {
+        let now = self.now;
+        self.with_policy(host, |policy, actions| policy.begin(now, request, actions))
+    }
+
+    /// Calls the policy of a host, does what it wants and writes down what its memory holds.
+    fn with_policy(
+        &mut self,
+        host: u32,
+        call: impl FnOnce(&mut dyn Policy, &mut Actions),
+    ) -> Result<(), SimulationError> {
+        let state = &mut self.hosts[host as usize];
+        call(&mut *state.policy, &mut self.actions);
+        let next_call = state.policy.next_call();
+        if next_call != state.next_call {
+            state.next_call = next_call;
+            if let Some(time) = next_call {
+                self.agenda.add_call(time.max(self.now), host);
+            }
+        }
+        self.recorder.levels(self.now, host as usize, state.policy.levels());
+        let commands = self.actions.take();
+        for &command in &commands {
+            self.carry_out(host, command)?;
+        }
+        self.actions.give_back(commands);
+        Ok(())
+    }
+
+    fn carry_out(&mut self, host: u32, command: Command) -> Result<(), SimulationError> {
+        match command {
+            Command::Start(flow, spec) => self.start_flow(flow, spec, Owner::Policy(host)),
+            Command::SetCap(flow, cap) => self.network.set_cap(self.now, flow, cap),
+            Command::Cancel(flow) => {
+                self.network.cancel(self.now, flow);
+                self.actions.release(flow);
+            }
+            Command::Done(setup::NOBODY, _) => {}
+            Command::Done(operation, outcome) => match Nfs::transfer_of(operation) {
+                Some((transfer, stage)) => self.stage_ended(transfer, stage, outcome.parts)?,
+                None => self.end_operation(operation.0, outcome)?,
+            },
+            Command::GiveWay(tag) => self.agenda.add(self.now, Wake::Resume(host, tag)),
+            Command::Tell(event) => self.record_event(host, event),
+        }
+        Ok(())
+    }
+
+    fn start_flow(&mut self, flow: crate::flow::FlowId, mut spec: FlowSpec, owner: Owner) {
+        let slot = flow.slot as usize;
+        if self.owners.len() <= slot {
+            self.owners.resize(slot + 1, owner);
+        }
+        self.owners[slot] = owner;
+        spec.weight *= self.stream_weight(&spec, owner);
+        self.network.start(self.now, flow, spec);
+    }
+
+    /// How unequally a device serves the process behind a flow; background flows are served fairly.
+    fn stream_weight(&self, spec: &FlowSpec, owner: Owner) -> f64 {
+        let crossed = |each: &&Uneven| spec.path.uses().iter().any(|u| u.resource == each.resource);
+        let Some(uneven) = self.uneven.iter().find(crossed) else { return 1.0 };
+        let process = match owner {
+            Owner::Policy(_) => self.process_behind(OperationId(spec.tag as u32)),
+            Owner::Process(process) => Some(process),
+            Owner::Transfer(transfer, _) => self.process_behind(self.nfs.operation(transfer)),
+        };
+        process.map_or(1.0, |process| stream_weight(self.seed, uneven.disk, process, uneven.variation))
+    }
+
+    fn process_behind(&self, operation: OperationId) -> Option<u32> {
+        let operation = match Nfs::transfer_of(operation) {
+            Some((transfer, _)) => self.nfs.operation(transfer),
+            None => operation,
+        };
+        ((operation.0 as usize) < self.processes.len()).then_some(operation.0)
+    }
+
+    fn record_event(&mut self, host: u32, event: Event) {
+        let path = event.file.and_then(|file| self.path_of(file));
+        self.recorder.event(self.now, host as usize, event.name, path.as_ref(), event.bytes);
+    }
+
+    fn path_of(&self, file: FileId) -> Option<std::sync::Arc<str>> {
+        self.namespace.path(file)
+    }
+}

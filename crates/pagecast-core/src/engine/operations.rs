@@ -1,0 +1,359 @@
+//! The life of an operation: checked and begun, handed to a policy, ended and written down.
+
+use std::sync::Arc;
+
+use super::agenda::Wake;
+use super::processes::Current;
+use super::{Engine, Owner};
+use crate::error::SimulationError;
+use crate::flow::{FlowSpec, Network};
+use crate::fs::Located;
+use crate::machine::MountSource;
+use crate::policy::{Call, Command, FileId, OperationId, Outcome, Remote, Request};
+use crate::result::{Ended, Resident};
+use crate::scenario::Residency;
+use crate::units::{Bytes, Nanos};
+use crate::workload::{Action, Advice, Buffer, Operation};
+
+/// How many holders of memory an error names.
+const HOLDERS: usize = 3;
+
+impl<N: Network> Engine<'_, N> {
+    /// Begins an operation of a process; it may end at once.
+    pub(super) fn begin_operation(&mut self, at: u32, operation: Operation) -> Result<(), SimulationError> {
+        match operation.action.clone() {
+            Action::Compute { time } => self.compute(at, operation, time),
+            Action::Sleep { time } => {
+                self.enter(at, operation, None, 0, Bytes::ZERO);
+                self.agenda.add(self.now + time, Wake::Sleeper(at));
+                Ok(())
+            }
+            Action::Wait { event } => {
+                self.enter(at, operation, None, 0, Bytes::ZERO);
+                self.wait(at, event)
+            }
+            Action::Signal { event } => {
+                self.enter(at, operation, None, 0, Bytes::ZERO);
+                self.signal(&event)?;
+                self.end_operation(at, Outcome::default())
+            }
+            Action::Allocate { bytes } => {
+                self.take_memory(at, bytes, operation.line)?;
+                self.enter(at, operation, None, 0, bytes);
+                self.call(at, Call::Allocate { bytes })
+            }
+            Action::Free { bytes } => self.free(at, operation, bytes),
+            Action::DropCaches => {
+                self.enter(at, operation, None, 0, Bytes::ZERO);
+                self.call(at, Call::DropCaches)
+            }
+            Action::Exit => unreachable!("the process has been ended instead"),
+            _ => self.begin_on_file(at, operation),
+        }
+    }
+
+    fn compute(&mut self, at: u32, operation: Operation, time: Nanos) -> Result<(), SimulationError> {
+        self.enter(at, operation, None, 0, Bytes::ZERO);
+        if time == Nanos::ZERO {
+            return self.end_operation(at, Outcome::default());
+        }
+        let path = self.hosts[self.processes[at as usize].host as usize].processors;
+        self.actions.start(FlowSpec::new(path, time.0, u64::from(at)));
+        self.start_own_flows(Owner::Process(at));
+        Ok(())
+    }
+
+    /// Starts the flows that the engine itself has asked for.
+    pub(super) fn start_own_flows(&mut self, owner: Owner) {
+        let commands = self.actions.take();
+        for command in &commands {
+            match *command {
+                Command::Start(flow, spec) => self.start_flow(flow, spec, owner),
+                _ => unreachable!("the engine itself only starts flows"),
+            }
+        }
+        self.actions.give_back(commands);
+    }
+
+    fn free(&mut self, at: u32, operation: Operation, bytes: Option<Bytes>) -> Result<(), SimulationError> {
+        let process = &mut self.processes[at as usize];
+        let bytes = bytes.map_or(process.anonymous, |bytes| bytes.0.min(process.anonymous));
+        process.anonymous -= bytes;
+        let host = process.host as usize;
+        self.hosts[host].anonymous -= bytes;
+        self.enter(at, operation, None, 0, Bytes(bytes));
+        self.call(at, Call::Free { bytes: Bytes(bytes) })
+    }
+
+    /// A process that has exited gives its memory back.
+    pub(super) fn free_unasked(&mut self, host: u32, bytes: u64) -> Result<(), SimulationError> {
+        self.hosts[host as usize].anonymous -= bytes;
+        let call = Call::Free { bytes: Bytes(bytes) };
+        self.request(host, &Request { operation: super::setup::NOBODY, call })
+    }
+
+    /// Asks the policy of the process's host.
+    fn call(&mut self, at: u32, call: Call) -> Result<(), SimulationError> {
+        let host = self.processes[at as usize].host;
+        self.request(host, &Request { operation: OperationId(at), call })
+    }
+
+    fn begin_on_file(&mut self, at: u32, operation: Operation) -> Result<(), SimulationError> {
+        let path = operation.action.path().expect("all other operations are about a file").clone();
+        let host = self.processes[at as usize].host as usize;
+        let located = self.namespace.locate(host, &path).map_err(|_| {
+            let blame = self.blame(at, operation.line);
+            SimulationError::no_mount(&self.scenario.machine, host, &path, blame)
+        })?;
+        self.check_exists(at, &operation, &path, located)?;
+        let size = self.namespace.size(located.file);
+        match operation.action.clone() {
+            Action::Open { truncate, .. } => {
+                let size = if truncate { Bytes::ZERO } else { size };
+                self.resize_and_tell(at, operation, located, size)
+            }
+            Action::Truncate { size, .. } => self.resize_and_tell(at, operation, located, size),
+            Action::Unlink { .. } => {
+                self.enter(at, operation, Some(located), 0, Bytes::ZERO);
+                let file = self.view(host, located);
+                self.namespace.remove(located.file);
+                self.call(at, Call::Truncate { file, size: Bytes::ZERO })
+            }
+            Action::Read { offset, bytes, buffer, .. } => {
+                let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
+                self.read(at, operation, located, offset, bytes, buffer)
+            }
+            Action::Write { offset, bytes, .. } => {
+                let offset = offset.unwrap_or(size.0);
+                self.write(at, operation, located, offset, bytes)
+            }
+            Action::Fsync { .. } => {
+                self.enter(at, operation, Some(located), 0, Bytes::ZERO);
+                let file = self.view(host, located);
+                self.call(at, Call::Fsync { file })
+            }
+            Action::Fadvise { advice: Advice::DontNeed, .. } => {
+                self.enter(at, operation, Some(located), 0, Bytes::ZERO);
+                let file = self.view(host, located);
+                self.call(at, Call::DontNeed { file })
+            }
+            // Closing takes no time, and no policy so far reads ahead on advice.
+            _ => {
+                self.enter(at, operation, Some(located), 0, Bytes::ZERO);
+                self.end_operation(at, Outcome::default())
+            }
+        }
+    }
+
+    fn check_exists(
+        &self,
+        at: u32,
+        operation: &Operation,
+        path: &Arc<str>,
+        located: Located,
+    ) -> Result<(), SimulationError> {
+        let makes = matches!(operation.action, Action::Write { .. } | Action::Open { create: true, .. });
+        if makes || self.namespace.exists(located.file) {
+            return Ok(());
+        }
+        let at = self.blame(at, operation.line);
+        Err(SimulationError::NoSuchFile { at, operation: operation.action.name(), path: path.clone() })
+    }
+
+    fn resize_and_tell(
+        &mut self,
+        at: u32,
+        operation: Operation,
+        located: Located,
+        size: Bytes,
+    ) -> Result<(), SimulationError> {
+        self.check_fits(at, operation.line, located.file, size)?;
+        let host = self.processes[at as usize].host as usize;
+        let file = self.view(host, located);
+        self.enter(at, operation, Some(located), 0, Bytes::ZERO);
+        self.namespace.resize(located.file, size);
+        if size < file.size {
+            return self.call(at, Call::Truncate { file, size });
+        }
+        self.end_operation(at, Outcome::default())
+    }
+
+    fn read(
+        &mut self,
+        at: u32,
+        operation: Operation,
+        located: Located,
+        offset: u64,
+        bytes: Bytes,
+        buffer: Buffer,
+    ) -> Result<(), SimulationError> {
+        let size = self.namespace.size(located.file);
+        if offset.saturating_add(bytes.0) > size.0 {
+            let path = operation.action.path().expect("a read has a path").clone();
+            let at = self.blame(at, operation.line);
+            return Err(SimulationError::BeyondEnd { at, path, offset, bytes, size });
+        }
+        let fresh = buffer == Buffer::Fresh;
+        if fresh {
+            self.take_memory(at, bytes, operation.line)?;
+        }
+        let host = self.processes[at as usize].host as usize;
+        let file = self.view(host, located);
+        self.enter(at, operation, Some(located), offset, bytes);
+        match self.remote_chunk(host, located) {
+            Some(chunk) => self.remote_read(at, located, bytes, fresh, chunk),
+            None => self.call(at, Call::Read { file, offset, bytes, fresh }),
+        }
+    }
+
+    fn write(
+        &mut self,
+        at: u32,
+        operation: Operation,
+        located: Located,
+        offset: u64,
+        bytes: Bytes,
+    ) -> Result<(), SimulationError> {
+        let size = self.namespace.size(located.file);
+        let end = Bytes(offset.saturating_add(bytes.0)).max(size);
+        self.check_fits(at, operation.line, located.file, end)?;
+        let host = self.processes[at as usize].host as usize;
+        let file = self.view(host, located);
+        let through = self.namespace.writes_through(located.file);
+        // The space is taken at once, the file grows when the bytes are there.
+        self.namespace.take_space(located.file, end);
+        self.enter(at, operation, Some(located), offset, bytes);
+        match self.remote_chunk(host, located) {
+            Some(chunk) => self.remote_write(at, located, bytes, chunk),
+            None => self.call(at, Call::Write { file, offset, bytes, through }),
+        }
+    }
+
+    /// If a file is another host's and goes through both page caches: in chunks of this size.
+    fn remote_chunk(&self, host: usize, located: Located) -> Option<Bytes> {
+        let mount = &self.scenario.machine.hosts[host].mounts[located.mount as usize];
+        match (&mount.source, self.hosts[host].policy.remote()) {
+            (MountSource::Nfs { .. }, Remote::Chunks(chunk)) => Some(chunk),
+            _ => None,
+        }
+    }
+
+    fn check_fits(
+        &self,
+        at: u32,
+        line: Option<u32>,
+        file: FileId,
+        size: Bytes,
+    ) -> Result<(), SimulationError> {
+        let more = size.saturating_sub(self.namespace.size(file));
+        if more <= self.namespace.free(file) {
+            return Ok(());
+        }
+        let blame = self.blame(at, line);
+        let who = format!("process `{}`", blame.process);
+        Err(self.disk_full(blame.place, who, file, more))
+    }
+
+    pub(super) fn disk_full(&self, place: String, who: String, file: FileId, needed: Bytes) -> SimulationError {
+        let (host, disk) = self.namespace.home(file);
+        let host = &self.scenario.machine.hosts[host];
+        let used = self.namespace.used(file);
+        let disk = &host.disks[disk];
+        SimulationError::DiskFull {
+            place,
+            who,
+            disk: disk.name.clone(),
+            host: host.name.clone(),
+            needed,
+            size: disk.size,
+            used,
+        }
+    }
+
+    /// Books anonymous memory of a process.
+    fn take_memory(&mut self, at: u32, bytes: Bytes, line: Option<u32>) -> Result<(), SimulationError> {
+        let host = self.processes[at as usize].host as usize;
+        let size = self.scenario.machine.hosts[host].memory.size;
+        let held = self.hosts[host].anonymous;
+        if held + bytes.0 > size.0 {
+            return Err(SimulationError::OutOfMemory {
+                at: self.blame(at, line),
+                host: self.scenario.machine.hosts[host].name.clone(),
+                needed: bytes,
+                size,
+                held: Bytes(held),
+                holders: self.holders(host as u32),
+            });
+        }
+        self.hosts[host].anonymous += bytes.0;
+        self.processes[at as usize].anonymous += bytes.0;
+        Ok(())
+    }
+
+    fn holders(&self, host: u32) -> String {
+        let mut holders: Vec<(u64, &str)> = self
+            .processes
+            .iter()
+            .filter(|process| process.host == host && process.anonymous > 0)
+            .map(|process| (process.anonymous, &*process.name))
+            .collect();
+        holders.sort_by_key(|&(bytes, name)| (std::cmp::Reverse(bytes), name));
+        let more = holders.len().saturating_sub(HOLDERS);
+        let mut shown: Vec<String> = holders
+            .iter()
+            .take(HOLDERS)
+            .map(|&(bytes, name)| format!("`{name}` {}", Bytes(bytes)))
+            .collect();
+        match (shown.is_empty(), more) {
+            (true, _) => shown.push("nobody holds any".to_owned()),
+            (false, 0) => {}
+            (false, more) => shown.push(format!("{more} more")),
+        }
+        shown.join(", ")
+    }
+
+    /// The current operation of a process has ended.
+    pub(super) fn end_operation(&mut self, at: u32, outcome: Outcome) -> Result<(), SimulationError> {
+        let process = &mut self.processes[at as usize];
+        let host = process.host;
+        let current = process.current.take().expect("only an operation under way ends");
+        if matches!(current.operation.action, Action::Write { .. })
+            && let Some(located) = current.file
+        {
+            self.namespace.grow(located.file, Bytes(current.offset + current.bytes.0));
+        }
+        self.recorder.operation(&Ended {
+            process: at,
+            host,
+            index: current.index,
+            operation: current.operation.action.name(),
+            path: current.operation.action.path(),
+            offset: current.offset,
+            bytes: current.bytes.0,
+            start: current.start,
+            end: self.now,
+            outcome,
+        });
+        if self.residency == Residency::Operation && current.file.is_some() {
+            self.record_residency(Some((at, &current)));
+        }
+        self.ready.push_back(at);
+        Ok(())
+    }
+
+    /// Writes down what every file has in memory: on the host of an operation, or on all at the end.
+    pub(super) fn record_residency(&mut self, after: Option<(u32, &Current)>) {
+        let hosts = match after {
+            Some((at, _)) => self.processes[at as usize].host..self.processes[at as usize].host + 1,
+            None => 0..self.hosts.len() as u32,
+        };
+        for host in hosts {
+            for (path, file) in self.namespace.seen_by(host as usize) {
+                let (cached, dirty) = self.hosts[host as usize].policy.residency(file);
+                let size = self.namespace.size(file);
+                let resident = Resident { path: &path, host, size, cached, dirty };
+                self.recorder.residency(self.now, after.map(|(at, op)| (at, op.index)), &resident);
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Processes at run time: who runs, who waits for whom, and what happens when nobody can go on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::agenda::Wake;
+use super::Engine;
+use crate::error::{Blame, SimulationError};
+use crate::flow::Network;
+use crate::fs::Located;
+use crate::policy::Outcome;
+use crate::result::{Part, Parts};
+use crate::scenario::Scenario;
+use crate::units::{Bytes, Nanos};
+use crate::workload::{Action, Operation, Program};
+
+/// A process at run time.
+pub(super) struct Running {
+    pub name: Arc<str>,
+    pub host: u32,
+    program: Option<Box<dyn Program>>,
+    state: State,
+    /// Processes that must have ended before this one starts, and those that wait for this one.
+    waits_for: u32,
+    followers: Vec<u32>,
+    /// Anonymous memory it holds.
+    pub anonymous: u64,
+    operations: u32,
+    pub current: Option<Current>,
+}
+
+/// The operation that a process is in.
+pub(super) struct Current {
+    pub operation: Operation,
+    pub index: u32,
+    pub start: Nanos,
+    /// What was resolved when it began.
+    pub file: Option<Located>,
+    pub offset: u64,
+    pub bytes: Bytes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Other processes must end first.
+    NotStarted,
+    Active,
+    /// In a `wait` operation.
+    Waiting,
+    Ended,
+}
+
+/// Named events: signalled for good, or with processes that wait.
+#[derive(Default)]
+pub(super) struct Events {
+    signalled: FxHashMap<Arc<str>, ()>,
+    waiting: BTreeMap<Arc<str>, Vec<u32>>,
+}
+
+impl Running {
+    /// All processes of a scenario, none of them started.
+    pub(super) fn all(scenario: &Scenario) -> Result<Vec<Self>, SimulationError> {
+        let by_name: FxHashMap<&str, u32> =
+            scenario.processes.iter().enumerate().map(|(at, process)| (&*process.name, at as u32)).collect();
+        let mut all: Vec<Self> = scenario
+            .processes
+            .iter()
+            .map(|process| Self {
+                name: process.name.clone(),
+                host: process.host as u32,
+                program: None,
+                state: State::NotStarted,
+                waits_for: process.after.len() as u32,
+                followers: Vec::new(),
+                anonymous: 0,
+                operations: 0,
+                current: None,
+            })
+            .collect();
+        for (at, process) in scenario.processes.iter().enumerate() {
+            for name in &process.after {
+                let Some(&before) = by_name.get(&**name) else {
+                    return Err(SimulationError::UnknownProcess {
+                        place: scenario.origin.clone(),
+                        process: process.name.clone(),
+                        missing: name.clone(),
+                    });
+                };
+                all[before as usize].followers.push(at as u32);
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl<N: Network> Engine<'_, N> {
+    /// Starts all processes that wait for no other.
+    pub(super) fn start_processes(&mut self) -> Result<(), SimulationError> {
+        for at in 0..self.processes.len() as u32 {
+            if self.processes[at as usize].waits_for == 0 {
+                self.start_process(at)?;
+            }
+        }
+        self.go_on()
+    }
+
+    fn start_process(&mut self, at: u32) -> Result<(), SimulationError> {
+        let process = &self.scenario.processes[at as usize];
+        let program = process.program.start().map_err(|error| self.program_failed(at, error))?;
+        let running = &mut self.processes[at as usize];
+        running.program = Some(program);
+        running.state = State::Active;
+        self.active += 1;
+        if process.start > self.now {
+            self.agenda.add(process.start, Wake::Start(at));
+        } else {
+            self.ready.push_back(at);
+        }
+        Ok(())
+    }
+
+    /// Lets a process do operations until one takes time or it exits.
+    pub(super) fn run_process(&mut self, at: u32) -> Result<(), SimulationError> {
+        while self.processes[at as usize].state == State::Active
+            && self.processes[at as usize].current.is_none()
+        {
+            self.check_interrupt()?;
+            let program = self.processes[at as usize].program.as_mut().expect("an active process has one");
+            let next = program.next().map_err(|error| self.program_failed(at, error))?;
+            match next {
+                None | Some(Operation { action: Action::Exit, .. }) => return self.exit(at),
+                Some(operation) => self.begin_operation(at, operation)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The process is in this operation from now on.
+    pub(super) fn enter(
+        &mut self,
+        at: u32,
+        operation: Operation,
+        file: Option<Located>,
+        offset: u64,
+        bytes: Bytes,
+    ) {
+        let process = &mut self.processes[at as usize];
+        let index = process.operations;
+        process.operations += 1;
+        process.current = Some(Current { operation, index, start: self.now, file, offset, bytes });
+    }
+
+    fn exit(&mut self, at: u32) -> Result<(), SimulationError> {
+        let process = &mut self.processes[at as usize];
+        process.state = State::Ended;
+        process.program = None;
+        self.alive -= 1;
+        self.active -= 1;
+        let held = std::mem::take(&mut process.anonymous);
+        let followers = std::mem::take(&mut process.followers);
+        let host = process.host;
+        if held > 0 {
+            self.free_unasked(host, held)?;
+        }
+        for follower in followers {
+            let next = &mut self.processes[follower as usize];
+            next.waits_for -= 1;
+            if next.waits_for == 0 {
+                self.start_process(follower)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A process has slept enough.
+    pub(super) fn end_sleep(&mut self, at: u32) -> Result<(), SimulationError> {
+        self.end_with(at, Part::Sleep)
+    }
+
+    /// Ends an operation all of whose time is called `part`.
+    fn end_with(&mut self, at: u32, part: Part) -> Result<(), SimulationError> {
+        let start = self.processes[at as usize].current.as_ref().expect("it is in an operation").start;
+        let parts = Parts::of(part, self.now - start);
+        self.end_operation(at, Outcome { parts, ..Outcome::default() })
+    }
+
+    /// A process waits for an event, if that has not been signalled.
+    pub(super) fn wait(&mut self, at: u32, event: Arc<str>) -> Result<(), SimulationError> {
+        if self.events.signalled.contains_key(&event) {
+            return self.end_with(at, Part::Wait);
+        }
+        self.processes[at as usize].state = State::Waiting;
+        self.active -= 1;
+        self.events.waiting.entry(event).or_default().push(at);
+        Ok(())
+    }
+
+    /// An event has happened: all who wait for it go on.
+    pub(super) fn signal(&mut self, event: &Arc<str>) -> Result<(), SimulationError> {
+        self.events.signalled.insert(event.clone(), ());
+        for waiting in self.events.waiting.remove(event).unwrap_or_default() {
+            self.processes[waiting as usize].state = State::Active;
+            self.active += 1;
+            self.end_with(waiting, Part::Wait)?;
+        }
+        Ok(())
+    }
+
+    /// Fails if every live process waits for another.
+    pub(super) fn check_deadlock(&self) -> Result<(), SimulationError> {
+        if self.active > 0 {
+            return Ok(());
+        }
+        let time = self.now;
+        Err(SimulationError::Deadlock { place: self.scenario.origin.clone(), time, cycle: self.who_waits() })
+    }
+
+    fn who_waits(&self) -> String {
+        let for_events = self.events.waiting.iter().flat_map(|(event, waiting)| {
+            waiting.iter().map(move |&at| (at, format!("for event `{event}`, which nobody signals any more")))
+        });
+        let for_others = self.scenario.processes.iter().enumerate().filter_map(|(at, process)| {
+            let not_started = self.processes[at].state == State::NotStarted;
+            not_started.then(|| (at as u32, format!("for the end of `{}`", process.after.join("`, `"))))
+        });
+        let mut all: Vec<(u32, String)> = for_events.chain(for_others).collect();
+        all.sort();
+        let shown: Vec<String> = all
+            .iter()
+            .take(8)
+            .map(|(at, what)| format!("process `{}` waits {what}", self.processes[*at as usize].name))
+            .collect();
+        let more = all.len().saturating_sub(shown.len());
+        shown.join(", ") + &if more > 0 { format!(" and {more} more wait") } else { String::new() }
+    }
+
+    /// Who is to be named in an error of a process's current or next operation.
+    pub(super) fn blame(&self, at: u32, line: Option<u32>) -> Blame {
+        let place = match line {
+            Some(line) => format!("{}:{line}", self.scenario.origin),
+            None => self.scenario.origin.clone(),
+        };
+        Blame { place, process: self.processes[at as usize].name.clone(), time: self.now }
+    }
+
+    fn program_failed(&self, at: u32, error: crate::workload::ProgramError) -> SimulationError {
+        SimulationError::Program { at: self.blame(at, None), source: error.0 }
+    }
+}

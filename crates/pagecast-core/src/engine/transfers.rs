@@ -1,0 +1,180 @@
+//! Carries out what `fs::nfs` plans: asks both hosts' policies, sends chunks over the link and waits for its latency.
+
+use super::agenda::Wake;
+use super::{Engine, Owner};
+use crate::error::SimulationError;
+use crate::flow::{FlowSpec, Network};
+use crate::fs::Located;
+use crate::fs::nfs::{Direction, Nfs, Plan, Stage};
+use crate::machine::MountSource;
+use crate::policy::{Call, OperationId, Outcome, Request};
+use crate::result::{Part, Parts};
+use crate::units::{Bytes, Nanos};
+
+impl<N: Network> Engine<'_, N> {
+    /// Reads another host's file: here if all of it is cached here, otherwise all of it from there.
+    pub(super) fn remote_read(
+        &mut self,
+        at: u32,
+        located: Located,
+        bytes: Bytes,
+        fresh: bool,
+        chunk: Bytes,
+    ) -> Result<(), SimulationError> {
+        let host = self.processes[at as usize].host;
+        let (cached, _) = self.hosts[host as usize].policy.residency(located.file);
+        if bytes == Bytes::ZERO || cached >= self.namespace.size(located.file) {
+            let current = self.processes[at as usize].current.as_ref().expect("the read has begun");
+            let (offset, file) = (current.offset, self.view(host as usize, located));
+            let call = Call::Read { file, offset, bytes, fresh };
+            return self.request(host, &Request { operation: OperationId(at), call });
+        }
+        self.begin_transfer(at, located, bytes, chunk, Direction::Read { fresh })
+    }
+
+    /// Writes another host's file through.
+    pub(super) fn remote_write(
+        &mut self,
+        at: u32,
+        located: Located,
+        bytes: Bytes,
+        chunk: Bytes,
+    ) -> Result<(), SimulationError> {
+        if bytes == Bytes::ZERO {
+            return self.end_operation(at, Outcome::default());
+        }
+        self.begin_transfer(at, located, bytes, chunk, Direction::Write)
+    }
+
+    fn begin_transfer(
+        &mut self,
+        at: u32,
+        located: Located,
+        bytes: Bytes,
+        chunk: Bytes,
+        direction: Direction,
+    ) -> Result<(), SimulationError> {
+        let client = self.processes[at as usize].host;
+        let mount = &self.scenario.machine.hosts[client as usize].mounts[located.mount as usize];
+        let MountSource::Nfs { server, export, link } = mount.source else {
+            unreachable!("only files of other hosts are transferred")
+        };
+        let there = Located { file: located.file, mount: export as u32 };
+        let current = self.processes[at as usize].current.as_ref().expect("the operation has begun");
+        let transfer = self.nfs.begin(Plan {
+            operation: OperationId(at),
+            direction,
+            client,
+            server: server as u32,
+            link,
+            client_file: self.view(client as usize, located),
+            server_file: self.view(server, there),
+            offset: current.offset,
+            bytes,
+            chunk,
+        });
+        let messages = if direction == Direction::Write { 2 } else { 1 };
+        self.wait_for_link(transfer, Stage::Opening, messages)
+    }
+
+    fn latency(&self, transfer: u32) -> Nanos {
+        self.scenario.machine.links[self.nfs.plan(transfer).link].latency
+    }
+
+    /// Waits for so many messages one after the other.
+    fn wait_for_link(&mut self, transfer: u32, stage: Stage, messages: u64) -> Result<(), SimulationError> {
+        let wait = Nanos(self.latency(transfer).0 * messages);
+        if wait == Nanos::ZERO {
+            return self.stage_ended(transfer, stage, Parts::default());
+        }
+        self.agenda.add(self.now + wait, Wake::Transfer(transfer, stage));
+        Ok(())
+    }
+
+    /// The latency of a message or chunk is over: the message is there, the chunk follows.
+    pub(super) fn latency_over(&mut self, transfer: u32, stage: Stage) -> Result<(), SimulationError> {
+        match stage {
+            Stage::Link => {
+                self.send(transfer);
+                Ok(())
+            }
+            _ => {
+                let messages = if stage == Stage::Opening && self.is_write(transfer) { 2 } else { 1 };
+                let mut parts = Parts::default();
+                parts.add(Part::Network, Nanos(self.latency(transfer).0 * messages));
+                self.stage_ended(transfer, stage, parts)
+            }
+        }
+    }
+
+    fn is_write(&self, transfer: u32) -> bool {
+        self.nfs.plan(transfer).direction == Direction::Write
+    }
+
+    /// Sends the chunk whose latency is over.
+    fn send(&mut self, transfer: u32) {
+        let plan = *self.nfs.plan(transfer);
+        let (_, bytes) = plan.chunk_at(self.nfs.on_link(transfer));
+        self.actions.start(FlowSpec::new(self.paths.links[plan.link], bytes.0, 0));
+        self.start_own_flows(Owner::Transfer(transfer, Stage::Link));
+    }
+
+    /// A stage has finished with a chunk or a message, whose time went to `parts`.
+    pub(super) fn stage_ended(
+        &mut self,
+        transfer: u32,
+        stage: Stage,
+        mut parts: Parts,
+    ) -> Result<(), SimulationError> {
+        if stage == Stage::Link {
+            parts.add(Part::Network, self.latency(transfer));
+        }
+        let at_server = stage == Stage::Source || (stage == Stage::Sink && self.is_write(transfer));
+        if at_server {
+            parts = Parts::of(Part::Server, parts.total());
+        }
+        let account = self.nfs.finished(transfer, stage, &parts);
+        if stage == Stage::Closing {
+            return self.end_transfer(transfer);
+        }
+        while let Some((stage, chunk)) = self.nfs.start_next(transfer, account) {
+            self.start_stage(transfer, stage, chunk)?;
+        }
+        match (self.nfs.is_through(transfer), self.is_write(transfer)) {
+            (false, _) => Ok(()),
+            (true, true) => self.wait_for_link(transfer, Stage::Closing, 1),
+            (true, false) => self.end_transfer(transfer),
+        }
+    }
+
+    fn start_stage(&mut self, transfer: u32, stage: Stage, chunk: u32) -> Result<(), SimulationError> {
+        if stage == Stage::Link {
+            return match self.latency(transfer) {
+                Nanos::ZERO => self.latency_over(transfer, stage),
+                latency => {
+                    self.agenda.add(self.now + latency, Wake::Transfer(transfer, stage));
+                    Ok(())
+                }
+            };
+        }
+        let plan = *self.nfs.plan(transfer);
+        let (offset, bytes) = plan.chunk_at(chunk);
+        let (host, call) = match (stage, plan.direction) {
+            (Stage::Sink, Direction::Read { fresh }) => {
+                (plan.client, Call::Insert { file: plan.client_file, offset, bytes, fresh })
+            }
+            (_, Direction::Read { .. }) => {
+                (plan.server, Call::Serve { file: plan.server_file, offset, bytes })
+            }
+            (_, Direction::Write) => {
+                (plan.server, Call::Write { file: plan.server_file, offset, bytes, through: true })
+            }
+        };
+        self.request(host, &Request { operation: Nfs::sub_operation(transfer, stage), call })
+    }
+
+    fn end_transfer(&mut self, transfer: u32) -> Result<(), SimulationError> {
+        let (plan, parts) = self.nfs.end(transfer);
+        self.end_operation(plan.operation.0, Outcome { parts, from_device: plan.bytes, ..Outcome::default() })
+    }
+}

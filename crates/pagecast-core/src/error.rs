@@ -1,0 +1,155 @@
+//! What can go wrong and is the user's or the machine's doing. Our own broken promises panic.
+
+use std::sync::Arc;
+
+use crate::machine::Machine;
+use crate::units::{Bytes, Nanos};
+
+/// Why a scenario cannot be understood; its text names the place and the remedy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {what}{}{remedy}", if remedy.is_empty() { "" } else { "; " })]
+pub struct ScenarioError {
+    /// "file:line", or "file" where no line is to blame, or "--set key=value".
+    pub place: String,
+    /// What is wrong, with the offending value.
+    pub what: String,
+    /// What would be right; may be empty.
+    pub remedy: String,
+}
+
+/// Where an operation stands: who does it, in which line of the scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blame {
+    /// "file:line", or the scenario's origin.
+    pub place: String,
+    /// The process.
+    pub process: Arc<str>,
+    /// The simulated time.
+    pub time: Nanos,
+}
+
+/// Why a simulation cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SimulationError {
+    /// A path that no mount covers.
+    #[error("{}: process `{}` uses {path}, which is under no mount of host `{host}`; add [machine.mount.\"...\"] or correct the path (mounts: {mounts})", at.place, at.process)]
+    NoMount {
+        /// Where.
+        at: Blame,
+        /// The path.
+        path: Arc<str>,
+        /// The host.
+        host: String,
+        /// What mounts there are.
+        mounts: String,
+    },
+    /// A file that does not exist.
+    #[error("{}: process `{}` does a {operation} of {path} at {}, and there is no such file; make it with [[file]] or write it first", at.place, at.process, at.time)]
+    NoSuchFile {
+        /// Where.
+        at: Blame,
+        /// What it wanted to do.
+        operation: &'static str,
+        /// The path.
+        path: Arc<str>,
+    },
+    /// A read that goes beyond the end of its file.
+    #[error("{}: process `{}` reads {bytes} at offset {offset} of {path}, which has {size} at {}; read less or make the file larger", at.place, at.process, at.time)]
+    BeyondEnd {
+        /// Where.
+        at: Blame,
+        /// The path.
+        path: Arc<str>,
+        /// First byte wanted.
+        offset: u64,
+        /// Bytes wanted.
+        bytes: Bytes,
+        /// The file's size.
+        size: Bytes,
+    },
+    /// More on a disk than fits.
+    #[error(
+        "{}: {who} needs {needed} on disk `{disk}` of host `{host}`, which has {size} and {used} in use; make the disk larger or the files smaller",
+        place
+    )]
+    DiskFull {
+        /// "file:line" or the scenario's origin.
+        place: String,
+        /// Process or file.
+        who: String,
+        /// The disk.
+        disk: String,
+        /// Its host.
+        host: String,
+        /// More than is free.
+        needed: Bytes,
+        /// Of the disk.
+        size: Bytes,
+        /// By other files.
+        used: Bytes,
+    },
+    /// More anonymous memory than the host has.
+    #[error("{}: process `{}` needs {needed} more memory at {}, but host `{host}` has {size} and the processes hold {held} ({holders}); use `free`, a smaller buffer or more memory", at.place, at.process, at.time)]
+    OutOfMemory {
+        /// Where.
+        at: Blame,
+        /// The host.
+        host: String,
+        /// What was asked for.
+        needed: Bytes,
+        /// The host's memory.
+        size: Bytes,
+        /// Held by all processes of the host.
+        held: Bytes,
+        /// The largest holders.
+        holders: String,
+    },
+    /// Processes that wait for each other, or for what never comes.
+    #[error("{place}: deadlock at {time}: {cycle}; let one of them go first")]
+    Deadlock {
+        /// The scenario.
+        place: String,
+        /// When nothing was left to happen.
+        time: Nanos,
+        /// Who waits for whom.
+        cycle: String,
+    },
+    /// A process that is to run after one that does not exist.
+    #[error(
+        "{place}: process `{process}` runs after `{missing}`, and there is no such process; correct the name"
+    )]
+    UnknownProcess {
+        /// The scenario.
+        place: String,
+        /// Who.
+        process: Arc<str>,
+        /// After whom.
+        missing: Arc<str>,
+    },
+    /// A program (a Python generator) failed.
+    #[error("{}: process `{}` failed at {}", at.place, at.process, at.time)]
+    Program {
+        /// Where.
+        at: Blame,
+        /// Its own error.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A model that does not exist, or an option it does not have.
+    #[error("{0}")]
+    Model(ScenarioError),
+    /// The caller asked to stop (Ctrl-C).
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl SimulationError {
+    /// An operation on a path that no mount of its host covers.
+    pub(crate) fn no_mount(machine: &Machine, host: usize, path: &Arc<str>, at: Blame) -> Self {
+        let host = &machine.hosts[host];
+        let mounts: Vec<&str> = host.mounts.iter().map(|mount| mount.path.as_str()).collect();
+        let mounts = if mounts.is_empty() { "none".to_owned() } else { mounts.join(", ") };
+        Self::NoMount { at, path: path.clone(), host: host.name.clone(), mounts }
+    }
+}

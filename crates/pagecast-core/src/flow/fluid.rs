@@ -1,0 +1,500 @@
+//! The event-driven network: a change of rates touches only the resources it concerns.
+//!
+//! Each resource keeps a *service counter*: the bytes it has given to each unit of weight. A flow that a resource binds
+//! carries the value of the counter at which it ends (its *tag*), so a change of the resource's level moves the
+//! ends of all its flows at the cost of one. A flow bound by its own cap is timed alone. The counter is brought
+//! forward only when the level changes, never because somebody looks, so that results do not depend on who looks.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::sharing::{self, Binding, Member};
+use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId};
+use super::{finish_time, served};
+use crate::result::{Part, Parts};
+use crate::units::Nanos;
+
+/// See the module.
+#[derive(Default)]
+pub struct Fluid {
+    resources: Vec<Shared>,
+    flows: Vec<Option<Flow>>,
+    /// Flows that have started or changed since the last `settle`.
+    unsettled: Vec<u32>,
+    /// Resources whose flows have changed since the last `settle`.
+    touched: BTreeSet<u32>,
+    /// When the next flow of a resource, or a flow of its own, ends; stale entries are passed over.
+    upcoming: BinaryHeap<Reverse<(Nanos, Clock)>>,
+}
+
+/// What an entry of `upcoming` is about: stale if the number is not the current one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Clock {
+    Resource { resource: u32, version: u32 },
+    Flow { slot: u32, version: u32 },
+}
+
+struct Shared {
+    spec: Resource,
+    /// All flows that cross it.
+    members: Vec<u32>,
+    /// Of these, how many cross other resources too or have a cap: only then rates need the general filling.
+    entangled: u32,
+    load: u128,
+    level: f64,
+    counter: f64,
+    since: Nanos,
+    /// The flows it binds, by tag; entries of flows that have gone or are bound elsewhere are passed over.
+    ends: BinaryHeap<Reverse<End>>,
+    bound: u32,
+    watched: u32,
+    version: u32,
+    next: Nanos,
+}
+
+impl Shared {
+    fn counter_at(&self, now: Nanos) -> f64 {
+        self.counter + served(self.level, self.since, now)
+    }
+
+    fn set_level(&mut self, now: Nanos, level: f64) -> bool {
+        if level == self.level {
+            return false;
+        }
+        self.counter = self.counter_at(now);
+        self.since = now;
+        self.level = level;
+        true
+    }
+}
+
+/// When a flow ends, in units of its resource's counter. Ordered by tag, then by the flow's number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct End {
+    tag: f64,
+    number: u64,
+    slot: u32,
+    version: u32,
+}
+
+impl Eq for End {}
+impl PartialOrd for End {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for End {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.tag.total_cmp(&other.tag).then(self.number.cmp(&other.number))
+    }
+}
+
+struct Flow {
+    id: FlowId,
+    spec: FlowSpec,
+    /// Place in the `members` of each of its resources.
+    places: [u32; Path::MAX],
+    binding: Binding,
+    /// Bound by a resource: the value of its counter at the end. Otherwise the bytes left at `since`.
+    tag: f64,
+    /// Rate while bound by its cap.
+    cap_rate: f64,
+    /// Since when the binding holds, and since when `tag` is what it is.
+    since: Nanos,
+    parts: Parts,
+    /// Counts bindings: older entries in heaps are stale.
+    version: u32,
+}
+
+impl Flow {
+    fn is_entangled(&self) -> bool {
+        self.spec.path.uses().len() > 1 || self.spec.cap.is_some()
+    }
+
+    fn part(&self) -> Option<Part> {
+        match self.binding {
+            Binding::New => None,
+            Binding::Resource(place) => Some(self.spec.path.uses()[usize::from(place)].part),
+            Binding::Cap => self.spec.cap.map(|(_, part)| part),
+        }
+    }
+
+    fn bound_resource(&self) -> Option<ResourceId> {
+        match self.binding {
+            Binding::Resource(place) => Some(self.spec.path.uses()[usize::from(place)].resource),
+            Binding::New | Binding::Cap => None,
+        }
+    }
+
+    /// Charges the time since the last change to what was binding.
+    fn charge(&mut self, now: Nanos) {
+        if let Some(part) = self.part() {
+            self.parts.add(part, now - self.since);
+        }
+    }
+}
+
+impl Fluid {
+    fn flow(&self, slot: u32) -> &Flow {
+        self.flows[slot as usize].as_ref().expect("only flows that are under way are looked up")
+    }
+
+    fn flow_mut(&mut self, slot: u32) -> &mut Flow {
+        self.flows[slot as usize].as_mut().expect("only flows that are under way are looked up")
+    }
+
+    fn remaining(&self, flow: &Flow, now: Nanos) -> f64 {
+        match flow.bound_resource() {
+            Some(resource) => {
+                (flow.tag - self.resources[resource.0 as usize].counter_at(now)) * flow.spec.weight
+            }
+            None if flow.binding == Binding::Cap => flow.tag - served(flow.cap_rate, flow.since, now),
+            None => flow.tag,
+        }
+    }
+
+    fn rate(&self, flow: &Flow) -> f64 {
+        match (flow.bound_resource(), flow.binding) {
+            (Some(resource), _) => self.resources[resource.0 as usize].level * flow.spec.weight,
+            (None, Binding::Cap) => flow.cap_rate,
+            (None, _) => 0.0,
+        }
+    }
+
+    fn attach(&mut self, slot: u32) {
+        let flow = self.flows[slot as usize].as_mut().expect("the flow was just put there");
+        let entangled = u32::from(flow.is_entangled());
+        for (place, each) in flow.spec.path.uses().iter().enumerate() {
+            let shared = &mut self.resources[each.resource.0 as usize];
+            flow.places[place] = shared.members.len() as u32;
+            shared.members.push(slot);
+            shared.load += sharing::load(flow.spec.weight, each.cost);
+            shared.entangled += entangled;
+            shared.watched += u32::from(flow.spec.watched);
+            self.touched.insert(each.resource.0);
+        }
+    }
+
+    fn detach(&mut self, flow: &Flow) {
+        let entangled = u32::from(flow.is_entangled());
+        for (place, each) in flow.spec.path.uses().iter().enumerate() {
+            let shared = &mut self.resources[each.resource.0 as usize];
+            let at = flow.places[place] as usize;
+            shared.members.swap_remove(at);
+            if let Some(&moved) = shared.members.get(at) {
+                let other = self.flows[moved as usize].as_mut().expect("members are under way");
+                let its_place = other.spec.path.uses().iter().position(|u| u.resource == each.resource);
+                other.places[its_place.expect("a member crosses the resource")] = at as u32;
+            }
+            shared.load -= sharing::load(flow.spec.weight, each.cost);
+            shared.entangled -= entangled;
+            shared.watched -= u32::from(flow.spec.watched);
+            self.touched.insert(each.resource.0);
+        }
+    }
+
+    fn release(&mut self, resource: ResourceId) {
+        let shared = &mut self.resources[resource.0 as usize];
+        shared.bound -= 1;
+        if shared.bound == 0 {
+            shared.counter = 0.0;
+            shared.level = 0.0;
+            shared.ends.clear();
+        }
+    }
+
+    /// Takes a flow out of all tables and returns it with its time accounted for.
+    fn remove(&mut self, slot: u32, now: Nanos) -> Flow {
+        let mut flow = self.flows[slot as usize].take().expect("only flows that are under way end");
+        flow.charge(now);
+        self.detach(&flow);
+        if let Some(resource) = flow.bound_resource() {
+            self.release(resource);
+        }
+        flow
+    }
+
+    /// Binds a flow to what limits it now; nothing happens if that has not changed.
+    fn bind(&mut self, slot: u32, now: Nanos, binding: Binding, rate: f64) {
+        let flow = self.flow(slot);
+        if flow.binding == binding && (binding != Binding::Cap || flow.cap_rate == rate) {
+            return;
+        }
+        let remaining = self.remaining(flow, now);
+        if let Some(old) = flow.bound_resource() {
+            self.release(old);
+        }
+        let flow = self.flow_mut(slot);
+        flow.charge(now);
+        flow.binding = binding;
+        flow.since = now;
+        flow.version += 1;
+        match flow.bound_resource() {
+            None => {
+                flow.cap_rate = rate;
+                flow.tag = remaining;
+                let clock = Clock::Flow { slot, version: flow.version };
+                if rate > 0.0 {
+                    self.upcoming.push(Reverse((finish_time(remaining, rate, now), clock)));
+                }
+            }
+            Some(resource) => {
+                let (number, version, weight) = (flow.id.number, flow.version, flow.spec.weight);
+                let shared = &mut self.resources[resource.0 as usize];
+                let tag = shared.counter_at(now) + remaining / weight;
+                shared.bound += 1;
+                shared.ends.push(Reverse(End { tag, number, slot, version }));
+                self.flow_mut(slot).tag = tag;
+            }
+        }
+    }
+
+    /// All resources and flows that are connected with `start`, in ascending order.
+    fn component(&self, start: u32) -> (Vec<u32>, Vec<u32>) {
+        let (mut resources, mut flows) = (BTreeSet::from([start]), BTreeSet::new());
+        let mut open = vec![start];
+        while let Some(resource) = open.pop() {
+            for &slot in &self.resources[resource as usize].members {
+                if flows.insert((self.flow(slot).id.number, slot)) {
+                    let uses = self.flow(slot).spec.path.uses();
+                    open.extend(uses.iter().map(|u| u.resource.0).filter(|&r| resources.insert(r)));
+                }
+            }
+        }
+        (resources.into_iter().collect(), flows.into_iter().map(|(_, slot)| slot).collect())
+    }
+
+    /// Rates of a component whose flows cross several resources or have caps.
+    fn settle_component(&mut self, now: Nanos, start: u32) -> Vec<u32> {
+        let (resources, flows) = self.component(start);
+        let mut members: Vec<Member> = flows.iter().map(|&slot| self.member(slot, &resources)).collect();
+        let shared: Vec<(&Resource, u32)> = resources
+            .iter()
+            .map(|&each| &self.resources[each as usize])
+            .map(|shared| (&shared.spec, shared.members.len() as u32))
+            .collect();
+        let levels = sharing::fill(&shared, &mut members);
+        // Flows leave a resource under its old level, so all that change go before any level does.
+        for (&slot, member) in flows.iter().zip(&members) {
+            let flow = self.flow(slot);
+            if flow.binding != member.binding && flow.bound_resource().is_some() {
+                self.unbind(slot, now);
+            }
+        }
+        for (&resource, &level) in resources.iter().zip(&levels) {
+            if level.is_finite() {
+                self.resources[resource as usize].set_level(now, level);
+            }
+        }
+        for (&slot, member) in flows.iter().zip(&members) {
+            self.bind(slot, now, member.binding, member.rate);
+        }
+        resources
+    }
+
+    /// Takes a flow off the resource that binds it; it is nobody's until it is bound again.
+    fn unbind(&mut self, slot: u32, now: Nanos) {
+        let remaining = self.remaining(self.flow(slot), now);
+        let resource = self.flow(slot).bound_resource().expect("the caller has looked");
+        self.release(resource);
+        let flow = self.flow_mut(slot);
+        flow.charge(now);
+        (flow.binding, flow.since, flow.tag) = (Binding::New, now, remaining);
+        flow.version += 1;
+    }
+
+    fn member(&self, slot: u32, resources: &[u32]) -> Member {
+        let spec = &self.flow(slot).spec;
+        let place = |r: ResourceId| resources.binary_search(&r.0).expect("a component is closed");
+        Member {
+            uses: spec.path.uses().iter().map(|u| (place(u.resource), u.cost)).collect(),
+            weight: spec.weight,
+            cap: spec.cap.map(|(rate, _)| rate),
+            rate: 0.0,
+            binding: Binding::New,
+        }
+    }
+
+    /// The level of a resource whose flows cross nothing else and have no caps.
+    fn settle_alone(&mut self, now: Nanos, resource: u32) {
+        let shared = &mut self.resources[resource as usize];
+        if shared.members.is_empty() {
+            return;
+        }
+        let capacity = shared.spec.capacity(shared.members.len() as u32);
+        let level = sharing::level(&shared.spec, capacity, shared.load);
+        shared.set_level(now, level);
+    }
+
+    /// Announces when the next flow of a resource ends, if that is news.
+    fn announce(&mut self, resource: u32) {
+        let next = self.next_end(resource).map_or(Nanos(u64::MAX), |(time, _)| time);
+        let shared = &mut self.resources[resource as usize];
+        if next == shared.next {
+            return;
+        }
+        shared.next = next;
+        shared.version += 1;
+        if next.0 != u64::MAX {
+            let clock = Clock::Resource { resource, version: shared.version };
+            self.upcoming.push(Reverse((next, clock)));
+        }
+    }
+
+    /// The next end on a resource; stale entries before it are thrown away.
+    fn next_end(&mut self, resource: u32) -> Option<(Nanos, u32)> {
+        let shared = &mut self.resources[resource as usize];
+        while let Some(&Reverse(end)) = shared.ends.peek() {
+            let current = self.flows[end.slot as usize].as_ref();
+            if current.is_some_and(|flow| flow.id.number == end.number && flow.version == end.version) {
+                return Some((finish_time(end.tag - shared.counter, shared.level, shared.since), end.slot));
+            }
+            shared.ends.pop();
+        }
+        None
+    }
+
+    fn is_current(&self, clock: Clock) -> bool {
+        match clock {
+            Clock::Resource { resource, version } => self.resources[resource as usize].version == version,
+            Clock::Flow { slot, version } => self.flows[slot as usize]
+                .as_ref()
+                .is_some_and(|flow| flow.version == version && flow.binding == Binding::Cap),
+        }
+    }
+
+    fn report(&self, resource: u32, now: Nanos, changed: &mut Vec<Progress>) {
+        let shared = &self.resources[resource as usize];
+        if shared.watched > 0 {
+            let watched = shared.members.iter().map(|&slot| self.flow(slot)).filter(|flow| flow.spec.watched);
+            changed.extend(watched.map(|flow| self.progress(now, flow.id)));
+        }
+    }
+
+    fn complete(&mut self, slot: u32, now: Nanos) -> Completion {
+        let flow = self.remove(slot, now);
+        Completion { flow: flow.id, tag: flow.spec.tag, bytes: flow.spec.bytes, parts: flow.parts }
+    }
+}
+
+impl Network for Fluid {
+    fn add(&mut self, spec: Resource) -> ResourceId {
+        self.resources.push(Shared {
+            spec,
+            members: Vec::new(),
+            entangled: 0,
+            load: 0,
+            level: 0.0,
+            counter: 0.0,
+            since: Nanos::ZERO,
+            ends: BinaryHeap::new(),
+            bound: 0,
+            watched: 0,
+            version: 0,
+            next: Nanos(u64::MAX),
+        });
+        ResourceId(self.resources.len() as u32 - 1)
+    }
+
+    fn start(&mut self, now: Nanos, id: FlowId, spec: FlowSpec) {
+        let slot = id.slot as usize;
+        if self.flows.len() <= slot {
+            self.flows.resize_with(slot + 1, || None);
+        }
+        self.flows[slot] = Some(Flow {
+            id,
+            spec,
+            places: [0; Path::MAX],
+            binding: Binding::New,
+            tag: spec.bytes as f64,
+            cap_rate: 0.0,
+            since: now,
+            parts: Parts::default(),
+            version: 0,
+        });
+        self.attach(id.slot);
+        self.unsettled.push(id.slot);
+    }
+
+    fn set_cap(&mut self, now: Nanos, flow: FlowId, cap: Option<(f64, Part)>) {
+        let mut taken = self.flows[flow.slot as usize].take().expect("only flows under way have caps");
+        taken.charge(now);
+        let remaining = self.remaining(&taken, now);
+        self.detach(&taken);
+        if let Some(resource) = taken.bound_resource() {
+            self.release(resource);
+        }
+        taken.spec.cap = cap;
+        (taken.binding, taken.since, taken.tag) = (Binding::New, now, remaining);
+        taken.version += 1;
+        self.flows[flow.slot as usize] = Some(taken);
+        self.attach(flow.slot);
+        self.unsettled.push(flow.slot);
+    }
+
+    fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress {
+        let progress = self.progress(now, flow);
+        self.remove(flow.slot, now);
+        self.unsettled.retain(|&slot| slot != flow.slot);
+        progress
+    }
+
+    fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>) {
+        let mut settled: Vec<u32> = Vec::new();
+        while let Some(resource) = self.touched.pop_first() {
+            if self.resources[resource as usize].entangled == 0 {
+                self.settle_alone(now, resource);
+                settled.push(resource);
+            } else {
+                let component = self.settle_component(now, resource);
+                component.iter().for_each(|each| {
+                    self.touched.remove(each);
+                });
+                settled.extend(component);
+            }
+        }
+        for slot in std::mem::take(&mut self.unsettled) {
+            if self.flow(slot).binding == Binding::New {
+                self.bind(slot, now, Binding::Resource(0), 0.0);
+            }
+        }
+        for resource in settled {
+            self.announce(resource);
+            self.report(resource, now, changed);
+        }
+    }
+
+    fn next_event(&mut self) -> Option<Nanos> {
+        while let Some(&Reverse((time, clock))) = self.upcoming.peek() {
+            if self.is_current(clock) {
+                return Some(time);
+            }
+            self.upcoming.pop();
+        }
+        None
+    }
+
+    fn completed(&mut self, now: Nanos, completed: &mut Vec<Completion>) {
+        let first = completed.len();
+        while self.next_event().is_some_and(|time| time <= now) {
+            let Some(Reverse((_, clock))) = self.upcoming.pop() else { break };
+            match clock {
+                Clock::Flow { slot, .. } => completed.push(self.complete(slot, now)),
+                Clock::Resource { resource, .. } => {
+                    while let Some((_, slot)) = self.next_end(resource).filter(|&(time, _)| time <= now) {
+                        self.resources[resource as usize].ends.pop();
+                        completed.push(self.complete(slot, now));
+                    }
+                    self.resources[resource as usize].next = Nanos(u64::MAX);
+                }
+            }
+        }
+        completed[first..].sort_by_key(|each| each.flow.number);
+    }
+
+    fn progress(&self, now: Nanos, flow: FlowId) -> Progress {
+        let under_way = self.flow(flow.slot);
+        let done = under_way.spec.bytes as f64 - self.remaining(under_way, now).max(0.0);
+        Progress { flow, tag: under_way.spec.tag, done, rate: self.rate(under_way) }
+    }
+}

@@ -1,0 +1,247 @@
+//! Flows and what they share: transfers of bytes that compete for devices, memory, processors and links.
+//!
+//! A flow crosses one to three resources. All flows get weighted max-min fair rates. [`fluid`] gives them by
+//! events, [`stepped`] by fixed steps of time; the second is slow and simple and checks the first.
+//! Source: weighted max-min fairness by progressive filling (Bertsekas and Gallager, *Data Networks*, 6.5.2).
+//! Left out: packets, requests and their order; a device is a rate (see `device` for what bends it).
+
+pub mod fluid;
+mod sharing;
+pub mod stepped;
+
+use crate::result::{Part, Parts};
+use crate::units::Nanos;
+
+/// Something that flows share. The number counts resources in the order in which they were added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ResourceId(pub(crate) u32);
+
+/// A flow. Flows are ordered by when they were started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId {
+    /// Running number, never used again.
+    pub(crate) number: u64,
+    /// Place in the tables, used again after the flow has ended.
+    pub(crate) slot: u32,
+}
+
+/// A resource before it is added to a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    /// Total rate (bytes per second) with so many flows on it, ascending; linear between, constant outside.
+    /// Never empty.
+    capacity_at: Vec<(u32, f64)>,
+    /// No flow gets more than this, whatever is left.
+    pub per_flow_max: Option<f64>,
+}
+
+impl Resource {
+    /// A resource of one rate.
+    #[must_use]
+    pub fn constant(capacity: f64) -> Self {
+        Self { capacity_at: vec![(1, capacity)], per_flow_max: None }
+    }
+
+    /// A resource whose rate depends on the number of flows on it.
+    ///
+    /// # Panics
+    /// If `points` is empty or its numbers of flows do not ascend: who reads a machine file checks that.
+    #[must_use]
+    pub fn varying(points: Vec<(u32, f64)>) -> Self {
+        assert!(!points.is_empty(), "a resource has at least one capacity");
+        assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0), "numbers of flows ascend");
+        Self { capacity_at: points, per_flow_max: None }
+    }
+
+    /// A resource that is as fast as the faster of two, at every number of flows that either names.
+    #[must_use]
+    pub fn faster(one: &Self, other: &Self) -> Self {
+        let points = one.capacity_at.iter().chain(&other.capacity_at);
+        let mut counts: Vec<u32> = points.map(|&(flows, _)| flows).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        let at = |flows| (flows, one.capacity(flows).max(other.capacity(flows)));
+        Self::varying(counts.into_iter().map(at).collect())
+    }
+
+    /// The total rate with `flows` flows.
+    #[must_use]
+    pub fn capacity(&self, flows: u32) -> f64 {
+        let points = &self.capacity_at;
+        let above = points.partition_point(|&(at, _)| at <= flows);
+        match (above.checked_sub(1).map(|below| points[below]), points.get(above)) {
+            (Some((x0, y0)), Some(&(x1, y1))) => {
+                y0 + (y1 - y0) * (f64::from(flows - x0) / f64::from(x1 - x0))
+            }
+            (Some((_, only)), None) | (None, Some(&(_, only))) => only,
+            (None, None) => unreachable!("a resource has at least one capacity"),
+        }
+    }
+}
+
+/// That a flow crosses a resource.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Use {
+    /// Which.
+    pub resource: ResourceId,
+    /// A flow of rate x takes `cost * x` of the resource's capacity.
+    pub cost: f64,
+    /// What an operation's time is called while this resource is the narrowest.
+    pub part: Part,
+}
+
+/// The resources that a flow crosses: at most [`Path::MAX`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Path {
+    uses: [Use; Path::MAX],
+    length: u8,
+}
+
+impl Path {
+    /// Client memory, link and server disk, or the parts of one disk.
+    pub const MAX: usize = 4;
+
+    /// A path over these resources.
+    ///
+    /// # Panics
+    /// If there are none, or more than [`Path::MAX`], or one twice.
+    #[must_use]
+    pub fn new(uses: &[Use]) -> Self {
+        assert!((1..=Self::MAX).contains(&uses.len()), "a path crosses 1 to {} resources", Self::MAX);
+        let again = |at: usize| uses[..at].iter().any(|each| each.resource == uses[at].resource);
+        assert!(!(1..uses.len()).any(again), "a path crosses a resource once");
+        let mut all = [uses[0]; Self::MAX];
+        all[..uses.len()].copy_from_slice(uses);
+        Self { uses: all, length: uses.len() as u8 }
+    }
+
+    /// This path and then `other`, whose parts are all called `part`.
+    #[must_use]
+    pub fn join(&self, other: &Self) -> Self {
+        Self::new(&[self.uses(), other.uses()].concat())
+    }
+
+    /// The same resources under the name of another part.
+    #[must_use]
+    pub fn renamed(mut self, part: Part) -> Self {
+        self.uses.iter_mut().for_each(|each| each.part = part);
+        self
+    }
+
+    /// The resources in order.
+    #[must_use]
+    pub fn uses(&self) -> &[Use] {
+        &self.uses[..usize::from(self.length)]
+    }
+}
+
+/// A flow before it starts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowSpec {
+    /// What it crosses.
+    pub path: Path,
+    /// How much it moves; more than nothing.
+    pub bytes: u64,
+    /// Its share against others; 1 is usual.
+    pub weight: f64,
+    /// A rate that it never exceeds (0: blocked), and what time is called while that binds.
+    pub cap: Option<(f64, Part)>,
+    /// Whether the policy wants to hear of every change of its rate.
+    pub watched: bool,
+    /// What the policy wants back when it has ended.
+    pub tag: u64,
+}
+
+impl FlowSpec {
+    /// An ordinary flow: weight 1, no cap, not watched.
+    #[must_use]
+    pub fn new(path: Path, bytes: u64, tag: u64) -> Self {
+        Self { path, bytes, weight: 1.0, cap: None, watched: false, tag }
+    }
+}
+
+/// How far a flow is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Which.
+    pub flow: FlowId,
+    /// Its tag.
+    pub tag: u64,
+    /// Bytes moved so far.
+    pub done: f64,
+    /// Bytes per second from now on.
+    pub rate: f64,
+}
+
+/// A flow that has moved all its bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Completion {
+    /// Which.
+    pub flow: FlowId,
+    /// Its tag.
+    pub tag: u64,
+    /// Its bytes.
+    pub bytes: u64,
+    /// How long each of its resources, or its cap, was what bound it; sums to its duration.
+    pub parts: Parts,
+}
+
+/// What the engine needs of a network of flows.
+///
+/// The caller reports times that never run back, and calls `settle` after everything that happens at one instant.
+pub trait Network: Default {
+    /// Adds a resource.
+    fn add(&mut self, resource: Resource) -> ResourceId;
+
+    /// Starts a flow; it moves from the next `settle` on.
+    fn start(&mut self, now: Nanos, flow: FlowId, spec: FlowSpec);
+
+    /// Changes the own cap of a flow.
+    fn set_cap(&mut self, now: Nanos, flow: FlowId, cap: Option<(f64, Part)>);
+
+    /// Takes a flow out and says how far it came.
+    fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress;
+
+    /// Gives all flows their rates and reports the watched ones whose rate has changed.
+    fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>);
+
+    /// When the next flow ends (or the next step is due).
+    fn next_event(&mut self) -> Option<Nanos>;
+
+    /// Takes the flows out that have ended by `now`, in the order of their numbers.
+    fn completed(&mut self, now: Nanos, completed: &mut Vec<Completion>);
+
+    /// How far a flow is.
+    fn progress(&self, now: Nanos, flow: FlowId) -> Progress;
+}
+
+/// `phi * elapsed`, in the one way in which all parts of the engine (and the oracle) compute it.
+fn served(rate: f64, from: Nanos, to: Nanos) -> f64 {
+    rate * ((to.0 - from.0) as f64 * 1e-9)
+}
+
+/// When `amount` has been served at `rate`, from `from` on: rounded up to the next nanosecond, but for a
+/// thousandth of one, so that the noise of floating point does not cost a whole one.
+fn finish_time(amount: f64, rate: f64, from: Nanos) -> Nanos {
+    let nanos = amount / rate * 1e9 - 1.0 / 1024.0;
+    Nanos(from.0.saturating_add(nanos.ceil().max(0.0) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capacity_is_linear_between_points_and_constant_outside() {
+        let ssd = Resource::varying(vec![(2, 500.0), (12, 600.0)]);
+        assert_eq!([1, 2, 7, 12, 40].map(|n| ssd.capacity(n)), [500.0, 500.0, 550.0, 600.0, 600.0]);
+        assert_eq!(Resource::constant(3.0).capacity(9), 3.0);
+    }
+
+    #[test]
+    fn finish_rounds_up_but_not_for_noise() {
+        assert_eq!(finish_time(1.0, 3.0, Nanos(10)), Nanos(10 + 333_333_334));
+        assert_eq!(finish_time(1.0 + 1e-15, 1.0, Nanos(0)), Nanos(1_000_000_000));
+        assert_eq!(finish_time(0.0, 1.0, Nanos(7)), Nanos(7));
+    }
+}

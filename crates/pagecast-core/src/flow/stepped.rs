@@ -1,0 +1,126 @@
+//! The network by fixed steps of time: slow, simple, and only there to check [`super::fluid`].
+//!
+//! Every step all rates are filled anew and every flow moves on by rate times step. A flow ends at the end of the
+//! step in which its last byte moves, up to one step late.
+
+use std::collections::BTreeMap;
+
+use super::sharing::{self, Binding, Member};
+use super::{Completion, FlowId, FlowSpec, Network, Progress, Resource, ResourceId};
+use crate::result::{Part, Parts};
+use crate::units::Nanos;
+
+const STEP: Nanos = Nanos(1_000_000);
+
+/// See the module.
+#[derive(Default)]
+pub struct Stepped {
+    resources: Vec<Resource>,
+    flows: BTreeMap<FlowId, Flow>,
+    now: Nanos,
+}
+
+struct Flow {
+    spec: FlowSpec,
+    left: f64,
+    rate: f64,
+    part: Part,
+    parts: Parts,
+}
+
+impl Stepped {
+    fn fill(&mut self) {
+        let count = |at: usize| {
+            let crosses = |flow: &&Flow| flow.spec.path.uses().iter().any(|u| u.resource.0 as usize == at);
+            self.flows.values().filter(crosses).count() as u32
+        };
+        let shared: Vec<(&Resource, u32)> =
+            self.resources.iter().enumerate().map(|(at, each)| (each, count(at))).collect();
+        let mut members: Vec<Member> = self.flows.values().map(member).collect();
+        sharing::fill(&shared, &mut members);
+        for (flow, member) in self.flows.values_mut().zip(&members) {
+            flow.rate = member.rate;
+            flow.part = match (member.binding, flow.spec.cap) {
+                (Binding::Resource(place), _) => flow.spec.path.uses()[usize::from(place)].part,
+                (_, Some((_, part))) => part,
+                (_, None) => unreachable!("filling binds every flow"),
+            };
+        }
+    }
+
+    /// Moves all flows on to `now` at the rates of the last fill.
+    fn move_to(&mut self, now: Nanos) {
+        let elapsed = now - self.now;
+        for flow in self.flows.values_mut() {
+            flow.left -= flow.rate * elapsed.as_seconds();
+            flow.parts.add(flow.part, elapsed);
+        }
+        self.now = now;
+    }
+}
+
+fn member(flow: &Flow) -> Member {
+    Member {
+        uses: flow.spec.path.uses().iter().map(|u| (u.resource.0 as usize, u.cost)).collect(),
+        weight: flow.spec.weight,
+        cap: flow.spec.cap.map(|(rate, _)| rate),
+        rate: 0.0,
+        binding: Binding::New,
+    }
+}
+
+impl Network for Stepped {
+    fn add(&mut self, resource: Resource) -> ResourceId {
+        self.resources.push(resource);
+        ResourceId(self.resources.len() as u32 - 1)
+    }
+
+    fn start(&mut self, now: Nanos, id: FlowId, spec: FlowSpec) {
+        self.move_to(now);
+        let part = spec.path.uses()[0].part;
+        self.flows
+            .insert(id, Flow { spec, left: spec.bytes as f64, rate: 0.0, part, parts: Parts::default() });
+    }
+
+    fn set_cap(&mut self, now: Nanos, flow: FlowId, cap: Option<(f64, Part)>) {
+        self.move_to(now);
+        self.flows.get_mut(&flow).expect("only flows under way have caps").spec.cap = cap;
+    }
+
+    fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress {
+        self.move_to(now);
+        let progress = self.progress(now, flow);
+        self.flows.remove(&flow);
+        progress
+    }
+
+    fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>) {
+        self.move_to(now);
+        self.fill();
+        let watched = self.flows.iter().filter(|(_, flow)| flow.spec.watched);
+        changed.extend(watched.map(|(&id, _)| self.progress(now, id)));
+    }
+
+    fn next_event(&mut self) -> Option<Nanos> {
+        let next = Nanos((self.now.0 / STEP.0 + 1) * STEP.0);
+        (!self.flows.is_empty()).then_some(next)
+    }
+
+    fn completed(&mut self, now: Nanos, completed: &mut Vec<Completion>) {
+        self.move_to(now);
+        let ended: Vec<FlowId> =
+            self.flows.iter().filter(|(_, flow)| flow.left <= 0.0).map(|(&id, _)| id).collect();
+        for id in ended {
+            if let Some(flow) = self.flows.remove(&id) {
+                let (tag, bytes) = (flow.spec.tag, flow.spec.bytes);
+                completed.push(Completion { flow: id, tag, bytes, parts: flow.parts });
+            }
+        }
+    }
+
+    fn progress(&self, now: Nanos, id: FlowId) -> Progress {
+        let flow = &self.flows[&id];
+        let left = flow.left - flow.rate * (now - self.now).as_seconds();
+        Progress { flow: id, tag: flow.spec.tag, done: flow.spec.bytes as f64 - left.max(0.0), rate: flow.rate }
+    }
+}

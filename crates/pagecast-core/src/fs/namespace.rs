@@ -1,0 +1,207 @@
+//! Which file a path means, how large it is and which device it is on.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::machine::{Machine, Mount, MountSource, WriteMode};
+use crate::policy::FileId;
+use crate::units::Bytes;
+
+/// A file as one host names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    /// The file.
+    pub file: FileId,
+    /// Index of the mount of that host through which it is seen.
+    pub mount: u32,
+}
+
+/// A path that no mount of the host covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NoMount;
+
+/// A file where it is kept.
+struct File {
+    host: u32,
+    mount: u32,
+    disk: u32,
+    size: Bytes,
+    /// Space taken on the disk: the size, or more while a write is under way.
+    taken: Bytes,
+    exists: bool,
+}
+
+/// All files of a scenario.
+pub(crate) struct Namespace<'a> {
+    machine: &'a Machine,
+    files: Vec<File>,
+    by_home: FxHashMap<(u32, Arc<str>), FileId>,
+    by_view: Vec<FxHashMap<Arc<str>, Located>>,
+    /// Bytes in use on each disk of each host.
+    used: Vec<Vec<Bytes>>,
+}
+
+impl<'a> Namespace<'a> {
+    pub(crate) fn new(machine: &'a Machine) -> Self {
+        Self {
+            machine,
+            files: Vec::new(),
+            by_home: FxHashMap::default(),
+            by_view: machine.hosts.iter().map(|_| FxHashMap::default()).collect(),
+            used: machine.hosts.iter().map(|host| vec![Bytes::ZERO; host.disks.len()]).collect(),
+        }
+    }
+
+    /// What a path means on a host, whether or not there is such a file yet.
+    pub(crate) fn locate(&mut self, host: usize, path: &Arc<str>) -> Result<Located, NoMount> {
+        if let Some(&known) = self.by_view[host].get(path) {
+            return Ok(known);
+        }
+        let mount = covering(&self.machine.hosts[host].mounts, path).ok_or(NoMount)?;
+        let seen = &self.machine.hosts[host].mounts[mount];
+        let (home, home_mount, home_path) = match seen.source {
+            MountSource::Disk(_) => (host, mount, path.clone()),
+            MountSource::Nfs { server, export, .. } => {
+                let exported = &self.machine.hosts[server].mounts[export];
+                (server, export, rebased(path, &seen.path, &exported.path))
+            }
+        };
+        let file = self.file_at(home, home_mount, home_path);
+        let located = Located { file, mount: mount as u32 };
+        self.by_view[host].insert(path.clone(), located);
+        Ok(located)
+    }
+
+    fn file_at(&mut self, host: usize, mount: usize, path: Arc<str>) -> FileId {
+        let next = FileId(self.files.len() as u32);
+        let file = *self.by_home.entry((host as u32, path)).or_insert(next);
+        if file == next {
+            let MountSource::Disk(disk) = self.machine.hosts[host].mounts[mount].source else {
+                unreachable!("only mounts of a disk are exported")
+            };
+            let (host, mount, disk) = (host as u32, mount as u32, disk as u32);
+            self.files.push(File { host, mount, disk, size: Bytes::ZERO, taken: Bytes::ZERO, exists: false });
+        }
+        file
+    }
+
+    /// The path of a file on the host that keeps it.
+    pub(crate) fn path(&self, file: FileId) -> Option<Arc<str>> {
+        self.by_home.iter().find(|(_, id)| **id == file).map(|((_, path), _)| path.clone())
+    }
+
+    pub(crate) fn exists(&self, file: FileId) -> bool {
+        self.files[file.0 as usize].exists
+    }
+
+    pub(crate) fn size(&self, file: FileId) -> Bytes {
+        self.files[file.0 as usize].size
+    }
+
+    /// The host and the disk that keep a file.
+    pub(crate) fn home(&self, file: FileId) -> (usize, usize) {
+        let file = &self.files[file.0 as usize];
+        (file.host as usize, file.disk as usize)
+    }
+
+    /// Whether writes to a file reach its disk before they return.
+    pub(crate) fn writes_through(&self, file: FileId) -> bool {
+        let file = &self.files[file.0 as usize];
+        self.machine.hosts[file.host as usize].mounts[file.mount as usize].write_mode == WriteMode::Through
+    }
+
+    /// What is free on a file's disk.
+    pub(crate) fn free(&self, file: FileId) -> Bytes {
+        let (host, disk) = self.home(file);
+        self.machine.hosts[host].disks[disk].size.saturating_sub(self.used[host][disk])
+    }
+
+    /// Bytes in use on the disk of a file.
+    pub(crate) fn used(&self, file: FileId) -> Bytes {
+        let (host, disk) = self.home(file);
+        self.used[host][disk]
+    }
+
+    /// Takes space for a file of this size, which is to be written.
+    pub(crate) fn take_space(&mut self, file: FileId, size: Bytes) {
+        let taken = self.files[file.0 as usize].taken.max(size);
+        self.set_taken(file, taken);
+    }
+
+    /// The file exists from now on and is at least this large.
+    pub(crate) fn grow(&mut self, file: FileId, size: Bytes) {
+        self.take_space(file, size);
+        let entry = &mut self.files[file.0 as usize];
+        (entry.size, entry.exists) = (entry.size.max(size), true);
+    }
+
+    /// The file exists from now on with this size.
+    pub(crate) fn resize(&mut self, file: FileId, size: Bytes) {
+        self.set_taken(file, size);
+        let entry = &mut self.files[file.0 as usize];
+        (entry.size, entry.exists) = (size, true);
+    }
+
+    fn set_taken(&mut self, file: FileId, taken: Bytes) {
+        let (host, disk) = self.home(file);
+        let entry = &mut self.files[file.0 as usize];
+        let used = &mut self.used[host][disk];
+        *used = *used - entry.taken + taken;
+        entry.taken = taken;
+    }
+
+    /// The file is no more.
+    pub(crate) fn remove(&mut self, file: FileId) {
+        self.resize(file, Bytes::ZERO);
+        self.files[file.0 as usize].exists = false;
+    }
+
+    /// The existing files that a host has named, with the path it used.
+    pub(crate) fn seen_by(&self, host: usize) -> Vec<(Arc<str>, FileId)> {
+        let known = self.by_view[host].iter().filter(|(_, located)| self.exists(located.file));
+        let mut files: Vec<(Arc<str>, FileId)> =
+            known.map(|(path, located)| (path.clone(), located.file)).collect();
+        files.sort_unstable();
+        files
+    }
+}
+
+/// The mount with the longest path that covers `path`.
+fn covering(mounts: &[Mount], path: &str) -> Option<usize> {
+    let covers = |mount: &Mount| {
+        mount.path == "/"
+            || path.strip_prefix(mount.path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    (0..mounts.len()).filter(|&at| covers(&mounts[at])).max_by_key(|&at| mounts[at].path.len())
+}
+
+/// `path` under `to` instead of under `from`.
+fn rebased(path: &str, from: &str, to: &str) -> Arc<str> {
+    let rest = path.strip_prefix(from.trim_end_matches('/')).unwrap_or(path);
+    format!("{}{rest}", to.trim_end_matches('/')).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mount(path: &str) -> Mount {
+        Mount { path: path.into(), source: MountSource::Disk(0), write_mode: WriteMode::Back }
+    }
+
+    #[test]
+    fn the_longest_mount_covers_a_path() {
+        let mounts = [mount("/"), mount("/data"), mount("/data/fast")];
+        let paths = ["/x", "/data", "/data/x", "/data/fast/x", "/database"];
+        assert_eq!(paths.map(|path| covering(&mounts, path)), [0, 1, 1, 2, 0].map(Some));
+        assert_eq!(covering(&mounts[1..], "/x"), None);
+    }
+
+    #[test]
+    fn a_remote_path_moves_under_the_export() {
+        assert_eq!(&*rebased("/data/app/f", "/data", "/export"), "/export/app/f");
+        assert_eq!(&*rebased("/app/f", "/", "/export"), "/export/app/f");
+        assert_eq!(&*rebased("/data/f", "/data", "/"), "/f");
+    }
+}

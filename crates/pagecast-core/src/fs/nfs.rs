@@ -1,0 +1,192 @@
+//! Whole operations on another host's file, chunk by chunk through both page caches.
+//!
+//! Source: what the published WRENCH-cache outputs of the NFS experiment show, and platform.md's account of it. A read is a
+//! request, then three stages that overlap: the server reads a chunk through its cache, the link carries it, the
+//! client puts it into its memory. A write is a request and its answer, then two stages: the link carries a chunk,
+//! the server writes it through; at the end an acknowledgement. A stage has one chunk at a time and is at most one
+//! chunk ahead of the next stage. Every message and chunk waits for the link's latency first.
+//! Left out until the issue on NFS: commits, attribute caches, rsize and wsize, several connections.
+//!
+//! Time is charged along the critical path: a stage that starts inherits the account of whatever let it start.
+
+use crate::policy::{FileView, OperationId};
+use crate::result::Parts;
+use crate::units::Bytes;
+
+/// What a chunk goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// The messages before.
+    Opening,
+    /// The server reads it (reads only).
+    Source,
+    /// The link carries it.
+    Link,
+    /// The client keeps it, or the server writes it.
+    Sink,
+    /// The message after (writes only).
+    Closing,
+}
+
+/// Stages that chunks go through.
+const STAGES: [Stage; 3] = [Stage::Source, Stage::Link, Stage::Sink];
+
+/// Operations of transfers have this bit, and with the next one they belong to the sink.
+const SUB: u32 = 1 << 31;
+const SINK: u32 = 1 << 30;
+
+/// Which way the bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// To the client; the bytes may go to new anonymous memory there.
+    Read { fresh: bool },
+    /// To the server.
+    Write,
+}
+
+/// A transfer before it begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub operation: OperationId,
+    pub direction: Direction,
+    pub client: u32,
+    pub server: u32,
+    pub link: usize,
+    /// The file as the client sees it, and as the server does.
+    pub client_file: FileView,
+    pub server_file: FileView,
+    pub offset: u64,
+    pub bytes: Bytes,
+    pub chunk: Bytes,
+}
+
+impl Plan {
+    pub(crate) fn chunks(&self) -> u32 {
+        self.bytes.0.div_ceil(self.chunk.0) as u32
+    }
+
+    /// First byte and size of a chunk.
+    pub(crate) fn chunk_at(&self, number: u32) -> (u64, Bytes) {
+        let before = u64::from(number) * self.chunk.0;
+        (self.offset + before, Bytes((self.bytes.0 - before).min(self.chunk.0)))
+    }
+}
+
+/// How far one stage of a transfer is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    started: u32,
+    finished: u32,
+    /// The account of what let the chunk under way start.
+    account: Parts,
+}
+
+#[derive(Debug)]
+struct Transfer {
+    plan: Plan,
+    stages: [Progress; 3],
+    /// The account of the message under way.
+    account: Parts,
+}
+
+/// All transfers under way.
+#[derive(Debug, Default)]
+pub(crate) struct Nfs {
+    transfers: Vec<Option<Transfer>>,
+}
+
+impl Nfs {
+    /// The transfer and stage that an operation of a policy belongs to, if it is not a process's own.
+    pub(crate) fn transfer_of(operation: OperationId) -> Option<(u32, Stage)> {
+        let stage = if operation.0 & SINK == 0 { Stage::Source } else { Stage::Sink };
+        (operation.0 & SUB != 0).then_some((operation.0 & !(SUB | SINK), stage))
+    }
+
+    /// The number under which a stage asks a policy.
+    pub(crate) fn sub_operation(transfer: u32, stage: Stage) -> OperationId {
+        OperationId(SUB | transfer | if stage == Stage::Sink { SINK } else { 0 })
+    }
+
+    /// The operation of a process that a transfer is for.
+    pub(crate) fn operation(&self, transfer: u32) -> OperationId {
+        self.plan(transfer).operation
+    }
+
+    pub(crate) fn plan(&self, transfer: u32) -> &Plan {
+        &self.get(transfer).plan
+    }
+
+    fn get(&self, transfer: u32) -> &Transfer {
+        self.transfers[transfer as usize].as_ref().expect("only transfers under way are looked up")
+    }
+
+    fn get_mut(&mut self, transfer: u32) -> &mut Transfer {
+        self.transfers[transfer as usize].as_mut().expect("only transfers under way are looked up")
+    }
+
+    /// Begins a transfer of at least one byte.
+    pub(crate) fn begin(&mut self, plan: Plan) -> u32 {
+        let mut stages = [Progress::default(); 3];
+        if plan.direction == Direction::Write {
+            stages[0].started = plan.chunks();
+            stages[0].finished = plan.chunks();
+        }
+        let transfer = Transfer { plan, stages, account: Parts::default() };
+        let at = self.transfers.iter().position(Option::is_none).unwrap_or(self.transfers.len());
+        if at == self.transfers.len() {
+            self.transfers.push(None);
+        }
+        self.transfers[at] = Some(transfer);
+        at as u32
+    }
+
+    /// A stage has finished what it had under way; returns the account up to now.
+    pub(crate) fn finished(&mut self, transfer: u32, stage: Stage, parts: &Parts) -> Parts {
+        let transfer = self.get_mut(transfer);
+        let mut account = match STAGES.iter().position(|&each| each == stage) {
+            Some(at) => {
+                transfer.stages[at].finished += 1;
+                transfer.stages[at].account
+            }
+            None => transfer.account,
+        };
+        account.add_all(parts);
+        transfer.account = account;
+        account
+    }
+
+    /// The next stage that can start, and with which chunk; it counts as started.
+    pub(crate) fn start_next(&mut self, transfer: u32, account: Parts) -> Option<(Stage, u32)> {
+        let transfer = self.get_mut(transfer);
+        let chunks = transfer.plan.chunks();
+        for at in (0..STAGES.len()).rev() {
+            let chunk = transfer.stages[at].started;
+            let idle = transfer.stages[at].finished == chunk;
+            let arrived = at == 0 || transfer.stages[at - 1].finished > chunk;
+            let has_room = at + 1 == STAGES.len() || transfer.stages[at + 1].started + 1 >= chunk;
+            if chunk < chunks && idle && arrived && has_room {
+                transfer.stages[at].started += 1;
+                transfer.stages[at].account = account;
+                return Some((STAGES[at], chunk));
+            }
+        }
+        None
+    }
+
+    /// The chunk that the link carries, or waits to carry.
+    pub(crate) fn on_link(&self, transfer: u32) -> u32 {
+        self.get(transfer).stages[1].started - 1
+    }
+
+    /// Whether all chunks have gone through all stages.
+    pub(crate) fn is_through(&self, transfer: u32) -> bool {
+        let transfer = self.get(transfer);
+        transfer.stages[2].finished == transfer.plan.chunks()
+    }
+
+    /// Ends a transfer and returns its plan and its account.
+    pub(crate) fn end(&mut self, transfer: u32) -> (Plan, Parts) {
+        let ended = self.transfers[transfer as usize].take().expect("only transfers under way end");
+        (ended.plan, ended.account)
+    }
+}

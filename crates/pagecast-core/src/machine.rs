@@ -1,0 +1,161 @@
+//! What the hardware and its kernel settings are: hosts, memory, disks, mounts and links.
+//!
+//! Plain data without behaviour; `device` and `net` turn it into resources that flows share.
+
+use crate::units::{Bytes, BytesPerSecond, Nanos};
+
+/// All hosts of a scenario and the links between them. A scenario with one `[machine]` has one host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// At least one; the first is where processes run that name no host.
+    pub hosts: Vec<Host>,
+    /// Connections between hosts.
+    pub links: Vec<Link>,
+}
+
+/// One computer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Host {
+    /// "machine" if the scenario has just one.
+    pub name: String,
+    /// Number of processors that `compute` runs on.
+    pub cores: u32,
+    /// Main memory.
+    pub memory: Memory,
+    /// The kernel's `vm.*` settings.
+    pub vm: VmSettings,
+    /// Disks; mounts refer to them by index.
+    pub disks: Vec<Disk>,
+    /// Mount points, none of them twice.
+    pub mounts: Vec<Mount>,
+}
+
+/// Main memory: its size and how fast programs copy from and to the page cache.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// All of it is usable.
+    pub size: Bytes,
+    /// Copying out of the page cache, all readers together.
+    pub read: BytesPerSecond,
+    /// Copying into the page cache, all writers together.
+    pub write: BytesPerSecond,
+    /// How readers and writers share it.
+    pub sharing: Sharing,
+    /// What a single thread reaches at most, if that is less than the total.
+    pub per_thread: Option<BytesPerSecond>,
+}
+
+/// How reads and writes of one device share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Together at most the faster of the two rates (what SimGrid's disks do).
+    Total,
+    /// They do not disturb each other.
+    Separate,
+    /// The device's time is divided: reading at half its rate leaves half the write rate.
+    Time,
+}
+
+impl Sharing {
+    /// The words of a machine file, in the order of the variants.
+    pub const NAMES: [&'static str; 3] = ["total", "separate", "time"];
+}
+
+/// The kernel settings that a model may use, with the kernel's names and defaults (Linux, `mm/page-writeback.c`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct VmSettings {
+    /// `vm.dirty_ratio` as a fraction (0.2 for 20).
+    pub dirty_ratio: f64,
+    /// `vm.dirty_background_ratio` as a fraction.
+    pub dirty_background_ratio: f64,
+    /// `vm.dirty_expire_centisecs`.
+    pub dirty_expire: Nanos,
+    /// `vm.dirty_writeback_centisecs`.
+    pub dirty_writeback: Nanos,
+}
+
+impl Default for VmSettings {
+    fn default() -> Self {
+        Self {
+            dirty_ratio: 0.2,
+            dirty_background_ratio: 0.1,
+            dirty_expire: Nanos(30_000_000_000),
+            dirty_writeback: Nanos(5_000_000_000),
+        }
+    }
+}
+
+/// A disk, an SSD or anything else with blocks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Disk {
+    /// The key of its table in the machine file.
+    pub name: String,
+    /// What all files on it may hold together.
+    pub size: Bytes,
+    /// One reader's rate.
+    pub read: BytesPerSecond,
+    /// One writer's rate.
+    pub write: BytesPerSecond,
+    /// How readers and writers share it.
+    pub sharing: Sharing,
+    /// Total read rate at so many concurrent reads, ascending; linear between, constant outside. Empty: `read`.
+    pub read_at: Vec<(u32, BytesPerSecond)>,
+    /// Total write rate at so many concurrent writes. Empty: `write`.
+    pub write_at: Vec<(u32, BytesPerSecond)>,
+    /// Coefficient of variation of the weights with which equal streams are served; 0 is fair.
+    pub unevenness: f64,
+}
+
+/// A directory under which files live.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mount {
+    /// Absolute, without a slash at the end (but "/" itself).
+    pub path: String,
+    /// Where the bytes are.
+    pub source: MountSource,
+    /// When written bytes reach the source.
+    pub write_mode: WriteMode,
+}
+
+/// Where the files of a mount are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MountSource {
+    /// On a disk of the same host, by index.
+    Disk(usize),
+    /// On another host, reached over a link.
+    Nfs {
+        /// Index of the server host.
+        server: usize,
+        /// Index of the server's mount that is exported.
+        export: usize,
+        /// Index of the link between the two.
+        link: usize,
+    },
+}
+
+/// When written bytes reach the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteMode {
+    /// Later: the write returns when they are in the page cache.
+    Back,
+    /// Before the write returns; they stay in the page cache, clean.
+    Through,
+}
+
+impl WriteMode {
+    /// The words of a machine file, in the order of the variants.
+    pub const NAMES: [&'static str; 2] = ["back", "through"];
+}
+
+/// A network connection between two hosts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// The key of its table.
+    pub name: String,
+    /// Indices of its two hosts.
+    pub between: (usize, usize),
+    /// Rate, shared by both directions.
+    pub rate: BytesPerSecond,
+    /// One way.
+    pub latency: Nanos,
+}

@@ -1,0 +1,158 @@
+//! The rival with an endless page cache: the first touch of a byte costs the device, everything later memory.
+//!
+//! Source: the optimist's rule of thumb. Leaves out write-back, eviction and every limit.
+
+use std::collections::BTreeMap;
+
+use super::ranges::Ranges;
+use super::{Actions, Call, FileId, FileView, OperationId, Outcome, Policy, Request};
+use crate::flow::{Completion, FlowSpec, Path};
+use crate::result::MemoryLevels;
+use crate::units::{Bytes, Nanos};
+
+/// See the module.
+pub struct EndlessCache {
+    memory_read: Path,
+    memory_write: Path,
+    memory: Bytes,
+    anonymous: Bytes,
+    cached: Bytes,
+    touched: BTreeMap<FileId, Ranges>,
+    under_way: BTreeMap<OperationId, Transfer>,
+}
+
+/// An operation whose bytes are on their way.
+struct Transfer {
+    outcome: Outcome,
+    file: FileView,
+    offset: u64,
+    bytes: Bytes,
+    /// Bytes to copy from memory once the device has delivered.
+    then_copy: Bytes,
+}
+
+impl EndlessCache {
+    /// An empty cache; the size of the memory is only shown, never a limit.
+    #[must_use]
+    pub fn new(memory: Bytes, memory_read: Path, memory_write: Path) -> Self {
+        Self {
+            memory_read,
+            memory_write,
+            memory,
+            anonymous: Bytes::ZERO,
+            cached: Bytes::ZERO,
+            touched: BTreeMap::new(),
+            under_way: BTreeMap::new(),
+        }
+    }
+
+    fn touch(&mut self, file: FileId, start: u64, bytes: Bytes) {
+        self.change(file, |ranges| ranges.insert(start, start + bytes.0));
+    }
+
+    fn change(&mut self, file: FileId, change: impl FnOnce(&mut Ranges)) {
+        let ranges = self.touched.entry(file).or_default();
+        self.cached -= Bytes(ranges.total());
+        change(ranges);
+        self.cached += Bytes(ranges.total());
+    }
+
+    fn read(&mut self, operation: OperationId, file: FileView, offset: u64, bytes: Bytes, out: &mut Actions) {
+        let present = self.touched.get(&file.id).map_or(0, |r| r.overlap(offset, offset + bytes.0));
+        let transfer = Transfer {
+            outcome: Outcome {
+                from_cache: Bytes(present),
+                from_device: bytes - Bytes(present),
+                ..Outcome::default()
+            },
+            file,
+            offset,
+            bytes,
+            then_copy: Bytes(present),
+        };
+        let missing = transfer.outcome.from_device.0;
+        self.under_way.insert(operation, transfer);
+        if missing > 0 {
+            out.start(FlowSpec::new(file.read, missing, u64::from(operation.0)));
+        } else {
+            self.copy_or_finish(operation, out);
+        }
+    }
+
+    fn copy_or_finish(&mut self, operation: OperationId, out: &mut Actions) {
+        let transfer = self.under_way.get_mut(&operation).expect("only transfers under way go on");
+        let copy = std::mem::take(&mut transfer.then_copy).0;
+        if copy > 0 {
+            out.start(FlowSpec::new(self.memory_read, copy, u64::from(operation.0)));
+        } else if let Some(done) = self.under_way.remove(&operation) {
+            self.touch(done.file.id, done.offset, done.bytes);
+            out.done(operation, done.outcome);
+        }
+    }
+
+    fn write(
+        &mut self,
+        operation: OperationId,
+        file: FileView,
+        offset: u64,
+        bytes: Bytes,
+        out: &mut Actions,
+    ) {
+        let outcome = Outcome { from_cache: bytes, ..Outcome::default() };
+        self.under_way.insert(operation, Transfer { outcome, file, offset, bytes, then_copy: Bytes::ZERO });
+        if bytes.0 > 0 {
+            out.start(FlowSpec::new(self.memory_write, bytes.0, u64::from(operation.0)));
+        } else {
+            self.copy_or_finish(operation, out);
+        }
+    }
+}
+
+impl Policy for EndlessCache {
+    fn begin(&mut self, _now: Nanos, request: &Request, out: &mut Actions) {
+        let operation = request.operation;
+        match request.call {
+            Call::Read { file, offset, bytes, fresh } => {
+                if fresh {
+                    self.anonymous += bytes;
+                }
+                return self.read(operation, file, offset, bytes, out);
+            }
+            Call::Write { file, offset, bytes, .. } => return self.write(operation, file, offset, bytes, out),
+            Call::Preload { file, bytes } => self.touch(file.id, 0, bytes),
+            Call::Insert { .. } | Call::Serve { .. } => {
+                unreachable!("files of other hosts are one flow for this policy")
+            }
+            Call::Truncate { file, size } => self.change(file.id, |ranges| ranges.truncate(size.0)),
+            Call::DontNeed { file } => self.change(file.id, |ranges| ranges.truncate(0)),
+            Call::DropCaches => {
+                self.touched.clear();
+                self.cached = Bytes::ZERO;
+            }
+            Call::Allocate { bytes } => self.anonymous += bytes,
+            Call::Free { bytes } => self.anonymous -= bytes,
+            Call::Fsync { .. } => {}
+        }
+        out.done(operation, Outcome::default());
+    }
+
+    fn completed(&mut self, _now: Nanos, done: &Completion, out: &mut Actions) {
+        let operation = OperationId(done.tag as u32);
+        let transfer = self.under_way.get_mut(&operation).expect("flows belong to transfers under way");
+        transfer.outcome.parts.add_all(&done.parts);
+        self.copy_or_finish(operation, out);
+    }
+
+    fn levels(&self) -> MemoryLevels {
+        MemoryLevels {
+            total: self.memory,
+            anonymous: self.anonymous,
+            cached: self.cached,
+            ..MemoryLevels::default()
+        }
+    }
+
+    fn residency(&self, file: FileId) -> (Bytes, Bytes) {
+        (Bytes(self.touched.get(&file).map_or(0, Ranges::total)), Bytes::ZERO)
+    }
+}

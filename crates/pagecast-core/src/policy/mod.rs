@@ -1,0 +1,294 @@
+//! What the page cache decides. A policy is told the time and asks for transfers; it has no clock, device or thread.
+//!
+//! A policy keeps the page cache of one host. Adding one is a new file and a line in [`registry`].
+
+mod endless_cache;
+mod no_cache;
+mod ranges;
+pub mod registry;
+pub mod wrench;
+
+use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
+use crate::machine::Host;
+use crate::result::{MemoryLevels, Part, Parts};
+use crate::units::{Bytes, Nanos};
+
+/// A file of the whole scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u32);
+
+/// An operation under way. A process has one at a time; what a file system asks for in between has its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OperationId(pub u32);
+
+/// A file as a policy sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FileView {
+    /// Which.
+    pub id: FileId,
+    /// Its size before the operation.
+    pub size: Bytes,
+    /// Its device: writes to be flushed are gathered by device.
+    pub device: DeviceId,
+    /// What a read of it that misses crosses.
+    pub read: Path,
+    /// What its write-back crosses.
+    pub write: Path,
+}
+
+/// A device of a host, or a mount of another host's, in the order in which the host names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceId(pub u32);
+
+/// Something to be done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request {
+    /// Under this number it will be reported as done.
+    pub operation: OperationId,
+    /// What.
+    pub call: Call,
+}
+
+/// What a policy can be asked to do. Sizes are checked before: a read is within its file, memory suffices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Call {
+    /// Read through the cache; `fresh` if the bytes go to new anonymous memory.
+    Read {
+        /// From here.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+        /// Whether each byte read takes a byte of new anonymous memory.
+        fresh: bool,
+    },
+    /// Read through the cache for another host.
+    Serve {
+        /// From here.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+    },
+    /// Write through the cache.
+    Write {
+        /// To here.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+        /// Whether it returns only when the device has them.
+        through: bool,
+    },
+    /// The first pages of a file are cached, clean, before time 0. Takes no time.
+    Preload {
+        /// Whose.
+        file: FileView,
+        /// How many.
+        bytes: Bytes,
+    },
+    /// Pages that another host sent come into the cache, clean.
+    Insert {
+        /// Theirs.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+        /// As for a read.
+        fresh: bool,
+    },
+    /// Write the file's dirty pages and wait.
+    Fsync {
+        /// Whose.
+        file: FileView,
+    },
+    /// Pages beyond the new size leave, unwritten.
+    Truncate {
+        /// Whose.
+        file: FileView,
+        /// New size.
+        size: Bytes,
+    },
+    /// Clean pages of a file leave.
+    DontNeed {
+        /// Whose.
+        file: FileView,
+    },
+    /// All clean pages leave.
+    DropCaches,
+    /// Anonymous memory is taken.
+    Allocate {
+        /// How much.
+        bytes: Bytes,
+    },
+    /// Anonymous memory is given back.
+    Free {
+        /// How much.
+        bytes: Bytes,
+    },
+}
+
+/// How an operation went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Where its time went; sums to its duration.
+    pub parts: Parts,
+    /// Bytes the cache served.
+    pub from_cache: Bytes,
+    /// Bytes a device served or took before it ended.
+    pub from_device: Bytes,
+}
+
+/// Something worth telling that a policy decided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    /// What.
+    pub name: &'static str,
+    /// About which file.
+    pub file: Option<FileId>,
+    /// How many bytes.
+    pub bytes: Bytes,
+}
+
+/// What a policy wants done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Command {
+    /// A transfer.
+    Start(FlowId, FlowSpec),
+    /// A new cap of a transfer (0: blocked).
+    SetCap(FlowId, Option<(f64, Part)>),
+    /// No more of this transfer.
+    Cancel(FlowId),
+    /// An operation has ended.
+    Done(OperationId, Outcome),
+    /// Come back to the policy at this instant, when all else that is due has been done.
+    GiveWay(u64),
+    /// For the record.
+    Tell(Event),
+}
+
+/// Collects what a policy wants done; the engine does it when the policy has returned.
+#[derive(Debug, Default)]
+pub struct Actions {
+    commands: Vec<Command>,
+    free_slots: Vec<u32>,
+    slots: u32,
+    flows: u64,
+}
+
+impl Actions {
+    /// Starts a transfer of more than nothing.
+    pub fn start(&mut self, spec: FlowSpec) -> FlowId {
+        debug_assert!(spec.bytes > 0, "a transfer moves something");
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
+            self.slots += 1;
+            self.slots - 1
+        });
+        self.flows += 1;
+        let flow = FlowId { number: self.flows, slot };
+        self.commands.push(Command::Start(flow, spec));
+        flow
+    }
+
+    /// Changes a transfer's own cap.
+    pub fn set_cap(&mut self, flow: FlowId, cap: Option<(f64, Part)>) {
+        self.commands.push(Command::SetCap(flow, cap));
+    }
+
+    /// Ends a transfer before its time.
+    pub fn cancel(&mut self, flow: FlowId) {
+        self.commands.push(Command::Cancel(flow));
+    }
+
+    /// Reports an operation as done.
+    pub fn done(&mut self, operation: OperationId, outcome: Outcome) {
+        self.commands.push(Command::Done(operation, outcome));
+    }
+
+    /// Asks for [`Policy::resumed`] at this instant, after all else that is due now.
+    pub fn give_way(&mut self, tag: u64) {
+        self.commands.push(Command::GiveWay(tag));
+    }
+
+    /// Records an event.
+    pub fn tell(&mut self, name: &'static str, file: Option<FileId>, bytes: Bytes) {
+        self.commands.push(Command::Tell(Event { name, file, bytes }));
+    }
+
+    /// The commands so far; `give_back` returns the emptied list.
+    pub(crate) fn take(&mut self) -> Vec<Command> {
+        std::mem::take(&mut self.commands)
+    }
+
+    pub(crate) fn give_back(&mut self, mut commands: Vec<Command>) {
+        commands.clear();
+        if self.commands.is_empty() {
+            self.commands = commands;
+        }
+    }
+
+    /// The flow has ended; its slot may be used again.
+    pub(crate) fn release(&mut self, flow: FlowId) {
+        self.free_slots.push(flow.slot);
+    }
+}
+
+/// How a policy treats files of another host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remote {
+    /// Like a device whose path crosses the link: one transfer over everything.
+    OneFlow,
+    /// The server has a page cache of its own; chunks of this size go through both.
+    Chunks(Bytes),
+}
+
+/// The page cache of one host.
+///
+/// The caller reports times that never run back, every completed flow once, and calls [`Policy::advance`] at
+/// [`Policy::next_call`] and after every change of a watched flow's rate. The implementer answers every request
+/// with one `Done`, at once or later, whose parts sum to the time between; changes page state of a published
+/// model as published and of its own only by bytes reported; and decides by nothing but what it was told.
+pub trait Policy {
+    /// An operation enters.
+    fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions);
+
+    /// A flow has moved all its bytes.
+    fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions);
+
+    /// It is the policy's turn again after it has given way.
+    fn resumed(&mut self, _now: Nanos, _tag: u64, _out: &mut Actions) {}
+
+    /// The next call is due, or the rates of watched flows have changed.
+    fn advance(&mut self, _now: Nanos, _progress: &[Progress], _out: &mut Actions) {}
+
+    /// When the policy wants to be asked again, if nothing else happens.
+    fn next_call(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// How files of other hosts are reached.
+    fn remote(&self) -> Remote {
+        Remote::OneFlow
+    }
+
+    /// What the memory holds.
+    fn levels(&self) -> MemoryLevels;
+
+    /// How many bytes of a file are cached, and how many of those are dirty.
+    fn residency(&self, file: FileId) -> (Bytes, Bytes);
+}
+
+/// What a policy is made from.
+#[derive(Clone, Debug)]
+pub struct Setting<'a> {
+    /// Memory size and kernel settings.
+    pub host: &'a Host,
+    /// What copying out of the page cache crosses.
+    pub memory_read: Path,
+    /// What copying into the page cache crosses.
+    pub memory_write: Path,
+}

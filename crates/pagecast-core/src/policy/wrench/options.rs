@@ -1,0 +1,62 @@
+//! The parameters of the data-block model, with their units.
+
+use crate::error::ScenarioError;
+use crate::machine::VmSettings;
+use crate::policy::registry::Options;
+use crate::units::{Bytes, Nanos};
+
+/// Which of the authors' two states of the model is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vintage {
+    /// Before the correction of eviction: only the inactive list is evicted from, and a write may evict its own file.
+    V1,
+    /// With it; the outputs of the published paper.
+    CameraReady,
+}
+
+impl Vintage {
+    /// The words of a scenario, in the order of the variants.
+    pub const NAMES: [&'static str; 2] = ["v1", "camera_ready"];
+}
+
+/// See the module. Source of the defaults: the paper's simulator settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WrenchOptions {
+    /// Bytes that are read or written at once; cost grows with their number.
+    pub chunk: Bytes,
+    /// Which state of the model.
+    pub vintage: Vintage,
+    /// Share of free memory and clean cache that may be dirty before a write must flush.
+    pub dirty_ratio: f64,
+    /// Time between two starts of the periodic flush.
+    pub period: Nanos,
+    /// Age at which dirty blocks are flushed.
+    pub expiry: Nanos,
+}
+
+impl WrenchOptions {
+    /// The keys of `[model.wrench]`.
+    pub const KEYS: [&'static str; 5] = ["chunk", "vintage", "dirty_ratio", "period", "expiry"];
+
+    /// From `[model.wrench]`; what is not there comes from the host's kernel settings.
+    ///
+    /// # Errors
+    /// An unknown key, or a value that does not fit.
+    pub fn read(options: &Options<'_>, vm: &VmSettings) -> Result<Self, ScenarioError> {
+        options.only(&Self::KEYS)?;
+        Ok(Self {
+            chunk: options
+                .quantity("chunk", Bytes::parse, |chunk| chunk.0 > 0)?
+                .unwrap_or(Bytes(100_000_000)),
+            vintage: match options.word("vintage", &Vintage::NAMES)? {
+                Some(0) => Vintage::V1,
+                _ => Vintage::CameraReady,
+            },
+            dirty_ratio: options.percent("dirty_ratio")?.unwrap_or(vm.dirty_ratio),
+            period: options
+                .quantity("period", Nanos::parse, |period| period.0 > 0)?
+                .unwrap_or(vm.dirty_writeback),
+            expiry: options.quantity("expiry", Nanos::parse, |_| true)?.unwrap_or(vm.dirty_expire),
+        })
+    }
+}

@@ -1,0 +1,224 @@
+//! What a run yields, as columns: operations, the parts of their durations, a timeline, file residency, events.
+
+mod recorder;
+mod timeline;
+
+use std::sync::Arc;
+
+pub(crate) use recorder::{Ended, Recorder, Resident};
+pub use timeline::MemoryLevels;
+
+use crate::units::Nanos;
+
+/// Where a moment of an operation goes. Every moment belongs to exactly one part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Part {
+    /// Copying between the program and the page cache.
+    CpuCopy,
+    /// Getting pages for the copy.
+    PageAllocation,
+    /// Reading from a device of this host.
+    DeviceRead,
+    /// Writing to a device of this host.
+    DeviceWrite,
+    /// Waiting for a device's queue.
+    Queueing,
+    /// A writer held back because there are too many dirty pages.
+    Throttled,
+    /// Making room in memory.
+    Reclaim,
+    /// Waiting for a journal.
+    Journal,
+    /// A link that is the narrowest place.
+    Network,
+    /// The other host's device or memory.
+    Server,
+    /// Computing.
+    Compute,
+    /// Sleeping.
+    Sleep,
+    /// Waiting for another process.
+    Wait,
+}
+
+impl Part {
+    /// All parts, in the order of the columns.
+    pub const ALL: [Self; 13] = [
+        Self::CpuCopy,
+        Self::PageAllocation,
+        Self::DeviceRead,
+        Self::DeviceWrite,
+        Self::Queueing,
+        Self::Throttled,
+        Self::Reclaim,
+        Self::Journal,
+        Self::Network,
+        Self::Server,
+        Self::Compute,
+        Self::Sleep,
+        Self::Wait,
+    ];
+
+    /// The name of the part in every table, without its unit.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CpuCopy => "cpu_copy",
+            Self::PageAllocation => "page_allocation",
+            Self::DeviceRead => "device_read",
+            Self::DeviceWrite => "device_write",
+            Self::Queueing => "queueing",
+            Self::Throttled => "throttled",
+            Self::Reclaim => "reclaim",
+            Self::Journal => "journal",
+            Self::Network => "network",
+            Self::Server => "server",
+            Self::Compute => "compute",
+            Self::Sleep => "sleep",
+            Self::Wait => "wait",
+        }
+    }
+}
+
+/// How long each part of one operation took; they add up to its duration exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts([Nanos; Part::ALL.len()]);
+
+impl Parts {
+    /// All of `time` is one part.
+    #[must_use]
+    pub fn of(part: Part, time: Nanos) -> Self {
+        let mut parts = Self::default();
+        parts.add(part, time);
+        parts
+    }
+
+    /// Adds `time` to `part`.
+    pub fn add(&mut self, part: Part, time: Nanos) {
+        self.0[part as usize] += time;
+    }
+
+    /// Adds all parts of `other`.
+    pub fn add_all(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine += theirs;
+        }
+    }
+
+    /// The time of one part.
+    #[must_use]
+    pub fn get(&self, part: Part) -> Nanos {
+        self.0[part as usize]
+    }
+
+    /// The sum of all parts.
+    #[must_use]
+    pub fn total(&self) -> Nanos {
+        self.0.iter().copied().sum()
+    }
+}
+
+/// Everything that one simulation of a scenario under one model gives.
+#[derive(Clone, Debug, Default)]
+pub struct SimulationResult {
+    /// Names of the hosts; other tables refer to them by index.
+    pub hosts: Vec<String>,
+    /// Names of the processes; other tables refer to them by index.
+    pub processes: Vec<Arc<str>>,
+    /// Paths; other tables refer to them by index.
+    pub paths: Vec<Arc<str>>,
+    /// One row for each operation, in the order of their ends.
+    pub operations: OperationTable,
+    /// Memory of each host over time.
+    pub timeline: TimelineTable,
+    /// What of each file is in memory.
+    pub files: FileTable,
+    /// What the policy decided that is worth telling.
+    pub events: EventTable,
+    /// The simulated time at which the last process ended.
+    pub end: Nanos,
+}
+
+/// Columns of the operations. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct OperationTable {
+    /// Index into `processes`.
+    pub process: Vec<u32>,
+    /// Index into `hosts`.
+    pub host: Vec<u32>,
+    /// Which operation of its process, from 0.
+    pub index: Vec<u32>,
+    /// "read", "write", ...
+    pub operation: Vec<&'static str>,
+    /// Index into `paths`, or `u32::MAX` for none.
+    pub path: Vec<u32>,
+    /// First byte.
+    pub offset: Vec<u64>,
+    /// Bytes read, written, allocated or freed.
+    pub bytes: Vec<u64>,
+    /// When it began.
+    pub start: Vec<Nanos>,
+    /// When it ended.
+    pub end: Vec<Nanos>,
+    /// Bytes that the page cache served.
+    pub from_cache: Vec<u64>,
+    /// Bytes that had to come from, or go to, a device before the operation ended.
+    pub from_device: Vec<u64>,
+    /// Where the time went.
+    pub parts: Vec<Parts>,
+}
+
+/// Columns of the timeline. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct TimelineTable {
+    /// When.
+    pub time: Vec<Nanos>,
+    /// Index into `hosts`.
+    pub host: Vec<u32>,
+    /// What the memory holds.
+    pub levels: Vec<MemoryLevels>,
+}
+
+/// Columns of file residency. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct FileTable {
+    /// When.
+    pub time: Vec<Nanos>,
+    /// After which process's operation (index into `processes`); `u32::MAX` at the end of the run.
+    pub process: Vec<u32>,
+    /// After which operation of it; `u32::MAX` at the end of the run.
+    pub index: Vec<u32>,
+    /// Index into `paths`.
+    pub path: Vec<u32>,
+    /// Index into `hosts`: whose memory.
+    pub host: Vec<u32>,
+    /// The file's size.
+    pub size: Vec<u64>,
+    /// How much of it is in that memory.
+    pub cached: Vec<u64>,
+    /// How much of that is dirty.
+    pub dirty: Vec<u64>,
+}
+
+/// Columns of the events. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct EventTable {
+    /// When.
+    pub time: Vec<Nanos>,
+    /// Index into `hosts`.
+    pub host: Vec<u32>,
+    /// What happened.
+    pub event: Vec<&'static str>,
+    /// Index into `paths`, or `u32::MAX` for none.
+    pub path: Vec<u32>,
+    /// How many bytes it was about.
+    pub bytes: Vec<u64>,
+    /// Events beyond the first [`EventTable::LIMIT`], counted and not kept.
+    pub left_out: u64,
+}
+
+impl EventTable {
+    /// How many events are kept.
+    pub const LIMIT: usize = 10_000;
+}

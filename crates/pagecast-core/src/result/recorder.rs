@@ -1,0 +1,139 @@
+//! Writes down what happens during a run.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::timeline::{MemoryLevels, Timeline};
+use super::{EventTable, SimulationResult};
+use crate::policy::Outcome;
+use crate::units::{Bytes, Nanos};
+
+/// How many samples the timelines of all hosts have together.
+const SAMPLES: usize = 10_000;
+
+/// An operation that has ended.
+pub(crate) struct Ended<'a> {
+    pub process: u32,
+    pub host: u32,
+    pub index: u32,
+    pub operation: &'static str,
+    pub path: Option<&'a Arc<str>>,
+    pub offset: u64,
+    pub bytes: u64,
+    pub start: Nanos,
+    pub end: Nanos,
+    pub outcome: Outcome,
+}
+
+/// What of a file a host has in memory.
+pub(crate) struct Resident<'a> {
+    pub path: &'a Arc<str>,
+    pub host: u32,
+    pub size: Bytes,
+    pub cached: Bytes,
+    pub dirty: Bytes,
+}
+
+/// See the module.
+pub(crate) struct Recorder {
+    result: SimulationResult,
+    paths: FxHashMap<Arc<str>, u32>,
+    timelines: Vec<Timeline>,
+}
+
+impl Recorder {
+    pub(crate) fn new(hosts: Vec<String>, processes: Vec<Arc<str>>) -> Self {
+        let limit = SAMPLES / hosts.len();
+        let timelines = hosts.iter().map(|_| Timeline::new(limit)).collect();
+        let result = SimulationResult { hosts, processes, ..SimulationResult::default() };
+        Self { result, paths: FxHashMap::default(), timelines }
+    }
+
+    fn path(&mut self, path: Option<&Arc<str>>) -> u32 {
+        let Some(path) = path else { return u32::MAX };
+        if let Some(&known) = self.paths.get(path) {
+            return known;
+        }
+        let index = self.result.paths.len() as u32;
+        self.result.paths.push(path.clone());
+        self.paths.insert(path.clone(), index);
+        index
+    }
+
+    pub(crate) fn operation(&mut self, ended: &Ended<'_>) {
+        let parts = &ended.outcome.parts;
+        assert_eq!(parts.total(), ended.end - ended.start, "the parts of a {} add up", ended.operation);
+        let path = self.path(ended.path);
+        let table = &mut self.result.operations;
+        table.process.push(ended.process);
+        table.host.push(ended.host);
+        table.index.push(ended.index);
+        table.operation.push(ended.operation);
+        table.path.push(path);
+        table.offset.push(ended.offset);
+        table.bytes.push(ended.bytes);
+        table.start.push(ended.start);
+        table.end.push(ended.end);
+        table.from_cache.push(ended.outcome.from_cache.0);
+        table.from_device.push(ended.outcome.from_device.0);
+        table.parts.push(*parts);
+    }
+
+    pub(crate) fn levels(&mut self, now: Nanos, host: usize, levels: MemoryLevels) {
+        self.timelines[host].add(now, levels);
+    }
+
+    pub(crate) fn event(
+        &mut self,
+        now: Nanos,
+        host: usize,
+        name: &'static str,
+        path: Option<&Arc<str>>,
+        bytes: Bytes,
+    ) {
+        if self.result.events.time.len() == EventTable::LIMIT {
+            self.result.events.left_out += 1;
+            return;
+        }
+        let path = self.path(path);
+        let table = &mut self.result.events;
+        table.time.push(now);
+        table.host.push(host as u32);
+        table.event.push(name);
+        table.path.push(path);
+        table.bytes.push(bytes.0);
+    }
+
+    /// `after` is the process and the index of its operation, or nothing at the end of the run.
+    pub(crate) fn residency(&mut self, now: Nanos, after: Option<(u32, u32)>, resident: &Resident<'_>) {
+        let path = self.path(Some(resident.path));
+        let (process, index) = after.unwrap_or((u32::MAX, u32::MAX));
+        let table = &mut self.result.files;
+        table.time.push(now);
+        table.process.push(process);
+        table.index.push(index);
+        table.path.push(path);
+        table.host.push(resident.host);
+        table.size.push(resident.size.0);
+        table.cached.push(resident.cached.0);
+        table.dirty.push(resident.dirty.0);
+    }
+
+    /// The result of a run that ended at `end`.
+    pub(crate) fn finish(mut self, end: Nanos) -> SimulationResult {
+        let timelines = std::mem::take(&mut self.timelines).into_iter().map(Timeline::into_samples);
+        let mut samples: Vec<(Nanos, u32, MemoryLevels)> = timelines
+            .enumerate()
+            .flat_map(|(host, samples)| samples.into_iter().map(move |s| (s.time, host as u32, s.levels)))
+            .collect();
+        samples.sort_by_key(|&(time, host, _)| (time, host));
+        for (time, host, levels) in samples {
+            self.result.timeline.time.push(time);
+            self.result.timeline.host.push(host);
+            self.result.timeline.levels.push(levels);
+        }
+        self.result.end = end;
+        self.result
+    }
+}

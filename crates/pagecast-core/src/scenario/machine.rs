@@ -1,0 +1,267 @@
+//! `[machine]` or `[host.NAME]`: memory, kernel settings and disks. Mounts and links are in `network`.
+
+use super::document::{Node, Value, shorten};
+use super::machine_file::{Folders, resolve};
+use super::nearest::hint;
+use super::network::{Hosts, read_links, read_mounts};
+use super::schema::{DISK, Kind, MACHINE, MEMORY, VM};
+use super::table::{Fields, FromNode, Given};
+use crate::error::ScenarioError;
+use crate::machine::{Disk, Host, Machine, Memory, Sharing, VmSettings};
+use crate::units::{BytesPerSecond, Nanos};
+
+/// The name of the only host.
+pub const ONLY_HOST: &str = "machine";
+
+/// One hundredth of a second, in which the kernel gives its times.
+const CENTISECOND_NANOS: f64 = 1e7;
+
+/// Reads the machine of a scenario or of a machine file, whose top is `root`.
+///
+/// # Errors
+/// Neither or both of `[machine]` and hosts; whatever is wrong in them.
+pub fn read_machine(root: &Fields<'_>, folders: Folders<'_>) -> Result<Machine, ScenarioError> {
+    let nodes = host_nodes(root, folders)?;
+    let mut hosts = Vec::with_capacity(nodes.len());
+    for (name, node) in &nodes {
+        hosts.push(read_host(name, node, nodes.len() > 1 || *name != ONLY_HOST)?);
+    }
+    let names: Hosts<'_> = nodes.iter().enumerate().map(|(index, (name, _))| (*name, index)).collect();
+    let links = read_links(root, &names)?;
+    let mounts = read_mounts(&hosts, &names, &links)?;
+    let with_mounts = hosts.into_iter().zip(mounts).map(|(draft, mounts)| Host { mounts, ..draft.host });
+    Ok(Machine { hosts: with_mounts.collect(), links })
+}
+
+/// The table of each host, machine files included.
+fn host_nodes<'a>(root: &Fields<'a>, folders: Folders<'_>) -> Result<Vec<(&'a str, Node)>, ScenarioError> {
+    let hosts = root.named("host")?;
+    let all = match (root.node("machine"), hosts.is_empty()) {
+        (Some(machine), true) => vec![(ONLY_HOST, machine)],
+        (None, false) => hosts,
+        (None, true) => {
+            return Err(root
+                .at
+                .error("there is no machine", "add [machine] with for example from = \"wrench-cluster\""));
+        }
+        (Some(machine), false) => {
+            return Err(machine
+                .at
+                .error("there is [machine] and also [host]", "make the machine a host: [host.NAME]"));
+        }
+    };
+    all.into_iter().map(|(name, node)| Ok((name, resolve(node, folders)?))).collect()
+}
+
+/// A host whose mounts are not read yet, since they may name other hosts.
+pub struct Draft<'a> {
+    /// The host without its mounts.
+    pub host: Host,
+    /// Its table.
+    pub fields: Fields<'a>,
+}
+
+fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>, ScenarioError> {
+    let title = if is_named { format!("[host.{}]", shorten(name)) } else { "[machine]".to_owned() };
+    let fields = Fields::open(node, &MACHINE, title)?;
+    fields.get::<String>("description")?;
+    fields.get::<String>("source")?;
+    let disks = fields.named("disk")?;
+    let host = Host {
+        name: name.to_owned(),
+        cores: fields.need("cores")?,
+        memory: read_memory(&fields)?,
+        vm: read_vm(&fields)?,
+        disks: disks
+            .into_iter()
+            .map(|(name, node)| read_disk(name, node, &fields))
+            .collect::<Result<_, _>>()?,
+        mounts: Vec::new(),
+    };
+    Ok(Draft { host, fields })
+}
+
+/// The name of a table inside another: "[machine]" and "memory" make "[machine.memory]".
+pub fn inside(outer: &Fields<'_>, key: &str) -> String {
+    format!("{}.{key}]", outer.title.trim_end_matches(']'))
+}
+
+const SHARINGS: [Sharing; 3] = [Sharing::Total, Sharing::Separate, Sharing::Time];
+
+fn read_memory(host: &Fields<'_>) -> Result<Memory, ScenarioError> {
+    let node = host.node("memory").expect("the schema requires it");
+    let fields = Fields::open(node, &MEMORY, inside(host, "memory"))?;
+    Ok(Memory {
+        size: fields.need("size")?,
+        read: fields.need("read")?,
+        write: fields.need("write")?,
+        sharing: fields.word("sharing", &SHARINGS)?.unwrap_or(Sharing::Total),
+        per_thread: fields.get("per_thread")?,
+    })
+}
+
+fn read_vm(host: &Fields<'_>) -> Result<VmSettings, ScenarioError> {
+    let default = VmSettings::default();
+    let Some(node) = host.node("vm") else { return Ok(default) };
+    let fields = Fields::open(node, &VM, inside(host, "vm"))?;
+    let ratio = |key| Ok::<_, ScenarioError>(fields.get::<f64>(key)?.map(|percent| percent / 100.0));
+    let time = |key| {
+        let centisecs = fields.get::<f64>(key)?;
+        Ok::<_, ScenarioError>(
+            centisecs.map(|centisecs| Nanos((centisecs * CENTISECOND_NANOS).round() as u64)),
+        )
+    };
+    Ok(VmSettings {
+        dirty_ratio: ratio("dirty_ratio")?.unwrap_or(default.dirty_ratio),
+        dirty_background_ratio: ratio("dirty_background_ratio")?.unwrap_or(default.dirty_background_ratio),
+        dirty_expire: time("dirty_expire_centisecs")?.unwrap_or(default.dirty_expire),
+        dirty_writeback: time("dirty_writeback_centisecs")?.unwrap_or(default.dirty_writeback),
+    })
+}
+
+fn read_disk(name: &str, node: &Node, host: &Fields<'_>) -> Result<Disk, ScenarioError> {
+    let fields = Fields::open(node, &DISK, inside(host, &format!("disk.{}", shorten(name))))
+        .map_err(|error| name_other_disks(error, name, host))?;
+    Ok(Disk {
+        name: name.to_owned(),
+        size: fields.need("size")?,
+        read: fields.need("read")?,
+        write: fields.need("write")?,
+        sharing: fields.word("sharing", &SHARINGS)?.unwrap_or(Sharing::Total),
+        read_at: fields.get::<Rates>("read_at")?.map_or(Vec::new(), |rates| rates.0),
+        write_at: fields.get::<Rates>("write_at")?.map_or(Vec::new(), |rates| rates.0),
+        unevenness: fields.get("unevenness")?.unwrap_or(0.0),
+    })
+}
+
+/// A disk that lacks what every disk has is often another one with its name misspelled.
+fn name_other_disks(mut error: ScenarioError, name: &str, host: &Fields<'_>) -> ScenarioError {
+    let named = host.named("disk").unwrap_or_default();
+    let others: Vec<&str> =
+        named.into_iter().map(|(other, _)| other).filter(|other| *other != name).collect();
+    if error.what.contains(" has no ") && !others.is_empty() {
+        error.remedy += &format!("; or {}", hint(name, others, "other disks"));
+    }
+    error
+}
+
+/// Rates by number of concurrent streams, ascending.
+struct Rates(Vec<(u32, BytesPerSecond)>);
+
+impl FromNode for Rates {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        let Value::Table(table) = &given.node.value else {
+            return Err(given.error(format!("is {}, but must be a table", given.node.describe())));
+        };
+        let mut rates = Vec::with_capacity(table.entries.len());
+        for entry in &table.entries {
+            let streams =
+                entry.key.parse().ok().filter(|streams| *streams > 0 && entry.key == u32::to_string(streams));
+            let streams = streams.ok_or_else(|| {
+                let what = format!("`{}` in `{}` is no number of streams", shorten(&entry.key), given.key);
+                entry.at.error(what, "write a whole number from 1 on, in quotes")
+            })?;
+            let rate = BytesPerSecond::from_node(&given.inner(&entry.key, &entry.node, &Kind::Rate))?;
+            rates.push((streams, rate));
+        }
+        rates.sort_by_key(|&(streams, _)| streams);
+        Ok(Self(rates))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::scenario::testing::{HOSTS, MACHINE, PROCESS, read, refusal};
+
+    const NODE: &str = "cores = 4\nmemory = { size = '16 GB', read = '8 GB/s', write = '5 GB/s' }";
+
+    fn host(extra: &str) -> Result<Host, String> {
+        let scenario = read(&format!("[machine]\n{NODE}\n{extra}\n{PROCESS}"), &[])?;
+        Ok(scenario.machine.hosts.into_iter().next().expect("there is one"))
+    }
+
+    #[test]
+    fn kernel_settings_have_the_kernels_units_and_defaults() {
+        assert_eq!(host("").unwrap().vm, VmSettings::default());
+        let vm = host("vm.dirty_ratio = 40\nvm.dirty_expire_centisecs = 1500").unwrap().vm;
+        assert_eq!((vm.dirty_ratio, vm.dirty_background_ratio), (0.4, 0.1));
+        assert_eq!((vm.dirty_expire, vm.dirty_writeback), (Nanos(15_000_000_000), Nanos(5_000_000_000)));
+    }
+
+    #[test]
+    fn a_disk_may_have_a_curve_of_rates() {
+        let disk =
+            "size = '1 GB'\nread = '1 MB/s'\nwrite = '1 MB/s'\nread_at = { '31' = '9 MB/s', '4' = '7 MB/s' }";
+        let host = host(&format!("[machine.disk.ssd]\n{disk}")).unwrap();
+        assert_eq!(host.disks[0].read_at, [(4, BytesPerSecond(7e6)), (31, BytesPerSecond(9e6))]);
+        assert_eq!(host.disks[0].sharing, Sharing::Total);
+    }
+
+    #[test]
+    fn a_curve_is_indexed_by_whole_numbers() {
+        let disk = "size = '1 GB'\nread = '1 MB/s'\nwrite = '1 MB/s'\nread_at = { '0' = '9 MB/s' }";
+        assert_snapshot!(host(&format!("[machine.disk.ssd]\n{disk}")).unwrap_err(), @"x.toml:8: `0` in `read_at` is no number of streams; write a whole number from 1 on, in quotes");
+    }
+
+    #[test]
+    fn a_rate_in_a_curve_needs_its_unit() {
+        let disk = "size = '1 GB'\nread = '1 MB/s'\nwrite = '1 MB/s'\nread_at = { '4' = 9 }";
+        assert_snapshot!(host(&format!("[machine.disk.ssd]\n{disk}")).unwrap_err(), @r#"x.toml:8: `4` is the number 9 without a unit; a quantity is a string with its unit: 4 = "465 MB/s""#);
+    }
+
+    #[test]
+    fn hosts_keep_the_order_of_the_file() {
+        let scenario = read(&format!("{HOSTS}\n{PROCESS}"), &[]).unwrap();
+        assert_eq!(
+            scenario.machine.hosts.iter().map(|host| &*host.name).collect::<Vec<_>>(),
+            ["client", "server"]
+        );
+        assert_eq!(scenario.processes[0].host, 0);
+    }
+
+    #[test]
+    fn a_scenario_needs_a_machine() {
+        assert_snapshot!(refusal(PROCESS), @r#"x.toml:1: there is no machine; add [machine] with for example from = "wrench-cluster""#);
+    }
+
+    #[test]
+    fn a_name_has_letters() {
+        assert_snapshot!(host("[machine.disk.'']").unwrap_err(), @r#"x.toml:4: "" cannot be a name in `disk`; use letters and digits"#);
+        assert_snapshot!(host("[machine.disk.\"a\\nb\"]").unwrap_err(), @r#"x.toml:4: "a\nb" cannot be a name in `disk`; use letters and digits"#);
+    }
+
+    #[test]
+    fn a_machine_and_hosts_do_not_go_together() {
+        assert_snapshot!(refusal(&format!("{MACHINE}\n{HOSTS}\n{PROCESS}")), @"x.toml:1: there is [machine] and also [host]; make the machine a host: [host.NAME]");
+    }
+
+    #[test]
+    fn cores_are_a_whole_number_from_one_on() {
+        assert_snapshot!(refusal(&format!("[machine]\n{}\n{PROCESS}", NODE.replace('4', "0"))), @"x.toml:2: `cores` is the number 0, but must be a whole number from 1 to 1000000; write for example cores = 1");
+        assert_snapshot!(refusal(&format!("[machine]\n{}\n{PROCESS}", NODE.replace('4', "1.5"))), @"x.toml:2: `cores` is the number 1.5, but must be a whole number from 1 to 1000000; write for example cores = 1");
+    }
+
+    #[test]
+    fn an_unknown_setting_of_the_kernel_names_the_nearest() {
+        assert_snapshot!(host("vm.dirty_ratoi = 10").unwrap_err(), @"x.toml:4: unknown key `dirty_ratoi` in [machine.vm]; did you mean `dirty_ratio`?");
+    }
+
+    #[test]
+    fn an_override_of_an_unknown_disk_names_the_others() {
+        let refused = read(&format!("{MACHINE}\n{PROCESS}"), &["machine.disk.sdd.read=1 MB/s"])
+            .map(|_| ())
+            .unwrap_err();
+        assert_snapshot!(refused, @r#"--set machine.disk.sdd.read=1 MB/s: [machine.disk.sdd] has no `size`; add for example size = "20 GB"; or did you mean `ssd`?"#);
+    }
+
+    #[test]
+    fn an_override_with_an_unknown_key_names_the_nearest() {
+        let refuse = |set| read(&format!("{MACHINE}\n{PROCESS}"), &[set]).map(|_| ()).unwrap_err();
+        assert_snapshot!(refuse("machine.vm.dirty_ratoi=10"), @"--set machine.vm.dirty_ratoi=10: unknown key `dirty_ratoi` in [machine.vm]; did you mean `dirty_ratio`?");
+        assert_snapshot!(refuse("machin.vm.dirty_ratio=10"), @"--set machin.vm.dirty_ratio=10: unknown key `machin` in the scenario; did you mean `machine`?");
+        assert_snapshot!(refuse("machine.vm=10"), @"--set machine.vm=10: [machine.vm] is the number 10, but must be a table");
+    }
+}

@@ -1,0 +1,323 @@
+//! A scenario: a machine, the files on it, the processes and the models to ask; read from TOML or built in code.
+//!
+//! From text to meaning: `document` is a tree in which everything knows its line, `overrides` and `braces` change it,
+//! `machine_file` puts machine files below it, `schema` says which keys there are, `table` reads them by it, and
+//! `machine`, `network`, `files`, `processes`, `program` and `models` give them their meaning. Every error is one [`ScenarioError`].
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::error::ScenarioError;
+use crate::machine::Machine;
+use crate::workload::{InitialFile, Process};
+
+use braces::Parameters;
+use document::{Entry, Node, Place, Value};
+use files::Files;
+use machine_file::Folders;
+use paths::Mounts;
+use processes::Processes;
+use table::Fields;
+
+mod braces;
+mod document;
+mod files;
+mod json_schema;
+mod machine;
+mod machine_file;
+mod models;
+pub(crate) mod nearest;
+mod network;
+mod overrides;
+mod paths;
+mod print;
+mod processes;
+mod program;
+mod schema;
+mod table;
+#[cfg(test)]
+mod testing;
+
+pub use json_schema::json_schema;
+pub use machine_file::shipped_machines;
+pub use print::machine_to_toml;
+
+/// Everything a simulation needs but the model and the seed. It can be simulated any number of times.
+pub struct Scenario {
+    /// What is shown in messages for the file it came from, "<python>" or the like otherwise.
+    pub origin: String,
+    /// Models that it asks for by itself.
+    pub models: Vec<String>,
+    /// Options of each model, as written: `[model.wrench] chunk = "100 MB"`.
+    pub model_options: BTreeMap<String, ModelOptions>,
+    /// When the cache content of each file is recorded.
+    pub residency: Residency,
+    /// Hosts and links.
+    pub machine: Machine,
+    /// Files that exist before time 0.
+    pub files: Vec<InitialFile>,
+    /// Processes in the order of the file. Those that `after` names exist, and nobody waits for himself.
+    pub processes: Vec<Process>,
+}
+
+/// Options of one model: key, value as text (a number or boolean is written out) and place.
+pub type ModelOptions = BTreeMap<String, OptionValue>;
+
+/// The value of an option and where it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionValue {
+    /// As text.
+    pub text: String,
+    /// "file:line" or "--set key=value", for messages.
+    pub at: String,
+}
+
+/// When the cache content of each file is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Residency {
+    /// Once, when all is over.
+    #[default]
+    End,
+    /// Also after each operation on a file.
+    Operation,
+}
+
+impl Residency {
+    /// The words of a scenario, in the order of the variants.
+    pub const NAMES: [&'static str; 2] = ["end", "operation"];
+}
+
+impl Scenario {
+    /// Reads a scenario.
+    ///
+    /// `origin` is the file's name in messages. Machine files that `from` names by path are relative to `base_dir`, and
+    /// by name in `machine_dir`. Each override is "key=value", as after `--set`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place and the remedy.
+    pub fn from_toml(
+        text: &[u8],
+        origin: &str,
+        base_dir: &Path,
+        machine_dir: &Path,
+        overrides: &[String],
+    ) -> Result<Self, ScenarioError> {
+        let mut root = document::parse(text, origin, "start from `pagecast init`")?;
+        overrides.iter().try_for_each(|text| overrides::apply(&mut root, text))?;
+        put_parameters_in(&mut root)?;
+        let root = Fields::open(&root, &schema::SCENARIO, "the scenario")?;
+        let machine = machine::read_machine(&root, Folders { base: base_dir, shipped: machine_dir })?;
+        let mounts = Mounts::new(&machine);
+        let hosts =
+            machine.hosts.iter().enumerate().map(|(index, host)| (host.name.as_str(), index)).collect();
+        let processes = root.list("process")?;
+        if processes.is_empty() {
+            return Err(root
+                .at
+                .error("there is no process to simulate", "add [[process]] with a name and do = [ ... ]"));
+        }
+        Ok(Self {
+            origin: origin.to_owned(),
+            models: models::read_models(&root)?,
+            model_options: models::read_options(&root)?,
+            residency: root.word("residency", &[Residency::End, Residency::Operation])?.unwrap_or_default(),
+            files: files::read_files(root.list("file")?, &hosts, Files::new(&machine, &mounts))?,
+            processes: processes::read_processes(processes, &hosts, &mounts)?,
+            machine,
+        })
+    }
+
+    /// Puts a scenario together from its parts and checks them as those of a file; it asks for no model by itself.
+    ///
+    /// # Errors
+    /// What is wrong in the files or processes; the place is always `origin`. Operations are not looked at.
+    pub fn from_parts(
+        origin: &str,
+        machine: Machine,
+        files: Vec<InitialFile>,
+        processes: Vec<Process>,
+    ) -> Result<Self, ScenarioError> {
+        let at = Place::whole(origin);
+        let mounts = Mounts::new(&machine);
+        let mut checked_files = Files::new(&machine, &mounts);
+        files.into_iter().try_for_each(|file| checked_files.add(file, false, &|_| &at))?;
+        let files = checked_files.files;
+        let mut checked = Processes::default();
+        processes.into_iter().try_for_each(|process| checked.add(process, false, &|_| &at))?;
+        Ok(Self {
+            origin: origin.to_owned(),
+            models: Vec::new(),
+            model_options: BTreeMap::new(),
+            residency: Residency::End,
+            files,
+            processes: checked.finish()?,
+            machine,
+        })
+    }
+}
+
+/// Reads a machine file: `[machine]` or hosts and links as in a scenario, or the keys of one machine at its top.
+///
+/// # Errors
+/// The first thing that is wrong, with its place and the remedy.
+pub fn load_machine(
+    text: &[u8],
+    origin: &str,
+    base_dir: &Path,
+    machine_dir: &Path,
+) -> Result<Machine, ScenarioError> {
+    let mut root =
+        document::parse(text, origin, "write a machine into it, or name one of `pagecast machine list`")?;
+    if !root.as_table().is_some_and(machine_file::has_machine_tables) {
+        let at = root.at.clone();
+        root = machine_file::wrap("machine", root, &at);
+    }
+    let root = Fields::open(&root, &schema::MACHINES, "the machine file")?;
+    machine::read_machine(&root, Folders { base: base_dir, shipped: machine_dir })
+}
+
+/// Replaces `{name}` in every string by the parameter; a parameter may use those before it.
+fn put_parameters_in(root: &mut Node) -> Result<(), ScenarioError> {
+    let Value::Table(table) = &mut root.value else { return Ok(()) };
+    let mut parameters = Parameters::new();
+    for entry in table.get_mut("parameter").map_or(Ok(&mut [][..]), parameters_of)? {
+        braces::check_name(&entry.key, &entry.at)?;
+        braces::substitute(&mut entry.node, &parameters)?;
+        parameters.insert(entry.key.clone(), models::scalar(&entry.node, &entry.key)?);
+    }
+    let others = table.entries.iter_mut().filter(|entry| entry.key != "parameter");
+    others.map(|entry| &mut entry.node).try_for_each(|node| braces::substitute(node, &parameters))
+}
+
+fn parameters_of(node: &mut Node) -> Result<&mut [Entry], ScenarioError> {
+    let what = format!("`parameter` is {}, but must be a table", node.describe());
+    match &mut node.value {
+        Value::Table(table) => Ok(&mut table.entries),
+        _ => Err(node.at.error(what, "write [parameter]")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use proptest::prelude::*;
+
+    use super::testing::{MACHINE, PROCESS, error, read, refusal};
+    use super::*;
+
+    #[test]
+    fn parameters_stand_for_text_and_numbers() {
+        let text = format!(
+            "{MACHINE}\nresidency = 'operation'\n[parameter]\napps = 3\nbig = '{{apps}} GB'\ndir = '/data/app{{n}}'\n\
+             [[file]]\npath = '{{dir}}/f1'\nsize = '{{big}}'\ncount = '{{apps}}'\n{PROCESS}"
+        );
+        let scenario = read(&text, &["parameter.apps=2"]).unwrap();
+        assert_eq!(scenario.residency, Residency::Operation);
+        assert_eq!(scenario.files.len(), 2);
+        assert_eq!(&*scenario.files[1].path, "/data/app2/f1");
+        assert_eq!(scenario.files[1].size.0, 2_000_000_000);
+    }
+
+    #[test]
+    fn parameters_are_scalars() {
+        assert_snapshot!(error("[parameter]\nsizes = ['1 GB']"), @"x.toml:3: `sizes` is a list, but must be a string, a number or a boolean");
+        assert_snapshot!(error("parameter = 1"), @"x.toml:2: `parameter` is the number 1, but must be a table; write [parameter]");
+    }
+
+    #[test]
+    fn an_unknown_key_at_the_top_names_the_nearest() {
+        assert_snapshot!(error("proces = 1"), @"x.toml:2: unknown key `proces` in the scenario; did you mean `process`?");
+    }
+
+    #[test]
+    fn a_word_for_residency_is_one_of_two() {
+        assert_snapshot!(error("residency = 'always'"), @r#"x.toml:2: `residency` cannot be "always"; known words: `end`, `operation`"#);
+    }
+
+    #[test]
+    fn text_that_is_no_toml_has_a_line() {
+        assert_snapshot!(refusal("a = 1\nb = = 2"), @"x.toml:2: extra `=`, expected nothing; correct the TOML");
+    }
+
+    #[test]
+    fn an_empty_file_is_refused() {
+        assert_snapshot!(refusal(""), @"x.toml: the file is empty; start from `pagecast init`");
+    }
+
+    #[test]
+    fn parts_are_checked_like_a_file() {
+        let Scenario { machine, files, processes, .. } =
+            read(&format!("{MACHINE}\n[[file]]\npath = '/data/f'\nsize = '1 GB'\n{PROCESS}"), &[]).unwrap();
+        let twice = |files: &[InitialFile], processes: &[Process]| {
+            Scenario::from_parts("<python>", machine.clone(), files.to_vec(), processes.to_vec())
+                .map(|_| ())
+                .unwrap_err()
+        };
+        let put_together =
+            Scenario::from_parts("<python>", machine.clone(), files.clone(), processes.clone());
+        assert_eq!(put_together.unwrap().files, files);
+        assert_snapshot!(twice(&[&files[..], &files[..]].concat(), &processes), @r#"<python>: the file "/data/f" is there twice; remove one of them"#);
+        assert_snapshot!(twice(&files, &[&processes[..], &processes[..]].concat()), @"<python>: two processes are called `p`; rename one of them");
+    }
+
+    /// Text that is often nearly right.
+    fn texts() -> impl Strategy<Value = String> {
+        let words = [
+            "[[process]]",
+            "[machine]",
+            "name",
+            "=",
+            "'p{n}'",
+            "do",
+            "[",
+            "]",
+            "{",
+            "}",
+            "read",
+            "'/data/f'",
+            ",",
+            "\n",
+            "1",
+            "-1",
+            "nan",
+            "'1 GB'",
+            "count",
+            "repeat",
+            "'{n'",
+            ".",
+            "after",
+            "host",
+            "from",
+            "mount",
+            "disk",
+            "nfs",
+            "'a:/b'",
+        ];
+        let some = prop::collection::vec(prop::sample::select(words.to_vec()), 0..40);
+        prop_oneof![".*", some.prop_map(|words| words.join(" "))]
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_and_no_override_panics(text in texts(), more in texts(), set in texts()) {
+            // The first is nearly always wrong at once, the second comes further.
+            let whole = format!("{MACHINE}\n{more}\n{PROCESS}");
+            for text in [text, whole] {
+                let refused = read(&text, &[&set]).err().into_iter().chain(read(&text, &[]).err());
+                prop_assert!(refused.into_iter().all(|error| !error.contains('\n')));
+            }
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let refused = Scenario::from_toml(&bytes, "x.toml", Path::new(""), Path::new(""), &[]).map(|_| ());
+            prop_assert!(refused.is_err());
+        }
+
+        #[test]
+        fn no_value_panics(key in "[a-z_]{1,8}", value in ".*") {
+            let table = read(&format!("{MACHINE}\n{PROCESS}"), &[&format!("machine.disk.ssd.{key}={value}")]);
+            prop_assert!(table.is_err() || ["size", "read", "write", "sharing", "unevenness"].contains(&&*key));
+        }
+    }
+}

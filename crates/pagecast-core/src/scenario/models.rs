@@ -1,0 +1,123 @@
+//! `models` and `[model.NAME]`: which models are asked, with which options. What an option means its model knows.
+
+use std::collections::BTreeMap;
+
+use super::braces;
+use super::document::{Node, Value, shorten};
+use super::nearest::hint;
+use super::table::Fields;
+use super::{ModelOptions, OptionValue, Scenario};
+use crate::error::ScenarioError;
+
+/// The models that a scenario asks for.
+///
+/// # Errors
+/// A list that names a model twice, or is none.
+pub fn read_models(root: &Fields<'_>) -> Result<Vec<String>, ScenarioError> {
+    let models: Vec<String> = root.get("models")?.unwrap_or_default();
+    for (index, name) in models.iter().enumerate() {
+        if models[..index].contains(name) {
+            let what = format!("`models` names `{}` twice", shorten(name));
+            return Err(root.place("models").error(what, "remove one of them"));
+        }
+    }
+    Ok(models)
+}
+
+/// The options of each model, as text.
+///
+/// # Errors
+/// An option that is a list, a table or a date.
+pub fn read_options(root: &Fields<'_>) -> Result<BTreeMap<String, ModelOptions>, ScenarioError> {
+    let models = root.named("model")?.into_iter();
+    models.map(|(model, node)| Ok((model.to_owned(), read_model(model, node)?))).collect()
+}
+
+fn read_model(model: &str, node: &Node) -> Result<ModelOptions, ScenarioError> {
+    let Value::Table(table) = &node.value else {
+        let what = format!("`model.{}` is {}, but must be a table", shorten(model), node.describe());
+        return Err(node.at.error(what, "write for example [model.wrench]"));
+    };
+    let options = table.entries.iter().map(|entry| {
+        let text = braces::render(&scalar(&entry.node, &entry.key)?, None, &entry.node.at)?.into_owned();
+        Ok((entry.key.clone(), OptionValue { text, at: entry.at.to_string() }))
+    });
+    options.collect()
+}
+
+/// A string, number or boolean as text.
+///
+/// # Errors
+/// Anything else.
+pub fn scalar(node: &Node, key: &str) -> Result<String, ScenarioError> {
+    match &node.value {
+        Value::Text(text) => Ok(text.clone()),
+        Value::Integer(number) => Ok(number.to_string()),
+        Value::Float(number) => Ok(number.to_string()),
+        Value::Boolean(flag) => Ok(flag.to_string()),
+        _ => {
+            let what = format!(
+                "`{}` is {}, but must be a string, a number or a boolean",
+                shorten(key),
+                node.describe()
+            );
+            Err(node.at.error(what, ""))
+        }
+    }
+}
+
+impl Scenario {
+    /// Refuses models that are asked for or given options and do not exist; `known` are those that do.
+    ///
+    /// # Errors
+    /// The first such model, with the nearest known one.
+    pub fn check_models(&self, known: &[&str]) -> Result<(), ScenarioError> {
+        let asked = self.models.iter();
+        match asked.chain(self.model_options.keys()).find(|name| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(name) => Err(ScenarioError {
+                place: self.origin.clone(),
+                what: format!("there is no model `{}`", shorten(name)),
+                remedy: hint(name, known.iter().copied(), "models"),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use crate::scenario::testing::{MACHINE, PROCESS, error, read};
+
+    #[test]
+    fn options_are_text_with_their_place() {
+        let text = format!("{MACHINE}\n[model.wrench]\nchunk = '100 MB'\nratio = 0.5\n{PROCESS}");
+        let scenario = read(&text, &["model.wrench.period='5 s'"]).unwrap();
+        let options = &scenario.model_options["wrench"];
+        assert_eq!(options["chunk"].text, "100 MB");
+        assert_eq!(options["chunk"].at, "x.toml:3");
+        assert_eq!(options["ratio"].text, "0.5");
+        assert_eq!(options["period"].at, "--set model.wrench.period='5 s'");
+    }
+
+    #[test]
+    fn unknown_models_are_found_wherever_they_stand() {
+        let asked = read(&format!("models = ['wrnch']\n{MACHINE}\n{PROCESS}"), &[]).unwrap();
+        assert_snapshot!(asked.check_models(&["wrench", "no-cache"]).unwrap_err(), @"x.toml: there is no model `wrnch`; did you mean `wrench`?");
+        let with_options = read(&format!("{MACHINE}\n[model.kernel]\n{PROCESS}"), &[]).unwrap();
+        assert_snapshot!(with_options.check_models(&["wrench", "no-cache"]).unwrap_err(), @"x.toml: there is no model `kernel`; models: `wrench`, `no-cache`");
+        assert_eq!(asked.check_models(&["wrnch"]), Ok(()));
+    }
+
+    #[test]
+    fn a_model_asked_twice_is_refused() {
+        assert_snapshot!(error("models = ['wrench', 'wrench']"), @"x.toml:2: `models` names `wrench` twice; remove one of them");
+    }
+
+    #[test]
+    fn options_are_scalars_in_tables() {
+        assert_snapshot!(error("[model]\nwrench = 1"), @"x.toml:3: `model.wrench` is the number 1, but must be a table; write for example [model.wrench]");
+        assert_snapshot!(error("[model.wrench]\nchunk = []"), @"x.toml:3: `chunk` is a list, but must be a string, a number or a boolean");
+    }
+}

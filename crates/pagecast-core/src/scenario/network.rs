@@ -1,0 +1,271 @@
+//! What joins hosts and disks: `[link.NAME]` and `[machine.mount."/path"]`.
+
+use rustc_hash::FxHashMap;
+
+use super::document::{Node, Place, shorten};
+use super::machine::{Draft, inside};
+use super::nearest::hint;
+use super::paths::normalise;
+use super::schema::{LINK, MOUNT};
+use super::table::Fields;
+use crate::error::ScenarioError;
+use crate::machine::{Host, Link, Mount, MountSource, WriteMode};
+use crate::units::Nanos;
+
+/// The index of each host by its name.
+pub type Hosts<'a> = FxHashMap<&'a str, usize>;
+
+/// The links, in the order of the file.
+///
+/// # Errors
+/// A link that does not join two hosts, or whatever else is wrong in one.
+pub fn read_links(root: &Fields<'_>, hosts: &Hosts<'_>) -> Result<Vec<Link>, ScenarioError> {
+    let read = |(name, node): (&str, &Node)| {
+        let fields = Fields::open(node, &LINK, format!("[link.{}]", shorten(name)))?;
+        let ends: Vec<String> = fields.need("between")?;
+        let at = fields.place("between");
+        let [one, other] = &ends[..] else {
+            return Err(at.error(format!("`between` names {} hosts, but must name two", ends.len()), ""));
+        };
+        let between = (find_host(one, hosts, at)?, find_host(other, hosts, at)?);
+        if between.0 == between.1 {
+            return Err(
+                at.error(format!("the link connects host `{}` with itself", shorten(one)), "name two hosts")
+            );
+        }
+        let latency = fields.get("latency")?.unwrap_or(Nanos::ZERO);
+        Ok(Link { name: name.to_owned(), between, rate: fields.need("rate")?, latency })
+    };
+    root.named("link")?.into_iter().map(read).collect()
+}
+
+/// The index of a host, or an error that names the nearest.
+fn find_host(name: &str, hosts: &Hosts<'_>, at: &Place) -> Result<usize, ScenarioError> {
+    hosts.get(name).copied().ok_or_else(|| {
+        let mut known: Vec<_> = hosts.iter().map(|(name, index)| (index, *name)).collect();
+        known.sort_unstable();
+        let remedy = hint(name, known.into_iter().map(|(_, name)| name), "hosts");
+        at.error(format!("there is no host `{}`", shorten(name)), remedy)
+    })
+}
+
+/// The host that a file or process names, or the first.
+///
+/// # Errors
+/// If there is no such host.
+pub fn host_of(fields: &Fields<'_>, hosts: &Hosts<'_>) -> Result<usize, ScenarioError> {
+    let name = fields.get::<String>("host")?;
+    name.map_or(Ok(0), |name| find_host(&name, hosts, fields.place("host")))
+}
+
+/// The normal path of every mount of a host and its table, in the order of the file.
+fn exports<'a>(draft: &Draft<'a>) -> Result<Vec<(String, &'a Node)>, ScenarioError> {
+    let mut exports: Vec<(String, &Node)> = Vec::new();
+    for (path, node) in draft.fields.named("mount")? {
+        let path = normalise(path, &node.at)?;
+        if exports.iter().any(|(other, _)| *other == path) {
+            let what = format!("the mount \"{}\" is there twice", shorten(&path));
+            return Err(node.at.error(what, "remove one of them"));
+        }
+        exports.push((path, node));
+    }
+    Ok(exports)
+}
+
+/// What a mount may refer to on other hosts.
+struct Network<'a> {
+    names: &'a Hosts<'a>,
+    links: &'a [Link],
+    exports: Vec<Vec<(String, &'a Node)>>,
+}
+
+/// The mounts of each host.
+///
+/// # Errors
+/// A mount of something that is not there, or whatever else is wrong in one.
+pub fn read_mounts(
+    hosts: &[Draft<'_>],
+    names: &Hosts<'_>,
+    links: &[Link],
+) -> Result<Vec<Vec<Mount>>, ScenarioError> {
+    let exports = hosts.iter().map(exports).collect::<Result<_, _>>()?;
+    let network = Network { names, links, exports };
+    hosts.iter().enumerate().map(|(index, draft)| network.mounts(index, draft)).collect()
+}
+
+impl Network<'_> {
+    fn mounts(&self, host: usize, draft: &Draft<'_>) -> Result<Vec<Mount>, ScenarioError> {
+        self.exports[host].iter().map(|(path, node)| self.mount(host, draft, path, node)).collect()
+    }
+
+    fn mount(&self, host: usize, draft: &Draft<'_>, path: &str, node: &Node) -> Result<Mount, ScenarioError> {
+        let title = inside(&draft.fields, &format!("mount.\"{}\"", shorten(path)));
+        let fields = Fields::open(node, &MOUNT, title)?;
+        let mode = fields.word("write_mode", &[WriteMode::Back, WriteMode::Through])?;
+        let disk = fields.get::<String>("disk")?;
+        let nfs = fields.get::<String>("nfs")?;
+        let (source, default_mode) = match (&disk, &nfs) {
+            (Some(disk), None) => (find_disk(disk, &draft.host, fields.place("disk"))?, WriteMode::Back),
+            (None, Some(nfs)) => (self.nfs(host, nfs, &fields)?, WriteMode::Through),
+            (None, None) => {
+                let what = format!("{} says nothing about where its files are", fields.title);
+                return Err(fields.at.error(what, "add disk = \"NAME\" or nfs = \"server:/export\""));
+            }
+            (Some(_), Some(_)) => {
+                let what = format!("{} has both `disk` and `nfs`", fields.title);
+                return Err(fields.place("nfs").error(what, "remove one of them"));
+            }
+        };
+        if nfs.is_some() && mode == Some(WriteMode::Back) {
+            let what = "`write_mode` of an NFS mount cannot be \"back\": the client has no write cache";
+            return Err(fields.place("write_mode").error(what, "remove it"));
+        }
+        if disk.is_some() && fields.node("link").is_some() {
+            return Err(fields.place("link").error("a mount of a disk needs no `link`", "remove it"));
+        }
+        Ok(Mount { path: path.to_owned(), source, write_mode: mode.unwrap_or(default_mode) })
+    }
+
+    fn nfs(&self, client: usize, text: &str, fields: &Fields<'_>) -> Result<MountSource, ScenarioError> {
+        let at = fields.place("nfs");
+        let Some((name, export)) = text.split_once(":/") else {
+            let what = format!("`nfs` is \"{}\", without a host and a path", shorten(text));
+            return Err(at.error(what, "write for example nfs = \"server:/export\""));
+        };
+        let server = find_host(name, self.names, at)?;
+        if server == client {
+            let what = format!("host `{}` mounts its own export", shorten(name));
+            return Err(at.error(what, "name another host, or write disk = \"NAME\""));
+        }
+        let path = normalise(&format!("/{export}"), at)?;
+        let exports = &self.exports[server];
+        let export = exports.iter().position(|(mount, _)| *mount == path).ok_or_else(|| {
+            let remedy = hint(&path, exports.iter().map(|(mount, _)| mount.as_str()), "its mounts");
+            at.error(
+                format!("host `{}` has no mount \"{}\" to export", shorten(name), shorten(&path)),
+                remedy,
+            )
+        })?;
+        if exports[export].1.as_table().is_some_and(|table| table.get("nfs").is_some()) {
+            let what = format!("\"{}\" is itself an NFS mount of host `{}`", shorten(&path), shorten(name));
+            return Err(at.error(what, "export a mount that has a disk"));
+        }
+        Ok(MountSource::Nfs { server, export, link: self.link(client, server, fields)? })
+    }
+
+    /// The link that is named, or else the only one between the two hosts.
+    fn link(&self, client: usize, server: usize, fields: &Fields<'_>) -> Result<usize, ScenarioError> {
+        let joins = |link: &Link| link.between == (client, server) || link.between == (server, client);
+        let between: Vec<usize> = (0..self.links.len()).filter(|&index| joins(&self.links[index])).collect();
+        let names = || between.iter().map(|&index| self.links[index].name.as_str());
+        if let Some(name) = fields.get::<String>("link")? {
+            return between.iter().copied().find(|&index| self.links[index].name == name).ok_or_else(|| {
+                let what = format!("no link `{}` joins the two hosts", shorten(&name));
+                fields.place("link").error(what, hint(&name, names(), "links between them"))
+            });
+        }
+        match between[..] {
+            [only] => Ok(only),
+            [] => {
+                let remedy = "add [link.NAME] with between = [\"client\", \"server\"], rate and latency";
+                Err(fields.place("nfs").error("no link joins the two hosts", remedy))
+            }
+            _ => Err(fields
+                .place("nfs")
+                .error("several links join the two hosts", "choose with link = \"NAME\"")),
+        }
+    }
+}
+
+fn find_disk(name: &str, host: &Host, at: &Place) -> Result<MountSource, ScenarioError> {
+    host.disks.iter().position(|disk| disk.name == name).map(MountSource::Disk).ok_or_else(|| {
+        let what = format!("host `{}` has no disk `{}`", shorten(&host.name), shorten(name));
+        at.error(what, hint(name, host.disks.iter().map(|disk| disk.name.as_str()), "disks"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::scenario::testing::{HOSTS, MACHINE, PROCESS, read, refusal};
+
+    fn machine(set: &[&str]) -> Result<crate::machine::Machine, String> {
+        read(&format!("{HOSTS}\n{PROCESS}"), set).map(|scenario| scenario.machine)
+    }
+
+    fn refused(set: &str) -> String {
+        machine(&[set]).expect_err("it should be refused")
+    }
+
+    #[test]
+    fn an_nfs_mount_writes_through_to_the_servers_mount() {
+        let machine = machine(&[]).unwrap();
+        let remote = &machine.hosts[0].mounts[1];
+        assert_eq!(remote.source, MountSource::Nfs { server: 1, export: 0, link: 0 });
+        assert_eq!(remote.write_mode, WriteMode::Through);
+        assert_eq!(machine.hosts[0].mounts[0].write_mode, WriteMode::Back);
+        assert_eq!(machine.links[0].between, (0, 1));
+    }
+
+    #[test]
+    fn an_override_turns_a_disk_mount_into_nfs() {
+        let machine = machine(&["host.client.mount./data.nfs=server:/export"]).unwrap();
+        assert_eq!(machine.hosts[0].mounts[0].source, MountSource::Nfs { server: 1, export: 0, link: 0 });
+    }
+
+    #[test]
+    fn an_nfs_client_cannot_write_back() {
+        assert_snapshot!(refused("host.client.mount./remote.write_mode=back"), @r#"--set host.client.mount./remote.write_mode=back: `write_mode` of an NFS mount cannot be "back": the client has no write cache; remove it"#);
+    }
+
+    #[test]
+    fn the_parts_of_a_mount_must_exist() {
+        assert_snapshot!(refused("host.client.mount./data.disk=sdd"), @"--set host.client.mount./data.disk=sdd: host `client` has no disk `sdd`; did you mean `ssd`?");
+        assert_snapshot!(refused("host.client.mount./remote.nfs=servr:/export"), @"--set host.client.mount./remote.nfs=servr:/export: there is no host `servr`; did you mean `server`?");
+        assert_snapshot!(refused("host.client.mount./remote.nfs=server:/exports"), @r#"--set host.client.mount./remote.nfs=server:/exports: host `server` has no mount "/exports" to export; did you mean `/export`?"#);
+        assert_snapshot!(refused("host.client.mount./remote.link=wan"), @"--set host.client.mount./remote.link=wan: no link `wan` joins the two hosts; did you mean `lan`?");
+        assert_snapshot!(refused("host.client.mount./remote.nfs=export"), @r#"--set host.client.mount./remote.nfs=export: `nfs` is "export", without a host and a path; write for example nfs = "server:/export""#);
+    }
+
+    #[test]
+    fn an_export_is_of_another_host_and_of_a_disk() {
+        assert_snapshot!(refused("host.client.mount./remote.nfs=client:/data"), @r#"--set host.client.mount./remote.nfs=client:/data: host `client` mounts its own export; name another host, or write disk = "NAME""#);
+        assert_snapshot!(refused("host.server.mount./again.nfs=client:/remote"), @r#"--set host.server.mount./again.nfs=client:/remote: "/remote" is itself an NFS mount of host `client`; export a mount that has a disk"#);
+    }
+
+    #[test]
+    fn a_mount_has_one_source() {
+        assert_snapshot!(refused("host.client.mount./new={}"), @r#"--set host.client.mount./new={}: [host.client.mount."/new"] says nothing about where its files are; add disk = "NAME" or nfs = "server:/export""#);
+        assert_snapshot!(refused("host.client.mount./new={disk='ssd',nfs='server:/export'}"), @r#"--set host.client.mount./new={disk='ssd',nfs='server:/export'}: [host.client.mount."/new"] has both `disk` and `nfs`; remove one of them"#);
+        assert_snapshot!(refused("host.client.mount./new={disk='ssd',link='lan'}"), @"--set host.client.mount./new={disk='ssd',link='lan'}: a mount of a disk needs no `link`; remove it");
+    }
+
+    #[test]
+    fn two_mounts_of_one_path_are_refused() {
+        assert_snapshot!(refused("host.client.mount./data/={disk='ssd'}"), @r#"--set host.client.mount./data/={disk='ssd'}: the mount "/data" is there twice; remove one of them"#);
+    }
+
+    #[test]
+    fn a_link_joins_two_hosts() {
+        assert_snapshot!(refused("link.lan.between=['client']"), @"--set link.lan.between=['client']: `between` names 1 hosts, but must name two");
+        assert_snapshot!(refused("link.lan.between=['client','client']"), @"--set link.lan.between=['client','client']: the link connects host `client` with itself; name two hosts");
+        assert_snapshot!(refused("link.lan.between=['client','srver']"), @"--set link.lan.between=['client','srver']: there is no host `srver`; did you mean `server`?");
+    }
+
+    #[test]
+    fn nfs_needs_a_link_and_just_one_unless_it_is_named() {
+        let without = HOSTS.lines().next().unwrap();
+        assert_snapshot!(refusal(&format!("{without}\n{PROCESS}")), @r#"x.toml:1: no link joins the two hosts; add [link.NAME] with between = ["client", "server"], rate and latency"#);
+        let second = "link.wan={between=['server','client'],rate='1 MB/s'}";
+        assert_snapshot!(refused(second), @r#"x.toml:1: several links join the two hosts; choose with link = "NAME""#);
+        let chosen = machine(&[second, "host.client.mount./remote.link=wan"]).unwrap();
+        assert_eq!(chosen.hosts[0].mounts[1].source, MountSource::Nfs { server: 1, export: 0, link: 1 });
+    }
+
+    #[test]
+    fn a_mount_of_a_disk_that_is_not_there() {
+        assert_snapshot!(refusal(&MACHINE.replace("disk = \"ssd\"", "disk = \"hdd\"")), @"x.toml:1: host `machine` has no disk `hdd`; disks: `ssd`");
+    }
+}

@@ -1,0 +1,331 @@
+//! A machine as canonical text: complete, always in the same order, and read back as the same machine.
+
+use std::fmt::Write;
+
+use super::machine::ONLY_HOST;
+use crate::machine::{Disk, Host, Machine, Mount, MountSource, Sharing, VmSettings, WriteMode};
+use crate::units::{Bytes, BytesPerSecond, Nanos};
+
+/// Prints a machine. Two machines have the same text just when they are the same, so that the text can be hashed.
+#[must_use]
+pub fn machine_to_toml(machine: &Machine) -> String {
+    let mut text = String::new();
+    let is_alone = machine.hosts.len() == 1 && machine.links.is_empty() && machine.hosts[0].name == ONLY_HOST;
+    for host in &machine.hosts {
+        let table = if is_alone { ONLY_HOST.to_owned() } else { format!("host.{}", key(&host.name)) };
+        print_host(&mut text, &table, host, machine);
+    }
+    for link in &machine.links {
+        let (one, other) = link.between;
+        let between =
+            format!("[{}, {}]", quoted(&machine.hosts[one].name), quoted(&machine.hosts[other].name));
+        print_table(
+            &mut text,
+            &format!("link.{}", key(&link.name)),
+            &[("between", between), ("rate", rate(link.rate)), ("latency", time(link.latency))],
+        );
+    }
+    text
+}
+
+fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
+    print_table(text, table, &[("cores", host.cores.to_string())]);
+    let memory = &host.memory;
+    let mut keys = vec![
+        ("size", size(memory.size)),
+        ("read", rate(memory.read)),
+        ("write", rate(memory.write)),
+        ("sharing", sharing(memory.sharing)),
+    ];
+    keys.extend(memory.per_thread.map(|per_thread| ("per_thread", rate(per_thread))));
+    print_table(text, &format!("{table}.memory"), &keys);
+    print_vm(text, table, &host.vm);
+    for disk in &host.disks {
+        print_disk(text, table, disk);
+    }
+    for mount in &host.mounts {
+        print_mount(text, table, mount, host, machine);
+    }
+}
+
+fn print_vm(text: &mut String, table: &str, vm: &VmSettings) {
+    let keys = [
+        ("dirty_ratio", percent(vm.dirty_ratio)),
+        ("dirty_background_ratio", percent(vm.dirty_background_ratio)),
+        ("dirty_expire_centisecs", centisecs(vm.dirty_expire)),
+        ("dirty_writeback_centisecs", centisecs(vm.dirty_writeback)),
+    ];
+    print_table(text, &format!("{table}.vm"), &keys);
+}
+
+fn print_disk(text: &mut String, table: &str, disk: &Disk) {
+    let mut keys = vec![
+        ("size", size(disk.size)),
+        ("read", rate(disk.read)),
+        ("write", rate(disk.write)),
+        ("sharing", sharing(disk.sharing)),
+    ];
+    for (name, curve) in [("read_at", &disk.read_at), ("write_at", &disk.write_at)] {
+        if !curve.is_empty() {
+            keys.push((name, rates(curve)));
+        }
+    }
+    keys.push(("unevenness", disk.unevenness.to_string()));
+    print_table(text, &format!("{table}.disk.{}", key(&disk.name)), &keys);
+}
+
+fn print_mount(text: &mut String, table: &str, mount: &Mount, host: &Host, machine: &Machine) {
+    let mut keys = match mount.source {
+        MountSource::Disk(disk) => vec![("disk", quoted(&host.disks[disk].name))],
+        MountSource::Nfs { server, export, link } => {
+            let server = &machine.hosts[server];
+            let export = format!("{}:{}", server.name, server.mounts[export].path);
+            vec![("nfs", quoted(&export)), ("link", quoted(&machine.links[link].name))]
+        }
+    };
+    let mode = match mount.write_mode {
+        WriteMode::Back => WriteMode::NAMES[0],
+        WriteMode::Through => WriteMode::NAMES[1],
+    };
+    keys.push(("write_mode", quoted(mode)));
+    print_table(text, &format!("{table}.mount.{}", key(&mount.path)), &keys);
+}
+
+fn print_table(text: &mut String, table: &str, keys: &[(&str, String)]) {
+    let gap = if text.is_empty() { "" } else { "\n" };
+    writeln!(text, "{gap}[{table}]").expect("a string takes all");
+    for (key, value) in keys {
+        writeln!(text, "{key} = {value}").expect("a string takes all");
+    }
+}
+
+/// Bytes with the largest decimal unit of which they are a whole number.
+fn size(bytes: Bytes) -> String {
+    quoted(&whole_units(bytes.0))
+}
+
+fn whole_units(bytes: u64) -> String {
+    let units =
+        [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB"), (1, "B")];
+    let (size, unit) =
+        units.into_iter().find(|(size, _)| bytes >= *size && bytes % size == 0).unwrap_or((1, "B"));
+    format!("{} {unit}", bytes / size)
+}
+
+fn rate(rate: BytesPerSecond) -> String {
+    let is_whole = rate.0.fract() == 0.0 && rate.0 < 9e15;
+    quoted(&format!("{}/s", if is_whole { whole_units(rate.0 as u64) } else { format!("{:e} B", rate.0) }))
+}
+
+fn rates(curve: &[(u32, BytesPerSecond)]) -> String {
+    let points: Vec<_> =
+        curve.iter().map(|&(streams, total)| format!("\"{streams}\" = {}", rate(total))).collect();
+    format!("{{ {} }}", points.join(", "))
+}
+
+fn time(time: Nanos) -> String {
+    quoted(&format!("{} ns", time.0))
+}
+
+fn sharing(sharing: Sharing) -> String {
+    quoted(match sharing {
+        Sharing::Total => Sharing::NAMES[0],
+        Sharing::Separate => Sharing::NAMES[1],
+        Sharing::Time => Sharing::NAMES[2],
+    })
+}
+
+/// The number that divided by 100 is exactly this fraction; 0.29 * 100 is not 29.
+fn percent(fraction: f64) -> String {
+    let near = fraction * 100.0;
+    let exact = [near.round(), near, near.next_up(), near.next_down()]
+        .into_iter()
+        .find(|near| near / 100.0 == fraction);
+    exact.unwrap_or(near).to_string()
+}
+
+fn centisecs(time: Nanos) -> String {
+    (time.0 as f64 / 1e7).to_string()
+}
+
+/// A key, in quotes if it needs them.
+fn key(name: &str) -> String {
+    let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if is_bare { name.to_owned() } else { quoted_raw(name) }
+}
+
+/// A string value. Braces are doubled, since the reader takes single ones for parameters.
+fn quoted(text: &str) -> String {
+    quoted_raw(&text.replace('{', "{{").replace('}', "}}"))
+}
+
+fn quoted_raw(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => write!(quoted, "\\u{:04X}", c as u32).expect("a string takes all"),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use insta::assert_snapshot;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::machine::{Link, Memory};
+    use crate::scenario::load_machine;
+    use crate::scenario::testing::{HOSTS, PROCESS, read};
+
+    fn read_back(machine: &Machine) -> Machine {
+        let text = machine_to_toml(machine);
+        load_machine(text.as_bytes(), "x.toml", Path::new(""), Path::new(""))
+            .unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    #[test]
+    fn all_of_a_machine_is_printed() {
+        let machine =
+            read(&format!("{HOSTS}\n{PROCESS}"), &["host.client.memory.per_thread=3 GB/s"]).unwrap().machine;
+        assert_snapshot!(machine_to_toml(&machine), @r#"
+[host.client]
+cores = 4
+
+[host.client.memory]
+size = "16 GB"
+read = "8 GB/s"
+write = "5 GB/s"
+sharing = "total"
+per_thread = "3 GB/s"
+
+[host.client.vm]
+dirty_ratio = 20
+dirty_background_ratio = 10
+dirty_expire_centisecs = 3000
+dirty_writeback_centisecs = 500
+
+[host.client.disk.ssd]
+size = "100 GB"
+read = "500 MB/s"
+write = "400 MB/s"
+sharing = "total"
+unevenness = 0
+
+[host.client.mount."/data"]
+disk = "ssd"
+write_mode = "back"
+
+[host.client.mount."/remote"]
+nfs = "server:/export"
+link = "lan"
+write_mode = "through"
+
+[host.server]
+cores = 4
+
+[host.server.memory]
+size = "16 GB"
+read = "8 GB/s"
+write = "5 GB/s"
+sharing = "total"
+
+[host.server.vm]
+dirty_ratio = 20
+dirty_background_ratio = 10
+dirty_expire_centisecs = 3000
+dirty_writeback_centisecs = 500
+
+[host.server.disk.hdd]
+size = "10 GB"
+read = "500 MB/s"
+write = "400 MB/s"
+sharing = "total"
+unevenness = 0
+
+[host.server.mount."/export"]
+disk = "hdd"
+write_mode = "back"
+
+[link.lan]
+between = ["client", "server"]
+rate = "3 GB/s"
+latency = "20000 ns"
+"#);
+        assert_eq!(read_back(&machine), machine);
+    }
+
+    #[test]
+    fn odd_names_are_quoted() {
+        let mut machine = read(&format!("{HOSTS}\n{PROCESS}"), &[]).unwrap().machine;
+        machine.hosts[0].disks[0].name = "a \"b\" {c} \\ ".to_owned();
+        machine.hosts[1].name = "sérver.1".to_owned();
+        assert_eq!(read_back(&machine).hosts[1].name, machine.hosts[1].name);
+    }
+
+    fn rates() -> impl Strategy<Value = BytesPerSecond> {
+        prop_oneof![
+            (1.0..1e13).prop_map(BytesPerSecond),
+            (1_u32..100_000).prop_map(|mb| BytesPerSecond(f64::from(mb) * 1e6))
+        ]
+    }
+
+    fn curves() -> impl Strategy<Value = Vec<(u32, BytesPerSecond)>> {
+        prop::collection::btree_map(1_u32..100, rates(), 0..4).prop_map(|map| map.into_iter().collect())
+    }
+
+    fn sharings() -> impl Strategy<Value = Sharing> {
+        prop_oneof![Just(Sharing::Total), Just(Sharing::Separate), Just(Sharing::Time)]
+    }
+
+    fn sizes() -> impl Strategy<Value = Bytes> {
+        prop_oneof![(1_u64..1 << 53).prop_map(Bytes), (1_u64..9000).prop_map(|gb| Bytes(gb * 1_000_000_000))]
+    }
+
+    prop_compose! {
+        fn disks()(size in sizes(), read in rates(), write in rates(), sharing in sharings(), read_at in curves(),
+                   write_at in curves(), unevenness in 0.0..1.0) -> Disk {
+            Disk { name: "ssd".into(), size, read, write, sharing, read_at, write_at, unevenness }
+        }
+    }
+
+    prop_compose! {
+        fn hosts()(cores in 1_u32..1000, size in sizes(), read in rates(), write in rates(), sharing in sharings(),
+                   per_thread in prop::option::of(rates()), disk in disks(), percents in [0.0..100.0, 0.0..100.0],
+                   nanos in [0_u64..1 << 50, 0_u64..1 << 50], through in any::<bool>()) -> Host {
+            let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
+            Host {
+                name: ONLY_HOST.into(),
+                cores,
+                memory: Memory { size, read, write, sharing, per_thread },
+                vm: VmSettings {
+                    dirty_ratio: percents[0] / 100.0,
+                    dirty_background_ratio: percents[1] / 100.0,
+                    dirty_expire: Nanos(nanos[0]),
+                    dirty_writeback: Nanos(nanos[1]),
+                },
+                disks: vec![disk],
+                mounts: vec![Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode }],
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_machine_is_read_back_as_it_was(host in hosts(), other in hosts(), rate in rates(), latency in 0_u64..1 << 50) {
+            let alone = Machine { hosts: vec![host.clone()], links: Vec::new() };
+            prop_assert_eq!(read_back(&alone), alone);
+            let link = Link { name: "lan".into(), between: (0, 1), rate, latency: Nanos(latency) };
+            let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link] };
+            let source = MountSource::Nfs { server: 1, export: 0, link: 0 };
+            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through });
+            prop_assert_eq!(read_back(&both), both);
+        }
+    }
+}

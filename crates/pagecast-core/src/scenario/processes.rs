@@ -1,0 +1,327 @@
+//! `[[process]]`: who runs, where, after whom, and what it does.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::document::{Node, Place, shorten};
+use super::nearest::hint;
+use super::network::{Hosts, host_of};
+use super::paths::Mounts;
+use super::program::{Copy, PathUse, Script, differs_by_copy};
+use super::schema::PROCESS;
+use super::table::Fields;
+use crate::error::ScenarioError;
+use crate::units::Nanos;
+use crate::workload::Process;
+
+/// How many processes of a circle a message names.
+const NAMED_IN_CIRCLE: usize = 8;
+
+/// Reads all processes and their copies.
+///
+/// # Errors
+/// Whatever is wrong in one of them, and what [`Processes`] refuses.
+pub fn read_processes(
+    list: &[Node],
+    hosts: &Hosts<'_>,
+    mounts: &Mounts<'_>,
+) -> Result<Vec<Process>, ScenarioError> {
+    let mut processes = Processes::default();
+    for node in list {
+        let fields = Fields::open(node, &PROCESS, "[[process]]")?;
+        let list = fields.list("do")?;
+        let count = fields.get("count")?.unwrap_or(1);
+        let differs = differs_by_copy(list)?;
+        let mut program = Program::read(list, 1)?;
+        for n in 1..=count {
+            if differs && n > 1 {
+                program = Program::read(list, n)?;
+            }
+            let fields = fields.copy(n);
+            let process = read_process(&fields, n, &mut program, hosts, mounts)?;
+            processes.add(process, count > 1, &|key| fields.place(key))?;
+        }
+    }
+    processes.finish()
+}
+
+fn read_process(
+    fields: &Fields<'_>,
+    n: u32,
+    program: &mut Program,
+    hosts: &Hosts<'_>,
+    mounts: &Mounts<'_>,
+) -> Result<Process, ScenarioError> {
+    let host = host_of(fields, hosts)?;
+    program.check_paths(host, n, mounts)?;
+    let after: Vec<String> = fields.get("after")?.unwrap_or_default();
+    Ok(Process {
+        name: fields.need::<String>("name")?.into(),
+        host,
+        after: after.into_iter().map(Arc::from).collect(),
+        start: fields.get("start")?.unwrap_or(Nanos::ZERO),
+        program: Arc::new(Copy { script: Arc::clone(&program.script), n }),
+    })
+}
+
+/// The processes so far; whom they wait for is looked at when all are known.
+#[derive(Default)]
+pub struct Processes {
+    found: Vec<Process>,
+    /// Where each says whom it waits for.
+    after_at: Vec<Place>,
+    by_name: FxHashMap<Arc<str>, usize>,
+}
+
+impl Processes {
+    /// Adds a process; `at` gives the place of each of its keys.
+    ///
+    /// # Errors
+    /// A name that another one has.
+    pub fn add<'p>(
+        &mut self,
+        process: Process,
+        is_copy: bool,
+        at: &dyn Fn(&'static str) -> &'p Place,
+    ) -> Result<(), ScenarioError> {
+        if self.by_name.insert(Arc::clone(&process.name), self.found.len()).is_some() {
+            let what = format!("two processes are called `{}`", shorten(&process.name));
+            let of_copy = "put {n}, the number of the copy, into the name";
+            return Err(at("name").error(what, if is_copy { of_copy } else { "rename one of them" }));
+        }
+        self.after_at.push(at("after").clone());
+        self.found.push(process);
+        Ok(())
+    }
+
+    /// All processes.
+    ///
+    /// # Errors
+    /// `after` that names nobody, or goes in a circle.
+    pub fn finish(mut self) -> Result<Vec<Process>, ScenarioError> {
+        let order = self.resolve_after()?;
+        self.refuse_circle(&order)?;
+        Ok(self.found)
+    }
+
+    /// For whom each process waits, as indices. Their names become those of the processes themselves, so that none is
+    /// kept twice.
+    fn resolve_after(&mut self) -> Result<Vec<Vec<usize>>, ScenarioError> {
+        let mut order = Vec::with_capacity(self.found.len());
+        for (process, at) in self.found.iter_mut().zip(&self.after_at) {
+            let mut before = Vec::with_capacity(process.after.len());
+            for name in &mut process.after {
+                let Some((known, &index)) = self.by_name.get_key_value(name) else {
+                    return Err(unknown(name, &self.by_name, at));
+                };
+                *name = Arc::clone(known);
+                before.push(index);
+            }
+            order.push(before);
+        }
+        Ok(order)
+    }
+
+    fn refuse_circle(&self, order: &[Vec<usize>]) -> Result<(), ScenarioError> {
+        let Some(circle) = find_circle(order) else { return Ok(()) };
+        let names: Vec<String> =
+            circle.iter().map(|&index| format!("`{}`", shorten(&self.found[index].name))).collect();
+        let shown = names[..names.len().min(NAMED_IN_CIRCLE)].join(" after ");
+        let more = if names.len() > NAMED_IN_CIRCLE { " after ..." } else { "" };
+        let what = format!("processes wait for each other: {shown}{more} after {}", names[0]);
+        Err(self.after_at[circle[0]].error(what, "remove one `after`"))
+    }
+}
+
+fn unknown(name: &str, by_name: &FxHashMap<Arc<str>, usize>, at: &Place) -> ScenarioError {
+    let mut known: Vec<(usize, &str)> = by_name.iter().map(|(name, &index)| (index, &**name)).collect();
+    known.sort_unstable();
+    let what = format!("`after` names `{}`, and there is no such process", shorten(name));
+    at.error(what, hint(name, known.into_iter().map(|(_, name)| name), "processes"))
+}
+
+/// A circle in "index waits for indices", if there is one.
+fn find_circle(order: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let mut waiting: Vec<usize> = order.iter().map(Vec::len).collect();
+    let mut followers = vec![Vec::new(); order.len()];
+    for (index, before) in order.iter().enumerate() {
+        before.iter().for_each(|&first| followers[first].push(index));
+    }
+    let mut ready: Vec<usize> = (0..order.len()).filter(|&index| waiting[index] == 0).collect();
+    while let Some(done) = ready.pop() {
+        for &next in &followers[done] {
+            waiting[next] -= 1;
+            if waiting[next] == 0 {
+                ready.push(next);
+            }
+        }
+    }
+    // Whoever still waits does so for somebody who still waits: going back must come round.
+    let mut path = vec![(0..order.len()).find(|&index| waiting[index] > 0)?];
+    let mut position = FxHashMap::default();
+    loop {
+        let last = *path.last().expect("starts with one");
+        if let Some(begin) = position.insert(last, path.len() - 1) {
+            path.pop();
+            return Some(path.split_off(begin));
+        }
+        let before = order[last].iter().copied().find(|&first| waiting[first] > 0);
+        path.push(before.expect("it still waits for somebody"));
+    }
+}
+
+/// A script with the hosts for which its paths have been checked.
+struct Program {
+    script: Arc<Script>,
+    paths: Vec<PathUse>,
+    /// The host last checked, and which paths must be looked at for every copy.
+    checked: Option<(usize, Vec<usize>)>,
+}
+
+impl Program {
+    fn read(list: &[Node], n: u32) -> Result<Self, ScenarioError> {
+        let (script, paths) = Script::read(list, n)?;
+        Ok(Self { script: Arc::new(script), paths, checked: None })
+    }
+
+    /// Refuses paths that no mount of the host covers.
+    fn check_paths(&mut self, host: usize, n: u32, mounts: &Mounts<'_>) -> Result<(), ScenarioError> {
+        if self.checked.as_ref().is_none_or(|&(checked, _)| checked != host) {
+            let doubtful = self
+                .paths
+                .iter()
+                .enumerate()
+                .filter(|(_, used)| mounts.find(host, used.path.prefix()).is_none());
+            self.checked = Some((host, doubtful.map(|(index, _)| index).collect()));
+        }
+        let (_, doubtful) = self.checked.as_ref().expect("it was just set");
+        for &index in doubtful {
+            let PathUse { path, at } = &self.paths[index];
+            mounts.need(host, &path.render(n), at)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::scenario::testing::{HOSTS, MACHINE, read, refusal};
+
+    fn process(name: &str, rest: &str) -> String {
+        format!("[[process]]\nname = '{name}'\ndo = [ {{ sleep = '1 s' }} ]\n{rest}\n")
+    }
+
+    fn error(processes: &str) -> String {
+        refusal(&format!("{MACHINE}\n{processes}"))
+    }
+
+    #[test]
+    fn copies_wait_for_their_own() {
+        let text = format!(
+            "{MACHINE}\n{}{}",
+            process("app{n}.a", "count = 2\nstart = '{n} s'"),
+            process("app{n}.b", "count = 2\nafter = ['app{n}.a']")
+        );
+        let processes = read(&text, &[]).unwrap().processes;
+        let names: Vec<&str> = processes.iter().map(|process| &*process.name).collect();
+        assert_eq!(names, ["app1.a", "app2.a", "app1.b", "app2.b"]);
+        assert_eq!(processes[1].start, Nanos(2_000_000_000));
+        assert_eq!(processes[3].after, ["app2.a".into()]);
+    }
+
+    #[test]
+    fn copies_may_run_on_their_own_hosts() {
+        let hosts = HOSTS.replace("client", "node1").replace("server", "node2");
+        let text = format!("{hosts}\n{}", process("p{n}", "count = 2\nhost = 'node{n}'"));
+        let processes = read(&text, &[]).unwrap().processes;
+        assert_eq!(processes.iter().map(|process| process.host).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
+    fn two_processes_with_one_name_are_refused() {
+        assert_snapshot!(error(&(process("a", "") + &process("a", ""))), @"x.toml:7: two processes are called `a`; rename one of them");
+    }
+
+    #[test]
+    fn copies_need_a_number_in_the_name() {
+        assert_snapshot!(error(&process("a", "count = 2")), @"x.toml:3: two processes are called `a`; put {n}, the number of the copy, into the name");
+    }
+
+    #[test]
+    fn counts_have_bounds() {
+        assert_snapshot!(error(&process("a{n}", "count = 0")), @"x.toml:5: `count` is the number 0, but must be a whole number from 1 to 1000000; write for example count = 1");
+        assert_snapshot!(error(&process("a{n}", "count = 2000000")), @"x.toml:5: `count` is the number 2000000, but must be a whole number from 1 to 1000000; write for example count = 1");
+    }
+
+    #[test]
+    fn after_names_a_process() {
+        assert_snapshot!(error(&(process("task1", "") + &process("task2", "after = ['taks1']"))), @"x.toml:9: `after` names `taks1`, and there is no such process; did you mean `task1`?");
+    }
+
+    #[test]
+    fn a_circle_is_named() {
+        let circle = process("a", "after = ['c']")
+            + &process("b", "after = ['a']")
+            + &process("c", "after = ['b', 'd']");
+        assert_snapshot!(error(&(circle + &process("d", ""))), @"x.toml:5: processes wait for each other: `a` after `c` after `b` after `a`; remove one `after`");
+    }
+
+    #[test]
+    fn nobody_waits_for_himself() {
+        assert_snapshot!(error(&process("a", "after = ['a']")), @"x.toml:5: processes wait for each other: `a` after `a`; remove one `after`");
+    }
+
+    #[test]
+    fn a_long_circle_is_cut() {
+        let after = |index: usize| format!("after = ['p{}']", (index + 1) % 20);
+        let circle: String = (0..20).map(|index| process(&format!("p{index}"), &after(index))).collect();
+        assert_snapshot!(error(&circle), @"x.toml:5: processes wait for each other: `p0` after `p1` after `p2` after `p3` after `p4` after `p5` after `p6` after `p7` after ... after `p0`; remove one `after`");
+    }
+
+    #[test]
+    fn a_path_under_no_mount_is_refused() {
+        let reads = |path: &str| {
+            error(&format!("[[process]]\nname = 'a{{n}}'\ncount = 3\ndo = [ {{ read = '{path}' }} ]"))
+        };
+        assert_snapshot!(reads("/dta/f"), @r#"x.toml:5: the path "/dta/f" is under no mount of host `machine`; correct it or add a mount (there are: `/data`)"#);
+        assert_snapshot!(reads("/data{n}/f"), @r#"x.toml:5: the path "/data1/f" is under no mount of host `machine`; correct it or add a mount (there are: `/data`)"#);
+    }
+
+    #[test]
+    fn a_path_is_looked_up_on_the_host_of_its_process() {
+        let text = |host| {
+            format!("{HOSTS}\n[[process]]\nname = 'a'\nhost = '{host}'\ndo = [ {{ read = '/remote/f' }} ]")
+        };
+        assert!(read(&text("client"), &[]).is_ok());
+        assert_snapshot!(refusal(&text("server")), @r#"x.toml:6: the path "/remote/f" is under no mount of host `server`; correct it or add a mount (there are: `/export`)"#);
+    }
+
+    #[test]
+    fn a_scenario_needs_a_process() {
+        assert_snapshot!(error(""), @"x.toml:1: there is no process to simulate; add [[process]] with a name and do = [ ... ]");
+    }
+
+    #[test]
+    fn a_process_needs_a_name_and_operations() {
+        assert_snapshot!(error("[[process]]\ndo = []"), @r#"x.toml:2: [[process]] has no `name`; add for example name = "name""#);
+        assert_snapshot!(error("[[process]]\nname = 'a'"), @r#"x.toml:2: [[process]] has no `do`; add for example do = [ { read = "/data/f1" } ]"#);
+        assert_snapshot!(error("[[process]]\nname = ''\ndo = []"), @r#"x.toml:3: `name` is empty; write for example name = "name""#);
+        assert_snapshot!(error("[[process]]\nname = 'a'\ndo = { read = '/data/f' }"), @"x.toml:4: `do` is a table, but must be a list; write do = [ ... ]");
+    }
+
+    #[test]
+    fn a_hundred_thousand_copies_share_one_script() {
+        let six = "{ read = '/data/app{n}/f1' }, { compute = '1 s' }, { write = '/data/app{n}/f2', size = '1 MB' }, \
+                   { read = '/data/app{n}/f2' }, { compute = '1 s' }, { write = '/data/app{n}/f3', size = '1 MB' }";
+        let text = format!("{MACHINE}\n[[process]]\nname = 'app{{n}}'\ncount = 100_000\ndo = [ {six} ]");
+        let processes = read(&text, &[]).unwrap().processes;
+        let mut last = processes[99_999].program.start().unwrap();
+        let first = last.next().unwrap().expect("there are six operations");
+        assert_eq!(&**first.action.path().expect("a read has a path"), "/data/app100000/f1");
+        assert_eq!(std::iter::from_fn(|| last.next().unwrap()).count(), 5);
+    }
+}

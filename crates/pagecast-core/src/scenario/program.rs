@@ -1,0 +1,480 @@
+//! The operations of a process: a list that is read once and shared by all copies of the process.
+//!
+//! Only paths and event names differ between the copies, and they are made when an operation is asked for, so that a
+//! hundred thousand copies cost little more than one. A quantity with `{n}` in it makes a list per copy necessary.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::braces::{Pattern, has_copy_number};
+use super::document::{Node, Place, Table, Value, shorten};
+use super::nearest::hint;
+use super::paths::normalise;
+use super::schema::{Key, Kind, OPERATIONS, Schema};
+use super::table::Fields;
+use crate::error::ScenarioError;
+use crate::units::Bytes;
+use crate::workload::{Action, Advice, Buffer, Operation, Program, ProgramError, ProgramSource};
+
+/// The operations of a process and of its copies.
+#[derive(Debug)]
+pub struct Script {
+    steps: Vec<Step>,
+}
+
+/// What a script does next. Loops are flat, so that a run needs no more than a position and a few counters.
+#[derive(Debug)]
+enum Step {
+    /// An operation; the pattern makes its path or event for a copy.
+    Do { operation: Operation, pattern: Option<Pattern> },
+    /// A loop begins.
+    Begin { times: u32 },
+    /// A loop ends, and goes back to the step at `begin` if rounds are left.
+    End { begin: usize },
+}
+
+/// A path that a script uses.
+pub struct PathUse {
+    /// The path, normal.
+    pub path: Pattern,
+    /// Where it is written.
+    pub at: Place,
+}
+
+/// A script on its way.
+struct Run {
+    script: Arc<Script>,
+    copy: u32,
+    next: usize,
+    rounds_left: Vec<u32>,
+}
+
+impl Script {
+    /// Reads the list of operations of copy `n`; also gives the paths in it.
+    ///
+    /// # Errors
+    /// Whatever is wrong in an operation.
+    pub fn read(list: &[Node], n: u32) -> Result<(Self, Vec<PathUse>), ScenarioError> {
+        let mut reader = Reader { n, steps: Vec::new(), paths: Vec::new() };
+        reader.operations(list)?;
+        Ok((Self { steps: reader.steps }, reader.paths))
+    }
+}
+
+/// A copy's program, before it runs.
+pub struct Copy {
+    /// What it shares with the other copies.
+    pub script: Arc<Script>,
+    /// Its number.
+    pub n: u32,
+}
+
+impl ProgramSource for Copy {
+    fn start(&self) -> Result<Box<dyn Program>, ProgramError> {
+        let script = Arc::clone(&self.script);
+        Ok(Box::new(Run { script, copy: self.n, next: 0, rounds_left: Vec::new() }))
+    }
+}
+
+impl Iterator for Run {
+    type Item = Operation;
+
+    fn next(&mut self) -> Option<Operation> {
+        loop {
+            let step = self.script.steps.get(self.next)?;
+            self.next += 1;
+            match step {
+                Step::Do { operation, pattern: None } => return Some(operation.clone()),
+                Step::Do { operation, pattern: Some(pattern) } => {
+                    return Some(with_text(operation.clone(), pattern.render(self.copy)));
+                }
+                Step::Begin { times } => self.rounds_left.push(*times),
+                Step::End { begin } => {
+                    let left = self.rounds_left.last_mut().expect("a loop that ends has begun");
+                    *left -= 1;
+                    if *left > 0 {
+                        self.next = *begin;
+                    } else {
+                        self.rounds_left.pop();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The operation about another path or event.
+fn with_text(mut operation: Operation, text: String) -> Operation {
+    match &mut operation.action {
+        Action::Open { path, .. }
+        | Action::Read { path, .. }
+        | Action::Write { path, .. }
+        | Action::Fsync { path }
+        | Action::Close { path }
+        | Action::Truncate { path, .. }
+        | Action::Unlink { path }
+        | Action::Fadvise { path, .. }
+        | Action::Wait { event: path }
+        | Action::Signal { event: path } => *path = text.into(),
+        action => panic!("`{}` has neither path nor event, so it has no pattern", action.name()),
+    }
+    operation
+}
+
+/// True if the copies need lists of their own: `{n}` stands somewhere else than in a path or an event.
+///
+/// # Errors
+/// Wrong braces.
+pub fn differs_by_copy(list: &[Node]) -> Result<bool, ScenarioError> {
+    for table in list.iter().filter_map(Node::as_table) {
+        let Some(schema) = schema_of(table) else { continue };
+        for entry in &table.entries {
+            let is_shared =
+                schema.key(&entry.key).is_some_and(|key| matches!(key.kind, Kind::Path | Kind::Text));
+            let differs = match &entry.node.value {
+                Value::Text(text) => !is_shared && has_copy_number(text, &entry.node.at)?,
+                Value::List(inner) => differs_by_copy(inner)?,
+                _ => false,
+            };
+            if differs {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The schema of the first verb in a table.
+fn schema_of(table: &Table) -> Option<&'static Schema> {
+    verbs_of(table).next()
+}
+
+/// The operations whose verbs stand in the table, but those that are options of another: `truncate` of `open`.
+fn verbs_of(table: &Table) -> impl Iterator<Item = &'static Schema> {
+    let is_there = |schema: &&Schema| table.get(schema.name).is_some();
+    let is_option = move |verb: &str| {
+        let is_flag = matches!(table.get(verb), Some(Node { value: Value::Boolean(_), .. }));
+        is_flag
+            && OPERATIONS.iter().filter(is_there).any(|other| other.name != verb && other.key(verb).is_some())
+    };
+    OPERATIONS.iter().filter(is_there).filter(move |schema| !is_option(schema.name))
+}
+
+struct Reader {
+    n: u32,
+    steps: Vec<Step>,
+    paths: Vec<PathUse>,
+}
+
+impl Reader {
+    fn operations(&mut self, list: &[Node]) -> Result<(), ScenarioError> {
+        list.iter().try_for_each(|node| self.operation(node))
+    }
+
+    fn operation(&mut self, node: &Node) -> Result<(), ScenarioError> {
+        let schema = the_verb(node)?;
+        let fields =
+            Fields::open(node, schema, Cow::Owned(format!("the operation `{}`", schema.name)))?.copy(self.n);
+        if schema.name == "repeat" {
+            return self.repeat(&fields);
+        }
+        let (text, pattern) = self.text(&fields, &schema.keys[0])?;
+        let line = (node.at.line > 0).then_some(node.at.line);
+        let operation = Operation { action: action(schema.name, text, &fields)?, line };
+        self.steps.push(Step::Do { operation, pattern });
+        Ok(())
+    }
+
+    fn repeat(&mut self, fields: &Fields<'_>) -> Result<(), ScenarioError> {
+        let list = fields.list("do")?;
+        if list.is_empty() {
+            return Err(fields
+                .place("do")
+                .error("`do` of a `repeat` is empty", "put operations into it or remove it"));
+        }
+        self.steps.push(Step::Begin { times: fields.need("repeat")? });
+        let begin = self.steps.len();
+        self.operations(list)?;
+        self.steps.push(Step::End { begin });
+        Ok(())
+    }
+
+    /// The path or event that the verb is about, and its pattern if the copies differ in it.
+    fn text(
+        &mut self,
+        fields: &Fields<'_>,
+        verb: &'static Key,
+    ) -> Result<(Arc<str>, Option<Pattern>), ScenarioError> {
+        if !matches!(verb.kind, Kind::Path | Kind::Text) {
+            return Ok(("".into(), None));
+        }
+        fields.need::<String>(verb.name)?;
+        let Node { value: Value::Text(text), at } = fields.node(verb.name).expect("its value was read")
+        else {
+            panic!("a value that was read as a string is one");
+        };
+        // Numbers cannot make a part "." or "..", so a path that is normal before they are put in stays so.
+        let is_path = matches!(verb.kind, Kind::Path);
+        let pattern = Pattern::parse(&if is_path { normalise(text, at)? } else { text.clone() }, at)?;
+        if is_path {
+            self.paths.push(PathUse { path: pattern.clone(), at: at.clone() });
+        }
+        let rendered = pattern.render(self.n);
+        Ok((rendered.into(), (!pattern.is_constant()).then_some(pattern)))
+    }
+}
+
+fn the_verb(node: &Node) -> Result<&'static Schema, ScenarioError> {
+    let remedy = "write for example { read = \"/data/f1\" }";
+    let Some(table) = node.as_table() else {
+        return Err(node
+            .at
+            .error(format!("an operation is {}, but must be a table", node.describe()), remedy));
+    };
+    let mut verbs = verbs_of(table);
+    match (verbs.next(), verbs.next()) {
+        (Some(verb), None) => Ok(verb),
+        (Some(one), Some(other)) => {
+            let what = format!("one operation has two verbs, `{}` and `{}`", one.name, other.name);
+            Err(node.at.error(what, "make two operations of it: { ... }, { ... }"))
+        }
+        (None, _) => {
+            let known = OPERATIONS.iter().map(|schema| schema.name);
+            match table.keys().next() {
+                None => Err(node.at.error("an operation is empty", remedy)),
+                Some(key) => {
+                    let what = format!("an operation has no verb; it has `{}`", shorten(key));
+                    Err(node.at.error(what, hint(key, known, "verbs")))
+                }
+            }
+        }
+    }
+}
+
+fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, ScenarioError> {
+    let flag = |key| Ok::<_, ScenarioError>(fields.get::<bool>(key)?.unwrap_or(false));
+    let offset = || Ok::<_, ScenarioError>(fields.get::<Bytes>("offset")?.map(|offset| offset.0));
+    Ok(match verb {
+        "open" => Action::Open { path: text, create: flag("create")?, truncate: flag("truncate")? },
+        "read" => Action::Read {
+            path: text,
+            offset: offset()?.unwrap_or(0),
+            bytes: fields.get("size")?,
+            call: fields.get("call")?,
+            buffer: fields.word("buffer", &[Buffer::Reused, Buffer::Fresh])?.unwrap_or_default(),
+        },
+        "write" => {
+            let offset = match (flag("append")?, offset()?) {
+                (true, Some(_)) => {
+                    let at = fields.place("append");
+                    return Err(at.error("a write has both `append` and `offset`", "remove one of them"));
+                }
+                (true, None) => None,
+                (false, offset) => Some(offset.unwrap_or(0)),
+            };
+            Action::Write { path: text, offset, bytes: fields.need("size")?, call: fields.get("call")? }
+        }
+        "fsync" => Action::Fsync { path: text },
+        "close" => Action::Close { path: text },
+        "truncate" => Action::Truncate { path: text, size: fields.need("size")? },
+        "unlink" => Action::Unlink { path: text },
+        "drop_caches" => {
+            fields.need::<bool>("drop_caches")?;
+            Action::DropCaches
+        }
+        "fadvise" => {
+            const ADVICE: [Advice; 5] =
+                [Advice::DontNeed, Advice::WillNeed, Advice::Sequential, Advice::Random, Advice::Normal];
+            let advice = fields.word("advice", &ADVICE)?.expect("the schema requires it");
+            Action::Fadvise { path: text, advice }
+        }
+        "compute" => Action::Compute { time: fields.need("compute")? },
+        "sleep" => Action::Sleep { time: fields.need("sleep")? },
+        "alloc" => Action::Allocate { bytes: fields.need("alloc")? },
+        "free" => Action::Free { bytes: free(fields)? },
+        "wait" => Action::Wait { event: text },
+        "signal" => Action::Signal { event: text },
+        "exit" => {
+            fields.need::<bool>("exit")?;
+            Action::Exit
+        }
+        verb => panic!("`{verb}` is in the schema, so it can be read"),
+    })
+}
+
+/// How much is freed; `None` is all.
+fn free(fields: &Fields<'_>) -> Result<Option<Bytes>, ScenarioError> {
+    match fields.node("free").map(|node| &node.value) {
+        Some(Value::Text(text)) if text == "all" => Ok(None),
+        _ => fields.need("free").map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::scenario::testing::{MACHINE, read, refusal};
+    use crate::units::Nanos;
+
+    fn scenario(operations: &str) -> String {
+        format!("{MACHINE}\n[[process]]\nname = 'p{{n}}'\ncount = 2\ndo = [\n{operations} ]")
+    }
+
+    /// The operations of copy 2.
+    fn actions(operations: &str) -> Vec<Action> {
+        let processes = read(&scenario(operations), &[]).expect("the operations are right").processes;
+        let mut run = processes[1].program.start().expect("a script can start");
+        std::iter::from_fn(|| run.next().expect("a script cannot fail"))
+            .map(|operation| operation.action)
+            .collect()
+    }
+
+    fn error(operations: &str) -> String {
+        refusal(&scenario(operations))
+    }
+
+    #[test]
+    fn a_read_is_of_the_whole_file_unless_it_says_less() {
+        let path: Arc<str> = "/data/f".into();
+        let whole =
+            Action::Read { path: path.clone(), offset: 0, bytes: None, call: None, buffer: Buffer::Reused };
+        assert_eq!(actions("{ read = '/data/f' }"), [whole]);
+        let part = Action::Read {
+            path,
+            offset: 1000,
+            bytes: Some(Bytes(2000)),
+            call: Some(Bytes(4096)),
+            buffer: Buffer::Fresh,
+        };
+        assert_eq!(
+            actions("{ read = '/data/f', offset = '1 kB', size = '2 kB', call = '4 KiB', buffer = 'fresh' }"),
+            [part]
+        );
+    }
+
+    #[test]
+    fn a_write_begins_at_0_unless_it_appends() {
+        let write = |offset| Action::Write { path: "/data/f".into(), offset, bytes: Bytes(1000), call: None };
+        assert_eq!(actions("{ write = '/data/f', size = '1 kB' }"), [write(Some(0))]);
+        assert_eq!(actions("{ write = '/data/f', size = '1 kB', append = true }"), [write(None)]);
+        assert_eq!(actions("{ write = '/data/f', size = '1 kB', offset = '5 B' }"), [write(Some(5))]);
+    }
+
+    #[test]
+    fn every_other_operation_is_read() {
+        let path = || "/data/f".into();
+        let event = || "go2".into();
+        assert_eq!(
+            actions(
+                "{ open = '/data/f', create = true, truncate = true }, { fsync = '/data/f' }, { close = '/data/f' },
+                 { truncate = '/data/f', size = '0 B' }, { unlink = '/data/f' }, { drop_caches = true },
+                 { fadvise = '/data/f', advice = 'random' }, { compute = '1 s' }, { sleep = '2 s' }, { alloc = '1 kB' },
+                 { free = '1 kB' }, { free = 'all' }, { wait = 'go{n}' }, { signal = 'go{n}' }, { exit = true }"
+            ),
+            [
+                Action::Open { path: path(), create: true, truncate: true },
+                Action::Fsync { path: path() },
+                Action::Close { path: path() },
+                Action::Truncate { path: path(), size: Bytes::ZERO },
+                Action::Unlink { path: path() },
+                Action::DropCaches,
+                Action::Fadvise { path: path(), advice: Advice::Random },
+                Action::Compute { time: Nanos(1_000_000_000) },
+                Action::Sleep { time: Nanos(2_000_000_000) },
+                Action::Allocate { bytes: Bytes(1000) },
+                Action::Free { bytes: Some(Bytes(1000)) },
+                Action::Free { bytes: None },
+                Action::Wait { event: event() },
+                Action::Signal { event: event() },
+                Action::Exit,
+            ]
+        );
+    }
+
+    #[test]
+    fn loops_nest() {
+        let text = "{ repeat = 2, do = [ { sleep = '1 s' }, { repeat = 3, do = [ { sleep = '2 s' } ] } ] }, { sleep = '3 s' }";
+        let seconds = actions(text).into_iter().map(|action| match action {
+            Action::Sleep { time } => time.0 / 1_000_000_000,
+            other => panic!("only sleeps were asked for, not {}", other.name()),
+        });
+        assert_eq!(seconds.collect::<Vec<_>>(), [1, 2, 2, 2, 1, 2, 2, 2, 3]);
+    }
+
+    #[test]
+    fn a_quantity_may_differ_by_copy() {
+        assert_eq!(
+            actions("{ repeat = 1, do = [ { sleep = '{n} s' } ] }"),
+            [Action::Sleep { time: Nanos(2_000_000_000) }]
+        );
+    }
+
+    #[test]
+    fn an_operation_knows_its_line() {
+        let processes = read(&scenario("\n{ sleep = '1 s' }"), &[]).unwrap().processes;
+        assert_eq!(processes[0].program.start().unwrap().next().unwrap().unwrap().line, Some(7));
+    }
+
+    #[test]
+    fn two_verbs_are_refused() {
+        assert_snapshot!(error("{ read = '/data/f', write = '/data/g', size = '1 B' }"), @"x.toml:6: one operation has two verbs, `read` and `write`; make two operations of it: { ... }, { ... }");
+        assert_snapshot!(error("{ open = '/data/f', truncate = '/data/g' }"), @"x.toml:6: one operation has two verbs, `open` and `truncate`; make two operations of it: { ... }, { ... }");
+    }
+
+    #[test]
+    fn no_verb_is_refused() {
+        assert_snapshot!(error("{ raed = '/data/f' }"), @"x.toml:6: an operation has no verb; it has `raed`; did you mean `read`?");
+        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `close`, `truncate`, `unlink`, `drop_caches`, `fadvise`, `compute`, `sleep`, `alloc` and 5 more");
+        assert_snapshot!(error("{}"), @r#"x.toml:6: an operation is empty; write for example { read = "/data/f1" }"#);
+        assert_snapshot!(error("'read'"), @r#"x.toml:6: an operation is the string "read", but must be a table; write for example { read = "/data/f1" }"#);
+    }
+
+    #[test]
+    fn a_wrong_option_names_the_nearest() {
+        assert_snapshot!(error("{ read = '/data/f', bufer = 'fresh' }"), @"x.toml:6: unknown key `bufer` in the operation `read`; did you mean `buffer`?");
+        assert_snapshot!(error("{ read = '/data/f', buffer = 'frehs' }"), @r#"x.toml:6: `buffer` cannot be "frehs"; did you mean `fresh`?"#);
+    }
+
+    #[test]
+    fn a_write_says_how_much() {
+        assert_snapshot!(error("{ write = '/data/f' }"), @r#"x.toml:6: the operation `write` has no `size`; add for example size = "20 GB""#);
+        assert_snapshot!(error("{ write = '/data/f', size = '0 B' }"), @r#"x.toml:6: `size` is zero, but must be more; write for example size = "20 GB""#);
+    }
+
+    #[test]
+    fn a_write_begins_in_one_place() {
+        assert_snapshot!(error("{ write = '/data/f', size = '1 B', append = true, offset = '1 B' }"), @"x.toml:6: a write has both `append` and `offset`; remove one of them");
+    }
+
+    #[test]
+    fn what_takes_only_true_is_not_false() {
+        assert_snapshot!(error("{ exit = false }"), @"x.toml:6: `exit` is false, but must be true; write for example exit = true");
+        assert_snapshot!(error("{ drop_caches = 3 }"), @"x.toml:6: `drop_caches` is the number 3, but must be true; write for example drop_caches = true");
+    }
+
+    #[test]
+    fn a_time_is_no_bare_number() {
+        assert_snapshot!(error("{ compute = 28 }"), @r#"x.toml:6: `compute` is the number 28 without a unit; a quantity is a string with its unit: compute = "28 s""#);
+    }
+
+    #[test]
+    fn a_path_is_absolute_and_written_out() {
+        assert_snapshot!(error("{ read = 'f' }"), @r#"x.toml:6: the path "f" is not absolute; begin it with `/`"#);
+        assert_snapshot!(error("{ read = '/data/../f' }"), @r#"x.toml:6: the path "/data/../f" has ".." in it; write the path out"#);
+        assert_snapshot!(error("{ read = 1 }"), @r#"x.toml:6: `read` is the number 1, but must be an absolute path; write for example read = "/data/f1""#);
+    }
+
+    #[test]
+    fn a_parameter_that_is_not_there_is_refused() {
+        assert_snapshot!(error("{ read = '/data/{app}/f' }"), @"x.toml:6: `{app}` is no parameter; add it to [parameter], or write {{ for a brace");
+    }
+
+    #[test]
+    fn a_loop_has_rounds_and_operations() {
+        assert_snapshot!(error("{ repeat = 0, do = [ { sleep = '1 s' } ] }"), @"x.toml:6: `repeat` is the number 0, but must be a whole number from 1 to 1000000; write for example repeat = 1");
+        assert_snapshot!(error("{ repeat = 1, do = [] }"), @"x.toml:6: `do` of a `repeat` is empty; put operations into it or remove it");
+        assert_snapshot!(error("{ repeat = 1, do = 1 }"), @"x.toml:6: `do` is the number 1, but must be a list; write do = [ ... ]");
+    }
+}

@@ -1,0 +1,355 @@
+//! Which keys there are, what each holds and what it is for: one table from which the reader takes its checks and hints,
+//! and `json_schema` what an editor completes. It leaves out what only several values together can violate.
+
+use crate::machine::{Sharing, WriteMode};
+use crate::scenario::Residency;
+use crate::workload::{Advice, Buffer};
+
+/// How many copies of a file or a process, and how many rounds of a loop, can be asked for at once.
+pub const MOST_COPIES: u32 = 1_000_000;
+
+/// A table and its keys.
+#[derive(Debug)]
+pub struct Schema {
+    /// Identifies it in the JSON schema.
+    pub name: &'static str,
+    /// The keys, in the order in which they are best written.
+    pub keys: &'static [Key],
+}
+
+/// A key of a table.
+#[derive(Debug)]
+pub struct Key {
+    /// As it is written.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// True if the table is wrong without it.
+    pub is_required: bool,
+    /// What it is for, in a line; the description that an editor shows.
+    pub about: &'static str,
+}
+
+/// What a key can hold.
+#[derive(Debug)]
+pub enum Kind {
+    /// Any string.
+    Text,
+    /// An absolute path.
+    Path,
+    /// Bytes with a unit; zero is an error.
+    Size,
+    /// Bytes with a unit; zero is fine.
+    SizeOrZero,
+    /// Like `Size`, or the word "all".
+    SizeOrAll,
+    /// Bytes per second.
+    Rate,
+    /// A duration.
+    Time,
+    /// A whole number within bounds.
+    Whole(u32, u32),
+    /// Any number within bounds.
+    Number(f64, f64),
+    /// true or false.
+    Flag,
+    /// Nothing but true.
+    True,
+    /// One of some words.
+    Word(&'static [&'static str]),
+    /// A list of strings.
+    Texts,
+    /// Number of streams to rate.
+    Rates,
+    /// Names of the user's own with a string, number or boolean each.
+    Scalars,
+    /// Names of the user's own with `Scalars` each.
+    ScalarTables,
+    /// A table.
+    Table(&'static Schema),
+    /// Names of the user's own with a table each.
+    Tables(&'static Schema),
+    /// Any number of tables.
+    List(&'static Schema),
+    /// A list of operations, each by one of `OPERATIONS`.
+    Program,
+}
+
+impl Kind {
+    /// What must be written, for "must be ...".
+    pub fn wanted(&self) -> String {
+        match self {
+            Self::Text => "a string".to_owned(),
+            Self::Path => "an absolute path".to_owned(),
+            Self::Size | Self::SizeOrZero => "a size with its unit".to_owned(),
+            Self::SizeOrAll => "a size with its unit or \"all\"".to_owned(),
+            Self::Rate => "a rate with its unit".to_owned(),
+            Self::Time => "a time with its unit".to_owned(),
+            Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Number(least, most) => format!("a number from {least} to {most}"),
+            Self::Flag => "true or false".to_owned(),
+            Self::True => "true".to_owned(),
+            Self::Word(words) => {
+                words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ")
+            }
+            Self::Texts => "a list of strings".to_owned(),
+            Self::Rates => "a table of rates by number of streams".to_owned(),
+            Self::Scalars | Self::ScalarTables | Self::Table(_) | Self::Tables(_) => "a table".to_owned(),
+            Self::List(_) => "a list of tables".to_owned(),
+            Self::Program => "a list of operations".to_owned(),
+        }
+    }
+
+    /// A right value as it would be written; empty where a table would be.
+    pub fn example(&self) -> String {
+        match self {
+            Self::Text => "\"name\"".to_owned(),
+            Self::Path => "\"/data/f1\"".to_owned(),
+            Self::Size | Self::SizeOrZero | Self::SizeOrAll => "\"20 GB\"".to_owned(),
+            Self::Rate => "\"465 MB/s\"".to_owned(),
+            Self::Time => "\"28 s\"".to_owned(),
+            Self::Whole(least, _) => least.max(&1).to_string(),
+            Self::Number(_, most) => most.to_string(),
+            Self::Flag | Self::True => "true".to_owned(),
+            Self::Word(words) => format!("\"{}\"", words[0]),
+            Self::Texts => "[\"name\"]".to_owned(),
+            Self::Rates => "{ \"1\" = \"511 MB/s\" }".to_owned(),
+            Self::Program => "[ { read = \"/data/f1\" } ]".to_owned(),
+            Self::Scalars | Self::ScalarTables | Self::Table(_) | Self::Tables(_) | Self::List(_) => {
+                String::new()
+            }
+        }
+    }
+}
+
+impl Schema {
+    /// The key of that name.
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+
+    /// All names.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.keys.iter().map(|key| key.name)
+    }
+}
+
+const fn must(name: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key { name, kind, is_required: true, about }
+}
+
+const fn may(name: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key { name, kind, is_required: false, about }
+}
+
+/// The whole file.
+pub static SCENARIO: Schema = Schema {
+    name: "scenario",
+    keys: &[
+        may("models", Kind::Texts, "Models to ask; --model overrides"),
+        may("residency", Kind::Word(&Residency::NAMES), "When the cache content of each file is recorded"),
+        may("parameter", Kind::Scalars, "Values that strings use as {name}; --set parameter.name=value"),
+        may("model", Kind::ScalarTables, "Options of a model, by its name"),
+        may("machine", Kind::Table(&MACHINE), "The only host"),
+        may("host", Kind::Tables(&MACHINE), "Several hosts, by name, instead of [machine]"),
+        may("link", Kind::Tables(&LINK), "Connections between hosts, by name"),
+        may("file", Kind::List(&FILE), "Files that exist before time 0"),
+        may("process", Kind::List(&PROCESS), "Programs that run"),
+    ],
+};
+
+/// A machine file with the same tables as a scenario.
+pub static MACHINES: Schema = Schema {
+    name: "machines",
+    keys: &[
+        may("machine", Kind::Table(&MACHINE), "The only host"),
+        may("host", Kind::Tables(&MACHINE), "Several hosts, by name, instead of [machine]"),
+        may("link", Kind::Tables(&LINK), "Connections between hosts, by name"),
+    ],
+};
+
+/// `[machine]` and `[host.NAME]`.
+pub static MACHINE: Schema = Schema {
+    name: "machine",
+    keys: &[
+        may("from", Kind::Text, "Shipped machine or path of a machine file; the keys beside it override it"),
+        may("description", Kind::Text, "What machine this is"),
+        may("source", Kind::Text, "Where its numbers come from"),
+        must("cores", Kind::Whole(1, 1_000_000), "Processors that compute runs on"),
+        must("memory", Kind::Table(&MEMORY), "Main memory"),
+        may("vm", Kind::Table(&VM), "Kernel settings, under their own names"),
+        may("disk", Kind::Tables(&DISK), "Disks, by name"),
+        may("mount", Kind::Tables(&MOUNT), "Directories and what is mounted there, by path"),
+    ],
+};
+
+/// `[machine.memory]`.
+pub static MEMORY: Schema = Schema {
+    name: "memory",
+    keys: &[
+        must("size", Kind::Size, "All usable memory"),
+        must("read", Kind::Rate, "Copying out of the page cache, all readers together"),
+        must("write", Kind::Rate, "Copying into the page cache, all writers together"),
+        may("sharing", Kind::Word(&Sharing::NAMES), "How readers and writers share it; default \"total\""),
+        may("per_thread", Kind::Rate, "What one thread reaches at most"),
+    ],
+};
+
+/// `[machine.vm]`.
+pub static VM: Schema = Schema {
+    name: "vm",
+    keys: &[
+        may("dirty_ratio", Kind::Number(0.0, 100.0), "Percent of memory; default 20"),
+        may("dirty_background_ratio", Kind::Number(0.0, 100.0), "Percent of memory; default 10"),
+        may("dirty_expire_centisecs", Kind::Number(0.0, 4e9), "Hundredths of a second; default 3000"),
+        may("dirty_writeback_centisecs", Kind::Number(0.0, 4e9), "Hundredths of a second; default 500"),
+    ],
+};
+
+/// `[machine.disk.NAME]`.
+pub static DISK: Schema = Schema {
+    name: "disk",
+    keys: &[
+        must("size", Kind::Size, "What all files on it may hold together"),
+        must("read", Kind::Rate, "One reader's rate"),
+        must("write", Kind::Rate, "One writer's rate"),
+        may("sharing", Kind::Word(&Sharing::NAMES), "How readers and writers share it; default \"total\""),
+        may(
+            "read_at",
+            Kind::Rates,
+            "Total rate at so many concurrent reads; linear between, constant outside",
+        ),
+        may("write_at", Kind::Rates, "Total rate at so many concurrent writes"),
+        may(
+            "unevenness",
+            Kind::Number(0.0, 1.0),
+            "Coefficient of variation of the service of equal streams; default 0",
+        ),
+    ],
+};
+
+/// `[machine.mount."/path"]`.
+pub static MOUNT: Schema = Schema {
+    name: "mount",
+    keys: &[
+        may("disk", Kind::Text, "A disk of this host"),
+        may("nfs", Kind::Text, "\"server:/export\": a host and one of its mounts"),
+        may("link", Kind::Text, "The link to the server, where there are several"),
+        may("write_mode", Kind::Word(&WriteMode::NAMES), "Default \"back\"; always \"through\" for nfs"),
+    ],
+};
+
+/// `[link.NAME]`.
+pub static LINK: Schema = Schema {
+    name: "link",
+    keys: &[
+        must("between", Kind::Texts, "Its two hosts"),
+        must("rate", Kind::Rate, "Shared by both directions"),
+        may("latency", Kind::Time, "One way; default \"0 s\""),
+    ],
+};
+
+/// `[[file]]`.
+pub static FILE: Schema = Schema {
+    name: "file",
+    keys: &[
+        must("path", Kind::Path, "Where it is; {n} is the number of the copy"),
+        must("size", Kind::SizeOrZero, "How large it is"),
+        may(
+            "cached",
+            Kind::SizeOrZero,
+            "How much of it, from its start, is in the page cache; default \"0 B\"",
+        ),
+        may("count", Kind::Whole(1, MOST_COPIES), "How many copies; default 1"),
+        may("host", Kind::Text, "Whose path it is; default the first host"),
+    ],
+};
+
+/// `[[process]]`.
+pub static PROCESS: Schema = Schema {
+    name: "process",
+    keys: &[
+        must("name", Kind::Text, "Its name; {n} is the number of the copy"),
+        must("do", Kind::Program, "Its operations, one after the other"),
+        may("count", Kind::Whole(1, MOST_COPIES), "How many copies; default 1"),
+        may("after", Kind::Texts, "Processes that must have ended before"),
+        may("start", Kind::Time, "Earliest start; default \"0 s\""),
+        may("host", Kind::Text, "Where it runs; default the first host"),
+    ],
+};
+
+const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
+
+/// The operations. The first key of each is its verb.
+pub static OPERATIONS: [Schema; 17] = [
+    Schema {
+        name: "read",
+        keys: &[
+            must("read", Kind::Path, "Reads a file"),
+            may("offset", Kind::SizeOrZero, "First byte; default \"0 B\""),
+            may("size", Kind::Size, "How much; default up to the end of the file"),
+            CALL,
+            may("buffer", Kind::Word(&Buffer::NAMES), "\"fresh\" is new memory, held until free or exit"),
+        ],
+    },
+    Schema {
+        name: "write",
+        keys: &[
+            must("write", Kind::Path, "Writes a file; makes it if it is not there"),
+            must("size", Kind::Size, "How much"),
+            may("offset", Kind::SizeOrZero, "First byte; default \"0 B\""),
+            may("append", Kind::Flag, "Starts at the end of the file"),
+            CALL,
+        ],
+    },
+    Schema {
+        name: "open",
+        keys: &[
+            must("open", Kind::Path, "Opens a file"),
+            may("create", Kind::Flag, "Makes it if it is not there"),
+            may("truncate", Kind::Flag, "Empties it"),
+        ],
+    },
+    Schema { name: "fsync", keys: &[must("fsync", Kind::Path, "Writes the file's dirty pages")] },
+    Schema { name: "close", keys: &[must("close", Kind::Path, "Closes a file")] },
+    Schema {
+        name: "truncate",
+        keys: &[
+            must("truncate", Kind::Path, "Cuts or extends a file"),
+            must("size", Kind::SizeOrZero, "Its new size"),
+        ],
+    },
+    Schema { name: "unlink", keys: &[must("unlink", Kind::Path, "Removes a file")] },
+    Schema { name: "drop_caches", keys: &[must("drop_caches", Kind::True, "Drops the host's clean pages")] },
+    Schema {
+        name: "fadvise",
+        keys: &[
+            must("fadvise", Kind::Path, "Tells the kernel how the file is used"),
+            must("advice", Kind::Word(&Advice::NAMES), "What is said"),
+        ],
+    },
+    Schema { name: "compute", keys: &[must("compute", Kind::Time, "Works on one core")] },
+    Schema { name: "sleep", keys: &[must("sleep", Kind::Time, "Waits without a core")] },
+    Schema { name: "alloc", keys: &[must("alloc", Kind::Size, "Takes anonymous memory")] },
+    Schema { name: "free", keys: &[must("free", Kind::SizeOrAll, "Gives anonymous memory back")] },
+    Schema { name: "wait", keys: &[must("wait", Kind::Text, "Waits for an event")] },
+    Schema { name: "signal", keys: &[must("signal", Kind::Text, "Signals an event, once and for all")] },
+    Schema { name: "exit", keys: &[must("exit", Kind::True, "Ends the process here")] },
+    Schema {
+        name: "repeat",
+        keys: &[
+            must("repeat", Kind::Whole(1, MOST_COPIES), "Does several operations so many times"),
+            must("do", Kind::Program, "The operations"),
+        ],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_begins_with_its_verb() {
+        assert!(OPERATIONS.iter().all(|schema| schema.keys[0].name == schema.name));
+    }
+}

@@ -1,0 +1,407 @@
+//! Reads the values of a table by its schema: unknown and missing keys, wrong types and units are refused here.
+
+use std::borrow::Cow;
+
+use super::braces;
+use super::document::{Entry, Node, Place, Table, Value, shorten};
+use super::nearest::hint;
+use super::schema::{Key, Kind, Schema};
+use crate::error::ScenarioError;
+use crate::units::{Bytes, BytesPerSecond, Nanos, QuantityError};
+
+/// A table whose keys have been checked.
+#[derive(Clone)]
+pub struct Fields<'a> {
+    /// Where the table starts.
+    pub at: &'a Place,
+    /// The table's name in messages, such as "[machine.disk.ssd]".
+    pub title: Cow<'a, str>,
+    table: &'a Table,
+    schema: &'static Schema,
+    copy: Option<u32>,
+}
+
+/// A value with what is known about it.
+pub struct Given<'a> {
+    /// Its key.
+    pub key: &'a str,
+    /// The value.
+    pub node: &'a Node,
+    kind: &'static Kind,
+    copy: Option<u32>,
+}
+
+/// What a value can be turned into.
+pub trait FromNode: Sized {
+    /// Reads the value.
+    ///
+    /// # Errors
+    /// If it is something else, or outside of what its key allows.
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError>;
+}
+
+impl<'a> Fields<'a> {
+    /// Checks that `node` is a table with all the keys it must have and none that it may not have.
+    ///
+    /// # Errors
+    /// What it is instead; the unknown key and the nearest valid one; the missing key and how to write it.
+    pub fn open(
+        node: &'a Node,
+        schema: &'static Schema,
+        title: impl Into<Cow<'a, str>>,
+    ) -> Result<Self, ScenarioError> {
+        let title = title.into();
+        let Value::Table(table) = &node.value else {
+            return Err(node.at.error(format!("{title} is {}, but must be a table", node.describe()), ""));
+        };
+        for entry in &table.entries {
+            if schema.key(&entry.key).is_none() {
+                let what = format!("unknown key `{}` in {title}", shorten(&entry.key));
+                return Err(entry.at.error(what, hint(&entry.key, schema.names(), "known keys")));
+            }
+        }
+        let fields = Self { at: &node.at, title, table, schema, copy: None };
+        match schema.keys.iter().find(|key| key.is_required && table.get(key.name).is_none()) {
+            Some(key) => Err(fields.missing(key)),
+            None => Ok(fields),
+        }
+    }
+
+    fn missing(&self, key: &Key) -> ScenarioError {
+        let example = key.kind.example();
+        let remedy = match example.as_str() {
+            "" => format!("add a table `{}`", key.name),
+            example => format!("add for example {} = {example}", key.name),
+        };
+        self.at.error(format!("{} has no `{}`", self.title, key.name), remedy)
+    }
+
+    /// The same table for copy `n`, the number that `{n}` stands for.
+    pub fn copy(&self, n: u32) -> Self {
+        Self { copy: Some(n), ..self.clone() }
+    }
+
+    /// The value as it was written.
+    pub fn node(&self, key: &str) -> Option<&'a Node> {
+        self.table.get(key)
+    }
+
+    /// Where `key` has its value, or where the table starts without it.
+    pub fn place(&self, key: &str) -> &'a Place {
+        self.node(key).map_or(self.at, |node| &node.at)
+    }
+
+    /// The value of a key, if it is there.
+    ///
+    /// # Errors
+    /// If it is not what the key holds.
+    pub fn get<T: FromNode>(&self, key: &'static str) -> Result<Option<T>, ScenarioError> {
+        let kind = &self.schema.key(key).expect("a reader asks only for keys of its schema").kind;
+        let given = self.node(key).map(|node| Given { key, node, kind, copy: self.copy });
+        given.map(|given| T::from_node(&given)).transpose()
+    }
+
+    /// The value of a key that the schema requires.
+    ///
+    /// # Errors
+    /// If it is not what the key holds.
+    pub fn need<T: FromNode>(&self, key: &'static str) -> Result<T, ScenarioError> {
+        Ok(self.get(key)?.expect("required keys were checked when the table was opened"))
+    }
+
+    /// The one of `values` whose word is given; the schema has the words in the same order.
+    ///
+    /// # Errors
+    /// Any other word.
+    pub fn word<T: Copy>(&self, key: &'static str, values: &[T]) -> Result<Option<T>, ScenarioError> {
+        Ok(self.get::<WordIndex>(key)?.map(|WordIndex(index)| values[index]))
+    }
+
+    /// The tables below a key that are named by the user, in the order of the file.
+    ///
+    /// # Errors
+    /// If the key holds no table, or a name is empty or has control characters.
+    pub fn named(&self, key: &str) -> Result<Vec<(&'a str, &'a Node)>, ScenarioError> {
+        let Some(node) = self.node(key) else { return Ok(Vec::new()) };
+        let Value::Table(table) = &node.value else {
+            let remedy = format!("give each a name: [{key}.NAME]");
+            return Err(node
+                .at
+                .error(format!("`{key}` is {}, but must be a table", node.describe()), remedy));
+        };
+        let checked = |entry: &'a Entry| match &*entry.key {
+            name if name.trim().is_empty() || name.contains(char::is_control) => {
+                let what = format!("\"{}\" cannot be a name in `{key}`", shorten(name));
+                Err(entry.at.error(what, "use letters and digits"))
+            }
+            name => Ok((name, &entry.node)),
+        };
+        table.entries.iter().map(checked).collect()
+    }
+
+    /// The elements of a list.
+    ///
+    /// # Errors
+    /// If the key holds something else.
+    pub fn list(&self, key: &str) -> Result<&'a [Node], ScenarioError> {
+        match self.node(key) {
+            None => Ok(&[]),
+            Some(Node { value: Value::List(list), .. }) => Ok(list),
+            Some(node) => {
+                let what = format!("`{key}` is {}, but must be a list", node.describe());
+                Err(node.at.error(
+                    what,
+                    if key == "do" { "write do = [ ... ]".into() } else { format!("write [[{key}]]") },
+                ))
+            }
+        }
+    }
+}
+
+impl Given<'_> {
+    /// A value inside this one.
+    pub fn inner<'b>(&self, key: &'b str, node: &'b Node, kind: &'static Kind) -> Given<'b> {
+        Given { key, node, kind, copy: self.copy }
+    }
+
+    /// The error that the value is `what`.
+    pub fn error(&self, what: impl AsRef<str>) -> ScenarioError {
+        let remedy = format!("write for example {} = {}", self.key, self.kind.example());
+        self.node.at.error(format!("`{}` {}", self.key, what.as_ref()), remedy)
+    }
+
+    fn mismatch(&self) -> ScenarioError {
+        self.error(format!("is {}, but must be {}", self.node.describe(), self.kind.wanted()))
+    }
+
+    /// The string, with its copy number put in.
+    ///
+    /// # Errors
+    /// If it is no string, or has wrong braces.
+    pub fn text(&self) -> Result<Cow<'_, str>, ScenarioError> {
+        match &self.node.value {
+            Value::Text(text) => braces::render(text, self.copy, &self.node.at),
+            _ => Err(self.mismatch()),
+        }
+    }
+
+    /// A quantity; `parse` is of `units`.
+    fn quantity<T>(&self, parse: impl Fn(&str) -> Result<T, QuantityError>) -> Result<T, ScenarioError> {
+        if let Value::Integer(_) | Value::Float(_) = self.node.value {
+            let what = format!("`{}` is {} without a unit", self.key, self.node.describe());
+            let remedy =
+                format!("a quantity is a string with its unit: {} = {}", self.key, self.kind.example());
+            return Err(self.node.at.error(what, remedy));
+        }
+        let text = self.text()?;
+        // A quantity is short; what is not would be repeated in full by the error.
+        parse(&shorten(&text)).map_err(|error| match error.to_string().split_once("; ") {
+            Some((what, remedy)) => self.node.at.error(format!("`{}`: {what}", self.key), remedy),
+            None => self.error(format!("is wrong: {error}")),
+        })
+    }
+
+    /// A number, also as a string, which is what a parameter makes of it.
+    fn number(&self) -> Result<f64, ScenarioError> {
+        let number = match &self.node.value {
+            Value::Integer(number) => *number as f64,
+            Value::Float(number) => *number,
+            Value::Text(_) => self.text()?.trim().parse().map_err(|_| self.mismatch())?,
+            _ => return Err(self.mismatch()),
+        };
+        Ok(number)
+    }
+
+    fn number_between(&self, least: f64, most: f64) -> Result<f64, ScenarioError> {
+        let number = self.number()?;
+        if (least..=most).contains(&number) { Ok(number) } else { Err(self.mismatch()) }
+    }
+}
+
+/// The place of a word among those of its key.
+struct WordIndex(usize);
+
+impl FromNode for WordIndex {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        let Kind::Word(words) = given.kind else {
+            panic!("`{}` is read as a word, as its schema says", given.key)
+        };
+        let text = given.text()?;
+        words.iter().position(|word| *word == text).map(Self).ok_or_else(|| {
+            let what = format!("`{}` cannot be \"{}\"", given.key, shorten(&text));
+            given.node.at.error(what, hint(&text, words.iter().copied(), "known words"))
+        })
+    }
+}
+
+impl FromNode for String {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        let text = given.text()?;
+        if text.trim().is_empty() {
+            return Err(given.error("is empty"));
+        }
+        if text.contains(char::is_control) {
+            return Err(given.error(format!("is \"{}\", with a control character", shorten(&text))));
+        }
+        Ok(text.into_owned())
+    }
+}
+
+impl FromNode for Vec<String> {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        let Value::List(list) = &given.node.value else { return Err(given.mismatch()) };
+        let each = |node| String::from_node(&given.inner(given.key, node, &Kind::Text));
+        list.iter().map(each).collect()
+    }
+}
+
+impl FromNode for Bytes {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        let bytes = given.quantity(Self::parse)?;
+        let may_be_zero = matches!(given.kind, Kind::SizeOrZero);
+        if bytes == Self::ZERO && !may_be_zero {
+            return Err(given.error("is zero, but must be more"));
+        }
+        Ok(bytes)
+    }
+}
+
+impl FromNode for BytesPerSecond {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        given.quantity(Self::parse)
+    }
+}
+
+impl FromNode for Nanos {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        given.quantity(Self::parse)
+    }
+}
+
+impl FromNode for u32 {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        let Kind::Whole(least, most) = *given.kind else {
+            panic!("`{}` is read as a whole number, as its schema says", given.key)
+        };
+        let number = given.number_between(f64::from(least), f64::from(most))?;
+        if number.fract() == 0.0 { Ok(number as Self) } else { Err(given.mismatch()) }
+    }
+}
+
+impl FromNode for f64 {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        let Kind::Number(least, most) = *given.kind else {
+            panic!("`{}` is read as a number, as its schema says", given.key)
+        };
+        given.number_between(least, most)
+    }
+}
+
+impl FromNode for bool {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        match (&given.node.value, given.kind) {
+            (Value::Boolean(false), Kind::True) => Err(given.mismatch()),
+            (Value::Boolean(flag), _) => Ok(*flag),
+            _ => Err(given.mismatch()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::scenario::document::parse;
+    use crate::scenario::schema::{DISK, MEMORY, VM};
+
+    fn read<T>(
+        text: &str,
+        schema: &'static Schema,
+        take: impl Fn(&Fields<'_>) -> Result<T, ScenarioError>,
+    ) -> Result<T, String> {
+        let node = parse(text.as_bytes(), "x.toml", "").expect("the test's text is TOML");
+        Fields::open(&node, schema, "[table]")
+            .and_then(|fields| take(&fields))
+            .map_err(|error| error.to_string())
+    }
+
+    fn memory(size: &str) -> String {
+        let text = format!("read = '1 B/s'\nwrite = '1 B/s'\nsize = {size}");
+        read(&text, &MEMORY, |fields| fields.need::<Bytes>("size")).unwrap_err()
+    }
+
+    fn ratio(value: &str) -> Result<Option<f64>, String> {
+        read(&format!("dirty_ratio = {value}"), &VM, |fields| fields.get::<f64>("dirty_ratio"))
+    }
+
+    #[test]
+    fn a_bare_number_is_no_quantity() {
+        assert_snapshot!(memory("20"), @r#"x.toml:3: `size` is the number 20 without a unit; a quantity is a string with its unit: size = "20 GB""#);
+    }
+
+    #[test]
+    fn a_number_in_a_string_is_no_quantity_either() {
+        assert_snapshot!(memory("'20'"), @r#"x.toml:3: `size`: `20` has no unit; write for example "20 GB""#);
+    }
+
+    #[test]
+    fn a_negative_size_is_refused() {
+        assert_snapshot!(memory("'-1 GB'"), @"x.toml:3: `size`: `-1 GB` is negative; sizes, times and rates cannot be");
+    }
+
+    #[test]
+    fn nan_is_refused() {
+        assert_snapshot!(memory("'NaN GB'"), @r#"x.toml:3: `size` is wrong: `NaN GB` does not start with a finite number; write for example size = "20 GB""#);
+        assert_snapshot!(memory("nan"), @r#"x.toml:3: `size` is the number NaN without a unit; a quantity is a string with its unit: size = "20 GB""#);
+    }
+
+    #[test]
+    fn a_size_of_zero_is_refused_where_something_must_be() {
+        assert_snapshot!(memory("'0 GB'"), @r#"x.toml:3: `size` is zero, but must be more; write for example size = "20 GB""#);
+    }
+
+    #[test]
+    fn a_rate_of_zero_is_refused() {
+        let text = "size = '1 GB'\nread = '0 MB/s'\nwrite = '1 B/s'";
+        assert_snapshot!(read(text, &MEMORY, |fields| fields.need::<BytesPerSecond>("read")).unwrap_err(), @"x.toml:2: `read`: `0 MB/s` is zero; it must be more than zero");
+    }
+
+    #[test]
+    fn an_unknown_unit_names_the_known_ones() {
+        assert_snapshot!(memory("'20 KB'"), @"x.toml:3: `size`: `20 KB` has the unknown unit `KB`; known units are B, kB, MB, GB, TB, KiB, MiB, GiB, TiB");
+    }
+
+    #[test]
+    fn another_type_is_named() {
+        assert_snapshot!(memory("true"), @r#"x.toml:3: `size` is true, but must be a size with its unit; write for example size = "20 GB""#);
+        assert_snapshot!(memory("[]"), @r#"x.toml:3: `size` is a list, but must be a size with its unit; write for example size = "20 GB""#);
+        assert_snapshot!(memory("1979-05-27"), @r#"x.toml:3: `size` is the date 1979-05-27, but must be a size with its unit; write for example size = "20 GB""#);
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest() {
+        assert_snapshot!(read("\ndirty_ratoi = 1", &VM, |_| Ok(())).unwrap_err(), @"x.toml:2: unknown key `dirty_ratoi` in [table]; did you mean `dirty_ratio`?");
+    }
+
+    #[test]
+    fn a_missing_key_is_shown_as_it_would_be_written() {
+        assert_snapshot!(read("size = '1 GB'", &MEMORY, |_| Ok(())).unwrap_err(), @r#"x.toml:1: [table] has no `read`; add for example read = "465 MB/s""#);
+    }
+
+    #[test]
+    fn numbers_have_bounds_and_may_be_strings() {
+        assert_eq!(ratio("40"), Ok(Some(40.0)));
+        assert_eq!(ratio("'12.5'"), Ok(Some(12.5)));
+        assert_snapshot!(ratio("101").unwrap_err(), @"x.toml:1: `dirty_ratio` is the number 101, but must be a number from 0 to 100; write for example dirty_ratio = 100");
+        assert_snapshot!(ratio("nan").unwrap_err(), @"x.toml:1: `dirty_ratio` is the number NaN, but must be a number from 0 to 100; write for example dirty_ratio = 100");
+        assert_snapshot!(ratio("'10 %'").unwrap_err(), @r#"x.toml:1: `dirty_ratio` is the string "10 %", but must be a number from 0 to 100; write for example dirty_ratio = 100"#);
+    }
+
+    #[test]
+    fn a_wrong_word_names_the_nearest() {
+        let text = "size = '1 GB'\nread = '1 B/s'\nwrite = '1 B/s'\nsharing = 'totl'";
+        let error = read(text, &DISK, |fields| fields.word("sharing", &[1, 2, 3])).unwrap_err();
+        assert_snapshot!(error, @r#"x.toml:4: `sharing` cannot be "totl"; did you mean `total`?"#);
+    }
+}

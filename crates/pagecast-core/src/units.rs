@@ -1,0 +1,291 @@
+//! Quantities with their units: bytes, time and rates, and the one place where they are parsed and printed.
+//!
+//! Decimal (`kB`, `MB`, `GB`, `TB`) and binary (`KiB`, `MiB`, `GiB`, `TiB`) prefixes are different things and are
+//! never mixed up silently: `KB` is refused with a hint. Time is a whole number of nanoseconds.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub u64);
+
+/// A moment or a duration in whole nanoseconds; a moment counts from the start of the simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+/// A positive, finite rate in bytes per second.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct BytesPerSecond(pub f64);
+
+/// Why a text is no quantity. The field is the offending text.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QuantityError {
+    /// A number without a unit.
+    #[error("`{0}` has no unit; write for example \"{0} {1}\"")]
+    MissingUnit(String, &'static str),
+    /// A unit nobody knows.
+    #[error("`{text}` has the unknown unit `{unit}`; known units are {known}")]
+    UnknownUnit {
+        /// The whole text.
+        text: String,
+        /// The part taken for the unit.
+        unit: String,
+        /// What would be right.
+        known: &'static str,
+    },
+    /// No number at all, or NaN or infinite.
+    #[error("`{0}` does not start with a finite number")]
+    NotANumber(String),
+    /// Below zero.
+    #[error("`{0}` is negative; sizes, times and rates cannot be")]
+    Negative(String),
+    /// Zero where something must be there.
+    #[error("`{0}` is zero; it must be more than zero")]
+    Zero(String),
+    /// More than a 64-bit integer of the base unit holds.
+    #[error("`{0}` is too large")]
+    TooLarge(String),
+}
+
+const BYTE_UNITS: [(&str, f64); 9] = [
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("TiB", 1_099_511_627_776.0),
+];
+const KNOWN_BYTES: &str = "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB";
+const KNOWN_RATES: &str = "B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s";
+const TIME_UNITS: [(&str, f64); 6] =
+    [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)];
+const KNOWN_TIMES: &str = "ns, us, ms, s, min, h";
+
+/// Splits "20 GB" into its number and its unit and checks the number.
+fn split<'a>(text: &'a str, example: &'static str) -> Result<(f64, &'a str), QuantityError> {
+    let trimmed = text.trim();
+    let end = trimmed
+        .char_indices()
+        .find(|&(at, c)| !(c.is_ascii_digit() || c == '.' || c == '_' || is_sign_or_exponent(trimmed, at, c)))
+        .map_or(trimmed.len(), |(at, _)| at);
+    let (digits, unit) = (&trimmed[..end], trimmed[end..].trim());
+    let number: f64 =
+        digits.replace('_', "").parse().map_err(|_| QuantityError::NotANumber(text.to_owned()))?;
+    if !number.is_finite() {
+        return Err(QuantityError::NotANumber(text.to_owned()));
+    }
+    if number < 0.0 {
+        return Err(QuantityError::Negative(text.to_owned()));
+    }
+    if unit.is_empty() {
+        return Err(QuantityError::MissingUnit(text.trim().to_owned(), example));
+    }
+    Ok((number, unit))
+}
+
+/// True for a leading sign and for the `e`, `e+`, `e-` of an exponent that is followed by a digit.
+fn is_sign_or_exponent(text: &str, at: usize, c: char) -> bool {
+    let bytes = text.as_bytes();
+    let digit = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);
+    match c {
+        '+' | '-' if at == 0 => true,
+        '+' | '-' => matches!(bytes[at - 1], b'e' | b'E') && digit(at + 1),
+        'e' | 'E' => {
+            at > 0 && (digit(at + 1) || (matches!(bytes.get(at + 1), Some(b'+' | b'-')) && digit(at + 2)))
+        }
+        _ => false,
+    }
+}
+
+fn factor(text: &str, unit: &str, units: &[(&str, f64)], known: &'static str) -> Result<f64, QuantityError> {
+    units.iter().find(|(name, _)| *name == unit).map(|&(_, factor)| factor).ok_or_else(|| {
+        QuantityError::UnknownUnit { text: text.trim().to_owned(), unit: unit.to_owned(), known }
+    })
+}
+
+fn to_integer(text: &str, value: f64) -> Result<u64, QuantityError> {
+    // 2^53: above it a double no longer holds every whole number, and no machine we model is larger.
+    if value > 9_007_199_254_740_992.0 {
+        return Err(QuantityError::TooLarge(text.trim().to_owned()));
+    }
+    Ok(value.round() as u64)
+}
+
+impl Bytes {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// Parses a size such as "20 GB" or "4 KiB"; the result is rounded to whole bytes.
+    ///
+    /// # Errors
+    /// [`QuantityError`] if the number or the unit is missing, unknown, negative or too large.
+    pub fn parse(text: &str) -> Result<Self, QuantityError> {
+        let (number, unit) = split(text, "GB")?;
+        to_integer(text, number * factor(text, unit, &BYTE_UNITS, KNOWN_BYTES)?).map(Self)
+    }
+
+    /// The number as a float, for rates and ratios.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64
+    }
+
+    /// `self - other`, or nothing if `other` is larger.
+    #[must_use]
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Nanos {
+    /// The start of the simulation, or no time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// Parses a time such as "28 s" or "20 us"; the result is rounded to whole nanoseconds.
+    ///
+    /// # Errors
+    /// [`QuantityError`] if the number or the unit is missing, unknown, negative or too large.
+    pub fn parse(text: &str) -> Result<Self, QuantityError> {
+        let (number, unit) = split(text, "s")?;
+        to_integer(text, number * factor(text, unit, &TIME_UNITS, KNOWN_TIMES)?).map(Self)
+    }
+
+    /// Seconds to the nearest nanosecond; negative and NaN become zero.
+    #[must_use]
+    pub fn from_seconds(seconds: f64) -> Self {
+        Self((seconds * 1e9).round() as u64)
+    }
+
+    /// The time in seconds.
+    #[must_use]
+    pub fn as_seconds(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl BytesPerSecond {
+    /// Parses a rate such as "465 MB/s".
+    ///
+    /// # Errors
+    /// [`QuantityError`] if the number or the unit is missing, unknown or negative, or the rate is zero.
+    pub fn parse(text: &str) -> Result<Self, QuantityError> {
+        let (number, unit) = split(text, "MB/s")?;
+        let Some(size_unit) = unit.strip_suffix("/s") else {
+            return Err(QuantityError::UnknownUnit {
+                text: text.trim().to_owned(),
+                unit: unit.to_owned(),
+                known: KNOWN_RATES,
+            });
+        };
+        let rate = number * factor(text, size_unit.trim(), &BYTE_UNITS, KNOWN_RATES)?;
+        if rate == 0.0 {
+            return Err(QuantityError::Zero(text.trim().to_owned()));
+        }
+        Ok(Self(rate))
+    }
+}
+
+macro_rules! additive {
+    ($($name:ident),*) => {$(
+        impl Add for $name { type Output = Self; fn add(self, other: Self) -> Self { Self(self.0 + other.0) } }
+        impl Sub for $name { type Output = Self; fn sub(self, other: Self) -> Self { Self(self.0 - other.0) } }
+        impl AddAssign for $name { fn add_assign(&mut self, other: Self) { self.0 += other.0; } }
+        impl SubAssign for $name { fn sub_assign(&mut self, other: Self) { self.0 -= other.0; } }
+        impl Sum for $name { fn sum<I: Iterator<Item = Self>>(all: I) -> Self { Self(all.map(|each| each.0).sum()) } }
+    )*};
+}
+additive!(Bytes, Nanos);
+
+/// Writes `value` with the largest decimal unit that keeps it at least 1, at most two decimals, none if whole.
+fn write_scaled(f: &mut fmt::Formatter<'_>, value: f64, suffix: &str) -> fmt::Result {
+    let (scaled, prefix) = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")]
+        .into_iter()
+        .find(|&(size, _)| value >= size)
+        .map_or((value, ""), |(size, prefix)| (value / size, prefix));
+    let text = format!("{scaled:.2}");
+    write!(f, "{} {prefix}B{suffix}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_scaled(f, self.as_f64(), "")
+    }
+}
+
+impl fmt::Display for BytesPerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_scaled(f, self.0, "/s")
+    }
+}
+
+impl fmt::Display for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0..1_000 => write!(f, "{} ns", self.0),
+            1_000..1_000_000 => write!(f, "{:.3} us", self.0 as f64 / 1e3),
+            1_000_000..1_000_000_000 => write!(f, "{:.3} ms", self.0 as f64 / 1e6),
+            _ => write!(f, "{:.3} s", self.as_seconds()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimal_and_binary_sizes_differ() {
+        assert_eq!(Bytes::parse("20 GB"), Ok(Bytes(20_000_000_000)));
+        assert_eq!(Bytes::parse("4KiB"), Ok(Bytes(4096)));
+        assert_eq!(Bytes::parse("1.5e2 MB"), Ok(Bytes(150_000_000)));
+        assert_eq!(Bytes::parse("1_000 B"), Ok(Bytes(1000)));
+        assert_eq!(Bytes::parse("1e+3 B"), Ok(Bytes(1000)));
+        assert_eq!(Bytes::parse("2 TiB"), Ok(Bytes(2 << 40)));
+    }
+
+    #[test]
+    fn a_wrong_size_says_what_is_wrong() {
+        assert_eq!(Bytes::parse("20"), Err(QuantityError::MissingUnit("20".into(), "GB")));
+        assert!(
+            matches!(Bytes::parse("20 KB"), Err(QuantityError::UnknownUnit { unit, .. }) if unit == "KB")
+        );
+        assert_eq!(Bytes::parse("-1 GB"), Err(QuantityError::Negative("-1 GB".into())));
+        assert_eq!(Bytes::parse("NaN GB"), Err(QuantityError::NotANumber("NaN GB".into())));
+        assert_eq!(Bytes::parse("inf GB"), Err(QuantityError::NotANumber("inf GB".into())));
+        assert_eq!(Bytes::parse(""), Err(QuantityError::NotANumber(String::new())));
+        assert_eq!(Bytes::parse("9e9 TB"), Err(QuantityError::TooLarge("9e9 TB".into())));
+    }
+
+    #[test]
+    fn rates_want_per_second_and_more_than_zero() {
+        assert_eq!(BytesPerSecond::parse("465 MB/s"), Ok(BytesPerSecond(465e6)));
+        assert_eq!(BytesPerSecond::parse("0 MB/s"), Err(QuantityError::Zero("0 MB/s".into())));
+        assert!(matches!(BytesPerSecond::parse("465 MB"), Err(QuantityError::UnknownUnit { .. })));
+    }
+
+    #[test]
+    fn times_round_to_nanoseconds() {
+        assert_eq!(Nanos::parse("28 s"), Ok(Nanos(28_000_000_000)));
+        assert_eq!(Nanos::parse("20 us"), Ok(Nanos(20_000)));
+        assert_eq!(Nanos::parse("1.5 min"), Ok(Nanos(90_000_000_000)));
+        assert_eq!(Nanos::from_seconds(4.4), Nanos(4_400_000_000));
+    }
+
+    #[test]
+    fn printing_keeps_two_decimals_at_most() {
+        assert_eq!(Bytes(20_000_000_000).to_string(), "20 GB");
+        assert_eq!(Bytes(1_536).to_string(), "1.54 kB");
+        assert_eq!(Bytes(12).to_string(), "12 B");
+        assert_eq!(BytesPerSecond(465e6).to_string(), "465 MB/s");
+        assert_eq!(Nanos(1_500_000_000).to_string(), "1.500 s");
+        assert_eq!(Nanos(1_500).to_string(), "1.500 us");
+        assert_eq!(Nanos(1_500_000).to_string(), "1.500 ms");
+        assert_eq!(Nanos(15).to_string(), "15 ns");
+    }
+}

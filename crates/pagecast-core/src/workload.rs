@@ -1,0 +1,261 @@
+//! What the programs do: files that exist before, and processes that are iterators of operations.
+
+use std::sync::Arc;
+
+use crate::units::{Bytes, Nanos};
+
+/// A file that exists before time 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InitialFile {
+    /// Index of the host whose mount holds it. A file on an NFS mount belongs to the server in truth.
+    pub host: usize,
+    /// Absolute path as that host sees it.
+    pub path: Arc<str>,
+    /// Its size.
+    pub size: Bytes,
+    /// How much of it, from its start, is in the page cache of that host, clean.
+    pub cached: Bytes,
+}
+
+/// A process before it runs.
+#[derive(Clone)]
+pub struct Process {
+    /// Unique in a scenario.
+    pub name: Arc<str>,
+    /// Index of the host it runs on.
+    pub host: usize,
+    /// Names of the processes that must have ended before it starts.
+    pub after: Vec<Arc<str>>,
+    /// Earliest start.
+    pub start: Nanos,
+    /// What it does.
+    pub program: Arc<dyn ProgramSource>,
+}
+
+/// A program that can be started any number of times, as a scenario can be simulated under several models.
+pub trait ProgramSource: Send + Sync {
+    /// A new run of it, from its first operation.
+    ///
+    /// # Errors
+    /// A text that says why it cannot start.
+    fn start(&self) -> Result<Box<dyn Program>, ProgramError>;
+}
+
+/// A fixed list of operations.
+impl ProgramSource for Vec<Operation> {
+    fn start(&self) -> Result<Box<dyn Program>, ProgramError> {
+        Ok(Box::new(self.clone().into_iter()))
+    }
+}
+
+/// A running program: gives its operations one by one; each is asked for when the one before has ended.
+pub trait Program: Send {
+    /// The next operation, or `None` when the process exits (which frees its memory).
+    ///
+    /// # Errors
+    /// A text that says why the program could not go on (an exception of a Python generator, for example).
+    fn next(&mut self) -> Result<Option<Operation>, ProgramError>;
+}
+
+/// Why a program could not give its next operation.
+#[derive(Debug)]
+pub struct ProgramError(pub Box<dyn std::error::Error + Send + Sync>);
+
+/// Every iterator of operations is a program.
+impl<I: Iterator<Item = Operation> + Send> Program for I {
+    fn next(&mut self) -> Result<Option<Operation>, ProgramError> {
+        Ok(Iterator::next(self))
+    }
+}
+
+/// One step of a program, and where it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// What is done.
+    pub action: Action,
+    /// Line of the scenario file, if it came from one.
+    pub line: Option<u32>,
+}
+
+impl From<Action> for Operation {
+    fn from(action: Action) -> Self {
+        Self { action, line: None }
+    }
+}
+
+/// What a program can do. Paths are absolute, as the process's host sees them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// open(2). Takes no time by itself.
+    Open {
+        /// The file; it must exist unless `create`.
+        path: Arc<str>,
+        /// O_CREAT.
+        create: bool,
+        /// O_TRUNC: the file's old pages leave the cache, dirty ones unwritten.
+        truncate: bool,
+    },
+    /// read(2), as often as it takes.
+    Read {
+        /// The file.
+        path: Arc<str>,
+        /// First byte.
+        offset: u64,
+        /// How many bytes; `None` is up to the end of the file.
+        bytes: Option<Bytes>,
+        /// Bytes of one call; `None` is all in one.
+        call: Option<Bytes>,
+        /// Where the bytes go.
+        buffer: Buffer,
+    },
+    /// write(2), as often as it takes. Makes the file if it is not there.
+    Write {
+        /// The file.
+        path: Arc<str>,
+        /// First byte; `None` appends.
+        offset: Option<u64>,
+        /// How many bytes.
+        bytes: Bytes,
+        /// Bytes of one call; `None` is all in one.
+        call: Option<Bytes>,
+    },
+    /// fsync(2): the file's dirty pages are written before it returns.
+    Fsync {
+        /// The file.
+        path: Arc<str>,
+    },
+    /// close(2). Takes no time.
+    Close {
+        /// The file.
+        path: Arc<str>,
+    },
+    /// truncate(2): pages beyond the new size leave the cache, dirty ones unwritten.
+    Truncate {
+        /// The file.
+        path: Arc<str>,
+        /// Its new size.
+        size: Bytes,
+    },
+    /// unlink(2): the file and its pages are gone.
+    Unlink {
+        /// The file.
+        path: Arc<str>,
+    },
+    /// Writing 3 to /proc/sys/vm/drop_caches on the process's host: clean pages leave the cache, dirty ones stay.
+    DropCaches,
+    /// posix_fadvise(2) over a whole file.
+    Fadvise {
+        /// The file.
+        path: Arc<str>,
+        /// What is said.
+        advice: Advice,
+    },
+    /// Works for this long on one core of its own; takes longer when more processes than cores run.
+    Compute {
+        /// Time on an idle host.
+        time: Nanos,
+    },
+    /// Waits for this long without a core.
+    Sleep {
+        /// How long.
+        time: Nanos,
+    },
+    /// Takes anonymous memory.
+    Allocate {
+        /// How much.
+        bytes: Bytes,
+    },
+    /// Gives anonymous memory back.
+    Free {
+        /// How much; `None` is all the process holds.
+        bytes: Option<Bytes>,
+    },
+    /// Waits until the named event has been signalled.
+    Wait {
+        /// The event.
+        event: Arc<str>,
+    },
+    /// Signals the named event, once and for all.
+    Signal {
+        /// The event.
+        event: Arc<str>,
+    },
+    /// Ends the process here.
+    Exit,
+}
+
+impl Action {
+    /// The operation's name in every table and scenario.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Open { .. } => "open",
+            Self::Read { .. } => "read",
+            Self::Write { .. } => "write",
+            Self::Fsync { .. } => "fsync",
+            Self::Close { .. } => "close",
+            Self::Truncate { .. } => "truncate",
+            Self::Unlink { .. } => "unlink",
+            Self::DropCaches => "drop_caches",
+            Self::Fadvise { .. } => "fadvise",
+            Self::Compute { .. } => "compute",
+            Self::Sleep { .. } => "sleep",
+            Self::Allocate { .. } => "alloc",
+            Self::Free { .. } => "free",
+            Self::Wait { .. } => "wait",
+            Self::Signal { .. } => "signal",
+            Self::Exit => "exit",
+        }
+    }
+
+    /// The file it is about, if any.
+    #[must_use]
+    pub fn path(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Open { path, .. }
+            | Self::Read { path, .. }
+            | Self::Write { path, .. }
+            | Self::Fsync { path }
+            | Self::Close { path }
+            | Self::Truncate { path, .. }
+            | Self::Unlink { path }
+            | Self::Fadvise { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+}
+
+/// Where the bytes that a read delivers go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Buffer {
+    /// A small buffer that is used again: no memory to speak of.
+    #[default]
+    Reused,
+    /// New anonymous memory of the size of the read, held until `free` or exit.
+    Fresh,
+}
+
+impl Buffer {
+    /// The words of a scenario, in the order of the variants.
+    pub const NAMES: [&'static str; 2] = ["reused", "fresh"];
+}
+
+/// What a program tells the kernel about a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// POSIX_FADV_DONTNEED: clean pages leave the cache.
+    DontNeed,
+    /// POSIX_FADV_WILLNEED: the file is read ahead.
+    WillNeed,
+    /// POSIX_FADV_SEQUENTIAL.
+    Sequential,
+    /// POSIX_FADV_RANDOM.
+    Random,
+    /// POSIX_FADV_NORMAL.
+    Normal,
+}
+
+impl Advice {
+    /// The words of a scenario, in the order of the variants.
+    pub const NAMES: [&'static str; 5] = ["dontneed", "willneed", "sequential", "random", "normal"];
+}
