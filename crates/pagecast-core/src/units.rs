@@ -187,6 +187,9 @@ impl BytesPerSecond {
         if rate == 0.0 {
             return Err(QuantityError::Zero(text.trim().to_owned()));
         }
+        if rate.is_infinite() {
+            return Err(QuantityError::TooLarge(text.trim().to_owned()));
+        }
         Ok(Self(rate))
     }
 }
@@ -267,6 +270,7 @@ mod tests {
         assert_eq!(BytesPerSecond::parse("465 MB/s"), Ok(BytesPerSecond(465e6)));
         assert_eq!(BytesPerSecond::parse("0 MB/s"), Err(QuantityError::Zero("0 MB/s".into())));
         assert!(matches!(BytesPerSecond::parse("465 MB"), Err(QuantityError::UnknownUnit { .. })));
+        assert_eq!(BytesPerSecond::parse("1e300 TB/s"), Err(QuantityError::TooLarge("1e300 TB/s".into())));
     }
 
     #[test]

@@ -137,6 +137,7 @@ impl<N: Network> Engine<'_, N> {
             self.now = next.expect("a live process that waits for no other has a flow or a wake-up");
             self.check_interrupt()?;
             self.network.completed(self.now, &mut ended);
+            self.turn_arrivals(&mut ended);
             for completion in ended.drain(..) {
                 self.flow_ended(&completion)?;
             }
@@ -189,6 +190,18 @@ impl<N: Network> Engine<'_, N> {
         Ok(())
     }
 
+    /// Of the chunks and acknowledgements that arrive at one instant the last sent is served first, as in SimGrid.
+    fn turn_arrivals(&self, ended: &mut [Completion]) {
+        let owner = |each: &Completion| self.owners[each.flow.slot as usize];
+        let arrives = |each: &Completion| {
+            matches!(owner(each), Owner::Transfer(_, Stage::Link | Stage::Closing))
+        };
+        let places: Vec<usize> = (0..ended.len()).filter(|&at| arrives(&ended[at])).collect();
+        for (&one, &other) in places.iter().zip(places.iter().rev()).take(places.len() / 2) {
+            ended.swap(one, other);
+        }
+    }
+
     fn flow_ended(&mut self, completion: &Completion) -> Result<(), SimulationError> {
         self.actions.release(completion.flow);
         let now = self.now;
@@ -208,7 +221,7 @@ impl<N: Network> Engine<'_, N> {
         match wake {
             Wake::Start(process) => self.ready.push_back(process),
             Wake::Sleeper(process) => self.end_sleep(process)?,
-            Wake::Transfer(transfer, stage) => self.latency_over(transfer, stage)?,
+            Wake::Transfer(transfer, stage) => self.latency_over(transfer, stage),
             Wake::Resume(host, tag) => {
                 let now = self.now;
                 self.with_policy(host, |policy, actions| policy.resumed(now, tag, actions))?;

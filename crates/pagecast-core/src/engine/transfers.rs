@@ -5,7 +5,7 @@ use super::{Engine, Owner};
 use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
 use crate::fs::Located;
-use crate::fs::nfs::{Direction, Nfs, Plan, Stage};
+use crate::fs::nfs::{Direction, MESSAGE, Nfs, Plan, Stage};
 use crate::machine::MountSource;
 use crate::policy::{Call, OperationId, Outcome, Request};
 use crate::result::{Part, Parts};
@@ -29,7 +29,7 @@ impl<N: Network> Engine<'_, N> {
             let call = Call::Read { file, offset, bytes, fresh };
             return self.request(host, &Request { operation: OperationId(at), call });
         }
-        self.begin_transfer(at, located, bytes, chunk, Direction::Read { fresh })
+        self.begin_transfer(at, located, bytes, chunk, Direction::Read)
     }
 
     /// Writes another host's file through.
@@ -73,50 +73,35 @@ impl<N: Network> Engine<'_, N> {
             bytes,
             chunk,
         });
-        let messages = if direction == Direction::Write { 2 } else { 1 };
-        self.wait_for_link(transfer, Stage::Opening, messages)
+        self.send(transfer, Stage::Opening);
+        Ok(())
+    }
+
+    /// Sends a message or the next chunk: it waits for the link's latency, then crosses the link.
+    fn send(&mut self, transfer: u32, stage: Stage) {
+        match self.latency(transfer) {
+            Nanos::ZERO => self.latency_over(transfer, stage),
+            latency => self.agenda.add(self.now + latency, Wake::Transfer(transfer, stage)),
+        }
     }
 
     fn latency(&self, transfer: u32) -> Nanos {
         self.scenario.machine.links[self.nfs.plan(transfer).link].latency
     }
 
-    /// Waits for so many messages one after the other.
-    fn wait_for_link(&mut self, transfer: u32, stage: Stage, messages: u64) -> Result<(), SimulationError> {
-        let wait = Nanos(self.latency(transfer).0 * messages);
-        if wait == Nanos::ZERO {
-            return self.stage_ended(transfer, stage, Parts::default());
-        }
-        self.agenda.add(self.now + wait, Wake::Transfer(transfer, stage));
-        Ok(())
-    }
-
-    /// The latency of a message or chunk is over: the message is there, the chunk follows.
-    pub(super) fn latency_over(&mut self, transfer: u32, stage: Stage) -> Result<(), SimulationError> {
-        match stage {
-            Stage::Link => {
-                self.send(transfer);
-                Ok(())
-            }
-            _ => {
-                let messages = if stage == Stage::Opening && self.is_write(transfer) { 2 } else { 1 };
-                let mut parts = Parts::default();
-                parts.add(Part::Network, Nanos(self.latency(transfer).0 * messages));
-                self.stage_ended(transfer, stage, parts)
-            }
-        }
+    /// The latency of a message or chunk is over: its bytes follow.
+    pub(super) fn latency_over(&mut self, transfer: u32, stage: Stage) {
+        let plan = *self.nfs.plan(transfer);
+        let bytes = match stage {
+            Stage::Link => plan.chunk_at(self.nfs.on_link(transfer)).1.0,
+            _ => MESSAGE,
+        };
+        self.actions.start(FlowSpec::new(self.paths.links[plan.link], bytes, 0));
+        self.start_own_flows(Owner::Transfer(transfer, stage));
     }
 
     fn is_write(&self, transfer: u32) -> bool {
         self.nfs.plan(transfer).direction == Direction::Write
-    }
-
-    /// Sends the chunk whose latency is over.
-    fn send(&mut self, transfer: u32) {
-        let plan = *self.nfs.plan(transfer);
-        let (_, bytes) = plan.chunk_at(self.nfs.on_link(transfer));
-        self.actions.start(FlowSpec::new(self.paths.links[plan.link], bytes.0, 0));
-        self.start_own_flows(Owner::Transfer(transfer, Stage::Link));
     }
 
     /// A stage has finished with a chunk or a message, whose time went to `parts`.
@@ -126,7 +111,7 @@ impl<N: Network> Engine<'_, N> {
         stage: Stage,
         mut parts: Parts,
     ) -> Result<(), SimulationError> {
-        if stage == Stage::Link {
+        if matches!(stage, Stage::Opening | Stage::Link | Stage::Closing) {
             parts.add(Part::Network, self.latency(transfer));
         }
         let at_server = stage == Stage::Source || (stage == Stage::Sink && self.is_write(transfer));
@@ -134,36 +119,39 @@ impl<N: Network> Engine<'_, N> {
             parts = Parts::of(Part::Server, parts.total());
         }
         let account = self.nfs.finished(transfer, stage, &parts);
-        if stage == Stage::Closing {
-            return self.end_transfer(transfer);
+        match stage {
+            Stage::Closing => return self.end_transfer(transfer),
+            Stage::Opening if self.nfs.opening_goes_on(transfer) => {
+                self.send(transfer, Stage::Opening);
+                return Ok(());
+            }
+            _ => {}
         }
         while let Some((stage, chunk)) = self.nfs.start_next(transfer, account) {
             self.start_stage(transfer, stage, chunk)?;
         }
         match (self.nfs.is_through(transfer), self.is_write(transfer)) {
             (false, _) => Ok(()),
-            (true, true) => self.wait_for_link(transfer, Stage::Closing, 1),
+            (true, true) => {
+                self.send(transfer, Stage::Closing);
+                Ok(())
+            }
             (true, false) => self.end_transfer(transfer),
         }
     }
 
     fn start_stage(&mut self, transfer: u32, stage: Stage, chunk: u32) -> Result<(), SimulationError> {
         if stage == Stage::Link {
-            return match self.latency(transfer) {
-                Nanos::ZERO => self.latency_over(transfer, stage),
-                latency => {
-                    self.agenda.add(self.now + latency, Wake::Transfer(transfer, stage));
-                    Ok(())
-                }
-            };
+            self.send(transfer, stage);
+            return Ok(());
         }
         let plan = *self.nfs.plan(transfer);
         let (offset, bytes) = plan.chunk_at(chunk);
         let (host, call) = match (stage, plan.direction) {
-            (Stage::Sink, Direction::Read { fresh }) => {
-                (plan.client, Call::Insert { file: plan.client_file, offset, bytes, fresh })
+            (Stage::Sink, Direction::Read) => {
+                (plan.client, Call::Insert { file: plan.client_file, offset, bytes })
             }
-            (_, Direction::Read { .. }) => {
+            (_, Direction::Read) => {
                 (plan.server, Call::Serve { file: plan.server_file, offset, bytes })
             }
             (_, Direction::Write) => {

@@ -3,8 +3,8 @@
 //! Source: what the published WRENCH-cache outputs of the NFS experiment show, and platform.md's account of it. A read is a
 //! request, then three stages that overlap: the server reads a chunk through its cache, the link carries it, the
 //! client puts it into its memory. A write is a request and its answer, then two stages: the link carries a chunk,
-//! the server writes it through; at the end an acknowledgement. A stage has one chunk at a time and is at most one
-//! chunk ahead of the next stage. Every message and chunk waits for the link's latency first.
+//! the server writes it through; at the end an acknowledgement. A stage has one chunk at a time, and the next stage has
+//! at most two that it has not finished. Every message and chunk waits for the link's latency first.
 //! Left out until the issue on NFS: commits, attribute caches, rsize and wsize, several connections.
 //!
 //! Time is charged along the critical path: a stage that starts inherits the account of whatever let it start.
@@ -35,11 +35,14 @@ const STAGES: [Stage; 3] = [Stage::Source, Stage::Link, Stage::Sink];
 const SUB: u32 = 1 << 31;
 const SINK: u32 = 1 << 30;
 
+/// Size of a request, an answer or an acknowledgement.
+pub(crate) const MESSAGE: u64 = 1024;
+
 /// Which way the bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// To the client; the bytes may go to new anonymous memory there.
-    Read { fresh: bool },
+    /// To the client.
+    Read,
     /// To the server.
     Write,
 }
@@ -85,8 +88,10 @@ struct Progress {
 struct Transfer {
     plan: Plan,
     stages: [Progress; 3],
-    /// The account of the message under way.
+    /// The account of the messages under way.
     account: Parts,
+    /// How many messages are still to be sent before the first chunk, with the one under way.
+    opening: u32,
 }
 
 /// All transfers under way.
@@ -131,7 +136,8 @@ impl Nfs {
             stages[0].started = plan.chunks();
             stages[0].finished = plan.chunks();
         }
-        let transfer = Transfer { plan, stages, account: Parts::default() };
+        let opening = if plan.direction == Direction::Write { 2 } else { 1 };
+        let transfer = Transfer { plan, stages, account: Parts::default(), opening };
         let at = self.transfers.iter().position(Option::is_none).unwrap_or(self.transfers.len());
         if at == self.transfers.len() {
             self.transfers.push(None);
@@ -155,15 +161,23 @@ impl Nfs {
         account
     }
 
+    /// Whether another message must be sent before the first chunk.
+    pub(crate) fn opening_goes_on(&mut self, transfer: u32) -> bool {
+        let transfer = self.get_mut(transfer);
+        transfer.opening -= 1;
+        transfer.opening > 0
+    }
+
     /// The next stage that can start, and with which chunk; it counts as started.
     pub(crate) fn start_next(&mut self, transfer: u32, account: Parts) -> Option<(Stage, u32)> {
         let transfer = self.get_mut(transfer);
         let chunks = transfer.plan.chunks();
-        for at in (0..STAGES.len()).rev() {
+        // The link first: whoever asks for a chunk does so before it goes on with its own.
+        for at in [1, 2, 0] {
             let chunk = transfer.stages[at].started;
             let idle = transfer.stages[at].finished == chunk;
             let arrived = at == 0 || transfer.stages[at - 1].finished > chunk;
-            let has_room = at + 1 == STAGES.len() || transfer.stages[at + 1].started + 1 >= chunk;
+            let has_room = at + 1 == STAGES.len() || transfer.stages[at + 1].finished + 1 >= chunk;
             if chunk < chunks && idle && arrived && has_room {
                 transfer.stages[at].started += 1;
                 transfer.stages[at].account = account;

@@ -98,8 +98,6 @@ pub enum Call {
         offset: u64,
         /// How many.
         bytes: Bytes,
-        /// As for a read.
-        fresh: bool,
     },
     /// Write the file's dirty pages and wait.
     Fsync {

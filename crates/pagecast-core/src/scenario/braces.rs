@@ -26,6 +26,9 @@ impl Pattern {
     /// # Errors
     /// A brace alone, or a name that is not `n`.
     pub fn parse(text: &str, at: &Place) -> Result<Self, ScenarioError> {
+        if !text.contains(['{', '}']) {
+            return Ok(Self { pieces: vec![text.to_owned()] });
+        }
         let mut pieces = vec![String::new()];
         for piece in split(text, at)? {
             match piece {

@@ -22,7 +22,7 @@ pub fn apply(root: &mut Node, text: &str) -> Result<(), ScenarioError> {
         Some(node) => node?,
         None => Node { value: Value::Text(value.trim().to_owned()), at: at.clone() },
     };
-    Setting { at }.into_node(root, &path, value)
+    Setting { at }.set_in_node(root, &path, value)
 }
 
 /// Splits at the first `=` outside of quotes.
@@ -75,9 +75,9 @@ struct Setting {
 }
 
 impl Setting {
-    fn into_node(&self, node: &mut Node, path: &[Segment], value: Node) -> Result<(), ScenarioError> {
+    fn set_in_node(&self, node: &mut Node, path: &[Segment], value: Node) -> Result<(), ScenarioError> {
         match &mut node.value {
-            Value::Table(table) => self.into_table(table, path, value),
+            Value::Table(table) => self.set_in_table(table, path, value),
             _ => {
                 let what =
                     format!("`{}` is inside {}, which has no keys", shorten(&path[0].text), node.describe());
@@ -86,7 +86,7 @@ impl Setting {
         }
     }
 
-    fn into_table(&self, table: &mut Table, path: &[Segment], value: Node) -> Result<(), ScenarioError> {
+    fn set_in_table(&self, table: &mut Table, path: &[Segment], value: Node) -> Result<(), ScenarioError> {
         let (key, rest) = take(path, |key| table.get(key).is_some());
         if rest.is_empty() {
             set(table, &key, value);
@@ -97,11 +97,11 @@ impl Setting {
             self.check_parameter(&rest[0].text, known)?;
         }
         match table.get_mut(&key) {
-            Some(Node { value: Value::List(list), .. }) => self.into_list(list, &key, rest, value),
-            Some(node) => self.into_node(node, rest, value),
+            Some(Node { value: Value::List(list), .. }) => self.set_in_list(list, &key, rest, value),
+            Some(node) => self.set_in_node(node, rest, value),
             None => {
                 let mut inner = Table::default();
-                self.into_table(&mut inner, rest, value)?;
+                self.set_in_table(&mut inner, rest, value)?;
                 set(table, &key, Node { value: Value::Table(inner), at: self.at.clone() });
                 Ok(())
             }
@@ -118,7 +118,7 @@ impl Setting {
     }
 
     /// An element of `[[file]]` or `[[process]]`.
-    fn into_list(
+    fn set_in_list(
         &self,
         list: &mut [Node],
         key: &str,
@@ -144,7 +144,7 @@ impl Setting {
                 .at
                 .error(what, format!("say which of its keys, as {key}.{}.count=8", shorten(&name))));
         }
-        self.into_node(&mut list[index], rest, value)
+        self.set_in_node(&mut list[index], rest, value)
     }
 }
 

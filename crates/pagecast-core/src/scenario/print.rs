@@ -108,7 +108,7 @@ fn whole_units(bytes: u64) -> String {
     let units =
         [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB"), (1, "B")];
     let (size, unit) =
-        units.into_iter().find(|(size, _)| bytes >= *size && bytes % size == 0).unwrap_or((1, "B"));
+        units.into_iter().find(|(size, _)| bytes >= *size && bytes.is_multiple_of(*size)).unwrap_or((1, "B"));
     format!("{} {unit}", bytes / size)
 }
 

@@ -3,7 +3,6 @@
 //! Only paths and event names differ between the copies, and they are made when an operation is asked for, so that a
 //! hundred thousand copies cost little more than one. A quantity with `{n}` in it makes a list per copy necessary.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::braces::{Pattern, has_copy_number};
@@ -127,7 +126,7 @@ fn with_text(mut operation: Operation, text: String) -> Operation {
 /// Wrong braces.
 pub fn differs_by_copy(list: &[Node]) -> Result<bool, ScenarioError> {
     for table in list.iter().filter_map(Node::as_table) {
-        let Some(schema) = schema_of(table) else { continue };
+        let Some(schema) = verbs_of(table).next() else { continue };
         for entry in &table.entries {
             let is_shared =
                 schema.key(&entry.key).is_some_and(|key| matches!(key.kind, Kind::Path | Kind::Text));
@@ -142,11 +141,6 @@ pub fn differs_by_copy(list: &[Node]) -> Result<bool, ScenarioError> {
         }
     }
     Ok(false)
-}
-
-/// The schema of the first verb in a table.
-fn schema_of(table: &Table) -> Option<&'static Schema> {
-    verbs_of(table).next()
 }
 
 /// The operations whose verbs stand in the table, but those that are options of another: `truncate` of `open`.
@@ -173,8 +167,7 @@ impl Reader {
 
     fn operation(&mut self, node: &Node) -> Result<(), ScenarioError> {
         let schema = the_verb(node)?;
-        let fields =
-            Fields::open(node, schema, Cow::Owned(format!("the operation `{}`", schema.name)))?.copy(self.n);
+        let fields = Fields::open(node, schema, schema.name)?.copy(self.n);
         if schema.name == "repeat" {
             return self.repeat(&fields);
         }
@@ -433,13 +426,13 @@ mod tests {
 
     #[test]
     fn a_wrong_option_names_the_nearest() {
-        assert_snapshot!(error("{ read = '/data/f', bufer = 'fresh' }"), @"x.toml:6: unknown key `bufer` in the operation `read`; did you mean `buffer`?");
+        assert_snapshot!(error("{ read = '/data/f', bufer = 'fresh' }"), @"x.toml:6: unknown key `bufer` in read; did you mean `buffer`?");
         assert_snapshot!(error("{ read = '/data/f', buffer = 'frehs' }"), @r#"x.toml:6: `buffer` cannot be "frehs"; did you mean `fresh`?"#);
     }
 
     #[test]
     fn a_write_says_how_much() {
-        assert_snapshot!(error("{ write = '/data/f' }"), @r#"x.toml:6: the operation `write` has no `size`; add for example size = "20 GB""#);
+        assert_snapshot!(error("{ write = '/data/f' }"), @r#"x.toml:6: write has no `size`; add for example size = "20 GB""#);
         assert_snapshot!(error("{ write = '/data/f', size = '0 B' }"), @r#"x.toml:6: `size` is zero, but must be more; write for example size = "20 GB""#);
     }
 

@@ -53,8 +53,8 @@ enum Kind {
     Read { fresh: bool },
     Write,
     WriteThrough,
-    /// A chunk from another host is put into the cache, and into the reader's memory if `fresh`.
-    Insert { fresh: bool },
+    /// A chunk from another host is put into the cache, clean.
+    Insert,
     Fsync,
 }
 
@@ -76,6 +76,8 @@ struct Flush {
     file: Option<FileId>,
     /// Still to be flushed when the transfers under way have ended.
     amount: u64,
+    /// Whether anything has been flushed so far.
+    flushed: bool,
     /// Being written, and in how many transfers.
     sum: u64,
     transfers: u32,
@@ -164,17 +166,11 @@ impl Wrench {
         }
         match running.kind {
             Kind::Read { .. } => self.read_chunk(now, operation, file, chunk, out),
-            Kind::Write => self.write_chunk(now, operation, chunk, out),
+            Kind::Write | Kind::Insert => self.write_chunk(now, operation, chunk, out),
             Kind::WriteThrough => {
                 running.stage = Stage::Chunk { rest: 0 };
                 running.outcome.from_device += Bytes(chunk);
                 out.start(FlowSpec::new(file.write, chunk, u64::from(operation.0)));
-            }
-            Kind::Insert { .. } => {
-                running.stage = Stage::Chunk { rest: 0 };
-                self.evict(self.cache.lacking(chunk), Some(file.id), out);
-                self.cache.add_clean(file.id, chunk, now);
-                out.start(FlowSpec::new(self.memory_write, chunk, u64::from(operation.0)));
             }
             Kind::Fsync => {
                 let amount = u64::MAX;
@@ -232,7 +228,10 @@ impl Wrench {
     /// Algorithm 3: what fits under the dirty limit goes to the cache at once, the rest after a flush of as much.
     fn write_chunk(&mut self, now: Nanos, operation: OperationId, chunk: u64, out: &mut Actions) {
         let limit = (self.options.dirty_ratio * self.cache.available() as f64).floor() as u64;
-        let room = limit.saturating_sub(self.cache.dirty());
+        let room = match self.running(operation).kind {
+            Kind::Insert => self.cache.available(),
+            _ => limit.saturating_sub(self.cache.dirty()),
+        };
         let running = self.running(operation);
         let (file, old_end) = (running.file, running.file.size.0);
         let new_end = old_end.max(running.offset + chunk);
@@ -257,7 +256,10 @@ impl Wrench {
             return self.continue_write(now, operation, out);
         }
         running.outcome.from_cache += Bytes(now_written);
-        self.cache.add_dirty(file, now_written, now);
+        match running.kind {
+            Kind::Insert => self.cache.add_clean(file, now_written, now),
+            _ => self.cache.add_dirty(file, now_written, now),
+        }
         out.start(FlowSpec::new(path, now_written, u64::from(operation.0)));
     }
 
@@ -283,27 +285,43 @@ impl Wrench {
         let (kind, file) = (running.kind, running.file.id);
         running.left -= chunk;
         running.offset += chunk;
-        match kind {
-            Kind::Read { fresh: true } | Kind::Insert { fresh: true } => self.cache.take_anonymous(chunk),
-            Kind::WriteThrough => {
-                let end = running.offset;
-                running.file.size = running.file.size.max(Bytes(end));
-                let size = running.file.size.0;
-                self.cache.discard_beyond(file, size - chunk);
-                self.evict(self.cache.lacking(chunk), Some(file), out);
-                self.cache.add_clean(file, chunk, now);
-            }
-            _ => {}
+        if kind == (Kind::Read { fresh: true }) {
+            self.cache.take_anonymous(chunk);
         }
-        // As in the authors' simulator, whoever has something to do at this instant does it before the next chunk.
-        out.give_way(u64::from(operation.0));
+        match kind {
+            // As in the authors' simulator, whoever has something to do at this instant does it before the next chunk.
+            Kind::Read { .. } | Kind::Write => out.give_way(u64::from(operation.0)),
+            Kind::WriteThrough => {
+                self.keep_written(now, operation, file, chunk, out);
+                self.next_chunk(now, operation, out);
+            }
+            Kind::Insert | Kind::Fsync => self.next_chunk(now, operation, out),
+        }
     }
 
-    fn evict(&mut self, amount: u64, except: Option<FileId>, out: &mut Actions) {
+    /// A chunk that the device has stays in the cache, clean.
+    fn keep_written(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        file: FileId,
+        chunk: u64,
+        out: &mut Actions,
+    ) {
+        let running = self.running(operation);
+        running.file.size = running.file.size.max(Bytes(running.offset));
+        let size = running.file.size.0;
+        self.cache.discard_beyond(file, size - chunk);
+        self.evict(self.cache.lacking(chunk), self.never_evicted(file), out);
+        self.cache.add_clean(file, chunk, now);
+    }
+
+    fn evict(&mut self, amount: u64, except: Option<FileId>, out: &mut Actions) -> u64 {
         let evicted = self.cache.evict(amount, except);
         if evicted > 0 {
             out.tell("evict", except, Bytes(evicted));
         }
+        evicted
     }
 
     /// Begins a forced flush of `amount`; goes on with `then` at once if there is nothing to do.
@@ -316,7 +334,7 @@ impl Wrench {
         then: Then,
         out: &mut Actions,
     ) {
-        let flush = Flush { file, amount, sum: 0, transfers: 0, active: false, then };
+        let flush = Flush { file, amount, flushed: false, sum: 0, transfers: 0, active: false, then };
         self.flush_list(now, operation, flush, out);
     }
 
@@ -328,6 +346,7 @@ impl Wrench {
             flush.amount -= flushed.iter().map(|&(_, bytes)| bytes).sum::<u64>();
             let by_device = self.by_device(&flushed);
             if !by_device.is_empty() {
+                flush.flushed = true;
                 flush.sum = by_device.iter().map(|&(_, bytes)| bytes).sum();
                 flush.transfers = by_device.len() as u32;
                 out.tell("forced_flush", flush.file.filter(|_| only), Bytes(flush.sum));
@@ -338,7 +357,7 @@ impl Wrench {
                 return;
             }
             if flush.active || flush.amount == 0 {
-                return self.after_flush(now, operation, flush.then, out);
+                return self.after_flush(now, operation, flush, out);
             }
             flush.active = true;
         }
@@ -357,15 +376,15 @@ impl Wrench {
         sums
     }
 
-    fn after_flush(&mut self, now: Nanos, operation: OperationId, then: Then, out: &mut Actions) {
-        match then {
+    fn after_flush(&mut self, now: Nanos, operation: OperationId, flush: Flush, out: &mut Actions) {
+        match flush.then {
             Then::Read { missing } => self.read_from_device(now, operation, missing, out),
             Then::Write { rest } => {
                 let file = self.running(operation).file.id;
                 let room = self.cache.lacking(rest);
-                self.evict(room, self.never_evicted(file), out);
-                if self.cache.free() == 0 {
-                    return self.write_past(operation, rest, out);
+                let evicted = self.evict(room, self.never_evicted(file), out);
+                if !flush.flushed && evicted == 0 && self.cache.free() == 0 {
+                    return self.write_past(now, operation, rest, out);
                 }
                 self.write_to_cache(now, operation, rest, out);
             }
@@ -376,10 +395,13 @@ impl Wrench {
         }
     }
 
-    /// No memory is left and none can be made: the bytes go to the device. The published model would loop for ever.
-    fn write_past(&mut self, operation: OperationId, rest: u64, out: &mut Actions) {
+    /// No memory is left and none can be made: the bytes go to the device, where the published model would loop for ever.
+    fn write_past(&mut self, now: Nanos, operation: OperationId, rest: u64, out: &mut Actions) {
         let running = self.running(operation);
-        running.stage = Stage::Device { then_copy: 0 };
+        running.stage = Stage::Chunk { rest: 0 };
+        if running.kind == Kind::Insert {
+            return self.end_chunk(now, operation, out);
+        }
         running.outcome.from_device += Bytes(rest);
         out.start(FlowSpec::new(running.file.write, rest, u64::from(operation.0)));
     }
@@ -445,8 +467,8 @@ impl Policy for Wrench {
                 self.start(now, request, Kind::Fsync, file, (0, Bytes(1)));
                 return self.next_chunk(now, operation, out);
             }
-            Call::Insert { file, offset, bytes, fresh } => {
-                self.start(now, request, Kind::Insert { fresh }, file, (offset, bytes));
+            Call::Insert { file, offset, bytes } => {
+                self.start(now, request, Kind::Insert, file, (offset, bytes));
                 return self.next_chunk(now, operation, out);
             }
             Call::Preload { file, bytes } => self.preload(now, &file, bytes),
@@ -480,7 +502,7 @@ impl Policy for Wrench {
             Stage::Flush(flush) => {
                 self.cache.written(flush.sum);
                 if flush.active || flush.amount == 0 {
-                    self.after_flush(now, operation, flush.then, out);
+                    self.after_flush(now, operation, flush, out);
                 } else {
                     self.flush_list(now, operation, Flush { active: true, ..flush }, out);
                 }
