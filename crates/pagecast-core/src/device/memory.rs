@@ -2,7 +2,7 @@
 
 use super::ReadWrite;
 use super::sharing::Sides;
-use crate::flow::{Network, Path, Resource, Use};
+use crate::flow::{Network, Resource, Route, Use};
 use crate::machine::Memory;
 use crate::result::Part;
 
@@ -26,8 +26,8 @@ pub(crate) fn memory(memory: &Memory, network: &mut impl Network) -> ReadWrite {
 }
 
 /// Adds the processors of a host: a flow of a nanosecond each byte, at most one core each.
-pub(crate) fn processors(cores: u32, network: &mut impl Network) -> Path {
+pub(crate) fn processors(cores: u32, network: &mut impl Network) -> Route {
     let mut all = Resource::constant(f64::from(cores) * SECOND);
     all.per_flow_max = Some(SECOND);
-    Path::new(&[Use { resource: network.add(all), cost: 1.0, part: Part::Compute }])
+    Route::new(&[Use { resource: network.add(all), cost: 1.0, part: Part::Compute }])
 }

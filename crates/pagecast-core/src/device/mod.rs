@@ -9,11 +9,11 @@ pub(crate) use disk::disk;
 pub(crate) use memory::{memory, processors};
 pub(crate) use unevenness::stream_weight;
 
-use crate::flow::Path;
+use crate::flow::Route;
 
 /// What reading from and writing to a device crosses.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ReadWrite {
-    pub read: Path,
-    pub write: Path,
+    pub read: Route,
+    pub write: Route,
 }

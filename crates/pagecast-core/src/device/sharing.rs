@@ -1,7 +1,7 @@
 //! How the reads and writes of one device share it.
 
 use super::ReadWrite;
-use crate::flow::{Network, Path, Resource, ResourceId, Use};
+use crate::flow::{Network, Resource, ResourceId, Route, Use};
 use crate::machine::Sharing;
 use crate::result::Part;
 
@@ -20,41 +20,41 @@ impl Sides {
             Sharing::Separate => {
                 let (read, write) = (network.add(self.read), network.add(self.write));
                 ReadWrite {
-                    read: path(&[(read, 1.0, self.read_part)]),
-                    write: path(&[(write, 1.0, self.write_part)]),
+                    read: route(&[(read, 1.0, self.read_part)]),
+                    write: route(&[(write, 1.0, self.write_part)]),
                 }
             }
             Sharing::Time => {
                 let cost = self.read.capacity(1) / self.write.capacity(1);
                 let both = network.add(self.read);
                 ReadWrite {
-                    read: path(&[(both, 1.0, self.read_part)]),
-                    write: path(&[(both, cost, self.write_part)]),
+                    read: route(&[(both, 1.0, self.read_part)]),
+                    write: route(&[(both, cost, self.write_part)]),
                 }
             }
             Sharing::Total if self.read == self.write => {
                 let both = network.add(self.read);
                 ReadWrite {
-                    read: path(&[(both, 1.0, self.read_part)]),
-                    write: path(&[(both, 1.0, self.write_part)]),
+                    read: route(&[(both, 1.0, self.read_part)]),
+                    write: route(&[(both, 1.0, self.write_part)]),
                 }
             }
             Sharing::Total => {
                 let total = network.add(Resource::faster(&self.read, &self.write));
                 let (read, write) = (network.add(self.read), network.add(self.write));
                 ReadWrite {
-                    read: path(&[(read, 1.0, self.read_part), (total, 1.0, self.read_part)]),
-                    write: path(&[(write, 1.0, self.write_part), (total, 1.0, self.write_part)]),
+                    read: route(&[(read, 1.0, self.read_part), (total, 1.0, self.read_part)]),
+                    write: route(&[(write, 1.0, self.write_part), (total, 1.0, self.write_part)]),
                 }
             }
         }
     }
 }
 
-fn path(uses: &[(ResourceId, f64, Part)]) -> Path {
+fn route(uses: &[(ResourceId, f64, Part)]) -> Route {
     let uses: Vec<Use> =
         uses.iter().map(|&(resource, cost, part)| Use { resource, cost, part }).collect();
-    Path::new(&uses)
+    Route::new(&uses)
 }
 
 #[cfg(test)]

@@ -85,6 +85,8 @@ enum Owner {
 struct HostState {
     policy: Box<dyn Policy>,
     processors: Path,
+    /// What files under each of its mounts cross.
+    mounts: Vec<setup::Paths>,
     /// The call that is on the agenda.
     next_call: Option<Nanos>,
     /// Anonymous memory of its processes.
@@ -107,8 +109,8 @@ struct Engine<'a, N> {
     now: Nanos,
     network: N,
     hosts: Vec<HostState>,
-    /// What each disk of each host, and each link, crosses.
-    paths: setup::Paths,
+    /// What each link crosses.
+    links: Vec<Path>,
     uneven: Vec<Uneven>,
     namespace: Namespace<'a>,
     nfs: Nfs,
@@ -305,7 +307,11 @@ impl<N: Network> Engine<'_, N> {
 
     /// How unequally a device serves the process behind a flow; background flows are served fairly.
     fn stream_weight(&self, spec: &FlowSpec, owner: Owner) -> f64 {
-        let crossed = |each: &&Uneven| spec.path.uses().iter().any(|u| u.resource == each.resource);
+        if self.uneven.is_empty() {
+            return 1.0;
+        }
+        let route = self.network.route(spec.path);
+        let crossed = |each: &&Uneven| route.uses().iter().any(|u| u.resource == each.resource);
         let Some(uneven) = self.uneven.iter().find(crossed) else { return 1.0 };
         let process = match owner {
             Owner::Policy(_) => self.process_behind(OperationId(spec.tag as u32)),

@@ -2,10 +2,10 @@
 
 use crate::device::{self, ReadWrite};
 use crate::error::{Blame, SimulationError};
-use crate::flow::{Network, Path};
+use crate::flow::{Network, Path, Route};
 use crate::fs::Namespace;
 use crate::fs::nfs::Nfs;
-use crate::machine::{Host, Link, MountSource};
+use crate::machine::{Host, Machine, Mount, MountSource};
 use crate::net;
 use crate::policy::registry::{self, Options};
 use crate::policy::{Actions, Call, DeviceId, FileView, OperationId, Request, Setting};
@@ -17,22 +17,65 @@ use super::agenda::Agenda;
 use super::processes::{Events, Running};
 use super::{Engine, HostState, INTERRUPT_EVERY, Settings, Uneven};
 
-/// What everything crosses, by index as in the machine.
+/// What is crossed to read and to write.
+#[derive(Clone, Copy)]
 pub(super) struct Paths {
-    pub memory: Vec<ReadWrite>,
-    pub disks: Vec<Vec<ReadWrite>>,
-    pub links: Vec<Path>,
+    pub read: Path,
+    pub write: Path,
 }
 
 impl Paths {
-    fn new(scenario: &Scenario, network: &mut impl Network) -> Self {
-        let machine = &scenario.machine;
+    fn add(routes: &ReadWrite, network: &mut impl Network) -> Self {
+        Self { read: network.add_path(routes.read.clone()), write: network.add_path(routes.write.clone()) }
+    }
+}
+
+/// The resources of a machine: memory of each host, then the disks of each host, then the links.
+struct Hardware {
+    memory: Vec<ReadWrite>,
+    disks: Vec<Vec<ReadWrite>>,
+    links: Vec<Route>,
+}
+
+impl Hardware {
+    fn new(machine: &Machine, network: &mut impl Network) -> Self {
         let disks = |host: &Host, network: &mut _| host.disks.iter().map(|d| device::disk(d, network)).collect();
         Self {
             memory: machine.hosts.iter().map(|host| device::memory(&host.memory, network)).collect(),
             disks: machine.hosts.iter().map(|host| disks(host, network)).collect(),
-            links: machine.links.iter().map(|link: &Link| net::link(link, network)).collect(),
+            links: machine.links.iter().map(|link| net::link(link, network)).collect(),
         }
+    }
+
+    /// What files under each mount of a host cross.
+    fn mounts(&self, machine: &Machine, host: usize, network: &mut impl Network) -> Vec<Paths> {
+        let routes = |mount: &Mount| match mount.source {
+            MountSource::Disk(disk) => self.disks[host][disk].clone(),
+            MountSource::Nfs { server, export, link } => {
+                let MountSource::Disk(disk) = machine.hosts[server].mounts[export].source else {
+                    unreachable!("only mounts of a disk are exported")
+                };
+                let over = |route: &Route| route.clone().renamed(Part::Server).join(&self.links[link]);
+                let there = &self.disks[server][disk];
+                ReadWrite { read: over(&there.read), write: over(&there.write) }
+            }
+        };
+        machine.hosts[host].mounts.iter().map(|mount| Paths::add(&routes(mount), network)).collect()
+    }
+
+    /// The resources that serve equal streams unequally.
+    fn uneven(&self, machine: &Machine) -> Vec<Uneven> {
+        let disks = machine.hosts.iter().flat_map(|host| &host.disks).zip(self.disks.iter().flatten());
+        let sides = disks.enumerate().filter(|(_, (disk, _))| disk.unevenness > 0.0).flat_map(
+            |(number, (disk, routes))| {
+                [&routes.read, &routes.write].map(|side| Uneven {
+                    resource: side.uses()[0].resource,
+                    disk: number as u32,
+                    variation: disk.unevenness,
+                })
+            },
+        );
+        sides.collect()
     }
 }
 
@@ -46,16 +89,19 @@ impl<'a, N: Network> Engine<'a, N> {
         settings: Settings<'a>,
     ) -> Result<Self, SimulationError> {
         let mut network = N::default();
-        let paths = Paths::new(scenario, &mut network);
         let options = options_of(scenario, model, &settings.options);
         let options = Options { origin: &scenario.origin, model, values: &options };
         let machine = &scenario.machine;
+        let hardware = Hardware::new(machine, &mut network);
         let mut hosts = Vec::with_capacity(machine.hosts.len());
-        for (host, memory) in machine.hosts.iter().zip(&paths.memory) {
+        for (at, host) in machine.hosts.iter().enumerate() {
+            let memory = Paths::add(&hardware.memory[at], &mut network);
+            let processors = device::processors(host.cores, &mut network);
             let setting = Setting { host, memory_read: memory.read, memory_write: memory.write };
             hosts.push(HostState {
                 policy: registry::make(model, &setting, &options).map_err(SimulationError::Model)?,
-                processors: device::processors(host.cores, &mut network),
+                processors: network.add_path(processors),
+                mounts: hardware.mounts(machine, at, &mut network),
                 next_call: None,
                 anonymous: 0,
             });
@@ -68,10 +114,10 @@ impl<'a, N: Network> Engine<'a, N> {
             interrupt: settings.interrupt,
             until_interrupt: INTERRUPT_EVERY,
             now: Nanos::ZERO,
+            uneven: hardware.uneven(machine),
+            links: hardware.links.into_iter().map(|link| network.add_path(link)).collect(),
             network,
             hosts,
-            uneven: uneven(scenario, &paths),
-            paths,
             namespace: Namespace::new(machine),
             nfs: Nfs::default(),
             actions: Actions::default(),
@@ -112,20 +158,12 @@ impl<'a, N: Network> Engine<'a, N> {
 
     /// A file as the policy of a host sees it.
     pub(super) fn view(&self, host: usize, located: crate::fs::Located) -> FileView {
-        let (home, disk) = self.namespace.home(located.file);
-        let mount = &self.scenario.machine.hosts[host].mounts[located.mount as usize];
-        let (read, write, device) = match mount.source {
-            MountSource::Disk(disk) => {
-                let paths = &self.paths.disks[host][disk];
-                (paths.read, paths.write, disk)
-            }
-            MountSource::Nfs { link, .. } => {
-                let (paths, link) = (&self.paths.disks[home][disk], &self.paths.links[link]);
-                let over = |path: &Path| path.renamed(Part::Server).join(link);
-                let disks = self.scenario.machine.hosts[host].disks.len();
-                (over(&paths.read), over(&paths.write), disks + located.mount as usize)
-            }
+        let hardware = &self.scenario.machine.hosts[host];
+        let device = match hardware.mounts[located.mount as usize].source {
+            MountSource::Disk(disk) => disk,
+            MountSource::Nfs { .. } => hardware.disks.len() + located.mount as usize,
         };
+        let Paths { read, write } = self.hosts[host].mounts[located.mount as usize];
         let size = self.namespace.size(located.file);
         FileView { id: located.file, size, device: DeviceId(device as u32), read, write }
     }
@@ -139,21 +177,4 @@ fn options_of(scenario: &Scenario, model: &str, over: &[(String, String)]) -> Mo
         options.insert(key.clone(), OptionValue { text: text.clone(), at });
     }
     options
-}
-
-fn uneven(scenario: &Scenario, paths: &Paths) -> Vec<Uneven> {
-    let mut found = Vec::new();
-    let mut number = 0;
-    for (host, disks) in scenario.machine.hosts.iter().zip(&paths.disks) {
-        for (disk, paths) in host.disks.iter().zip(disks) {
-            if disk.unevenness > 0.0 {
-                for path in [&paths.read, &paths.write] {
-                    let resource = path.uses()[0].resource;
-                    found.push(Uneven { resource, disk: number, variation: disk.unevenness });
-                }
-            }
-            number += 1;
-        }
-    }
-    found
 }

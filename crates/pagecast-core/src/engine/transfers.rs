@@ -96,7 +96,7 @@ impl<N: Network> Engine<'_, N> {
             Stage::Link => plan.chunk_at(self.nfs.on_link(transfer)).1.0,
             _ => MESSAGE,
         };
-        self.actions.start(FlowSpec::new(self.paths.links[plan.link], bytes, 0));
+        self.actions.start(FlowSpec::new(self.links[plan.link], bytes, 0));
         self.start_own_flows(Owner::Transfer(transfer, stage));
     }
 

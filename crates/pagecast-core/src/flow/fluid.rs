@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use super::sharing::{self, Binding, Member};
-use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId};
+use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route, Use};
 use super::{finish_time, served};
 use crate::result::{Part, Parts};
 use crate::units::Nanos;
@@ -18,6 +18,7 @@ use crate::units::Nanos;
 #[derive(Default)]
 pub struct Fluid {
     resources: Vec<Shared>,
+    routes: Vec<Route>,
     flows: Vec<Option<Flow>>,
     /// Flows that have started or changed since the last `settle`.
     unsettled: Vec<u32>,
@@ -93,7 +94,7 @@ struct Flow {
     id: FlowId,
     spec: FlowSpec,
     /// Place in the `members` of each of its resources.
-    places: [u32; Path::MAX],
+    places: [u32; Route::MAX],
     binding: Binding,
     /// Bound by a resource: the value of its counter at the end. Otherwise the bytes left at `since`.
     tag: f64,
@@ -107,28 +108,29 @@ struct Flow {
 }
 
 impl Flow {
-    fn is_entangled(&self) -> bool {
-        self.spec.path.uses().len() > 1 || self.spec.cap.is_some()
+    fn uses<'a>(&self, routes: &'a [Route]) -> &'a [Use] {
+        routes[self.spec.path.0 as usize].uses()
     }
 
-    fn part(&self) -> Option<Part> {
-        match self.binding {
-            Binding::New => None,
-            Binding::Resource(place) => Some(self.spec.path.uses()[usize::from(place)].part),
-            Binding::Cap => self.spec.cap.map(|(_, part)| part),
-        }
+    fn is_entangled(&self, routes: &[Route]) -> bool {
+        self.uses(routes).len() > 1 || self.spec.cap.is_some()
     }
 
-    fn bound_resource(&self) -> Option<ResourceId> {
+    fn bound_resource(&self, routes: &[Route]) -> Option<ResourceId> {
         match self.binding {
-            Binding::Resource(place) => Some(self.spec.path.uses()[usize::from(place)].resource),
+            Binding::Resource(place) => Some(self.uses(routes)[usize::from(place)].resource),
             Binding::New | Binding::Cap => None,
         }
     }
 
     /// Charges the time since the last change to what was binding.
-    fn charge(&mut self, now: Nanos) {
-        if let Some(part) = self.part() {
+    fn charge(&mut self, now: Nanos, routes: &[Route]) {
+        let part = match self.binding {
+            Binding::New => None,
+            Binding::Resource(place) => Some(self.uses(routes)[usize::from(place)].part),
+            Binding::Cap => self.spec.cap.map(|(_, part)| part),
+        };
+        if let Some(part) = part {
             self.parts.add(part, now - self.since);
         }
     }
@@ -139,12 +141,8 @@ impl Fluid {
         self.flows[slot as usize].as_ref().expect("only flows that are under way are looked up")
     }
 
-    fn flow_mut(&mut self, slot: u32) -> &mut Flow {
-        self.flows[slot as usize].as_mut().expect("only flows that are under way are looked up")
-    }
-
     fn remaining(&self, flow: &Flow, now: Nanos) -> f64 {
-        match flow.bound_resource() {
+        match flow.bound_resource(&self.routes) {
             Some(resource) => {
                 (flow.tag - self.resources[resource.0 as usize].counter_at(now)) * flow.spec.weight
             }
@@ -154,7 +152,7 @@ impl Fluid {
     }
 
     fn rate(&self, flow: &Flow) -> f64 {
-        match (flow.bound_resource(), flow.binding) {
+        match (flow.bound_resource(&self.routes), flow.binding) {
             (Some(resource), _) => self.resources[resource.0 as usize].level * flow.spec.weight,
             (None, Binding::Cap) => flow.cap_rate,
             (None, _) => 0.0,
@@ -163,8 +161,8 @@ impl Fluid {
 
     fn attach(&mut self, slot: u32) {
         let flow = self.flows[slot as usize].as_mut().expect("the flow was just put there");
-        let entangled = u32::from(flow.is_entangled());
-        for (place, each) in flow.spec.path.uses().iter().enumerate() {
+        let entangled = u32::from(flow.is_entangled(&self.routes));
+        for (place, each) in flow.uses(&self.routes).iter().enumerate() {
             let shared = &mut self.resources[each.resource.0 as usize];
             flow.places[place] = shared.members.len() as u32;
             shared.members.push(slot);
@@ -176,14 +174,14 @@ impl Fluid {
     }
 
     fn detach(&mut self, flow: &Flow) {
-        let entangled = u32::from(flow.is_entangled());
-        for (place, each) in flow.spec.path.uses().iter().enumerate() {
+        let entangled = u32::from(flow.is_entangled(&self.routes));
+        for (place, each) in flow.uses(&self.routes).iter().enumerate() {
             let shared = &mut self.resources[each.resource.0 as usize];
             let at = flow.places[place] as usize;
             shared.members.swap_remove(at);
             if let Some(&moved) = shared.members.get(at) {
                 let other = self.flows[moved as usize].as_mut().expect("members are under way");
-                let its_place = other.spec.path.uses().iter().position(|u| u.resource == each.resource);
+                let its_place = other.uses(&self.routes).iter().position(|u| u.resource == each.resource);
                 other.places[its_place.expect("a member crosses the resource")] = at as u32;
             }
             shared.load -= sharing::load(flow.spec.weight, each.cost);
@@ -206,9 +204,9 @@ impl Fluid {
     /// Takes a flow out of all tables and returns it with its time accounted for.
     fn remove(&mut self, slot: u32, now: Nanos) -> Flow {
         let mut flow = self.flows[slot as usize].take().expect("only flows that are under way end");
-        flow.charge(now);
+        flow.charge(now, &self.routes);
         self.detach(&flow);
-        if let Some(resource) = flow.bound_resource() {
+        if let Some(resource) = flow.bound_resource(&self.routes) {
             self.release(resource);
         }
         flow
@@ -221,15 +219,15 @@ impl Fluid {
             return;
         }
         let remaining = self.remaining(flow, now);
-        if let Some(old) = flow.bound_resource() {
+        if let Some(old) = flow.bound_resource(&self.routes) {
             self.release(old);
         }
-        let flow = self.flow_mut(slot);
-        flow.charge(now);
+        let flow = self.flows[slot as usize].as_mut().expect("only flows that are under way are bound");
+        flow.charge(now, &self.routes);
         flow.binding = binding;
         flow.since = now;
         flow.version += 1;
-        match flow.bound_resource() {
+        match flow.bound_resource(&self.routes) {
             None => {
                 flow.cap_rate = rate;
                 flow.tag = remaining;
@@ -244,7 +242,7 @@ impl Fluid {
                 let tag = shared.counter_at(now) + remaining / weight;
                 shared.bound += 1;
                 shared.ends.push(Reverse(End { tag, number, slot, version }));
-                self.flow_mut(slot).tag = tag;
+                flow.tag = tag;
             }
         }
     }
@@ -256,7 +254,7 @@ impl Fluid {
         while let Some(resource) = open.pop() {
             for &slot in &self.resources[resource as usize].members {
                 if flows.insert((self.flow(slot).id.number, slot)) {
-                    let uses = self.flow(slot).spec.path.uses();
+                    let uses = self.flow(slot).uses(&self.routes);
                     open.extend(uses.iter().map(|u| u.resource.0).filter(|&r| resources.insert(r)));
                 }
             }
@@ -277,7 +275,7 @@ impl Fluid {
         // Flows leave a resource under its old level, so all that change go before any level does.
         for (&slot, member) in flows.iter().zip(&members) {
             let flow = self.flow(slot);
-            if flow.binding != member.binding && flow.bound_resource().is_some() {
+            if flow.binding != member.binding && flow.bound_resource(&self.routes).is_some() {
                 self.unbind(slot, now);
             }
         }
@@ -295,21 +293,21 @@ impl Fluid {
     /// Takes a flow off the resource that binds it; it is nobody's until it is bound again.
     fn unbind(&mut self, slot: u32, now: Nanos) {
         let remaining = self.remaining(self.flow(slot), now);
-        let resource = self.flow(slot).bound_resource().expect("the caller has looked");
+        let resource = self.flow(slot).bound_resource(&self.routes).expect("the caller has looked");
         self.release(resource);
-        let flow = self.flow_mut(slot);
-        flow.charge(now);
+        let flow = self.flows[slot as usize].as_mut().expect("only flows that are under way are unbound");
+        flow.charge(now, &self.routes);
         (flow.binding, flow.since, flow.tag) = (Binding::New, now, remaining);
         flow.version += 1;
     }
 
     fn member(&self, slot: u32, resources: &[u32]) -> Member {
-        let spec = &self.flow(slot).spec;
+        let flow = self.flow(slot);
         let place = |r: ResourceId| resources.binary_search(&r.0).expect("a component is closed");
         Member {
-            uses: spec.path.uses().iter().map(|u| (place(u.resource), u.cost)).collect(),
-            weight: spec.weight,
-            cap: spec.cap.map(|(rate, _)| rate),
+            uses: flow.uses(&self.routes).iter().map(|u| (place(u.resource), u.cost)).collect(),
+            weight: flow.spec.weight,
+            cap: flow.spec.cap.map(|(rate, _)| rate),
             rate: 0.0,
             binding: Binding::New,
         }
@@ -396,6 +394,15 @@ impl Network for Fluid {
         ResourceId(self.resources.len() as u32 - 1)
     }
 
+    fn add_path(&mut self, route: Route) -> Path {
+        self.routes.push(route);
+        Path(self.routes.len() as u32 - 1)
+    }
+
+    fn route(&self, path: Path) -> &Route {
+        &self.routes[path.0 as usize]
+    }
+
     fn start(&mut self, now: Nanos, id: FlowId, spec: FlowSpec) {
         let slot = id.slot as usize;
         if self.flows.len() <= slot {
@@ -404,7 +411,7 @@ impl Network for Fluid {
         self.flows[slot] = Some(Flow {
             id,
             spec,
-            places: [0; Path::MAX],
+            places: [0; Route::MAX],
             binding: Binding::New,
             tag: spec.bytes as f64,
             cap_rate: 0.0,
@@ -418,10 +425,10 @@ impl Network for Fluid {
 
     fn set_cap(&mut self, now: Nanos, flow: FlowId, cap: Option<(f64, Part)>) {
         let mut taken = self.flows[flow.slot as usize].take().expect("only flows under way have caps");
-        taken.charge(now);
+        taken.charge(now, &self.routes);
         let remaining = self.remaining(&taken, now);
         self.detach(&taken);
-        if let Some(resource) = taken.bound_resource() {
+        if let Some(resource) = taken.bound_resource(&self.routes) {
             self.release(resource);
         }
         taken.spec.cap = cap;

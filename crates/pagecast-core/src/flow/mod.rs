@@ -90,32 +90,31 @@ pub struct Use {
     pub part: Part,
 }
 
-/// The resources that a flow crosses: at most [`Path::MAX`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Path {
-    uses: [Use; Path::MAX],
-    length: u8,
-}
+/// A route that a network knows; flows name the one they take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Path(u32);
 
-impl Path {
+/// The resources that a flow crosses: at most [`Route::MAX`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Route(Vec<Use>);
+
+impl Route {
     /// Client memory, link and server disk, or the parts of one disk.
     pub const MAX: usize = 4;
 
-    /// A path over these resources.
+    /// A route over these resources.
     ///
     /// # Panics
-    /// If there are none, or more than [`Path::MAX`], or one twice.
+    /// If there are none, or more than [`Route::MAX`], or one twice.
     #[must_use]
     pub fn new(uses: &[Use]) -> Self {
-        assert!((1..=Self::MAX).contains(&uses.len()), "a path crosses 1 to {} resources", Self::MAX);
+        assert!((1..=Self::MAX).contains(&uses.len()), "a route crosses 1 to {} resources", Self::MAX);
         let again = |at: usize| uses[..at].iter().any(|each| each.resource == uses[at].resource);
-        assert!(!(1..uses.len()).any(again), "a path crosses a resource once");
-        let mut all = [uses[0]; Self::MAX];
-        all[..uses.len()].copy_from_slice(uses);
-        Self { uses: all, length: uses.len() as u8 }
+        assert!(!(1..uses.len()).any(again), "a route crosses a resource once");
+        Self(uses.to_vec())
     }
 
-    /// This path and then `other`, whose parts are all called `part`.
+    /// This route and then `other`.
     #[must_use]
     pub fn join(&self, other: &Self) -> Self {
         Self::new(&[self.uses(), other.uses()].concat())
@@ -124,14 +123,14 @@ impl Path {
     /// The same resources under the name of another part.
     #[must_use]
     pub fn renamed(mut self, part: Part) -> Self {
-        self.uses.iter_mut().for_each(|each| each.part = part);
+        self.0.iter_mut().for_each(|each| each.part = part);
         self
     }
 
     /// The resources in order.
     #[must_use]
     pub fn uses(&self) -> &[Use] {
-        &self.uses[..usize::from(self.length)]
+        &self.0
     }
 }
 
@@ -192,6 +191,12 @@ pub struct Completion {
 pub trait Network: Default {
     /// Adds a resource.
     fn add(&mut self, resource: Resource) -> ResourceId;
+
+    /// Makes a route known.
+    fn add_path(&mut self, route: Route) -> Path;
+
+    /// What a path crosses.
+    fn route(&self, path: Path) -> &Route;
 
     /// Starts a flow; it moves from the next `settle` on.
     fn start(&mut self, now: Nanos, flow: FlowId, spec: FlowSpec);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::sharing::{self, Binding, Member};
-use super::{Completion, FlowId, FlowSpec, Network, Progress, Resource, ResourceId};
+use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route};
 use crate::result::{Part, Parts};
 use crate::units::Nanos;
 
@@ -16,6 +16,7 @@ const STEP: Nanos = Nanos(1_000_000);
 #[derive(Default)]
 pub struct Stepped {
     resources: Vec<Resource>,
+    routes: Vec<Route>,
     flows: BTreeMap<FlowId, Flow>,
     now: Nanos,
 }
@@ -28,20 +29,28 @@ struct Flow {
     parts: Parts,
 }
 
+impl Flow {
+    fn route(&self) -> usize {
+        self.spec.path.0 as usize
+    }
+}
+
 impl Stepped {
     fn fill(&mut self) {
         let count = |at: usize| {
-            let crosses = |flow: &&Flow| flow.spec.path.uses().iter().any(|u| u.resource.0 as usize == at);
+            let crosses =
+                |flow: &&Flow| self.routes[flow.route()].uses().iter().any(|u| u.resource.0 as usize == at);
             self.flows.values().filter(crosses).count() as u32
         };
         let shared: Vec<(&Resource, u32)> =
             self.resources.iter().enumerate().map(|(at, each)| (each, count(at))).collect();
-        let mut members: Vec<Member> = self.flows.values().map(member).collect();
+        let mut members: Vec<Member> =
+            self.flows.values().map(|flow| member(flow, &self.routes[flow.route()])).collect();
         sharing::fill(&shared, &mut members);
         for (flow, member) in self.flows.values_mut().zip(&members) {
             flow.rate = member.rate;
             flow.part = match (member.binding, flow.spec.cap) {
-                (Binding::Resource(place), _) => flow.spec.path.uses()[usize::from(place)].part,
+                (Binding::Resource(place), _) => self.routes[flow.route()].uses()[usize::from(place)].part,
                 (_, Some((_, part))) => part,
                 (_, None) => unreachable!("filling binds every flow"),
             };
@@ -59,9 +68,9 @@ impl Stepped {
     }
 }
 
-fn member(flow: &Flow) -> Member {
+fn member(flow: &Flow, route: &Route) -> Member {
     Member {
-        uses: flow.spec.path.uses().iter().map(|u| (u.resource.0 as usize, u.cost)).collect(),
+        uses: route.uses().iter().map(|u| (u.resource.0 as usize, u.cost)).collect(),
         weight: flow.spec.weight,
         cap: flow.spec.cap.map(|(rate, _)| rate),
         rate: 0.0,
@@ -75,9 +84,18 @@ impl Network for Stepped {
         ResourceId(self.resources.len() as u32 - 1)
     }
 
+    fn add_path(&mut self, route: Route) -> Path {
+        self.routes.push(route);
+        Path(self.routes.len() as u32 - 1)
+    }
+
+    fn route(&self, path: Path) -> &Route {
+        &self.routes[path.0 as usize]
+    }
+
     fn start(&mut self, now: Nanos, id: FlowId, spec: FlowSpec) {
         self.move_to(now);
-        let part = spec.path.uses()[0].part;
+        let part = self.routes[spec.path.0 as usize].uses()[0].part;
         self.flows
             .insert(id, Flow { spec, left: spec.bytes as f64, rate: 0.0, part, parts: Parts::default() });
     }

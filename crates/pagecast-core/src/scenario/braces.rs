@@ -135,7 +135,7 @@ pub fn check_name(name: &str, at: &Place) -> Result<(), ScenarioError> {
 
 fn unknown(name: &str, parameters: &Parameters, at: &Place) -> ScenarioError {
     let remedy = if parameters.is_empty() {
-        format!("add it to [parameter], or write {{{{ for a brace{}", "")
+        "add it to [parameter], or write {{ for a brace".to_owned()
     } else {
         hint(name, parameters.keys().map(String::as_str), "known parameters")
     };

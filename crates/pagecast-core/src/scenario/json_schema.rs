@@ -12,6 +12,7 @@ const SIZE: &str = r"^\s*\+?[0-9][0-9_.]*([eE][+-]?[0-9]+)?\s*([kMGT]?B|[KMGT]iB
 const RATE: &str = r"^\s*\+?[0-9][0-9_.]*([eE][+-]?[0-9]+)?\s*([kMGT]?B|[KMGT]iB)/s\s*$";
 const TIME: &str = r"^\s*\+?[0-9][0-9_.]*([eE][+-]?[0-9]+)?\s*(ns|us|ms|s|min|h)\s*$";
 const WITH_PARAMETER: &str = r"\{[^{}]+\}";
+const ANY_NAME: &str = r"\S";
 const NUMBER: &str = r"^\s*[0-9][0-9_.]*\s*$";
 
 /// The JSON schema (draft 7, which editors for TOML understand) of a scenario.
@@ -70,10 +71,12 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
         }
         Kind::Texts => json!({ "type": "array", "items": { "type": "string", "minLength": 1 } }),
         Kind::Rates => named(&quantity(RATE, &["511 MB/s"]), r"^[1-9][0-9]*$"),
-        Kind::Scalars => named(&json!({ "type": ["string", "number", "boolean"] }), ""),
-        Kind::ScalarTables => named(&named(&json!({ "type": ["string", "number", "boolean"] }), ""), ""),
+        Kind::Scalars => named(&json!({ "type": ["string", "number", "boolean"] }), ANY_NAME),
+        Kind::ScalarTables => {
+            named(&named(&json!({ "type": ["string", "number", "boolean"] }), ANY_NAME), ANY_NAME)
+        }
         Kind::Table(schema) => reference(schema, definitions),
-        Kind::Tables(schema) => named(&reference(schema, definitions), ""),
+        Kind::Tables(schema) => named(&reference(schema, definitions), ANY_NAME),
         Kind::List(schema) => json!({ "type": "array", "items": reference(schema, definitions) }),
         Kind::Program => json!({ "type": "array", "items": { "$ref": "#/definitions/operation" } }),
     }
@@ -88,8 +91,9 @@ fn number(number: Value) -> Value {
     json!({ "anyOf": [number, { "type": "string", "pattern": format!("{NUMBER}|{WITH_PARAMETER}") }] })
 }
 
+/// A table whose keys are the user's own.
 fn named(value: &Value, pattern: &str) -> Value {
-    json!({ "type": "object", "patternProperties": { pattern: value }, "additionalProperties": false })
+    json!({ "type": "object", "propertyNames": { "pattern": pattern }, "additionalProperties": value })
 }
 
 fn reference(schema: &'static Schema, definitions: &mut Map<String, Value>) -> Value {

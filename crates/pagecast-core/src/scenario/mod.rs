@@ -34,6 +34,7 @@ mod print;
 mod processes;
 mod program;
 mod schema;
+mod script;
 mod table;
 #[cfg(test)]
 mod testing;

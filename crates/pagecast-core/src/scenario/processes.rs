@@ -8,8 +8,9 @@ use super::document::{Node, Place, shorten};
 use super::nearest::hint;
 use super::network::{Hosts, host_of};
 use super::paths::Mounts;
-use super::program::{Copy, PathUse, Script, differs_by_copy};
+use super::program::{PathUse, differs_by_copy, read_program};
 use super::schema::PROCESS;
+use super::script::{CopyProgram, Step};
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::units::Nanos;
@@ -61,7 +62,7 @@ fn read_process(
         host,
         after: after.into_iter().map(Arc::from).collect(),
         start: fields.get("start")?.unwrap_or(Nanos::ZERO),
-        program: Arc::new(Copy { script: Arc::clone(&program.script), n }),
+        program: Arc::new(CopyProgram { steps: Arc::clone(&program.steps), n }),
     })
 }
 
@@ -171,9 +172,9 @@ fn find_circle(order: &[Vec<usize>]) -> Option<Vec<usize>> {
     }
 }
 
-/// A script with the hosts for which its paths have been checked.
+/// The steps of a program, with the host for which its paths have been checked.
 struct Program {
-    script: Arc<Script>,
+    steps: Arc<[Step]>,
     paths: Vec<PathUse>,
     /// The host last checked, and which paths must be looked at for every copy.
     checked: Option<(usize, Vec<usize>)>,
@@ -181,8 +182,8 @@ struct Program {
 
 impl Program {
     fn read(list: &[Node], n: u32) -> Result<Self, ScenarioError> {
-        let (script, paths) = Script::read(list, n)?;
-        Ok(Self { script: Arc::new(script), paths, checked: None })
+        let (steps, paths) = read_program(list, n)?;
+        Ok(Self { steps: steps.into(), paths, checked: None })
     }
 
     /// Refuses paths that no mount of the host covers.

@@ -1,7 +1,4 @@
-//! The operations of a process: a list that is read once and shared by all copies of the process.
-//!
-//! Only paths and event names differ between the copies, and they are made when an operation is asked for, so that a
-//! hundred thousand copies cost little more than one. A quantity with `{n}` in it makes a list per copy necessary.
+//! Reads the operations of a process: one list for all its copies, or one for each if a quantity in it has `{n}`.
 
 use std::sync::Arc;
 
@@ -10,29 +7,13 @@ use super::document::{Node, Place, Table, Value, shorten};
 use super::nearest::hint;
 use super::paths::normalise;
 use super::schema::{Key, Kind, OPERATIONS, Schema};
+use super::script::Step;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::units::Bytes;
-use crate::workload::{Action, Advice, Buffer, Operation, Program, ProgramError, ProgramSource};
+use crate::workload::{Action, Advice, Buffer, Operation};
 
-/// The operations of a process and of its copies.
-#[derive(Debug)]
-pub struct Script {
-    steps: Vec<Step>,
-}
-
-/// What a script does next. Loops are flat, so that a run needs no more than a position and a few counters.
-#[derive(Debug)]
-enum Step {
-    /// An operation; the pattern makes its path or event for a copy.
-    Do { operation: Operation, pattern: Option<Pattern> },
-    /// A loop begins.
-    Begin { times: u32 },
-    /// A loop ends, and goes back to the step at `begin` if rounds are left.
-    End { begin: usize },
-}
-
-/// A path that a script uses.
+/// A path that a program uses.
 pub struct PathUse {
     /// The path, normal.
     pub path: Pattern,
@@ -40,84 +21,14 @@ pub struct PathUse {
     pub at: Place,
 }
 
-/// A script on its way.
-struct Run {
-    script: Arc<Script>,
-    copy: u32,
-    next: usize,
-    rounds_left: Vec<u32>,
-}
-
-impl Script {
-    /// Reads the list of operations of copy `n`; also gives the paths in it.
-    ///
-    /// # Errors
-    /// Whatever is wrong in an operation.
-    pub fn read(list: &[Node], n: u32) -> Result<(Self, Vec<PathUse>), ScenarioError> {
-        let mut reader = Reader { n, steps: Vec::new(), paths: Vec::new() };
-        reader.operations(list)?;
-        Ok((Self { steps: reader.steps }, reader.paths))
-    }
-}
-
-/// A copy's program, before it runs.
-pub struct Copy {
-    /// What it shares with the other copies.
-    pub script: Arc<Script>,
-    /// Its number.
-    pub n: u32,
-}
-
-impl ProgramSource for Copy {
-    fn start(&self) -> Result<Box<dyn Program>, ProgramError> {
-        let script = Arc::clone(&self.script);
-        Ok(Box::new(Run { script, copy: self.n, next: 0, rounds_left: Vec::new() }))
-    }
-}
-
-impl Iterator for Run {
-    type Item = Operation;
-
-    fn next(&mut self) -> Option<Operation> {
-        loop {
-            let step = self.script.steps.get(self.next)?;
-            self.next += 1;
-            match step {
-                Step::Do { operation, pattern: None } => return Some(operation.clone()),
-                Step::Do { operation, pattern: Some(pattern) } => {
-                    return Some(with_text(operation.clone(), pattern.render(self.copy)));
-                }
-                Step::Begin { times } => self.rounds_left.push(*times),
-                Step::End { begin } => {
-                    let left = self.rounds_left.last_mut().expect("a loop that ends has begun");
-                    *left -= 1;
-                    if *left > 0 {
-                        self.next = *begin;
-                    } else {
-                        self.rounds_left.pop();
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The operation about another path or event.
-fn with_text(mut operation: Operation, text: String) -> Operation {
-    match &mut operation.action {
-        Action::Open { path, .. }
-        | Action::Read { path, .. }
-        | Action::Write { path, .. }
-        | Action::Fsync { path }
-        | Action::Close { path }
-        | Action::Truncate { path, .. }
-        | Action::Unlink { path }
-        | Action::Fadvise { path, .. }
-        | Action::Wait { event: path }
-        | Action::Signal { event: path } => *path = text.into(),
-        action => panic!("`{}` has neither path nor event, so it has no pattern", action.name()),
-    }
-    operation
+/// Reads the list of operations of copy `n`; also gives the paths in it.
+///
+/// # Errors
+/// Whatever is wrong in an operation.
+pub fn read_program(list: &[Node], n: u32) -> Result<(Vec<Step>, Vec<PathUse>), ScenarioError> {
+    let mut reader = Reader { n, steps: Vec::new(), paths: Vec::new() };
+    reader.operations(list)?;
+    Ok((reader.steps, reader.paths))
 }
 
 /// True if the copies need lists of their own: `{n}` stands somewhere else than in a path or an event.
