@@ -136,6 +136,8 @@ pub struct SimulationResult {
     pub files: FileTable,
     /// What the policy decided that is worth telling.
     pub events: EventTable,
+    /// The blocks in memory at the end, under policies that keep lists of blocks.
+    pub blocks: BlockTable,
     /// The simulated time at which the last process ended.
     pub end: Nanos,
 }
@@ -216,6 +218,32 @@ pub struct EventTable {
     pub bytes: Vec<u64>,
     /// Events beyond the first [`EventTable::LIMIT`], counted and not kept.
     pub left_out: u64,
+}
+
+/// Columns of the blocks in memory at the end, in the order of their lists. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct BlockTable {
+    /// Index into `hosts`: whose memory.
+    pub host: Vec<u32>,
+    /// "inactive" or "active".
+    pub list: Vec<&'static str>,
+    /// Index into `paths`.
+    pub path: Vec<u32>,
+    /// How many bytes.
+    pub bytes: Vec<u64>,
+    /// Whether the device does not have them yet.
+    pub dirty: Vec<bool>,
+    /// When they were last read or written.
+    pub accessed: Vec<Nanos>,
+    /// When they were made dirty, or the start if never.
+    pub dirtied: Vec<Nanos>,
+    /// Blocks beyond the first [`BlockTable::LIMIT`], counted and not kept.
+    pub left_out: u64,
+}
+
+impl BlockTable {
+    /// How many blocks are kept.
+    pub const LIMIT: usize = 10_000;
 }
 
 impl EventTable {

@@ -22,7 +22,7 @@ use crate::flow::stepped::Stepped;
 use crate::flow::{Completion, FlowSpec, Network, Path, Progress, ResourceId};
 use crate::fs::Namespace;
 use crate::fs::nfs::{Nfs, Stage};
-use crate::policy::{Actions, Command, Event, FileId, OperationId, Outcome, Policy, Request};
+use crate::policy::{Actions, Command, Event, OperationId, Outcome, Policy, Request};
 use crate::result::{Recorder, SimulationResult};
 use crate::scenario::{Residency, Scenario};
 use crate::units::Nanos;
@@ -148,6 +148,7 @@ impl<N: Network> Engine<'_, N> {
             }
         }
         self.record_residency(None);
+        self.record_blocks();
         Ok(self.recorder.finish(self.now))
     }
 
@@ -321,20 +322,25 @@ impl<N: Network> Engine<'_, N> {
         process.map_or(1.0, |process| stream_weight(self.seed, uneven.disk, process, uneven.variation))
     }
 
+    /// The process that waits for an operation. What a policy does by itself has the number of nobody.
     fn process_behind(&self, operation: OperationId) -> Option<u32> {
-        let operation = match Nfs::transfer_of(operation) {
-            Some((transfer, _)) => self.nfs.operation(transfer),
-            None => operation,
-        };
-        ((operation.0 as usize) < self.processes.len()).then_some(operation.0)
+        match Nfs::transfer_of(operation) {
+            _ if operation == setup::NOBODY => None,
+            Some((transfer, _)) => Some(self.nfs.operation(transfer).0),
+            None => Some(operation.0),
+        }
     }
 
     fn record_event(&mut self, host: u32, event: Event) {
-        let path = event.file.and_then(|file| self.path_of(file));
-        self.recorder.event(self.now, host as usize, event.name, path.as_ref(), event.bytes);
+        let path = event.file.map(|file| self.namespace.path(file));
+        self.recorder.event(self.now, host as usize, event.name, path, event.bytes);
     }
 
-    fn path_of(&self, file: FileId) -> Option<std::sync::Arc<str>> {
-        self.namespace.path(file)
+    fn record_blocks(&mut self) {
+        for (host, state) in self.hosts.iter().enumerate() {
+            for block in state.policy.blocks() {
+                self.recorder.block(host, Some(self.namespace.path(block.file)), &block);
+            }
+        }
     }
 }

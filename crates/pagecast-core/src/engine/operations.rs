@@ -9,7 +9,7 @@ use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
 use crate::fs::Located;
 use crate::machine::MountSource;
-use crate::policy::{Call, Command, FileId, OperationId, Outcome, Remote, Request};
+use crate::policy::{Call, Command, FileId, FileView, OperationId, Outcome, Remote, Request};
 use crate::result::{Ended, Resident};
 use crate::scenario::Residency;
 use crate::units::{Bytes, Nanos};
@@ -117,7 +117,7 @@ impl<N: Network> Engine<'_, N> {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
                 let file = self.view(host, located);
                 self.namespace.remove(located.file);
-                self.call(at, Call::Truncate { file, size: Bytes::ZERO })
+                self.truncate(at, located, file, Bytes::ZERO)
             }
             Action::Read { offset, bytes, buffer, .. } => {
                 let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
@@ -173,9 +173,25 @@ impl<N: Network> Engine<'_, N> {
         self.enter(at, operation, Some(located), 0, Bytes::ZERO);
         self.namespace.resize(located.file, size);
         if size < file.size {
-            return self.call(at, Call::Truncate { file, size });
+            return self.truncate(at, located, file, size);
         }
         self.end_operation(at, Outcome::default())
+    }
+
+    /// Tells the process's host, and the one that keeps the file, that pages are gone.
+    fn truncate(
+        &mut self,
+        at: u32,
+        located: Located,
+        file: FileView,
+        size: Bytes,
+    ) -> Result<(), SimulationError> {
+        let (home, _) = self.namespace.home(located.file);
+        if home != self.processes[at as usize].host as usize {
+            let call = Call::Truncate { file: self.view_at_home(located.file), size };
+            self.request(home as u32, &Request { operation: super::setup::NOBODY, call })?;
+        }
+        self.call(at, Call::Truncate { file, size })
     }
 
     fn read(

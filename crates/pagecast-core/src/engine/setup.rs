@@ -3,12 +3,12 @@
 use crate::device::{self, ReadWrite};
 use crate::error::{Blame, SimulationError};
 use crate::flow::{Network, Path, Route};
-use crate::fs::Namespace;
+use crate::fs::{Located, Namespace};
 use crate::fs::nfs::Nfs;
 use crate::machine::{Host, Machine, Mount, MountSource};
 use crate::net;
 use crate::policy::registry::{self, Options};
-use crate::policy::{Actions, Call, DeviceId, FileView, OperationId, Request, Setting};
+use crate::policy::{Actions, Call, DeviceId, FileId, FileView, OperationId, Request, Setting};
 use crate::result::{Part, Recorder};
 use crate::scenario::{ModelOptions, OptionValue, Scenario};
 use crate::units::Nanos;
@@ -156,8 +156,14 @@ impl<'a, N: Network> Engine<'a, N> {
         Ok(())
     }
 
+    /// A file as the policy of the host that keeps it sees it.
+    pub(super) fn view_at_home(&self, file: FileId) -> FileView {
+        let (host, mount) = self.namespace.home_mount(file);
+        self.view(host, Located { file, mount })
+    }
+
     /// A file as the policy of a host sees it.
-    pub(super) fn view(&self, host: usize, located: crate::fs::Located) -> FileView {
+    pub(super) fn view(&self, host: usize, located: Located) -> FileView {
         let hardware = &self.scenario.machine.hosts[host];
         let device = match hardware.mounts[located.mount as usize].source {
             MountSource::Disk(disk) => disk,

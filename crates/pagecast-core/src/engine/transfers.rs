@@ -56,10 +56,9 @@ impl<N: Network> Engine<'_, N> {
     ) -> Result<(), SimulationError> {
         let client = self.processes[at as usize].host;
         let mount = &self.scenario.machine.hosts[client as usize].mounts[located.mount as usize];
-        let MountSource::Nfs { server, export, link } = mount.source else {
+        let MountSource::Nfs { server, link, .. } = mount.source else {
             unreachable!("only files of other hosts are transferred")
         };
-        let there = Located { file: located.file, mount: export as u32 };
         let current = self.processes[at as usize].current.as_ref().expect("the operation has begun");
         let transfer = self.nfs.begin(Plan {
             operation: OperationId(at),
@@ -68,7 +67,7 @@ impl<N: Network> Engine<'_, N> {
             server: server as u32,
             link,
             client_file: self.view(client as usize, located),
-            server_file: self.view(server, there),
+            server_file: self.view_at_home(located.file),
             offset: current.offset,
             bytes,
             chunk,

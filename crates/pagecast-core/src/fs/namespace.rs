@@ -23,6 +23,7 @@ pub(crate) struct NoMount;
 
 /// A file where it is kept.
 struct File {
+    path: Arc<str>,
     host: u32,
     mount: u32,
     disk: u32,
@@ -75,20 +76,21 @@ impl<'a> Namespace<'a> {
 
     fn file_at(&mut self, host: usize, mount: usize, path: Arc<str>) -> FileId {
         let next = FileId(self.files.len() as u32);
-        let file = *self.by_home.entry((host as u32, path)).or_insert(next);
+        let file = *self.by_home.entry((host as u32, path.clone())).or_insert(next);
         if file == next {
             let MountSource::Disk(disk) = self.machine.hosts[host].mounts[mount].source else {
                 unreachable!("only mounts of a disk are exported")
             };
             let (host, mount, disk) = (host as u32, mount as u32, disk as u32);
-            self.files.push(File { host, mount, disk, size: Bytes::ZERO, taken: Bytes::ZERO, exists: false });
+            let (size, taken, exists) = (Bytes::ZERO, Bytes::ZERO, false);
+            self.files.push(File { path, host, mount, disk, size, taken, exists });
         }
         file
     }
 
     /// The path of a file on the host that keeps it.
-    pub(crate) fn path(&self, file: FileId) -> Option<Arc<str>> {
-        self.by_home.iter().find(|(_, id)| **id == file).map(|((_, path), _)| path.clone())
+    pub(crate) fn path(&self, file: FileId) -> &Arc<str> {
+        &self.files[file.0 as usize].path
     }
 
     pub(crate) fn exists(&self, file: FileId) -> bool {
@@ -103,6 +105,12 @@ impl<'a> Namespace<'a> {
     pub(crate) fn home(&self, file: FileId) -> (usize, usize) {
         let file = &self.files[file.0 as usize];
         (file.host as usize, file.disk as usize)
+    }
+
+    /// The host and the mount that keep a file.
+    pub(crate) fn home_mount(&self, file: FileId) -> (usize, u32) {
+        let file = &self.files[file.0 as usize];
+        (file.host as usize, file.mount)
     }
 
     /// Whether writes to a file reach its disk before they return.

@@ -278,6 +278,28 @@ pub trait Policy {
 
     /// How many bytes of a file are cached, and how many of those are dirty.
     fn residency(&self, file: FileId) -> (Bytes, Bytes);
+
+    /// The blocks in memory, list by list and in the order of each, if the policy keeps such lists.
+    fn blocks(&self) -> Vec<ListedBlock> {
+        Vec::new()
+    }
+}
+
+/// A run of a file's bytes in memory, as a policy that keeps lists of such blocks has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedBlock {
+    /// The list: "inactive" or "active".
+    pub list: &'static str,
+    /// Whose bytes.
+    pub file: FileId,
+    /// How many.
+    pub bytes: Bytes,
+    /// Whether the device does not have them yet.
+    pub dirty: bool,
+    /// When they were last read or written.
+    pub accessed: Nanos,
+    /// When they were made dirty, or the start if never.
+    pub dirtied: Nanos,
 }
 
 /// What a policy is made from.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::timeline::{MemoryLevels, Timeline};
-use super::{EventTable, SimulationResult};
-use crate::policy::Outcome;
+use super::{BlockTable, EventTable, SimulationResult};
+use crate::policy::{ListedBlock, Outcome};
 use crate::units::{Bytes, Nanos};
 
 /// How many samples the timelines of all hosts have together.
@@ -118,6 +118,23 @@ impl Recorder {
         table.size.push(resident.size.0);
         table.cached.push(resident.cached.0);
         table.dirty.push(resident.dirty.0);
+    }
+
+    /// `path` is that of the block's file.
+    pub(crate) fn block(&mut self, host: usize, path: Option<&Arc<str>>, block: &ListedBlock) {
+        if self.result.blocks.host.len() == BlockTable::LIMIT {
+            self.result.blocks.left_out += 1;
+            return;
+        }
+        let path = self.path(path);
+        let table = &mut self.result.blocks;
+        table.host.push(host as u32);
+        table.list.push(block.list);
+        table.path.push(path);
+        table.bytes.push(block.bytes.0);
+        table.dirty.push(block.dirty);
+        table.accessed.push(block.accessed);
+        table.dirtied.push(block.dirtied);
     }
 
     /// The result of a run that ended at `end`.

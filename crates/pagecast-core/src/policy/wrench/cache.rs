@@ -8,7 +8,7 @@ use crate::policy::FileId;
 use crate::units::Nanos;
 
 /// See the module.
-pub struct Cache {
+pub(super) struct Cache {
     total: u64,
     /// As the model counts it. Falls below zero while a read under way found too little to evict, and is set to zero when
     /// the reader's memory is counted; never rises above the total. So the model's books need not balance.
@@ -86,8 +86,7 @@ impl Cache {
     }
 
     /// The blocks of the inactive and of the active list, in order.
-    #[must_use]
-    pub fn blocks(&self) -> [Vec<Block>; 2] {
+    pub(super) fn blocks(&self) -> [Vec<Block>; 2] {
         [self.inactive.blocks(), self.active.blocks()]
     }
 

@@ -14,7 +14,7 @@ use crate::units::Nanos;
 
 /// A run of a file's bytes that are in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
+pub(super) struct Block {
     /// Whose.
     pub file: FileId,
     /// How many bytes.

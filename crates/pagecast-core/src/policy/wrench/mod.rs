@@ -12,10 +12,10 @@ mod options;
 
 use rustc_hash::FxHashMap;
 
-pub use self::cache::Cache;
-pub use self::lists::Block;
+use self::cache::Cache;
+use self::lists::Block;
 pub use self::options::{Vintage, WrenchOptions};
-use super::{Actions, Call, DeviceId, FileId, FileView, OperationId, Outcome, Policy, Remote, Request};
+use super::{Actions, Call, DeviceId, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request};
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::result::{MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
@@ -120,12 +120,6 @@ impl Wrench {
             operations: FxHashMap::default(),
             flusher: Flusher { pass_began: Nanos::ZERO, active: false, is_writing: false, wakes: Nanos::ZERO },
         }
-    }
-
-    /// The lists, for comparison with the oracle.
-    #[must_use]
-    pub fn cache(&self) -> &Cache {
-        &self.cache
     }
 
     fn learn(&mut self, file: &FileView) {
@@ -542,5 +536,18 @@ impl Policy for Wrench {
 
     fn residency(&self, file: FileId) -> (Bytes, Bytes) {
         (Bytes(self.cache.of_file(file)), Bytes(self.cache.dirty_of_file(file)))
+    }
+
+    fn blocks(&self) -> Vec<ListedBlock> {
+        let lists = ["inactive", "active"].into_iter().zip(self.cache.blocks());
+        let listed = |list, block: Block| ListedBlock {
+            list,
+            file: block.file,
+            bytes: Bytes(block.size),
+            dirty: block.dirty,
+            accessed: block.accessed,
+            dirtied: block.dirtied,
+        };
+        lists.flat_map(|(list, blocks)| blocks.into_iter().map(move |block| listed(list, block))).collect()
     }
 }
