@@ -237,12 +237,12 @@ pub struct BlockTable {
     pub accessed: Vec<Nanos>,
     /// When they were made dirty, or the start if never.
     pub dirtied: Vec<Nanos>,
-    /// Blocks beyond the first [`BlockTable::LIMIT`], counted and not kept.
+    /// Blocks of hosts whose blocks would make this more than [`BlockTable::LIMIT`], counted and not kept.
     pub left_out: u64,
 }
 
 impl BlockTable {
-    /// How many blocks are kept.
+    /// How many blocks are kept at most.
     pub const LIMIT: usize = 10_000;
 }
 

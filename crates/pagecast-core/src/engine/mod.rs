@@ -338,8 +338,10 @@ impl<N: Network> Engine<'_, N> {
 
     fn record_blocks(&mut self) {
         for (host, state) in self.hosts.iter().enumerate() {
-            for block in state.policy.blocks() {
-                self.recorder.block(host, Some(self.namespace.path(block.file)), &block);
+            if self.recorder.has_room_for(state.policy.block_count()) {
+                for block in state.policy.blocks() {
+                    self.recorder.block(host, self.namespace.path(block.file), &block);
+                }
             }
         }
     }

@@ -22,8 +22,10 @@ pub struct Fluid {
     flows: Vec<Option<Flow>>,
     /// Flows that have started or changed since the last `settle`.
     unsettled: Vec<u32>,
-    /// Resources whose flows have changed since the last `settle`.
-    touched: BTreeSet<u32>,
+    /// Resources whose flows have changed since the last `settle`, each once.
+    touched: Vec<u32>,
+    /// Scratch of `settle`, kept for its memory.
+    settled: Vec<u32>,
     /// When the next flow of a resource, or a flow of its own, ends; stale entries are passed over.
     upcoming: BinaryHeap<Reverse<(Nanos, Clock)>>,
 }
@@ -49,6 +51,7 @@ struct Shared {
     ends: BinaryHeap<Reverse<End>>,
     bound: u32,
     watched: u32,
+    is_touched: bool,
     version: u32,
     next: Nanos,
 }
@@ -58,14 +61,19 @@ impl Shared {
         self.counter + served(self.level, self.since, now)
     }
 
-    fn set_level(&mut self, now: Nanos, level: f64) -> bool {
-        if level == self.level {
-            return false;
+    fn set_level(&mut self, now: Nanos, level: f64) {
+        if level != self.level {
+            self.counter = self.counter_at(now);
+            self.since = now;
+            self.level = level;
         }
-        self.counter = self.counter_at(now);
-        self.since = now;
-        self.level = level;
-        true
+    }
+
+    fn touch(&mut self, own: ResourceId, touched: &mut Vec<u32>) {
+        if !self.is_touched {
+            self.is_touched = true;
+            touched.push(own.0);
+        }
     }
 }
 
@@ -169,7 +177,7 @@ impl Fluid {
             shared.load += sharing::load(flow.spec.weight, each.cost);
             shared.entangled += entangled;
             shared.watched += u32::from(flow.spec.watched);
-            self.touched.insert(each.resource.0);
+            shared.touch(each.resource, &mut self.touched);
         }
     }
 
@@ -187,7 +195,7 @@ impl Fluid {
             shared.load -= sharing::load(flow.spec.weight, each.cost);
             shared.entangled -= entangled;
             shared.watched -= u32::from(flow.spec.watched);
-            self.touched.insert(each.resource.0);
+            shared.touch(each.resource, &mut self.touched);
         }
     }
 
@@ -388,6 +396,7 @@ impl Network for Fluid {
             ends: BinaryHeap::new(),
             bound: 0,
             watched: 0,
+            is_touched: false,
             version: 0,
             next: Nanos(u64::MAX),
         });
@@ -447,28 +456,36 @@ impl Network for Fluid {
     }
 
     fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>) {
-        let mut settled: Vec<u32> = Vec::new();
-        while let Some(resource) = self.touched.pop_first() {
+        let (mut touched, mut settled) = (std::mem::take(&mut self.touched), std::mem::take(&mut self.settled));
+        touched.sort_unstable();
+        for resource in touched.drain(..) {
+            // A component is settled when its first touched resource comes; the others are not touched any more then.
+            if !std::mem::take(&mut self.resources[resource as usize].is_touched) {
+                continue;
+            }
             if self.resources[resource as usize].entangled == 0 {
                 self.settle_alone(now, resource);
                 settled.push(resource);
             } else {
                 let component = self.settle_component(now, resource);
-                component.iter().for_each(|each| {
-                    self.touched.remove(each);
-                });
+                component.iter().for_each(|&each| self.resources[each as usize].is_touched = false);
                 settled.extend(component);
             }
         }
-        for slot in std::mem::take(&mut self.unsettled) {
+        self.touched = touched;
+        let mut unsettled = std::mem::take(&mut self.unsettled);
+        for slot in unsettled.drain(..) {
             if self.flow(slot).binding == Binding::New {
                 self.bind(slot, now, Binding::Resource(0), 0.0);
             }
         }
-        for resource in settled {
+        self.unsettled = unsettled;
+        for &resource in &settled {
             self.announce(resource);
             self.report(resource, now, changed);
         }
+        settled.clear();
+        self.settled = settled;
     }
 
     fn next_event(&mut self) -> Option<Nanos> {

@@ -279,7 +279,12 @@ pub trait Policy {
     /// How many bytes of a file are cached, and how many of those are dirty.
     fn residency(&self, file: FileId) -> (Bytes, Bytes);
 
-    /// The blocks in memory, list by list and in the order of each, if the policy keeps such lists.
+    /// How many blocks are in memory, if the policy keeps lists of blocks.
+    fn block_count(&self) -> usize {
+        0
+    }
+
+    /// These blocks, list by list and in the order of each.
     fn blocks(&self) -> Vec<ListedBlock> {
         Vec::new()
     }

@@ -120,13 +120,18 @@ impl Recorder {
         table.dirty.push(resident.dirty.0);
     }
 
-    /// `path` is that of the block's file.
-    pub(crate) fn block(&mut self, host: usize, path: Option<&Arc<str>>, block: &ListedBlock) {
-        if self.result.blocks.host.len() == BlockTable::LIMIT {
-            self.result.blocks.left_out += 1;
-            return;
+    /// Whether so many more blocks can be written down; if not, they are counted.
+    pub(crate) fn has_room_for(&mut self, blocks: usize) -> bool {
+        let has_room = self.result.blocks.host.len() + blocks <= BlockTable::LIMIT;
+        if !has_room {
+            self.result.blocks.left_out += blocks as u64;
         }
-        let path = self.path(path);
+        has_room
+    }
+
+    /// `path` is that of the block's file.
+    pub(crate) fn block(&mut self, host: usize, path: &Arc<str>, block: &ListedBlock) {
+        let path = self.path(Some(path));
         let table = &mut self.result.blocks;
         table.host.push(host as u32);
         table.list.push(block.list);

@@ -85,6 +85,10 @@ impl Cache {
         self.of_file.get(&file).map_or(0, |&(_, dirty)| dirty)
     }
 
+    pub(super) fn block_count(&self) -> usize {
+        self.inactive.len() + self.active.len()
+    }
+
     /// The blocks of the inactive and of the active list, in order.
     pub(super) fn blocks(&self) -> [Vec<Block>; 2] {
         [self.inactive.blocks(), self.active.blocks()]
@@ -224,20 +228,22 @@ impl Cache {
         }
     }
 
-    /// Makes up to `amount` bytes of dirty blocks of one list clean, in order, and returns whose they are. `only` takes
-    /// `file` alone, otherwise all but it. The caller writes them and then reports them as [`Cache::written`].
+    /// Makes up to `amount` bytes of dirty blocks of one list clean, in order, and says of each whose and how large it is.
+    /// `only` takes `file` alone, otherwise all but it. The caller writes them and then reports them as
+    /// [`Cache::written`].
     pub(super) fn flush(
         &mut self,
         active: bool,
         amount: u64,
         file: Option<FileId>,
         only: bool,
-    ) -> Vec<(FileId, u64)> {
+        mut flushed: impl FnMut(FileId, u64),
+    ) {
         let which = match file {
             Some(file) if only => Which::Of(file),
             file => Which::NotOf(file),
         };
-        let (mut left, mut flushed) = (amount, Vec::new());
+        let mut left = amount;
         while left > 0 {
             let Some(first) = self.list(active).first(true, which) else { break };
             let block = self.list(active).block(first);
@@ -250,10 +256,9 @@ impl Cache {
                 self.inactive.push(Block { dirty: false, ..part });
             }
             self.cleaned(block.file, size);
-            flushed.push((block.file, size));
+            flushed(block.file, size);
             left -= size;
         }
-        flushed
     }
 
     /// Makes the first expired dirty block of a list clean. The caller writes it and then reports that as done by

@@ -130,6 +130,11 @@ impl List {
         self.bytes
     }
 
+    /// How many blocks there are.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len() - self.vacant.len()
+    }
+
     pub(super) fn block(&self, handle: Handle) -> Block {
         self.slots[handle.slot as usize].1
     }

@@ -34,6 +34,8 @@ pub struct Wrench {
     on_device: FxHashMap<FileId, DeviceId>,
     operations: FxHashMap<OperationId, Running>,
     flusher: Flusher,
+    /// Scratch of `flush_list`, kept for its memory.
+    by_device: Vec<(DeviceId, u64)>,
 }
 
 /// A read, write or fsync under way.
@@ -119,6 +121,7 @@ impl Wrench {
             on_device: FxHashMap::default(),
             operations: FxHashMap::default(),
             flusher: Flusher { pass_began: Nanos::ZERO, active: false, is_writing: false, wakes: Nanos::ZERO },
+            by_device: Vec::new(),
         }
     }
 
@@ -334,20 +337,26 @@ impl Wrench {
 
     /// Flushes from the inactive list, then from the active one; blocks are clean from the start of the transfers on.
     fn flush_list(&mut self, now: Nanos, operation: OperationId, mut flush: Flush, out: &mut Actions) {
+        let only = matches!(flush.then, Then::End);
         loop {
-            let only = matches!(flush.then, Then::End);
-            let flushed = self.cache.flush(flush.active, flush.amount, flush.file, only);
-            flush.amount -= flushed.iter().map(|&(_, bytes)| bytes).sum::<u64>();
-            let by_device = self.by_device(&flushed);
-            if !by_device.is_empty() {
+            let mut by_device = std::mem::take(&mut self.by_device);
+            let on_device = &self.on_device;
+            self.cache.flush(flush.active, flush.amount, flush.file, only, |file, bytes| {
+                add_to(&mut by_device, on_device[&file], bytes);
+            });
+            flush.sum = by_device.iter().map(|&(_, bytes)| bytes).sum();
+            flush.amount -= flush.sum;
+            if flush.sum > 0 {
                 flush.flushed = true;
-                flush.sum = by_device.iter().map(|&(_, bytes)| bytes).sum();
                 flush.transfers = by_device.len() as u32;
                 out.tell("forced_flush", flush.file.filter(|_| only), Bytes(flush.sum));
                 self.running(operation).stage = Stage::Flush(flush);
-                for (device, bytes) in by_device {
+                for (device, bytes) in by_device.drain(..) {
                     out.start(FlowSpec::new(self.devices[&device], bytes, u64::from(operation.0)));
                 }
+            }
+            self.by_device = by_device;
+            if flush.sum > 0 {
                 return;
             }
             if flush.active || flush.amount == 0 {
@@ -355,19 +364,6 @@ impl Wrench {
             }
             flush.active = true;
         }
-    }
-
-    fn by_device(&self, flushed: &[(FileId, u64)]) -> Vec<(DeviceId, u64)> {
-        let mut sums: Vec<(DeviceId, u64)> = Vec::new();
-        for &(file, bytes) in flushed {
-            let device = self.on_device[&file];
-            match sums.iter_mut().find(|(other, _)| *other == device) {
-                Some((_, sum)) => *sum += bytes,
-                None => sums.push((device, bytes)),
-            }
-        }
-        sums.sort_unstable_by_key(|&(device, _)| device);
-        sums
     }
 
     fn after_flush(&mut self, now: Nanos, operation: OperationId, flush: Flush, out: &mut Actions) {
@@ -436,6 +432,14 @@ impl Wrench {
             }
             self.flusher.pass_began = now;
         }
+    }
+}
+
+/// Adds to the sum of a device; sums stay in the order of devices.
+fn add_to(sums: &mut Vec<(DeviceId, u64)>, device: DeviceId, bytes: u64) {
+    match sums.binary_search_by_key(&device, |&(other, _)| other) {
+        Ok(at) => sums[at].1 += bytes,
+        Err(at) => sums.insert(at, (device, bytes)),
     }
 }
 
@@ -536,6 +540,10 @@ impl Policy for Wrench {
 
     fn residency(&self, file: FileId) -> (Bytes, Bytes) {
         (Bytes(self.cache.of_file(file)), Bytes(self.cache.dirty_of_file(file)))
+    }
+
+    fn block_count(&self) -> usize {
+        self.cache.block_count()
     }
 
     fn blocks(&self) -> Vec<ListedBlock> {
