@@ -196,9 +196,8 @@ impl<N: Network> Engine<'_, N> {
     /// Of the chunks and acknowledgements that arrive at one instant the last sent is served first, as in SimGrid.
     fn turn_arrivals(&self, ended: &mut [Completion]) {
         let owner = |each: &Completion| self.owners[each.flow.slot as usize];
-        let arrives = |each: &Completion| {
-            matches!(owner(each), Owner::Transfer(_, Stage::Link | Stage::Closing))
-        };
+        let arrives =
+            |each: &Completion| matches!(owner(each), Owner::Transfer(_, Stage::Link | Stage::Closing));
         let places: Vec<usize> = (0..ended.len()).filter(|&at| arrives(&ended[at])).collect();
         for (&one, &other) in places.iter().zip(places.iter().rev()).take(places.len() / 2) {
             ended.swap(one, other);

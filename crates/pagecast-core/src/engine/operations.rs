@@ -270,7 +270,13 @@ impl<N: Network> Engine<'_, N> {
         Err(self.disk_full(blame.place, who, file, more))
     }
 
-    pub(super) fn disk_full(&self, place: String, who: String, file: FileId, needed: Bytes) -> SimulationError {
+    pub(super) fn disk_full(
+        &self,
+        place: String,
+        who: String,
+        file: FileId,
+        needed: Bytes,
+    ) -> SimulationError {
         let (host, disk) = self.namespace.home(file);
         let host = &self.scenario.machine.hosts[host];
         let used = self.namespace.used(file);
@@ -315,11 +321,8 @@ impl<N: Network> Engine<'_, N> {
             .collect();
         holders.sort_by_key(|&(bytes, name)| (std::cmp::Reverse(bytes), name));
         let more = holders.len().saturating_sub(HOLDERS);
-        let mut shown: Vec<String> = holders
-            .iter()
-            .take(HOLDERS)
-            .map(|&(bytes, name)| format!("`{name}` {}", Bytes(bytes)))
-            .collect();
+        let mut shown: Vec<String> =
+            holders.iter().take(HOLDERS).map(|&(bytes, name)| format!("`{name}` {}", Bytes(bytes))).collect();
         match (shown.is_empty(), more) {
             (true, _) => shown.push("nobody holds any".to_owned()),
             (false, 0) => {}

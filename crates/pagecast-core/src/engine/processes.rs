@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::agenda::Wake;
 use super::Engine;
+use super::agenda::Wake;
 use crate::error::{Blame, SimulationError};
 use crate::flow::Network;
 use crate::fs::Located;

@@ -3,8 +3,8 @@
 use crate::device::{self, ReadWrite};
 use crate::error::{Blame, SimulationError};
 use crate::flow::{Network, Path, Route};
-use crate::fs::{Located, Namespace};
 use crate::fs::nfs::Nfs;
+use crate::fs::{Located, Namespace};
 use crate::machine::{Host, Machine, Mount, MountSource};
 use crate::net;
 use crate::policy::registry::{self, Options};
@@ -39,7 +39,8 @@ struct Hardware {
 
 impl Hardware {
     fn new(machine: &Machine, network: &mut impl Network) -> Self {
-        let disks = |host: &Host, network: &mut _| host.disks.iter().map(|d| device::disk(d, network)).collect();
+        let disks =
+            |host: &Host, network: &mut _| host.disks.iter().map(|d| device::disk(d, network)).collect();
         Self {
             memory: machine.hosts.iter().map(|host| device::memory(&host.memory, network)).collect(),
             disks: machine.hosts.iter().map(|host| disks(host, network)).collect(),

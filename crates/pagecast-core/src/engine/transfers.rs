@@ -150,9 +150,7 @@ impl<N: Network> Engine<'_, N> {
             (Stage::Sink, Direction::Read) => {
                 (plan.client, Call::Insert { file: plan.client_file, offset, bytes })
             }
-            (_, Direction::Read) => {
-                (plan.server, Call::Serve { file: plan.server_file, offset, bytes })
-            }
+            (_, Direction::Read) => (plan.server, Call::Serve { file: plan.server_file, offset, bytes }),
             (_, Direction::Write) => {
                 (plan.server, Call::Write { file: plan.server_file, offset, bytes, through: true })
             }

@@ -456,7 +456,8 @@ impl Network for Fluid {
     }
 
     fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>) {
-        let (mut touched, mut settled) = (std::mem::take(&mut self.touched), std::mem::take(&mut self.settled));
+        let (mut touched, mut settled) =
+            (std::mem::take(&mut self.touched), std::mem::take(&mut self.settled));
         touched.sort_unstable();
         for resource in touched.drain(..) {
             // A component is settled when its first touched resource comes; the others are not touched any more then.

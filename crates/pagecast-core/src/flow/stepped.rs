@@ -139,6 +139,11 @@ impl Network for Stepped {
     fn progress(&self, now: Nanos, id: FlowId) -> Progress {
         let flow = &self.flows[&id];
         let left = flow.left - flow.rate * (now - self.now).as_seconds();
-        Progress { flow: id, tag: flow.spec.tag, done: flow.spec.bytes as f64 - left.max(0.0), rate: flow.rate }
+        Progress {
+            flow: id,
+            tag: flow.spec.tag,
+            done: flow.spec.bytes as f64 - left.max(0.0),
+            rate: flow.rate,
+        }
     }
 }

@@ -179,7 +179,9 @@ impl<'a> Namespace<'a> {
 fn covering(mounts: &[Mount], path: &str) -> Option<usize> {
     let covers = |mount: &Mount| {
         mount.path == "/"
-            || path.strip_prefix(mount.path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            || path
+                .strip_prefix(mount.path.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     (0..mounts.len()).filter(|&at| covers(&mounts[at])).max_by_key(|&at| mounts[at].path.len())
 }

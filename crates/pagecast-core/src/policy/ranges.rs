@@ -12,7 +12,8 @@ impl Ranges {
         if start >= end {
             return;
         }
-        while let Some((&other, &other_end)) = self.0.range(..=end).next_back().filter(|&(_, &e)| e >= start) {
+        while let Some((&other, &other_end)) = self.0.range(..=end).next_back().filter(|&(_, &e)| e >= start)
+        {
             (start, end) = (start.min(other), end.max(other_end));
             self.0.remove(&other);
         }

@@ -166,7 +166,14 @@ impl Cache {
                 }
             }
         }
-        self.active.push(Block { file, size: clean, dirty: false, accessed: now, dirtied: Nanos::ZERO, flush: 0 });
+        self.active.push(Block {
+            file,
+            size: clean,
+            dirty: false,
+            accessed: now,
+            dirtied: Nanos::ZERO,
+            flush: 0,
+        });
         bytes - left
     }
 

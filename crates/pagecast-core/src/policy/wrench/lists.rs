@@ -36,58 +36,61 @@ pub(super) type Place = u64;
 #[derive(Default)]
 struct Places {
     by_file: FxHashMap<FileId, VecDeque<(Place, u32)>>,
-    firsts: BTreeSet<(Place, u32, FileId)>,
+    /// The first place of every file, and places that once were; those are passed over.
+    firsts: BinaryHeap<Reverse<(Place, u32, FileId)>>,
 }
 
 impl Places {
     fn insert(&mut self, file: FileId, place: Place, slot: u32) {
         let queue = self.by_file.entry(file).or_default();
-        match queue.front() {
-            Some(&first) if first.0 < place => {
-                let at = match queue.back() {
-                    Some(&(last, _)) if last < place => queue.len(),
-                    _ => queue.partition_point(|&(other, _)| other < place),
-                };
+        match queue.back() {
+            Some(&(last, _)) if last < place => queue.push_back((place, slot)),
+            _ => {
+                let at = queue.partition_point(|&(other, _)| other < place);
                 queue.insert(at, (place, slot));
-            }
-            old => {
-                if let Some(&(first, first_slot)) = old {
-                    self.firsts.remove(&(first, first_slot, file));
+                if at == 0 {
+                    self.firsts.push(Reverse((place, slot, file)));
                 }
-                self.firsts.insert((place, slot, file));
-                queue.push_front((place, slot));
             }
         }
     }
 
     fn remove(&mut self, file: FileId, place: Place) {
         let queue = self.by_file.get_mut(&file).expect("a block's file has places");
-        let at = if queue[0].0 == place { 0 } else { queue.partition_point(|&(other, _)| other < place) };
-        let (_, slot) = queue.remove(at).expect("a block's place is known");
-        if at == 0 {
-            self.firsts.remove(&(place, slot, file));
-            match queue.front() {
-                Some(&(next, next_slot)) => {
-                    self.firsts.insert((next, next_slot, file));
-                }
-                None => {
-                    self.by_file.remove(&file);
-                }
+        if queue[0].0 != place {
+            let at = queue.partition_point(|&(other, _)| other < place);
+            queue.remove(at);
+            return;
+        }
+        queue.pop_front();
+        match queue.front() {
+            Some(&(next, slot)) => self.firsts.push(Reverse((next, slot, file))),
+            None => {
+                self.by_file.remove(&file);
             }
         }
-    }
-
-    fn first(&self) -> Option<(Place, u32)> {
-        self.firsts.first().map(|&(place, slot, _)| (place, slot))
     }
 
     fn first_of(&self, file: FileId) -> Option<(Place, u32)> {
         self.by_file.get(&file).map(|queue| queue[0])
     }
 
-    fn first_not_of(&self, file: Option<FileId>) -> Option<(Place, u32)> {
-        let other = self.firsts.iter().find(|&&(_, _, whose)| Some(whose) != file);
-        other.map(|&(place, slot, _)| (place, slot))
+    /// The first place of all files but one.
+    fn first_not_of(&mut self, file: Option<FileId>) -> Option<(Place, u32)> {
+        let mut excepted = None;
+        let found = loop {
+            let Some(&Reverse(first)) = self.firsts.peek() else { break None };
+            let (place, slot, whose) = first;
+            if self.first_of(whose) != Some((place, slot)) {
+                self.firsts.pop();
+            } else if Some(whose) == file {
+                excepted = self.firsts.pop();
+            } else {
+                break Some((place, slot));
+            }
+        };
+        self.firsts.extend(excepted);
+        found
     }
 }
 
@@ -205,10 +208,10 @@ impl List {
     }
 
     /// The first dirty (or clean) block of those meant.
-    pub(super) fn first(&self, dirty: bool, which: Which) -> Option<Handle> {
-        let places = if dirty { &self.dirty } else { &self.clean };
+    pub(super) fn first(&mut self, dirty: bool, which: Which) -> Option<Handle> {
+        let places = self.places(dirty);
         let found = match which {
-            Which::Any => places.first(),
+            Which::Any => places.first_not_of(None),
             Which::Of(file) => places.first_of(file),
             Which::NotOf(file) => places.first_not_of(file),
         };
@@ -216,7 +219,7 @@ impl List {
     }
 
     /// The first block of those meant, clean or dirty.
-    pub(super) fn first_of_both(&self, which: Which) -> Option<Handle> {
+    pub(super) fn first_of_both(&mut self, which: Which) -> Option<Handle> {
         match (self.first(false, which), self.first(true, which)) {
             (Some(clean), Some(dirty)) => Some(clean.min(dirty)),
             (clean, dirty) => clean.or(dirty),

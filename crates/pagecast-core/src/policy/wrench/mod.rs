@@ -15,7 +15,9 @@ use rustc_hash::FxHashMap;
 use self::cache::Cache;
 use self::lists::Block;
 pub use self::options::{Vintage, WrenchOptions};
-use super::{Actions, Call, DeviceId, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request};
+use super::{
+    Actions, Call, DeviceId, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request,
+};
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::result::{MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
@@ -52,7 +54,9 @@ struct Running {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    Read { fresh: bool },
+    Read {
+        fresh: bool,
+    },
     Write,
     WriteThrough,
     /// A chunk from another host is put into the cache, clean.
@@ -120,7 +124,12 @@ impl Wrench {
             devices: FxHashMap::default(),
             on_device: FxHashMap::default(),
             operations: FxHashMap::default(),
-            flusher: Flusher { pass_began: Nanos::ZERO, active: false, is_writing: false, wakes: Nanos::ZERO },
+            flusher: Flusher {
+                pass_began: Nanos::ZERO,
+                active: false,
+                is_writing: false,
+                wakes: Nanos::ZERO,
+            },
             by_device: Vec::new(),
         }
     }
