@@ -1,0 +1,103 @@
+# The menu. Everything it needs is installed into .venv and target/, without root. Stamp files make the second time quick.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON ?= python3
+# .ci/run sets --locked; at home Cargo.lock may follow Cargo.toml.
+CARGO_FLAGS ?=
+FUZZ_SECONDS ?= 60
+
+VENV := .venv
+BIN := $(VENV)/bin
+CORE := python/pagecast/_core.abi3.so
+RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+export PATH := $(PATH):$(HOME)/.cargo/bin
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_QUIET := 1
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+# One interpreter for every cargo call: another one would build PyO3 anew each time.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+
+.PHONY: help
+help: ## show this menu
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build ## forecast the four experiments of the WRENCH-cache paper; the report is in out/demo
+	$(BIN)/pagecast reproduce wrench-cache --out out/demo
+
+.PHONY: build
+build: $(CORE) ## the program .venv/bin/pagecast, with the release core
+
+$(VENV)/.packages: constraints.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("pagecast needs Python 3.11 or later; try make PYTHON=python3.12")'
+	@command -v cargo >/dev/null || { echo 'pagecast needs Rust (cargo) 1.90 or later; see https://rustup.rs' >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --upgrade pip
+	$(BIN)/python -m pip install --group dev
+	@touch $@
+
+$(CORE): $(VENV)/.packages $(RUST_SOURCES)
+	$(BIN)/maturin develop --release --quiet $(CARGO_FLAGS)
+	@touch $@
+
+.PHONY: test
+test: build ## every Rust and Python test
+	cargo test --workspace $(CARGO_FLAGS)
+	$(BIN)/pytest
+
+.PHONY: lint
+lint: build ## format and lint both languages, check types and the stubs of the core
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps -p pagecast-core $(CARGO_FLAGS)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/stubtest pagecast._core
+
+.PHONY: docs
+docs: build ## the site, in docs/_build/html; a warning is an error
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
+	@echo 'open docs/_build/html/index.html'
+
+.PHONY: validate
+validate: build ## check every claim; rewrite the tables of README.md and docs/validation/claims.md
+	$(BIN)/python validation/claims.py --write
+
+.PHONY: bench
+bench: build ## speed and memory of the simulate call, beside SimGrid and the oracle; tables in out/bench
+	$(BIN)/python benches/simulate.py --out out/bench
+
+.PHONY: fuzz
+fuzz: build ## random operation sequences against the oracle for FUZZ_SECONDS (60)
+	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS)
+
+.PHONY: mutants
+mutants: build ## does a test notice each small change of policy and engine? (hours; installs cargo-mutants)
+	command -v cargo-mutants >/dev/null || cargo install --locked --quiet cargo-mutants --root target/tools
+	PATH="$$PATH:$(CURDIR)/target/tools/bin" cargo mutants --package pagecast-core \
+	    --file 'crates/pagecast-core/src/policy/**' --file 'crates/pagecast-core/src/engine/**'
+
+.PHONY: golden
+golden: build ## rewrite the expected outputs; read the diff before you commit it
+	INSTA_UPDATE=always cargo test --workspace $(CARGO_FLAGS)
+	UPDATE_GOLDEN=1 $(BIN)/pytest tests/golden tests/cli tests/docs
+
+.PHONY: constraints
+constraints: ## resolve all Python packages anew into constraints.txt
+	rm -rf out/resolve && $(PYTHON) -m venv out/resolve
+	unset PIP_CONSTRAINT && out/resolve/bin/python -m pip install --upgrade pip \
+	    && out/resolve/bin/python -m pip install --group dev
+	{ sed -n '/^#/p' constraints.txt; out/resolve/bin/python -m pip freeze --all --exclude setuptools; } > out/constraints
+	mv out/constraints constraints.txt && rm -rf out/resolve
+
+.PHONY: clean
+clean: ## remove everything that make has made
+	rm -rf $(VENV) target out dist docs/_build docs/_generated $(CORE) mutants.out* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,268 @@
+"""How long the simulate call takes, and how much memory: ours, SimGrid's and the oracle's, in one run.
+
+    python benches/simulate.py [--repeat 20] [--only TEXT] [--out out/bench]
+
+The time is the one inside the simulate call (`result.wall_s`) of a release build, with operations and
+timeline recorded. Reading the scenario and starting Python are not in it. Each case has a process of its own,
+and so its own memory: the highest resident size in the first call, less the resident size before it.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from workload import FILE_MB, scenario
+
+HERE = Path(__file__).parent
+GROWTH_APPS = (32, 320, 3_200, 32_000, 100_000)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row: what runs it (a model of ours, `simgrid` or `oracle`), on how much, and what it may take."""
+
+    name: str
+    engine: str
+    apps: int
+    chunk_mb: int = FILE_MB
+    limit_s: float | None = None
+    limit_mb: float | None = None
+    repeat: int | None = None
+    spread_s: float = 60.0
+
+
+@dataclass
+class Outcome:
+    """What one case gave; `skipped` says why it gave nothing."""
+
+    case: Case
+    wall_s: list[float] = field(default_factory=list)
+    peak_mb: float | None = None
+    makespan_s: float | None = None
+    skipped: str | None = None
+
+    @property
+    def median_s(self) -> float:
+        return statistics.median(self.wall_s)
+
+    @property
+    def verdict(self) -> str:
+        """Say whether the limits hold; empty where there are none."""
+        limits = [(self.case.limit_s, self.median_s), (self.case.limit_mb, self.peak_mb)]
+        set_limits = [(limit, value) for limit, value in limits if limit is not None and value is not None]
+        if not set_limits:
+            return ""
+        return "holds" if all(value <= limit for limit, value in set_limits) else "FAILS"
+
+
+CASES = [
+    Case("32 applications, 100 MB chunks", "wrench", 32, 100, limit_s=0.005),
+    Case("32 applications, 1 MB chunks", "wrench", 32, 1, limit_s=0.5, limit_mb=50),
+    Case("one 3 GB application, 1 MB chunks", "wrench", 1, 1),
+    *(Case(f"growth: {apps:,} applications, 100 MB chunks", "wrench", apps, 100) for apps in GROWTH_APPS),
+    Case("1,024 applications, whole files", "no-cache", 1024),
+    Case("1,024 applications, whole files", "simgrid", 1024),
+    Case("1,024 applications, 100 MB operations", "no-cache", 1024, 100),
+    Case("1,024 applications, 100 MB operations", "simgrid", 1024, 100),
+    Case("1,024 applications, whole files, together", "no-cache", 1024, spread_s=0),
+    Case("1,024 applications, whole files, together", "simgrid", 1024, spread_s=0),
+    Case("1,024 applications, 100 MB operations, together", "no-cache", 1024, 100, spread_s=0),
+    Case("1,024 applications, 100 MB operations, together", "simgrid", 1024, 100, spread_s=0),
+    Case("32 applications, 100 MB chunks, together", "wrench", 32, 100, spread_s=0),
+    Case("32 applications, 100 MB chunks, together", "oracle", 32, 100, repeat=3, spread_s=0),
+]
+
+
+def run_ours(case: Case, repeat: int) -> Outcome:
+    """Simulate in this process; `wrench` splits operations itself, the rivals are given split ones."""
+    import pagecast
+
+    split = case.chunk_mb if case.engine == "no-cache" else FILE_MB
+    text = scenario(case.apps, chunk_mb=split, spread_s=case.spread_s)
+    chunk = [f'model.wrench.chunk="{case.chunk_mb} MB"'] if case.engine == "wrench" else []
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(text)
+        file.flush()
+        loaded = pagecast.Scenario.load(file.name, set=chunk)
+    outcome = Outcome(case)
+    before = memory_mb("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
+    for _ in range(repeat):
+        result = pagecast.simulate(loaded, model=case.engine, seed=0)
+        if outcome.peak_mb is None:
+            outcome.peak_mb = memory_mb("VmHWM") - before
+        outcome.wall_s.append(result.wall_s)
+    outcome.makespan_s = max(result.operations["end_s"])
+    return outcome
+
+
+def memory_mb(name: str) -> float:
+    """Read a line of /proc/self/status, in MB."""
+    match = re.search(rf"^{name}:\s+(\d+) kB$", Path("/proc/self/status").read_text(), re.MULTILINE)
+    assert match, "the kernel tells a process its memory"
+    return int(match[1]) * 1024 / 1e6
+
+
+def run_simgrid(case: Case, repeat: int) -> Outcome:
+    """Run the C++ driver once per repetition: SimGrid simulates once per process."""
+    program = Path("out/bench/simgrid_peer")
+    reason = build_simgrid(program)
+    if reason:
+        return Outcome(case, skipped=reason)
+    outcome = Outcome(case)
+    for seed in range(repeat):
+        command = [
+            program,
+            "--apps",
+            case.apps,
+            "--spread-s",
+            case.spread_s,
+            "--seed",
+            seed,
+            "--chunk-mb",
+            case.chunk_mb,
+        ]
+        answer = subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True)
+        row = json.loads(answer.stdout)
+        outcome.wall_s.append(row["wall_s"])
+        outcome.makespan_s = row["makespan_s"]
+    return outcome
+
+
+def build_simgrid(program: Path) -> str | None:
+    """Compile the peer if it is not there; say why it cannot be."""
+    if shutil.which("g++") is None:
+        return "no C++ compiler (g++)"
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "simgrid"], capture_output=True, text=True, check=False
+    )
+    if flags.returncode != 0:
+        return "SimGrid is not installed; see benches/README.md"
+    source = HERE / "simgrid_peer" / "peer.cpp"
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        program.parent.mkdir(parents=True, exist_ok=True)
+        command = ["g++", "-std=c++17", "-O2", "-o", str(program), str(source), *flags.stdout.split()]
+        subprocess.run(command, check=True)
+    return None
+
+
+def run_oracle(case: Case, repeat: int) -> Outcome:
+    """Run the plain-Python oracle on the same workload."""
+    sys.path.insert(0, str(HERE.parent))
+    from oracle import experiments, scenario
+
+    outcome = Outcome(case)
+    for _ in range(repeat):
+        exp2 = experiments.exp2(case.apps)
+        begun = time.perf_counter()
+        result = scenario.run(exp2, "wrench")
+        outcome.wall_s.append(time.perf_counter() - begun)
+        outcome.makespan_s = result.end_ns / 1e9
+    return outcome
+
+
+RUNNERS: dict[str, Callable[[Case, int], Outcome]] = {"simgrid": run_simgrid, "oracle": run_oracle}
+
+
+def in_own_process(index: int, repeat: int) -> Outcome:
+    """Run one case in a process of its own."""
+    command = [sys.executable, __file__, "--repeat", str(repeat), "--case", str(index)]
+    answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    fields = json.loads(answer.stdout)
+    return Outcome(**{**fields, "case": CASES[index]})
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """Write the outcomes as a Markdown table."""
+    titles = ["case", "program", "median", "per application", "peak memory", "calls", "limit", "verdict"]
+    rows = [titles, ["---"] * 2 + ["--:"] * 4 + ["---"] * 2]
+    for outcome in outcomes:
+        case = outcome.case
+        row = [case.name, case.engine]
+        if outcome.skipped:
+            row += [f"skipped: {outcome.skipped}", "", "", "", "", ""]
+        else:
+            limits = [f"{case.limit_s * 1e3:g} ms"] if case.limit_s else []
+            limits += [f"{case.limit_mb:g} MB"] if case.limit_mb else []
+            row += [f"{three(outcome.median_s * 1e3)} ms", f"{three(outcome.median_s / case.apps * 1e6)} us"]
+            row += ["" if outcome.peak_mb is None else f"{outcome.peak_mb:.1f} MB", str(len(outcome.wall_s))]
+            row += [", ".join(limits), outcome.verdict]
+        rows.append(row)
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def three(number: float) -> str:
+    """Write a number with three significant digits."""
+    return f"{float(f'{number:.3g}'):,g}"
+
+
+def ratios(outcomes: list[Outcome]) -> list[str]:
+    """Compare each peer with our row of the same name, and the growth rows with each other."""
+    done = [outcome for outcome in outcomes if not outcome.skipped]
+    ours = {outcome.case.name: outcome for outcome in done if outcome.case.engine not in RUNNERS}
+    lines = []
+    for peer in done:
+        name, mine = peer.case.name, ours.get(peer.case.name)
+        if peer.case.engine not in RUNNERS or mine is None:
+            continue
+        ratio = peer.median_s / mine.median_s
+        lines.append(f"{name}: {peer.case.engine} takes {ratio:.3g} times as long as {mine.case.engine}")
+        if peer.case.spread_s == 0 and peer.makespan_s and mine.makespan_s:
+            apart = abs(peer.makespan_s / mine.makespan_s - 1)
+            lines.append(f"{name}: the simulated ends of the two differ by {apart:.1e} of the time")
+    growth = [each.median_s / each.case.apps for each in done if each.case.name.startswith("growth")]
+    if len(growth) == len(GROWTH_APPS):
+        factor = max(growth) / growth[0]
+        least, most, verdict = GROWTH_APPS[0], GROWTH_APPS[-1], "holds" if factor <= 1.5 else "FAILS"
+        lines.append(f"time per application, {least} to {most:,}: factor {factor:.2f} (limit 1.5) {verdict}")
+    return lines
+
+
+def main() -> int:
+    """Run the cases and print the table; 1 if a limit does not hold."""
+    plain = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
+    parser.add_argument("--repeat", type=int, default=20, help="calls per case (default 20)")
+    parser.add_argument("--only", default="", help="only cases whose name or program contains this text")
+    parser.add_argument("--out", type=Path, help="write simulate.md and simulate.json here, too")
+    parser.add_argument("--case", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.case is not None:
+        case = CASES[options.case]
+        outcome = RUNNERS.get(case.engine, run_ours)(case, case.repeat or options.repeat)
+        json.dump(asdict(outcome), sys.stdout)
+        return 0
+    outcomes = []
+    for index, case in enumerate(CASES):
+        if options.only in case.name or options.only in case.engine:
+            print(f"{case.name} ({case.engine})", file=sys.stderr)
+            outcomes.append(in_own_process(index, options.repeat))
+    text = "\n\n".join([table(outcomes), "\n".join(ratios(outcomes))])
+    print(text)
+    if options.out:
+        write(options.out, text, outcomes)
+    return int("FAILS" in text)
+
+
+def write(folder: Path, text: str, outcomes: list[Outcome]) -> None:
+    """Keep the table and the raw times."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "simulate.md").write_text(text + "\n")
+    about = {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count()}
+    rows = [asdict(each) | {"median_s": each.median_s if each.wall_s else None} for each in outcomes]
+    (folder / "simulate.json").write_text(json.dumps({"machine": about, "rows": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

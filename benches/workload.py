@@ -1,0 +1,78 @@
+"""The bench's workload as a scenario: Exp 2 of the WRENCH-cache paper, with random starts.
+
+n applications, 32 to a host. Each does three times: read 3 GB from the host's disk into memory of its own,
+compute 4.4 s, write 3 GB, free the memory. An application starts at a random instant of the first minute, so
+that no two events fall together by design. One application is one process here; in the study a task is one.
+A scenario file may have 16 MiB: above 30,000 applications a few hosts share their instants (`count`).
+"""
+
+import random
+from collections.abc import Iterator
+
+FILE_MB = 3000
+TASKS = 3
+APPS_PER_HOST = 32
+MOST_TABLES = 30_000
+START_SPREAD_S = 60.0
+
+
+def scenario(apps: int, *, chunk_mb: int = FILE_MB, spread_s: float = START_SPREAD_S, seed: int = 0) -> str:
+    """Write the scenario.
+
+    Parameters
+    ----------
+    apps : int
+        Number of applications: a multiple of 32, or less than 32 (on one host).
+    chunk_mb : int
+        Split each read and write into operations of this size. By default a file is one operation.
+    spread_s : float
+        Starts are uniform in [0, spread_s); with 0 all start together.
+    seed : int
+
+    Returns
+    -------
+    str
+        TOML.
+    """
+    assert apps < APPS_PER_HOST or apps % APPS_PER_HOST == 0, "hosts are full"
+    draw = random.Random(seed)
+    hosts, copies = -(-apps // APPS_PER_HOST), -(-apps // MOST_TABLES)
+    groups = [min(copies, hosts - first) for first in range(0, hosts, copies)]
+    heads = [
+        f'host.g{g}h{n}.from = "wrench-cluster-published"'
+        for g, k in enumerate(groups)
+        for n in range(1, k + 1)
+    ]
+    here = min(apps, APPS_PER_HOST)
+    tables = [line for g, k in enumerate(groups) for line in _group(g, k, here, chunk_mb, spread_s, draw)]
+    return "\n".join(heads + tables)
+
+
+def _group(
+    group: int, hosts: int, apps: int, chunk_mb: int, spread_s: float, draw: random.Random
+) -> Iterator[str]:
+    """Write what runs on `hosts` equal hosts."""
+    where = f'count = {hosts}\nhost = "g{group}h{{n}}"\n'
+    for app in range(1, apps + 1):
+        start = f'start = "{draw.random() * spread_s:.9f} s"\n' if spread_s > 0 else ""
+        yield f'[[file]]\npath = "/data/a{app}/f1"\nsize = "{FILE_MB} MB"\n{where}'
+        yield f'[[process]]\nname = "g{group}h{{n}}a{app}"\n{where}{start}do = [{_program(app, chunk_mb)}]'
+
+
+def _program(app: int, chunk_mb: int) -> str:
+    return ",".join(
+        operation
+        for task in range(1, TASKS + 1)
+        for operation in (
+            *_chunks(f'read="/data/a{app}/f{task}",buffer="fresh"', chunk_mb),
+            '{compute="4.4 s"}',
+            *_chunks(f'write="/data/a{app}/f{task + 1}"', chunk_mb),
+            '{free="all"}',
+        )
+    )
+
+
+def _chunks(what: str, chunk_mb: int) -> Iterator[str]:
+    for offset in range(0, FILE_MB, chunk_mb):
+        at = f',offset="{offset} MB"' if offset else ""
+        yield f'{{{what}{at},size="{min(chunk_mb, FILE_MB - offset)} MB"}}'

@@ -1,0 +1,17 @@
+//! The simulator from outside: small scenarios, one rule each. The machine has round numbers, so that a rule can be
+//! checked in one's head: see [`common::MACHINE`].
+
+mod common;
+mod errors;
+mod fsync_and_flush;
+mod nfs;
+mod operations;
+mod processes;
+mod published;
+mod rivals;
+mod sharing;
+mod steps;
+mod tables;
+mod unevenness;
+mod wrench_reads;
+mod wrench_writes;

@@ -1,0 +1,168 @@
+//! Results as columns: NumPy arrays for numbers, lists of `str` for names. Never row by row in Python.
+
+use std::collections::BTreeMap;
+
+use numpy::PyArray1;
+use pagecast_core::result::{EventTable, FileTable, OperationTable, Part, SimulationResult, TimelineTable};
+use pagecast_core::units::{Bytes, Nanos};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+use crate::errors::ScenarioError;
+
+/// What one simulation of a scenario under one model yields.
+#[pyclass(frozen, module = "pagecast._core")]
+pub struct Result {
+    pub data: SimulationResult,
+    /// The model that was asked.
+    #[pyo3(get)]
+    pub model: String,
+    /// Options of the model, as far as they were given.
+    #[pyo3(get)]
+    pub options: BTreeMap<String, String>,
+    /// SHA-256 of the canonical text of the machine, in hexadecimal.
+    #[pyo3(get)]
+    pub machine_hash: String,
+    /// The seed of all random streams.
+    #[pyo3(get)]
+    pub seed: u64,
+    /// Where the scenario came from.
+    #[pyo3(get)]
+    pub origin: String,
+    /// Seconds of real time that the simulation took.
+    #[pyo3(get)]
+    pub wall_s: f64,
+}
+
+#[pymethods]
+impl Result {
+    /// The simulated time at which the last process ended.
+    #[getter]
+    fn end_s(&self) -> f64 {
+        self.data.end.as_seconds()
+    }
+
+    /// Events beyond those that the table keeps.
+    #[getter]
+    fn events_left_out(&self) -> u64 {
+        self.data.events.left_out
+    }
+
+    /// The columns of one table by name.
+    fn columns<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyDict>> {
+        let columns = Columns { py, data: &self.data, dict: PyDict::new(py) };
+        match table {
+            "operations" => columns.operations(&self.data.operations),
+            "parts" => columns.parts(&self.data.operations),
+            "timeline" => columns.timeline(&self.data.timeline),
+            "files" => columns.files(&self.data.files),
+            "events" => columns.events(&self.data.events),
+            _ => Err(ScenarioError::new_err(format!(
+                "there is no table {table:?}; choose one of operations, parts, timeline, files, events"
+            ))),
+        }
+    }
+}
+
+/// A table being made.
+struct Columns<'a, 'py> {
+    py: Python<'py>,
+    data: &'a SimulationResult,
+    dict: Bound<'py, PyDict>,
+}
+
+impl<'py> Columns<'_, 'py> {
+    fn operations(self, table: &OperationTable) -> PyResult<Bound<'py, PyDict>> {
+        self.names("process", &self.data.processes, &table.process)?;
+        self.names("host", &self.data.hosts, &table.host)?;
+        self.indices("index", &table.index)?;
+        self.words("operation", &table.operation)?;
+        self.names("path", &self.data.paths, &table.path)?;
+        self.sizes("offset_bytes", &table.offset)?;
+        self.sizes("bytes", &table.bytes)?;
+        self.times("start_s", table.start.iter().copied())?;
+        self.times("end_s", table.end.iter().copied())?;
+        // From whole nanoseconds, so that the parts add up to it: the difference of two floats would not do.
+        self.times("duration_s", table.start.iter().zip(&table.end).map(|(&start, &end)| end - start))?;
+        self.sizes("from_cache_bytes", &table.from_cache)?;
+        self.sizes("from_device_bytes", &table.from_device)?;
+        Ok(self.dict)
+    }
+
+    fn parts(self, table: &OperationTable) -> PyResult<Bound<'py, PyDict>> {
+        self.names("process", &self.data.processes, &table.process)?;
+        self.indices("index", &table.index)?;
+        self.words("operation", &table.operation)?;
+        for part in Part::ALL {
+            self.times(&format!("{}_s", part.name()), table.parts.iter().map(|parts| parts.get(part)))?;
+        }
+        Ok(self.dict)
+    }
+
+    fn timeline(self, table: &TimelineTable) -> PyResult<Bound<'py, PyDict>> {
+        self.times("time_s", table.time.iter().copied())?;
+        self.names("host", &self.data.hosts, &table.host)?;
+        let level = |name, get: fn(&_) -> Bytes| {
+            self.array(name, table.levels.iter().map(|levels| get(levels).0 as i64))
+        };
+        level("used_bytes", |levels| levels.used())?;
+        level("free_bytes", |levels| levels.free())?;
+        level("anonymous_bytes", |levels| levels.anonymous)?;
+        level("cached_bytes", |levels| levels.cached)?;
+        level("dirty_bytes", |levels| levels.dirty)?;
+        Ok(self.dict)
+    }
+
+    fn files(self, table: &FileTable) -> PyResult<Bound<'py, PyDict>> {
+        self.times("time_s", table.time.iter().copied())?;
+        self.names("process", &self.data.processes, &table.process)?;
+        self.indices("index", &table.index)?;
+        self.names("path", &self.data.paths, &table.path)?;
+        self.names("host", &self.data.hosts, &table.host)?;
+        self.sizes("size_bytes", &table.size)?;
+        self.sizes("cached_bytes", &table.cached)?;
+        self.sizes("dirty_bytes", &table.dirty)?;
+        Ok(self.dict)
+    }
+
+    fn events(self, table: &EventTable) -> PyResult<Bound<'py, PyDict>> {
+        self.times("time_s", table.time.iter().copied())?;
+        self.names("host", &self.data.hosts, &table.host)?;
+        self.words("event", &table.event)?;
+        self.names("path", &self.data.paths, &table.path)?;
+        self.sizes("bytes", &table.bytes)?;
+        Ok(self.dict)
+    }
+
+    /// Names by their index; an index that is none becomes "".
+    fn names(&self, name: &str, all: &[impl AsRef<str>], index: &[u32]) -> PyResult<()> {
+        let known: Vec<_> = all.iter().map(|word| PyString::new(self.py, word.as_ref())).collect();
+        let none = PyString::new(self.py, "");
+        let column = index.iter().map(|&index| known.get(index as usize).unwrap_or(&none));
+        self.dict.set_item(name, PyList::new(self.py, column)?)
+    }
+
+    fn words(&self, name: &str, column: &[&'static str]) -> PyResult<()> {
+        self.dict
+            .set_item(name, PyList::new(self.py, column.iter().map(|word| PyString::intern(self.py, word)))?)
+    }
+
+    /// Seconds as float64.
+    fn times(&self, name: &str, column: impl Iterator<Item = Nanos>) -> PyResult<()> {
+        self.dict.set_item(name, PyArray1::from_iter(self.py, column.map(Nanos::as_seconds)))
+    }
+
+    /// Signed, so that a difference of two sizes does not wrap around in NumPy; sizes stay below 2^63.
+    fn sizes(&self, name: &str, column: &[u64]) -> PyResult<()> {
+        self.array(name, column.iter().map(|&size| size as i64))
+    }
+
+    /// Row numbers; `u32::MAX` (none) becomes -1.
+    fn indices(&self, name: &str, column: &[u32]) -> PyResult<()> {
+        self.array(name, column.iter().map(|&index| if index == u32::MAX { -1 } else { i64::from(index) }))
+    }
+
+    fn array(&self, name: &str, column: impl Iterator<Item = i64>) -> PyResult<()> {
+        self.dict.set_item(name, PyArray1::from_iter(self.py, column))
+    }
+}

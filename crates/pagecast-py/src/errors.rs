@@ -1,0 +1,61 @@
+//! The one place where errors of the core become exceptions: the classes of `python/pagecast/errors.py`.
+
+use pagecast_core::error::{ScenarioError as CoreScenarioError, SimulationError as CoreSimulationError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
+use pyo3::prelude::*;
+
+mod classes {
+    #![allow(missing_docs, reason = "documented where they are defined, in python/pagecast/errors.py")]
+    use pyo3::import_exception;
+
+    import_exception!(pagecast.errors, BeyondEndError);
+    import_exception!(pagecast.errors, DeadlockError);
+    import_exception!(pagecast.errors, DiskFullError);
+    import_exception!(pagecast.errors, FileMissingError);
+    import_exception!(pagecast.errors, NoMountError);
+    import_exception!(pagecast.errors, OutOfMemoryError);
+    import_exception!(pagecast.errors, ProgramError);
+    import_exception!(pagecast.errors, ScenarioError);
+    import_exception!(pagecast.errors, SimulationError);
+    import_exception!(pagecast.errors, UnknownModelError);
+}
+pub use classes::ScenarioError;
+
+/// The exception for a scenario that cannot be understood.
+pub fn scenario(error: &CoreScenarioError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+/// The exception for a simulation that cannot go on.
+pub fn simulation(py: Python<'_>, error: CoreSimulationError) -> PyErr {
+    use CoreSimulationError as E;
+    let text = error.to_string();
+    match error {
+        E::NoMount { .. } => classes::NoMountError::new_err(text),
+        E::NoSuchFile { .. } => classes::FileMissingError::new_err(text),
+        E::BeyondEnd { .. } => classes::BeyondEndError::new_err(text),
+        E::DiskFull { .. } => classes::DiskFullError::new_err(text),
+        E::OutOfMemory { .. } => classes::OutOfMemoryError::new_err(text),
+        E::Deadlock { .. } => classes::DeadlockError::new_err(text),
+        E::UnknownProcess { .. } => classes::ScenarioError::new_err(text),
+        E::Model(_) => classes::UnknownModelError::new_err(text),
+        E::Interrupted => PyKeyboardInterrupt::new_err(()),
+        E::Program { source, .. } => program(py, &text, source),
+        _ => classes::SimulationError::new_err(text),
+    }
+}
+
+/// Keeps the exception of a Python program as `__cause__`. One that is meant to end Python itself (Ctrl-C,
+/// `SystemExit`) passes through as it is.
+fn program(py: Python<'_>, text: &str, source: Box<dyn std::error::Error + Send + Sync>) -> PyErr {
+    let text = format!("{text}: {source}");
+    match source.downcast::<PyErr>() {
+        Ok(cause) if !cause.is_instance_of::<PyException>(py) => *cause,
+        Ok(cause) => {
+            let error = classes::ProgramError::new_err(text);
+            error.set_cause(py, Some(*cause));
+            error
+        }
+        Err(_) => classes::ProgramError::new_err(text),
+    }
+}

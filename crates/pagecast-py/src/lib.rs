@@ -1,0 +1,40 @@
+//! The Python border of pagecast: module `pagecast._core`.
+//!
+//! Types in, types out, errors mapped, interpreter lock released. What is worth more than a few lines belongs below
+//! (in `pagecast-core`) or above (in `python/pagecast`).
+
+mod columns;
+mod errors;
+mod operation;
+mod program;
+mod quantity;
+mod scenario;
+mod simulate;
+
+use pyo3::prelude::*;
+
+/// The compiled part of pagecast; use the names that the package `pagecast` gives.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::columns::Result;
+    #[pymodule_export]
+    use super::operation::{
+        Operation, alloc, close, compute, drop_caches, exit, fadvise, free, fsync, open, read, signal, sleep,
+        truncate, unlink, wait, write,
+    };
+    #[pymodule_export]
+    use super::quantity::{format_bytes, format_rate, format_seconds};
+    #[pymodule_export]
+    use super::scenario::{Machine, Scenario, json_schema};
+    #[pymodule_export]
+    use super::simulate::simulate;
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("MODELS", pagecast_core::MODELS.to_vec())
+    }
+}

@@ -1,0 +1,332 @@
+//! The operations that a Python program yields.
+
+use std::sync::Arc;
+
+use pagecast_core::units::Bytes;
+use pagecast_core::workload::{self, Action, Advice, Buffer};
+use pyo3::prelude::*;
+
+use crate::quantity::{bytes, one_of, path, positive_bytes, seconds};
+
+/// One step of a program; made by `read`, `write` and the other functions of this module.
+#[pyclass(frozen, eq, module = "pagecast._core")]
+#[derive(Clone, PartialEq, Eq)]
+pub struct Operation(pub workload::Operation);
+
+impl From<Action> for Operation {
+    fn from(action: Action) -> Self {
+        Self(action.into())
+    }
+}
+
+#[pymethods]
+impl Operation {
+    /// The operation's name in every table and scenario.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.action.name()
+    }
+
+    /// The file it is about, or None.
+    #[getter]
+    fn path(&self) -> Option<&str> {
+        self.0.action.path().map(AsRef::as_ref)
+    }
+
+    fn __repr__(&self) -> String {
+        let mut text = format!("<{}", self.name());
+        if let Some(path) = self.path() {
+            text += &format!(" {path}");
+        }
+        match &self.0.action {
+            Action::Read { bytes: Some(bytes), .. } | Action::Write { bytes, .. } => {
+                text += &format!(" {bytes}")
+            }
+            Action::Allocate { bytes } | Action::Free { bytes: Some(bytes) } => text += &format!(" {bytes}"),
+            Action::Compute { time } | Action::Sleep { time } => text += &format!(" {time}"),
+            Action::Wait { event } | Action::Signal { event } => text += &format!(" {event}"),
+            _ => {}
+        }
+        text + ">"
+    }
+}
+
+/// Read a file, or a piece of it, as read(2) does.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+///     Absolute, as the process's host sees it.
+/// offset_bytes : float
+///     First byte.
+/// size_bytes : float, optional
+///     How many bytes; up to the end of the file if not given.
+/// call_bytes : float, optional
+///     Bytes of one call; all in one if not given.
+/// buffer : {"reused", "fresh"}
+///     "fresh" takes new anonymous memory of the size of the read, held until `free` or the process's end.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+#[pyo3(
+    signature = (path, *, offset_bytes=0.0, size_bytes=None, call_bytes=None, buffer="reused"),
+    text_signature = "(path, *, offset_bytes=0, size_bytes=None, call_bytes=None, buffer='reused')"
+)]
+pub fn read(
+    #[pyo3(from_py_with = path)] path: Arc<str>,
+    offset_bytes: f64,
+    size_bytes: Option<f64>,
+    call_bytes: Option<f64>,
+    buffer: &str,
+) -> PyResult<Operation> {
+    let buffer = [Buffer::Reused, Buffer::Fresh][one_of("buffer", buffer, &Buffer::NAMES)?];
+    let offset = bytes("offset_bytes", offset_bytes)?.0;
+    let size = size_bytes.map(|size| bytes("size_bytes", size)).transpose()?;
+    let call = call_size(call_bytes)?;
+    Ok(Action::Read { path, offset, bytes: size, call, buffer }.into())
+}
+
+/// Write to a file as write(2) does; makes it if it is not there.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+///     Absolute, as the process's host sees it.
+/// size_bytes : float
+///     How many bytes.
+/// offset_bytes : float
+///     First byte.
+/// append : bool
+///     Write at the end of the file instead.
+/// call_bytes : float, optional
+///     Bytes of one call; all in one if not given.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+#[pyo3(
+    signature = (path, *, size_bytes, offset_bytes=0.0, append=false, call_bytes=None),
+    text_signature = "(path, *, size_bytes, offset_bytes=0, append=False, call_bytes=None)"
+)]
+pub fn write(
+    #[pyo3(from_py_with = path)] path: Arc<str>,
+    size_bytes: f64,
+    offset_bytes: f64,
+    append: bool,
+    call_bytes: Option<f64>,
+) -> PyResult<Operation> {
+    let size = bytes("size_bytes", size_bytes)?;
+    let offset = bytes("offset_bytes", offset_bytes)?.0;
+    let call = call_size(call_bytes)?;
+    Ok(Action::Write { path, offset: (!append).then_some(offset), bytes: size, call }.into())
+}
+
+fn call_size(call_bytes: Option<f64>) -> PyResult<Option<Bytes>> {
+    call_bytes.map(|call| positive_bytes("call_bytes", call)).transpose()
+}
+
+/// Open a file as open(2) does; takes no time by itself.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+/// create : bool
+///     Make the file if it is not there.
+/// truncate : bool
+///     Empty it; its pages leave the cache, dirty ones unwritten.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+#[pyo3(signature = (path, *, create=false, truncate=false))]
+pub fn open(#[pyo3(from_py_with = path)] path: Arc<str>, create: bool, truncate: bool) -> Operation {
+    Action::Open { path, create, truncate }.into()
+}
+
+/// Close a file; takes no time.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn close(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
+    Action::Close { path }.into()
+}
+
+/// Wait until the file's dirty pages are on its device, as fsync(2) does.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn fsync(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
+    Action::Fsync { path }.into()
+}
+
+/// Set the size of a file; pages beyond it leave the cache, dirty ones unwritten.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+/// size_bytes : float
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+#[pyo3(signature = (path, *, size_bytes))]
+pub fn truncate(#[pyo3(from_py_with = path)] path: Arc<str>, size_bytes: f64) -> PyResult<Operation> {
+    Ok(Action::Truncate { path, size: bytes("size_bytes", size_bytes)? }.into())
+}
+
+/// Remove a file and its pages.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn unlink(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
+    Action::Unlink { path }.into()
+}
+
+/// Drop all clean pages of the process's host, as writing 3 to /proc/sys/vm/drop_caches does.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn drop_caches() -> Operation {
+    Action::DropCaches.into()
+}
+
+/// Tell the kernel how a file will be used, as posix_fadvise(2) does over the whole file.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+/// advice : {"dontneed", "willneed", "sequential", "random", "normal"}
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+#[pyo3(signature = (path, *, advice))]
+pub fn fadvise(#[pyo3(from_py_with = path)] path: Arc<str>, advice: &str) -> PyResult<Operation> {
+    const ALL: [Advice; Advice::NAMES.len()] =
+        [Advice::DontNeed, Advice::WillNeed, Advice::Sequential, Advice::Random, Advice::Normal];
+    let advice = ALL[one_of("advice", advice, &Advice::NAMES)?];
+    Ok(Action::Fadvise { path, advice }.into())
+}
+
+/// Work on one core; takes longer when more processes than cores run.
+///
+/// Parameters
+/// ----------
+/// duration_s : float
+///     Time on an idle host.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn compute(duration_s: f64) -> PyResult<Operation> {
+    Ok(Action::Compute { time: seconds("duration_s", duration_s)? }.into())
+}
+
+/// Wait without a core.
+///
+/// Parameters
+/// ----------
+/// duration_s : float
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn sleep(duration_s: f64) -> PyResult<Operation> {
+    Ok(Action::Sleep { time: seconds("duration_s", duration_s)? }.into())
+}
+
+/// Take anonymous memory.
+///
+/// Parameters
+/// ----------
+/// size_bytes : float
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn alloc(size_bytes: f64) -> PyResult<Operation> {
+    Ok(Action::Allocate { bytes: bytes("size_bytes", size_bytes)? }.into())
+}
+
+/// Give anonymous memory back.
+///
+/// Parameters
+/// ----------
+/// size_bytes : float, optional
+///     How much; all that the process holds if not given.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+#[pyo3(signature = (size_bytes=None))]
+pub fn free(size_bytes: Option<f64>) -> PyResult<Operation> {
+    Ok(Action::Free { bytes: size_bytes.map(|size| bytes("size_bytes", size)).transpose()? }.into())
+}
+
+/// Wait until an event has been signalled.
+///
+/// Parameters
+/// ----------
+/// event : str
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn wait(event: &str) -> Operation {
+    Action::Wait { event: event.into() }.into()
+}
+
+/// Signal an event, once and for all.
+///
+/// Parameters
+/// ----------
+/// event : str
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn signal(event: &str) -> Operation {
+    Action::Signal { event: event.into() }.into()
+}
+
+/// End the process here, which frees its memory.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn exit() -> Operation {
+    Action::Exit.into()
+}

@@ -1,0 +1,92 @@
+//! Numbers, paths and words as Python gives them.
+
+use std::path::{Component, PathBuf};
+use std::sync::Arc;
+
+use pagecast_core::units::{Bytes, BytesPerSecond, Nanos};
+use pyo3::prelude::*;
+
+use crate::errors::ScenarioError;
+
+/// 2^53: a float above it does not hold every whole number, and no machine we model is larger.
+const LARGEST: f64 = 9_007_199_254_740_992.0;
+
+/// `value` as a size, rounded to whole bytes. `name` is the argument's, for the message.
+pub fn bytes(name: &str, value: f64) -> PyResult<Bytes> {
+    checked(name, value, 1.0, "a size").map(Bytes)
+}
+
+/// `value` as a size of at least one byte.
+pub fn positive_bytes(name: &str, value: f64) -> PyResult<Bytes> {
+    match bytes(name, value)? {
+        Bytes::ZERO => Err(ScenarioError::new_err(format!("{name}={value}: must be at least one byte"))),
+        size => Ok(size),
+    }
+}
+
+/// `value` seconds as a time, rounded to whole nanoseconds.
+pub fn seconds(name: &str, value: f64) -> PyResult<Nanos> {
+    checked(name, value, 1e9, "a time").map(Nanos)
+}
+
+fn checked(name: &str, value: f64, scale: f64, what: &str) -> PyResult<u64> {
+    let wrong = if !value.is_finite() {
+        "must be a finite number"
+    } else if value < 0.0 {
+        "cannot be negative"
+    } else if value * scale > LARGEST {
+        "is too large"
+    } else {
+        return Ok((value * scale).round() as u64);
+    };
+    Err(ScenarioError::new_err(format!("{name}={value}: {what} {wrong}")))
+}
+
+/// A path of the simulated host: a `str` or path-like, UTF-8, absolute.
+pub fn path(value: &Bound<'_, PyAny>) -> PyResult<Arc<str>> {
+    let path: PathBuf = value.extract()?;
+    let Some(text) = path.to_str() else {
+        return Err(ScenarioError::new_err(format!("path {path:?} is not UTF-8; rename the file")));
+    };
+    let wrong = |what: &str| Err(ScenarioError::new_err(format!("path {text:?} {what}")));
+    if !text.starts_with('/') {
+        return wrong("is not absolute; begin it with `/`");
+    }
+    if text.contains(char::is_control) {
+        return wrong("has a control character; remove it");
+    }
+    if path.components().any(|part| part == Component::ParentDir) {
+        return wrong("has \"..\" in it; write the path out");
+    }
+    // The normal form of scenario files: no slash at the end, no empty or "." parts.
+    let normal: PathBuf = path.components().collect();
+    Ok(normal.to_str().expect("a part of a UTF-8 path is UTF-8").into())
+}
+
+/// The position of `word` among `words`.
+pub fn one_of(name: &str, word: &str, words: &[&str]) -> PyResult<usize> {
+    words.iter().position(|known| *known == word).ok_or_else(|| {
+        ScenarioError::new_err(format!("{name}={word:?} is not known; choose one of {}", words.join(", ")))
+    })
+}
+
+/// A size as a person reads it: "20 GB".
+#[pyfunction]
+#[pyo3(signature = (size_bytes, /))]
+pub fn format_bytes(size_bytes: u64) -> String {
+    Bytes(size_bytes).to_string()
+}
+
+/// A rate as a person reads it: "465 MB/s".
+#[pyfunction]
+#[pyo3(signature = (rate_bytes_per_s, /))]
+pub fn format_rate(rate_bytes_per_s: f64) -> String {
+    BytesPerSecond(rate_bytes_per_s).to_string()
+}
+
+/// A time as a person reads it: "43.011 s".
+#[pyfunction]
+#[pyo3(signature = (time_s, /))]
+pub fn format_seconds(time_s: f64) -> String {
+    Nanos::from_seconds(time_s).to_string()
+}

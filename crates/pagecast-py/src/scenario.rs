@@ -1,0 +1,183 @@
+//! Machines and scenarios, from TOML and from Python.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pagecast_core::MODELS;
+use pagecast_core::machine;
+use pagecast_core::scenario::{self, Residency, load_machine, machine_to_toml};
+use pagecast_core::workload::{InitialFile, Process};
+use pyo3::prelude::*;
+
+use crate::errors::{self, ScenarioError};
+use crate::program::Factory;
+use crate::quantity::{bytes, path, seconds};
+
+/// What the hardware and its kernel settings are.
+#[pyclass(frozen, eq, module = "pagecast._core")]
+#[derive(PartialEq)]
+pub struct Machine(machine::Machine);
+
+#[pymethods]
+impl Machine {
+    /// Parse the text of a machine file.
+    #[staticmethod]
+    #[pyo3(signature = (text, origin, *, base_dir, machine_dir))]
+    fn from_toml(text: &[u8], origin: &str, base_dir: PathBuf, machine_dir: PathBuf) -> PyResult<Self> {
+        let machine = load_machine(text, origin, &base_dir, &machine_dir);
+        machine.map(Self).map_err(|error| errors::scenario(&error))
+    }
+
+    /// The names of its hosts.
+    #[getter]
+    fn hosts(&self) -> Vec<&str> {
+        self.0.hosts.iter().map(|host| host.name.as_str()).collect()
+    }
+
+    /// SHA-256 of the canonical text, in hexadecimal.
+    #[getter]
+    fn hash(&self, py: Python<'_>) -> PyResult<String> {
+        machine_hash(py, &self.0)
+    }
+
+    /// The machine as a canonical text that can be read again.
+    fn to_toml(&self) -> String {
+        machine_to_toml(&self.0)
+    }
+}
+
+/// Of a file: host, path, size and cached bytes.
+type FileParts<'py> = (Option<String>, Bound<'py, PyAny>, f64, f64);
+/// Of a process: name, host, after, start in seconds, and a callable that gives an iterator of operations.
+type ProcessParts = (String, Option<String>, Vec<String>, f64, Py<PyAny>);
+
+/// A machine, the files on it and the processes; can be simulated any number of times.
+#[pyclass(frozen, module = "pagecast._core")]
+pub struct Scenario(pub scenario::Scenario);
+
+#[pymethods]
+impl Scenario {
+    /// Parse the text of a scenario.
+    #[staticmethod]
+    #[pyo3(signature = (text, origin, *, base_dir, machine_dir, overrides))]
+    fn from_toml(
+        text: &[u8],
+        origin: &str,
+        base_dir: PathBuf,
+        machine_dir: PathBuf,
+        overrides: Vec<String>,
+    ) -> PyResult<Self> {
+        let read = || {
+            let mut scenario =
+                scenario::Scenario::from_toml(text, origin, &base_dir, &machine_dir, &overrides)?;
+            scenario.check_models(&MODELS)?;
+            if scenario.models.is_empty() {
+                scenario.models = all_models();
+            }
+            Ok(scenario)
+        };
+        read().map(Self).map_err(|error| errors::scenario(&error))
+    }
+
+    /// Put a scenario together.
+    #[staticmethod]
+    fn from_parts(
+        machine: &Machine,
+        files: Vec<FileParts<'_>>,
+        processes: Vec<ProcessParts>,
+    ) -> PyResult<Self> {
+        let host = |name: Option<String>| host_index(&machine.0, name);
+        let files = files.into_iter().map(|(on, name, size, cached)| {
+            let (size, cached) = (bytes("size_bytes", size)?, bytes("cached_bytes", cached)?);
+            Ok(InitialFile { host: host(on)?, path: path(&name)?, size, cached })
+        });
+        let processes = processes.into_iter().map(|(name, on, after, start, callable)| {
+            let process: Arc<str> = name.into();
+            Ok(Process {
+                name: process.clone(),
+                host: host(on)?,
+                after: after.into_iter().map(Arc::from).collect(),
+                start: seconds("start_s", start)?,
+                program: Arc::new(Factory { process, callable }),
+            })
+        });
+        Ok(Self(scenario::Scenario {
+            origin: "<python>".to_owned(),
+            models: all_models(),
+            model_options: BTreeMap::new(),
+            residency: Residency::End,
+            machine: machine.0.clone(),
+            files: files.collect::<PyResult<_>>()?,
+            processes: processes.collect::<PyResult<_>>()?,
+        }))
+    }
+
+    /// Where it came from: a file name, or "<python>".
+    #[getter]
+    fn origin(&self) -> &str {
+        &self.0.origin
+    }
+
+    /// The models that it asks for by itself.
+    #[getter]
+    fn models(&self) -> Vec<String> {
+        self.0.models.clone()
+    }
+
+    /// The names of its hosts.
+    #[getter]
+    fn hosts(&self) -> Vec<&str> {
+        self.0.machine.hosts.iter().map(|host| host.name.as_str()).collect()
+    }
+
+    /// The names of its processes.
+    #[getter]
+    fn processes(&self) -> Vec<&str> {
+        self.0.processes.iter().map(|process| &*process.name).collect()
+    }
+
+    /// The paths of the files that exist before time 0.
+    #[getter]
+    fn files(&self) -> Vec<&str> {
+        self.0.files.iter().map(|file| &*file.path).collect()
+    }
+
+    /// SHA-256 of the canonical text of its machine, in hexadecimal.
+    #[getter]
+    pub fn machine_hash(&self, py: Python<'_>) -> PyResult<String> {
+        machine_hash(py, &self.0.machine)
+    }
+}
+
+impl Scenario {
+    /// The options that it gives a model.
+    pub fn options(&self, model: &str) -> BTreeMap<String, String> {
+        let given = self.0.model_options.get(model).into_iter().flatten();
+        given.map(|(key, value)| (key.clone(), value.text.clone())).collect()
+    }
+}
+
+/// Who is asked if nobody is named.
+fn all_models() -> Vec<String> {
+    MODELS.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn host_index(machine: &machine::Machine, name: Option<String>) -> PyResult<usize> {
+    let Some(name) = name else { return Ok(0) };
+    machine.hosts.iter().position(|host| host.name == name).ok_or_else(|| {
+        let known: Vec<_> = machine.hosts.iter().map(|host| host.name.as_str()).collect();
+        ScenarioError::new_err(format!("there is no host {name:?}; choose one of {}", known.join(", ")))
+    })
+}
+
+fn machine_hash(py: Python<'_>, machine: &machine::Machine) -> PyResult<String> {
+    let text = machine_to_toml(machine);
+    py.import("hashlib")?.call_method1("sha256", (text.as_bytes(),))?.call_method0("hexdigest")?.extract()
+}
+
+/// The JSON schema of a scenario, for editors.
+#[pyfunction]
+pub fn json_schema() -> String {
+    scenario::json_schema()
+}

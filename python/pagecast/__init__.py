@@ -1,0 +1,113 @@
+"""pagecast forecasts Linux file I/O through the page cache.
+
+Examples
+--------
+>>> import pagecast as pc
+>>> def app():
+...     yield pc.read("/data/f1", buffer="fresh")
+...     yield pc.compute(28.0)
+...     yield pc.write("/data/f2", size_bytes=20e9, call_bytes=2**20)
+>>> scenario = pc.Scenario(
+...     pc.load_machine("wrench-cluster"), processes={"app": app}, files={"/data/f1": 20e9}
+... )
+>>> result = pc.simulate(scenario, model="no-cache")
+>>> result.operations["operation"]
+['read', 'compute', 'write']
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from pagecast._core import (
+    MODELS,
+    Machine,
+    Operation,
+    __version__,
+    alloc,
+    close,
+    compute,
+    drop_caches,
+    exit,
+    fadvise,
+    free,
+    fsync,
+    open,
+    read,
+    signal,
+    sleep,
+    truncate,
+    unlink,
+    wait,
+    write,
+)
+
+if TYPE_CHECKING:
+    from pagecast import errors, plot
+    from pagecast.api import File, Process, Scenario, list_machines, load_machine, simulate
+    from pagecast.errors import PagecastError, ScenarioError, SimulationError
+    from pagecast.result import Columns, Result
+
+__all__ = [
+    "MODELS",
+    "Columns",
+    "File",
+    "Machine",
+    "Operation",
+    "PagecastError",
+    "Process",
+    "Result",
+    "Scenario",
+    "ScenarioError",
+    "SimulationError",
+    "__version__",
+    "alloc",
+    "close",
+    "compute",
+    "drop_caches",
+    "errors",
+    "exit",
+    "fadvise",
+    "free",
+    "fsync",
+    "list_machines",
+    "load_machine",
+    "open",
+    "plot",
+    "read",
+    "signal",
+    "simulate",
+    "sleep",
+    "truncate",
+    "unlink",
+    "wait",
+    "write",
+]
+
+# Imported at first use, so that `import pagecast` and `pagecast --help` stay quick.
+_LAZY = {
+    "Columns": "pagecast.result",
+    "File": "pagecast.api",
+    "PagecastError": "pagecast.errors",
+    "Process": "pagecast.api",
+    "Result": "pagecast.result",
+    "Scenario": "pagecast.api",
+    "ScenarioError": "pagecast.errors",
+    "SimulationError": "pagecast.errors",
+    "list_machines": "pagecast.api",
+    "load_machine": "pagecast.api",
+    "simulate": "pagecast.api",
+}
+_LAZY_MODULES = ("errors", "plot")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY_MODULES:
+        return importlib.import_module(f"pagecast.{name}")
+    if name in _LAZY:
+        value = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
+        return value
+    raise AttributeError(f"module 'pagecast' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,161 @@
+"""Types of the compiled part of pagecast; `make lint` checks them against it with stubtest."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, SupportsFloat, TypeAlias, final
+
+__all__ = [
+    "MODELS",
+    "Machine",
+    "Operation",
+    "Result",
+    "Scenario",
+    "__version__",
+    "alloc",
+    "close",
+    "compute",
+    "drop_caches",
+    "exit",
+    "fadvise",
+    "format_bytes",
+    "format_rate",
+    "format_seconds",
+    "free",
+    "fsync",
+    "json_schema",
+    "open",
+    "read",
+    "signal",
+    "simulate",
+    "sleep",
+    "truncate",
+    "unlink",
+    "wait",
+    "write",
+]
+
+_Path: TypeAlias = str | os.PathLike[str]
+
+__version__: str
+MODELS: list[str]
+
+@final
+class Operation:
+    __hash__: None  # type: ignore[assignment]
+    @property
+    def name(self) -> str: ...
+    @property
+    def path(self) -> str | None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+def read(
+    path: _Path,
+    *,
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+    call_bytes: SupportsFloat | None = None,
+    buffer: Literal["reused", "fresh"] = "reused",
+) -> Operation: ...
+def write(
+    path: _Path,
+    *,
+    size_bytes: SupportsFloat,
+    offset_bytes: SupportsFloat = 0,
+    append: bool = False,
+    call_bytes: SupportsFloat | None = None,
+) -> Operation: ...
+def open(path: _Path, *, create: bool = False, truncate: bool = False) -> Operation: ...
+def close(path: _Path) -> Operation: ...
+def fsync(path: _Path) -> Operation: ...
+def truncate(path: _Path, *, size_bytes: SupportsFloat) -> Operation: ...
+def unlink(path: _Path) -> Operation: ...
+def drop_caches() -> Operation: ...
+def fadvise(
+    path: _Path, *, advice: Literal["dontneed", "willneed", "sequential", "random", "normal"]
+) -> Operation: ...
+def compute(duration_s: SupportsFloat) -> Operation: ...
+def sleep(duration_s: SupportsFloat) -> Operation: ...
+def alloc(size_bytes: SupportsFloat) -> Operation: ...
+def free(size_bytes: SupportsFloat | None = None) -> Operation: ...
+def wait(event: str) -> Operation: ...
+def signal(event: str) -> Operation: ...
+def exit() -> Operation: ...
+def format_bytes(size_bytes: int, /) -> str: ...
+def format_rate(rate_bytes_per_s: SupportsFloat, /) -> str: ...
+def format_seconds(time_s: SupportsFloat, /) -> str: ...
+def json_schema() -> str: ...
+@final
+class Machine:
+    __hash__: None  # type: ignore[assignment]
+    @staticmethod
+    def from_toml(text: bytes, origin: str, *, base_dir: _Path, machine_dir: _Path) -> Machine: ...
+    @property
+    def hosts(self) -> list[str]: ...
+    @property
+    def hash(self) -> str: ...
+    def to_toml(self) -> str: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+@final
+class Scenario:
+    @staticmethod
+    def from_toml(
+        text: bytes,
+        origin: str,
+        *,
+        base_dir: _Path,
+        machine_dir: _Path,
+        overrides: Sequence[str],
+    ) -> Scenario: ...
+    @staticmethod
+    def from_parts(
+        machine: Machine,
+        files: Sequence[tuple[str | None, _Path, SupportsFloat, SupportsFloat]],
+        processes: Sequence[
+            tuple[str, str | None, Sequence[str], SupportsFloat, Callable[[], Iterable[Operation]]]
+        ],
+    ) -> Scenario: ...
+    @property
+    def origin(self) -> str: ...
+    @property
+    def models(self) -> list[str]: ...
+    @property
+    def hosts(self) -> list[str]: ...
+    @property
+    def processes(self) -> list[str]: ...
+    @property
+    def files(self) -> list[str]: ...
+    @property
+    def machine_hash(self) -> str: ...
+
+@final
+class Result:
+    @property
+    def model(self) -> str: ...
+    @property
+    def options(self) -> dict[str, str]: ...
+    @property
+    def machine_hash(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def origin(self) -> str: ...
+    @property
+    def wall_s(self) -> float: ...
+    @property
+    def end_s(self) -> float: ...
+    @property
+    def events_left_out(self) -> int: ...
+    def columns(self, table: str) -> dict[str, Any]: ...
+
+def simulate(
+    scenario: Scenario,
+    model: str,
+    *,
+    seed: int = 0,
+    options: Mapping[str, str] | None = None,
+    residency: str | None = None,
+    progress: Callable[[float, float], object] | None = None,
+) -> Result: ...

@@ -1,0 +1,57 @@
+"""The ``pagecast`` command: a table of contents; each sub-command is one file."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from pagecast._core import __version__
+from pagecast.cli.failures import run
+
+__all__ = ["cli", "main"]
+
+COMMANDS = {
+    "simulate": "pagecast.cli.simulate",
+    "check": "pagecast.cli.check",
+    "init": "pagecast.cli.init",
+    "machine": "pagecast.cli.machine",
+    "reproduce": "pagecast.cli.reproduce",
+    "schema": "pagecast.cli.schema",
+    "completion": "pagecast.cli.completion",
+}
+"""In the order of the help; each module has a click command `command`, imported when it is needed."""
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[name]).command
+        return command
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.version_option(__version__, prog_name="pagecast", message="%(prog)s %(version)s")
+def cli(**_: Any) -> None:
+    """Forecast Linux file I/O through the page cache.
+
+    \b
+    Examples:
+      pagecast init scenario.toml                     write a commented scenario to start from
+      pagecast simulate scenario.toml                 how long each read and write takes, and why
+      pagecast simulate scenario.toml --set machine.vm.dirty_ratio=10 --model wrench
+      pagecast reproduce wrench-cache                 forecasts beside measured times
+
+    Results go to stdout, all else to stderr. Exit codes: 0 fine, 1 a check failed, 2 wrong use or bad input,
+    3 the simulated workload cannot go on, 70 a mistake in pagecast, 130 interrupted.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and end Python with its exit code."""
+    sys.exit(run(cli, sys.argv[1:] if arguments is None else arguments))

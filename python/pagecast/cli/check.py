@@ -1,0 +1,47 @@
+"""``pagecast check``: read a scenario and say whether it can be understood."""
+
+import json
+
+import click
+
+from pagecast._core import MODELS
+from pagecast.cli import options
+from pagecast.errors import UnknownModelError
+
+__all__ = ["command"]
+
+
+@click.command("check")
+@options.scenario
+@options.models
+@options.overrides
+@options.as_json
+def command(scenario: str, models: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -> None:
+    """Read SCENARIO without simulating it.
+
+    Finds unknown keys, missing units and wrong values. What only time can tell, such as a deadlock, is found
+    by `pagecast simulate`.
+    """
+    loaded = options.load_scenario(scenario, overrides)
+    for model in models:
+        if model not in MODELS:
+            raise UnknownModelError(f"there is no model `{model}`; choose one of {', '.join(MODELS)}")
+    found = {
+        "models": list(models) or loaded.models,
+        "hosts": loaded.hosts,
+        "processes": loaded.processes,
+        "files": loaded.files,
+        "machine_hash": loaded.machine_hash,
+    }
+    if as_json:
+        click.echo(json.dumps({"schema_version": 1, "scenario": loaded.origin, **found}, ensure_ascii=False))
+        return
+    click.echo(
+        f"{loaded.origin}: fine. {_count(loaded.processes, 'process', 'processes')} and "
+        f"{_count(loaded.files, 'file', 'files')} on {_count(loaded.hosts, 'host', 'hosts')}; "
+        f"models {', '.join(found['models'])}."
+    )
+
+
+def _count(things: list[str], one: str, many: str) -> str:
+    return f"{len(things)} {one if len(things) == 1 else many}"

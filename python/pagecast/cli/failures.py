@@ -1,0 +1,101 @@
+"""What the command says when something goes wrong, and the exit code it gives."""
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+from click.shell_completion import shell_complete
+
+from pagecast._core import __version__
+from pagecast.exit_codes import ExitCode
+
+__all__ = ["COMPLETION", "NAME", "run"]
+
+NAME = "pagecast"
+COMPLETION = "_PAGECAST_COMPLETE"
+"""The variable in which a shell asks for completions."""
+
+
+def run(command: click.Command, arguments: Sequence[str]) -> int:
+    """Run a command; every way it can end becomes one exit code and at most one message on stderr.
+
+    Parameters
+    ----------
+    command : click.Command
+    arguments : sequence of str
+
+    Returns
+    -------
+    int
+        One of `ExitCode`.
+    """
+    try:
+        if instruction := os.environ.get(COMPLETION):
+            return shell_complete(command, {}, NAME, COMPLETION, instruction)
+        # Not `command.main`: it ends with 1 when a pipe is closed, and that is no error.
+        with command.make_context(NAME, list(arguments)) as context:
+            command.invoke(context)
+        sys.stdout.flush()
+        return ExitCode.OK
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return ExitCode.BAD_INPUT
+    except click.ClickException as error:
+        error.show()
+        return ExitCode.BAD_INPUT
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("\npagecast: interrupted", err=True)  # the terminal's ^C has a line of its own
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        _drop_stdout()
+        return ExitCode.OK
+    except SystemExit:
+        raise
+    except BaseException as error:  # a broken promise of the core (a Rust panic) is no `Exception`
+        return _failure(error)
+
+
+def _failure(error: BaseException) -> int:
+    from pagecast.errors import PagecastError, SimulationError
+
+    if isinstance(error, SimulationError):
+        _say(str(error))
+        return ExitCode.SIMULATION_FAILED
+    if isinstance(error, PagecastError):
+        _say(str(error))
+        return ExitCode.BAD_INPUT
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+        _drop_stdout()
+        _say(f"the output cannot be written ({error.strerror})")
+        return ExitCode.BAD_INPUT
+    return _unforeseen(error)
+
+
+def _unforeseen(error: BaseException) -> int:
+    if os.environ.get("PAGECAST_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exception(error)
+    python = ".".join(map(str, sys.version_info[:3]))
+    _say(
+        f"this is a mistake in pagecast, not yours: {type(error).__name__}: {error}\n"
+        f"Please report it with the command, its input and this line: pagecast {__version__}, "
+        f"Python {python}, {sys.platform}. PAGECAST_DEBUG=1 shows where it happened."
+    )
+    return ExitCode.UNFORESEEN
+
+
+def _say(text: str) -> None:
+    try:
+        click.echo(f"pagecast: error: {text}", err=True)
+    except OSError:
+        return  # nobody listens; the exit code still tells
+
+
+def _drop_stdout() -> None:
+    """Let nothing more go to stdout, so that Python does not complain about it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,30 @@
+"""``pagecast init``: a commented scenario to start from."""
+
+from pathlib import Path
+
+import click
+
+from pagecast.errors import OutputError
+
+__all__ = ["command"]
+
+STARTER = Path(__file__).with_name("starter.toml")
+
+
+@click.command("init")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), default=Path("scenario.toml"))
+@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+def command(file: Path, force: bool) -> None:
+    """Write a commented scenario to FILE (scenario.toml if not given, - for stdout)."""
+    text = STARTER.read_text(encoding="utf-8")
+    if str(file) == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        with file.open("w" if force else "x", encoding="utf-8") as output:
+            output.write(text)
+    except FileExistsError:
+        raise OutputError(f"{file}: is there already; choose another name or add --force") from None
+    except OSError as error:
+        raise OutputError(f"{file}: cannot be written ({error.strerror})") from None
+    click.echo(f"Wrote {file}. Next: pagecast simulate {file}", err=True)

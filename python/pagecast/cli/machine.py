@@ -1,0 +1,48 @@
+"""``pagecast machine``: the machines that are shipped."""
+
+import json
+
+import click
+
+from pagecast.api import list_machines, load_machine, machine_path
+from pagecast.cli import options
+
+__all__ = ["command"]
+
+
+@click.group("machine")
+def command() -> None:
+    """List and show the machines that are shipped.
+
+    A scenario names one with `from = "NAME"` in [machine] and overrides what differs.
+    """
+
+
+@command.command("list")
+@options.as_json
+def list_command(as_json: bool) -> None:
+    """List the machines by name."""
+    about = {name: _about(name) for name in list_machines()}
+    if as_json:
+        machines = [
+            {"name": name, "about": text, "machine_hash": load_machine(name).hash}
+            for name, text in about.items()
+        ]
+        click.echo(json.dumps({"schema_version": 1, "machines": machines}, ensure_ascii=False))
+        return
+    width = max(map(len, about), default=0)
+    for name, text in about.items():
+        click.echo(f"{name:{width}}  {text}")
+
+
+@command.command("show")
+@click.argument("name")
+def show_command(name: str) -> None:
+    """Print the file of a machine, with the source of each number."""
+    click.echo(machine_path(name).read_text(encoding="utf-8"), nl=False)
+
+
+def _about(name: str) -> str:
+    """Give the first line of comment of a machine file: what it describes."""
+    first = machine_path(name).read_text(encoding="utf-8").partition("\n")[0]
+    return first.lstrip("# ").rstrip(".")

@@ -1,0 +1,80 @@
+"""A progress display on stderr, for anything that takes over a second, and only on a terminal."""
+
+import math
+import sys
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
+__all__ = ["Progress"]
+
+_PATIENCE_S = 1.0
+"""How long a person waits without a sign."""
+
+
+class Progress:
+    """Use it in a ``with`` block; it appears after a second and takes itself away at the end."""
+
+    def __init__(self) -> None:
+        self._timer = threading.Timer(_PATIENCE_S, self._appear)
+        self._timer.daemon = True
+        self._lock = threading.Lock()
+        self._state: dict[str, Any] = {"description": "", "detail": "", "total": None}
+        self._display: RichProgress | None = None
+
+    def __enter__(self) -> "Progress":
+        if sys.stderr.isatty():
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            if self._display is not None:
+                self._display.stop()
+
+    def begin(self, what: str) -> None:
+        """Say what is done next."""
+        self._update(description=what, detail="", total=None)
+
+    def simulated(self, fraction: float, simulated_s: float) -> None:
+        """Take the progress of `pagecast.simulate`."""
+        total = {"total": None} if math.isnan(fraction) else {"total": 1.0, "completed": fraction}
+        self._update(detail=f"{simulated_s:,.1f} s simulated", **total)
+
+    def part(self, fraction: float, what: str) -> None:
+        """Take the progress of a study."""
+        self._update(description=what, total=1.0, completed=fraction)
+
+    def _update(self, **state: Any) -> None:
+        with self._lock:
+            self._state |= state
+            if self._display is not None:
+                self._display.update(self._display.tasks[0].id, **state)
+
+    def _appear(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as RichProgress
+
+        display = RichProgress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[detail]}"),
+            console=Console(stderr=True),
+            transient=True,
+            refresh_per_second=8,
+        )
+        with self._lock:
+            if self._timer.finished.is_set():
+                return
+            display.add_task(**self._state)
+            display.start()
+            self._display = display

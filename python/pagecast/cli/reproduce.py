@@ -1,0 +1,119 @@
+"""``pagecast reproduce``: run a published study again and hold the forecasts against what was measured."""
+
+import json
+import shlex
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from pagecast.cli import options
+from pagecast.studies import STUDIES, Outcome
+
+__all__ = ["command"]
+
+
+@click.command("reproduce")
+@click.argument("study", type=click.Choice(list(STUDIES)))
+@click.option("--exp", "experiments", multiple=True, metavar="N", help="Experiment; repeat it for several.")
+@options.models
+@click.option(
+    "--machine",
+    metavar="FILE",
+    help="Shipped machine or machine file, instead of the one that each model is judged on.",
+)
+@options.overrides
+@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Run N seeds and average.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIR",
+    help="Full recordings, for what the shipped summary figures do not hold.",
+)
+@options.as_json
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where report and results go.  [default: a directory called STUDY; nowhere with --json]",
+)
+def command(
+    study: str,
+    experiments: tuple[str, ...],
+    models: tuple[str, ...],
+    machine: str | None,
+    overrides: tuple[str, ...],
+    seeds: int | None,
+    data: Path | None,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    """Run the experiments of STUDY; print forecasts, measured times and errors, and write a report.
+
+    An earlier report of the same study in DIR is replaced.
+
+    \b
+    Examples:
+      pagecast reproduce wrench-cache
+      pagecast reproduce wrench-cache --exp 1 --exp 4 --model wrench
+      pagecast reproduce wrench-cache --set model.wrench.vintage=v1 --json > errors.json
+      pagecast reproduce wrench-cache --machine wrench-cluster --out measured-machine
+    """
+    from pagecast.cli.progress import Progress
+    from pagecast.export import check_directory
+    from pagecast.studies import load
+
+    if out is None and not as_json:
+        out = Path(study)
+    if out is not None:
+        check_directory(out, replace=_is_earlier_report(study, out))
+    with Progress() as progress:
+        progress.begin(f"running {study}")
+        outcome = load(study).run(
+            experiments=experiments,
+            models=models,
+            machine=machine,
+            overrides=overrides,
+            seeds=seeds,
+            data=data,
+            command=shlex.join(["pagecast", *sys.argv[1:]]),
+            progress=progress.part,
+        )
+        if out is not None:
+            progress.begin(f"writing {out}")
+            _save(study, outcome, out)
+    if as_json:
+        click.echo(json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False))
+    else:
+        from pagecast.cli.summary import new_console
+
+        outcome.print_to(new_console())
+    if out is not None:
+        click.echo(f"Report and results are in {out}", err=True)
+
+
+def _save(study: str, outcome: Outcome, out: Path) -> None:
+    from pagecast.export import PROVENANCE, new_directory
+
+    document = outcome.to_json()
+    missing = [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]
+    if missing:
+        click.echo(f"No report without {' and '.join(missing)}; pip install 'pagecast[plot]'", err=True)
+    with new_directory(out, replace=_is_earlier_report(study, out)) as folder:
+        for name, content in (("results.json", document), (PROVENANCE, document["provenance"])):
+            text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+            (folder / name).write_text(text + "\n", encoding="utf-8")
+        if not missing:
+            outcome.write_report(folder / "report.html")
+
+
+def _is_earlier_report(study: str, out: Path) -> bool:
+    """Tell whether a directory holds nothing but what an earlier run of the study left there."""
+    from pagecast.export import PROVENANCE
+
+    try:
+        provenance = json.loads((out / PROVENANCE).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(provenance, dict) and provenance.get("study") == study

@@ -1,0 +1,171 @@
+"""The operations of several results, collected into the rows of one table."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import zip_longest
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pagecast._core import format_bytes, format_rate, format_seconds
+from pagecast.api import Scenario
+from pagecast.result import Result
+
+__all__ = ["Forecast", "Operations", "Row"]
+
+_Integers: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
+
+_LEAST_SHARE = 0.05
+_MOST_PARTS = 3
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What one model says about the operations of one row, added up."""
+
+    count: int
+    time_s: float
+    bytes: int
+    parts_s: dict[str, float]
+
+    def time(self) -> str:
+        return format_seconds(self.time_s / self.count) if self.time_s else "0 s" if self.count else ""
+
+    def rate(self) -> str:
+        return format_rate(self.bytes / self.time_s) if self.bytes and self.time_s > 0 else ""
+
+    def parts(self) -> str:
+        """Give the parts that matter, largest first; nothing for a compute that is nothing but computing."""
+        shares = sorted(
+            ((part / self.time_s, name) for name, part in self.parts_s.items() if part), reverse=True
+        )
+        if not self.bytes and len(shares) == 1:
+            return ""
+        large = [(share, name) for share, name in shares if share >= _LEAST_SHARE][:_MOST_PARTS]
+        return ", ".join(f"{name.replace('_', ' ')} {share * 100:.0f} %" for share, name in large)
+
+
+@dataclass(frozen=True)
+class Row:
+    """An operation, or several like it of processes whose names differ in a number only."""
+
+    process: str
+    operation: str
+    path: str
+    forecasts: list[Forecast]
+
+    def who(self) -> str:
+        count = max(forecast.count for forecast in self.forecasts)
+        return f"{self.process} ×{count}" if count > 1 else self.process
+
+    def what(self) -> str:
+        return f"{self.operation} {self.path}".rstrip()
+
+    def size(self) -> str:
+        """Give the bytes of one operation."""
+        size = next(forecast.bytes // forecast.count for forecast in self.forecasts if forecast.count)
+        return format_bytes(size) if size else ""
+
+
+class Operations:
+    """Operations by row, in the order of processes and of their programs.
+
+    There may be millions, so they stay in arrays until they are shown.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    results : sequence of Result
+        One per model.
+    together : bool
+        Operations of processes whose names differ in a number only share a row.
+    """
+
+    def __init__(self, scenario: Scenario, results: Sequence[Result], *, together: bool) -> None:
+        names = {process: _generic(process) if together else process for process in scenario.processes}
+        self._names = list(dict.fromkeys(names.values()))
+        self._kinds = list(
+            dict.fromkeys(kind for result in results for kind in result.operations["operation"])
+        )
+        self._indices = 1 + max(int(result.operations["index"].max(initial=0)) for result in results)
+        self._results = results
+        numbers = {name: number for number, name in enumerate(self._names)}
+        places = {process: numbers[name] for process, name in names.items()}
+        keys = [self._keys(result, places) for result in results]
+        self._all_keys = np.unique(np.concatenate(keys))
+        self._groups = [np.searchsorted(self._all_keys, key) for key in keys]
+        self._shown = np.flatnonzero(self._matters())
+
+    def __len__(self) -> int:
+        return len(self._shown)
+
+    def rows(self, most: int | None) -> list[Row]:
+        """Give the first rows, or all of them."""
+        shown = self._shown[:most]
+        forecasts = [self._forecasts(number, shown) for number in range(len(self._results))]
+        paths = self._paths(shown)
+        rows = []
+        for number, key in enumerate(self._all_keys[shown].tolist()):
+            place, kind = key // (self._indices * len(self._kinds)), key % len(self._kinds)
+            of_models = [of_model[number] for of_model in forecasts]
+            rows.append(Row(self._names[place], self._kinds[kind], paths[number], of_models))
+        return rows
+
+    def _matters(self) -> Any:
+        """Tell which rows are worth showing: an open that takes no time under any model is not."""
+        moving = [number for number, kind in enumerate(self._kinds) if kind in ("read", "write")]
+        matters = np.isin(self._all_keys % max(len(self._kinds), 1), moving)
+        for number, result in enumerate(self._results):
+            matters |= self._sum(number, result.operations["duration_s"]) > 0
+        return matters
+
+    def _keys(self, result: Result, places: dict[str, int]) -> _Integers:
+        """Give a number for each operation, made of its place among processes and programs, and its kind."""
+        kinds = {kind: number for number, kind in enumerate(self._kinds)}
+        place = np.array([places[process] for process in result.operations["process"]], dtype=np.int64)
+        kind = np.array([kinds[name] for name in result.operations["operation"]], dtype=np.int64)
+        index: _Integers = result.operations["index"]
+        return (place * self._indices + index) * len(kinds) + kind
+
+    def _sum(self, number: int, column: Any) -> Any:
+        return np.bincount(self._groups[number], weights=column, minlength=len(self._all_keys))
+
+    def _forecasts(self, number: int, shown: _Integers) -> list[Forecast]:
+        operations, parts = self._results[number].operations, self._results[number].parts
+        count = np.bincount(self._groups[number], minlength=len(self._all_keys))[shown].tolist()
+        time_s = self._sum(number, operations["duration_s"])[shown].tolist()
+        size = self._sum(number, operations["bytes"])[shown].tolist()
+        names = [name for name in parts if name.endswith("_s")]
+        parts_s = np.array([self._sum(number, parts[name])[shown] for name in names]).T.tolist()
+        short = [name.removesuffix("_s") for name in names]
+        return [
+            Forecast(count[row], time_s[row], int(size[row]), dict(zip(short, parts_s[row], strict=True)))
+            for row in range(len(shown))
+        ]
+
+    def _paths(self, shown: _Integers) -> list[str]:
+        """Give the path of each row, or what its paths have in common."""
+        places = {group: row for row, group in enumerate(shown.tolist())}
+        paths: list[dict[str, None]] = [{} for _ in places]
+        for groups, result in zip(self._groups, self._results, strict=True):
+            column = result.operations["path"]
+            for at in np.flatnonzero(np.isin(groups, shown)).tolist():
+                paths[places[int(groups[at])]][column[at]] = None
+        return [reduce(_common, of_row) for of_row in paths]
+
+
+def _generic(process: str) -> str:
+    """Replace the first number of a name: copies of one process become the same."""
+    return re.sub(r"\d+", "{n}", process, count=1)
+
+
+def _common(one: str, other: str) -> str:
+    """Give what two paths have in common: numbers that differ become {n}."""
+    if one == other:
+        return one
+    pairs = list(zip_longest(*(re.split(r"(\d+|\{n\})", path) for path in (one, other))))
+    if any(left != right for left, right in pairs[::2]):
+        return "(several files)"
+    return "".join(str(left) if left == right else "{n}" for left, right in pairs)

@@ -1,0 +1,19 @@
+"""``pagecast schema``: what an editor needs to complete and check scenarios."""
+
+import click
+
+from pagecast._core import json_schema
+
+__all__ = ["command"]
+
+
+@click.command("schema")
+def command() -> None:
+    """Print the JSON schema of a scenario.
+
+    \b
+    For editors with TOML support (taplo, Even Better TOML):
+      pagecast schema > scenario.schema.json
+      and in the first line of a scenario: #:schema ./scenario.schema.json
+    """
+    click.echo(json_schema(), nl=False)

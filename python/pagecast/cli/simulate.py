@@ -1,0 +1,113 @@
+"""``pagecast simulate``: forecast a scenario under one or several models."""
+
+import json
+from pathlib import Path
+
+import click
+
+from pagecast.api import Scenario, simulate
+from pagecast.cli import options
+from pagecast.result import Result
+
+__all__ = ["command"]
+
+
+@click.command("simulate")
+@options.scenario
+@options.models
+@options.overrides
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**64 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of all random streams.",
+)
+@click.option(
+    "--residency",
+    type=click.Choice(["end", "operation"]),
+    help="When to note how much of each file is in memory: at the end, or after each file operation too.",
+)
+@options.as_json
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write tables, trace and figures to DIR."
+)
+@click.option("--force", is_flag=True, help="Replace an earlier output in DIR.")
+@click.option("--all", "every", is_flag=True, help="Show every operation, also when there are many.")
+def command(
+    scenario: str,
+    models: tuple[str, ...],
+    overrides: tuple[str, ...],
+    seed: int,
+    residency: str | None,
+    as_json: bool,
+    out: Path | None,
+    force: bool,
+    every: bool,
+) -> None:
+    """Forecast how long each operation of SCENARIO takes, and why.
+
+    SCENARIO is a TOML file, or - for stdin. Without --model, the models that it names are asked.
+
+    \b
+    Examples:
+      pagecast simulate scenario.toml
+      pagecast simulate scenario.toml --model wrench --model no-cache
+      pagecast simulate scenario.toml --set machine.memory.size="64 GB" --out results
+      pagecast simulate - --json < scenario.toml | jq .runs[0].operations
+
+    DIR gets a folder for each model, with all tables as CSV (and Parquet where pyarrow is installed), a
+    trace.json for ui.perfetto.dev, and figures where matplotlib is installed.
+    """
+    if out is not None:
+        from pagecast.export import check_directory
+
+        check_directory(out, replace=force)
+    loaded = options.load_scenario(scenario, overrides)
+    results = run(loaded, models or tuple(loaded.models), seed=seed, residency=residency)
+    if out is not None:
+        save(results, out, force=force)
+    if as_json:
+        click.echo(json.dumps(to_json(results), ensure_ascii=False, allow_nan=False))
+        return
+    from pagecast.cli.summary import print_summary
+
+    print_summary(loaded, results, every=every)
+    if out is not None:
+        click.echo(f"Tables, trace and figures are in {out}", err=True)
+
+
+def run(scenario: Scenario, models: tuple[str, ...], *, seed: int, residency: str | None) -> list[Result]:
+    """Simulate under each model, with a progress display for anything longer."""
+    from pagecast.cli.progress import Progress
+
+    results = []
+    with Progress() as progress:
+        for model in dict.fromkeys(models):
+            progress.begin(f"simulating under {model}")
+            results.append(
+                simulate(scenario, model=model, seed=seed, residency=residency, progress=progress.simulated)
+            )
+    return results
+
+
+def save(results: list[Result], out: Path, *, force: bool) -> None:
+    """Write everything to a directory, a folder for each model."""
+    from pagecast.cli.progress import Progress
+    from pagecast.export import new_directory, save_provenance, save_run
+
+    with Progress() as progress, new_directory(out, replace=force) as folder:
+        save_provenance(results, folder)
+        for result in results:
+            progress.begin(f"writing {out / result.model}")
+            (folder / result.model).mkdir()
+            save_run(result, folder / result.model)
+
+
+def to_json(results: list[Result]) -> dict[str, object]:
+    """Give the document of ``--json``."""
+    return {
+        "schema_version": 1,
+        "provenance": results[0].provenance,
+        "runs": [result.to_dict() for result in results],
+    }

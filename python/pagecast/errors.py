@@ -1,0 +1,73 @@
+"""Everything that can go wrong and is the user's or the machine's doing.
+
+The compiled core raises these classes too, so one ``except`` clause is enough. A message is one text: where
+(file and line, if there is one), what, and what to do about it.
+"""
+
+__all__ = [
+    "BeyondEndError",
+    "DeadlockError",
+    "DiskFullError",
+    "FileMissingError",
+    "NoMountError",
+    "OutOfMemoryError",
+    "OutputError",
+    "PagecastError",
+    "ProgramError",
+    "ScenarioError",
+    "SimulationError",
+    "StudyError",
+    "UnknownModelError",
+]
+
+
+class PagecastError(Exception):
+    """The base class of all errors of pagecast."""
+
+
+class ScenarioError(PagecastError, ValueError):
+    """A scenario, a machine or an operation that cannot be understood."""
+
+
+class UnknownModelError(ScenarioError):
+    """A model that does not exist, or an option that a model does not have."""
+
+
+class StudyError(PagecastError, ValueError):
+    """A study, an experiment or recordings that do not exist."""
+
+
+class SimulationError(PagecastError, RuntimeError):
+    """A simulated workload that cannot go on."""
+
+
+class NoMountError(SimulationError):
+    """A path that is under no mount of its host."""
+
+
+class FileMissingError(SimulationError):
+    """A file that does not exist in the simulation."""
+
+
+class BeyondEndError(SimulationError):
+    """A read that goes beyond the end of its file."""
+
+
+class DiskFullError(SimulationError):
+    """More on a simulated disk than fits."""
+
+
+class OutOfMemoryError(SimulationError):
+    """More anonymous memory than the simulated host has."""
+
+
+class DeadlockError(SimulationError):
+    """Processes that wait for each other, or for what never comes."""
+
+
+class ProgramError(SimulationError):
+    """A program (a Python generator) that failed; ``__cause__`` is its own exception."""
+
+
+class OutputError(PagecastError, OSError):
+    """Results that cannot be written where they should go."""

@@ -1,0 +1,11 @@
+"""Figures of one result; needs matplotlib.
+
+Each function draws into the given axes or into new ones and returns them. No global style is set, and nothing
+is shown.
+"""
+
+from pagecast.plot.cache_content import cache_content
+from pagecast.plot.parts import parts
+from pagecast.plot.timeline import timeline
+
+__all__ = ["cache_content", "parts", "timeline"]

@@ -1,0 +1,48 @@
+"""What all figures share: new axes, units, grids and legends."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["new_axes", "outside_legend", "quiet_frame", "size_scale"]
+
+_SCALES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+def new_axes() -> "Axes":
+    """Make axes in a new figure of pyplot, as a notebook expects."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(8, 4.5), layout="constrained")[1]
+
+
+def size_scale(largest_bytes: float) -> tuple[float, str]:
+    """Give the unit in which sizes up to this one read best.
+
+    Parameters
+    ----------
+    largest_bytes : float
+
+    Returns
+    -------
+    tuple of float and str
+        Bytes of the unit, and its name.
+    """
+    return next(((scale, unit) for scale, unit in _SCALES if largest_bytes >= scale), (1.0, "B"))
+
+
+def quiet_frame(ax: "Axes") -> None:
+    """Take away the lines that carry no data, and draw a light grid behind those that do."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(axis="both", color="#E5E5E5", linewidth=0.8)
+    ax.set_axisbelow(True)
+
+
+def outside_legend(ax: "Axes", entries: Iterable[object], *, columns: int = 1) -> None:
+    """Put a legend to the right of the axes, where it hides nothing."""
+    if list(entries):
+        ax.legend(
+            loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, ncols=columns, borderaxespad=0.0
+        )

@@ -1,0 +1,85 @@
+"""Where the time of the operations goes."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pagecast.plot.axes import new_axes, outside_legend, quiet_frame
+from pagecast.plot.style import PART_COLOURS, PART_HATCHES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pagecast.result import Result
+
+__all__ = ["parts"]
+
+_MOST_BARS = 40
+
+
+def parts(result: "Result", ax: "Axes | None" = None) -> "Axes":
+    """Draw the parts of the operations' durations as stacked bars.
+
+    One bar for each operation in the order of their starts. With more than 40 of them, one bar for the sum of
+    each kind of operation. Operations that take no time are left out.
+
+    Parameters
+    ----------
+    result : Result
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_axes() if ax is None else ax
+    labels, times = _bars(result)
+    left = np.zeros(len(labels))
+    position = np.arange(len(labels))
+    shown = [part for part in PART_COLOURS if times[part].any()]
+    for part in shown:
+        ax.barh(
+            position,
+            times[part],
+            left=left,
+            height=0.72,
+            label=part.replace("_", " "),
+            color=PART_COLOURS[part],
+            hatch=PART_HATCHES.get(part),
+            edgecolor="white",
+            linewidth=0.4,
+        )
+        left += times[part]
+    ax.set_yticks(position, labels, fontsize=_label_size(len(labels)))
+    ax.invert_yaxis()
+    ax.set_xlim(0, max(1.03 * left.max(initial=0), 1e-9))
+    ax.set(xlabel="time (s)", title=f"Where the time goes, forecast by {result.model}")
+    quiet_frame(ax)
+    ax.grid(visible=False, axis="y")
+    outside_legend(ax, shown)
+    return ax
+
+
+def _bars(result: "Result") -> tuple[list[str], dict[str, "np.ndarray[Any, Any]"]]:
+    """Give a label for each bar, and the times of each part."""
+    operations, table = result.operations, result.parts
+    taken = np.flatnonzero(operations["duration_s"] > 0)
+    taken = taken[np.argsort(operations["start_s"][taken], kind="stable")]
+    times = {part: table[f"{part}_s"][taken] for part in PART_COLOURS}
+    if len(taken) <= _MOST_BARS:
+        return [_label(operations, row) for row in taken.tolist()], times
+    kinds = [operations["operation"][row] for row in taken]
+    names = list(dict.fromkeys(kinds))
+    number = np.array([names.index(kind) for kind in kinds])
+    sums = {part: np.bincount(number, weights=values, minlength=len(names)) for part, values in times.items()}
+    counts = np.bincount(number, minlength=len(names))
+    return [f"{name} ×{count}" for name, count in zip(names, counts, strict=True)], sums
+
+
+def _label(operations: Any, row: int) -> str:
+    file = operations["path"][row].rsplit("/", 1)[-1]
+    return f"{operations['process'][row]}  {operations['operation'][row]} {file}".rstrip()
+
+
+def _label_size(bars: int) -> float:
+    return 9.0 if bars <= 20 else 6.5

@@ -1,0 +1,118 @@
+"""One colour for one thing, in every figure.
+
+The eight colours are those of Okabe and Ito (2008, "Color Universal Design"), which readers with any kind of
+colour vision can tell apart; lighter and darker shades of them where eight are not enough. Nothing is said by
+colour alone: models also differ in line style, parts in hatching.
+"""
+
+from typing import Final
+
+__all__ = [
+    "BLACK",
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "LEVEL_COLOURS",
+    "MEASURED_COLOUR",
+    "MODEL_COLOURS",
+    "MODEL_LINES",
+    "MODEL_MARKERS",
+    "ORANGE",
+    "PART_COLOURS",
+    "PART_HATCHES",
+    "PURPLE",
+    "SEQUENCE",
+    "SKY",
+    "VERMILION",
+    "YELLOW",
+    "model_colour",
+]
+
+BLACK: Final = "#000000"
+ORANGE: Final = "#E69F00"
+SKY: Final = "#56B4E9"
+GREEN: Final = "#009E73"
+YELLOW: Final = "#F0E442"
+BLUE: Final = "#0072B2"
+VERMILION: Final = "#D55E00"
+PURPLE: Final = "#CC79A7"
+GREY: Final = "#8C8C8C"
+
+SEQUENCE: Final = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, GREY)
+"""For things without a colour of their own, such as files; repeats when there are more."""
+
+MEASURED_COLOUR: Final = BLACK
+"""What was measured on a real machine: points with spread."""
+
+LEVEL_COLOURS: Final = {
+    "used": "#4D4D4D",
+    "anonymous": PURPLE,
+    "cached": GREEN,
+    "dirty": VERMILION,
+}
+"""What memory holds, by the column's name without ``_bytes``."""
+
+MODEL_COLOURS: Final = {
+    "kernel": BLUE,
+    "wrench": ORANGE,
+    "cawl": PURPLE,
+    "petri": GREEN,
+    "no-cache": GREY,
+    "endless-cache": SKY,
+}
+"""The models; forecasts are lines."""
+
+MODEL_LINES: Final = {
+    "kernel": "-",
+    "wrench": "-",
+    "cawl": "-.",
+    "petri": "-.",
+    "no-cache": "--",
+    "endless-cache": ":",
+}
+"""A line style for each model, so that a print in grey can be read as well."""
+
+MODEL_MARKERS: Final = {
+    "kernel": "o",
+    "wrench": "s",
+    "cawl": "D",
+    "petri": "v",
+    "no-cache": "^",
+    "endless-cache": "x",
+}
+"""A marker for each model, for figures with points."""
+
+PART_COLOURS: Final = {
+    "cpu_copy": GREEN,
+    "page_allocation": "#7FCEB9",
+    "device_read": BLUE,
+    "device_write": VERMILION,
+    "queueing": "#8C5A00",
+    "throttled": YELLOW,
+    "reclaim": PURPLE,
+    "journal": "#6A3D5C",
+    "network": SKY,
+    "server": "#00496F",
+    "compute": GREY,
+    "sleep": "#D9D9D9",
+    "wait": "#BDBDBD",
+}
+"""The parts of a duration, by the column's name without ``_s``."""
+
+PART_HATCHES: Final = {"throttled": "//", "queueing": "..", "journal": "xx", "server": "\\\\", "wait": "..."}
+"""Hatching of the parts whose colour is close to that of another."""
+
+
+def model_colour(model: str) -> str:
+    """Give the colour of a model, black for one that is not known here.
+
+    Parameters
+    ----------
+    model : str
+
+    Returns
+    -------
+    str
+        As ``#RRGGBB``.
+    """
+    return MODEL_COLOURS.get(model, BLACK)

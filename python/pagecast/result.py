@@ -1,0 +1,213 @@
+"""What a simulation yields: tables as columns."""
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from pagecast import _core
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+__all__ = ["TABLES", "Columns", "Result"]
+
+Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]] | list[str]"
+
+TABLES = ("operations", "parts", "timeline", "files", "events")
+"""The names of the tables, the same in Python, CSV, Parquet and JSON."""
+
+
+class Columns:
+    """One table: columns by name, all of the same length.
+
+    Numbers are NumPy arrays (seconds as float64, bytes and row numbers as int64), names are lists of str.
+    Iterating gives the names of the columns, as with a DataFrame, and ``len`` the number of rows.
+
+    Parameters
+    ----------
+    columns : dict
+    """
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        self._columns = columns
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self._columns[name]
+        except KeyError:
+            raise KeyError(f"there is no column {name!r}; there are {', '.join(self._columns)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __len__(self) -> int:
+        """Give the number of rows."""
+        return len(next(iter(self._columns.values())))
+
+    def __repr__(self) -> str:
+        return f"<Columns: {len(self)} rows of {', '.join(self._columns)}>"
+
+    def keys(self) -> list[str]:
+        """Give the names of the columns."""
+        return list(self._columns)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Give the columns as plain lists, as in the JSON output.
+
+        Returns
+        -------
+        dict of list
+        """
+        return {
+            name: column if isinstance(column, list) else column.tolist()
+            for name, column in self._columns.items()
+        }
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Give the table as a DataFrame; needs pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self._columns)
+
+
+class Result:
+    """What one simulation of a scenario under one model yields.
+
+    Each table is made when it is first asked for. Made by `simulate`.
+    """
+
+    def __init__(self, core: _core.Result) -> None:
+        self._core = core
+
+    @property
+    def model(self) -> str:
+        """The model that was asked."""
+        return self._core.model
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of the model, where they were given."""
+        return self._core.options
+
+    @property
+    def seed(self) -> int:
+        """The seed of all random streams."""
+        return self._core.seed
+
+    @property
+    def machine_hash(self) -> str:
+        """A hash of the machine, for provenance."""
+        return self._core.machine_hash
+
+    @property
+    def end_s(self) -> float:
+        """The simulated time at which the last process ended."""
+        return self._core.end_s
+
+    @property
+    def wall_s(self) -> float:
+        """How long the simulation took in real time."""
+        return self._core.wall_s
+
+    @property
+    def events_left_out(self) -> int:
+        """How many events happened beyond those that `events` keeps."""
+        return self._core.events_left_out
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What is needed to repeat the simulation."""
+        return {
+            "pagecast_version": _core.__version__,
+            "scenario": self._core.origin,
+            "machine_hash": self.machine_hash,
+            "seed": self.seed,
+        }
+
+    @cached_property
+    def operations(self) -> Columns:
+        """One row for each operation, in the order of their ends."""
+        return self._table("operations")
+
+    @cached_property
+    def parts(self) -> Columns:
+        """Where the time of each operation went; a row adds up to its duration. Rows as in `operations`."""
+        return self._table("parts")
+
+    @cached_property
+    def timeline(self) -> Columns:
+        """What the memory of each host held over time."""
+        return self._table("timeline")
+
+    @cached_property
+    def files(self) -> Columns:
+        """How much of each file was in memory."""
+        return self._table("files")
+
+    @cached_property
+    def events(self) -> Columns:
+        """What the page cache decided that is worth telling."""
+        return self._table("events")
+
+    def table(self, name: str) -> Columns:
+        """Give a table by its name.
+
+        Parameters
+        ----------
+        name : str
+            One of `TABLES`.
+
+        Returns
+        -------
+        Columns
+        """
+        if name not in TABLES:
+            raise ValueError(f"there is no table {name!r}; choose one of {', '.join(TABLES)}")
+        return cast("Columns", getattr(self, name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all tables as plain lists: one of the ``runs`` of ``pagecast simulate --json``.
+
+        Returns
+        -------
+        dict
+        """
+        tables = {name: self.table(name).to_dict() for name in TABLES}
+        return {"model": self.model, "options": self.options, **tables}
+
+    def save(self, directory: str | os.PathLike[str]) -> None:
+        """Write all tables as CSV, and as Parquet where pyarrow is installed.
+
+        The directory appears when everything is in it, never half full.
+
+        Parameters
+        ----------
+        directory : path-like
+            Must not exist, or be empty.
+
+        Raises
+        ------
+        OutputError
+            The directory is not empty or cannot be written.
+        """
+        from pagecast.export import new_directory, save_provenance, save_tables
+
+        with new_directory(directory) as folder:
+            save_tables(self, folder)
+            save_provenance([self], folder)
+
+    def __repr__(self) -> str:
+        return f"<Result of {self.model}: {len(self.operations)} operations in {self.end_s:.3f} s>"
+
+    def _table(self, name: str) -> Columns:
+        return Columns(self._core.columns(name))

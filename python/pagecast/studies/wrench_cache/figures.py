@@ -1,0 +1,185 @@
+"""The figures of the paper, redrawn from panels; no global style is touched, no window is opened."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pagecast.plot.style import GREY
+from pagecast.studies.wrench_cache import panels
+from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, TASK_OPERATIONS
+from pagecast.studies.wrench_cache.forecast import CaseRun, Columns
+from pagecast.studies.wrench_cache.published import published_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from pagecast.studies.wrench_cache.study import WrenchCacheOutcome
+
+__all__ = ["content_after_operations", "draw", "main_model"]
+
+
+def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
+    """Draw every figure that the outcome has the numbers for.
+
+    Parameters
+    ----------
+    outcome : WrenchCacheOutcome
+
+    Returns
+    -------
+    dict
+        By the paper's number: "4a" to "8"; "5 by task" and "7 by task" are ours.
+    """
+    makers: dict[str, tuple[str, Callable[[WrenchCacheOutcome], Figure]]] = {
+        "4a": ("1", _figure_4a),
+        "4b": ("1", _figure_4b),
+        "4c": ("1", _figure_4c),
+        "5": ("2", lambda of: _figure_times(of, "2")),
+        "5 by task": ("2", lambda of: _figure_by_task(of, "2")),
+        "6": ("4", _figure_6),
+        "7": ("3", lambda of: _figure_times(of, "3")),
+        "7 by task": ("3", lambda of: _figure_by_task(of, "3")),
+        "8": ("23", _figure_8),
+    }
+    with _style():
+        return {
+            name: maker(outcome)
+            for name, (experiments, maker) in makers.items()
+            if any(number in outcome.experiments for number in experiments)
+        }
+
+
+def main_model(models: Sequence[str]) -> str:
+    """Name the model whose memory is drawn: the first that has a cache of finite size, if there is one."""
+    return next((model for model in models if model not in ("no-cache", "endless-cache")), models[0])
+
+
+def _figure_4a(outcome: "WrenchCacheOutcome") -> "Figure":
+    figure, axes = _grid(2, 2, size=(9, 5.6))
+    theirs = published_rows(["1"], outcome.vintage)
+    for ax, case in zip(axes, EXPERIMENTS["1"].cases, strict=True):
+        rows = [row for row in outcome.rows if row.experiment == "1" and row.case == case.name]
+        panels.errors_by_operation(ax, rows, [row for row in theirs if row.case == case.name])
+        ax.set_title(f"{case.name} per file")
+    return _with_legend(figure, axes)
+
+
+def _figure_4b(outcome: "WrenchCacheOutcome") -> "Figure":
+    figure, axes = _grid(2, 2, size=(9, 5.6))
+    for ax, run in zip(axes, outcome.of("1", main_model(outcome.models)), strict=True):
+        panels.memory_profile(ax, run.result.timeline, outcome.profiles.get(run.case))
+        ax.set_title(f"{run.case} per file")
+    return _with_legend(figure, axes)
+
+
+def _figure_4c(outcome: "WrenchCacheOutcome") -> "Figure":
+    figure, axes = _grid(2, 2, size=(9, 5.6))
+    for ax, run in zip(axes, outcome.of("1", main_model(outcome.models)), strict=True):
+        panels.cache_content(ax, content_after_operations(run.result.files), run.case)
+        ax.set_title(f"{run.case} per file")
+    return _with_legend(figure, axes)
+
+
+def _figure_times(outcome: "WrenchCacheOutcome", experiment: str) -> "Figure":
+    figure, axes = _grid(1, 2, size=(9, 3.6))
+    for ax, kind in zip(axes, ("read", "write"), strict=True):
+        panels.time_by_applications(ax, _runs(outcome, experiment), experiment, f"{kind} total")
+        ax.set_title(f"{kind}s, sum over the three tasks")
+    return _with_legend(figure, axes)
+
+
+def _figure_by_task(outcome: "WrenchCacheOutcome", experiment: str) -> "Figure":
+    figure, axes = _grid(2, 3, size=(9, 5.2))
+    for ax, operation in zip(axes, sorted(TASK_OPERATIONS), strict=True):
+        panels.time_by_applications(ax, _runs(outcome, experiment), experiment, operation)
+        ax.set_title(operation)
+    return _with_legend(figure, axes)
+
+
+def _figure_6(outcome: "WrenchCacheOutcome") -> "Figure":
+    figure, axes = _grid(1, 2, size=(9, 3.4))
+    panels.nighres_steps(axes[0], _runs(outcome, "4"))
+    axes[0].set_title("time of each step")
+    rows = [row for row in outcome.rows if row.experiment == "4"]
+    panels.errors_by_operation(axes[1], rows, published_rows(["4"], outcome.vintage))
+    axes[1].set_title("error of each step")
+    return _with_legend(figure, axes)
+
+
+def _figure_8(outcome: "WrenchCacheOutcome") -> "Figure":
+    experiments = [number for number in ("2", "3") if number in outcome.experiments]
+    figure, axes = _grid(1, len(experiments), size=(4.5 * len(experiments), 3.6))
+    for ax, experiment in zip(axes, experiments, strict=True):
+        panels.simulation_time(ax, _runs(outcome, experiment), experiment, outcome.vintage)
+        ax.set_title(f"Exp {experiment}: {'local SSD' if experiment == '2' else 'NFS'}")
+    return _with_legend(figure, axes)
+
+
+def _runs(outcome: "WrenchCacheOutcome", experiment: str) -> Iterator[CaseRun]:
+    return (run for run in outcome.runs if run.experiment == experiment)
+
+
+def content_after_operations(files: Columns) -> dict[str, list[float]]:
+    """Give the cached bytes of f1 to f4 after each operation of Exp 1, from a result's table of files."""
+    content: dict[str, list[float]] = {operation: [0.0] * 4 for operation in TASK_OPERATIONS}
+    columns = (files[name] for name in ("process", "index", "path", "cached_bytes"))
+    for process, index, path, cached in zip(*columns, strict=True):
+        if process:  # the rows without one are those at the end
+            kind = "read" if int(index) == 0 else "write"
+            content[f"{kind} {str(process)[-1]}"][int(str(path)[-1]) - 1] = float(cached)
+    return content
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    """Set sizes and lines for the figures made inside, and for nothing else."""
+    import matplotlib
+
+    settings: Any = {
+        "font.size": 9,
+        "axes.titlesize": 9,
+        "axes.labelsize": 9,
+        "legend.fontsize": 8,
+        "legend.frameon": False,
+        "lines.linewidth": 1.6,
+        "lines.markersize": 4,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": GREY,
+        "grid.alpha": 0.25,
+        "grid.linewidth": 0.6,
+        "axes.axisbelow": True,
+    }
+    with matplotlib.rc_context(settings):
+        yield
+
+
+def _grid(rows: int, columns: int, *, size: tuple[float, float]) -> "tuple[Figure, list[Axes]]":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, list(np.ravel(figure.subplots(rows, columns, squeeze=False)))
+
+
+def _with_legend(figure: "Figure", axes: Sequence["Axes"]) -> "Figure":
+    """Put one legend above all panels; what is a line in one and a marker in another shows both."""
+    from matplotlib.legend_handler import HandlerTuple
+
+    entries: dict[str, dict[type, Any]] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, {}).setdefault(type(handle), handle)
+    rows = -(-len(entries) // 6)
+    handles: list[Any] = [tuple(kinds.values()) for kinds in entries.values()]
+    figure.legend(
+        handles,
+        list(entries),
+        loc="outside upper center",
+        ncols=-(-len(entries) // rows),
+        handler_map={tuple: HandlerTuple(ndivide=None)},
+    )
+    return figure

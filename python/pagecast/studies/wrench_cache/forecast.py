@@ -1,0 +1,174 @@
+"""Run the scenarios and take out of the results what was also measured.
+
+As in the paper, a task's read (write) time goes from the start of its first read (write) to the end of its
+last, and applications that run at once are averaged.
+"""
+
+import json
+import re
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from pagecast.studies.wrench_cache.experiments import Case, Experiment, default_machine
+
+if TYPE_CHECKING:
+    from pagecast import Result
+
+__all__ = ["CaseRun", "Columns", "Simulate", "durations", "is_uneven", "run_case", "simulate_case"]
+
+Simulate = Callable[..., "Result"]
+"""Like `simulate_case`; tests put their own in its place."""
+
+
+class Columns(Protocol):
+    """A table of a result: columns by name."""
+
+    def __getitem__(self, name: str, /) -> Any: ...
+
+
+_NUMBER: Final = re.compile(r"\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRun:
+    """One case under one model, over all seeds.
+
+    `seconds` holds, by operation ("read 1"), one mean over the applications per seed. `result` is that of
+    the first seed; `run_time_s` is how long reading the scenario and simulating it took, median over the
+    seeds.
+    """
+
+    experiment: str
+    case: str
+    model: str
+    machine: str
+    seconds: dict[str, list[float]]
+    run_time_s: float
+    result: "Result"
+
+    def mean_s(self, operation: str) -> float:
+        """Mean over the seeds."""
+        return float(np.mean(self.seconds[operation]))
+
+    def range_s(self, operation: str) -> tuple[float, float] | None:
+        """Give the least and greatest over the seeds, if there are several."""
+        seconds = self.seconds[operation]
+        return (min(seconds), max(seconds)) if len(seconds) > 1 else None
+
+
+def simulate_case(
+    experiment: Experiment, case: Case, *, model: str, machine: str, seed: int, overrides: Sequence[str]
+) -> "Result":
+    """Read the scenario of a case and simulate it."""
+    import pagecast
+
+    is_file = "/" in machine or machine.endswith(".toml")
+    source = Path(machine).resolve() if is_file else machine  # scenarios look for files beside themselves
+    machines = [f"{host}.from={json.dumps(str(source))}" for host in experiment.hosts]
+    scenario = pagecast.Scenario.load(experiment.scenario, set=[*machines, *case.overrides, *overrides])
+    return pagecast.simulate(scenario, model=model, seed=seed)
+
+
+def run_case(
+    experiment: Experiment,
+    case: Case,
+    *,
+    model: str,
+    machine: str | None,
+    seeds: Sequence[int],
+    overrides: Sequence[str],
+    simulate: Simulate = simulate_case,
+) -> CaseRun:
+    """Forecast one case of an experiment under one model.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    case : Case
+    model : str
+    machine : str or None
+        A shipped name or a path; None is the one the model is judged on by default.
+    seeds : sequence of int, length >= 1
+    overrides : sequence of str
+        ``key=value`` for the scenario, after those of the case.
+    simulate : callable
+        Like `simulate_case`.
+
+    Returns
+    -------
+    CaseRun
+    """
+    machine = machine or default_machine(model)
+    results, run_times = [], []
+    for seed in seeds:
+        start = time.perf_counter()
+        result = simulate(experiment, case, model=model, machine=machine, seed=seed, overrides=overrides)
+        run_times.append(time.perf_counter() - start)
+        results.append(result)
+    per_seed = [durations(result.operations) for result in results]
+    return CaseRun(
+        experiment.number,
+        case.name,
+        model,
+        machine,
+        seconds={operation: [one[operation] for one in per_seed] for operation in per_seed[0]},
+        run_time_s=float(np.median(run_times)),
+        result=results[0],
+    )
+
+
+def durations(operations: Columns) -> dict[str, float]:
+    """Give the seconds of each task's reads and writes, mean over the applications.
+
+    Parameters
+    ----------
+    operations : Columns
+        `process`, `operation`, `start_s` and `end_s` of a result's table; a process is named for its task,
+        "app3.task2".
+
+    Returns
+    -------
+    dict
+        By operation: "read 1", "write 1", "read 2", ...
+    """
+    spans: dict[tuple[str, str], tuple[float, float]] = {}
+    for process, kind, start, end in _reads_and_writes(operations):
+        first, last = spans.get((kind, process), (start, end))
+        spans[kind, process] = (min(first, start), max(last, end))
+    tasks: dict[tuple[int, str], list[float]] = {}
+    for (kind, process), (start, end) in spans.items():
+        tasks.setdefault((_task(process), kind), []).append(end - start)
+    return {f"{kind} {task}": float(np.mean(seconds)) for (task, kind), seconds in sorted(tasks.items())}
+
+
+def _reads_and_writes(operations: Columns) -> Iterator[tuple[str, str, float, float]]:
+    columns = (operations[name] for name in ("process", "operation", "start_s", "end_s"))
+    for process, kind, start, end in zip(*columns, strict=True):
+        if kind in ("read", "write"):
+            yield str(process), str(kind), float(start), float(end)
+
+
+def _task(process: str) -> int:
+    number = _NUMBER.search(process)
+    assert number, f"a process of a shipped scenario is named for its task, not {process!r}"
+    return int(number.group())
+
+
+def is_uneven(machine: str) -> bool:
+    """Say whether a disk of the machine serves equal streams unequally, so that seeds matter."""
+    import pagecast
+
+    described = tomllib.loads(pagecast.load_machine(machine).to_toml())
+    return _has_unevenness(described)
+
+
+def _has_unevenness(table: object) -> bool:
+    if not isinstance(table, dict):
+        return False
+    return bool(table.get("unevenness")) or any(_has_unevenness(value) for value in table.values())

@@ -1,0 +1,210 @@
+"""Run the four experiments of the WRENCH-cache paper and hold the forecasts against the measured cluster."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pagecast.errors import StudyError
+from pagecast.studies import Progress
+from pagecast.studies.comparison import Row, to_json
+from pagecast.studies.wrench_cache import recordings
+from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, MODELS, default_machine
+from pagecast.studies.wrench_cache.forecast import CaseRun, Simulate, is_uneven, run_case, simulate_case
+from pagecast.studies.wrench_cache.published import vintage_of
+from pagecast.studies.wrench_cache.rows import row
+from pagecast.studies.wrench_cache.tables import measured
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["WrenchCacheOutcome", "run"]
+
+SOURCE: Final = (
+    "Do et al., Modeling the Linux Page Cache for Accurate Simulation of Data-Intensive Applications, "
+    "CLUSTER 2021; data: github.com/big-data-lab-team/paper-io-simulation at 5ccedcbd"
+)
+
+SEEDS_IF_UNEVEN: Final = 5
+"""How many seeds are run by default when a disk serves equal streams unequally."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrenchCacheOutcome:
+    """What came out: a `CaseRun` per case and model, and the rows of those that were measured.
+
+    `profiles` are the measured memory profiles of Exp 1, empty without ``--data``; `left_out` says what is
+    missing.
+    """
+
+    experiments: tuple[str, ...]
+    models: tuple[str, ...]
+    vintage: str
+    seeds: int
+    overrides: tuple[str, ...]
+    runs: tuple[CaseRun, ...]
+    rows: tuple[Row, ...]
+    profiles: dict[str, recordings.Profile]
+    left_out: tuple[str, ...]
+    provenance: dict[str, object]
+
+    def to_json(self) -> dict[str, object]:
+        """Give the rows, their summary and the provenance."""
+        return to_json(self.rows, self.provenance)
+
+    def print_to(self, console: "Console") -> None:
+        """Print the tables for a reader at a terminal."""
+        from pagecast.studies.wrench_cache.terminal import print_outcome
+
+        print_outcome(self, console)
+
+    def write_report(self, path: Path) -> None:
+        """Write one self-contained HTML file; needs matplotlib and jinja2."""
+        from pagecast.report import write
+        from pagecast.studies.wrench_cache.report import build
+
+        write(build(self), path)
+
+    def of(self, experiment: str, model: str) -> list[CaseRun]:
+        """Give the runs of one experiment under one model, in the order of the cases."""
+        return [run for run in self.runs if run.experiment == experiment and run.model == model]
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """The machines that were simulated, usually one."""
+        return tuple(dict.fromkeys(run.machine for run in self.runs))
+
+
+def run(
+    *,
+    experiments: Sequence[str] = (),
+    models: Sequence[str] = (),
+    machine: str | None = None,
+    data: Path | None = None,
+    seeds: int | None = None,
+    overrides: Sequence[str] = (),
+    command: str = "",
+    progress: Progress | None = None,
+    simulate: Simulate = simulate_case,
+) -> WrenchCacheOutcome:
+    """Forecast the experiments and compare.
+
+    Parameters
+    ----------
+    experiments : sequence of str
+        "1" to "4"; nothing means all.
+    models : sequence of str
+        Nothing means the paper's model and the two rivals.
+    machine : str, optional
+        A shipped machine or a machine file; by default the one that each model is judged on.
+    data : Path, optional
+        Folder with the full recordings, for the measured memory profiles.
+    seeds : int, optional
+        How many seeds to run and average; by default 1, or 5 if the machine has a disk that serves streams
+        unequally.
+    overrides : sequence of str
+        ``key=value`` for every scenario, such as ``model.wrench.vintage=v1``.
+    command : str
+        What the report names as the command that made it.
+    progress : callable, optional
+    simulate : callable, optional
+        How a case is forecast; tests put their own in its place.
+
+    Returns
+    -------
+    WrenchCacheOutcome
+
+    Raises
+    ------
+    StudyError
+        An experiment or the recordings are not there.
+    ScenarioError
+        The machine or an override cannot be understood.
+    """
+    chosen = _known_experiments(experiments)
+    models = tuple(dict.fromkeys(models)) or MODELS
+    vintage = vintage_of(overrides)
+    profiles = recordings.memory_profiles(data) if data else {}
+    count = seeds or _default_seeds(machine, models)
+    tell = progress or (lambda fraction, what: None)
+    plan = [(number, model) for number in chosen for model in models]
+    runs: list[CaseRun] = []
+    for done, (number, model) in enumerate(plan):
+        tell(done / len(plan), f"Exp {number}, {model}")
+        runs += (
+            run_case(
+                EXPERIMENTS[number],
+                case,
+                model=model,
+                machine=machine,
+                seeds=range(count),
+                overrides=overrides,
+                simulate=simulate,
+            )
+            for case in EXPERIMENTS[number].cases
+        )
+    tell(1.0, "")
+    return WrenchCacheOutcome(
+        experiments=chosen,
+        models=models,
+        vintage=vintage,
+        seeds=count,
+        overrides=tuple(overrides),
+        runs=tuple(runs),
+        rows=tuple(one for run in runs for one in _rows(run)),
+        profiles=profiles,
+        left_out=tuple(_left_out(chosen, data)),
+        provenance=_provenance(runs, count, overrides, data, command),
+    )
+
+
+def _known_experiments(named: Sequence[str]) -> tuple[str, ...]:
+    unknown = [number for number in named if number not in EXPERIMENTS]
+    if unknown:
+        raise StudyError(f"wrench-cache has no experiment {unknown[0]!r}; it has {', '.join(EXPERIMENTS)}")
+    return tuple(number for number in EXPERIMENTS if number in named or not named)
+
+
+def _default_seeds(machine: str | None, models: Sequence[str]) -> int:
+    machines = {machine or default_machine(model) for model in models}
+    return SEEDS_IF_UNEVEN if any(is_uneven(name) for name in sorted(machines)) else 1
+
+
+def _rows(run: CaseRun) -> Iterator[Row]:
+    """Make a row of each operation that was measured."""
+    for operation in run.seconds:
+        key = (run.experiment, run.case, operation)
+        if key in measured():
+            yield row(
+                key,
+                model=run.model,
+                machine=run.machine,
+                forecast_s=run.mean_s(operation),
+                forecast_range_s=run.range_s(operation),
+            )
+
+
+def _left_out(chosen: Sequence[str], data: Path | None) -> Iterator[str]:
+    if "1" in chosen and not data:
+        yield f"measured memory of Exp 1 (Fig. 4b), which needs --data with {recordings.MEMORY_PROFILES}"
+
+
+def _provenance(
+    runs: Sequence[CaseRun], seeds: int, overrides: Sequence[str], data: Path | None, command: str
+) -> dict[str, object]:
+    import pagecast
+
+    machines = {(run.experiment, run.machine): run.result.provenance["machine_hash"] for run in runs}
+    return {
+        "pagecast_version": pagecast.__version__,
+        "study": "wrench-cache",
+        "source": SOURCE,
+        "command": command,
+        "machines": [
+            {"experiment": experiment, "machine": machine, "machine_hash": machine_hash}
+            for (experiment, machine), machine_hash in machines.items()
+        ],
+        "seeds": list(range(seeds)),
+        "overrides": list(overrides),
+        "data": str(data) if data else None,
+    }

@@ -1,0 +1,31 @@
+"""What ``pagecast reproduce wrench-cache`` prints: forecasts beside measured times, and errors."""
+
+from typing import TYPE_CHECKING, Final
+
+from pagecast.report.terminal import print_table
+from pagecast.studies.wrench_cache.results import deviation_table, summary_table, times_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pagecast.studies.wrench_cache.study import WrenchCacheOutcome
+
+__all__ = ["print_outcome"]
+
+SHOWN: Final = {"2": (1, 8, 16, 31), "3": (1, 8, 16, 32)}
+"""Numbers of applications that are printed; the report and ``--json`` have all."""
+
+
+def print_outcome(outcome: "WrenchCacheOutcome", console: "Console") -> None:
+    """Print a table per experiment, how closely published simulators are repeated, and the errors."""
+    seeds = "seed 0" if outcome.seeds == 1 else f"mean of seeds 0 to {outcome.seeds - 1} (ranges: report)"
+    console.print(
+        f"WRENCH-cache (Do et al., CLUSTER 2021) on {', '.join(outcome.machines)}, {seeds}", highlight=False
+    )
+    for number in outcome.experiments:
+        print_table(times_table(outcome, number, applications=SHOWN.get(number, ()), ranges=False), console)
+    if (deviation := deviation_table(outcome)) is not None:
+        print_table(deviation, console)
+    print_table(summary_table(outcome), console)
+    for line in outcome.left_out:
+        console.print(f"Left out: {line}.", style="dim", highlight=False)

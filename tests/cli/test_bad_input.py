@@ -1,0 +1,156 @@
+"""Bad input gets one clear message with the place and the remedy, a documented exit code, and no output."""
+
+import pytest
+
+from pagecast.exit_codes import ExitCode
+
+MACHINE = """\
+[machine]
+cores = 4
+memory = { size = "10 GB", read = "4000 MB/s", write = "2000 MB/s" }
+disk.ssd = { size = "100 GB", read = "500 MB/s", write = "400 MB/s" }
+mount."/data" = { disk = "ssd" }
+"""
+FILE = '[[file]]\npath = "/data/in"\nsize = "2 GB"\n'
+
+
+def process(do: str, name: str = "app", more: str = "") -> str:
+    """Write a process."""
+    return f'[[process]]\nname = "{name}"\n{more}do = [ {do} ]\n'
+
+
+NOT_UNDERSTOOD = {
+    "unknown key": MACHINE.replace("size", "sise", 1) + process('{ compute = "1 s" }'),
+    "unknown operation": MACHINE + process('{ reed = "/data/in" }'),
+    "missing unit": MACHINE.replace('"10 GB"', '"10"') + process('{ compute = "1 s" }'),
+    "bare number": MACHINE.replace('"10 GB"', "10") + process('{ compute = "1 s" }'),
+    "negative size": MACHINE + FILE.replace("2 GB", "-2 GB") + process('{ read = "/data/in" }'),
+    "NaN size": MACHINE + FILE.replace('"2 GB"', "nan") + process('{ read = "/data/in" }'),
+    "NaN in a string": MACHINE + FILE.replace("2 GB", "nan GB") + process('{ read = "/data/in" }'),
+    "zero bandwidth": MACHINE.replace("500 MB/s", "0 MB/s") + process('{ compute = "1 s" }'),
+    "two processes with one name": MACHINE + process('{ compute = "1 s" }') + process('{ sleep = "1 s" }'),
+    "path without a mount": MACHINE + process('{ read = "/home/in" }'),
+    "unknown model": 'models = ["wrensh"]\n' + MACHINE + process('{ compute = "1 s" }'),
+    "unknown option of a model": '[model.wrench]\nchink = "1 MB"\n'
+    + MACHINE
+    + process('{ compute = "1 s" }'),
+    "unknown machine": '[machine]\nfrom = "wrench-custer"\n' + process('{ compute = "1 s" }'),
+    "file larger than the disk": MACHINE + FILE.replace("2 GB", "200 GB") + process('{ read = "/data/in" }'),
+    "not TOML": MACHINE + "[[process]\n",
+    "empty": "",
+}
+
+CANNOT_GO_ON = {
+    "read beyond the end": MACHINE + FILE + process('{ read = "/data/in", size = "3 GB" }'),
+    "no such file": MACHINE + process('{ read = "/data/in" }'),
+    "wait for what never comes": MACHINE + process('{ wait = "dawn" }'),
+    "cycle of waits": MACHINE
+    + process('{ wait = "b done" }, { signal = "a done" }', name="a")
+    + process('{ wait = "a done" }, { signal = "b done" }', name="b"),
+    "write fills the disk": MACHINE + process('{ write = "/data/out", size = "200 GB" }'),
+    "too much anonymous memory": MACHINE + process('{ alloc = "6 GB" }, { alloc = "6 GB" }'),
+    "too large a fresh buffer": MACHINE
+    + FILE.replace("2 GB", "20 GB")
+    + process('{ read = "/data/in", buffer = "fresh" }'),
+}
+
+
+@pytest.mark.parametrize("case", NOT_UNDERSTOOD)
+def test_a_scenario_that_cannot_be_understood(case, pagecast, matches):
+    (pagecast.folder / "bad.toml").write_text(NOT_UNDERSTOOD[case])
+    outcome = pagecast("simulate", "bad.toml", "--out", "results")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert outcome.stdout == ""
+    assert pagecast.left_behind() == ["bad.toml", "scenario.toml"]
+    matches(outcome)
+
+
+@pytest.mark.parametrize("case", CANNOT_GO_ON)
+def test_a_workload_that_cannot_go_on(case, pagecast, matches):
+    (pagecast.folder / "bad.toml").write_text(CANNOT_GO_ON[case])
+    outcome = pagecast("simulate", "bad.toml", "--model", "wrench", "--out", "results")
+    assert outcome.code == ExitCode.SIMULATION_FAILED
+    assert outcome.stdout == ""
+    assert pagecast.left_behind() == ["bad.toml", "scenario.toml"]
+    matches(outcome)
+
+
+def test_50_megabytes(pagecast, matches):
+    (pagecast.folder / "bad.toml").write_bytes(b"# 50 MB of comment\n" + b"#" * 50_000_000)
+    outcome = pagecast("simulate", "bad.toml")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_text_that_is_not_utf_8(pagecast, matches):
+    (pagecast.folder / "bad.toml").write_bytes(b'[[process]]\nname = "caf\xe9"\n')
+    outcome = pagecast("check", "bad.toml")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_file_name_that_is_not_utf_8(pagecast, matches):
+    outcome = pagecast("simulate", "caf\udce9.toml")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert "caf\\xe9.toml" in outcome.stderr
+    outcome.command = "pagecast simulate caf<0xe9>.toml"
+    matches(outcome)
+
+
+def test_origin_that_is_not_utf_8_can_be_simulated(pagecast):
+    (pagecast.folder / "scenario.toml").rename(pagecast.folder / "caf\udce9.toml")
+    outcome = pagecast("check", "caf\udce9.toml")
+    assert (outcome.code, outcome.stderr) == (ExitCode.OK, "")
+    assert outcome.stdout.startswith("caf\\xe9.toml: fine.")
+
+
+def test_no_such_scenario(pagecast, matches):
+    outcome = pagecast("simulate", "nowhere.toml")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_directory_as_scenario(pagecast, matches):
+    (pagecast.folder / "folder").mkdir()
+    outcome = pagecast("simulate", "folder")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+@pytest.mark.parametrize(
+    "override", ["machine.vm.dirty_ration=10", "machine.vm", 'machine.memory.size="-1 GB"']
+)
+def test_wrong_override(override, pagecast, matches):
+    outcome = pagecast("check", "scenario.toml", "--set", override)
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_unknown_model_on_the_command_line(pagecast, matches):
+    outcome = pagecast("simulate", "scenario.toml", "--model", "wrensh")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_unknown_command(pagecast, matches):
+    outcome = pagecast("simulato", "scenario.toml")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_unknown_option(pagecast, matches):
+    outcome = pagecast("simulate", "scenario.toml", "--modle", "wrench")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_unknown_study(pagecast, matches):
+    outcome = pagecast("reproduce", "wrench")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_unknown_experiment(pagecast, matches):
+    outcome = pagecast("reproduce", "wrench-cache", "--exp", "9", "--json")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)

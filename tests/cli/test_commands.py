@@ -1,0 +1,217 @@
+"""What each command prints when all is well."""
+
+import json
+
+import pytest
+
+from pagecast import MODELS, list_machines
+from pagecast.cli import COMMANDS
+from pagecast.exit_codes import ExitCode
+
+APPLICATIONS = """\
+[machine]
+from = "wrench-cluster-published"
+[[file]]
+path = "/data/app{n}/in"
+size = "3 GB"
+count = 30
+[[process]]
+name = "app{n}"
+count = 30
+do = [ { read = "/data/app{n}/in" }, { write = "/data/app{n}/out", size = "3 GB" } ]
+"""
+
+
+def test_version(pagecast, matches):
+    matches(pagecast("--version"))
+
+
+def test_help(pagecast, matches):
+    matches(pagecast("--help"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of(command, pagecast):
+    outcome = pagecast(command, "--help")
+    assert outcome.code == ExitCode.OK
+    assert outcome.stdout.startswith(f"Usage: pagecast {command}")
+
+
+def test_simulate_side_by_side(pagecast, matches):
+    matches(pagecast("simulate", "scenario.toml"))
+
+
+def test_simulate_one_model(pagecast, matches):
+    matches(pagecast("simulate", "scenario.toml", "--model", "wrench"))
+
+
+def test_simulate_on_a_narrow_terminal(pagecast, matches, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    matches(pagecast("simulate", "scenario.toml"))
+
+
+def test_simulate_many_applications(pagecast, matches):
+    (pagecast.folder / "many.toml").write_text(APPLICATIONS)
+    matches(pagecast("simulate", "many.toml", "--model", "wrench"))
+
+
+def test_simulate_all_of_many_applications(pagecast):
+    (pagecast.folder / "many.toml").write_text(APPLICATIONS)
+    lines = pagecast("simulate", "many.toml", "--model", "no-cache", "--all").stdout.splitlines()
+    assert [line.split()[:3] for line in lines if "app30 " in line] == [
+        ["app30", "read", "/data/app30/in"],
+        ["app30", "write", "/data/app30/out"],
+    ]
+
+
+def test_simulate_from_stdin(pagecast):
+    text = (pagecast.folder / "scenario.toml").read_bytes()
+    outcome = pagecast("simulate", "-", "--json", stdin=text)
+    assert json.loads(outcome.stdout)["provenance"]["scenario"] == "<stdin>"
+
+
+def test_simulate_json(pagecast, matches):
+    outcome = pagecast("simulate", "scenario.toml", "--json", "--model", "no-cache", "--seed", "3")
+    assert outcome.stderr == ""
+    outcome.stdout = json.dumps(json.loads(outcome.stdout), indent=1) + "\n"
+    matches(outcome)
+
+
+def test_set_changes_the_forecast(pagecast):
+    outcome = pagecast(
+        "simulate",
+        "scenario.toml",
+        "--json",
+        "--model",
+        "no-cache",
+        "--set",
+        'machine.disk.ssd.read="250 MB/s"',
+    )
+    operations = json.loads(outcome.stdout)["runs"][0]["operations"]
+    assert operations["duration_s"][0] == 8.0
+
+
+def test_models_of_the_scenario_are_asked(pagecast):
+    runs = json.loads(pagecast("simulate", "scenario.toml", "--json").stdout)["runs"]
+    assert [run["model"] for run in runs] == ["wrench", "no-cache"]
+
+
+def test_options_of_a_model_are_told(pagecast):
+    outcome = pagecast(
+        "simulate", "scenario.toml", "--json", "--model", "wrench", "--set", 'model.wrench.chunk="10 MB"'
+    )
+    assert json.loads(outcome.stdout)["runs"][0]["options"] == {"chunk": "10 MB"}
+
+
+def test_residency_after_each_operation(pagecast):
+    outcome = pagecast("simulate", "scenario.toml", "--json", "--model", "wrench", "--residency", "operation")
+    files = json.loads(outcome.stdout)["runs"][0]["files"]
+    assert {*files["process"]} == {"app", ""}
+
+
+def test_check(pagecast, matches):
+    matches(pagecast("check", "scenario.toml"))
+
+
+def test_check_json(pagecast):
+    found = json.loads(pagecast("check", "scenario.toml", "--json").stdout)
+    assert (found["schema_version"], found["processes"], found["files"]) == (1, ["app"], ["/data/in"])
+
+
+def test_init_writes_a_scenario_that_can_be_simulated(pagecast):
+    assert pagecast("init", "mine.toml").code == ExitCode.OK
+    outcome = pagecast("simulate", "mine.toml")
+    assert (outcome.code, outcome.stderr) == (ExitCode.OK, "")
+    assert all(model in outcome.stdout for model in MODELS)
+
+
+def test_init_keeps_what_is_there(pagecast, matches):
+    before = (pagecast.folder / "scenario.toml").read_text()
+    outcome = pagecast("init")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert (pagecast.folder / "scenario.toml").read_text() == before
+    matches(outcome)
+
+
+def test_init_force_replaces(pagecast):
+    assert pagecast("init", "--force").code == ExitCode.OK
+    assert (pagecast.folder / "scenario.toml").read_text().startswith("# A scenario for pagecast")
+
+
+def test_init_to_stdout(pagecast):
+    outcome = pagecast("init", "-")
+    assert outcome.stdout.startswith("# A scenario for pagecast")
+    assert pagecast.left_behind() == ["scenario.toml"]
+
+
+def test_machine_list(pagecast):
+    outcome = pagecast("machine", "list")
+    assert [line.split()[0] for line in outcome.stdout.splitlines()] == list_machines()
+
+
+def test_machine_list_json(pagecast):
+    machines = json.loads(pagecast("machine", "list", "--json").stdout)["machines"]
+    assert [machine["name"] for machine in machines] == list_machines()
+    assert len({machine["machine_hash"] for machine in machines}) == len(machines)
+
+
+@pytest.mark.parametrize("name", list_machines())
+def test_machine_show_prints_a_machine_that_a_scenario_can_use(name, pagecast):
+    (pagecast.folder / "mine.toml").write_text(pagecast("machine", "show", name).stdout)
+    (pagecast.folder / "use.toml").write_text(
+        '[machine]\nfrom = "./mine.toml"\n[[process]]\nname = "app"\ndo = [ { compute = "1 s" } ]\n'
+    )
+    assert pagecast("check", "use.toml").code == ExitCode.OK
+
+
+def test_machine_show_unknown(pagecast, matches):
+    outcome = pagecast("machine", "show", "wrench-clutser")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_schema_accepts_what_init_writes(pagecast):
+    import tomllib
+
+    schema = json.loads(pagecast("schema").stdout)
+    starter = tomllib.loads(pagecast("init", "-").stdout)
+    assert {*starter} <= {*schema["properties"]}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell, pagecast):
+    outcome = pagecast("completion", shell)
+    assert outcome.code == ExitCode.OK
+    assert "_PAGECAST_COMPLETE" in outcome.stdout
+
+
+def test_reproduce_json_has_the_shape_of_the_design(pagecast):
+    outcome = pagecast("reproduce", "wrench-cache", "--exp", "4", "--model", "no-cache", "--json")
+    document = json.loads(outcome.stdout)
+    assert {*document} == {"schema_version", "provenance", "rows", "summary"}
+    assert len(document["rows"]) == 8
+    assert pagecast.left_behind() == ["scenario.toml"]
+
+
+def test_reproduce_writes_a_report_and_replaces_it(pagecast):
+    for _ in range(2):
+        outcome = pagecast("reproduce", "wrench-cache", "--exp", "4", "--model", "no-cache")
+        assert outcome.code == ExitCode.OK
+    folder = pagecast.folder / "wrench-cache"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "provenance.json",
+        "report.html",
+        "results.json",
+    ]
+    assert pagecast.left_behind() == ["scenario.toml", "wrench-cache"]
+
+
+def test_simulate_what_takes_no_time(pagecast):
+    text = (pagecast.folder / "scenario.toml").read_text()
+    text = text[: text.index("[[file]]")] + '[[process]]\nname = "app"\ndo = [ { exit = true } ]\n'
+    (pagecast.folder / "scenario.toml").write_text(text)
+    outcome = pagecast("simulate", "scenario.toml")
+    assert (outcome.code, outcome.stderr) == (ExitCode.OK, "")
+    assert [line.split() for line in outcome.stdout.splitlines() if "total time" in line] == [
+        ["total", "time", "0", "ns", "0", "ns"]
+    ]

@@ -1,0 +1,84 @@
+"""How the command ends: closed pipes, Ctrl-C, full disks, mistakes of ours. As a process of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pagecast.exit_codes import ExitCode
+
+COMMAND = [sys.executable, "-m", "pagecast"]
+ENDLESS = """\
+[machine]
+from = "wrench-cluster"
+[[process]]
+name = "app"
+do = [ { repeat = 1000000, do = [ { repeat = 1000000, do = [ { sleep = "1 s" } ] } ] } ]
+"""
+
+
+def run(*arguments, **options):
+    """Run the command as a user does."""
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60, **options)
+
+
+def test_closed_pipe_is_no_error(pagecast):
+    process = subprocess.Popen(
+        [*COMMAND, "simulate", "scenario.toml", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdout.close()
+    assert process.wait(60) == ExitCode.OK
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_full_disk_behind_stdout(pagecast):
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(
+            [*COMMAND, "init", "-"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert ended.returncode == ExitCode.BAD_INPUT
+    assert ended.stderr == "pagecast: error: the output cannot be written (No space left on device)\n"
+
+
+def test_ctrl_c_stops_at_once(pagecast):
+    (pagecast.folder / "endless.toml").write_text(ENDLESS)
+    process = subprocess.Popen(
+        [*COMMAND, "simulate", "endless.toml", "--model", "no-cache"], stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=10)
+    assert (process.returncode, stderr) == (ExitCode.INTERRUPTED, "\npagecast: interrupted\n")
+
+
+@pytest.mark.parametrize("variables", [{}, {"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_a_pipe_gets_no_colour(variables, pagecast):
+    ended = run("simulate", "scenario.toml", env={**os.environ, **variables})
+    assert ended.returncode == ExitCode.OK
+    assert "\x1b" not in ended.stdout + ended.stderr
+
+
+def test_a_mistake_of_ours_asks_for_a_report(pagecast, matches, monkeypatch):
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("an invented mistake")
+
+    monkeypatch.setattr("pagecast.cli.options.load_scenario", broken)
+    monkeypatch.setattr(sys, "version_info", (3, 11, 0))
+    outcome = pagecast("simulate", "scenario.toml")
+    assert outcome.code == ExitCode.UNFORESEEN
+    matches(outcome)
+
+
+def test_the_traceback_comes_on_demand(pagecast, monkeypatch):
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("an invented mistake")
+
+    monkeypatch.setattr("pagecast.cli.options.load_scenario", broken)
+    monkeypatch.setenv("PAGECAST_DEBUG", "1")
+    outcome = pagecast("simulate", "scenario.toml")
+    assert outcome.code == ExitCode.UNFORESEEN
+    assert "Traceback (most recent call last)" in outcome.stderr

@@ -1,0 +1,42 @@
+"""What all tests share: profiles of Hypothesis, and the rule that a skipped test is a listed one."""
+
+import fnmatch
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# Deadlines measure the machine, not the code. `fuzz` is what fuzz/run.py repeats with ever new seeds.
+hypothesis.settings.register_profile("default", deadline=None)
+hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=300, database=None, print_blob=True)
+hypothesis.settings.load_profile("default")
+
+SKIPS = Path(__file__).parent / "skips.txt"
+skipped: list[str] = []
+
+
+def listed_skips() -> dict[str, str]:
+    """Read the list: the pattern of a test's name, then the reason."""
+    lines = [line for line in SKIPS.read_text().splitlines() if line and not line.startswith("#")]
+    return {pattern: reason.strip() for pattern, _, reason in (line.partition(" ") for line in lines)}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note skipped tests."""
+    if report.skipped and not hasattr(report, "wasxfail"):
+        skipped.append(report.nodeid)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """Note skipped files."""
+    if report.skipped:
+        skipped.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail if a test was skipped that tests/skips.txt does not list."""
+    patterns = listed_skips()
+    strangers = [name for name in skipped if not any(fnmatch.fnmatchcase(name, each) for each in patterns)]
+    if strangers and session.exitstatus == pytest.ExitCode.OK:
+        print(f"\nskipped, but not listed in {SKIPS.name}: {', '.join(strangers)}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -1,0 +1,253 @@
+"""Scenarios from Python and from TOML, and `simulate`."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import pagecast as pc
+from pagecast import errors
+
+TOML = """\
+[machine]
+from = "machine.toml"
+[[file]]
+path = "/data/in"
+size = "2 GB"
+[[process]]
+name = "app"
+do = [
+  { read = "/data/in", buffer = "fresh" },
+  { compute = "3 s" },
+  { write = "/data/out", size = "1 GB" },
+  { fsync = "/data/out" },
+]
+"""
+
+
+def forever():
+    while True:
+        yield pc.compute(1.0)
+
+
+def durations(scenario, model="no-cache", **options):
+    return pc.simulate(scenario, model=model, **options).operations["duration_s"].tolist()
+
+
+@pytest.mark.parametrize("model", pc.MODELS)
+def test_python_and_toml_give_the_same_numbers(scenario, tmp_path, model):
+    (tmp_path / "scenario.toml").write_text(TOML)
+    from_toml = pc.simulate(pc.Scenario.load(tmp_path / "scenario.toml"), model=model)
+    from_python = pc.simulate(scenario, model=model)
+    assert {**from_toml.to_dict(), "options": None} == {**from_python.to_dict(), "options": None}
+    assert from_toml.machine_hash == from_python.machine_hash
+
+
+def test_a_scenario_can_be_simulated_again_and_again(scenario):
+    assert durations(scenario) == durations(scenario) == [4.0, 3.0, 2.5, 0.0]
+    assert durations(scenario, model="endless-cache") == [4.0, 3.0, 0.5, 0.0]
+
+
+def test_a_program_may_be_a_list(machine):
+    scenario = pc.Scenario(machine, processes={"app": [pc.compute(1.0), pc.sleep(2.0)]})
+    assert durations(scenario) == durations(scenario) == [1.0, 2.0]
+
+
+def test_a_program_sees_the_run_of_its_own_generator(machine):
+    steps = []
+
+    def app():
+        for step in range(3):
+            steps.append(step)
+            yield pc.compute(1.0)
+
+    durations(pc.Scenario(machine, processes={"app": app}))
+    assert steps == [0, 1, 2]
+
+
+def test_after_and_start(machine):
+    second = pc.Process([pc.compute(1.0)], after=["first"], start_s=1.0)
+    first = pc.Process([pc.compute(1.0)], start_s=2.0)
+    result = pc.simulate(pc.Scenario(machine, processes={"second": second, "first": first}), model="no-cache")
+    assert result.operations["process"] == ["first", "second"]
+    assert result.operations["start_s"].tolist() == [2.0, 3.0]
+
+
+def test_a_file_may_be_cached(machine):
+    files = {"/data/in": pc.File(size_bytes=2e9, cached_bytes=2e9)}
+    scenario = pc.Scenario(machine, processes={"app": [pc.read("/data/in")]}, files=files)
+    assert durations(scenario, model="wrench") == [0.5]
+
+
+def test_set_replaces_a_value(tmp_path, machine):
+    (tmp_path / "scenario.toml").write_text(TOML)
+    slower = pc.Scenario.load(tmp_path / "scenario.toml", set=['machine.disk.ssd.read="250 MB/s"'])
+    assert durations(slower)[0] == 8.0
+    assert slower.machine_hash != pc.Scenario.load(tmp_path / "scenario.toml").machine_hash
+
+
+def test_a_scenario_says_what_it_is(scenario):
+    assert repr(scenario) == "<Scenario <python>: 1 processes, 1 files, 1 hosts>"
+    assert (scenario.models, scenario.hosts) == (list(pc.MODELS), ["machine"])
+
+
+def test_options_reach_the_model(scenario):
+    fine = pc.simulate(scenario, model="wrench", options={"chunk": "10 MB"})
+    assert fine.options == {"chunk": "10 MB"}
+    with pytest.raises(errors.UnknownModelError, match="has no option `chink`; did you mean `chunk`"):
+        pc.simulate(scenario, model="wrench", options={"chink": "10 MB"})
+
+
+def test_unknown_model(scenario):
+    with pytest.raises(errors.UnknownModelError, match="no model `wrensh`; did you mean `wrench`"):
+        pc.simulate(scenario, model="wrensh")
+
+
+def test_shipped_machines():
+    assert {"wrench-cluster", "wrench-cluster-published"} <= {*pc.list_machines()}
+    hashes = {pc.load_machine(name).hash for name in pc.list_machines()}
+    assert len(hashes) == len(pc.list_machines())
+
+
+def test_the_text_of_a_machine_can_be_read_again(machine, tmp_path):
+    (tmp_path / "again.toml").write_text(machine.to_toml())
+    assert pc.load_machine(tmp_path / "again.toml") == machine
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("wrench-clutser", "did you mean `wrench-cluster`"),
+        ("./nowhere.toml", "nowhere.toml: there is no such file"),
+        ("/tmp/", "is a directory"),
+    ],
+)
+def test_no_such_machine(name, message):
+    with pytest.raises(errors.ScenarioError, match=message):
+        pc.load_machine(name)
+
+
+@pytest.mark.parametrize(
+    ("program", "error", "message"),
+    [
+        ([pc.read("/data/none")], errors.FileMissingError, "there is no such file"),
+        ([pc.read("/elsewhere")], errors.NoMountError, "under no mount of host `machine`"),
+        ([pc.read("/data/in", size_bytes=3e9)], errors.BeyondEndError, "which has 2 GB"),
+        ([pc.write("/data/out", size_bytes=1e12)], errors.DiskFullError, "needs 1 TB on disk `ssd`"),
+        ([pc.alloc(11e9)], errors.OutOfMemoryError, "needs 11 GB more memory"),
+        ([pc.wait("dawn")], errors.DeadlockError, "waits for event `dawn`"),
+    ],
+)
+def test_each_way_to_fail_has_its_class(machine, program, error, message):
+    scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/in": 2e9})
+    with pytest.raises(error, match=message) as caught:
+        pc.simulate(scenario)
+    assert isinstance(caught.value, pc.SimulationError)
+    assert isinstance(caught.value, RuntimeError)
+
+
+def test_after_an_unknown_process(machine):
+    scenario = pc.Scenario(machine, processes={"app": pc.Process([pc.compute(1.0)], after=["nobody"])})
+    with pytest.raises(errors.ScenarioError, match="runs after `nobody`, and there is no such process"):
+        pc.simulate(scenario)
+
+
+def test_an_exception_of_a_program_is_the_cause(machine):
+    def app():
+        yield pc.compute(1.0)
+        raise KeyError("mine")
+
+    with pytest.raises(
+        errors.ProgramError, match=r"process `app` failed at 1\.000 s: KeyError: 'mine'"
+    ) as caught:
+        pc.simulate(pc.Scenario(machine, processes={"app": app}))
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_program_that_yields_something_else(machine):
+    with pytest.raises(errors.ProgramError, match=r"process `app` yielded 5 \(int\), which is no operation"):
+        pc.simulate(pc.Scenario(machine, processes={"app": lambda: iter([5])}))
+
+
+def test_a_program_that_does_not_yield(machine):
+    with pytest.raises(
+        errors.ProgramError, match=r"process `app` is a function that returned None \(NoneType\)"
+    ):
+        pc.simulate(pc.Scenario(machine, processes={"app": lambda: None}))
+
+
+def test_a_program_that_ends_python(machine):
+    def app():
+        yield pc.compute(1.0)
+        sys.exit(4)
+
+    with pytest.raises(SystemExit):
+        pc.simulate(pc.Scenario(machine, processes={"app": app}))
+
+
+@pytest.mark.parametrize("program", [forever(), "forever", None])
+def test_what_is_no_program(machine, program):
+    with pytest.raises(TypeError, match="is no program; give a generator function"):
+        pc.Scenario(machine, processes={"app": program})
+
+
+def test_after_wants_a_list(machine):
+    with pytest.raises(TypeError, match=r"write \['first'\]"):
+        pc.Scenario(machine, processes={"app": pc.Process([pc.compute(1.0)], after="first")})
+
+
+def test_ctrl_c_stops_within_100_ms(machine):
+    pressed = []
+
+    def press():
+        pressed.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.3, press)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        pc.simulate(pc.Scenario(machine, processes={"app": forever}), model="no-cache")
+    timer.join()
+    # 100 ms are promised on an idle machine; the rest is for a busy one.
+    assert time.perf_counter() - pressed[0] < 0.5
+
+
+def test_other_threads_run_meanwhile(machine):
+    stop = threading.Event()
+    ticks = []
+
+    def tick():
+        while not stop.wait(0.01):
+            ticks.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    text = TOML[TOML.index("[[process]]") :].replace(
+        "do = [", 'do = [ { repeat = 300000, do = [ { sleep = "1 s" } ] },'
+    )
+    files = '[machine]\nfrom = "wrench-cluster"\n[[file]]\npath = "/data/in"\nsize = "2 GB"\n'
+    begun = time.perf_counter()
+    pc.simulate(pc.Scenario.from_toml(files + text), model="no-cache")
+    took = time.perf_counter() - begun
+    stop.set()
+    thread.join()
+    assert len([each for each in ticks if each < begun + took]) > took / 0.01 / 10
+
+
+def test_progress_is_told_at_most_ten_times_a_second(machine):
+    told = []
+
+    def progress(fraction, simulated_s):
+        told.append((time.perf_counter(), fraction, simulated_s))
+        if len(told) == 4:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        pc.simulate(pc.Scenario(machine, processes={"app": forever}), model="no-cache", progress=progress)
+    times, _, simulated = np.array(told).T
+    assert (np.diff(times) > 0.09).all()
+    assert (np.diff(simulated) > 0).all()

@@ -1,0 +1,85 @@
+"""Operations: what they take, how they look, and what they refuse."""
+
+from pathlib import PurePosixPath
+
+import numpy as np
+import pytest
+
+import pagecast as pc
+from pagecast.errors import ScenarioError
+
+
+@pytest.mark.parametrize(
+    ("operation", "text"),
+    [
+        (pc.read("/data/f"), "<read /data/f>"),
+        (pc.read("/data/f", size_bytes=20e9), "<read /data/f 20 GB>"),
+        (pc.write("/data/f", size_bytes=4096), "<write /data/f 4.1 kB>"),
+        (pc.open("/data/f", create=True), "<open /data/f>"),
+        (pc.fsync("/data/f"), "<fsync /data/f>"),
+        (pc.truncate("/data/f", size_bytes=0), "<truncate /data/f>"),
+        (pc.fadvise("/data/f", advice="dontneed"), "<fadvise /data/f>"),
+        (pc.compute(28.0), "<compute 28.000 s>"),
+        (pc.alloc(1e9), "<alloc 1 GB>"),
+        (pc.free(), "<free>"),
+        (pc.free(1e9), "<free 1 GB>"),
+        (pc.wait("dawn"), "<wait dawn>"),
+        (pc.drop_caches(), "<drop_caches>"),
+        (pc.exit(), "<exit>"),
+    ],
+)
+def test_an_operation_says_what_it_is(operation, text):
+    assert repr(operation) == text
+    assert operation.name == text.strip("<>").split()[0]
+
+
+def test_sizes_are_any_kind_of_number():
+    expected = pc.read("/f", size_bytes=1_000_000)
+    assert pc.read("/f", size_bytes=1e6) == expected
+    assert pc.read("/f", size_bytes=np.int32(1_000_000)) == expected
+    assert pc.read("/f", size_bytes=np.float32(1e6)) == expected
+    assert pc.read("/f", size_bytes=1_000_001) != expected
+
+
+def test_paths_have_one_normal_form():
+    assert pc.read(PurePosixPath("/data/f")).path == "/data/f"
+    assert pc.read("/data//./f/").path == "/data/f"
+
+
+def test_a_write_starts_at_0_unless_it_appends():
+    assert pc.write("/f", size_bytes=1) == pc.write("/f", size_bytes=1, offset_bytes=0)
+    assert pc.write("/f", size_bytes=1) != pc.write("/f", size_bytes=1, append=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: pc.read("/f", size_bytes=-1), "size_bytes=-1: a size cannot be negative"),
+        (
+            lambda: pc.read("/f", offset_bytes=float("nan")),
+            "offset_bytes=NaN: a size must be a finite number",
+        ),
+        (lambda: pc.read("/f", call_bytes=0), "call_bytes=0: must be at least one byte"),
+        (lambda: pc.write("/f", size_bytes=2.0**60), "size_bytes=1152921504606847000: a size is too large"),
+        (lambda: pc.compute(-0.5), "duration_s=-0.5: a time cannot be negative"),
+        (lambda: pc.sleep(float("inf")), "duration_s=inf: a time must be a finite number"),
+        (lambda: pc.read("f"), 'path "f" is not absolute; begin it with `/`'),
+        (lambda: pc.read("/a/../f"), 'path "/a/../f" has ".." in it; write the path out'),
+        (lambda: pc.read("/f\n"), 'path "/f\\n" has a control character; remove it'),
+        (lambda: pc.read("/caf\udce9"), 'path "/caf\\xE9" is not UTF-8; rename the file'),
+        (lambda: pc.read("/f", buffer="new"), 'buffer="new" is not known; choose one of reused, fresh'),
+        (
+            lambda: pc.fadvise("/f", advice="please"),
+            'advice="please" is not known; choose one of dontneed, willneed, sequential, random, normal',
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_at_once(make, message):
+    with pytest.raises(ScenarioError) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+def test_a_text_is_no_size():
+    with pytest.raises(TypeError):
+        pc.read("/f", size_bytes="20 GB")

@@ -1,0 +1,109 @@
+"""Figures: the right data, one colour for one thing, no global state."""
+
+import numpy as np
+import pytest
+
+import pagecast as pc
+from pagecast.plot.style import LEVEL_COLOURS, MODEL_COLOURS, PART_COLOURS
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+from matplotlib.colors import to_hex  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+DRAW = (pc.plot.timeline, pc.plot.parts, pc.plot.cache_content)
+
+
+@pytest.fixture
+def result(scenario):
+    """The small scenario under the published model, with residency after each operation."""
+    return pc.simulate(scenario, model="wrench", residency="operation")
+
+
+@pytest.fixture
+def ax():
+    """Axes of a figure that nobody shows."""
+    return Figure().add_subplot()
+
+
+@pytest.mark.parametrize("draw", DRAW)
+def test_given_axes_are_used_and_no_style_is_set(draw, result, ax):
+    before = dict(matplotlib.rcParams)
+    assert draw(result, ax=ax) is ax
+    assert dict(matplotlib.rcParams) == before
+    assert "wrench" in ax.get_title()
+
+
+@pytest.mark.parametrize("draw", DRAW)
+def test_new_axes_are_made(draw, result):
+    import matplotlib.pyplot as plt
+
+    assert draw(result).get_title()
+    plt.close("all")
+
+
+@pytest.mark.parametrize("draw", DRAW)
+def test_a_result_without_files_can_be_drawn(draw, machine, ax):
+    draw(pc.simulate(pc.Scenario(machine, processes={"app": [pc.exit()]}), model="no-cache"), ax=ax)
+
+
+def test_timeline_draws_each_level_in_its_unit(result, ax):
+    pc.plot.timeline(result, ax=ax)
+    lines = {line.get_label(): line for line in ax.lines}
+    assert {name: to_hex(line.get_color()) for name, line in lines.items()} == {
+        name: colour.lower() for name, colour in LEVEL_COLOURS.items()
+    }
+    np.testing.assert_allclose(lines["cached"].get_ydata(), result.timeline["cached_bytes"] / 1e9)
+    assert ax.get_ylabel() == "memory (GB)"
+
+
+def test_parts_stack_up_to_the_durations(result, ax):
+    pc.plot.parts(result, ax=ax)
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        *("app  read in", "app  compute", "app  write out", "app  fsync out")
+    ]
+    ends = np.zeros(4)
+    for bar in ax.patches:
+        row = round(bar.get_y() + bar.get_height() / 2)
+        ends[row] = max(ends[row], bar.get_x() + bar.get_width())
+    np.testing.assert_allclose(ends, result.operations["duration_s"])
+
+
+def test_parts_of_many_operations_are_added_up(machine, ax):
+    scenario = pc.Scenario(machine, processes={"app": [pc.compute(1.0), pc.sleep(0.5)] * 30})
+    pc.plot.parts(pc.simulate(scenario, model="no-cache"), ax=ax)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["compute ×30", "sleep ×30"]
+
+
+def test_cache_content_has_a_bar_after_each_file_operation(result, ax):
+    pc.plot.cache_content(result, ax=ax)
+    assert [label.get_text() for label in ax.get_xticklabels()] == [
+        "app read",
+        "app write",
+        "app fsync",
+        "end",
+    ]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["/data/in", "/data/out"]
+    tops = [bar.get_y() + bar.get_height() for bar in ax.patches]
+    assert max(tops) == pytest.approx(3.0)
+
+
+def test_cache_content_of_many_files_is_drawn_as_few(machine, ax):
+    files = {f"/data/app{k}/in": pc.File(size_bytes=1e8, cached_bytes=1e8) for k in range(20)}
+    scenario = pc.Scenario(machine, processes={"app": [pc.compute(1.0)]}, files=files)
+    pc.plot.cache_content(pc.simulate(scenario, model="wrench"), ax=ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["/data/app{n}/in"]
+    assert max(bar.get_height() for bar in ax.patches) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("colours", [LEVEL_COLOURS, MODEL_COLOURS, PART_COLOURS])
+def test_no_two_things_have_one_colour(colours):
+    assert len({*colours.values()}) == len(colours)
+
+
+def test_each_part_has_a_colour(result):
+    assert [f"{part}_s" for part in PART_COLOURS] == [name for name in result.parts if name.endswith("_s")]
+
+
+def test_each_model_has_a_colour():
+    assert {*pc.MODELS} <= {*MODEL_COLOURS}

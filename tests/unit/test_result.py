@@ -1,0 +1,133 @@
+"""Results as columns."""
+
+import numpy as np
+import pytest
+
+import pagecast as pc
+from pagecast.errors import OutputError
+from pagecast.result import TABLES
+
+COLUMNS = {
+    "operations": [
+        *("process", "host", "index", "operation", "path", "offset_bytes", "bytes"),
+        *("start_s", "end_s", "duration_s", "from_cache_bytes", "from_device_bytes"),
+    ],
+    "parts": [
+        *(
+            "process",
+            "index",
+            "operation",
+            "cpu_copy_s",
+            "page_allocation_s",
+            "device_read_s",
+            "device_write_s",
+        ),
+        *("queueing_s", "throttled_s", "reclaim_s", "journal_s", "network_s", "server_s"),
+        *("compute_s", "sleep_s", "wait_s"),
+    ],
+    "timeline": [
+        "time_s",
+        "host",
+        "used_bytes",
+        "free_bytes",
+        "anonymous_bytes",
+        "cached_bytes",
+        "dirty_bytes",
+    ],
+    "files": ["time_s", "process", "index", "path", "host", "size_bytes", "cached_bytes", "dirty_bytes"],
+    "events": ["time_s", "host", "event", "path", "bytes"],
+}
+
+
+@pytest.fixture
+def result(scenario):
+    """The small scenario under the published model."""
+    return pc.simulate(scenario, model="wrench", seed=7, residency="operation")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_each_table_has_its_columns(result, table):
+    columns = result.table(table)
+    assert list(columns) == COLUMNS[table]
+    assert {len(columns[name]) for name in columns} == {len(columns)}
+
+
+def test_names_are_lists_and_numbers_are_arrays(result):
+    operations = result.operations
+    assert operations["operation"] == ["read", "compute", "write", "fsync"]
+    assert operations["path"] == ["/data/in", "", "/data/out", "/data/out"]
+    assert operations["bytes"].dtype == np.int64
+    assert operations["duration_s"].dtype == np.float64
+
+
+def test_equal_names_are_one_object(result):
+    processes = result.operations["process"]
+    assert all(name is processes[0] for name in processes)
+
+
+def test_parts_add_up_to_the_duration(result):
+    parts = np.array([result.parts[name] for name in result.parts if name.endswith("_s")])
+    np.testing.assert_allclose(parts.sum(axis=0), result.operations["duration_s"], rtol=1e-15)
+
+
+def test_used_and_free_add_up_to_the_memory(result):
+    timeline = result.timeline
+    assert {*(timeline["used_bytes"] + timeline["free_bytes"]).tolist()} == {10_000_000_000}
+
+
+def test_residency_after_each_operation_and_at_the_end(result):
+    files = result.files
+    assert {*zip(files["process"], files["index"].tolist(), strict=True)} >= {
+        ("app", 0),
+        ("app", 2),
+        ("", -1),
+    }
+
+
+def test_to_dict_is_plain(result):
+    run = result.to_dict()
+    assert list(run) == ["model", "options", *TABLES]
+    assert run["operations"]["bytes"] == [2_000_000_000, 0, 1_000_000_000, 0]
+    assert {type(value) for table in TABLES for column in run[table].values() for value in column} <= {
+        *(str, int, float)
+    }
+
+
+def test_provenance(result, machine):
+    assert result.provenance == {
+        "pagecast_version": pc.__version__,
+        "scenario": "<python>",
+        "machine_hash": machine.hash,
+        "seed": 7,
+    }
+
+
+def test_to_pandas(result):
+    pytest.importorskip("pandas")
+    frame = result.operations.to_pandas()
+    assert list(frame) == COLUMNS["operations"]
+    assert frame.groupby("operation")["bytes"].sum()["read"] == 2_000_000_000
+
+
+def test_a_column_that_is_not_there(result):
+    with pytest.raises(KeyError, match="there is no column 'duration'; there are process"):
+        result.operations["duration"]
+    assert "duration" not in result.operations
+
+
+def test_a_table_that_is_not_there(result):
+    with pytest.raises(ValueError, match="there is no table 'operation'"):
+        result.table("operation")
+
+
+def test_save(result, tmp_path):
+    result.save(tmp_path / "saved")
+    names = {path.name for path in (tmp_path / "saved").iterdir()}
+    assert names >= {"provenance.json", *(f"{table}.csv" for table in TABLES)}
+    with pytest.raises(OutputError, match="is not empty"):
+        result.save(tmp_path / "saved")
+
+
+def test_reprs_are_short(result):
+    assert repr(result) == "<Result of wrench: 4 operations in 10.000 s>"
+    assert repr(result.timeline).startswith(f"<Columns: {len(result.timeline)} rows of time_s, host, ")

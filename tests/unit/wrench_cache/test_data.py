@@ -1,0 +1,99 @@
+"""Tables that are shipped, tables made from recordings, and recordings themselves."""
+
+import csv
+import gzip
+
+import pytest
+
+from pagecast.errors import StudyError
+from pagecast.studies import wrench_cache
+from pagecast.studies.wrench_cache import make_tables
+from pagecast.studies.wrench_cache.recordings import MEMORY_PROFILES, memory_profiles
+from pagecast.studies.wrench_cache.tables import HERE, cached_files, measured, published, published_run_times
+
+
+def write(path, rows):
+    """Write dictionaries as CSV, gzipped if the name says so."""
+    with gzip.open(path, "wt", newline="") if path.suffix == ".gz" else path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_every_measured_point_is_shipped():
+    points = {number: sum(key[0] == number for key in measured()) for number in "1234"}
+    assert points == {"1": 24, "2": 15 * 8, "3": 32 * 8, "4": 8}
+
+
+def test_spreads_hold_their_means():
+    assert all(value.min_s <= value.mean_s <= value.max_s for value in measured().values())
+
+
+def test_totals_are_sums_of_the_tasks():
+    of = {key[2]: value.mean_s for key, value in measured().items() if key[:2] == ("3", "7 applications")}
+    assert of["write total"] == pytest.approx(of["write 1"] + of["write 2"] + of["write 3"])
+
+
+def test_published_outputs_cover_all_cases_of_each_simulator():
+    sizes = {name: len(values) for name, values in published().items()}
+    assert sizes == {
+        "wrench": 416,
+        "wrench_cache_camera_ready": 416,
+        "wrench_cache_v1": 416,
+        "pysim_camera_ready": 24,
+        "pysim_v1": 24,
+    }
+
+
+def test_published_run_times_and_cached_files_are_complete():
+    assert {len(times) for times in published_run_times().values()} == {64}
+    assert {len(amounts) for amounts in cached_files().values()} == {24}
+
+
+def test_the_shipped_tables_are_small():
+    assert sum(path.stat().st_size for path in HERE.glob("*.csv")) < 150_000
+
+
+def test_the_mean_is_over_applications_then_over_repetitions(tmp_path):
+    common = {"variant": "cleared", "size_gb": 3, "n_apps": 2, "task": 1, "op": "read"}
+    times = [("exp2", 1, 1, 1.0), ("exp2", 1, 2, 3.0), ("exp2", 2, 1, 5.0), ("exp2", 2, 2, 5.0)]
+    exp2 = [common | dict(zip(("experiment", "rep", "app", "duration_s"), t, strict=True)) for t in times]
+    write(tmp_path / "exp2_real.csv.gz", [*exp2, exp2[0] | {"variant": "overwrite", "duration_s": 99}])
+    other = exp2[0] | {"variant": "none", "duration_s": 7.0}
+    write(tmp_path / "exp1_real.csv", [other | {"experiment": "exp1"}])
+    write(tmp_path / "exp3_real.csv.gz", [other | {"experiment": "exp3"}])
+    write(tmp_path / "exp4_real.csv", [other | {"experiment": "exp4"}] * 2)
+    rows = {tuple(row[:3]): row[3:] for row in make_tables.measured(tmp_path)}
+    assert rows["2", "2 applications", "read 1"] == [3.5, 2.0, 5.0, 2]
+    assert rows["4", "nighres", "read 1"] == [14.0, 14.0, 14.0, 1]
+    assert "3" not in {experiment for experiment, *_ in rows}
+
+
+def test_memory_profiles_are_read_by_case(tmp_path):
+    sample = {"size_gb": 20, "time_s": 0.5, "used_bytes": 3e9, "file_cache_bytes": 2e9, "dirty_bytes": 1e9}
+    write(tmp_path / MEMORY_PROFILES, [sample, sample | {"time_s": 1.5}])
+    profile = memory_profiles(tmp_path)["20 GB"]
+    assert profile.time_s.tolist() == [0.5, 1.5]
+    assert profile.cached_bytes.tolist() == [2e9, 2e9]
+
+
+def test_a_folder_without_recordings_is_refused_before_anything_is_simulated(tmp_path):
+    def never(*_, **__):
+        raise AssertionError("nothing may be simulated")
+
+    with pytest.raises(StudyError, match=r"no exp1_memprof_real.csv.gz in it.*can be left out"):
+        wrench_cache.run(data=tmp_path, simulate=never)
+
+
+def test_a_recording_with_other_columns_is_refused_with_those_it_needs(tmp_path):
+    write(tmp_path / MEMORY_PROFILES, [{"size_gb": 20, "seconds": 1}])
+    with pytest.raises(StudyError, match="needs the columns size_gb, time_s, used_bytes"):
+        memory_profiles(tmp_path)
+
+
+def test_a_recording_that_is_cut_off_is_refused(tmp_path):
+    write(tmp_path / MEMORY_PROFILES, [{"size_gb": 20}])
+    path = tmp_path / MEMORY_PROFILES
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(StudyError, match="cannot be read as a memory profile"):
+        memory_profiles(tmp_path)

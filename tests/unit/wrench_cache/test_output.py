@@ -1,0 +1,151 @@
+"""What the study shows: tables, figures, the report, JSON."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from matplotlib import rcParams
+from matplotlib.figure import Figure
+from rich.console import Console
+
+from pagecast.studies import wrench_cache
+from pagecast.studies.wrench_cache import panels
+from pagecast.studies.wrench_cache.figures import content_after_operations, draw
+from pagecast.studies.wrench_cache.recordings import Profile
+from pagecast.studies.wrench_cache.results import operations_table, times_table
+
+
+@pytest.fixture(scope="module")
+def figures(outcome):
+    """All figures, and the global style from before they were drawn."""
+    before = dict(rcParams)
+    return draw(outcome), before
+
+
+@pytest.fixture(scope="module")
+def html(outcome, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    outcome.write_report(path)
+    return path.read_text()
+
+
+def axes():
+    return Figure().subplots()
+
+
+def printed(outcome, width=80):
+    console = Console(file=io.StringIO(), width=width)
+    outcome.print_to(console)
+    return console.file.getvalue()
+
+
+def test_the_terminal_shows_forecast_measured_and_error(outcome):
+    assert re.search(r"50 GB .*\n.*write 1 +18\.74 +10\.39 +-45 +107\.53 +\+474", printed(outcome))
+
+
+def test_the_terminal_shows_the_rivals_and_the_published_simulators(outcome):
+    text = printed(outcome)
+    assert re.search(r"1 +wrench +31\.5", text)
+    assert re.search(r"1 +pysim \(published\) +36\.1", text)
+    assert re.search(r"4 +no-cache +336\.6", text)
+
+
+def test_the_terminal_fits_into_80_columns(outcome):
+    assert "…" not in printed(outcome)
+
+
+def test_the_terminal_says_what_is_left_out(outcome):
+    assert "Left out: measured memory of Exp 1 (Fig. 4b)" in printed(outcome)
+
+
+def test_a_calibration_row_has_an_asterisk_and_a_note(forecaster):
+    outcome = wrench_cache.run(
+        experiments=["1"], models=["wrench"], machine="wrench-cluster", seeds=1, simulate=forecaster
+    )
+    table = times_table(outcome, "1")
+    assert table.rows[0][-1] == "+10*"
+    assert table.note.startswith("* The machine file was made from this very measurement")
+
+
+def test_a_table_gives_the_range_over_the_seeds(forecaster):
+    def slower_with_each_seed(*case, seed, **rest):
+        result = forecaster(*case, seed=seed, **rest)
+        result.operations["end_s"] = [end + seed for end in result.operations["end_s"]]
+        return result
+
+    outcome = wrench_cache.run(experiments=["4"], models=["wrench"], seeds=3, simulate=slower_with_each_seed)
+    assert times_table(outcome, "4").rows[0][3] == "1.63 (0.63 to 2.63)"
+    assert times_table(outcome, "4", ranges=False).rows[0][3] == "1.63"
+
+
+def test_errors_of_each_operation_are_means_over_the_cases(outcome):
+    table = operations_table(outcome)
+    errors = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (errors["exp"], errors["operation"], errors["wrench"]) == ("1", "read 1", "9.9")
+
+
+def test_json_can_be_written_and_read(outcome):
+    document = json.loads(json.dumps(outcome.to_json(), allow_nan=False))
+    assert document["provenance"]["machines"][0]["machine"] == "wrench-cluster-published"
+    assert len(document["rows"]) == len(outcome.rows)
+
+
+def test_all_figures_of_the_paper_are_drawn(figures):
+    assert list(figures[0]) == ["4a", "4b", "4c", "5", "5 by task", "6", "7", "7 by task", "8"]
+
+
+def test_only_the_figures_of_the_experiments_run_are_drawn(forecaster):
+    outcome = wrench_cache.run(experiments=["3"], models=["wrench"], seeds=1, simulate=forecaster)
+    assert list(draw(outcome)) == ["7", "7 by task", "8"]
+
+
+def test_drawing_leaves_the_global_style_alone(figures):
+    assert dict(rcParams) == figures[1]
+
+
+def test_measured_is_points_with_spread_and_simulated_is_lines(outcome):
+    ax = panels.time_by_applications(axes(), outcome.of("3", "wrench"), "3", "read total")
+    lines = {line.get_label(): line for line in ax.lines}
+    assert lines["wrench"].get_linestyle() == "-"
+    assert len(lines["wrench"].get_xdata()) == 32
+    (measured,) = ax.containers
+    points, _, (spread,) = measured
+    assert points.get_linestyle() == "None"
+    assert len(spread.get_segments()) == 32
+
+
+def test_the_measured_profile_is_drawn_as_points_where_it_is_known():
+    times = np.arange(0.0, 100.0)
+    timeline = {"time_s": times} | {f"{name}_bytes": times * 1e9 for name in ("used", "cached", "dirty")}
+    assert len(panels.memory_profile(axes(), timeline, None).lines) == 3
+    ax = panels.memory_profile(axes(), timeline, Profile(times, times, times, times))
+    assert [line.get_linestyle() for line in ax.lines] == ["-", "None"] * 3
+
+
+def test_cached_files_are_taken_after_reads_and_writes(outcome):
+    content = content_after_operations(outcome.of("1", "wrench")[0].result.files)
+    assert content["read 1"] == [20e9, 0, 0, 0]
+    assert content["write 2"] == [20e9, 20e9, 20e9, 0]
+
+
+def test_the_report_names_its_inputs_and_the_command(html):
+    for text in ("a test", "wrench-cluster-published (000000000000) in Exp 1, 2, 3, 4", "CLUSTER 2021"):
+        assert text in html
+
+
+def test_the_report_holds_every_figure_and_needs_nothing_else(html):
+    assert html.count("<svg") == 9
+    assert not re.findall(r'(?:src|href)="(?!#)[^"]*"', html.replace("xlink:", ""))
+    assert "@import" not in html
+
+
+def test_the_figures_of_a_report_do_not_share_ids(html):
+    found = re.findall(r'<[^>]*\bid="([^"]+)"', html)
+    assert len(found) == len(set(found)) > 20
+
+
+def test_a_report_follows_light_and_dark(html):
+    assert "prefers-color-scheme: dark" in html
+    assert "#000000" not in html
