@@ -4,9 +4,12 @@
 
 mod endless_cache;
 mod no_cache;
+mod options;
 mod ranges;
 pub mod registry;
 pub mod wrench;
+
+pub use options::Options;
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::Host;

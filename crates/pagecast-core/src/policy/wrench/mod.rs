@@ -7,12 +7,16 @@
 //! throttling before the dirty limit, offsets in files, the cost of a call.
 
 mod cache;
+mod flushing;
 mod lists;
 mod options;
+mod reading;
+mod writing;
 
 use rustc_hash::FxHashMap;
 
 use self::cache::Cache;
+use self::flushing::{FLUSHER, Flush, Flusher, Then};
 use self::lists::Block;
 pub use self::options::{Vintage, WrenchOptions};
 use super::{
@@ -21,9 +25,6 @@ use super::{
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::result::{MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
-
-/// The tag of the periodic flush's transfers; operations use their own numbers, which are smaller.
-const FLUSHER: u64 = u64::MAX;
 
 /// See the module.
 pub struct Wrench {
@@ -73,43 +74,6 @@ enum Stage {
     Device { then_copy: u64 },
     /// The chunk is being copied, or written through; so much of it is then still to be done.
     Chunk { rest: u64 },
-}
-
-/// A forced flush of an operation.
-#[derive(Clone, Copy)]
-struct Flush {
-    /// Not to be flushed, or (fsync) the only one to be.
-    file: Option<FileId>,
-    /// Still to be flushed when the transfers under way have ended.
-    amount: u64,
-    /// Whether anything has been flushed so far.
-    flushed: bool,
-    /// Being written, and in how many transfers.
-    sum: u64,
-    transfers: u32,
-    /// The list is the active one already.
-    active: bool,
-    /// What the operation does afterwards.
-    then: Then,
-}
-
-#[derive(Clone, Copy)]
-enum Then {
-    /// Read a chunk of which so much comes from the device.
-    Read { missing: u64 },
-    /// Write so much of the chunk.
-    Write { rest: u64 },
-    /// Nothing more.
-    End,
-}
-
-/// The periodic flush (Algorithm 1), concurrent with the operations.
-struct Flusher {
-    pass_began: Nanos,
-    active: bool,
-    /// A block is being written; otherwise it sleeps.
-    is_writing: bool,
-    wakes: Nanos,
 }
 
 impl Wrench {
@@ -185,105 +149,6 @@ impl Wrench {
         }
     }
 
-    /// Algorithm 2: uncached data first, then the inactive, then the active list.
-    fn read_chunk(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        file: FileView,
-        chunk: u64,
-        out: &mut Actions,
-    ) {
-        let missing = chunk.min(file.size.0.saturating_sub(self.cache.of_file(file.id)));
-        let needed = chunk + missing;
-        let amount = self.cache.lacking(needed).saturating_sub(self.cache.inactive_bytes());
-        self.flush(now, operation, Some(file.id), amount, Then::Read { missing }, out);
-    }
-
-    fn read_from_device(&mut self, now: Nanos, operation: OperationId, missing: u64, out: &mut Actions) {
-        let chunk_size = self.options.chunk.0;
-        let running = self.running(operation);
-        let (file, chunk) = (running.file, running.left.min(chunk_size));
-        running.outcome.from_device += Bytes(missing);
-        running.outcome.from_cache += Bytes(chunk - missing);
-        running.stage = Stage::Device { then_copy: chunk - missing };
-        let room = self.cache.lacking(chunk + missing);
-        self.evict(room, Some(file.id), out);
-        if missing == 0 {
-            return self.read_from_cache(now, operation, chunk, out);
-        }
-        self.cache.add_clean(file.id, missing, now);
-        self.cache.balance();
-        out.start(FlowSpec::new(file.read, missing, u64::from(operation.0)));
-    }
-
-    fn read_from_cache(&mut self, now: Nanos, operation: OperationId, bytes: u64, out: &mut Actions) {
-        let path = self.memory_read;
-        let running = self.running(operation);
-        running.stage = Stage::Chunk { rest: 0 };
-        let file = running.file.id;
-        // Less than asked for is there if others evicted it during a forced flush.
-        let found = self.cache.read(file, bytes, now);
-        self.cache.balance();
-        if found == 0 {
-            return self.end_chunk(now, operation, out);
-        }
-        out.start(FlowSpec::new(path, found, u64::from(operation.0)));
-    }
-
-    /// Algorithm 3: what fits under the dirty limit goes to the cache at once, the rest after a flush of as much.
-    fn write_chunk(&mut self, now: Nanos, operation: OperationId, chunk: u64, out: &mut Actions) {
-        let limit = (self.options.dirty_ratio * self.cache.available() as f64).floor() as u64;
-        let room = match self.running(operation).kind {
-            Kind::Insert => self.cache.available(),
-            _ => limit.saturating_sub(self.cache.dirty()),
-        };
-        let running = self.running(operation);
-        let (file, old_end) = (running.file, running.file.size.0);
-        let new_end = old_end.max(running.offset + chunk);
-        running.file.size = Bytes(new_end);
-        // Not in the paper, whose files are always new: bytes written over replace the old ones.
-        self.cache.discard_beyond(file.id, new_end - chunk);
-        if room == 0 {
-            return self.flush(now, operation, None, chunk, Then::Write { rest: chunk }, out);
-        }
-        self.evict(self.cache.lacking(chunk.min(room)), self.never_evicted(file.id), out);
-        self.write_to_cache(now, operation, chunk, out);
-    }
-
-    /// Puts as much of `bytes` into the cache as there is free memory.
-    fn write_to_cache(&mut self, now: Nanos, operation: OperationId, bytes: u64, out: &mut Actions) {
-        let now_written = bytes.min(self.cache.free());
-        let path = self.memory_write;
-        let running = self.running(operation);
-        let file = running.file.id;
-        running.stage = Stage::Chunk { rest: bytes - now_written };
-        if now_written == 0 {
-            return self.continue_write(now, operation, out);
-        }
-        running.outcome.from_cache += Bytes(now_written);
-        match running.kind {
-            Kind::Insert => self.cache.add_clean(file, now_written, now),
-            _ => self.cache.add_dirty(file, now_written, now),
-        }
-        out.start(FlowSpec::new(path, now_written, u64::from(operation.0)));
-    }
-
-    /// After a copy: flush for the rest of the chunk, or go on with the next.
-    fn continue_write(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        match self.running(operation).stage {
-            Stage::Chunk { rest } if rest > 0 => {
-                self.flush(now, operation, None, rest, Then::Write { rest }, out);
-            }
-            _ => self.end_chunk(now, operation, out),
-        }
-    }
-
-    /// The file that a write does not evict.
-    fn never_evicted(&self, file: FileId) -> Option<FileId> {
-        (self.options.vintage == Vintage::CameraReady).then_some(file)
-    }
-
     fn end_chunk(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let chunk_size = self.options.chunk.0;
         let running = self.running(operation);
@@ -305,106 +170,6 @@ impl Wrench {
         }
     }
 
-    /// A chunk that the device has stays in the cache, clean.
-    fn keep_written(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        file: FileId,
-        chunk: u64,
-        out: &mut Actions,
-    ) {
-        let running = self.running(operation);
-        running.file.size = running.file.size.max(Bytes(running.offset));
-        let size = running.file.size.0;
-        self.cache.discard_beyond(file, size - chunk);
-        self.evict(self.cache.lacking(chunk), self.never_evicted(file), out);
-        self.cache.add_clean(file, chunk, now);
-    }
-
-    fn evict(&mut self, amount: u64, except: Option<FileId>, out: &mut Actions) -> u64 {
-        let evicted = self.cache.evict(amount, except);
-        if evicted > 0 {
-            out.tell("evict", except, Bytes(evicted));
-        }
-        evicted
-    }
-
-    /// Begins a forced flush of `amount`; goes on with `then` at once if there is nothing to do.
-    fn flush(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        file: Option<FileId>,
-        amount: u64,
-        then: Then,
-        out: &mut Actions,
-    ) {
-        let flush = Flush { file, amount, flushed: false, sum: 0, transfers: 0, active: false, then };
-        self.flush_list(now, operation, flush, out);
-    }
-
-    /// Flushes from the inactive list, then from the active one; blocks are clean from the start of the transfers on.
-    fn flush_list(&mut self, now: Nanos, operation: OperationId, mut flush: Flush, out: &mut Actions) {
-        let only = matches!(flush.then, Then::End);
-        loop {
-            let mut by_device = std::mem::take(&mut self.by_device);
-            let on_device = &self.on_device;
-            self.cache.flush(flush.active, flush.amount, flush.file, only, |file, bytes| {
-                add_to(&mut by_device, on_device[&file], bytes);
-            });
-            flush.sum = by_device.iter().map(|&(_, bytes)| bytes).sum();
-            flush.amount -= flush.sum;
-            if flush.sum > 0 {
-                flush.flushed = true;
-                flush.transfers = by_device.len() as u32;
-                out.tell("forced_flush", flush.file.filter(|_| only), Bytes(flush.sum));
-                self.running(operation).stage = Stage::Flush(flush);
-                for (device, bytes) in by_device.drain(..) {
-                    out.start(FlowSpec::new(self.devices[&device], bytes, u64::from(operation.0)));
-                }
-            }
-            self.by_device = by_device;
-            if flush.sum > 0 {
-                return;
-            }
-            if flush.active || flush.amount == 0 {
-                return self.after_flush(now, operation, flush, out);
-            }
-            flush.active = true;
-        }
-    }
-
-    fn after_flush(&mut self, now: Nanos, operation: OperationId, flush: Flush, out: &mut Actions) {
-        match flush.then {
-            Then::Read { missing } => self.read_from_device(now, operation, missing, out),
-            Then::Write { rest } => {
-                let file = self.running(operation).file.id;
-                let room = self.cache.lacking(rest);
-                let evicted = self.evict(room, self.never_evicted(file), out);
-                if !flush.flushed && evicted == 0 && self.cache.free() == 0 {
-                    return self.write_past(now, operation, rest, out);
-                }
-                self.write_to_cache(now, operation, rest, out);
-            }
-            Then::End => {
-                self.running(operation).left = 0;
-                self.next_chunk(now, operation, out);
-            }
-        }
-    }
-
-    /// No memory is left and none can be made: the bytes go to the device, where the published model would loop for ever.
-    fn write_past(&mut self, now: Nanos, operation: OperationId, rest: u64, out: &mut Actions) {
-        let running = self.running(operation);
-        running.stage = Stage::Chunk { rest: 0 };
-        if running.kind == Kind::Insert {
-            return self.end_chunk(now, operation, out);
-        }
-        running.outcome.from_device += Bytes(rest);
-        out.start(FlowSpec::new(running.file.write, rest, u64::from(operation.0)));
-    }
-
     /// Charges the time since the last stage to a part, or to those of the transfer that has just ended.
     fn charge(&mut self, now: Nanos, operation: OperationId, transfer: &Parts) {
         let running = self.running(operation);
@@ -416,39 +181,6 @@ impl Wrench {
             (Stage::Flush(_), _) => running.outcome.parts.add(Part::DeviceWrite, elapsed),
             _ => running.outcome.parts.add_all(transfer),
         }
-    }
-
-    /// The search of the periodic flush goes on: the inactive list until nothing is expired, then the active one.
-    fn flush_expired(&mut self, now: Nanos, out: &mut Actions) {
-        let limit = now.0.checked_sub(self.options.expiry.0).map(Nanos);
-        loop {
-            let expired = limit.and_then(|limit| self.cache.clean_expired(self.flusher.active, limit));
-            if let Some((file, bytes)) = expired {
-                self.flusher.is_writing = true;
-                out.tell("periodic_flush", Some(file), Bytes(bytes));
-                out.start(FlowSpec::new(self.devices[&self.on_device[&file]], bytes, FLUSHER));
-                return;
-            }
-            if !self.flusher.active {
-                self.flusher.active = true;
-                continue;
-            }
-            self.flusher.active = false;
-            let next = self.flusher.pass_began + self.options.period;
-            if next > now {
-                self.flusher.wakes = next;
-                return;
-            }
-            self.flusher.pass_began = now;
-        }
-    }
-}
-
-/// Adds to the sum of a device; sums stay in the order of devices.
-fn add_to(sums: &mut Vec<(DeviceId, u64)>, device: DeviceId, bytes: u64) {
-    match sums.binary_search_by_key(&device, |&(other, _)| other) {
-        Ok(at) => sums[at].1 += bytes,
-        Err(at) => sums.insert(at, (device, bytes)),
     }
 }
 

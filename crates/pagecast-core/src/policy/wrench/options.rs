@@ -2,7 +2,7 @@
 
 use crate::error::ScenarioError;
 use crate::machine::VmSettings;
-use crate::policy::registry::Options;
+use crate::policy::Options;
 use crate::units::{Bytes, Nanos};
 
 /// Which of the authors' two states of the model is followed.

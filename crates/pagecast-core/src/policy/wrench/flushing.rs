@@ -1,0 +1,165 @@
+//! Algorithm 1 and its forced kin: writing dirty blocks to their devices, and evicting clean ones.
+
+use super::{Stage, Wrench};
+use crate::flow::FlowSpec;
+use crate::policy::{Actions, DeviceId, FileId, OperationId};
+use crate::units::{Bytes, Nanos};
+
+/// The tag of the periodic flush's transfers; operations use their own numbers, which are smaller.
+pub(super) const FLUSHER: u64 = u64::MAX;
+
+/// A forced flush of an operation.
+#[derive(Clone, Copy)]
+pub(super) struct Flush {
+    /// Not to be flushed, or (fsync) the only one to be.
+    pub(super) file: Option<FileId>,
+    /// Still to be flushed when the transfers under way have ended.
+    pub(super) amount: u64,
+    /// Whether anything has been flushed so far.
+    pub(super) flushed: bool,
+    /// Being written, and in how many transfers.
+    pub(super) sum: u64,
+    pub(super) transfers: u32,
+    /// The list is the active one already.
+    pub(super) active: bool,
+    /// What the operation does afterwards.
+    pub(super) then: Then,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Then {
+    /// Read a chunk of which so much comes from the device.
+    Read { missing: u64 },
+    /// Write so much of the chunk.
+    Write { rest: u64 },
+    /// Nothing more.
+    End,
+}
+
+/// The periodic flush (Algorithm 1), concurrent with the operations.
+pub(super) struct Flusher {
+    pub(super) pass_began: Nanos,
+    pub(super) active: bool,
+    /// A block is being written; otherwise it sleeps.
+    pub(super) is_writing: bool,
+    pub(super) wakes: Nanos,
+}
+
+impl Wrench {
+    pub(super) fn evict(&mut self, amount: u64, except: Option<FileId>, out: &mut Actions) -> u64 {
+        let evicted = self.cache.evict(amount, except);
+        if evicted > 0 {
+            out.tell("evict", except, Bytes(evicted));
+        }
+        evicted
+    }
+
+    /// Begins a forced flush of `amount`; goes on with `then` at once if there is nothing to do.
+    pub(super) fn flush(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        file: Option<FileId>,
+        amount: u64,
+        then: Then,
+        out: &mut Actions,
+    ) {
+        let flush = Flush { file, amount, flushed: false, sum: 0, transfers: 0, active: false, then };
+        self.flush_list(now, operation, flush, out);
+    }
+
+    /// Flushes from the inactive list, then from the active one; blocks are clean from the start of the transfers on.
+    pub(super) fn flush_list(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        mut flush: Flush,
+        out: &mut Actions,
+    ) {
+        let only = matches!(flush.then, Then::End);
+        loop {
+            let mut by_device = std::mem::take(&mut self.by_device);
+            let on_device = &self.on_device;
+            self.cache.flush(flush.active, flush.amount, flush.file, only, |file, bytes| {
+                add_to(&mut by_device, on_device[&file], bytes);
+            });
+            flush.sum = by_device.iter().map(|&(_, bytes)| bytes).sum();
+            flush.amount -= flush.sum;
+            if flush.sum > 0 {
+                flush.flushed = true;
+                flush.transfers = by_device.len() as u32;
+                out.tell("forced_flush", flush.file.filter(|_| only), Bytes(flush.sum));
+                self.running(operation).stage = Stage::Flush(flush);
+                for (device, bytes) in by_device.drain(..) {
+                    out.start(FlowSpec::new(self.devices[&device], bytes, u64::from(operation.0)));
+                }
+            }
+            self.by_device = by_device;
+            if flush.sum > 0 {
+                return;
+            }
+            if flush.active || flush.amount == 0 {
+                return self.after_flush(now, operation, flush, out);
+            }
+            flush.active = true;
+        }
+    }
+
+    pub(super) fn after_flush(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        flush: Flush,
+        out: &mut Actions,
+    ) {
+        match flush.then {
+            Then::Read { missing } => self.read_from_device(now, operation, missing, out),
+            Then::Write { rest } => {
+                let file = self.running(operation).file.id;
+                let room = self.cache.lacking(rest);
+                let evicted = self.evict(room, self.never_evicted(file), out);
+                if !flush.flushed && evicted == 0 && self.cache.free() == 0 {
+                    return self.write_past(now, operation, rest, out);
+                }
+                self.write_to_cache(now, operation, rest, out);
+            }
+            Then::End => {
+                self.running(operation).left = 0;
+                self.next_chunk(now, operation, out);
+            }
+        }
+    }
+
+    /// The search of the periodic flush goes on: the inactive list until nothing is expired, then the active one.
+    pub(super) fn flush_expired(&mut self, now: Nanos, out: &mut Actions) {
+        let limit = now.0.checked_sub(self.options.expiry.0).map(Nanos);
+        loop {
+            let expired = limit.and_then(|limit| self.cache.clean_expired(self.flusher.active, limit));
+            if let Some((file, bytes)) = expired {
+                self.flusher.is_writing = true;
+                out.tell("periodic_flush", Some(file), Bytes(bytes));
+                out.start(FlowSpec::new(self.devices[&self.on_device[&file]], bytes, FLUSHER));
+                return;
+            }
+            if !self.flusher.active {
+                self.flusher.active = true;
+                continue;
+            }
+            self.flusher.active = false;
+            let next = self.flusher.pass_began + self.options.period;
+            if next > now {
+                self.flusher.wakes = next;
+                return;
+            }
+            self.flusher.pass_began = now;
+        }
+    }
+}
+
+/// Adds to the sum of a device; sums stay in the order of devices.
+fn add_to(sums: &mut Vec<(DeviceId, u64)>, device: DeviceId, bytes: u64) {
+    match sums.binary_search_by_key(&device, |&(other, _)| other) {
+        Ok(at) => sums[at].1 += bytes,
+        Err(at) => sums.insert(at, (device, bytes)),
+    }
+}
