@@ -87,7 +87,7 @@ mutants: build ## does a test notice each small change of policy and engine? (ho
 .PHONY: golden
 golden: build ## rewrite the expected outputs; read the diff before you commit it
 	INSTA_UPDATE=always cargo test --workspace $(CARGO_FLAGS)
-	UPDATE_GOLDEN=1 $(BIN)/pytest tests/golden tests/cli tests/docs
+	UPDATE_GOLDEN=1 $(BIN)/pytest tests/golden tests/cli tests/examples
 
 .PHONY: constraints
 constraints: ## resolve all Python packages anew into constraints.txt

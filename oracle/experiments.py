@@ -44,7 +44,9 @@ def exp1(gb: int) -> Scenario:
 def exp2(n: int) -> Scenario:
     """n applications at once, each with its own 3 GB files."""
     names = [f"app{i}" for i in range(1, n + 1)]
-    return _local({f"/data/{name}.f1": File(3 * GB) for name in names}, [application(name, 3) for name in names])
+    return _local(
+        {f"/data/{name}.f1": File(3 * GB) for name in names}, [application(name, 3) for name in names]
+    )
 
 
 def exp3(n: int) -> Scenario:
@@ -61,7 +63,9 @@ def exp3(n: int) -> Scenario:
 
 
 SMALL, LARGE = 98_304_352, 589_824_352
-NIGHRES: list[tuple[dict[str, int], dict[str, int], float]] = [  # inputs, outputs (name: size), compute seconds
+NIGHRES: list[
+    tuple[dict[str, int], dict[str, int], float]
+] = [  # inputs, outputs (name: size), compute seconds
     (
         {"inv2": SMALL, "t1map": SMALL, "t1w": SMALL},
         {"strip-inv2": SMALL, "strip-mask": SMALL, "strip-t1map": SMALL, "strip-t1w": SMALL},

@@ -82,7 +82,9 @@ class Flow:
     def __init__(self, size: int, uses: list[tuple[Resource, float]]):
         self.size, self.uses = size, uses
         self.load = {r: round(cost * ONE) for r, cost in uses}
-        self.is_last_first = False  # among those that finish at one instant, such flows come in descending order
+        self.is_last_first = (
+            False  # among those that finish at one instant, such flows come in descending order
+        )
         self.on_done: Callable[[], None] | None = None
         self.number = -1
         self.binding: Counter | None = None  # that of the resource which limits it

@@ -92,9 +92,13 @@ class Machine:
             for name, host in hosts.items()
             for disk, device in host.disks.items()
         }
-        self.link = {name: network.add(Resource(name, ((1, link.bytes_per_s),))) for name, link in links.items()}
+        self.link = {
+            name: network.add(Resource(name, ((1, link.bytes_per_s),))) for name, link in links.items()
+        }
         self.processors = {
-            name: network.add(Resource(f"{name}.cores", ((1, float(host.cores * NS)),), per_flow_max=float(NS)))
+            name: network.add(
+                Resource(f"{name}.cores", ((1, float(host.cores * NS)),), per_flow_max=float(NS))
+            )
             for name, host in hosts.items()
         }
 

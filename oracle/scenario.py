@@ -88,7 +88,10 @@ class Result:
 
 
 def run(
-    scenario: Scenario, model: str, on_operation: Callable[[Done, Policy], None] | None = None, **options: float | str
+    scenario: Scenario,
+    model: str,
+    on_operation: Callable[[Done, Policy], None] | None = None,
+    **options: float | str,
 ) -> Result:
     """Carry out a scenario under a model; `on_operation(done, policy)` sees every operation as it ends."""
     return _Run(scenario, model, on_operation, options).result()
@@ -177,7 +180,9 @@ class _Run:
         file_size = self.size.get(op.path, 0)
         offset = file_size if op.offset is None else op.offset
         yield from self.policy.write(Call(process.host, op.path, offset, op.size, file_size))
-        self.size[op.path] = max(self.size.get(op.path, 0), offset + op.size)  # grows when the bytes are there
+        self.size[op.path] = max(
+            self.size.get(op.path, 0), offset + op.size
+        )  # grows when the bytes are there
 
     def _resize(self, host: str, path: str, size: int) -> None:
         before = self.size.get(path, 0)

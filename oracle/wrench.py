@@ -16,8 +16,6 @@ from .machine import Machine, Mount
 from .policy import Call, Policy
 
 MB = 1_000_000
-import os
-FOUND=bool(int(os.environ.get('FOUND','0')));TWICE=bool(int(os.environ.get('TWICE','0')))
 MESSAGE_BYTES = 1024  # a request, an answer or an acknowledgement between hosts
 
 
@@ -34,10 +32,21 @@ class Cache:
     """The page cache of one host. Methods that take simulated time are generators."""
 
     def __init__(
-        self, engine: Engine, machine: Machine, host: str, *, dirty_ratio: float, evicts_active: bool, writer_keeps_own: bool
+        self,
+        engine: Engine,
+        machine: Machine,
+        host: str,
+        *,
+        dirty_ratio: float,
+        evicts_active: bool,
+        writer_keeps_own: bool,
     ):
         self.engine, self.machine, self.host = engine, machine, host
-        self.dirty_ratio, self.evicts_active, self.writer_keeps_own = dirty_ratio, evicts_active, writer_keeps_own
+        self.dirty_ratio, self.evicts_active, self.writer_keeps_own = (
+            dirty_ratio,
+            evicts_active,
+            writer_keeps_own,
+        )
         self.total = self.free = machine.hosts[host].memory_bytes
         self.dirty = 0
         self.inactive: list[Block] = []
@@ -186,16 +195,17 @@ class Cache:
             self.balance()
             yield self.machine.reading(self.host, file, from_disk)
         if from_cache > 0:
-            found = self._access(file, from_cache)
+            self._access(file, from_cache)
             self.balance()
-            yield self.machine.from_memory(self.host, from_cache if not FOUND else found)
-        elif TWICE:
-            self.balance()
+            yield self.machine.from_memory(self.host, from_cache)
         if is_fresh:
             self.take_anonymous(size)
 
-    def _access(self, file: str, amount: int) -> int:
-        """Move `amount` of a file to the back of the active list: dirty blocks as they are, clean ones joined in one."""
+    def _access(self, file: str, amount: int) -> None:
+        """Move up to `amount` of a file to the end of the active list: dirty blocks as they are, clean ones as one.
+
+        Others may have evicted some of it since the read began.
+        """
         clean, left = 0, amount
         for blocks in (self.inactive, self.active):
             for block in [b for b in blocks if b.file == file]:
@@ -215,7 +225,6 @@ class Cache:
                     clean += size
         if clean > 0:
             self.active.append(Block(file, clean, False, self.engine.now_ns, 0))
-        return amount - left
 
     def write(self, file: str, file_size: int, size: int, is_dirty: bool) -> Steps:
         """Write a chunk: at memory speed below the dirty limit, else flush as much as is written, then write.
@@ -285,7 +294,12 @@ class Wrench(Policy):
         self.caches: dict[str, Cache] = {}
         for number, host in enumerate(machine.hosts):
             cache = Cache(
-                engine, machine, host, dirty_ratio=dirty_ratio, evicts_active=is_newer, writer_keeps_own=is_newer
+                engine,
+                machine,
+                host,
+                dirty_ratio=dirty_ratio,
+                evicts_active=is_newer,
+                writer_keeps_own=is_newer,
             )
             self.caches[host] = cache
             engine.start(cache.flusher(number, to_ns(flush_period_s), to_ns(dirty_expiry_s)))

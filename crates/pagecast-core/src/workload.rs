@@ -39,12 +39,21 @@ pub trait ProgramSource: Send + Sync {
     /// # Errors
     /// A text that says why it cannot start.
     fn start(&self) -> Result<Box<dyn Program>, ProgramError>;
+
+    /// The events that a run may signal, as far as that is known before it runs: for the message about a deadlock.
+    fn signals(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
 }
 
 /// A fixed list of operations.
 impl ProgramSource for Vec<Operation> {
     fn start(&self) -> Result<Box<dyn Program>, ProgramError> {
         Ok(Box::new(self.clone().into_iter()))
+    }
+
+    fn signals(&self) -> Vec<Arc<str>> {
+        self.iter().filter_map(|operation| operation.action.signals()).cloned().collect()
     }
 }
 
@@ -205,6 +214,15 @@ impl Action {
             Self::Wait { .. } => "wait",
             Self::Signal { .. } => "signal",
             Self::Exit => "exit",
+        }
+    }
+
+    /// The event it signals, if any.
+    #[must_use]
+    pub fn signals(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Signal { event } => Some(event),
+            _ => None,
         }
     }
 

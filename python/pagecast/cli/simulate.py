@@ -74,7 +74,7 @@ def command(
 
     print_summary(loaded, results, every=every)
     if out is not None:
-        click.echo(f"Tables, trace and figures are in {out}", err=True)
+        click.echo(f"Results are in {out}", err=True)
 
 
 def run(scenario: Scenario, models: tuple[str, ...], *, seed: int, residency: str | None) -> list[Result]:

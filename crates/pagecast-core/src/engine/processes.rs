@@ -219,7 +219,8 @@ impl<N: Network> Engine<'_, N> {
 
     fn who_waits(&self) -> String {
         let for_events = self.events.waiting.iter().flat_map(|(event, waiting)| {
-            waiting.iter().map(move |&at| (at, format!("for event `{event}`, which nobody signals any more")))
+            let signallers = self.signallers(event);
+            waiting.iter().map(move |&at| (at, format!("for event `{event}`, which {signallers}")))
         });
         let for_others = self.scenario.processes.iter().enumerate().filter_map(|(at, process)| {
             let not_started = self.processes[at].state == State::NotStarted;
@@ -233,7 +234,22 @@ impl<N: Network> Engine<'_, N> {
             .map(|(at, what)| format!("process `{}` waits {what}", self.processes[*at as usize].name))
             .collect();
         let more = all.len().saturating_sub(shown.len());
-        shown.join(", ") + &if more > 0 { format!(" and {more} more wait") } else { String::new() }
+        shown.join("; ") + &if more > 0 { format!("; and {more} more wait") } else { String::new() }
+    }
+
+    /// Which of the processes that have not ended would signal an event, in words.
+    fn signallers(&self, event: &Arc<str>) -> String {
+        let live = self.scenario.processes.iter().zip(&self.processes);
+        let names: Vec<&str> = live
+            .filter(|(process, running)| {
+                running.state != State::Ended && process.program.signals().contains(event)
+            })
+            .map(|(process, _)| &*process.name)
+            .collect();
+        match names.as_slice() {
+            [] => "no process signals any more".to_owned(),
+            names => format!("`{}` would signal", names.join("`, `")),
+        }
     }
 
     /// Who is to be named in an error of a process's current or next operation.

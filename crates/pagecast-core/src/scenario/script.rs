@@ -43,6 +43,14 @@ impl ProgramSource for CopyProgram {
         let steps = Arc::clone(&self.steps);
         Ok(Box::new(Run { steps, copy: self.n, next: 0, rounds_left: Vec::new() }))
     }
+
+    fn signals(&self) -> Vec<Arc<str>> {
+        let operations = self.steps.iter().filter_map(|step| match step {
+            Step::Do { operation, pattern } => Some(for_copy(operation, pattern.as_ref(), self.n)),
+            Step::Begin { .. } | Step::End { .. } => None,
+        });
+        operations.filter_map(|operation| operation.action.signals().cloned()).collect()
+    }
 }
 
 /// A copy on its way.
@@ -61,9 +69,8 @@ impl Iterator for Run {
             let step = self.steps.get(self.next)?;
             self.next += 1;
             match step {
-                Step::Do { operation, pattern: None } => return Some(operation.clone()),
-                Step::Do { operation, pattern: Some(pattern) } => {
-                    return Some(with_text(operation.clone(), pattern.render(self.copy)));
+                Step::Do { operation, pattern } => {
+                    return Some(for_copy(operation, pattern.as_ref(), self.copy));
                 }
                 Step::Begin { times } => self.rounds_left.push(*times),
                 Step::End { begin } => {
@@ -77,6 +84,14 @@ impl Iterator for Run {
                 }
             }
         }
+    }
+}
+
+/// The operation as a copy does it.
+fn for_copy(operation: &Operation, pattern: Option<&Pattern>, copy: u32) -> Operation {
+    match pattern {
+        None => operation.clone(),
+        Some(pattern) => with_text(operation.clone(), pattern.render(copy)),
     }
 }
 

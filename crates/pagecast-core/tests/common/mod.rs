@@ -100,7 +100,7 @@ impl Case {
         Scenario::from_toml(self.text.as_bytes(), "test.toml", nowhere, nowhere, &self.overrides)
     }
 
-    fn settings(&self, scenario: &Scenario) -> Settings<'static> {
+    fn settings<'a>(&self, scenario: &Scenario) -> Settings<'a> {
         Settings {
             seed: self.seed,
             residency: scenario.residency,

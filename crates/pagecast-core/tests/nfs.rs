@@ -1,0 +1,203 @@
+//! Other hosts' files under the data-block model: a request, then chunks that go through three overlapping stages.
+//!
+//! On [`HOSTS`] the stages of a chunk of 100 MB take 1 s at the server's disk (0.1 s from its cache), 0.25 s on the link
+//! and 0.1 s into the client's memory; a message of 1 kB takes 2.56 us.
+
+use crate::common::{Case, GB, HOSTS, MB, on};
+
+const MESSAGE: f64 = 2.56e-6;
+
+fn client(operations: &[&str]) -> Case {
+    on(HOSTS).file("/remote/f", "300 MB").process("p", operations)
+}
+
+const READ: &str = "read = '/remote/f'";
+const WRITE: &str = "write = '/remote/g', size = '300 MB'";
+
+/// To the nanosecond.
+fn same(actual: f64, expected: f64) {
+    assert!((actual - expected).abs() < 1.5e-9, "{actual} instead of {expected}");
+}
+
+#[test]
+fn the_stages_of_a_cold_read_overlap() {
+    let run = client(&[READ]).run("wrench");
+    same(run.seconds("p", 0), MESSAGE + 3.0 + 0.25 + 0.1);
+    assert_eq!(run.parts("p", 0), [("cpu_copy", 0.1), ("network", 0.25000256), ("server", 3.0)]);
+    assert_eq!(run.sources("p", 0), (0, 300 * MB));
+}
+
+#[test]
+fn the_link_is_the_limit_when_the_server_has_it_cached() {
+    let run = client(&[READ, "drop_caches = true", READ]).run("wrench");
+    same(run.seconds("p", 2), MESSAGE + 0.1 + 3.0 * 0.25 + 0.1);
+    assert_eq!(run.parts("p", 2), [("cpu_copy", 0.1), ("network", 0.75000256), ("server", 0.1)]);
+}
+
+#[test]
+fn what_the_client_has_cached_it_does_not_ask_for() {
+    let run = client(&[READ, READ]).run("wrench");
+    assert_eq!(run.parts("p", 1), [("cpu_copy", 0.3)]);
+    assert_eq!(run.sources("p", 1), (300 * MB, 0));
+}
+
+#[test]
+fn a_file_that_is_cached_in_part_comes_from_the_server_as_a_whole() {
+    let run = client(&["read = '/remote/f', size = '200 MB'", READ]).run("wrench");
+    same(run.seconds("p", 1), MESSAGE + 0.1 + 0.1 + 1.0 + 0.25 + 0.1);
+    assert_eq!(run.file("/remote/f").1, 300 * MB, "nothing is there twice");
+}
+
+#[test]
+fn a_write_is_a_request_and_its_answer_two_stages_and_an_acknowledgement() {
+    let run = client(&[WRITE]).run("wrench");
+    same(run.seconds("p", 0), 2.0 * MESSAGE + 0.25 + 3.0 + MESSAGE);
+    assert_eq!(run.parts("p", 0), [("network", 0.25000768), ("server", 3.0)]);
+    assert_eq!(run.sources("p", 0), (0, 300 * MB));
+}
+
+#[test]
+fn the_client_does_not_cache_what_it_writes_and_the_server_does() {
+    let run = client(&[WRITE, "read = '/remote/g'"]).run("wrench");
+    same(run.seconds("p", 1), MESSAGE + 0.1 + 3.0 * 0.25 + 0.1);
+    let server = client(&[WRITE]).process_with("s", "host = 'server'\nafter = ['p']", &["read = '/export/g'"]);
+    assert_eq!(server.run("wrench").seconds("s", 0), 0.3);
+}
+
+#[test]
+fn each_message_and_chunk_waits_for_the_latency() {
+    let read = |latency: &str| client(&[READ]).set(&format!("link.lan.latency={latency}")).run("wrench");
+    same(read("10 ms").seconds("p", 0) - read("0 s").seconds("p", 0), 0.02);
+    assert_eq!(read("10 ms").parts("p", 0), [("cpu_copy", 0.1), ("network", 0.27000256), ("server", 3.0)]);
+    let write = |latency: &str| client(&[WRITE]).set(&format!("link.lan.latency={latency}")).run("wrench").seconds("p", 0);
+    same(write("10 ms") - write("0 s"), 0.04);
+}
+
+#[test]
+fn the_latency_between_chunks_counts_when_the_link_is_the_limit() {
+    let case = client(&[READ, "drop_caches = true", READ]).set("link.lan.latency=10 ms");
+    same(case.run("wrench").seconds("p", 2), 0.01 + MESSAGE + 0.1 + 3.0 * 0.26 + 0.1);
+}
+
+#[test]
+fn a_slow_client_is_the_limit() {
+    let case = client(&[READ, "drop_caches = true", READ]).set("host.client.memory.write=100 MB/s");
+    same(case.run("wrench").seconds("p", 2), MESSAGE + 0.1 + 0.25 + 3.0);
+}
+
+#[test]
+fn a_stage_runs_at_most_two_chunks_ahead_of_the_next() {
+    // The client takes 10 s for a chunk. The server reads the first three in 3 s, of which one is with the client and
+    // two are on the link; it reads the fourth when the client has taken the first.
+    let case = on(HOSTS)
+        .set("host.client.memory={ size = '10 GB', read = '10 MB/s', write = '10 MB/s' }")
+        .file("/remote/f", "800 MB")
+        .process("p", &[READ]);
+    let run = case.run("wrench");
+    let reads: Vec<f64> = (0..run.timeline.time.len())
+        .filter(|&row| run.timeline.host[row] == 1 && run.timeline.levels[row].cached.0 > 0)
+        .map(|row| run.timeline.time[row].as_seconds().round())
+        .collect();
+    let mut starts = reads.clone();
+    starts.dedup();
+    assert_eq!(starts, [0.0, 1.0, 2.0, 3.0, 4.0, 11.0, 12.0, 21.0, 22.0, 31.0, 32.0, 41.0, 42.0]);
+}
+
+#[test]
+fn two_clients_share_the_servers_disk() {
+    let case = on(HOSTS).file("/remote/f", "300 MB").file("/remote/g", "300 MB");
+    let run = case.process("one", &[READ]).process("two", &["read = '/remote/g'"]).run("wrench");
+    let alone = client(&[READ]).run("wrench").seconds("p", 0);
+    assert!((run.seconds("one", 0) - alone - 3.0).abs() < 0.5, "{}", run.seconds("one", 0));
+}
+
+#[test]
+fn of_chunks_that_arrive_at_once_the_last_sent_is_served_first() {
+    let case = on(HOSTS).file("/remote/f", "100 MB").file("/remote/g", "100 MB").file("/remote/h", "100 MB");
+    let case = ["f", "g", "h"].iter().fold(case, |case, name| case.process(name, &[&format!("read = '/remote/{name}'")]));
+    let run = case.run("wrench");
+    let at_client: Vec<&str> = (0..run.blocks.bytes.len())
+        .filter(|&row| run.blocks.host[row] == 0)
+        .map(|row| &*run.paths[run.blocks.path[row] as usize])
+        .collect();
+    assert_eq!(at_client, ["/export/h", "/export/g", "/export/f"], "as in SimGrid");
+}
+
+#[test]
+fn the_server_keeps_the_memory_it_read_into() {
+    let case = client(&[READ]).process_with("s", "host = 'server'", &["sleep = '9 s'"]);
+    let run = case.run("wrench");
+    let last = (0..run.timeline.time.len()).filter(|&row| run.timeline.host[row] == 1).max().expect("there is one");
+    assert_eq!(run.timeline.levels[last].anonymous.0, 300 * MB, "as published");
+}
+
+#[test]
+fn a_full_client_keeps_what_fits() {
+    let case = client(&["alloc = '9.8 GB'", READ]);
+    let run = case.run("wrench");
+    assert_eq!(run.file("/remote/f").1, 200 * MB);
+    assert_eq!(run.file("/remote/f").0, 300 * MB);
+}
+
+#[test]
+fn truncating_or_unlinking_here_drops_the_pages_there() {
+    for cut in ["open = '/remote/f', truncate = true", "truncate = '/remote/f', size = '0 B'", "unlink = '/remote/f'"] {
+        let run = client(&[READ, cut]).run("wrench");
+        assert!(run.blocks.bytes.is_empty(), "{cut}");
+    }
+}
+
+#[test]
+fn a_remote_file_is_one_file_by_both_names() {
+    let run = client(&["write = '/remote/f', size = '100 MB', append = true"])
+        .process_with("s", "host = 'server'\nafter = ['p']", &["open = '/export/f'", "sleep = '1 s'"])
+        .run("wrench");
+    assert_eq!((run.file("/remote/f").0, run.file("/export/f").0), (400 * MB, 400 * MB));
+}
+
+#[test]
+fn reading_an_empty_remote_file_takes_no_time() {
+    let run = client(&["open = '/remote/e', create = true", "read = '/remote/e'"]).run("wrench");
+    assert_eq!(run.seconds("p", 1), 0.0);
+}
+
+#[test]
+fn memory_for_a_remote_read_is_booked_at_the_client() {
+    let run = client(&["read = '/remote/f', buffer = 'fresh'", "free = 'all'"]).run("wrench");
+    assert_eq!(run.operations.bytes[1], 300 * MB);
+    let too_much = client(&["alloc = '9.9 GB'", "read = '/remote/f', buffer = 'fresh'"]);
+    assert!(too_much.error("wrench").contains("needs 300 MB more memory"));
+}
+
+/// Exp 3 of the WRENCH-cache paper as the authors' simulator has it: disk, memory and link (x 0.97 / 1.05 for SimGrid's network
+/// model), and the latency (x 13.01).
+const PUBLISHED: &str = r#"
+[host.client]
+cores = 32
+memory = { size = "268 GB", read = "4812 MB/s", write = "4812 MB/s" }
+mount."/remote".nfs = "server:/export"
+[host.server]
+cores = 32
+memory = { size = "268 GB", read = "4812 MB/s", write = "4812 MB/s" }
+disk.nfs = { size = "400 GB", read = "445 MB/s", write = "445 MB/s" }
+mount."/export" = { disk = "nfs", write_mode = "through" }
+[link.lan]
+between = ["client", "server"]
+rate = "2771.428571428571 MB/s"
+latency = "260.2 us"
+"#;
+
+#[test]
+fn a_task_takes_what_the_published_simulator_says() {
+    // Source: the authors' published output for one application (Exp 3, WRENCH-cache): a cold read of 3 GB, a write, and
+    // a read of what the server has cached.
+    let run = on(PUBLISHED)
+        .file("/remote/f1", "3 GB")
+        .process("p", &["read = '/remote/f1'", "write = '/remote/f2', size = '3 GB'", "read = '/remote/f2'"])
+        .run("wrench");
+    let published = [6.798_958, 6.778_697, 1.132_104];
+    for (actual, published) in run.all_seconds("p").into_iter().zip(published) {
+        assert!((actual - published).abs() < 2e-6, "{actual} s, published {published} s");
+    }
+    assert_eq!(run.file("/remote/f2"), (3 * GB, 3 * GB, 0));
+}

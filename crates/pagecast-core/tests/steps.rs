@@ -1,0 +1,86 @@
+//! The two drivers: events, and steps of a millisecond without counters and heaps, agree within 1 %.
+//!
+//! A transfer ends up to a step late, so all transfers here last 200 ms or longer.
+
+use crate::common::{Case, HOSTS, case, on};
+
+fn agree(case: &Case) {
+    for model in pagecast_core::MODELS {
+        let (events, steps) = (case.run(model), case.run_by_steps(model));
+        assert_eq!(events.operations.end.len(), steps.operations.end.len(), "{model}");
+        for row in 0..events.operations.end.len() {
+            let (process, index) = (&*events.processes[events.operations.process[row] as usize], events.operations.index[row]);
+            let (fast, slow) = (events.end(process, index), steps.end(process, index));
+            assert!((fast - slow).abs() <= 0.01 * fast, "{model}: {process} {index} ends at {fast} s and {slow} s");
+            let (fast, slow) = (events.sources(process, index), steps.sources(process, index));
+            assert_eq!(fast, slow, "{model}: bytes of {process} {index}");
+        }
+    }
+}
+
+#[test]
+fn on_operations_that_share_one_disk() {
+    agree(
+        &case()
+            .set("machine.disk.ssd.write=60 MB/s")
+            .set("model.wrench.chunk=500 MB")
+            .file("/data/f", "3 GB")
+            .file("/data/g", "2 GB")
+            .process("a", &["read = '/data/f'", "compute = '2 s'", "write = '/data/h', size = '4 GB'"])
+            .process("b", &["sleep = '7 s'", "read = '/data/g'", "read = '/data/f'"])
+            .process("c", &["compute = '3 s'", "write = '/data/i', size = '1 GB'"])
+            .process("d", &["compute = '5 s'"]),
+    );
+}
+
+#[test]
+fn on_shares_that_change_with_the_number_of_streams() {
+    agree(
+        &case()
+            .set("machine.disk.ssd.sharing=time")
+            .set(r#"machine.disk.ssd.read_at={ "1" = "80 MB/s", "3" = "140 MB/s" }"#)
+            .set("machine.memory.per_thread=700 MB/s")
+            .set("model.wrench.chunk=500 MB")
+            .file("/data/f", "1 GB")
+            .file("/data/g", "2 GB")
+            .file("/data/h", "1500 MB")
+            .process("a", &["read = '/data/f'", "read = '/data/f'"])
+            .process("b", &["sleep = '2 s'", "read = '/data/g'"])
+            .process("c", &["sleep = '4 s'", "read = '/data/h'", "write = '/data/i', size = '1 GB'"]),
+    );
+}
+
+#[test]
+fn on_writes_that_are_throttled_and_flushed() {
+    agree(
+        &case()
+            .set("model.wrench.chunk=500 MB")
+            .process("a", &["write = '/data/f', size = '6 GB'", "sleep = '40 s'"])
+            .process("b", &["sleep = '20 s'", "write = '/data/g', size = '1 GB'", "fsync = '/data/g'"]),
+    );
+}
+
+#[test]
+fn on_files_of_another_host() {
+    agree(
+        &on(HOSTS)
+            .set("link.lan.latency=5 ms")
+            .set("model.wrench.chunk=500 MB")
+            .file("/remote/f", "1500 MB")
+            .process("a", &["read = '/remote/f'", "write = '/remote/g', size = '1 GB'"])
+            .process("b", &["compute = '25 s'", "read = '/remote/f'"]),
+    );
+}
+
+#[test]
+fn on_an_uneven_disk() {
+    agree(
+        &case()
+            .set("machine.disk.ssd.unevenness=0.3")
+            .seed(5)
+            .file("/data/f", "1 GB")
+            .file("/data/g", "1 GB")
+            .process("a", &["read = '/data/f'"])
+            .process("b", &["read = '/data/g'"]),
+    );
+}

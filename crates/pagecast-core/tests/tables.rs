@@ -1,0 +1,221 @@
+//! The tables of a result: residency, timeline, events, blocks, parts; and that they are the same again.
+
+use pagecast_core::result::Part;
+use pagecast_core::units::Nanos;
+
+use crate::common::{Case, GB, HOSTS, MB, Run, case, on};
+
+/// Several processes that do a bit of everything under memory pressure.
+fn busy() -> Case {
+    case()
+        .set("machine.disk.ssd.write=60 MB/s")
+        .file("/data/f", "3 GB")
+        .cached("/data/g", "2 GB", "700 MB")
+        .process("a", &["read = '/data/f', buffer = 'fresh'", "compute = '2 s'", "write = '/data/h', size = '3 GB'"])
+        .process("b", &["write = '/data/i', size = '4 GB'", "fsync = '/data/i'", "read = '/data/g'"])
+        .process_with("c", "after = ['a']", &["read = '/data/h'", "drop_caches = true", "read = '/data/f'"])
+        .process("d", &["sleep = '1 s'", "wait = 'x'", "free = 'all'"])
+        .process("e", &["compute = '20 s'", "signal = 'x'", "alloc = '1 GB'", "unlink = '/data/g'"])
+}
+
+#[test]
+fn the_parts_of_every_operation_add_up_to_its_duration() {
+    let remote = on(HOSTS)
+        .set("link.lan.latency=30 us")
+        .file("/remote/f", "750 MB")
+        .process("a", &["read = '/remote/f'", "write = '/remote/g', size = '350 MB'", "read = '/remote/g'"])
+        .process("b", &["read = '/remote/f'"]);
+    for (case, model) in [busy(), remote].iter().flat_map(|case| pagecast_core::MODELS.map(|model| (case, model))) {
+        let run = case.run(model);
+        for (row, parts) in run.operations.parts.iter().enumerate() {
+            assert_eq!(parts.total(), run.operations.end[row] - run.operations.start[row], "row {row} of {model}");
+        }
+    }
+}
+
+#[test]
+fn bytes_read_come_from_the_cache_or_the_device() {
+    for model in pagecast_core::MODELS {
+        let run = busy().run(model);
+        for row in (0..run.operations.end.len()).filter(|&row| run.operations.operation[row] == "read") {
+            let sources = run.operations.from_cache[row] + run.operations.from_device[row];
+            assert_eq!(sources, run.operations.bytes[row], "row {row} of {model}");
+        }
+    }
+}
+
+#[test]
+fn dirty_is_within_cached_and_cached_within_memory() {
+    let run = busy().run("wrench");
+    assert!(run.timeline.levels.len() > 50);
+    for levels in &run.timeline.levels {
+        assert!(levels.dirty <= levels.cached && levels.used() <= levels.total, "{levels:?}");
+    }
+}
+
+#[test]
+fn time_never_runs_back() {
+    let run = busy().run("wrench");
+    assert!(run.operations.end.is_sorted() && run.timeline.time.is_sorted() && run.events.time.is_sorted());
+}
+
+#[test]
+fn the_same_scenario_gives_the_same_bytes() {
+    for model in pagecast_core::MODELS {
+        let text = |seed| format!("{:?}", busy().seed(seed).run(model));
+        assert_eq!(text(1), text(1), "{model}");
+        assert_eq!(text(1), text(2), "{model}: an even machine draws no random numbers");
+    }
+}
+
+#[test]
+fn an_uneven_disk_makes_seeds_matter() {
+    let text = |seed| format!("{:?}", busy().set("machine.disk.ssd.unevenness=0.2").seed(seed).run("wrench"));
+    assert_eq!(text(1), text(1));
+    assert_ne!(text(1), text(2));
+}
+
+#[test]
+fn a_scenario_can_be_simulated_again_and_again() {
+    let scenario = busy().scenario().expect("it is right");
+    let simulate = || pagecast_core::simulate(&scenario, "wrench", Default::default()).expect("it goes through");
+    assert_eq!(format!("{:?}", simulate()), format!("{:?}", simulate()));
+}
+
+#[test]
+fn a_host_is_named_in_each_table() {
+    let run = on(HOSTS).file("/remote/f", "100 MB").process("p", &["read = '/remote/f'"]).run("wrench");
+    assert_eq!(run.hosts, ["client", "server"]);
+    assert_eq!(run.operations.host, [0]);
+    let hosts = |of: &[u32]| (of.contains(&0), of.contains(&1));
+    assert_eq!(hosts(&run.timeline.host), (true, true));
+    assert_eq!(hosts(&run.files.host), (true, false), "the server has not named the file itself");
+    assert_eq!(hosts(&run.blocks.host), (true, true));
+}
+
+/// Rows of the table of files: seconds, process, index, path, size and cached bytes.
+fn files(run: &Run) -> Vec<(f64, u32, u32, &str, u64, u64)> {
+    let table = &run.files;
+    let row = |at: usize| {
+        let path = &*run.paths[table.path[at] as usize];
+        (table.time[at].as_seconds(), table.process[at], table.index[at], path, table.size[at], table.cached[at])
+    };
+    (0..table.time.len()).map(row).collect()
+}
+
+const END: u32 = u32::MAX;
+
+#[test]
+fn residency_is_recorded_at_the_end() {
+    let case = case().file("/data/f", "1 GB").file("/data/e", "500 MB");
+    let run = case.process("p", &["read = '/data/f'", "sleep = '1 s'"]).run("wrench");
+    let rows = [(11.0, END, END, "/data/e", 500 * MB, 0), (11.0, END, END, "/data/f", GB, GB)];
+    assert_eq!(files(&run), rows, "in the order of the paths");
+}
+
+#[test]
+fn residency_is_recorded_after_each_operation_on_a_file_if_asked_for() {
+    let run = case()
+        .set("residency=operation")
+        .file("/data/f", "1 GB")
+        .process("q", &["sleep = '1 s'"])
+        .process("p", &["read = '/data/f', size = '300 MB'", "compute = '1 s'", "read = '/data/f'"])
+        .run("endless-cache");
+    let f = |time, process, index, cached| (time, process, index, "/data/f", GB, cached);
+    assert_eq!(files(&run), [f(3.0, 1, 0, 300 * MB), f(11.3, 1, 2, GB), f(11.3, END, END, GB)]);
+}
+
+#[test]
+fn residency_after_an_operation_is_that_of_its_host() {
+    let run = on(HOSTS)
+        .set("residency=operation")
+        .file("/remote/f", "200 MB")
+        .process_with("server", "host = 'server'", &["read = '/export/f'"])
+        .process_with("client", "after = ['server']", &["read = '/remote/f'"])
+        .run("wrench");
+    let hosts_and_paths: Vec<(u32, &str)> =
+        run.files.host.iter().zip(files(&run)).map(|(&host, row)| (host, row.3)).collect();
+    let expected = [(1, "/export/f"), (0, "/remote/f"), (0, "/remote/f"), (1, "/export/f")];
+    assert_eq!(hosts_and_paths, expected);
+}
+
+#[test]
+fn residency_tells_dirty_bytes() {
+    let run = case().process("p", &["write = '/data/g', size = '1 GB'"]).run("wrench");
+    assert_eq!(run.file("/data/g"), (GB, GB, GB));
+}
+
+#[test]
+fn a_timeline_begins_at_time_0_with_what_was_cached_before() {
+    let run = case().cached("/data/f", "1 GB", "600 MB").process("p", &["sleep = '1 s'"]).run("wrench");
+    assert_eq!(run.timeline.time, [Nanos::ZERO]);
+    assert_eq!(run.timeline.levels[0].cached.0, 600 * MB);
+    assert_eq!(run.timeline.levels[0].free().0, 9_400 * MB);
+}
+
+#[test]
+fn a_timeline_follows_the_memory() {
+    let operations = ["alloc = '2 GB'", "sleep = '1 s'", "write = '/data/g', size = '1 GB'", "sleep = '1 s'", "free = 'all'", "sleep = '1 s'"];
+    let run = case().process("p", &operations).run("wrench");
+    let levels = |time| {
+        let levels = run.memory_at(time);
+        [levels.anonymous, levels.cached, levels.dirty, levels.free()].map(|bytes| bytes.0 / MB)
+    };
+    assert_eq!(levels(0.5), [2000, 0, 0, 8000]);
+    assert_eq!(levels(1.45), [2000, 500, 500, 7500], "chunk by chunk, at the start of its transfer");
+    assert_eq!(levels(2.5), [2000, 1000, 1000, 7000]);
+    assert_eq!(levels(3.5), [0, 1000, 1000, 9000]);
+}
+
+#[test]
+fn blocks_are_listed_in_the_order_of_their_lists() {
+    let operations = ["write = '/data/g', size = '150 MB'", "read = '/data/f'", "read = '/data/f', size = '100 MB'"];
+    let run = case().file("/data/f", "200 MB").process("p", &operations).run("wrench");
+    assert_eq!(run.blocks.list, ["inactive", "inactive", "inactive", "active"]);
+    let g = [("/data/g", 100 * MB, true), ("/data/g", 50 * MB, true)];
+    assert_eq!(run.list("inactive"), [g[0], g[1], ("/data/f", 100 * MB, false)]);
+    assert_eq!(run.list("active"), [("/data/f", 100 * MB, false)]);
+    let seconds = |times: &[Nanos]| times.iter().map(|time| time.as_seconds()).collect::<Vec<_>>();
+    assert_eq!(seconds(&run.blocks.accessed), [0.0, 0.1, 1.15, 2.15]);
+    assert_eq!(seconds(&run.blocks.dirtied), [0.0, 0.1, 0.0, 0.0]);
+    assert_eq!(run.blocks.left_out, 0);
+}
+
+#[test]
+fn a_rival_lists_no_blocks() {
+    let run = case().file("/data/f", "200 MB").process("p", &["read = '/data/f'"]).run("endless-cache");
+    assert!(run.blocks.bytes.is_empty());
+}
+
+#[test]
+fn blocks_and_events_beyond_their_limit_are_counted() {
+    let case = case()
+        .set("machine.memory.size=100 MB")
+        .option("chunk", "1 kB")
+        .option("expiry", "1000 s")
+        .file("/data/f", "10.5 MB")
+        .process("p", &["read = '/data/f'"]);
+    let run = case.run("wrench");
+    assert_eq!((run.blocks.bytes.len(), run.blocks.left_out), (10_000, 500));
+    let forced = case.set("machine.memory.size=1 kB").run("wrench");
+    assert_eq!(forced.events.time.len(), 10_000);
+    assert_eq!(forced.events.left_out, 499, "an eviction for each chunk but the first");
+}
+
+#[test]
+fn an_event_names_its_file_and_its_bytes() {
+    let run = case().process("p", &["write = '/data/g', size = '200 MB'", "fsync = '/data/g'"]).run("wrench");
+    assert_eq!(run.all_events(), [(0.2, "forced_flush", "/data/g", 200 * MB)]);
+}
+
+#[test]
+fn no_event_is_told_where_nothing_happens() {
+    assert_eq!(case().process("p", &["sleep = '1 s'"]).run("wrench").all_events(), []);
+}
+
+#[test]
+fn each_part_has_a_name_and_a_place_of_its_own() {
+    let names: std::collections::BTreeSet<&str> = Part::ALL.iter().map(|part| part.name()).collect();
+    assert_eq!(names.len(), Part::ALL.len());
+    assert!(Part::ALL.iter().enumerate().all(|(at, &part)| part as usize == at));
+}
