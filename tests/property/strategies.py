@@ -65,7 +65,7 @@ def memories(draw):
 @st.composite
 def hosts(draw, disk_names):
     """Draw a host."""
-    memory_mb = draw(st.one_of(st.integers(4, 20).map(lambda n: 250 * n), st.integers(1000, 5000)))
+    memory_mb = draw(st.one_of(st.integers(2, 16).map(lambda n: 250 * n), st.integers(500, 4000)))
     cores = draw(st.integers(1, 3))
     return Host(memory_mb * MB, draw(memories()), {name: draw(disks()) for name in disk_names}, cores)
 
@@ -164,9 +164,9 @@ def files(draw, paths, cache_left, host):
 
 
 @st.composite
-def scenarios(draw, most_operations=7):
+def scenarios(draw, most_operations=12):
     """Draw a scenario: one or two hosts, one to three processes each."""
-    has_two = draw(st.integers(0, 2)) == 0
+    has_two = draw(st.booleans())
     names = ["client", "server"] if has_two else ["machine"]
     disk_names = draw(st.sampled_from([["ssd"], ["ssd", "hdd"]]))
     all_hosts = {name: draw(hosts(disk_names)) for name in names}
