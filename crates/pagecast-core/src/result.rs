@@ -1,10 +1,12 @@
 //! What a run yields, as columns: operations, the parts of their durations, a timeline, file residency, events.
 
+mod merge;
 mod recorder;
 mod timeline;
 
 use std::sync::Arc;
 
+pub(crate) use merge::Merger;
 pub(crate) use recorder::{Ended, Recorder, Resident};
 pub use timeline::MemoryLevels;
 
@@ -128,7 +130,7 @@ pub struct SimulationResult {
     pub processes: Vec<Arc<str>>,
     /// Paths; other tables refer to them by index.
     pub paths: Vec<Arc<str>>,
-    /// One row for each operation, in the order of their ends.
+    /// One row for each operation, in the order of their ends, then of their processes.
     pub operations: OperationTable,
     /// Memory of each host over time.
     pub timeline: TimelineTable,

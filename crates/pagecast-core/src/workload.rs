@@ -40,9 +40,29 @@ pub trait ProgramSource: Send + Sync {
     /// A text that says why it cannot start.
     fn start(&self) -> Result<Box<dyn Program>, ProgramError>;
 
-    /// The events that a run may signal, as far as that is known before it runs: for the message about a deadlock.
-    fn signals(&self) -> Vec<Arc<str>> {
-        Vec::new()
+    /// The events that a run waits for or signals, if that is known before it runs.
+    fn events(&self) -> Option<ProgramEvents> {
+        None
+    }
+}
+
+/// The events that a program may wait for or signal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProgramEvents {
+    /// It waits for these.
+    pub waits: Vec<Arc<str>>,
+    /// It signals these.
+    pub signals: Vec<Arc<str>>,
+}
+
+impl ProgramEvents {
+    /// Notes the event of an action, if it has one.
+    pub fn note(&mut self, action: &Action) {
+        match action {
+            Action::Wait { event } => self.waits.push(event.clone()),
+            Action::Signal { event } => self.signals.push(event.clone()),
+            _ => {}
+        }
     }
 }
 
@@ -52,8 +72,10 @@ impl ProgramSource for Vec<Operation> {
         Ok(Box::new(self.clone().into_iter()))
     }
 
-    fn signals(&self) -> Vec<Arc<str>> {
-        self.iter().filter_map(|operation| operation.action.signals()).cloned().collect()
+    fn events(&self) -> Option<ProgramEvents> {
+        let mut events = ProgramEvents::default();
+        self.iter().for_each(|operation| events.note(&operation.action));
+        Some(events)
     }
 }
 
@@ -217,13 +239,10 @@ impl Action {
         }
     }
 
-    /// The event it signals, if any.
+    /// Whether it waits for or signals an event.
     #[must_use]
-    pub fn signals(&self) -> Option<&Arc<str>> {
-        match self {
-            Self::Signal { event } => Some(event),
-            _ => None,
-        }
+    pub fn has_event(&self) -> bool {
+        matches!(self, Self::Wait { .. } | Self::Signal { .. })
     }
 
     /// The file it is about, if any.

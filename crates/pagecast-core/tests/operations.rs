@@ -48,7 +48,10 @@ fn a_read_goes_to_the_end_of_the_file_unless_it_says_how_far() {
 
 #[test]
 fn offsets_and_sizes_are_in_the_table() {
-    let run = run("no-cache", &["read = '/data/f', offset = '400 MB'", "write = '/data/f', size = '1 B', append = true"]);
+    let run = run(
+        "no-cache",
+        &["read = '/data/f', offset = '400 MB'", "write = '/data/f', size = '1 B', append = true"],
+    );
     assert_eq!(run.operations.offset, [400 * MB, GB]);
     assert_eq!(run.operations.bytes, [600 * MB, 1]);
 }
@@ -138,14 +141,19 @@ fn an_unlinked_file_is_gone_with_its_pages() {
 
 #[test]
 fn a_file_written_after_unlink_is_new() {
-    let run = run("endless-cache", &["read = '/data/f'", "unlink = '/data/f'", "write = '/data/f', size = '300 MB'"]);
+    let run = run(
+        "endless-cache",
+        &["read = '/data/f'", "unlink = '/data/f'", "write = '/data/f', size = '300 MB'"],
+    );
     assert_eq!(run.file("/data/f"), (300 * MB, 300 * MB, 0));
 }
 
 #[test]
 fn unlink_and_truncate_free_disk_space() {
     let small = |between: &str| {
-        after(&[between, "write = '/data/g', size = '1500 MB'"]).set("machine.disk.ssd.size=2 GB").simulate("no-cache")
+        after(&[between, "write = '/data/g', size = '1500 MB'"])
+            .set("machine.disk.ssd.size=2 GB")
+            .simulate("no-cache")
     };
     assert!(small("open = '/data/f'").is_err(), "1 GB and 1.5 GB do not fit");
     assert!(small("unlink = '/data/f'").is_ok());
@@ -208,7 +216,10 @@ fn free_gives_back_at_most_what_is_held() {
 
 #[test]
 fn freed_memory_can_be_taken_again() {
-    run("no-cache", &["alloc = '9 GB'", "free = '5 GB'", "alloc = '6 GB'", "free = 'all'", "alloc = '10 GB'"]);
+    run(
+        "no-cache",
+        &["alloc = '9 GB'", "free = '5 GB'", "alloc = '6 GB'", "free = 'all'", "alloc = '10 GB'"],
+    );
     let second = "after = ['p']";
     after(&["alloc = '10 GB'"]).process_with("q", second, &["alloc = '10 GB'"]).run("no-cache");
 }
@@ -216,7 +227,8 @@ fn freed_memory_can_be_taken_again() {
 #[test]
 fn a_fresh_buffer_is_memory_until_it_is_freed_and_a_reused_one_is_none() {
     for model in pagecast_core::MODELS {
-        let operations = ["read = '/data/f', buffer = 'fresh'", "sleep = '1 s'", "free = 'all'", "sleep = '1 s'"];
+        let operations =
+            ["read = '/data/f', buffer = 'fresh'", "sleep = '1 s'", "free = 'all'", "sleep = '1 s'"];
         let run = run(model, &operations);
         assert_eq!(run.memory_at(10.5).anonymous.0, GB, "{model}");
         assert_eq!(run.memory_at(11.5).anonymous.0, 0, "{model}");

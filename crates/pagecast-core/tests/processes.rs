@@ -73,7 +73,10 @@ fn nothing_is_done_after_exit() {
 #[test]
 fn a_repetition_does_its_operations_again_and_again() {
     let run = case()
-        .process("p", &["repeat = 2, do = [ { sleep = '1 s' }, { repeat = 2, do = [ { compute = '2 s' } ] } ]"])
+        .process(
+            "p",
+            &["repeat = 2, do = [ { sleep = '1 s' }, { repeat = 2, do = [ { compute = '2 s' } ] } ]"],
+        )
         .run("no-cache");
     assert_eq!(run.all_seconds("p"), [1.0, 2.0, 2.0, 1.0, 2.0, 2.0]);
 }

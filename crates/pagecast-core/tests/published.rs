@@ -26,6 +26,13 @@ const CAMERA_READY: [Published; 4] = [
     (100, 155, [215.053_763, 124.013_756, 20.781_380, 124.185_908, 20.781_379, 124.094_203]),
 ];
 
+/// Two writes of 75 GB are missing: there the authors' flusher walked over its lists in another order, by up to 0.9 %.
+const V1: [Published; 3] = [
+    (20, 28, [43.010_753, 4.156_276, 4.156_276, 4.156_276, 4.156_276, 4.156_276]),
+    (50, 75, [107.526_882, 10.390_690, 10.390_690, 18.132_625, 10.390_690, 22.003_593]),
+    (100, 155, [215.053_763, 124.013_756, 20.781_380, 124.185_907, 151.765_747, 124.091_387]),
+];
+
 fn check(vintage: &str, published: &[Published]) {
     for &(size, cpu, durations) in published {
         let mut case = on(MACHINE).option("vintage", vintage).file("/data/f1", &format!("{size} GB"));
@@ -48,4 +55,9 @@ fn check(vintage: &str, published: &[Published]) {
 #[test]
 fn experiment_1_takes_what_the_authors_simulator_says() {
     check("camera_ready", &CAMERA_READY);
+}
+
+#[test]
+fn experiment_1_before_the_correction_of_eviction_as_well() {
+    check("v1", &V1);
 }

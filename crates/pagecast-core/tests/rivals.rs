@@ -8,7 +8,11 @@ fn read_twice() -> Case {
 
 #[test]
 fn without_a_cache_every_read_and_write_is_the_devices() {
-    let case = read_twice().process_with("q", "after = ['p']", &["write = '/data/g', size = '1 GB'", "fsync = '/data/g'"]);
+    let case = read_twice().process_with(
+        "q",
+        "after = ['p']",
+        &["write = '/data/g', size = '1 GB'", "fsync = '/data/g'"],
+    );
     let run = case.run("no-cache");
     assert_eq!(run.all_seconds("p"), [10.0, 10.0]);
     assert_eq!(run.all_seconds("q"), [10.0, 0.0]);
@@ -36,7 +40,8 @@ fn with_an_endless_cache_only_the_first_read_is_the_devices() {
 
 #[test]
 fn an_endless_cache_has_no_limit_and_never_writes_back() {
-    let run = case().process("p", &["write = '/data/g', size = '20 GB'", "fsync = '/data/g'"]).run("endless-cache");
+    let run =
+        case().process("p", &["write = '/data/g', size = '20 GB'", "fsync = '/data/g'"]).run("endless-cache");
     assert_eq!(run.all_seconds("p"), [20.0, 0.0]);
     assert_eq!(run.sources("p", 0), (20 * GB, 0));
     assert_eq!(run.file("/data/g"), (20 * GB, 20 * GB, 0));

@@ -9,9 +9,13 @@ fn agree(case: &Case) {
         let (events, steps) = (case.run(model), case.run_by_steps(model));
         assert_eq!(events.operations.end.len(), steps.operations.end.len(), "{model}");
         for row in 0..events.operations.end.len() {
-            let (process, index) = (&*events.processes[events.operations.process[row] as usize], events.operations.index[row]);
+            let (process, index) =
+                (&*events.processes[events.operations.process[row] as usize], events.operations.index[row]);
             let (fast, slow) = (events.end(process, index), steps.end(process, index));
-            assert!((fast - slow).abs() <= 0.01 * fast, "{model}: {process} {index} ends at {fast} s and {slow} s");
+            assert!(
+                (fast - slow).abs() <= 0.01 * fast,
+                "{model}: {process} {index} ends at {fast} s and {slow} s"
+            );
             let (fast, slow) = (events.sources(process, index), steps.sources(process, index));
             assert_eq!(fast, slow, "{model}: bytes of {process} {index}");
         }

@@ -11,11 +11,23 @@ fn busy() -> Case {
         .set("machine.disk.ssd.write=60 MB/s")
         .file("/data/f", "3 GB")
         .cached("/data/g", "2 GB", "700 MB")
-        .process("a", &["read = '/data/f', buffer = 'fresh'", "compute = '2 s'", "write = '/data/h', size = '3 GB'"])
+        .process(
+            "a",
+            &["read = '/data/f', buffer = 'fresh'", "compute = '2 s'", "write = '/data/h', size = '3 GB'"],
+        )
         .process("b", &["write = '/data/i', size = '4 GB'", "fsync = '/data/i'", "read = '/data/g'"])
         .process_with("c", "after = ['a']", &["read = '/data/h'", "drop_caches = true", "read = '/data/f'"])
         .process("d", &["sleep = '1 s'", "wait = 'x'", "free = 'all'"])
-        .process("e", &["compute = '20 s'", "signal = 'x'", "alloc = '1 GB'", "unlink = '/data/g'"])
+        .process(
+            "e",
+            &[
+                "compute = '20 s'",
+                "signal = 'x'",
+                "alloc = '1 GB'",
+                "write = '/data/e', size = '300 MB'",
+                "unlink = '/data/e'",
+            ],
+        )
 }
 
 #[test]
@@ -25,10 +37,16 @@ fn the_parts_of_every_operation_add_up_to_its_duration() {
         .file("/remote/f", "750 MB")
         .process("a", &["read = '/remote/f'", "write = '/remote/g', size = '350 MB'", "read = '/remote/g'"])
         .process("b", &["read = '/remote/f'"]);
-    for (case, model) in [busy(), remote].iter().flat_map(|case| pagecast_core::MODELS.map(|model| (case, model))) {
+    for (case, model) in
+        [busy(), remote].iter().flat_map(|case| pagecast_core::MODELS.map(|model| (case, model)))
+    {
         let run = case.run(model);
         for (row, parts) in run.operations.parts.iter().enumerate() {
-            assert_eq!(parts.total(), run.operations.end[row] - run.operations.start[row], "row {row} of {model}");
+            assert_eq!(
+                parts.total(),
+                run.operations.end[row] - run.operations.start[row],
+                "row {row} of {model}"
+            );
         }
     }
 }
@@ -78,7 +96,8 @@ fn an_uneven_disk_makes_seeds_matter() {
 #[test]
 fn a_scenario_can_be_simulated_again_and_again() {
     let scenario = busy().scenario().expect("it is right");
-    let simulate = || pagecast_core::simulate(&scenario, "wrench", Default::default()).expect("it goes through");
+    let simulate =
+        || pagecast_core::simulate(&scenario, "wrench", Default::default()).expect("it goes through");
     assert_eq!(format!("{:?}", simulate()), format!("{:?}", simulate()));
 }
 
@@ -98,7 +117,14 @@ fn files(run: &Run) -> Vec<(f64, u32, u32, &str, u64, u64)> {
     let table = &run.files;
     let row = |at: usize| {
         let path = &*run.paths[table.path[at] as usize];
-        (table.time[at].as_seconds(), table.process[at], table.index[at], path, table.size[at], table.cached[at])
+        (
+            table.time[at].as_seconds(),
+            table.process[at],
+            table.index[at],
+            path,
+            table.size[at],
+            table.cached[at],
+        )
     };
     (0..table.time.len()).map(row).collect()
 }
@@ -155,7 +181,14 @@ fn a_timeline_begins_at_time_0_with_what_was_cached_before() {
 
 #[test]
 fn a_timeline_follows_the_memory() {
-    let operations = ["alloc = '2 GB'", "sleep = '1 s'", "write = '/data/g', size = '1 GB'", "sleep = '1 s'", "free = 'all'", "sleep = '1 s'"];
+    let operations = [
+        "alloc = '2 GB'",
+        "sleep = '1 s'",
+        "write = '/data/g', size = '1 GB'",
+        "sleep = '1 s'",
+        "free = 'all'",
+        "sleep = '1 s'",
+    ];
     let run = case().process("p", &operations).run("wrench");
     let levels = |time| {
         let levels = run.memory_at(time);
@@ -169,7 +202,8 @@ fn a_timeline_follows_the_memory() {
 
 #[test]
 fn blocks_are_listed_in_the_order_of_their_lists() {
-    let operations = ["write = '/data/g', size = '150 MB'", "read = '/data/f'", "read = '/data/f', size = '100 MB'"];
+    let operations =
+        ["write = '/data/g', size = '150 MB'", "read = '/data/f'", "read = '/data/f', size = '100 MB'"];
     let run = case().file("/data/f", "200 MB").process("p", &operations).run("wrench");
     assert_eq!(run.blocks.list, ["inactive", "inactive", "inactive", "active"]);
     let g = [("/data/g", 100 * MB, true), ("/data/g", 50 * MB, true)];
@@ -187,19 +221,33 @@ fn a_rival_lists_no_blocks() {
     assert!(run.blocks.bytes.is_empty());
 }
 
-#[test]
-fn blocks_and_events_beyond_their_limit_are_counted() {
-    let case = case()
-        .set("machine.memory.size=100 MB")
+/// A file of so many blocks of 1 kB is read, and as many of another file are cached before.
+fn many_blocks(memory: &str, count: u64) -> Run {
+    let size = format!("{count} kB");
+    case()
+        .set(&format!("machine.memory.size={memory}"))
         .option("chunk", "1 kB")
-        .option("expiry", "1000 s")
-        .file("/data/f", "10.5 MB")
-        .process("p", &["read = '/data/f'"]);
-    let run = case.run("wrench");
-    assert_eq!((run.blocks.bytes.len(), run.blocks.left_out), (10_000, 500));
-    let forced = case.set("machine.memory.size=1 kB").run("wrench");
-    assert_eq!(forced.events.time.len(), 10_000);
-    assert_eq!(forced.events.left_out, 499, "an eviction for each chunk but the first");
+        .cached("/data/e", &size, &size)
+        .file("/data/f", &size)
+        .process("p", &["read = '/data/f'"])
+        .run("wrench")
+}
+
+#[test]
+fn all_blocks_of_a_host_are_listed_or_none() {
+    let run = many_blocks("1 GB", 5_000);
+    assert_eq!((run.blocks.bytes.len(), run.blocks.left_out), (10_000, 0));
+    let run = many_blocks("1 GB", 5_001);
+    assert_eq!((run.blocks.bytes.len(), run.blocks.left_out), (0, 10_002));
+}
+
+#[test]
+fn events_beyond_their_limit_are_counted() {
+    // The first chunk evicts two blocks, each other one but the last, for which nothing is left.
+    let run = many_blocks("10_500 kB", 10_500);
+    assert_eq!((run.events.time.len(), run.events.left_out), (10_000, 499));
+    let run = many_blocks("10_001 kB", 10_001);
+    assert_eq!((run.events.time.len(), run.events.left_out), (10_000, 0));
 }
 
 #[test]

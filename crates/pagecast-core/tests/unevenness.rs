@@ -22,7 +22,7 @@ fn seconds(case: &Case, model: &str) -> (f64, f64) {
 fn one_stream_is_served_sooner_and_the_disk_is_as_fast_as_ever() {
     let (one, two) = seconds(&two_readers(0.3).seed(1), "no-cache");
     assert!(one.min(two) < 19.0, "{one} and {two}");
-    assert_eq!(one.max(two), 20.0);
+    assert!((one.max(two) - 20.0).abs() < 2e-9, "{one} and {two}");
 }
 
 #[test]
@@ -62,17 +62,20 @@ fn another_process_changes_nobodys_weight() {
 
 #[test]
 fn each_disk_has_weights_of_its_own() {
-    let other = "machine.disk.other={ size = '10 GB', read = '100 MB/s', write = '100 MB/s', unevenness = 0.3 }";
+    let other =
+        "machine.disk.other={ size = '10 GB', read = '100 MB/s', write = '100 MB/s', unevenness = 0.3 }";
     let mut case = two_readers(0.3).set(other).set("machine.mount.\"/other\".disk=other").seed(3);
     for n in [1, 2] {
         let path = format!("/other/f{n}");
         let after = format!("after = ['p{n}']\nstart = '100 s'");
-        case = case
-            .file(&path, "1 GB")
-            .process_with(&format!("q{n}"), &after, &[&format!("read = '{path}'")]);
+        case =
+            case.file(&path, "1 GB").process_with(&format!("q{n}"), &after, &[&format!("read = '{path}'")]);
     }
     let run = case.run("no-cache");
-    assert_ne!(run.seconds("p1", 0).min(run.seconds("p2", 0)), run.seconds("q1", 0).min(run.seconds("q2", 0)));
+    assert_ne!(
+        run.seconds("p1", 0).min(run.seconds("p2", 0)),
+        run.seconds("q1", 0).min(run.seconds("q2", 0))
+    );
 }
 
 #[test]
@@ -115,8 +118,8 @@ fn a_server_serves_the_clients_streams_unequally() {
 }
 
 #[test]
-fn the_stream_of_a_process_has_the_same_weight_here_and_over_the_link() {
-    let order = |model: &str, case: &Case| seconds(case, model).0 < seconds(case, model).1;
+fn a_process_has_one_weight_whichever_transfers_the_model_makes_of_its_reads() {
+    let is_first_sooner = |case: &Case, model| seconds(case, model).0 < seconds(case, model).1;
     for seed in 0..8 {
         let remote = on(HOSTS)
             .set("host.server.disk.ssd.unevenness=0.3")
@@ -125,8 +128,7 @@ fn the_stream_of_a_process_has_the_same_weight_here_and_over_the_link() {
             .process("p1", &["read = '/remote/f1'"])
             .process("p2", &["read = '/remote/f2'"])
             .seed(seed);
-        let local = two_readers(0.3).seed(seed);
-        assert_eq!(order("wrench", &remote), order("no-cache", &local), "seed {seed}");
+        assert_eq!(is_first_sooner(&remote, "wrench"), is_first_sooner(&remote, "no-cache"), "seed {seed}");
     }
 }
 

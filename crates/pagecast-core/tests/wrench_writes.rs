@@ -2,6 +2,8 @@
 //!
 //! With 10 GB of memory and a ratio of 40 %, chunks of 100 MB go to the cache while dirty < 0.4 (10 GB - dirty): 29 of them.
 
+use pagecast_core::result::Part;
+
 use crate::common::{Case, GB, MB, case};
 
 fn writer(operations: &[&str]) -> Case {
@@ -74,24 +76,41 @@ fn a_forced_flush_waits_for_all_devices_at_once() {
         .set("machine.disk.slow={ size = '10 GB', read = '50 MB/s', write = '50 MB/s' }")
         .set("machine.mount.\"/slow\".disk=slow")
         .option("dirty_ratio", "1 %")
-        .process("p", &["write = '/data/a', size = '50 MB'", "write = '/slow/b', size = '50 MB'", &write("100 MB")])
+        .process(
+            "p",
+            &["write = '/data/a', size = '50 MB'", "write = '/slow/b', size = '50 MB'", &write("100 MB")],
+        )
         .run("wrench");
-    assert_eq!(run.parts("p", 2), [("cpu_copy", 0.1), ("throttled", 1.0)], "the slow disk takes a second, the other half of one");
+    assert_eq!(
+        run.parts("p", 2),
+        [("cpu_copy", 0.1), ("throttled", 1.0)],
+        "the slow disk takes a second, the other half of one"
+    );
     assert_eq!(run.events_called("forced_flush"), [(0.1, "", 100 * MB)]);
     assert_eq!(run.memory_at(2.0).dirty.0, 100 * MB);
 }
 
+/// A write that must wait for so much to be written, with 50 MB dirty in the active list and then 50 MB in the inactive one.
+fn flush_of_both_lists(size: &str) -> crate::common::Run {
+    let older =
+        ["write = '/data/a', size = '50 MB'", "read = '/data/a'", "write = '/data/b', size = '50 MB'"];
+    let case = writer(&[&older[..], &[&write(size)]].concat()).cached("/data/e", "1 GB", "1 GB");
+    case.option("dirty_ratio", "1 %").run("wrench")
+}
+
+#[test]
+fn the_inactive_list_is_flushed_first() {
+    let run = flush_of_both_lists("50 MB");
+    assert_eq!((run.file("/data/a").2, run.file("/data/b").2), (50 * MB, 0));
+    assert_eq!(run.part("p", 3, Part::Throttled), 0.5);
+}
+
 #[test]
 fn the_active_list_is_flushed_when_the_inactive_one_has_been() {
-    let run = case()
-        .option("dirty_ratio", "1 %")
-        .option("chunk", "50 MB")
-        .cached("/data/e", "1 GB", "1 GB")
-        .process("p", &["write = '/data/a', size = '50 MB'", "read = '/data/a'", "write = '/data/b', size = '50 MB'", &write("150 MB")])
-        .run("wrench");
-    assert_eq!(run.list("active"), [("/data/a", 50 * MB, false)]);
-    assert_eq!(run.file("/data/b").2, 0, "it came later, but the inactive list goes first");
-    assert_eq!(run.file("/data/g").2, 100 * MB);
+    let run = flush_of_both_lists("100 MB");
+    assert_eq!((run.file("/data/a").2, run.file("/data/b").2), (0, 0));
+    let flushes = run.events_called("forced_flush");
+    assert_eq!(flushes, [(0.15, "", 50 * MB), (0.65, "", 50 * MB)], "one after the other");
 }
 
 /// A file three times as large as the memory is written.
@@ -167,7 +186,8 @@ fn a_write_through_evicts_others_and_replaces_its_own_bytes() {
 
 #[test]
 fn two_writers_take_turns_chunk_by_chunk() {
-    let case = case().process("one", &["write = '/data/f', size = '200 MB'"]).process("two", &[&write("200 MB")]);
+    let case =
+        case().process("one", &["write = '/data/f', size = '200 MB'"]).process("two", &[&write("200 MB")]);
     let run = case.run("wrench");
     let paths: Vec<&str> = run.list("inactive").iter().map(|block| block.0).collect();
     assert_eq!(paths, ["/data/f", "/data/g", "/data/f", "/data/g"]);

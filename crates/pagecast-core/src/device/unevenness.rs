@@ -1,19 +1,26 @@
 //! Devices that serve equal streams unequally.
 //!
 //! Each stream (a process on a disk) has a weight, drawn once from a log-normal distribution of mean 1. The draw depends on
-//! the seed, the disk and the process alone, so one more process or draw elsewhere changes no other weight.
+//! the seed and the names of the disk and the process alone, so one more process or draw elsewhere changes no other
+//! weight.
 
 /// The weight of a stream. `variation` is the coefficient of variation of the weights.
-pub(crate) fn stream_weight(seed: u64, disk: u32, process: u32, variation: f64) -> f64 {
+pub(crate) fn stream_weight(seed: u64, disk: &str, process: &str, variation: f64) -> f64 {
     if variation == 0.0 {
         return 1.0;
     }
-    let stream = mix(mix(seed) ^ (u64::from(disk) << 32 | u64::from(process)));
+    let stream = mix(mix(mix(seed) ^ hash(disk)) ^ hash(process));
     let (first, second) = (unit(mix(stream)), unit(mix(stream ^ u64::MAX)));
     // Box-Muller; `first` is never 0.
     let normal = (-2.0 * first.ln()).sqrt() * (std::f64::consts::TAU * second).cos();
     let variance = variation.mul_add(variation, 1.0).ln();
     variance.sqrt().mul_add(normal, -variance / 2.0).exp()
+}
+
+/// FNV-1a, 64 bits: the same on every machine and in every version.
+fn hash(name: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// The finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
@@ -35,7 +42,8 @@ mod tests {
 
     #[test]
     fn weights_have_mean_one_and_the_given_variation() {
-        let weights: Vec<f64> = (0..20_000).map(|process| stream_weight(7, 0, process, 0.2)).collect();
+        let weights: Vec<f64> =
+            (0..20_000).map(|process| stream_weight(7, "ssd", &format!("app{process}"), 0.2)).collect();
         let mean = weights.iter().sum::<f64>() / 20_000.0;
         let variance = weights.iter().map(|weight| (weight - mean).powi(2)).sum::<f64>() / 20_000.0;
         assert!((mean - 1.0).abs() < 0.005, "mean {mean}");
@@ -44,9 +52,9 @@ mod tests {
 
     #[test]
     fn a_stream_keeps_its_weight_and_seeds_differ() {
-        assert_eq!(stream_weight(7, 1, 2, 0.2), stream_weight(7, 1, 2, 0.2));
-        assert_ne!(stream_weight(7, 1, 2, 0.2), stream_weight(8, 1, 2, 0.2));
-        assert_ne!(stream_weight(7, 1, 2, 0.2), stream_weight(7, 2, 1, 0.2));
-        assert_eq!(stream_weight(7, 1, 2, 0.0), 1.0);
+        assert_eq!(stream_weight(7, "a", "b", 0.2), stream_weight(7, "a", "b", 0.2));
+        assert_ne!(stream_weight(7, "a", "b", 0.2), stream_weight(8, "a", "b", 0.2));
+        assert_ne!(stream_weight(7, "a", "b", 0.2), stream_weight(7, "b", "a", 0.2));
+        assert_eq!(stream_weight(7, "a", "b", 0.0), 1.0);
     }
 }

@@ -5,6 +5,7 @@
 //! next operation at once when one has ended. Equal input and seed give equal results, bit by bit.
 
 mod agenda;
+mod groups;
 mod operations;
 mod processes;
 mod setup;
@@ -43,28 +44,40 @@ pub struct Settings<'a> {
     pub interrupt: Option<&'a mut Interrupt<'a>>,
 }
 
+impl Settings<'_> {
+    /// The same settings for another run.
+    fn again(&mut self) -> Settings<'_> {
+        Settings {
+            seed: self.seed,
+            residency: self.residency,
+            options: self.options.clone(),
+            interrupt: self.interrupt.as_mut().map(|interrupt| &mut **interrupt as &mut Interrupt<'_>),
+        }
+    }
+}
+
 /// Simulates a scenario under a model.
 ///
 /// # Errors
 /// What the scenario, its programs or the model's options make impossible.
-pub fn simulate<'a>(
-    scenario: &'a Scenario,
+pub fn simulate(
+    scenario: &Scenario,
     model: &str,
-    settings: Settings<'a>,
+    settings: Settings<'_>,
 ) -> Result<SimulationResult, SimulationError> {
-    Engine::<Fluid>::new(scenario, model, settings)?.run()
+    groups::simulate::<Fluid>(scenario, model, settings)
 }
 
 /// The same by steps of a millisecond: slow, and up to a step late for every transfer. For checking [`simulate`].
 ///
 /// # Errors
 /// As [`simulate`].
-pub fn simulate_by_steps<'a>(
-    scenario: &'a Scenario,
+pub fn simulate_by_steps(
+    scenario: &Scenario,
     model: &str,
-    settings: Settings<'a>,
+    settings: Settings<'_>,
 ) -> Result<SimulationResult, SimulationError> {
-    Engine::<Stepped>::new(scenario, model, settings)?.run()
+    groups::simulate::<Stepped>(scenario, model, settings)
 }
 
 /// How often an interrupt is asked for, in rounds of the loop and operations begun.
@@ -96,7 +109,8 @@ struct HostState {
 /// A resource that serves equal streams unequally.
 struct Uneven {
     resource: ResourceId,
-    disk: u32,
+    /// Host and disk.
+    disk: String,
     variation: f64,
 }
 
@@ -318,7 +332,8 @@ impl<N: Network> Engine<'_, N> {
             Owner::Process(process) => Some(process),
             Owner::Transfer(transfer, _) => self.process_behind(self.nfs.operation(transfer)),
         };
-        process.map_or(1.0, |process| stream_weight(self.seed, uneven.disk, process, uneven.variation))
+        let name = |process: u32| &*self.processes[process as usize].name;
+        process.map_or(1.0, |process| stream_weight(self.seed, &uneven.disk, name(process), uneven.variation))
     }
 
     /// The process that waits for an operation. What a policy does by itself has the number of nobody.

@@ -242,7 +242,8 @@ impl<N: Network> Engine<'_, N> {
         let live = self.scenario.processes.iter().zip(&self.processes);
         let names: Vec<&str> = live
             .filter(|(process, running)| {
-                running.state != State::Ended && process.program.signals().contains(event)
+                let events = process.program.events().unwrap_or_default();
+                running.state != State::Ended && events.signals.contains(event)
             })
             .map(|(process, _)| &*process.name)
             .collect();

@@ -66,16 +66,15 @@ impl Hardware {
 
     /// The resources that serve equal streams unequally.
     fn uneven(&self, machine: &Machine) -> Vec<Uneven> {
-        let disks = machine.hosts.iter().flat_map(|host| &host.disks).zip(self.disks.iter().flatten());
-        let sides = disks.enumerate().filter(|(_, (disk, _))| disk.unevenness > 0.0).flat_map(
-            |(number, (disk, routes))| {
-                [&routes.read, &routes.write].map(|side| Uneven {
-                    resource: side.uses()[0].resource,
-                    disk: number as u32,
-                    variation: disk.unevenness,
-                })
-            },
-        );
+        let disks = machine.hosts.iter().flat_map(|host| host.disks.iter().map(move |disk| (host, disk)));
+        let uneven = disks.zip(self.disks.iter().flatten()).filter(|((_, disk), _)| disk.unevenness > 0.0);
+        let sides = uneven.flat_map(|((host, disk), routes)| {
+            [&routes.read, &routes.write].map(|side| Uneven {
+                resource: side.uses()[0].resource,
+                disk: format!("{}:{}", host.name, disk.name),
+                variation: disk.unevenness,
+            })
+        });
         sides.collect()
     }
 }
@@ -84,10 +83,12 @@ impl Hardware {
 pub(super) const NOBODY: OperationId = OperationId(u32::MAX);
 
 impl<'a, N: Network> Engine<'a, N> {
+    /// A run of a scenario that may be a group of a larger one of `hosts_in_all` hosts.
     pub(super) fn new(
         scenario: &'a Scenario,
         model: &str,
         settings: Settings<'a>,
+        hosts_in_all: usize,
     ) -> Result<Self, SimulationError> {
         let mut network = N::default();
         let options = options_of(scenario, model, &settings.options);
@@ -129,7 +130,11 @@ impl<'a, N: Network> Engine<'a, N> {
             active: 0,
             ready: std::collections::VecDeque::new(),
             events: Events::default(),
-            recorder: Recorder::new(machine.hosts.iter().map(|host| host.name.clone()).collect(), names),
+            recorder: Recorder::new(
+                machine.hosts.iter().map(|host| host.name.clone()).collect(),
+                names,
+                hosts_in_all,
+            ),
         })
     }
 

@@ -128,6 +128,10 @@ impl<N: Network> Engine<'_, N> {
         }
         while let Some((stage, chunk)) = self.nfs.start_next(transfer, account) {
             self.start_stage(transfer, stage, chunk)?;
+            // A full client is done with a chunk at once, and that may have been the last.
+            if !self.nfs.is_under_way(transfer) {
+                return Ok(());
+            }
         }
         match (self.nfs.is_through(transfer), self.is_write(transfer)) {
             (false, _) => Ok(()),

@@ -121,6 +121,11 @@ impl Nfs {
         &self.get(transfer).plan
     }
 
+    /// Whether a transfer has begun and not ended.
+    pub(crate) fn is_under_way(&self, transfer: u32) -> bool {
+        self.transfers[transfer as usize].is_some()
+    }
+
     fn get(&self, transfer: u32) -> &Transfer {
         self.transfers[transfer as usize].as_ref().expect("only transfers under way are looked up")
     }

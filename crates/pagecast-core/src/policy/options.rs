@@ -28,7 +28,7 @@ impl Options<'_> {
         Err(ScenarioError {
             place: value.at.clone(),
             what: format!("model `{}` has no option `{key}`", self.model),
-            remedy: hint(key, known.iter().copied(), "its options"),
+            remedy: hint(key, known.iter().copied(), "options of it"),
         })
     }
 

@@ -43,8 +43,9 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(hosts: Vec<String>, processes: Vec<Arc<str>>) -> Self {
-        let limit = SAMPLES / hosts.len();
+    /// `hosts_in_all` share the samples with those of this run.
+    pub(crate) fn new(hosts: Vec<String>, processes: Vec<Arc<str>>, hosts_in_all: usize) -> Self {
+        let limit = SAMPLES / hosts_in_all;
         let timelines = hosts.iter().map(|_| Timeline::new(limit)).collect();
         let result = SimulationResult { hosts, processes, ..SimulationResult::default() };
         Self { result, paths: FxHashMap::default(), timelines }
@@ -144,6 +145,7 @@ impl Recorder {
 
     /// The result of a run that ended at `end`.
     pub(crate) fn finish(mut self, end: Nanos) -> SimulationResult {
+        self.result.operations.sort();
         let timelines = std::mem::take(&mut self.timelines).into_iter().map(Timeline::into_samples);
         let mut samples: Vec<(Nanos, u32, MemoryLevels)> = timelines
             .enumerate()

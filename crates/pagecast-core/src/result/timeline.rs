@@ -72,7 +72,7 @@ impl Timeline {
             }
         }
         self.samples.push(Sample { time, levels });
-        if self.samples.len() - self.stretch >= 4 * KEPT {
+        if self.samples.len() - self.stretch >= 4 * KEPT || self.samples.len() > self.limit {
             thin(&mut self.samples, self.stretch);
         }
         while self.samples.len() > self.limit {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::braces::Pattern;
-use crate::workload::{Action, Operation, Program, ProgramError, ProgramSource};
+use crate::workload::{Action, Operation, Program, ProgramError, ProgramEvents, ProgramSource};
 
 /// What a script does next. Loops are flat, so that a run needs no more than a position and a few counters.
 #[derive(Debug)]
@@ -44,12 +44,16 @@ impl ProgramSource for CopyProgram {
         Ok(Box::new(Run { steps, copy: self.n, next: 0, rounds_left: Vec::new() }))
     }
 
-    fn signals(&self) -> Vec<Arc<str>> {
-        let operations = self.steps.iter().filter_map(|step| match step {
-            Step::Do { operation, pattern } => Some(for_copy(operation, pattern.as_ref(), self.n)),
-            Step::Begin { .. } | Step::End { .. } => None,
-        });
-        operations.filter_map(|operation| operation.action.signals().cloned()).collect()
+    fn events(&self) -> Option<ProgramEvents> {
+        let mut events = ProgramEvents::default();
+        for step in self.steps.iter() {
+            if let Step::Do { operation, pattern } = step
+                && operation.action.has_event()
+            {
+                events.note(&for_copy(operation, pattern.as_ref(), self.n).action);
+            }
+        }
+        Some(events)
     }
 }
 

@@ -147,7 +147,8 @@ impl Deref for Run {
 impl Run {
     /// The row of the n-th operation of a process.
     pub fn row(&self, process: &str, index: u32) -> usize {
-        let process = self.processes.iter().position(|name| &**name == process).expect("there is that process");
+        let process =
+            self.processes.iter().position(|name| &**name == process).expect("there is that process");
         let table = &self.operations;
         (0..table.end.len())
             .find(|&row| table.process[row] == process as u32 && table.index[row] == index)
@@ -209,7 +210,9 @@ impl Run {
         let table = &self.events;
         let path = |at: u32| self.paths.get(at as usize).map_or("", |path| &**path);
         (0..table.time.len())
-            .map(|row| (table.time[row].as_seconds(), table.event[row], path(table.path[row]), table.bytes[row]))
+            .map(|row| {
+                (table.time[row].as_seconds(), table.event[row], path(table.path[row]), table.bytes[row])
+            })
             .collect()
     }
 

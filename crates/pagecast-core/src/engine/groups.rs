@@ -1,0 +1,161 @@
+//! Hosts that have nothing to do with each other are simulated one group after the other.
+//!
+//! A run over thousands of hosts would touch the state of another host at every event and wait for memory each time; so a
+//! process costs the same among a hundred thousand as among thirty. The result is the same, bit by bit. Hosts belong
+//! together if one mounts the other's files, or if a process of one waits for a process or an event of the other.
+
+use rustc_hash::FxHashMap;
+
+use super::{Engine, Settings};
+use crate::error::SimulationError;
+use crate::flow::Network;
+use crate::machine::{Link, Machine, Mount, MountSource};
+use crate::result::{Merger, SimulationResult};
+use crate::scenario::Scenario;
+use crate::workload::{InitialFile, Process};
+
+/// Simulates group by group.
+pub(super) fn simulate<N: Network>(
+    scenario: &Scenario,
+    model: &str,
+    mut settings: Settings<'_>,
+) -> Result<SimulationResult, SimulationError> {
+    let hosts = scenario.machine.hosts.len();
+    let groups = groups_of_hosts(scenario);
+    if groups.count == 1 {
+        return Engine::<N>::new(scenario, model, settings.again(), hosts)?.run();
+    }
+    let names = scenario.machine.hosts.iter().map(|host| host.name.clone()).collect();
+    let processes = scenario.processes.iter().map(|process| process.name.clone()).collect();
+    let mut whole = Merger::new(names, processes);
+    for part in split(scenario, &groups) {
+        let result = Engine::<N>::new(&part.scenario, model, settings.again(), hosts)?.run()?;
+        whole.add(result, &part.hosts, &part.processes);
+    }
+    Ok(whole.finish())
+}
+
+/// The number of each host's group, counted from 0 in the order of hosts.
+struct Groups {
+    of_host: Vec<u32>,
+    count: usize,
+}
+
+/// Sets of hosts that are joined one by one.
+struct Joined(Vec<usize>);
+
+impl Joined {
+    fn root(&mut self, mut host: usize) -> usize {
+        while self.0[host] != host {
+            self.0[host] = self.0[self.0[host]];
+            host = self.0[host];
+        }
+        host
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.root(one), self.root(other));
+        self.0[one.max(other)] = one.min(other);
+    }
+}
+
+fn groups_of_hosts(scenario: &Scenario) -> Groups {
+    let hosts = &scenario.machine.hosts;
+    let mut joined = Joined((0..hosts.len()).collect());
+    for (at, host) in hosts.iter().enumerate() {
+        for mount in &host.mounts {
+            if let MountSource::Nfs { server, .. } = mount.source {
+                joined.join(at, server);
+            }
+        }
+    }
+    let by_name: FxHashMap<&str, usize> =
+        scenario.processes.iter().map(|process| (&*process.name, process.host)).collect();
+    let mut of_event = FxHashMap::default();
+    for process in &scenario.processes {
+        for before in process.after.iter().filter_map(|name| by_name.get(&**name)) {
+            joined.join(process.host, *before);
+        }
+        match process.program.events() {
+            Some(events) => {
+                for event in events.waits.into_iter().chain(events.signals) {
+                    joined.join(process.host, *of_event.entry(event).or_insert(process.host));
+                }
+            }
+            // Nobody knows what it will do, and with whom it shares what it knows.
+            None => (0..hosts.len()).for_each(|other| joined.join(0, other)),
+        }
+    }
+    let mut numbers = FxHashMap::default();
+    let of_host = (0..hosts.len())
+        .map(|host| {
+            let next = numbers.len() as u32;
+            *numbers.entry(joined.root(host)).or_insert(next)
+        })
+        .collect();
+    Groups { of_host, count: numbers.len() }
+}
+
+/// A group as a scenario of its own, and which hosts and processes of the whole it has.
+struct Part {
+    scenario: Scenario,
+    hosts: Vec<u32>,
+    processes: Vec<u32>,
+}
+
+fn split(scenario: &Scenario, groups: &Groups) -> Vec<Part> {
+    let machine = &scenario.machine;
+    let mut parts: Vec<Part> = (0..groups.count).map(|_| Part::empty(scenario)).collect();
+    // Where each host and link is within its group.
+    let mut host_at = Vec::with_capacity(machine.hosts.len());
+    for (host, &group) in groups.of_host.iter().enumerate() {
+        let part = &mut parts[group as usize];
+        host_at.push(part.hosts.len());
+        part.hosts.push(host as u32);
+    }
+    let mut link_at = Vec::with_capacity(machine.links.len());
+    for link in &machine.links {
+        let (one, other) = link.between;
+        let links = &mut parts[groups.of_host[one] as usize].scenario.machine.links;
+        link_at.push(links.len());
+        if groups.of_host[one] == groups.of_host[other] {
+            links.push(Link { between: (host_at[one], host_at[other]), ..link.clone() });
+        }
+    }
+    for (host, &group) in machine.hosts.iter().zip(&groups.of_host) {
+        let mut own = host.clone();
+        own.mounts.iter_mut().for_each(|mount| renumber(mount, &host_at, &link_at));
+        parts[group as usize].scenario.machine.hosts.push(own);
+    }
+    for file in &scenario.files {
+        let part = &mut parts[groups.of_host[file.host] as usize];
+        part.scenario.files.push(InitialFile { host: host_at[file.host], ..file.clone() });
+    }
+    for (at, process) in scenario.processes.iter().enumerate() {
+        let part = &mut parts[groups.of_host[process.host] as usize];
+        part.processes.push(at as u32);
+        part.scenario.processes.push(Process { host: host_at[process.host], ..process.clone() });
+    }
+    parts
+}
+
+fn renumber(mount: &mut Mount, host_at: &[usize], link_at: &[usize]) {
+    if let MountSource::Nfs { server, link, .. } = &mut mount.source {
+        (*server, *link) = (host_at[*server], link_at[*link]);
+    }
+}
+
+impl Part {
+    fn empty(whole: &Scenario) -> Self {
+        let scenario = Scenario {
+            origin: whole.origin.clone(),
+            models: whole.models.clone(),
+            model_options: whole.model_options.clone(),
+            residency: whole.residency,
+            machine: Machine { hosts: Vec::new(), links: Vec::new() },
+            files: Vec::new(),
+            processes: Vec::new(),
+        };
+        Self { scenario, hosts: Vec::new(), processes: Vec::new() }
+    }
+}

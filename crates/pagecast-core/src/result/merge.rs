@@ -1,0 +1,185 @@
+//! Puts the results of groups of hosts together as if they had been simulated at once.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::{BlockTable, EventTable, FileTable, OperationTable, SimulationResult, TimelineTable};
+use crate::units::Nanos;
+
+/// See the module.
+pub(crate) struct Merger {
+    result: SimulationResult,
+    paths: FxHashMap<Arc<str>, u32>,
+}
+
+/// The index of the whole for one of the part; none stays none.
+fn of_whole(map: &[u32], index: u32) -> u32 {
+    map.get(index as usize).copied().unwrap_or(u32::MAX)
+}
+
+impl Merger {
+    /// Nothing yet, of all these hosts and processes.
+    pub(crate) fn new(hosts: Vec<String>, processes: Vec<Arc<str>>) -> Self {
+        let result = SimulationResult { hosts, processes, ..SimulationResult::default() };
+        Self { result, paths: FxHashMap::default() }
+    }
+
+    fn path(&mut self, path: &Arc<str>) -> u32 {
+        let next = self.result.paths.len() as u32;
+        let index = *self.paths.entry(path.clone()).or_insert(next);
+        if index == next {
+            self.result.paths.push(path.clone());
+        }
+        index
+    }
+
+    /// Adds the result of a group; `hosts` and `processes` say which of the whole are its.
+    pub(crate) fn add(&mut self, result: SimulationResult, hosts: &[u32], processes: &[u32]) {
+        let paths: Vec<u32> = result.paths.iter().map(|path| self.path(path)).collect();
+        let whole = &mut self.result;
+        whole.end = whole.end.max(result.end);
+        add_operations(&mut whole.operations, result.operations, hosts, processes, &paths);
+        let TimelineTable { time, host, levels } = result.timeline;
+        whole.timeline.time.extend(time);
+        whole.timeline.host.extend(host.into_iter().map(|each| of_whole(hosts, each)));
+        whole.timeline.levels.extend(levels);
+        add_files(&mut whole.files, result.files, hosts, processes, &paths);
+        add_events(&mut whole.events, result.events, hosts, &paths);
+        if whole.events.time.len() > 4 * EventTable::LIMIT {
+            sort_events(&mut whole.events);
+        }
+        add_blocks(&mut whole.blocks, result.blocks, hosts, &paths);
+    }
+
+    /// All of it, in the order of one run.
+    pub(crate) fn finish(mut self) -> SimulationResult {
+        self.result.operations.sort();
+        sort_timeline(&mut self.result.timeline);
+        sort_files(&mut self.result.files);
+        sort_events(&mut self.result.events);
+        self.result
+    }
+}
+
+fn add_operations(
+    to: &mut OperationTable,
+    from: OperationTable,
+    hosts: &[u32],
+    processes: &[u32],
+    paths: &[u32],
+) {
+    to.process.extend(from.process.into_iter().map(|each| of_whole(processes, each)));
+    to.host.extend(from.host.into_iter().map(|each| of_whole(hosts, each)));
+    to.index.extend(from.index);
+    to.operation.extend(from.operation);
+    to.path.extend(from.path.into_iter().map(|each| of_whole(paths, each)));
+    to.offset.extend(from.offset);
+    to.bytes.extend(from.bytes);
+    to.start.extend(from.start);
+    to.end.extend(from.end);
+    to.from_cache.extend(from.from_cache);
+    to.from_device.extend(from.from_device);
+    to.parts.extend(from.parts);
+}
+
+fn add_files(to: &mut FileTable, from: FileTable, hosts: &[u32], processes: &[u32], paths: &[u32]) {
+    to.time.extend(from.time);
+    to.process.extend(from.process.into_iter().map(|each| of_whole(processes, each)));
+    to.index.extend(from.index);
+    to.path.extend(from.path.into_iter().map(|each| of_whole(paths, each)));
+    to.host.extend(from.host.into_iter().map(|each| of_whole(hosts, each)));
+    to.size.extend(from.size);
+    to.cached.extend(from.cached);
+    to.dirty.extend(from.dirty);
+}
+
+fn add_events(to: &mut EventTable, from: EventTable, hosts: &[u32], paths: &[u32]) {
+    to.time.extend(from.time);
+    to.host.extend(from.host.into_iter().map(|each| of_whole(hosts, each)));
+    to.event.extend(from.event);
+    to.path.extend(from.path.into_iter().map(|each| of_whole(paths, each)));
+    to.bytes.extend(from.bytes);
+    to.left_out += from.left_out;
+}
+
+fn add_blocks(to: &mut BlockTable, from: BlockTable, hosts: &[u32], paths: &[u32]) {
+    to.left_out += from.left_out;
+    if to.host.len() + from.host.len() > BlockTable::LIMIT {
+        to.left_out += from.host.len() as u64;
+        return;
+    }
+    to.host.extend(from.host.into_iter().map(|each| of_whole(hosts, each)));
+    to.list.extend(from.list);
+    to.path.extend(from.path.into_iter().map(|each| of_whole(paths, each)));
+    to.bytes.extend(from.bytes);
+    to.dirty.extend(from.dirty);
+    to.accessed.extend(from.accessed);
+    to.dirtied.extend(from.dirtied);
+}
+
+/// The rows in the order of a key; rows of equal keys stay as they are.
+fn order<K: Ord>(rows: usize, key: impl Fn(usize) -> K) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows).collect();
+    order.sort_by_key(|&row| key(row));
+    order
+}
+
+fn reorder<T: Copy>(column: &mut Vec<T>, order: &[usize]) {
+    *column = order.iter().map(|&row| column[row]).collect();
+}
+
+impl OperationTable {
+    /// In the order of their ends, then of their processes, then as each process did them.
+    pub(super) fn sort(&mut self) {
+        let key = |row: usize| (self.end[row], self.process[row], self.index[row]);
+        if (1..self.end.len()).all(|row| key(row - 1) <= key(row)) {
+            return;
+        }
+        let order = order(self.end.len(), key);
+        for column in [&mut self.process, &mut self.host, &mut self.index, &mut self.path] {
+            reorder(column, &order);
+        }
+        for column in [&mut self.offset, &mut self.bytes, &mut self.from_cache, &mut self.from_device] {
+            reorder(column, &order);
+        }
+        for column in [&mut self.start, &mut self.end] {
+            reorder(column, &order);
+        }
+        reorder(&mut self.operation, &order);
+        reorder(&mut self.parts, &order);
+    }
+}
+
+fn sort_timeline(table: &mut TimelineTable) {
+    let order = order(table.time.len(), |row| (table.time[row], table.host[row]));
+    reorder(&mut table.time, &order);
+    reorder(&mut table.host, &order);
+    reorder(&mut table.levels, &order);
+}
+
+/// In the order of time; what is left at the end of the run comes last.
+fn sort_files(table: &mut FileTable) {
+    let at_end = |row: usize| table.process[row] == u32::MAX;
+    let time = |row: usize| if at_end(row) { Nanos(u64::MAX) } else { table.time[row] };
+    let order = order(table.time.len(), |row| (time(row), table.process[row], table.index[row]));
+    reorder(&mut table.time, &order);
+    for column in [&mut table.process, &mut table.index, &mut table.path, &mut table.host] {
+        reorder(column, &order);
+    }
+    for column in [&mut table.size, &mut table.cached, &mut table.dirty] {
+        reorder(column, &order);
+    }
+}
+
+/// In the order of time, no more than are kept.
+fn sort_events(table: &mut EventTable) {
+    let mut order = order(table.time.len(), |row| (table.time[row], table.host[row]));
+    table.left_out += order.len().saturating_sub(EventTable::LIMIT) as u64;
+    order.truncate(EventTable::LIMIT);
+    reorder(&mut table.time, &order);
+    reorder(&mut table.host, &order);
+    reorder(&mut table.event, &order);
+    reorder(&mut table.path, &order);
+    reorder(&mut table.bytes, &order);
+}
