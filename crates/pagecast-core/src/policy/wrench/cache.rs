@@ -151,8 +151,8 @@ impl Cache {
     }
 
     /// Reads up to `bytes` of a file's cached data: first from the inactive, then from the active list. What is clean
-    /// becomes one block at the end of the active list, what is dirty moves there alone. Returns how much was there.
-    pub(super) fn read(&mut self, file: FileId, bytes: u64, now: Nanos) -> u64 {
+    /// becomes one block at the end of the active list, what is dirty moves there alone.
+    pub(super) fn read(&mut self, file: FileId, bytes: u64, now: Nanos) {
         let (mut left, mut clean) = (bytes, 0);
         for active in [false, true] {
             while left > 0 {
@@ -174,7 +174,6 @@ impl Cache {
             dirtied: Nanos::ZERO,
             flush: 0,
         });
-        bytes - left
     }
 
     /// Makes the lists equal, from the front of the active one, when that is more than twice the inactive one.

@@ -35,6 +35,7 @@ pub(super) type Place = u64;
 /// The places of some blocks by file, each file's in order, and the first of each file.
 #[derive(Default)]
 struct Places {
+    /// A file that has no blocks any more keeps its empty queue: it will often have some again.
     by_file: FxHashMap<FileId, VecDeque<(Place, u32)>>,
     /// The first place of every file, and places that once were; those are passed over.
     firsts: BinaryHeap<Reverse<(Place, u32, FileId)>>,
@@ -63,16 +64,13 @@ impl Places {
             return;
         }
         queue.pop_front();
-        match queue.front() {
-            Some(&(next, slot)) => self.firsts.push(Reverse((next, slot, file))),
-            None => {
-                self.by_file.remove(&file);
-            }
+        if let Some(&(next, slot)) = queue.front() {
+            self.firsts.push(Reverse((next, slot, file)));
         }
     }
 
     fn first_of(&self, file: FileId) -> Option<(Place, u32)> {
-        self.by_file.get(&file).map(|queue| queue[0])
+        self.by_file.get(&file).and_then(|queue| queue.front().copied())
     }
 
     /// The first place of all files but one.

@@ -56,12 +56,12 @@ impl Wrench {
         let running = self.running(operation);
         running.stage = Stage::Chunk { rest: 0 };
         let file = running.file.id;
-        // Less than asked for is there if others evicted it during a forced flush.
-        let found = self.cache.read(file, bytes, now);
-        self.cache.balance();
-        if found == 0 {
+        if bytes == 0 {
             return self.end_chunk(now, operation, out);
         }
-        out.start(FlowSpec::new(path, found, u64::from(operation.0)));
+        // Others may have evicted some of it during a forced flush; the reader gets all its bytes all the same.
+        self.cache.read(file, bytes, now);
+        self.cache.balance();
+        out.start(FlowSpec::new(path, bytes, u64::from(operation.0)));
     }
 }
