@@ -229,7 +229,9 @@ fn served(rate: f64, from: Nanos, to: Nanos) -> f64 {
 /// thousandth of one, so that the noise of floating point does not cost a whole one.
 fn finish_time(amount: f64, rate: f64, from: Nanos) -> Nanos {
     let nanos = amount / rate * 1e9 - 1.0 / 1024.0;
-    Nanos(from.0.saturating_add(nanos.ceil().max(0.0) as u64))
+    // Rounding up by hand: `ceil` is a call where the processor's own instruction cannot be relied on.
+    let whole = nanos as u64;
+    Nanos(from.0.saturating_add(whole.saturating_add(u64::from(nanos > whole as f64))))
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ pub(super) const UNIT_LOAD: f64 = (1_u64 << 52) as f64;
 
 /// The load that a flow puts on a resource.
 pub(super) fn load(weight: f64, cost: f64) -> u128 {
-    (weight * cost * UNIT_LOAD).round() as u128
+    let load = weight * cost;
+    if load == 1.0 { UNIT_LOAD as u128 } else { (load * UNIT_LOAD).round() as u128 }
 }
 
 /// The level (rate per unit of weight) of a resource whose `capacity` is shared by flows of `load` in total.
