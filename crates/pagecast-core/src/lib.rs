@@ -1,8 +1,50 @@
-//! pagecast's simulator: (scenario, model, seed) -> result. No Python, no real I/O, no wall clock, no global state.
+//! pagecast's simulator: (scenario, model, seed) -> result. No Python, no real input or output but reading machine files,
+//! no wall clock, no global state.
 //!
 //! From the ground up: [`units`]; [`machine`] and [`workload`] are data; [`policy`] decides what the page cache does and
 //! has no clock; `device` and `net` are what flows share; `fs` lies between a system call and a device;
 //! [`engine`] gives time to all of them; [`result`] is what a run yields; [`scenario`] reads TOML.
+//!
+//! A scenario can be put together in Rust; a program is any function that makes an iterator of operations:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use pagecast_core::units::{Bytes, Nanos};
+//! use pagecast_core::workload::{Action, Buffer, InitialFile, Operation, Process};
+//! use pagecast_core::{Settings, scenario, simulate};
+//!
+//! let machine = r#"
+//!     cores = 4
+//!     memory = { size = "64 GB", read = "4 GB/s", write = "4 GB/s" }
+//!     disk.ssd = { size = "1 TB", read = "500 MB/s", write = "500 MB/s" }
+//!     mount."/data" = { disk = "ssd" }
+//! "#;
+//! let machine = scenario::load_machine(machine.as_bytes(), "<rust>", "".as_ref(), "".as_ref())?;
+//! let input = InitialFile { host: 0, path: "/data/in".into(), size: Bytes(2_000_000_000), cached: Bytes::ZERO };
+//! let read_twice = || {
+//!     let read = Action::Read {
+//!         path: "/data/in".into(),
+//!         offset: 0,
+//!         bytes: None,
+//!         call: None,
+//!         buffer: Buffer::Reused,
+//!     };
+//!     std::iter::repeat_n(Operation::from(read), 2)
+//! };
+//! let process = Process {
+//!     name: "app".into(),
+//!     host: 0,
+//!     after: vec![],
+//!     start: Nanos::ZERO,
+//!     program: Arc::new(read_twice),
+//! };
+//! let scenario = scenario::Scenario::from_parts("<rust>", machine, vec![input], vec![process])?;
+//! let result = simulate(&scenario, "wrench", Settings::default())?;
+//! let seconds = |row: usize| (result.operations.end[row] - result.operations.start[row]).as_seconds();
+//! assert_eq!((seconds(0), seconds(1)), (4.0, 0.5)); // from the disk, then from the page cache
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod device;
 pub mod engine;

@@ -46,6 +46,17 @@ pub trait ProgramSource: Send + Sync {
     }
 }
 
+/// A function that makes an iterator of operations.
+impl<F, I> ProgramSource for F
+where
+    F: Fn() -> I + Send + Sync,
+    I: Iterator<Item = Operation> + Send + 'static,
+{
+    fn start(&self) -> Result<Box<dyn Program>, ProgramError> {
+        Ok(Box::new(self()))
+    }
+}
+
 /// The events that a program may wait for or signal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramEvents {

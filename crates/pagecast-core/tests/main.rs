@@ -4,6 +4,7 @@
 mod common;
 mod errors;
 mod fsync_and_flush;
+mod groups;
 mod nfs;
 mod operations;
 mod processes;

@@ -51,6 +51,16 @@ mod tests {
     }
 
     #[test]
+    fn a_draw_is_the_same_on_every_machine_and_in_every_version() {
+        // Computed apart, in Python.
+        let expected = [1.226_598_627_950_189, 1.324_150_277_136_599, 0.879_029_799_527_326];
+        for (seed, expected) in [1, 2, 3].into_iter().zip(expected) {
+            let weight = stream_weight(seed, "node:ssd", "app1", 0.2);
+            assert!((weight - expected).abs() < 1e-12, "{weight} of seed {seed}");
+        }
+    }
+
+    #[test]
     fn a_stream_keeps_its_weight_and_seeds_differ() {
         assert_eq!(stream_weight(7, "a", "b", 0.2), stream_weight(7, "a", "b", 0.2));
         assert_ne!(stream_weight(7, "a", "b", 0.2), stream_weight(8, "a", "b", 0.2));

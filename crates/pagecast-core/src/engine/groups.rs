@@ -1,17 +1,20 @@
 //! Hosts that have nothing to do with each other are simulated one group after the other.
 //!
 //! A run over thousands of hosts would touch the state of another host at every event and wait for memory each time; so a
-//! process costs the same among a hundred thousand as among thirty. The result is the same, bit by bit. Hosts belong
-//! together if one mounts the other's files, or if a process of one waits for a process or an event of the other.
+//! process costs the same among a hundred thousand as among thirty. The result is the same, bit by bit: groups whose
+//! processes have ended go on, with their flushers, until all have. Hosts belong together if one mounts the other's files, or if a process of one waits for a process or an event of the other.
+
+use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 
-use super::{Engine, Settings};
+use super::{Engine, INTERRUPT_EVERY, Interrupt, Settings, Watch};
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::machine::{Link, Machine, Mount, MountSource};
 use crate::result::{Merger, SimulationResult};
 use crate::scenario::Scenario;
+use crate::units::Nanos;
 use crate::workload::{InitialFile, Process};
 
 /// Simulates group by group.
@@ -20,17 +23,28 @@ pub(super) fn simulate<N: Network>(
     model: &str,
     mut settings: Settings<'_>,
 ) -> Result<SimulationResult, SimulationError> {
+    let mut interrupt = settings.interrupt.take();
+    let interrupt = interrupt.as_mut().map(|interrupt| &mut **interrupt as &mut Interrupt<'_>);
+    let watch = RefCell::new(Watch { interrupt, left: INTERRUPT_EVERY });
     let hosts = scenario.machine.hosts.len();
     let groups = groups_of_hosts(scenario);
     if groups.count == 1 {
-        return Engine::<N>::new(scenario, model, settings.again(), hosts)?.run();
+        let mut engine = Engine::<N>::new(scenario, model, &settings, &watch, hosts)?;
+        let end = engine.run()?;
+        return engine.finish(end);
+    }
+    let parts = split(scenario, &groups);
+    let (mut engines, mut end) = (Vec::with_capacity(parts.len()), Nanos::ZERO);
+    for part in &parts {
+        let mut engine = Engine::<N>::new(&part.scenario, model, &settings, &watch, hosts)?;
+        end = end.max(engine.run()?);
+        engines.push(engine);
     }
     let names = scenario.machine.hosts.iter().map(|host| host.name.clone()).collect();
     let processes = scenario.processes.iter().map(|process| process.name.clone()).collect();
     let mut whole = Merger::new(names, processes);
-    for part in split(scenario, &groups) {
-        let result = Engine::<N>::new(&part.scenario, model, settings.again(), hosts)?.run()?;
-        whole.add(result, &part.hosts, &part.processes);
+    for (engine, part) in engines.into_iter().zip(&parts) {
+        whole.add(engine.finish(end)?, &part.hosts, &part.processes);
     }
     Ok(whole.finish())
 }

@@ -11,6 +11,7 @@ mod processes;
 mod setup;
 mod transfers;
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use agenda::{Agenda, Wake};
@@ -44,18 +45,6 @@ pub struct Settings<'a> {
     pub interrupt: Option<&'a mut Interrupt<'a>>,
 }
 
-impl Settings<'_> {
-    /// The same settings for another run.
-    fn again(&mut self) -> Settings<'_> {
-        Settings {
-            seed: self.seed,
-            residency: self.residency,
-            options: self.options.clone(),
-            interrupt: self.interrupt.as_mut().map(|interrupt| &mut **interrupt as &mut Interrupt<'_>),
-        }
-    }
-}
-
 /// Simulates a scenario under a model.
 ///
 /// # Errors
@@ -82,6 +71,24 @@ pub fn simulate_by_steps(
 
 /// How often an interrupt is asked for, in rounds of the loop and operations begun.
 const INTERRUPT_EVERY: u32 = 1 << 10;
+
+/// Asks now and then whether to stop. All groups of hosts count together: each may be small.
+struct Watch<'a> {
+    interrupt: Option<&'a mut Interrupt<'a>>,
+    left: u32,
+}
+
+impl Watch<'_> {
+    fn check(&mut self, now: Nanos) -> Result<(), SimulationError> {
+        self.left -= 1;
+        if self.left > 0 {
+            return Ok(());
+        }
+        self.left = INTERRUPT_EVERY;
+        let stop = self.interrupt.as_mut().is_some_and(|interrupt| interrupt(now));
+        if stop { Err(SimulationError::Interrupted) } else { Ok(()) }
+    }
+}
 
 /// Who a flow belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -118,8 +125,7 @@ struct Engine<'a, N> {
     scenario: &'a Scenario,
     seed: u64,
     residency: Residency,
-    interrupt: Option<&'a mut Interrupt<'a>>,
-    until_interrupt: u32,
+    watch: &'a RefCell<Watch<'a>>,
     now: Nanos,
     network: N,
     hosts: Vec<HostState>,
@@ -139,42 +145,63 @@ struct Engine<'a, N> {
     ready: VecDeque<u32>,
     events: processes::Events,
     recorder: Recorder,
+    /// Flows that end at this instant; kept for its memory.
+    ended: Vec<Completion>,
 }
 
 impl<N: Network> Engine<'_, N> {
-    fn run(mut self) -> Result<SimulationResult, SimulationError> {
+    /// Runs until the last process has ended, and says when that was.
+    fn run(&mut self) -> Result<Nanos, SimulationError> {
         self.load_files()?;
         self.start_processes()?;
-        let mut ended = Vec::new();
-        while self.alive > 0 {
-            self.check_deadlock()?;
+        loop {
             self.settle()?;
-            let next = [self.network.next_event(), self.agenda.next()].into_iter().flatten().min();
-            self.now = next.expect("a live process that waits for no other has a flow or a wake-up");
-            self.check_interrupt()?;
-            self.network.completed(self.now, &mut ended);
-            self.turn_arrivals(&mut ended);
-            for completion in ended.drain(..) {
-                self.flow_ended(&completion)?;
+            if self.alive == 0 {
+                return Ok(self.now);
             }
-            while let Some(wake) = self.agenda.due(self.now) {
-                self.woken(wake)?;
+            self.check_deadlock()?;
+            let next = self.next_event().expect("a live process that waits for no other has a flow or a wake-up");
+            self.step(next)?;
+        }
+    }
+
+    /// The result at `end`, when the processes of other hosts have ended too: until then the flusher goes on.
+    fn finish(mut self, end: Nanos) -> Result<SimulationResult, SimulationError> {
+        while self.now < end {
+            self.settle()?;
+            match self.next_event() {
+                Some(next) if next <= end => self.step(next)?,
+                _ => self.now = end,
             }
         }
         self.record_residency(None);
         self.record_blocks();
-        Ok(self.recorder.finish(self.now))
+        Ok(self.recorder.finish(end))
     }
 
-    fn check_interrupt(&mut self) -> Result<(), SimulationError> {
-        self.until_interrupt -= 1;
-        if self.until_interrupt > 0 {
-            return Ok(());
+    fn next_event(&mut self) -> Option<Nanos> {
+        [self.network.next_event(), self.agenda.next()].into_iter().flatten().min()
+    }
+
+    /// All that happens at the next instant.
+    fn step(&mut self, now: Nanos) -> Result<(), SimulationError> {
+        self.now = now;
+        self.check_interrupt()?;
+        let mut ended = std::mem::take(&mut self.ended);
+        self.network.completed(now, &mut ended);
+        self.turn_arrivals(&mut ended);
+        for completion in ended.drain(..) {
+            self.flow_ended(&completion)?;
         }
-        self.until_interrupt = INTERRUPT_EVERY;
-        let now = self.now;
-        let stop = self.interrupt.as_mut().is_some_and(|interrupt| interrupt(now));
-        if stop { Err(SimulationError::Interrupted) } else { Ok(()) }
+        self.ended = ended;
+        while let Some(wake) = self.agenda.due(now) {
+            self.woken(wake)?;
+        }
+        Ok(())
+    }
+
+    fn check_interrupt(&self) -> Result<(), SimulationError> {
+        self.watch.borrow_mut().check(self.now)
     }
 
     /// Gives all flows their rates, and policies that watch some the news.
@@ -186,6 +213,7 @@ impl<N: Network> Engine<'_, N> {
                 return Ok(());
             }
             self.tell_progress(&mut changed)?;
+            self.go_on()?;
         }
     }
 
@@ -360,3 +388,6 @@ impl<N: Network> Engine<'_, N> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

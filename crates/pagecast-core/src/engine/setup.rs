@@ -1,5 +1,7 @@
 //! Builds the run: resources of all hosts and links, a policy for each host, the files that exist before.
 
+use std::cell::RefCell;
+
 use crate::device::{self, ReadWrite};
 use crate::error::{Blame, SimulationError};
 use crate::flow::{Network, Path, Route};
@@ -15,7 +17,7 @@ use crate::units::Nanos;
 
 use super::agenda::Agenda;
 use super::processes::{Events, Running};
-use super::{Engine, HostState, INTERRUPT_EVERY, Settings, Uneven};
+use super::{Engine, HostState, Settings, Uneven, Watch};
 
 /// What is crossed to read and to write.
 #[derive(Clone, Copy)]
@@ -87,7 +89,8 @@ impl<'a, N: Network> Engine<'a, N> {
     pub(super) fn new(
         scenario: &'a Scenario,
         model: &str,
-        settings: Settings<'a>,
+        settings: &Settings<'_>,
+        watch: &'a RefCell<Watch<'a>>,
         hosts_in_all: usize,
     ) -> Result<Self, SimulationError> {
         let mut network = N::default();
@@ -113,8 +116,7 @@ impl<'a, N: Network> Engine<'a, N> {
             scenario,
             seed: settings.seed,
             residency: settings.residency,
-            interrupt: settings.interrupt,
-            until_interrupt: INTERRUPT_EVERY,
+            watch,
             now: Nanos::ZERO,
             uneven: hardware.uneven(machine),
             links: hardware.links.into_iter().map(|link| network.add_path(link)).collect(),
@@ -135,6 +137,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 names,
                 hosts_in_all,
             ),
+            ended: Vec::new(),
         })
     }
 

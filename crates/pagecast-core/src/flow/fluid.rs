@@ -34,7 +34,7 @@ pub struct Fluid {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Clock {
     Resource { resource: u32, version: u32 },
-    Flow { slot: u32, version: u32 },
+    Flow { slot: u32, number: u64, version: u32 },
 }
 
 struct Shared {
@@ -239,7 +239,7 @@ impl Fluid {
             None => {
                 flow.cap_rate = rate;
                 flow.tag = remaining;
-                let clock = Clock::Flow { slot, version: flow.version };
+                let clock = Clock::Flow { slot, number: flow.id.number, version: flow.version };
                 if rate > 0.0 {
                     self.upcoming.push(Reverse((finish_time(remaining, rate, now), clock)));
                 }
@@ -363,9 +363,9 @@ impl Fluid {
     fn is_current(&self, clock: Clock) -> bool {
         match clock {
             Clock::Resource { resource, version } => self.resources[resource as usize].version == version,
-            Clock::Flow { slot, version } => self.flows[slot as usize]
+            Clock::Flow { slot, number, version } => self.flows[slot as usize]
                 .as_ref()
-                .is_some_and(|flow| flow.version == version && flow.binding == Binding::Cap),
+                .is_some_and(|flow| flow.id.number == number && flow.version == version),
         }
     }
 

@@ -5,6 +5,8 @@
 //! Source: weighted max-min fairness by progressive filling (Bertsekas and Gallager, *Data Networks*, 6.5.2).
 //! Left out: packets, requests and their order; a device is a rate (see `device` for what bends it).
 
+#[cfg(test)]
+mod definition;
 pub mod fluid;
 mod sharing;
 pub mod stepped;

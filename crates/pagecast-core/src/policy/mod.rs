@@ -220,6 +220,11 @@ impl Actions {
         self.commands.push(Command::Tell(Event { name, file, bytes }));
     }
 
+    /// Takes the commands so far, one by one: for engines other than ours.
+    pub fn drain(&mut self) -> impl Iterator<Item = Command> + '_ {
+        self.commands.drain(..)
+    }
+
     /// The commands so far; `give_back` returns the emptied list.
     pub(crate) fn take(&mut self) -> Vec<Command> {
         std::mem::take(&mut self.commands)
@@ -232,8 +237,8 @@ impl Actions {
         }
     }
 
-    /// The flow has ended; its slot may be used again.
-    pub(crate) fn release(&mut self, flow: FlowId) {
+    /// The flow has ended or been cancelled; its slot may be used again.
+    pub fn release(&mut self, flow: FlowId) {
         self.free_slots.push(flow.slot);
     }
 }

@@ -172,8 +172,8 @@ fn sort_files(table: &mut FileTable) {
     }
 }
 
-/// In the order of time, no more than are kept.
-fn sort_events(table: &mut EventTable) {
+/// In the order of time, then of hosts; no more than are kept.
+pub(super) fn sort_events(table: &mut EventTable) {
     let mut order = order(table.time.len(), |row| (table.time[row], table.host[row]));
     table.left_out += order.len().saturating_sub(EventTable::LIMIT) as u64;
     order.truncate(EventTable::LIMIT);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::merge::sort_events;
 use super::timeline::{MemoryLevels, Timeline};
 use super::{BlockTable, EventTable, SimulationResult};
 use crate::policy::{ListedBlock, Outcome};
@@ -146,6 +147,7 @@ impl Recorder {
     /// The result of a run that ended at `end`.
     pub(crate) fn finish(mut self, end: Nanos) -> SimulationResult {
         self.result.operations.sort();
+        sort_events(&mut self.result.events);
         let timelines = std::mem::take(&mut self.timelines).into_iter().map(Timeline::into_samples);
         let mut samples: Vec<(Nanos, u32, MemoryLevels)> = timelines
             .enumerate()

@@ -295,3 +295,6 @@ impl Cache {
         self.dirty -= std::mem::take(&mut self.flushing);
     }
 }
+
+#[cfg(test)]
+mod tests;

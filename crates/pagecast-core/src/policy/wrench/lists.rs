@@ -246,3 +246,6 @@ impl List {
         all.into_iter().map(|&(_, block)| block).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Hosts that have nothing to do with each other are simulated group by group. Nobody can tell.
+
+use crate::common::{Case, Run, on};
+
+/// Four hosts alike: "c" mounts what "d" exports.
+fn machine() -> String {
+    let host = |name: &str, mounts: &str| {
+        format!(
+            "[host.{name}]\ncores = 1\nvm = {{ dirty_ratio = 40 }}\n\
+             memory = {{ size = '10 GB', read = '1 GB/s', write = '1 GB/s' }}\n\
+             disk.ssd = {{ size = '100 GB', read = '100 MB/s', write = '100 MB/s', unevenness = 0.2 }}\n\
+             mount.'/data'.disk = 'ssd'\n{mounts}\n"
+        )
+    };
+    let link = |name: &str, between: &str| format!("[link.{name}]\nbetween = [{between}]\nrate = '400 MB/s'\n");
+    [
+        host("a", ""),
+        host("b", ""),
+        host("c", "mount.'/remote' = { nfs = 'd:/data', link = 'lan' }"),
+        host("d", ""),
+        link("unused", "'a', 'b'"),
+        link("lan", "'c', 'd'"),
+    ]
+    .concat()
+}
+
+fn busy() -> Case {
+    let on_host = |host: &str| format!("host = '{host}'");
+    on(&machine())
+        .set("residency=operation")
+        .seed(3)
+        .process_with("c1", &on_host("c"), &["write = '/remote/g', size = '300 MB'", "read = '/remote/g'"])
+        .process_with("a1", &on_host("a"), &["write = '/data/f', size = '4 GB'", "sleep = '40 s'", "read = '/data/f'"])
+        .process_with("b1", &on_host("b"), &["compute = '2 s'", "write = '/data/f', size = '1 GB'"])
+        .process_with("b2", &on_host("b"), &["compute = '2 s'", "write = '/data/h', size = '1 GB'", "fsync = '/data/h'"])
+        .process_with("d1", &on_host("d"), &["write = '/data/h', size = '1 GB'"])
+        .process_with("first", &on_host("a"), &["exit = true"])
+}
+
+/// The same, with three processes that do nothing but wait for one of "a": where they are joins hosts or not.
+fn with_followers(hosts: [&str; 3]) -> Run {
+    let follower = |case: Case, (number, host): (usize, &&str)| {
+        let keys = format!("host = '{host}'\nafter = ['first']");
+        case.process_with(&format!("follower{number}"), &keys, &["exit = true"])
+    };
+    hosts.iter().enumerate().fold(busy(), follower).run("wrench")
+}
+
+/// All rows of a table as text, with paths instead of their numbers, which are nobody's business.
+fn rows<const N: usize>(run: &Run, paths: &[u32], columns: [&dyn Fn(usize) -> String; N]) -> Vec<String> {
+    let path = |row: usize| run.paths.get(paths[row] as usize).map_or("", |path| &**path).to_owned();
+    let row = |row: usize| columns.iter().fold(path(row), |text, column| text + " " + &column(row));
+    (0..paths.len()).map(row).collect()
+}
+
+fn operations(run: &Run) -> Vec<String> {
+    let t = &run.operations;
+    let who = |row: usize| format!("{} {} {} {}", t.process[row], t.host[row], t.index[row], t.operation[row]);
+    let what = |row: usize| format!("{} {} {} {}", t.offset[row], t.bytes[row], t.from_cache[row], t.from_device[row]);
+    let when = |row: usize| format!("{} {} {:?}", t.start[row], t.end[row], t.parts[row]);
+    rows(run, &t.path, [&who, &what, &when])
+}
+
+fn files(run: &Run) -> Vec<String> {
+    let t = &run.files;
+    let who = |row: usize| format!("{} {} {} {}", t.time[row], t.process[row], t.index[row], t.host[row]);
+    let what = |row: usize| format!("{} {} {}", t.size[row], t.cached[row], t.dirty[row]);
+    rows(run, &t.path, [&who, &what])
+}
+
+fn events(run: &Run) -> Vec<String> {
+    let t = &run.events;
+    let what = |row: usize| format!("{} {} {} {}", t.time[row], t.host[row], t.event[row], t.bytes[row]);
+    rows(run, &t.path, [&what])
+}
+
+fn blocks(run: &Run) -> Vec<String> {
+    let t = &run.blocks;
+    let what = |row: usize| format!("{} {} {} {}", t.host[row], t.list[row], t.bytes[row], t.dirty[row]);
+    let when = |row: usize| format!("{} {}", t.accessed[row], t.dirtied[row]);
+    rows(run, &t.path, [&what, &when])
+}
+
+fn apart_and_together() -> (Run, Run) {
+    (with_followers(["a"; 3]), with_followers(["a", "b", "c"]))
+}
+
+#[test]
+fn hosts_and_processes_are_those_of_the_whole() {
+    let (apart, together) = apart_and_together();
+    assert_eq!((&apart.hosts, &apart.processes, apart.0.end), (&together.hosts, &together.processes, together.0.end));
+}
+
+#[test]
+fn operations_are_those_of_all_hosts_together() {
+    let (apart, together) = apart_and_together();
+    assert_eq!(operations(&apart), operations(&together));
+}
+
+#[test]
+fn files_are_those_of_all_hosts_together() {
+    let (apart, together) = apart_and_together();
+    assert_eq!(files(&apart), files(&together));
+}
+
+#[test]
+fn events_are_those_of_all_hosts_together() {
+    let (apart, together) = apart_and_together();
+    assert_eq!(events(&apart), events(&together));
+}
+
+#[test]
+fn blocks_are_those_of_all_hosts_together() {
+    let (apart, together) = apart_and_together();
+    assert_eq!(blocks(&apart), blocks(&together));
+}
+
+#[test]
+fn the_timeline_is_that_of_all_hosts_together() {
+    let (apart, together) = apart_and_together();
+    let text = |run: &Run| format!("{:?}", run.timeline);
+    assert_eq!(text(&apart), text(&together));
+}
+
+#[test]
+fn an_event_joins_the_hosts_that_wait_for_it_and_signal_it() {
+    let run = on(&machine())
+        .process_with("waiter", "host = 'a'", &["wait = 'go'"])
+        .process_with("signaller", "host = 'd'", &["sleep = '3 s'", "signal = 'go'"])
+        .run("wrench");
+    assert_eq!(run.seconds("waiter", 0), 3.0);
+}
