@@ -325,3 +325,6 @@ pub struct Setting<'a> {
     /// What copying into the page cache crosses.
     pub memory_write: Path,
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,7 +41,9 @@ impl Wrench {
         let file = running.file.id;
         running.stage = Stage::Chunk { rest: bytes - now_written };
         if now_written == 0 {
-            return self.continue_write(now, operation, out);
+            // Flushing as little as is left might make no room a million times: a whole chunk then. Not in the paper.
+            let chunk = self.options.chunk.0;
+            return self.flush(now, operation, None, chunk, Then::Write { rest: bytes }, out);
         }
         running.outcome.from_cache += Bytes(now_written);
         match running.kind {

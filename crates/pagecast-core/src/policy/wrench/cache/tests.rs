@@ -31,7 +31,13 @@ fn dirty(file: FileId, size: u64) -> (FileId, u64, bool) {
 }
 
 /// What a flush makes clean.
-fn flush(cache: &mut Cache, active: bool, amount: u64, file: Option<FileId>, only: bool) -> Vec<(FileId, u64)> {
+fn flush(
+    cache: &mut Cache,
+    active: bool,
+    amount: u64,
+    file: Option<FileId>,
+    only: bool,
+) -> Vec<(FileId, u64)> {
     let mut flushed = Vec::new();
     cache.flush(active, amount, file, only, |file, size| flushed.push((file, size)));
     flushed
@@ -58,13 +64,17 @@ fn an_empty_cache_is_free() {
 fn the_books_tell_what_is_cached_and_dirty() {
     let cache = mixed();
     assert_eq!([cache.free(), cache.cached(), cache.dirty(), cache.anonymous()], [60, 40, 20, 0]);
-    assert_eq!([cache.of_file(A), cache.dirty_of_file(A), cache.of_file(C), cache.dirty_of_file(C)], [20, 10, 0, 0]);
+    assert_eq!(
+        [cache.of_file(A), cache.dirty_of_file(A), cache.of_file(C), cache.dirty_of_file(C)],
+        [20, 10, 0, 0]
+    );
     assert_eq!([cache.inactive_bytes(), cache.available(), cache.block_count() as u64], [40, 80, 4]);
 }
 
 #[test]
 fn blocks_remember_when_they_were_used_and_made_dirty() {
-    let times: Vec<(Nanos, Nanos)> = mixed().blocks()[0].iter().map(|block| (block.accessed, block.dirtied)).collect();
+    let times: Vec<(Nanos, Nanos)> =
+        mixed().blocks()[0].iter().map(|block| (block.accessed, block.dirtied)).collect();
     assert_eq!(times, [(at(1), at(0)), (at(2), at(2)), (at(3), at(3)), (at(4), at(0))]);
 }
 
@@ -106,7 +116,8 @@ fn a_read_moves_clean_bytes_as_one_block_and_dirty_blocks_alone() {
     cache.read(A, 35, at(9));
     assert_eq!(list(&cache, INACTIVE), [clean(B, 10)]);
     assert_eq!(list(&cache, ACTIVE), [dirty(A, 5), clean(A, 30)]);
-    let times: Vec<(Nanos, Nanos)> = cache.blocks()[1].iter().map(|block| (block.accessed, block.dirtied)).collect();
+    let times: Vec<(Nanos, Nanos)> =
+        cache.blocks()[1].iter().map(|block| (block.accessed, block.dirtied)).collect();
     assert_eq!(times, [(at(2), at(2)), (at(9), at(0))], "a dirty block keeps its times");
     assert_eq!([cache.of_file(A), cache.dirty_of_file(A), cache.dirty(), cache.free()], [35, 5, 5, 55]);
 }
