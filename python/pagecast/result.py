@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-__all__ = ["TABLES", "Columns", "Result"]
+__all__ = ["TABLES", "Columns", "Result", "is_modelled"]
 
 Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]] | list[str]"
 
 TABLES = ("operations", "parts", "timeline", "files", "events")
-"""The names of the tables, the same in Python, CSV, Parquet and JSON."""
+"""The names of the tables that are saved, the same in Python, CSV, Parquet and JSON."""
 
 
 class Columns:
@@ -158,6 +158,16 @@ class Result:
     def events(self) -> Columns:
         """What the page cache decided that is worth telling."""
         return self._table("events")
+
+    @cached_property
+    def blocks(self) -> Columns:
+        """The blocks in memory at the end, list by list, under models that keep such lists; not saved."""
+        return self._table("blocks")
+
+    @property
+    def blocks_left_out(self) -> int:
+        """How many blocks are left out of `blocks`, because their hosts have too many."""
+        return self._core.blocks_left_out
 
     def table(self, name: str) -> Columns:
         """Give a table by its name.

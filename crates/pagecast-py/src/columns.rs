@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use numpy::PyArray1;
-use pagecast_core::result::{EventTable, FileTable, OperationTable, Part, SimulationResult, TimelineTable};
+use pagecast_core::result::{BlockTable, EventTable, FileTable, OperationTable, Part, SimulationResult, TimelineTable};
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -48,6 +48,12 @@ impl Result {
         self.data.events.left_out
     }
 
+    /// Blocks of hosts that have too many for the table.
+    #[getter]
+    fn blocks_left_out(&self) -> u64 {
+        self.data.blocks.left_out
+    }
+
     /// The columns of one table by name.
     fn columns<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyDict>> {
         let columns = Columns { py, data: &self.data, dict: PyDict::new(py) };
@@ -57,8 +63,10 @@ impl Result {
             "timeline" => columns.timeline(&self.data.timeline),
             "files" => columns.files(&self.data.files),
             "events" => columns.events(&self.data.events),
+            "blocks" => columns.blocks(&self.data.blocks),
             _ => Err(ScenarioError::new_err(format!(
-                "there is no table {table:?}; choose one of operations, parts, timeline, files, events"
+                "there is no table {table:?}; choose one of operations, parts, timeline, files, \
+                 events, blocks"
             ))),
         }
     }
@@ -131,6 +139,17 @@ impl<'py> Columns<'_, 'py> {
         self.words("event", &table.event)?;
         self.names("path", &self.data.paths, &table.path)?;
         self.sizes("bytes", &table.bytes)?;
+        Ok(self.dict)
+    }
+
+    fn blocks(self, table: &BlockTable) -> PyResult<Bound<'py, PyDict>> {
+        self.names("host", &self.data.hosts, &table.host)?;
+        self.words("list", &table.list)?;
+        self.names("path", &self.data.paths, &table.path)?;
+        self.sizes("bytes", &table.bytes)?;
+        self.dict.set_item("dirty", PyArray1::from_slice(self.py, &table.dirty))?;
+        self.times("accessed_s", table.accessed.iter().copied())?;
+        self.times("dirtied_s", table.dirtied.iter().copied())?;
         Ok(self.dict)
     }
 
