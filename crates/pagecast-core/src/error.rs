@@ -45,7 +45,7 @@ pub enum SimulationError {
         mounts: String,
     },
     /// A file that does not exist.
-    #[error("{}: process `{}` does a {operation} of {path} at {}, and there is no such file; make it with [[file]] or write it first", at.place, at.process, at.time)]
+    #[error("{}: process `{}` does a {operation} of {path} at {}, and there is no such file; let it exist from the start ([[file]] in TOML, files= in Python) or write it first", at.place, at.process, at.time)]
     NoSuchFile {
         /// Where.
         at: Blame,

@@ -27,7 +27,7 @@ pub enum QuantityError {
     #[error("`{0}` has no unit; write for example \"{0} {1}\"")]
     MissingUnit(String, &'static str),
     /// A unit nobody knows.
-    #[error("`{text}` has the unknown unit `{unit}`; known units are {known}")]
+    #[error("`{text}` has the unknown unit `{unit}`; {}", near_or_known(unit, known))]
     UnknownUnit {
         /// The whole text.
         text: String,
@@ -67,6 +67,21 @@ const TIME_UNITS: [(&str, f64); 6] =
     [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)];
 const KNOWN_TIMES: &str = "ns, us, ms, s, min, h";
 
+/// What to write instead of an unknown unit: the one with the same letters, or any.
+fn near_or_known(unit: &str, known: &str) -> String {
+    let without_i = |unit: &str| unit.to_lowercase().replace('i', "");
+    // A capital K may mean 1000 or 1024.
+    let is_near = |near: &&str| match unit.starts_with('K') {
+        true => without_i(near) == without_i(unit),
+        false => near.eq_ignore_ascii_case(unit) || near.eq_ignore_ascii_case(&format!("{unit}/s")),
+    };
+    let near: Vec<String> = known.split(", ").filter(is_near).map(|near| format!("`{near}`")).collect();
+    match near.is_empty() {
+        true => format!("known units are {known}"),
+        false => format!("did you mean {}?", near.join(" or ")),
+    }
+}
+
 /// Splits "20 GB" into its number and its unit and checks the number.
 fn split<'a>(text: &'a str, example: &'static str) -> Result<(f64, &'a str), QuantityError> {
     let trimmed = text.trim();
@@ -104,9 +119,12 @@ fn is_sign_or_exponent(text: &str, at: usize, c: char) -> bool {
 }
 
 fn factor(text: &str, unit: &str, units: &[(&str, f64)], known: &'static str) -> Result<f64, QuantityError> {
-    units.iter().find(|(name, _)| *name == unit).map(|&(_, factor)| factor).ok_or_else(|| {
-        QuantityError::UnknownUnit { text: text.trim().to_owned(), unit: unit.to_owned(), known }
-    })
+    let found = units.iter().find(|(name, _)| *name == unit).map(|&(_, factor)| factor);
+    found.ok_or_else(|| unknown_unit(text, unit, known))
+}
+
+fn unknown_unit(text: &str, unit: &str, known: &'static str) -> QuantityError {
+    QuantityError::UnknownUnit { text: text.trim().to_owned(), unit: unit.to_owned(), known }
 }
 
 fn to_integer(text: &str, value: f64) -> Result<u64, QuantityError> {
@@ -176,14 +194,9 @@ impl BytesPerSecond {
     /// [`QuantityError`] if the number or the unit is missing, unknown or negative, or the rate is zero.
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
         let (number, unit) = split(text, "MB/s")?;
-        let Some(size_unit) = unit.strip_suffix("/s") else {
-            return Err(QuantityError::UnknownUnit {
-                text: text.trim().to_owned(),
-                unit: unit.to_owned(),
-                known: KNOWN_RATES,
-            });
-        };
-        let rate = number * factor(text, size_unit.trim(), &BYTE_UNITS, KNOWN_RATES)?;
+        let per_second = |(name, _): &&(&str, f64)| unit.strip_suffix("/s").map(str::trim) == Some(*name);
+        let factor = BYTE_UNITS.iter().find(per_second).map(|&(_, factor)| factor);
+        let rate = number * factor.ok_or_else(|| unknown_unit(text, unit, KNOWN_RATES))?;
         if rate == 0.0 {
             return Err(QuantityError::Zero(text.trim().to_owned()));
         }
@@ -263,6 +276,23 @@ mod tests {
         assert_eq!(Bytes::parse("inf GB"), Err(QuantityError::NotANumber("inf GB".into())));
         assert_eq!(Bytes::parse(""), Err(QuantityError::NotANumber(String::new())));
         assert_eq!(Bytes::parse("9e9 TB"), Err(QuantityError::TooLarge("9e9 TB".into())));
+    }
+
+    #[test]
+    fn a_unit_with_other_capitals_is_suggested() {
+        let size = |text| Bytes::parse(text).unwrap_err().to_string();
+        assert_eq!(size("20 gb"), "`20 gb` has the unknown unit `gb`; did you mean `GB`?");
+        assert_eq!(size("20 Gb"), "`20 Gb` has the unknown unit `Gb`; did you mean `GB`?");
+        assert_eq!(size("20 mib"), "`20 mib` has the unknown unit `mib`; did you mean `MiB`?");
+        assert_eq!(size("20 KB"), "`20 KB` has the unknown unit `KB`; did you mean `kB` or `KiB`?");
+        assert!(size("20 GB/s").ends_with("`GB/s`; known units are B, kB, MB, GB, TB, KiB, MiB, GiB, TiB"));
+        let rate = |text| BytesPerSecond::parse(text).unwrap_err().to_string();
+        assert_eq!(rate("20 mb/s"), "`20 mb/s` has the unknown unit `mb/s`; did you mean `MB/s`?");
+        assert_eq!(rate("20 MB"), "`20 MB` has the unknown unit `MB`; did you mean `MB/s`?");
+        assert_eq!(
+            Nanos::parse("5 MS").unwrap_err().to_string(),
+            "`5 MS` has the unknown unit `MS`; did you mean `ms`?"
+        );
     }
 
     #[test]

@@ -15,6 +15,12 @@ fn error(operations: &[&str]) -> String {
     case().file("/data/f", "1 GB").process("p", operations).error("no-cache")
 }
 
+/// As [`error`], where another process makes /data/g when it is too late.
+fn error_before_g(operations: &[&str]) -> String {
+    let case = case().process("p", operations);
+    case.process_with("late", "start = '9 s'", &["write = '/data/g', size = '1 B'"]).error("no-cache")
+}
+
 /// A scenario whose parts are changed after they were checked, as a caller in Rust may.
 fn changed(change: impl FnOnce(&mut Scenario)) -> String {
     let mut scenario = case().process("p", &["sleep = '1 s'"]).scenario().expect("it is right");
@@ -58,8 +64,8 @@ fn a_file_under_no_mount_is_refused_before_anything_runs() {
 #[test]
 fn every_operation_on_a_file_but_write_and_open_with_create_needs_it_to_be_there() {
     assert_snapshot!(
-        error(&["sleep = '1 s'", "read = '/data/g'"]),
-        @"test.toml:17: process `p` does a read of /data/g at 1.000 s, and there is no such file; make it with [[file]] or write it first"
+        error_before_g(&["sleep = '1 s'", "read = '/data/g'"]),
+        @"test.toml:13: process `p` does a read of /data/g at 1.000 s, and there is no such file; let it exist from the start ([[file]] in TOML, files= in Python) or write it first"
     );
     let others = [
         "open = '/data/g'",
@@ -70,7 +76,7 @@ fn every_operation_on_a_file_but_write_and_open_with_create_needs_it_to_be_there
         "fadvise = '/data/g', advice = 'normal'",
     ];
     for operation in others {
-        assert!(error(&[operation]).contains("there is no such file"), "{operation}");
+        assert!(error_before_g(&[operation]).contains("there is no such file"), "{operation}");
     }
     case()
         .process("p", &["open = '/data/g', create = true", "write = '/data/h', size = '1 B'"])
@@ -80,7 +86,7 @@ fn every_operation_on_a_file_but_write_and_open_with_create_needs_it_to_be_there
 #[test]
 fn an_unlinked_file_is_no_more() {
     let unlinked = error(&["unlink = '/data/f'", "open = '/data/f'"]);
-    assert_snapshot!(unlinked, @"test.toml:17: process `p` does a open of /data/f at 0 ns, and there is no such file; make it with [[file]] or write it first");
+    assert_snapshot!(unlinked, @"test.toml:17: process `p` does a open of /data/f at 0 ns, and there is no such file; let it exist from the start ([[file]] in TOML, files= in Python) or write it first");
 }
 
 #[test]
@@ -184,7 +190,9 @@ fn a_deadlock_says_who_waits_for_whom() {
 fn a_deadlock_of_many_names_eight() {
     let waiters = |count: u32| {
         let case = (1..=count).fold(case(), |case, n| case.process(&format!("p{n}"), &["wait = 'x'"]));
-        case.error("no-cache")
+        let mut scenario = case.process("gone", &["signal = 'x'"]).scenario().expect("it is right");
+        scenario.processes.pop();
+        fails(&scenario).to_string()
     };
     assert_snapshot!(waiters(9).replace("process `p", "`p"), @"test.toml: deadlock at 0 ns: `p1` waits for event `x`, which no process signals any more; `p2` waits for event `x`, which no process signals any more; `p3` waits for event `x`, which no process signals any more; `p4` waits for event `x`, which no process signals any more; `p5` waits for event `x`, which no process signals any more; `p6` waits for event `x`, which no process signals any more; `p7` waits for event `x`, which no process signals any more; `p8` waits for event `x`, which no process signals any more; and 1 more wait; let one of them go first");
     assert!(!waiters(8).contains("more wait"));

@@ -12,7 +12,8 @@ fn machine() -> String {
              mount.'/data'.disk = 'ssd'\n{mounts}\n"
         )
     };
-    let link = |name: &str, between: &str| format!("[link.{name}]\nbetween = [{between}]\nrate = '400 MB/s'\n");
+    let link =
+        |name: &str, between: &str| format!("[link.{name}]\nbetween = [{between}]\nrate = '400 MB/s'\n");
     [
         host("a", ""),
         host("b", ""),
@@ -30,9 +31,17 @@ fn busy() -> Case {
         .set("residency=operation")
         .seed(3)
         .process_with("c1", &on_host("c"), &["write = '/remote/g', size = '300 MB'", "read = '/remote/g'"])
-        .process_with("a1", &on_host("a"), &["write = '/data/f', size = '4 GB'", "sleep = '40 s'", "read = '/data/f'"])
+        .process_with(
+            "a1",
+            &on_host("a"),
+            &["write = '/data/f', size = '4 GB'", "sleep = '40 s'", "read = '/data/f'"],
+        )
         .process_with("b1", &on_host("b"), &["compute = '2 s'", "write = '/data/f', size = '1 GB'"])
-        .process_with("b2", &on_host("b"), &["compute = '2 s'", "write = '/data/h', size = '1 GB'", "fsync = '/data/h'"])
+        .process_with(
+            "b2",
+            &on_host("b"),
+            &["compute = '2 s'", "write = '/data/h', size = '1 GB'", "fsync = '/data/h'"],
+        )
         .process_with("d1", &on_host("d"), &["write = '/data/h', size = '1 GB'"])
         .process_with("first", &on_host("a"), &["exit = true"])
 }
@@ -55,8 +64,11 @@ fn rows<const N: usize>(run: &Run, paths: &[u32], columns: [&dyn Fn(usize) -> St
 
 fn operations(run: &Run) -> Vec<String> {
     let t = &run.operations;
-    let who = |row: usize| format!("{} {} {} {}", t.process[row], t.host[row], t.index[row], t.operation[row]);
-    let what = |row: usize| format!("{} {} {} {}", t.offset[row], t.bytes[row], t.from_cache[row], t.from_device[row]);
+    let who =
+        |row: usize| format!("{} {} {} {}", t.process[row], t.host[row], t.index[row], t.operation[row]);
+    let what = |row: usize| {
+        format!("{} {} {} {}", t.offset[row], t.bytes[row], t.from_cache[row], t.from_device[row])
+    };
     let when = |row: usize| format!("{} {} {:?}", t.start[row], t.end[row], t.parts[row]);
     rows(run, &t.path, [&who, &what, &when])
 }
@@ -88,7 +100,10 @@ fn apart_and_together() -> (Run, Run) {
 #[test]
 fn hosts_and_processes_are_those_of_the_whole() {
     let (apart, together) = apart_and_together();
-    assert_eq!((&apart.hosts, &apart.processes, apart.0.end), (&together.hosts, &together.processes, together.0.end));
+    assert_eq!(
+        (&apart.hosts, &apart.processes, apart.0.end),
+        (&together.hosts, &together.processes, together.0.end)
+    );
 }
 
 #[test]
@@ -129,4 +144,37 @@ fn an_event_joins_the_hosts_that_wait_for_it_and_signal_it() {
         .process_with("signaller", "host = 'd'", &["sleep = '3 s'", "signal = 'go'"])
         .run("wrench");
     assert_eq!(run.seconds("waiter", 0), 3.0);
+}
+
+/// Two hosts that each read a file of so many blocks of 1 kB, with memory for it or for half of it.
+fn many_blocks(blocks: u64, memory: &str, other: &str) -> Run {
+    let case = ["a", "b"].iter().fold(on(&machine()), |case, host| {
+        let keys = format!("host = '{host}'");
+        case.set(&format!("host.{host}.memory.size={memory}"))
+            .set(&format!("file.\"/data/{host}\".host={host}"))
+            .set(&format!("file.\"/data/old-{host}\".host={host}"))
+            .file(&format!("/data/{host}"), &format!("{blocks} kB"))
+            .cached(&format!("/data/old-{host}"), "20 MB", other)
+            .process_with(host, &keys, &[&format!("read = '/data/{host}'")])
+    });
+    case.option("chunk", "1 kB").run("wrench")
+}
+
+#[test]
+fn blocks_are_listed_for_as_many_hosts_as_fit() {
+    let run = many_blocks(5_000, "1 GB", "0 B");
+    assert_eq!((run.blocks.host.len(), run.blocks.left_out), (10_000, 0));
+    let run = many_blocks(5_001, "1 GB", "0 B");
+    assert_eq!((run.blocks.host.len(), run.blocks.left_out), (5_001, 5_001));
+    assert!(run.blocks.host.iter().all(|&host| host == 0));
+}
+
+#[test]
+fn of_events_the_first_are_kept_whosever_they_are() {
+    // 6000 chunks of each host evict one block each, and the first one more.
+    let run = many_blocks(6_000, "20 MB", "20 MB");
+    assert_eq!((run.events.time.len(), run.events.left_out), (10_000, 2_000));
+    let of_a = run.events.host.iter().filter(|&&host| host == 0).count();
+    assert_eq!(of_a, 5_000);
+    assert!(run.events.time.is_sorted());
 }

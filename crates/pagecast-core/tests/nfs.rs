@@ -66,6 +66,15 @@ fn the_client_does_not_cache_what_it_writes_and_the_server_does() {
 }
 
 #[test]
+fn the_last_chunk_is_what_is_left() {
+    let operations = ["read = '/remote/f', size = '250 MB'", "write = '/remote/g', size = '250 MB'"];
+    let run = client(&operations).run("wrench");
+    same(run.seconds("p", 0), MESSAGE + 2.5 + 0.125 + 0.05);
+    same(run.seconds("p", 1), 2.0 * MESSAGE + 0.25 + 2.5 + MESSAGE);
+    assert_eq!((run.file("/remote/f").1, run.file("/remote/g").0), (250 * MB, 250 * MB));
+}
+
+#[test]
 fn each_message_and_chunk_waits_for_the_latency() {
     let read = |latency: &str| client(&[READ]).set(&format!("link.lan.latency={latency}")).run("wrench");
     same(read("10 ms").seconds("p", 0) - read("0 s").seconds("p", 0), 0.02);
@@ -177,6 +186,40 @@ fn memory_for_a_remote_read_is_booked_at_the_client() {
     assert_eq!(run.operations.bytes[1], 300 * MB);
     let too_much = client(&["alloc = '9.9 GB'", "read = '/remote/f', buffer = 'fresh'"]);
     assert!(too_much.error("wrench").contains("needs 300 MB more memory"));
+}
+
+#[test]
+fn the_server_may_be_any_host_and_the_export_any_of_its_mounts() {
+    let machine = r#"
+[host.server]
+cores = 2
+memory = { size = "10 GB", read = "1 GB/s", write = "1 GB/s" }
+disk.slow = { size = "1 GB", read = "10 MB/s", write = "10 MB/s" }
+disk.ssd = { size = "100 GB", read = "100 MB/s", write = "100 MB/s" }
+mount."/other".disk = "slow"
+mount."/export".disk = "ssd"
+[host.client]
+cores = 2
+memory = { size = "10 GB", read = "1 GB/s", write = "1 GB/s" }
+disk.slow = { size = "1 GB", read = "10 MB/s", write = "10 MB/s" }
+mount."/data".disk = "slow"
+mount."/remote".nfs = "server:/export"
+[link.slow]
+between = ["client", "server"]
+rate = "1 MB/s"
+[link.lan]
+between = ["client", "server"]
+rate = "400 MB/s"
+"#;
+    let case = on(machine)
+        .set("host.client.mount.\"/remote\".link=lan")
+        .file("/export/f", "300 MB")
+        .process_with("p", "host = 'client'", &[READ, WRITE, "truncate = '/remote/g', size = '100 MB'"]);
+    let run = case.run("wrench");
+    same(run.seconds("p", 0), MESSAGE + 3.0 + 0.25 + 0.1);
+    same(run.seconds("p", 1), 3.0 * MESSAGE + 0.25 + 3.0);
+    assert_eq!(case.run("no-cache").seconds("p", 0), 3.0);
+    assert_eq!(run.blocks.host.iter().filter(|&&host| host == 0).count(), 3 + 1, "blocks of both files at the server");
 }
 
 /// Exp 3 of the WRENCH-cache paper as the authors' simulator has it: disk, memory and link (x 0.97 / 1.05 for SimGrid's network

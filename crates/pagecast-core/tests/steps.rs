@@ -27,12 +27,12 @@ fn on_operations_that_share_one_disk() {
     agree(
         &case()
             .set("machine.disk.ssd.write=60 MB/s")
-            .set("model.wrench.chunk=500 MB")
-            .file("/data/f", "3 GB")
-            .file("/data/g", "2 GB")
-            .process("a", &["read = '/data/f'", "compute = '2 s'", "write = '/data/h', size = '4 GB'"])
+            .set("model.wrench.chunk=250 MB")
+            .file("/data/f", "1 GB")
+            .file("/data/g", "500 MB")
+            .process("a", &["read = '/data/f'", "compute = '2 s'", "write = '/data/h', size = '500 MB'"])
             .process("b", &["sleep = '7 s'", "read = '/data/g'", "read = '/data/f'"])
-            .process("c", &["compute = '3 s'", "write = '/data/i', size = '1 GB'"])
+            .process("c", &["compute = '3 s'", "write = '/data/i', size = '500 MB'"])
             .process("d", &["compute = '5 s'"]),
     );
 }
@@ -44,13 +44,13 @@ fn on_shares_that_change_with_the_number_of_streams() {
             .set("machine.disk.ssd.sharing=time")
             .set(r#"machine.disk.ssd.read_at={ "1" = "80 MB/s", "3" = "140 MB/s" }"#)
             .set("machine.memory.per_thread=700 MB/s")
-            .set("model.wrench.chunk=500 MB")
-            .file("/data/f", "1 GB")
-            .file("/data/g", "2 GB")
-            .file("/data/h", "1500 MB")
+            .set("model.wrench.chunk=250 MB")
+            .file("/data/f", "250 MB")
+            .file("/data/g", "1 GB")
+            .file("/data/h", "500 MB")
             .process("a", &["read = '/data/f'", "read = '/data/f'"])
             .process("b", &["sleep = '2 s'", "read = '/data/g'"])
-            .process("c", &["sleep = '4 s'", "read = '/data/h'", "write = '/data/i', size = '1 GB'"]),
+            .process("c", &["sleep = '3 s'", "read = '/data/h'", "write = '/data/i', size = '250 MB'"]),
     );
 }
 
@@ -58,9 +58,11 @@ fn on_shares_that_change_with_the_number_of_streams() {
 fn on_writes_that_are_throttled_and_flushed() {
     agree(
         &case()
-            .set("model.wrench.chunk=500 MB")
-            .process("a", &["write = '/data/f', size = '6 GB'", "sleep = '40 s'"])
-            .process("b", &["sleep = '20 s'", "write = '/data/g', size = '1 GB'", "fsync = '/data/g'"]),
+            .set("machine.memory.size=3 GB")
+            .set("model.wrench.chunk=250 MB")
+            .set("model.wrench.expiry=5 s")
+            .process("a", &["write = '/data/f', size = '1500 MB'", "sleep = '5 s'"])
+            .process("b", &["sleep = '8 s'", "write = '/data/g', size = '500 MB'", "fsync = '/data/g'"]),
     );
 }
 
@@ -69,10 +71,10 @@ fn on_files_of_another_host() {
     agree(
         &on(HOSTS)
             .set("link.lan.latency=5 ms")
-            .set("model.wrench.chunk=500 MB")
-            .file("/remote/f", "1500 MB")
-            .process("a", &["read = '/remote/f'", "write = '/remote/g', size = '1 GB'"])
-            .process("b", &["compute = '25 s'", "read = '/remote/f'"]),
+            .set("model.wrench.chunk=250 MB")
+            .file("/remote/f", "500 MB")
+            .process("a", &["read = '/remote/f'", "write = '/remote/g', size = '500 MB'"])
+            .process("b", &["compute = '7 s'", "read = '/remote/f'"]),
     );
 }
 
@@ -82,8 +84,8 @@ fn on_an_uneven_disk() {
         &case()
             .set("machine.disk.ssd.unevenness=0.3")
             .seed(5)
-            .file("/data/f", "1 GB")
-            .file("/data/g", "1 GB")
+            .file("/data/f", "200 MB")
+            .file("/data/g", "200 MB")
             .process("a", &["read = '/data/f'"])
             .process("b", &["read = '/data/g'"]),
     );

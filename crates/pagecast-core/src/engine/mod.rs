@@ -160,7 +160,8 @@ impl<N: Network> Engine<'_, N> {
                 return Ok(self.now);
             }
             self.check_deadlock()?;
-            let next = self.next_event().expect("a live process that waits for no other has a flow or a wake-up");
+            let next =
+                self.next_event().expect("a live process that waits for no other has a flow or a wake-up");
             self.step(next)?;
         }
     }

@@ -66,7 +66,10 @@ impl Policy for Played {
 
     fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {
         for each in progress {
-            self.note(now, format!("transfer of {}: {} bytes, {} per second", each.tag, each.done, each.rate));
+            self.note(
+                now,
+                format!("transfer of {}: {} bytes, {} per second", each.tag, each.done, each.rate),
+            );
             let is_slower = each.rate < 100e6;
             if self.intent == Intent::EndWhenSlower && is_slower {
                 self.end_first(now, out);
@@ -86,7 +89,9 @@ impl Policy for Played {
 
     fn next_call(&self) -> Option<Nanos> {
         match self.intent {
-            Intent::Cap | Intent::Cancel => [1, 6].get(self.calls as usize).map(|second| Nanos(second * SECOND)),
+            Intent::Cap | Intent::Cancel => {
+                [1, 6].get(self.calls as usize).map(|second| Nanos(second * SECOND))
+            }
             Intent::EndWhenSlower | Intent::Watch => None,
         }
     }
@@ -108,13 +113,17 @@ fn play(intent: Intent, processes: &[(&str, &str, &str)]) -> (SimulationResult, 
              disk.d = {{ size = '9 GB', read = '100 MB/s', write = '100 MB/s' }}\nmount.'/{name}'.disk = 'd'\n"
         )
     };
-    let files = ["one", "other"].map(|name| format!("[[file]]\npath = '/{name}/f'\nsize = '1 GB'\nhost = '{name}'\n"));
+    let files = ["one", "other"]
+        .map(|name| format!("[[file]]\npath = '/{name}/f'\nsize = '1 GB'\nhost = '{name}'\n"));
     let process = |&(name, host, operations): &(&str, &str, &str)| {
         format!("[[process]]\nname = '{name}'\nhost = '{host}'\ndo = [ {operations} ]\n")
     };
-    let text = [host("one"), host("other")].concat() + &files.concat() + &processes.iter().map(process).collect::<String>();
+    let text = [host("one"), host("other")].concat()
+        + &files.concat()
+        + &processes.iter().map(process).collect::<String>();
     let nowhere = FilePath::new("");
-    let scenario = Scenario::from_toml(text.as_bytes(), "test.toml", nowhere, nowhere, &[]).expect("it is right");
+    let scenario =
+        Scenario::from_toml(text.as_bytes(), "test.toml", nowhere, nowhere, &[]).expect("it is right");
     let watch = RefCell::new(Watch { interrupt: None, left: INTERRUPT_EVERY });
     let settings = Settings::default();
     let mut engine = Engine::<Fluid>::new(&scenario, "no-cache", &settings, &watch, 2).expect("it is right");
@@ -128,7 +137,8 @@ fn play(intent: Intent, processes: &[(&str, &str, &str)]) -> (SimulationResult, 
 }
 
 fn parts(result: &SimulationResult, row: usize) -> Vec<(&'static str, f64)> {
-    let all = Part::ALL.iter().map(|&part| (part.name(), result.operations.parts[row].get(part).as_seconds()));
+    let all =
+        Part::ALL.iter().map(|&part| (part.name(), result.operations.parts[row].get(part).as_seconds()));
     all.filter(|&(_, seconds)| seconds > 0.0).collect()
 }
 
@@ -157,7 +167,8 @@ fn a_transfer_after_a_cancelled_one_is_its_own() {
 
 #[test]
 fn a_policy_hears_of_every_new_rate_of_what_it_watches() {
-    let (_, told) = play(Intent::Watch, &[("p", "one", READ), ("q", "one", "{ sleep = '5 s' }, { read = '/one/f' }")]);
+    let (_, told) =
+        play(Intent::Watch, &[("p", "one", READ), ("q", "one", "{ sleep = '5 s' }, { read = '/one/f' }")]);
     let rates: Vec<(f64, &str)> = told.iter().map(|(time, what)| (*time, &**what)).collect();
     assert_eq!(
         rates,
@@ -174,7 +185,10 @@ fn a_policy_hears_of_every_new_rate_of_what_it_watches() {
 
 #[test]
 fn each_host_hears_of_its_own_transfers() {
-    let (_, told) = play(Intent::Watch, &[("p", "one", READ), ("q", "other", "{ sleep = '5 s' }, { read = '/other/f' }")]);
+    let (_, told) = play(
+        Intent::Watch,
+        &[("p", "one", READ), ("q", "other", "{ sleep = '5 s' }, { read = '/other/f' }")],
+    );
     let at_five: Vec<&str> = told.iter().filter(|(time, _)| *time == 5.0).map(|(_, what)| &**what).collect();
     assert_eq!(at_five, ["transfer of 1: 0 bytes, 100000000 per second"]);
 }
@@ -185,6 +199,7 @@ fn a_process_goes_on_at_once_when_its_operation_ends_by_news_of_a_rate() {
     let operations = [READ, "{ compute = '1 s' }"].join(", ");
     let processes = [("p", "one", &*operations), ("q", "one", "{ sleep = '5 s' }, { read = '/one/f' }")];
     let (result, _) = play(Intent::EndWhenSlower, &processes);
-    let computing = result.operations.operation.iter().position(|&name| name == "compute").expect("it computes");
+    let computing =
+        result.operations.operation.iter().position(|&name| name == "compute").expect("it computes");
     assert_eq!(result.operations.start[computing], Nanos(5 * SECOND));
 }

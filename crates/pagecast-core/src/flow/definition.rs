@@ -49,7 +49,8 @@ fn resources() -> impl Strategy<Value = Vec<Resource>> {
         }),
     ];
     let limit = prop_oneof![3 => Just(None), 1 => rate().prop_map(Some)];
-    let resource = (capacity, limit).prop_map(|(capacity, per_flow_max)| Resource { per_flow_max, ..capacity });
+    let resource =
+        (capacity, limit).prop_map(|(capacity, per_flow_max)| Resource { per_flow_max, ..capacity });
     prop::collection::vec(resource, 1..=4)
 }
 
@@ -67,7 +68,15 @@ fn plan() -> impl Strategy<Value = Plan> {
     (millis(0..10_000), crosses, costs, 1..5000_u64, weight, cap(), any::<bool>(), changes).prop_map(
         |(start, crosses, costs, bytes, weight, cap, watched, mut changes)| {
             changes.sort_by_key(|&(time, _)| time);
-            Plan { start, crosses: crosses.into_iter().zip(costs).collect(), bytes, weight, cap, watched, changes }
+            Plan {
+                start,
+                crosses: crosses.into_iter().zip(costs).collect(),
+                bytes,
+                weight,
+                cap,
+                watched,
+                changes,
+            }
         },
     )
 }
@@ -132,8 +141,10 @@ impl Run {
             let next = [self.network.next_event(), script.front().map(|&(time, ..)| time)];
             let Some(now) = next.into_iter().flatten().min() else { break };
             prop_assert!(now >= self.now, "time runs back to {now}");
+            let is_announced = self.network.next_event() == Some(now);
             self.move_to(now);
-            self.take_completed()?;
+            let ended = self.take_completed()?;
+            prop_assert!(ended > 0 || !is_announced, "nothing ends at {now}");
             while let Some((_, plan, change)) = script.pop_front_if(|&mut (time, ..)| time <= now) {
                 match change {
                     None => self.start(plan),
@@ -205,7 +216,11 @@ impl Run {
             Change::Cancel => {
                 let progress = self.network.cancel(self.now, id);
                 let done = self.plans[plan].bytes as f64 - account.left;
-                prop_assert!((progress.done - done).abs() < SLACK, "cancelled at {} of {done}", progress.done);
+                prop_assert!(
+                    (progress.done - done).abs() < SLACK,
+                    "cancelled at {} of {done}",
+                    progress.done
+                );
                 self.flows.remove(&id);
                 self.vacant.push(id.slot);
             }
@@ -213,9 +228,11 @@ impl Run {
         Ok(())
     }
 
-    fn take_completed(&mut self) -> Result<(), TestCaseError> {
+    /// Takes the flows that have ended, and says how many.
+    fn take_completed(&mut self) -> Result<usize, TestCaseError> {
         let mut ended = Vec::new();
         self.network.completed(self.now, &mut ended);
+        let count = ended.len();
         prop_assert!(ended.is_sorted_by_key(|each| each.flow.number));
         for completion in ended {
             let account = self.flows.remove(&completion.flow).expect("a flow ends once");
@@ -232,7 +249,7 @@ impl Run {
         for (id, account) in &self.flows {
             prop_assert!(account.left > -SLACK, "{id:?} is overdue by {} bytes", -account.left);
         }
-        Ok(())
+        Ok(count)
     }
 
     fn settle(&mut self) -> Result<(), TestCaseError> {
@@ -263,7 +280,8 @@ impl Run {
         // Of each resource: whether nothing is left of it, and the highest level on it.
         let mut full = Vec::new();
         for (at, resource) in self.resources.iter().enumerate() {
-            let on_it = || self.flows.values().filter_map(|account| cost(account, at).map(|cost| (account, cost)));
+            let on_it =
+                || self.flows.values().filter_map(|account| cost(account, at).map(|cost| (account, cost)));
             let load: f64 = on_it().map(|(account, cost)| account.rate * cost).sum();
             let capacity = resource.capacity(on_it().count() as u32);
             prop_assert!(load <= capacity * (1.0 + NOISE), "resource {at} gives {load} of {capacity}");
@@ -321,5 +339,7 @@ fn the_end_of_a_cancelled_flow_is_not_that_of_the_next_in_its_slot() {
     };
     let cancelled = plan(0, 100, Some(10.0), vec![(Nanos(1_000_000_000), Change::Cancel)]);
     let next = plan(2, 100, Some(1.0), Vec::new());
-    Run::new(vec![Resource::constant(300.0)], vec![cancelled, next]).run().expect("each ends when its bytes have moved");
+    Run::new(vec![Resource::constant(300.0)], vec![cancelled, next])
+        .run()
+        .expect("each ends when its bytes have moved");
 }

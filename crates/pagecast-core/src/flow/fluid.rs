@@ -220,16 +220,14 @@ impl Fluid {
         flow
     }
 
-    /// Binds a flow to what limits it now; nothing happens if that has not changed.
+    /// Binds a flow to what limits it now; nothing happens if that has not changed. Flows that go from a resource to
+    /// something else have been unbound before.
     fn bind(&mut self, slot: u32, now: Nanos, binding: Binding, rate: f64) {
         let flow = self.flow(slot);
-        if flow.binding == binding && (binding != Binding::Cap || flow.cap_rate == rate) {
+        if flow.binding == binding {
             return;
         }
         let remaining = self.remaining(flow, now);
-        if let Some(old) = flow.bound_resource(&self.routes) {
-            self.release(old);
-        }
         let flow = self.flows[slot as usize].as_mut().expect("only flows that are under way are bound");
         flow.charge(now, &self.routes);
         flow.binding = binding;
@@ -306,7 +304,6 @@ impl Fluid {
         let flow = self.flows[slot as usize].as_mut().expect("only flows that are under way are unbound");
         flow.charge(now, &self.routes);
         (flow.binding, flow.since, flow.tag) = (Binding::New, now, remaining);
-        flow.version += 1;
     }
 
     fn member(&self, slot: u32, resources: &[u32]) -> Member {
@@ -442,7 +439,6 @@ impl Network for Fluid {
         }
         taken.spec.cap = cap;
         (taken.binding, taken.since, taken.tag) = (Binding::New, now, remaining);
-        taken.version += 1;
         self.flows[flow.slot as usize] = Some(taken);
         self.attach(flow.slot);
         self.unsettled.push(flow.slot);
@@ -523,3 +519,6 @@ impl Network for Fluid {
         Progress { flow, tag: under_way.spec.tag, done, rate: self.rate(under_way) }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -252,5 +252,7 @@ mod tests {
         assert_eq!(finish_time(1.0, 3.0, Nanos(10)), Nanos(10 + 333_333_334));
         assert_eq!(finish_time(1.0 + 1e-15, 1.0, Nanos(0)), Nanos(1_000_000_000));
         assert_eq!(finish_time(0.0, 1.0, Nanos(7)), Nanos(7));
+        assert_eq!(finish_time(5.0 + 1.0 / 1024.0, 1e9, Nanos(0)), Nanos(5), "no more than noise");
+        assert_eq!(finish_time(1.0, 0.0, Nanos(7)), Nanos(u64::MAX), "never");
     }
 }

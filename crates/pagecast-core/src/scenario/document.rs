@@ -20,6 +20,8 @@ pub struct Place {
     pub source: Arc<str>,
     /// Counts from 1; 0 if there are no lines.
     pub line: u32,
+    /// "`{apps}` comes from --set parameter.apps=8", if parameters made the value here what it is.
+    pub origin: Option<Arc<str>>,
 }
 
 /// A value and its place.
@@ -80,12 +82,14 @@ impl fmt::Display for Place {
 impl Place {
     /// A source as a whole.
     pub fn whole(source: &str) -> Self {
-        Self { source: source.into(), line: 0 }
+        Self { source: source.into(), line: 0, origin: None }
     }
 
     /// The error that blames this place.
     pub fn error(&self, what: impl Into<String>, remedy: impl Into<String>) -> ScenarioError {
-        ScenarioError { place: self.to_string(), what: what.into(), remedy: remedy.into() }
+        let origin = self.origin.iter().map(|origin| format!(" ({origin})"));
+        let what = origin.fold(what.into(), |what, origin| what + &origin);
+        ScenarioError { place: self.to_string(), what, remedy: remedy.into() }
     }
 }
 
@@ -164,7 +168,7 @@ fn printable(c: char) -> impl Iterator<Item = char> {
 /// An empty or too large file, bytes that are not UTF-8, and text that is not TOML.
 pub fn parse(bytes: &[u8], origin: &str, start_from: &str) -> Result<Node, ScenarioError> {
     let source: Arc<str> = origin.into();
-    let whole = Place { source: Arc::clone(&source), line: 0 };
+    let whole = Place { source: Arc::clone(&source), line: 0, origin: None };
     if bytes.is_empty() {
         return Err(whole.error("the file is empty", start_from));
     }
@@ -199,7 +203,7 @@ fn shorten_message(message: &str) -> String {
 
 fn line_of(source: &Arc<str>, bytes: &[u8], offset: usize) -> Place {
     let before = bytes[..offset.min(bytes.len())].iter().filter(|&&byte| byte == b'\n').count();
-    Place { source: Arc::clone(source), line: before as u32 + 1 }
+    Place { source: Arc::clone(source), line: before as u32 + 1, origin: None }
 }
 
 /// Turns offsets into lines while the tree is built.
@@ -217,7 +221,7 @@ impl Lines {
 
     fn place(&self, offset: usize) -> Place {
         let line = self.starts.partition_point(|&start| start <= offset) as u32;
-        Place { source: Arc::clone(&self.source), line }
+        Place { source: Arc::clone(&self.source), line, origin: None }
     }
 
     fn table(&self, offset: usize, table: DeTable<'_>) -> Result<Node, ScenarioError> {

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::braces::{Copies, Scope};
 use super::document::{Node, Place, shorten};
 use super::network::{Hosts, host_of};
-use super::paths::{Mounts, normalise};
+use super::paths::{Home, Mounts, normalise};
 use super::schema::FILE;
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::{Machine, MountSource};
+use crate::machine::Machine;
 use crate::units::Bytes;
 use crate::workload::InitialFile;
 
@@ -18,26 +19,26 @@ use crate::workload::InitialFile;
 ///
 /// # Errors
 /// Whatever is wrong in one of them, and what [`Files::add`] refuses.
-pub fn read_files(
+pub fn read_files<'a>(
     list: &[Node],
     hosts: &Hosts<'_>,
-    mut files: Files<'_>,
-) -> Result<Vec<InitialFile>, ScenarioError> {
+    mut files: Files<'a>,
+) -> Result<Files<'a>, ScenarioError> {
     for node in list {
         let fields = Fields::open(node, &FILE, "[[file]]")?;
-        let count = fields.get("count")?.unwrap_or(1);
-        for n in 1..=count {
-            let fields = fields.copy(n);
+        let count = fields.get("count")?;
+        for n in 1..=count.unwrap_or(1) {
+            let fields = fields.clone().within(Scope::of(Copies::of("file", count, n)));
             let file = InitialFile {
                 host: host_of(&fields, hosts)?,
                 path: fields.need::<String>("path")?.into(),
                 size: fields.need("size")?,
                 cached: fields.get("cached")?.unwrap_or(Bytes::ZERO),
             };
-            files.add(file, count > 1, &|key| fields.place(key))?;
+            files.add(file, count > Some(1), &|key| fields.place(key))?;
         }
     }
-    Ok(files.files)
+    Ok(files)
 }
 
 /// The files so far, and the room that they take.
@@ -79,33 +80,21 @@ impl<'a> Files<'a> {
         at: &dyn Fn(&'static str) -> &'p Place,
     ) -> Result<(), ScenarioError> {
         file.path = normalise(&file.path, at("path"))?.into();
-        let (owner, disk, true_path) = self.locate(&file, at("path"))?;
-        if !self.seen.insert((owner, true_path)) {
+        let home = self.mounts.home(file.host, &file.path, at("path"))?;
+        if !self.seen.insert((home.host, home.path)) {
             let what = format!("the file \"{}\" is there twice", shorten(&file.path));
             let of_copy = "put {n}, the number of the copy, into the path";
             return Err(at("path").error(what, if is_copy { of_copy } else { "remove one of them" }));
         }
-        self.add_to_disk(owner, disk, &file, at("size"))?;
+        self.add_to_disk(home.host, home.disk, &file, at("size"))?;
         self.add_to_memory(&file, at("cached"))?;
         self.files.push(file);
         Ok(())
     }
 
-    /// The host, the disk and the path where the bytes are, which for NFS are the server's.
-    fn locate(&self, file: &InitialFile, at: &Place) -> Result<(usize, usize, Arc<str>), ScenarioError> {
-        let mount = &self.machine.hosts[file.host].mounts[self.mounts.need(file.host, &file.path, at)?];
-        match mount.source {
-            MountSource::Disk(disk) => Ok((file.host, disk, Arc::clone(&file.path))),
-            MountSource::Nfs { server, export, .. } => {
-                let export = &self.machine.hosts[server].mounts[export];
-                let MountSource::Disk(disk) = export.source else {
-                    panic!("an export has a disk; the machine's reader saw to it");
-                };
-                let below = &file.path[mount.path.trim_end_matches('/').len()..];
-                let true_path = format!("{}{below}", export.path.trim_end_matches('/'));
-                Ok((server, disk, true_path.into()))
-            }
-        }
+    /// Whether there is a file where the bytes of it are.
+    pub fn has(&self, home: &Home) -> bool {
+        self.seen.contains(&(home.host, Arc::clone(&home.path)))
     }
 
     fn add_to_disk(
@@ -119,13 +108,14 @@ impl<'a> Files<'a> {
         let host = &self.machine.hosts[host];
         let disk = &host.disks[disk];
         if used.saturating_add(file.size.0) > disk.size.0 {
+            let others =
+                if *used > 0 { format!(" and other files of {}", Bytes(*used)) } else { String::new() };
             let what = format!(
-                "\"{}\" with {} does not fit on disk `{}` of host `{}`, where other files take {} of {}",
+                "the file \"{}\" with {} does not fit on disk `{}` of host `{}`, which has {}{others}",
                 shorten(&file.path),
                 file.size,
                 shorten(&disk.name),
                 shorten(&host.name),
-                Bytes(*used),
                 disk.size
             );
             return Err(at.error(what, "make the disk larger or the files smaller"));
@@ -187,7 +177,7 @@ mod tests {
     #[test]
     fn a_file_on_nfs_takes_room_of_the_server() {
         let text = on_hosts("[[file]]\npath = '/remote/f'\nsize = '11 GB'");
-        assert_snapshot!(refusal(&text), @r#"x.toml:5: "/remote/f" with 11 GB does not fit on disk `hdd` of host `server`, where other files take 0 B of 10 GB; make the disk larger or the files smaller"#);
+        assert_snapshot!(refusal(&text), @r#"x.toml:5: the file "/remote/f" with 11 GB does not fit on disk `hdd` of host `server`, which has 10 GB; make the disk larger or the files smaller"#);
     }
 
     #[test]
@@ -210,8 +200,8 @@ mod tests {
 
     #[test]
     fn files_larger_than_their_disk_are_refused() {
-        assert_snapshot!(error(&file("path = '/data/f'\nsize = '101 GB'")), @r#"x.toml:4: "/data/f" with 101 GB does not fit on disk `ssd` of host `machine`, where other files take 0 B of 100 GB; make the disk larger or the files smaller"#);
-        assert_snapshot!(error(&file("path = '/data/f{n}'\nsize = '30 GB'\ncount = 4")), @r#"x.toml:4: "/data/f4" with 30 GB does not fit on disk `ssd` of host `machine`, where other files take 90 GB of 100 GB; make the disk larger or the files smaller"#);
+        assert_snapshot!(error(&file("path = '/data/f'\nsize = '101 GB'")), @r#"x.toml:4: the file "/data/f" with 101 GB does not fit on disk `ssd` of host `machine`, which has 100 GB; make the disk larger or the files smaller"#);
+        assert_snapshot!(error(&file("path = '/data/f{n}'\nsize = '30 GB'\ncount = 4")), @r#"x.toml:4: the file "/data/f4" with 30 GB does not fit on disk `ssd` of host `machine`, which has 100 GB and other files of 90 GB; make the disk larger or the files smaller"#);
     }
 
     #[test]
@@ -228,6 +218,11 @@ mod tests {
     fn a_path_under_no_mount_is_refused() {
         assert_snapshot!(error(&file("path = '/dta/f'\nsize = '1 GB'")), @r#"x.toml:3: the path "/dta/f" is under no mount of host `machine`; correct it or add a mount (there are: `/data`)"#);
         assert_snapshot!(error(&file("path = '/data'\nsize = '1 GB'")), @r#"x.toml:3: the path "/data" is under no mount of host `machine`; correct it or add a mount (there are: `/data`)"#);
+    }
+
+    #[test]
+    fn the_number_of_a_copy_needs_a_count() {
+        assert_snapshot!(error(&file("path = '/data/f{n}'\nsize = '1 GB'")), @r#"x.toml:3: `{n}` in "/data/f{n}" is the number of a copy, but this file has no `count`; add for example count = 8"#);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! From text to meaning: `document` is a tree in which everything knows its line, `overrides` and `braces` change it,
 //! `machine_file` puts machine files below it, `schema` says which keys there are, `table` reads them by it, and
-//! `machine`, `network`, `files`, `processes`, `program` and `models` give them their meaning. Every error is one [`ScenarioError`].
+//! `machine`, `network`, `files`, `processes`, `program` and `models` give them their meaning; `certain` refuses what would
+//! surely fail. Every error is one [`ScenarioError`].
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +12,7 @@ use crate::error::ScenarioError;
 use crate::machine::Machine;
 use crate::workload::{InitialFile, Process};
 
-use braces::Parameters;
+use braces::{Parameter, Parameters};
 use document::{Entry, Node, Place, Value};
 use files::Files;
 use machine_file::Folders;
@@ -20,6 +21,7 @@ use processes::Processes;
 use table::Fields;
 
 mod braces;
+mod certain;
 mod document;
 mod files;
 mod json_schema;
@@ -117,13 +119,14 @@ impl Scenario {
                 .at
                 .error("there is no process to simulate", "add [[process]] with a name and do = [ ... ]"));
         }
+        let files = files::read_files(root.list("file")?, &hosts, Files::new(&machine, &mounts))?;
         Ok(Self {
             origin: origin.to_owned(),
             models: models::read_models(&root)?,
             model_options: models::read_options(&root)?,
             residency: root.word("residency", &[Residency::End, Residency::Operation])?.unwrap_or_default(),
-            files: files::read_files(root.list("file")?, &hosts, Files::new(&machine, &mounts))?,
-            processes: processes::read_processes(processes, &hosts, &mounts)?,
+            processes: processes::read_processes(processes, &hosts, &mounts, &files)?,
+            files: files.files,
             machine,
         })
     }
@@ -183,11 +186,12 @@ fn put_parameters_in(root: &mut Node) -> Result<(), ScenarioError> {
     let mut parameters = Parameters::new();
     for entry in table.get_mut("parameter").map_or(Ok(&mut [][..]), parameters_of)? {
         braces::check_name(&entry.key, &entry.at)?;
-        braces::substitute(&mut entry.node, &parameters)?;
-        parameters.insert(entry.key.clone(), models::scalar(&entry.node, &entry.key)?);
+        braces::substitute(&mut entry.node, &parameters, None)?;
+        let text = models::scalar(&entry.node, &entry.key)?;
+        parameters.insert(entry.key.clone(), Parameter { text, at: entry.node.at.clone() });
     }
     let others = table.entries.iter_mut().filter(|entry| entry.key != "parameter");
-    others.map(|entry| &mut entry.node).try_for_each(|node| braces::substitute(node, &parameters))
+    others.map(|entry| &mut entry.node).try_for_each(|node| braces::substitute(node, &parameters, None))
 }
 
 fn parameters_of(node: &mut Node) -> Result<&mut [Entry], ScenarioError> {

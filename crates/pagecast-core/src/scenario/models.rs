@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::braces;
+use super::braces::{self, Copies, Scope};
 use super::document::{Node, Value, shorten};
 use super::nearest::hint;
 use super::table::Fields;
@@ -39,7 +39,8 @@ fn read_model(model: &str, node: &Node) -> Result<ModelOptions, ScenarioError> {
         return Err(node.at.error(what, "write for example [model.wrench]"));
     };
     let options = table.entries.iter().map(|entry| {
-        let text = braces::render(&scalar(&entry.node, &entry.key)?, None, &entry.node.at)?.into_owned();
+        let text = scalar(&entry.node, &entry.key)?;
+        let text = braces::render(&text, &Scope::of(Copies::Never), false, &entry.node.at)?.into_owned();
         Ok((entry.key.clone(), OptionValue { text, at: entry.at.to_string() }))
     });
     options.collect()

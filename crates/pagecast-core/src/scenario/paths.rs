@@ -1,11 +1,13 @@
 //! Absolute paths in their one normal form, and which mount they are under.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::document::{Place, shorten};
 use super::nearest::list;
 use crate::error::ScenarioError;
-use crate::machine::{Host, Machine};
+use crate::machine::{Host, Machine, MountSource};
 
 /// The path without a slash at its end and without empty or "." parts.
 ///
@@ -33,6 +35,16 @@ pub fn normalise(path: &str, at: &Place) -> Result<String, ScenarioError> {
         normal.push_str(part);
     }
     Ok(normal)
+}
+
+/// Where the bytes of a file are, which for NFS are the server's.
+pub struct Home {
+    /// The host.
+    pub host: usize,
+    /// The disk of the host.
+    pub disk: usize,
+    /// The path as that host sees it.
+    pub path: Arc<str>,
 }
 
 /// Finds the mount of a path, for every host of a machine.
@@ -74,6 +86,31 @@ impl<'a> Mounts<'a> {
             let what = format!("the path \"{}\" is under no mount of host `{}`", shorten(path), host.name);
             at.error(what, format!("correct it or add a mount (there are: {known})"))
         })
+    }
+
+    /// Where a host's file has its bytes.
+    ///
+    /// # Errors
+    /// If no mount covers the path.
+    pub fn home(&self, host: usize, path: &Arc<str>, at: &Place) -> Result<Home, ScenarioError> {
+        let mount = &self.hosts[host].mounts[self.need(host, path, at)?];
+        match mount.source {
+            MountSource::Disk(disk) => Ok(Home { host, disk, path: Arc::clone(path) }),
+            MountSource::Nfs { server, export, .. } => {
+                let export = &self.hosts[server].mounts[export];
+                let MountSource::Disk(disk) = export.source else {
+                    panic!("an export has a disk; the machine's reader saw to it");
+                };
+                let below = &path[mount.path.trim_end_matches('/').len()..];
+                let path = format!("{}{below}", export.path.trim_end_matches('/'));
+                Ok(Home { host: server, disk, path: path.into() })
+            }
+        }
+    }
+
+    /// Whether a mount point of the host is `prefix` with more after it, so that it could cover what begins so.
+    pub fn may_be_below(&self, host: usize, prefix: &str) -> bool {
+        self.hosts[host].mounts.iter().any(|mount| mount.path.starts_with(prefix))
     }
 }
 

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::document::{Node, Place, shorten};
+use super::braces::{Copies, Pattern, Scope, has_copy_number};
+use super::certain::Certain;
+use super::document::{Node, Place, Value, shorten};
+use super::files::Files;
 use super::nearest::hint;
 use super::network::{Hosts, host_of};
 use super::paths::Mounts;
-use super::program::{PathUse, differs_by_copy, read_program};
+use super::program::{Use, differs_by_copy, read_program};
 use super::schema::PROCESS;
 use super::script::{CopyProgram, Step};
 use super::table::Fields;
@@ -27,24 +30,62 @@ pub fn read_processes(
     list: &[Node],
     hosts: &Hosts<'_>,
     mounts: &Mounts<'_>,
+    files: &Files<'_>,
 ) -> Result<Vec<Process>, ScenarioError> {
-    let mut processes = Processes::default();
+    let (mut processes, mut certain) = (Processes::default(), Certain::default());
     for node in list {
         let fields = Fields::open(node, &PROCESS, "[[process]]")?;
-        let list = fields.list("do")?;
-        let count = fields.get("count")?.unwrap_or(1);
-        let differs = differs_by_copy(list)?;
-        let mut program = Program::read(list, 1)?;
-        for n in 1..=count {
-            if differs && n > 1 {
-                program = Program::read(list, n)?;
-            }
-            let fields = fields.copy(n);
-            let process = read_process(&fields, n, &mut program, hosts, mounts)?;
-            processes.add(process, count > 1, &|key| fields.place(key))?;
-        }
+        read_copies(&fields, hosts, mounts, &mut processes, &mut certain)?;
     }
-    processes.finish()
+    let processes = processes.finish()?;
+    certain.check(files)?;
+    Ok(processes)
+}
+
+fn read_copies(
+    fields: &Fields<'_>,
+    hosts: &Hosts<'_>,
+    mounts: &Mounts<'_>,
+    processes: &mut Processes,
+    certain: &mut Certain,
+) -> Result<(), ScenarioError> {
+    let list = fields.list("do")?;
+    if list.is_empty() {
+        return Err(fields
+            .place("do")
+            .error("`do` of a process is empty", "put operations into it or remove the process"));
+    }
+    let given = fields.get("count")?;
+    let count = given.unwrap_or(1);
+    let differs = differs_by_copy(list)?;
+    let mut program = Program::read(list, Copies::of("process", given, 1))?;
+    for n in 1..=count {
+        let copies = Copies::of("process", given, n);
+        if differs && n > 1 {
+            program = Program::read(list, copies)?;
+        }
+        let fields = fields.clone().within(Scope::of(copies));
+        let process = read_process(&fields, n, &mut program, hosts, mounts)?;
+        if n == 1 {
+            let host = (!has_several_hosts(&fields)?).then_some(process.host);
+            certain.note_made(&program.uses, count, host, mounts);
+        }
+        if n == 1 || n == count {
+            certain.note_needed(&program.uses, n, process.host, mounts)?;
+        }
+        processes.add(process, count > 1, &|key| fields.place(key))?;
+    }
+    if given.is_some() {
+        processes.note_copies(fields, count)?;
+    }
+    Ok(())
+}
+
+fn has_several_hosts(fields: &Fields<'_>) -> Result<bool, ScenarioError> {
+    match fields.node("host") {
+        Some(Node { value: Value::Text(text), at }) => has_copy_number(text, at),
+        _ => Ok(false),
+    }
 }
 
 fn read_process(
@@ -73,6 +114,8 @@ pub struct Processes {
     /// Where each says whom it waits for.
     after_at: Vec<Place>,
     by_name: FxHashMap<Arc<str>, usize>,
+    /// The names of those that have copies, as written and as patterns, and how many they have.
+    copied: Vec<(String, Pattern, u32)>,
 }
 
 impl Processes {
@@ -96,6 +139,15 @@ impl Processes {
         Ok(())
     }
 
+    /// Remembers how many copies a process has, for messages about a copy that it has not.
+    fn note_copies(&mut self, fields: &Fields<'_>, count: u32) -> Result<(), ScenarioError> {
+        if let Some(Node { value: Value::Text(name), at }) = fields.node("name") {
+            let pattern = Pattern::parse(name, &Scope::of(Copies::Number(count)), at)?;
+            self.copied.push((name.clone(), pattern, count));
+        }
+        Ok(())
+    }
+
     /// All processes.
     ///
     /// # Errors
@@ -114,7 +166,7 @@ impl Processes {
             let mut before = Vec::with_capacity(process.after.len());
             for name in &mut process.after {
                 let Some((known, &index)) = self.by_name.get_key_value(name) else {
-                    return Err(unknown(name, &self.by_name, at));
+                    return Err(unknown(name, &self.by_name, &self.copied, at));
                 };
                 *name = Arc::clone(known);
                 before.push(index);
@@ -135,7 +187,18 @@ impl Processes {
     }
 }
 
-fn unknown(name: &str, by_name: &FxHashMap<Arc<str>, usize>, at: &Place) -> ScenarioError {
+fn unknown(
+    name: &str,
+    by_name: &FxHashMap<Arc<str>, usize>,
+    copied: &[(String, Pattern, u32)],
+    at: &Place,
+) -> ScenarioError {
+    if let Some((of, _, count)) = copied.iter().find(|(_, of, _)| of.may_become(name, &[u32::MAX])) {
+        let copies = if *count == 1 { "copy" } else { "copies" };
+        let (name, of) = (shorten(name), shorten(of));
+        let what = format!("`after` names `{name}`, but `{of}` has only {count} {copies}");
+        return at.error(what, "correct the name, or `count`");
+    }
     let mut known: Vec<(usize, &str)> = by_name.iter().map(|(name, &index)| (index, &**name)).collect();
     known.sort_unstable();
     let what = format!("`after` names `{}`, and there is no such process", shorten(name));
@@ -175,31 +238,30 @@ fn find_circle(order: &[Vec<usize>]) -> Option<Vec<usize>> {
 /// The steps of a program, with the host for which its paths have been checked.
 struct Program {
     steps: Arc<[Step]>,
-    paths: Vec<PathUse>,
+    uses: Vec<Use>,
     /// The host last checked, and which paths must be looked at for every copy.
     checked: Option<(usize, Vec<usize>)>,
 }
 
 impl Program {
-    fn read(list: &[Node], n: u32) -> Result<Self, ScenarioError> {
-        let (steps, paths) = read_program(list, n)?;
-        Ok(Self { steps: steps.into(), paths, checked: None })
+    fn read(list: &[Node], copies: Copies) -> Result<Self, ScenarioError> {
+        let (steps, uses) = read_program(list, copies)?;
+        Ok(Self { steps: steps.into(), uses, checked: None })
     }
 
     /// Refuses paths that no mount of the host covers.
     fn check_paths(&mut self, host: usize, n: u32, mounts: &Mounts<'_>) -> Result<(), ScenarioError> {
         if self.checked.as_ref().is_none_or(|&(checked, _)| checked != host) {
-            let doubtful = self
-                .paths
-                .iter()
-                .enumerate()
-                .filter(|(_, used)| mounts.find(host, used.path.prefix()).is_none());
-            self.checked = Some((host, doubtful.map(|(index, _)| index).collect()));
+            let is_doubtful = |used: &Use| used.is_path() && mounts.find(host, used.text.prefix()).is_none();
+            let doubtful = (0..self.uses.len()).filter(|&index| is_doubtful(&self.uses[index]));
+            self.checked = Some((host, doubtful.collect()));
         }
         let (_, doubtful) = self.checked.as_ref().expect("it was just set");
         for &index in doubtful {
-            let PathUse { path, at } = &self.paths[index];
-            mounts.need(host, &path.render(n), at)?;
+            let used = &self.uses[index];
+            for path in used.ends(n) {
+                mounts.need(host, &path, &used.at)?;
+            }
         }
         Ok(())
     }
@@ -264,6 +326,36 @@ mod tests {
     }
 
     #[test]
+    fn after_names_a_copy_that_there_is() {
+        let processes = process("job{n}", "count = '{jobs}'") + &process("end", "after = ['job1', 'job2']");
+        let text = format!("{MACHINE}\nparameter.jobs = 1\n{processes}");
+        assert_snapshot!(refusal(&text), @"x.toml:10: `after` names `job2`, but `job{n}` has only 1 copy; correct the name, or `count`");
+        assert!(read(&text, &["parameter.jobs=2"]).is_ok());
+    }
+
+    #[test]
+    fn the_number_of_a_copy_needs_a_count() {
+        assert_snapshot!(error(&process("a{n}", "")), @r#"x.toml:3: `{n}` in "a{n}" is the number of a copy, but this process has no `count`; add for example count = 8, or count rounds with `as` in `repeat`"#);
+        for rest in ["after = ['a{n}']", "host = '{n}'", "start = '{n} s'"] {
+            assert!(error(&process("a", rest)).contains("has no `count`"), "{rest}");
+        }
+        let one = format!("{MACHINE}\n{}", process("a{n}", "count = 1"));
+        assert_eq!(&*read(&one, &[]).unwrap().processes[0].name, "a1");
+    }
+
+    #[test]
+    fn a_count_from_a_parameter_blames_who_set_it() {
+        let text = format!("{MACHINE}\nparameter.jobs = 1\n{}", process("job{n}", "count = '{jobs}'"));
+        assert_snapshot!(read(&text, &["parameter.jobs=0"]).map(|_| ()).unwrap_err(), @r#"x.toml:6: `count` is the string "0", but must be a whole number from 1 to 1000000 (`{jobs}` comes from --set parameter.jobs=0); write for example count = 1"#);
+        assert_snapshot!(refusal(&text.replace("jobs = 1", "jobs = 'many'")), @r#"x.toml:6: `count` is the string "many", but must be a whole number from 1 to 1000000 (`{jobs}` comes from x.toml:2); write for example count = 1"#);
+    }
+
+    #[test]
+    fn a_process_without_operations_is_refused() {
+        assert_snapshot!(error("[[process]]\nname = 'a'\ndo = []"), @"x.toml:4: `do` of a process is empty; put operations into it or remove the process");
+    }
+
+    #[test]
     fn a_circle_is_named() {
         let circle = process("a", "after = ['c']")
             + &process("b", "after = ['a']")
@@ -295,7 +387,9 @@ mod tests {
     #[test]
     fn a_path_is_looked_up_on_the_host_of_its_process() {
         let text = |host| {
-            format!("{HOSTS}\n[[process]]\nname = 'a'\nhost = '{host}'\ndo = [ {{ read = '/remote/f' }} ]")
+            format!(
+                "{HOSTS}\n[[process]]\nname = 'a'\nhost = '{host}'\ndo = [ {{ write = '/remote/f', size = '1 B' }} ]"
+            )
         };
         assert!(read(&text("client"), &[]).is_ok());
         assert_snapshot!(refusal(&text("server")), @r#"x.toml:6: the path "/remote/f" is under no mount of host `server`; correct it or add a mount (there are: `/export`)"#);
@@ -308,21 +402,21 @@ mod tests {
 
     #[test]
     fn a_process_needs_a_name_and_operations() {
-        assert_snapshot!(error("[[process]]\ndo = []"), @r#"x.toml:2: [[process]] has no `name`; add for example name = "name""#);
+        assert_snapshot!(error("[[process]]\ndo = [ { sleep = '1 s' } ]"), @r#"x.toml:2: [[process]] has no `name`; add for example name = "name""#);
         assert_snapshot!(error("[[process]]\nname = 'a'"), @r#"x.toml:2: [[process]] has no `do`; add for example do = [ { read = "/data/f1" } ]"#);
-        assert_snapshot!(error("[[process]]\nname = ''\ndo = []"), @r#"x.toml:3: `name` is empty; write for example name = "name""#);
+        assert_snapshot!(error("[[process]]\nname = ''\ndo = [ { sleep = '1 s' } ]"), @r#"x.toml:3: `name` is empty; write for example name = "name""#);
         assert_snapshot!(error("[[process]]\nname = 'a'\ndo = { read = '/data/f' }"), @"x.toml:4: `do` is a table, but must be a list; write do = [ ... ]");
     }
 
     #[test]
     fn a_hundred_thousand_copies_share_one_script() {
-        let six = "{ read = '/data/app{n}/f1' }, { compute = '1 s' }, { write = '/data/app{n}/f2', size = '1 MB' }, \
+        let six = "{ write = '/data/app{n}/f1', size = '1 MB' }, { compute = '1 s' }, { write = '/data/app{n}/f2', size = '1 MB' }, \
                    { read = '/data/app{n}/f2' }, { compute = '1 s' }, { write = '/data/app{n}/f3', size = '1 MB' }";
         let text = format!("{MACHINE}\n[[process]]\nname = 'app{{n}}'\ncount = 100_000\ndo = [ {six} ]");
         let processes = read(&text, &[]).unwrap().processes;
         let mut last = processes[99_999].program.start().unwrap();
         let first = last.next().unwrap().expect("there are six operations");
-        assert_eq!(&**first.action.path().expect("a read has a path"), "/data/app100000/f1");
+        assert_eq!(&**first.action.path().expect("a write has a path"), "/data/app100000/f1");
         assert_eq!(std::iter::from_fn(|| last.next().unwrap()).count(), 5);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::braces::{Pattern, has_copy_number};
+use super::braces::{Copies, Loop, Pattern, Scope, has_copy_number};
 use super::document::{Node, Place, Table, Value, shorten};
 use super::nearest::hint;
 use super::paths::normalise;
@@ -13,22 +13,56 @@ use crate::error::ScenarioError;
 use crate::units::Bytes;
 use crate::workload::{Action, Advice, Buffer, Operation};
 
-/// A path that a program uses.
-pub struct PathUse {
-    /// The path, normal.
-    pub path: Pattern,
+/// What an operation has to do with the path or event that it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The file is there afterwards.
+    MakesFile,
+    /// The file must be there.
+    NeedsFile,
+    /// The event has happened afterwards.
+    Signals,
+    /// The event must have happened.
+    WaitsFor,
+}
+
+/// A path or an event that a program names.
+pub struct Use {
+    /// What for.
+    pub role: Role,
+    /// The operation.
+    pub verb: &'static str,
+    /// The path, normal, or the event.
+    pub text: Pattern,
+    /// How many rounds the loops around it have, from the outermost.
+    pub rounds: Vec<u32>,
+    /// False if it stands after an `exit`.
+    pub is_reached: bool,
     /// Where it is written.
     pub at: Place,
 }
 
-/// Reads the list of operations of copy `n`; also gives the paths in it.
+impl Use {
+    /// The text of copy `n` in the first and in the last round of all loops.
+    pub fn ends(&self, n: u32) -> [String; 2] {
+        let last = [&[n], &self.rounds[..]].concat();
+        [self.text.render(&[vec![n], vec![1; self.rounds.len()]].concat()), self.text.render(&last)]
+    }
+
+    /// Whether it names a path.
+    pub fn is_path(&self) -> bool {
+        matches!(self.role, Role::MakesFile | Role::NeedsFile)
+    }
+}
+
+/// Reads the list of operations of a copy; also gives the paths and events in it.
 ///
 /// # Errors
 /// Whatever is wrong in an operation.
-pub fn read_program(list: &[Node], n: u32) -> Result<(Vec<Step>, Vec<PathUse>), ScenarioError> {
-    let mut reader = Reader { n, steps: Vec::new(), paths: Vec::new() };
-    reader.operations(list)?;
-    Ok((reader.steps, reader.paths))
+pub fn read_program(list: &[Node], copies: Copies) -> Result<(Vec<Step>, Vec<Use>), ScenarioError> {
+    let mut reader = Reader { steps: Vec::new(), uses: Vec::new(), rounds: Vec::new(), has_exited: false };
+    reader.operations(list, Scope::of(copies))?;
+    Ok((reader.steps, reader.uses))
 }
 
 /// True if the copies need lists of their own: `{n}` stands somewhere else than in a path or an event.
@@ -66,65 +100,82 @@ fn verbs_of(table: &Table) -> impl Iterator<Item = &'static Schema> {
 }
 
 struct Reader {
-    n: u32,
     steps: Vec<Step>,
-    paths: Vec<PathUse>,
+    uses: Vec<Use>,
+    /// How many rounds the loops around the next operation have.
+    rounds: Vec<u32>,
+    has_exited: bool,
 }
 
 impl Reader {
-    fn operations(&mut self, list: &[Node]) -> Result<(), ScenarioError> {
-        list.iter().try_for_each(|node| self.operation(node))
+    fn operations(&mut self, list: &[Node], scope: Scope<'_>) -> Result<(), ScenarioError> {
+        list.iter().try_for_each(|node| self.operation(node, scope))
     }
 
-    fn operation(&mut self, node: &Node) -> Result<(), ScenarioError> {
+    fn operation(&mut self, node: &Node, scope: Scope<'_>) -> Result<(), ScenarioError> {
         let schema = the_verb(node)?;
-        let fields = Fields::open(node, schema, schema.name)?.copy(self.n);
+        let fields = Fields::open(node, schema, schema.name)?.within(scope);
         if schema.name == "repeat" {
-            return self.repeat(&fields);
+            return self.repeat(&fields, scope);
         }
-        let (text, pattern) = self.text(&fields, &schema.keys[0])?;
+        let named = text_of(&fields, &schema.keys[0], scope)?;
+        let text = named.as_ref().map_or_else(String::new, |text| text.render(&scope.first_numbers()));
         let line = (node.at.line > 0).then_some(node.at.line);
-        let operation = Operation { action: action(schema.name, text, &fields)?, line };
+        let operation = Operation { action: action(schema.name, text.into(), &fields)?, line };
+        let pattern = named.clone().filter(|text| !text.is_constant());
+        if let Some(text) = named {
+            let (role, at) = (role_of(&operation.action), fields.place(schema.name).clone());
+            let (rounds, is_reached) = (self.rounds.clone(), !self.has_exited);
+            self.uses.push(Use { role, verb: schema.name, text, rounds, is_reached, at });
+        }
+        self.has_exited |= operation.action == Action::Exit;
         self.steps.push(Step::Do { operation, pattern });
         Ok(())
     }
 
-    fn repeat(&mut self, fields: &Fields<'_>) -> Result<(), ScenarioError> {
+    fn repeat(&mut self, fields: &Fields<'_>, scope: Scope<'_>) -> Result<(), ScenarioError> {
         let list = fields.list("do")?;
         if list.is_empty() {
             return Err(fields
                 .place("do")
                 .error("`do` of a `repeat` is empty", "put operations into it or remove it"));
         }
-        self.steps.push(Step::Begin { times: fields.need("repeat")? });
+        let (times, name) = (fields.need("repeat")?, fields.get::<String>("as")?);
+        let inside = Loop { name: name.as_deref(), outer: scope.innermost };
+        self.steps.push(Step::Begin { times });
+        self.rounds.push(times);
         let begin = self.steps.len();
-        self.operations(list)?;
-        self.steps.push(Step::End { begin });
+        self.operations(list, Scope { innermost: Some(&inside), ..scope })?;
+        self.rounds.pop();
+        self.steps.push(Step::End { begin, times });
         Ok(())
     }
+}
 
-    /// The path or event that the verb is about, and its pattern if the copies differ in it.
-    fn text(
-        &mut self,
-        fields: &Fields<'_>,
-        verb: &'static Key,
-    ) -> Result<(Arc<str>, Option<Pattern>), ScenarioError> {
-        if !matches!(verb.kind, Kind::Path | Kind::Text) {
-            return Ok(("".into(), None));
-        }
-        fields.need::<String>(verb.name)?;
-        let Node { value: Value::Text(text), at } = fields.node(verb.name).expect("its value was read")
-        else {
-            panic!("a value that was read as a string is one");
-        };
-        // Numbers cannot make a part "." or "..", so a path that is normal before they are put in stays so.
-        let is_path = matches!(verb.kind, Kind::Path);
-        let pattern = Pattern::parse(&if is_path { normalise(text, at)? } else { text.clone() }, at)?;
-        if is_path {
-            self.paths.push(PathUse { path: pattern.clone(), at: at.clone() });
-        }
-        let rendered = pattern.render(self.n);
-        Ok((rendered.into(), (!pattern.is_constant()).then_some(pattern)))
+/// The path or event that the verb is about.
+fn text_of(
+    fields: &Fields<'_>,
+    verb: &'static Key,
+    scope: Scope<'_>,
+) -> Result<Option<Pattern>, ScenarioError> {
+    if !matches!(verb.kind, Kind::Path | Kind::Text) {
+        return Ok(None);
+    }
+    fields.need::<String>(verb.name)?;
+    let Node { value: Value::Text(text), at } = fields.node(verb.name).expect("its value was read") else {
+        panic!("a value that was read as a string is one");
+    };
+    // Numbers cannot make a part "." or "..", so a path that is normal before they are put in stays so.
+    let is_path = matches!(verb.kind, Kind::Path);
+    Pattern::parse(&if is_path { normalise(text, at)? } else { text.clone() }, &scope, at).map(Some)
+}
+
+fn role_of(action: &Action) -> Role {
+    match action {
+        Action::Signal { .. } => Role::Signals,
+        Action::Wait { .. } => Role::WaitsFor,
+        Action::Write { .. } | Action::Open { create: true, .. } => Role::MakesFile,
+        _ => Role::NeedsFile,
     }
 }
 
@@ -228,7 +279,9 @@ mod tests {
 
     /// The operations of copy 2.
     fn actions(operations: &str) -> Vec<Action> {
-        let processes = read(&scenario(operations), &[]).expect("the operations are right").processes;
+        let file = "\n[[file]]\npath = '/data/f'\nsize = '3 kB'";
+        let processes =
+            read(&(scenario(operations) + file), &[]).expect("the operations are right").processes;
         let mut run = processes[1].program.start().expect("a script can start");
         std::iter::from_fn(|| run.next().expect("a script cannot fail"))
             .map(|operation| operation.action)
@@ -305,6 +358,85 @@ mod tests {
             other => panic!("only sleeps were asked for, not {}", other.name()),
         });
         assert_eq!(seconds.collect::<Vec<_>>(), [1, 2, 2, 2, 1, 2, 2, 2, 3]);
+    }
+
+    /// The paths of copy 2.
+    fn paths(operations: &str) -> Vec<String> {
+        let path = |action: Action| action.path().expect("all are about files").to_string();
+        actions(operations).into_iter().map(path).collect()
+    }
+
+    #[test]
+    fn a_loop_runs_over_files() {
+        assert_eq!(
+            paths("{ repeat = 3, as = 'k', do = [ { write = '/data/{n}/f{k}', size = '1 B' } ] }"),
+            ["/data/2/f1", "/data/2/f2", "/data/2/f3"]
+        );
+        let nested = "{ repeat = 2, as = 'i', do = [ { repeat = 1, do = [ { repeat = 2, as = 'k', do = [
+                          { write = '/data/{k}-{i}', size = '1 B' } ] } ] }, { write = '/data/i{i}', size = '1 B' } ] }";
+        assert_eq!(
+            paths(nested),
+            ["/data/1-1", "/data/2-1", "/data/i1", "/data/1-2", "/data/2-2", "/data/i2"]
+        );
+    }
+
+    #[test]
+    fn a_loop_of_a_million_rounds_is_not_written_out() {
+        let text = scenario(
+            "{ repeat = 1_000_000, as = 'k', do = [ { write = '/data/f{k}', size = '1 B' }, { signal = '{k}' } ] }",
+        );
+        let processes = read(&text, &[]).unwrap().processes;
+        let mut run = processes[0].program.start().unwrap();
+        let last = std::iter::from_fn(|| run.next().unwrap()).nth(1_999_998).expect("there is a last write");
+        assert_eq!(&**last.action.path().unwrap(), "/data/f1000000");
+        assert_eq!(processes[0].program.events(), None);
+    }
+
+    #[test]
+    fn the_events_of_every_round_are_known_before() {
+        let text = scenario(
+            "{ repeat = 2, as = 'i', do = [ { signal = 'a' }, { repeat = 900_000, do = [ { repeat = 2, as = 'k', do = [
+                 { signal = '{n}.{i}.{k}' } ] } ] } ] }, { wait = '1.2.2' }",
+        );
+        let events = read(&text, &[]).unwrap().processes[1].program.events().expect("they are few");
+        assert_eq!(events.waits, ["1.2.2".into()]);
+        assert_eq!(events.signals, ["a", "2.1.1", "2.1.2", "2.2.1", "2.2.2"].map(Into::into));
+    }
+
+    #[test]
+    fn a_round_has_a_name_of_its_own() {
+        let named =
+            |name: &str| error(&format!("{{ repeat = 2, as = {name}, do = [ {{ sleep = '1 s' }} ] }}"));
+        assert_snapshot!(named("'n'"), @r#"x.toml:6: `as` cannot be "n", which is the number of a copy; choose another name"#);
+        assert_snapshot!(named("''"), @r#"x.toml:6: `as` is "", which cannot be a name; use letters, digits and `_`"#);
+        assert_snapshot!(named("'{k}'"), @r#"x.toml:6: `as` is "{k}", which cannot be a name; use letters, digits and `_`"#);
+        assert_snapshot!(named("1"), @r#"x.toml:6: `as` is the number 1, but must be a name; write for example as = "k""#);
+        let nested =
+            "{ repeat = 2, as = 'k', do = [ { repeat = 2, as = 'k', do = [ { sleep = '1 s' } ] } ] }";
+        assert_snapshot!(error(nested), @r#"x.toml:6: `as` cannot be "k", which is the round of a loop around it; choose another name"#);
+        let loops = scenario("{ repeat = 2, as = 'apps', do = [ { sleep = '1 s' } ] }");
+        assert_snapshot!(refusal(&format!("parameter.apps = 1\n{loops}")), @r#"x.toml:7: `as` cannot be "apps", which is a parameter; choose another name"#);
+    }
+
+    #[test]
+    fn a_round_is_known_inside_its_loop_only() {
+        assert_snapshot!(error("{ repeat = 2, as = 'k', do = [ { sleep = '1 s' } ] }, { signal = '{k}' }"), @"x.toml:6: `{k}` is no parameter; add it to [parameter], or write {{ for a brace");
+        assert_snapshot!(error("{ repeat = 2, as = 'file', do = [ { signal = '{flie}' } ] }"), @"x.toml:6: `{flie}` is no parameter; did you mean `file`?");
+    }
+
+    #[test]
+    fn a_round_is_no_quantity() {
+        let offset =
+            "{ repeat = 2, as = 'k', do = [ { write = '/data/f', offset = '{k} GB', size = '1 GB' } ] }";
+        assert_snapshot!(error(offset), @r#"x.toml:6: `{k}` in "{k} GB" is the number of a round, which only paths and events can have; write the value out, or build the scenario in Python"#);
+    }
+
+    #[test]
+    fn the_number_of_a_copy_needs_a_count() {
+        let without = scenario("{ repeat = 3, do = [ { read = '/data/f{n}' } ] }").replace("count = 2\n", "");
+        assert_snapshot!(refusal(&without.replace("'p{n}'", "'p'")), @r#"x.toml:5: `{n}` in "/data/f{n}" is the number of a copy, but this process has no `count`; add for example count = 8, or count rounds with `as` in `repeat`"#);
+        assert_snapshot!(refusal(&without), @r#"x.toml:5: `{n}` in "/data/f{n}" is the number of a copy, but this process has no `count`; add for example count = 8, or count rounds with `as` in `repeat`"#);
+        assert_snapshot!(refusal(&without.replace("read = '/data/f{n}'", "sleep = '{n} s'")), @r#"x.toml:5: `{n}` in "{n} s" is the number of a copy, but this process has no `count`; add for example count = 8, or count rounds with `as` in `repeat`"#);
     }
 
     #[test]

@@ -339,6 +339,11 @@ pub static OPERATIONS: [Schema; 17] = [
         name: "repeat",
         keys: &[
             must("repeat", Kind::Whole(1, MOST_COPIES), "Does several operations so many times"),
+            may(
+                "as",
+                Kind::Text,
+                "Name: with \"k\", {k} in their paths and events is the number of the round",
+            ),
             must("do", Kind::Program, "The operations"),
         ],
     },

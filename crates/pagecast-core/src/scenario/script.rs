@@ -1,21 +1,24 @@
 //! The operations of a process, shared by all its copies, and how a copy runs through them.
 //!
-//! Only paths and event names differ between the copies, and they are made when an operation is asked for, so that a
-//! hundred thousand copies cost little more than one.
+//! Only paths and event names differ between the copies and the rounds of a loop, and they are made when an operation is asked for, so that a
+//! hundred thousand copies or a million rounds cost little more than one.
 
 use std::sync::Arc;
 
 use super::braces::Pattern;
 use crate::workload::{Action, Operation, Program, ProgramError, ProgramEvents, ProgramSource};
 
+/// How many names of events a process may have for them to be listed before it runs.
+const MOST_EVENTS: usize = 100_000;
+
 /// What a script does next. Loops are flat, so that a run needs no more than a position and a few counters.
 #[derive(Debug)]
 pub enum Step {
     /// An operation.
     Do {
-        /// The operation, of the copy for which the script was read.
+        /// The operation, of the copy for which the script was read, in the first round.
         operation: Operation,
-        /// Makes its path or event for another copy; none if all have the same.
+        /// Makes its path or event for another copy or round; none if all have the same.
         pattern: Option<Pattern>,
     },
     /// A loop begins.
@@ -27,6 +30,8 @@ pub enum Step {
     End {
         /// Where it goes on if rounds are left.
         begin: usize,
+        /// How many rounds it has.
+        times: u32,
     },
 }
 
@@ -41,28 +46,48 @@ pub struct CopyProgram {
 impl ProgramSource for CopyProgram {
     fn start(&self) -> Result<Box<dyn Program>, ProgramError> {
         let steps = Arc::clone(&self.steps);
-        Ok(Box::new(Run { steps, copy: self.n, next: 0, rounds_left: Vec::new() }))
+        Ok(Box::new(Run { steps, numbers: vec![self.n], next: 0 }))
     }
 
     fn events(&self) -> Option<ProgramEvents> {
-        let mut events = ProgramEvents::default();
+        let (mut events, mut rounds) = (ProgramEvents::default(), Vec::new());
         for step in self.steps.iter() {
-            if let Step::Do { operation, pattern } = step
-                && operation.action.has_event()
-            {
-                events.note(&for_copy(operation, pattern.as_ref(), self.n).action);
+            match step {
+                Step::Begin { times } => rounds.push(*times),
+                Step::End { .. } => drop(rounds.pop()),
+                Step::Do { operation, pattern: None } => events.note(&operation.action),
+                Step::Do { operation, pattern: Some(pattern) } if operation.action.has_event() => {
+                    for numbers in every_round(pattern, self.n, &rounds)? {
+                        events.note(&with_text(operation.clone(), pattern.render(&numbers)).action);
+                    }
+                }
+                Step::Do { .. } => {}
             }
         }
         Some(events)
     }
 }
 
+/// The numbers for which the pattern has different texts; none if there are too many.
+fn every_round(pattern: &Pattern, copy: u32, rounds: &[u32]) -> Option<Vec<Vec<u32>>> {
+    let mut all = vec![vec![copy]];
+    for (outer, &times) in rounds.iter().enumerate() {
+        let times = if pattern.has(outer + 1) { times } else { 1 };
+        if all.len() * times as usize > MOST_EVENTS {
+            return None;
+        }
+        let with_round = |numbers: Vec<u32>| (1..=times).map(move |round| [&numbers[..], &[round]].concat());
+        all = all.into_iter().flat_map(with_round).collect();
+    }
+    Some(all)
+}
+
 /// A copy on its way.
 struct Run {
     steps: Arc<[Step]>,
-    copy: u32,
     next: usize,
-    rounds_left: Vec<u32>,
+    /// Of the copy, and of the round of each loop that has begun.
+    numbers: Vec<u32>,
 }
 
 impl Iterator for Run {
@@ -74,28 +99,23 @@ impl Iterator for Run {
             self.next += 1;
             match step {
                 Step::Do { operation, pattern } => {
-                    return Some(for_copy(operation, pattern.as_ref(), self.copy));
+                    return Some(match pattern {
+                        None => operation.clone(),
+                        Some(pattern) => with_text(operation.clone(), pattern.render(&self.numbers)),
+                    });
                 }
-                Step::Begin { times } => self.rounds_left.push(*times),
-                Step::End { begin } => {
-                    let left = self.rounds_left.last_mut().expect("a loop that ends has begun");
-                    *left -= 1;
-                    if *left > 0 {
+                Step::Begin { .. } => self.numbers.push(1),
+                Step::End { begin, times } => {
+                    let round = self.numbers.last_mut().expect("a loop that ends has begun");
+                    if *round < *times {
+                        *round += 1;
                         self.next = *begin;
                     } else {
-                        self.rounds_left.pop();
+                        self.numbers.pop();
                     }
                 }
             }
         }
-    }
-}
-
-/// The operation as a copy does it.
-fn for_copy(operation: &Operation, pattern: Option<&Pattern>, copy: u32) -> Operation {
-    match pattern {
-        None => operation.clone(),
-        Some(pattern) => with_text(operation.clone(), pattern.render(copy)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::braces;
+use super::braces::{self, Copies, Scope};
 use super::document::{Entry, Node, Place, Table, Value, shorten};
 use super::nearest::hint;
 use super::schema::{Key, Kind, Schema};
@@ -18,7 +18,7 @@ pub struct Fields<'a> {
     pub title: Cow<'a, str>,
     table: &'a Table,
     schema: &'static Schema,
-    copy: Option<u32>,
+    scope: Scope<'a>,
 }
 
 /// A value with what is known about it.
@@ -28,7 +28,7 @@ pub struct Given<'a> {
     /// The value.
     pub node: &'a Node,
     kind: &'static Kind,
-    copy: Option<u32>,
+    scope: Scope<'a>,
 }
 
 /// What a value can be turned into.
@@ -60,7 +60,7 @@ impl<'a> Fields<'a> {
                 return Err(entry.at.error(what, hint(&entry.key, schema.names(), "known keys")));
             }
         }
-        let fields = Self { at: &node.at, title, table, schema, copy: None };
+        let fields = Self { at: &node.at, title, table, schema, scope: Scope::of(Copies::Never) };
         match schema.keys.iter().find(|key| key.is_required && table.get(key.name).is_none()) {
             Some(key) => Err(fields.missing(key)),
             None => Ok(fields),
@@ -76,9 +76,9 @@ impl<'a> Fields<'a> {
         self.at.error(format!("{} has no `{}`", self.title, key.name), remedy)
     }
 
-    /// The same table for copy `n`, the number that `{n}` stands for.
-    pub fn copy(&self, n: u32) -> Self {
-        Self { copy: Some(n), ..self.clone() }
+    /// The same table where strings may have these numbers.
+    pub fn within(self, scope: Scope<'a>) -> Self {
+        Self { scope, ..self }
     }
 
     /// The value as it was written.
@@ -97,7 +97,7 @@ impl<'a> Fields<'a> {
     /// If it is not what the key holds.
     pub fn get<T: FromNode>(&self, key: &'static str) -> Result<Option<T>, ScenarioError> {
         let kind = &self.schema.key(key).expect("a reader asks only for keys of its schema").kind;
-        let given = self.node(key).map(|node| Given { key, node, kind, copy: self.copy });
+        let given = self.node(key).map(|node| Given { key, node, kind, scope: self.scope });
         given.map(|given| T::from_node(&given)).transpose()
     }
 
@@ -160,8 +160,11 @@ impl<'a> Fields<'a> {
 
 impl Given<'_> {
     /// A value inside this one.
-    pub fn inner<'b>(&self, key: &'b str, node: &'b Node, kind: &'static Kind) -> Given<'b> {
-        Given { key, node, kind, copy: self.copy }
+    pub fn inner<'b>(&self, key: &'b str, node: &'b Node, kind: &'static Kind) -> Given<'b>
+    where
+        Self: 'b,
+    {
+        Given { key, node, kind, scope: self.scope }
     }
 
     /// The error that the value is `what`.
@@ -180,7 +183,10 @@ impl Given<'_> {
     /// If it is no string, or has wrong braces.
     pub fn text(&self) -> Result<Cow<'_, str>, ScenarioError> {
         match &self.node.value {
-            Value::Text(text) => braces::render(text, self.copy, &self.node.at),
+            Value::Text(text) => {
+                let may_have_rounds = matches!(self.kind, Kind::Path | Kind::Text);
+                braces::render(text, &self.scope, may_have_rounds, &self.node.at)
+            }
             _ => Err(self.mismatch()),
         }
     }
@@ -368,8 +374,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_unit_names_the_known_ones() {
-        assert_snapshot!(memory("'20 KB'"), @"x.toml:3: `size`: `20 KB` has the unknown unit `KB`; known units are B, kB, MB, GB, TB, KiB, MiB, GiB, TiB");
+    fn an_unknown_unit_names_the_nearest_or_the_known_ones() {
+        assert_snapshot!(memory("'20 KB'"), @"x.toml:3: `size`: `20 KB` has the unknown unit `KB`; did you mean `kB` or `KiB`?");
+        assert_snapshot!(memory("'20 pages'"), @"x.toml:3: `size`: `20 pages` has the unknown unit `pages`; known units are B, kB, MB, GB, TB, KiB, MiB, GiB, TiB");
     }
 
     #[test]

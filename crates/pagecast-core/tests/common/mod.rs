@@ -109,9 +109,9 @@ impl Case {
         }
     }
 
-    pub fn simulate(&self, model: &str) -> Result<SimulationResult, SimulationError> {
+    pub fn simulate(&self, model: &str) -> Result<SimulationResult, Box<SimulationError>> {
         let scenario = self.scenario().expect("the scenario of a test is right");
-        simulate(&scenario, model, self.settings(&scenario))
+        simulate(&scenario, model, self.settings(&scenario)).map_err(Box::new)
     }
 
     /// What must succeed.
