@@ -8,7 +8,7 @@ import pytest
 
 # Deadlines measure the machine, not the code. `fuzz` is what fuzz/run.py repeats with ever new seeds.
 hypothesis.settings.register_profile("default", deadline=None)
-hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=300, database=None, print_blob=True)
+hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=100, database=None, print_blob=True)
 hypothesis.settings.load_profile("default")
 
 SKIPS = Path(__file__).parent / "skips.txt"

@@ -19,6 +19,7 @@ __all__ = [
     "Scenario",
     "list_machines",
     "load_machine",
+    "shown",
     "simulate",
 ]
 
@@ -103,6 +104,7 @@ class Scenario:
         processes: Mapping[str, Program | Process],
         files: Mapping[str | os.PathLike[str], float | File] | None = None,
     ) -> None:
+        _check_type("machine", machine, _core.Machine, "load_machine(...)")
         all_files = [
             (path, file if isinstance(file, File) else File(size_bytes=file))
             for path, file in (files or {}).items()
@@ -145,7 +147,7 @@ class Scenario:
         ScenarioError
             The file cannot be read or understood; the message names the line and the remedy.
         """
-        return cls.from_toml(read_input(path), origin=_shown(path), base_dir=Path(path).parent, set=set)
+        return cls.from_toml(read_input(path), origin=shown(path), base_dir=Path(path).parent, set=set)
 
     @classmethod
     def from_toml(
@@ -257,6 +259,7 @@ def simulate(
     KeyboardInterrupt
         Ctrl-C was pressed.
     """
+    _check_type("scenario", scenario, Scenario, "Scenario(...) or Scenario.load(...)")
     texts = {name: str(value) for name, value in (options or {}).items()}
     return Result(
         _core.simulate(
@@ -286,7 +289,7 @@ def load_machine(name_or_path: str | os.PathLike[str]) -> _core.Machine:
     path = machine_path(name) if _is_machine_name(name) else Path(name)
     return _core.Machine.from_toml(
         read_input(path),
-        path.name if _is_machine_name(name) else _shown(name),
+        path.name if _is_machine_name(name) else shown(name),
         base_dir=os.fspath(path.parent),
         machine_dir=os.fspath(MACHINE_DIR),
     )
@@ -308,8 +311,10 @@ def machine_path(name: str) -> Path:
     known = list_machines()
     if name not in known:
         nearest = get_close_matches(name, known, n=1)
-        hint = f"did you mean `{nearest[0]}`?" if nearest else f"shipped are {', '.join(known)}"
-        raise ScenarioError(f"there is no machine `{name}`; {hint} A path needs a slash or ends in .toml")
+        hint = f"did you mean `{nearest[0]}`?" if nearest else f"shipped are {', '.join(known)}."
+        raise ScenarioError(
+            f"there is no machine `{shown(name)}`; {hint} A path needs a slash or ends in .toml"
+        )
     return MACHINE_DIR / f"{name}.toml"
 
 
@@ -319,21 +324,30 @@ def _is_machine_name(name: str) -> bool:
 
 def read_input(path: str | os.PathLike[str]) -> bytes:
     """Read a file that a user named; a `ScenarioError` says in one line why it cannot be read."""
+    if not os.fspath(path):
+        raise ScenarioError("the name of the file is empty")
     try:
         with open(path, "rb") as file:
             return file.read(_ENOUGH_BYTES)
     except IsADirectoryError:
-        raise ScenarioError(f"{_shown(path)}: is a directory; name the file in it") from None
+        raise ScenarioError(f"{shown(path)}: is a directory; name the file in it") from None
     except FileNotFoundError:
-        raise ScenarioError(f"{_shown(path)}: there is no such file") from None
+        raise ScenarioError(f"{shown(path)}: there is no such file") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise ScenarioError(f"{_shown(path)}: cannot be read ({reason})") from None
+        raise ScenarioError(f"{shown(path)}: cannot be read ({reason})") from None
 
 
-def _shown(path: str | os.PathLike[str]) -> str:
+def shown(path: str | os.PathLike[str]) -> str:
     """Give a name that can be printed, also if it is not UTF-8."""
     return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def _check_type(name: str, value: object, wanted: type, remedy: str) -> None:
+    if not isinstance(value, wanted):
+        raise TypeError(
+            f"{name}={value!r} is a {type(value).__name__}, not a {wanted.__name__}; get one with {remedy}"
+        )
 
 
 def _names(process: str, names: Sequence[str]) -> list[str]:
@@ -347,6 +361,12 @@ def _factory(process: str, program: Program) -> Callable[[], Iterable[_core.Oper
         return program
     if isinstance(program, list | tuple):
         fixed = tuple(program)
+        strange = [step for step in fixed if not isinstance(step, _core.Operation)]
+        if strange:
+            raise TypeError(
+                f"process {process!r}: {strange[0]!r} ({type(strange[0]).__name__}) is no operation; "
+                "give read(...), write(...) or another one"
+            )
         return lambda: fixed
     raise TypeError(
         f"process {process!r}: {program!r} is no program; give a generator function (without calling it) "

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+from pagecast.api import shown
 from pagecast.errors import OutputError
 from pagecast.result import TABLES, Columns, Result
 from pagecast.trace import save_trace
@@ -39,17 +40,19 @@ def check_directory(directory: str | os.PathLike[str], *, replace: bool = False)
     OutputError
         There is something else, or it cannot be written.
     """
+    if not os.fspath(directory):
+        raise OutputError("the name of the directory for the results is empty")
     target = Path(directory).resolve()
     if target.exists() and not target.is_dir():
-        raise OutputError(f"{directory}: is a file, and results need a directory; choose another name")
+        raise OutputError(f"{shown(directory)}: is a file, and results need a directory; choose another name")
     if target.is_dir() and any(target.iterdir()):
         if not replace:
-            raise OutputError(f"{directory}: is not empty; choose another name or add --force")
+            raise OutputError(f"{shown(directory)}: is not empty; choose another name or add --force")
         if not (target / PROVENANCE).is_file():
-            raise OutputError(f"{directory}: holds more than results of pagecast; choose another name")
+            raise OutputError(f"{shown(directory)}: holds more than results of pagecast; choose another name")
     parent = next(folder for folder in target.parents if folder.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        raise OutputError(f"{directory}: {parent} cannot be written; choose another place")
+        raise OutputError(f"{shown(directory)}: {shown(parent)} cannot be written; choose another place")
     return target
 
 
@@ -83,7 +86,7 @@ def new_directory(directory: str | os.PathLike[str], *, replace: bool = False) -
         _put_in_place(folder, target)
     except OSError as error:
         reason = error.strerror or error
-        raise OutputError(f"{directory}: cannot be written ({reason}); nothing was kept") from error
+        raise OutputError(f"{shown(directory)}: cannot be written ({reason}); nothing was kept") from error
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -171,7 +174,8 @@ def _save_parquet(table: Columns, path: Path) -> None:
         else pa.array(table[name])
         for name in table
     }
-    pq.write_table(pa.table(columns), path)
+    with path.open("wb") as file:  # by its name, Arrow takes UTF-8 only
+        pq.write_table(pa.table(columns), file)
 
 
 def save_figures(result: Result, folder: Path) -> None:

@@ -18,6 +18,24 @@ Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]] | list[str]"
 TABLES = ("operations", "parts", "timeline", "files", "events")
 """The names of the tables that are saved, the same in Python, CSV, Parquet and JSON."""
 
+_NOT_MODELLED = {"no-cache": ("cached", "dirty"), "endless-cache": ("dirty",)}
+
+
+def is_modelled(model: str, level: str) -> bool:
+    """Tell whether a model knows a level of the memory at all; if not, the 0 in its timeline says nothing.
+
+    Parameters
+    ----------
+    model : str
+    level : str
+        A column of `timeline` without ``_bytes``.
+
+    Returns
+    -------
+    bool
+    """
+    return level not in _NOT_MODELLED.get(model, ())
+
 
 class Columns:
     """One table: columns by name, all of the same length.

@@ -1,5 +1,7 @@
 """Bad input gets one clear message with the place and the remedy, a documented exit code, and no output."""
 
+from pathlib import Path
+
 import pytest
 
 from pagecast.exit_codes import ExitCode
@@ -36,14 +38,17 @@ NOT_UNDERSTOOD = {
     + process('{ compute = "1 s" }'),
     "unknown machine": '[machine]\nfrom = "wrench-custer"\n' + process('{ compute = "1 s" }'),
     "file larger than the disk": MACHINE + FILE.replace("2 GB", "200 GB") + process('{ read = "/data/in" }'),
+    "file that nobody makes": MACHINE + process('{ read = "/data/in" }'),
+    "event that nobody signals": MACHINE + process('{ wait = "dawn" }'),
+    "process without operations": MACHINE + process(""),
+    "copies without a count": MACHINE + process('{ write = "/data/out{n}", size = "1 GB" }'),
     "not TOML": MACHINE + "[[process]\n",
     "empty": "",
 }
 
 CANNOT_GO_ON = {
     "read beyond the end": MACHINE + FILE + process('{ read = "/data/in", size = "3 GB" }'),
-    "no such file": MACHINE + process('{ read = "/data/in" }'),
-    "wait for what never comes": MACHINE + process('{ wait = "dawn" }'),
+    "no such file": MACHINE + FILE + process('{ unlink = "/data/in" }, { read = "/data/in" }'),
     "cycle of waits": MACHINE
     + process('{ wait = "b done" }, { signal = "a done" }', name="a")
     + process('{ wait = "a done" }, { signal = "b done" }', name="b"),
@@ -140,6 +145,51 @@ def test_unknown_command(pagecast, matches):
 
 def test_unknown_option(pagecast, matches):
     outcome = pagecast("simulate", "scenario.toml", "--modle", "wrench")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+@pytest.mark.parametrize("command", [("simulate", "scenario.toml"), ("reproduce", "wrench-cache")])
+def test_empty_name_of_the_output(command, pagecast, matches):
+    outcome = pagecast(*command, "--out", "")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert pagecast.left_behind() == ["scenario.toml"]
+    matches(outcome)
+
+
+@pytest.mark.parametrize("arguments", [("check", ""), ("init", "")])
+def test_empty_name_of_a_file(arguments, pagecast):
+    outcome = pagecast(*arguments)
+    assert (outcome.code, outcome.stdout) == (ExitCode.BAD_INPUT, "")
+    assert "the name is empty" in outcome.stderr
+
+
+@pytest.mark.parametrize("option", ["--set", "--model"])
+def test_option_that_is_not_utf_8(option, pagecast):
+    outcome = pagecast("check", "scenario.toml", option, "caf\udce9")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert outcome.stderr == (
+        f"pagecast: error: invalid value for '{option}': `caf\\xe9` is not UTF-8; try pagecast check --help\n"
+    )
+
+
+def test_machine_in_a_directory_that_is_not_utf_8(pagecast, monkeypatch):
+    (pagecast.folder / "caf\udce9").mkdir()
+    monkeypatch.chdir(pagecast.folder / "caf\udce9")
+    Path("mine.toml").write_text(pagecast("machine", "show", "wrench-cluster-published").stdout)
+    outcome = pagecast("reproduce", "wrench-cache", "--exp", "4", "--json", "--machine", "./mine.toml")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert "mine.toml: a scenario can only name what is UTF-8; move the machine file" in outcome.stderr
+
+
+def test_unknown_command_of_a_group(pagecast):
+    outcome = pagecast("machine", "shwo")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert "there is no command `shwo`; did you mean `show`? Try pagecast machine --help" in outcome.stderr
+
+
+def test_missing_argument(pagecast, matches):
+    outcome = pagecast("simulate")
     assert outcome.code == ExitCode.BAD_INPUT
     matches(outcome)
 

@@ -22,6 +22,25 @@ do = [ { read = "/data/app{n}/in" }, { write = "/data/app{n}/out", size = "3 GB"
 """
 
 
+INSTANT = """\
+[machine]
+from = "wrench-cluster-published"
+[[process]]
+name = "app"
+do = [
+  { write = "/data/out", size = "1 GB" },
+  { fsync = "/data/out" },
+  { fsync = "/data/out" },
+  { signal = "dawn" },
+  { wait = "dawn" },
+  { alloc = "1 GB" }, { free = "all" },
+]
+[[process]]
+name = "sleeper"
+do = [ { sleep = "10 ms" } ]
+"""
+
+
 def test_version(pagecast, matches):
     matches(pagecast("--version"))
 
@@ -53,6 +72,40 @@ def test_simulate_on_a_narrow_terminal(pagecast, matches, monkeypatch):
 def test_simulate_many_applications(pagecast, matches):
     (pagecast.folder / "many.toml").write_text(APPLICATIONS)
     matches(pagecast("simulate", "many.toml", "--model", "wrench"))
+
+
+def test_simulate_many_applications_on_a_narrow_terminal(pagecast, matches, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    (pagecast.folder / "many.toml").write_text(APPLICATIONS)
+    outcome = pagecast("simulate", "many.toml", "--model", "wrench", "--model", "no-cache")
+    assert all(len(line) <= 60 for line in outcome.stdout.splitlines())
+    matches(outcome)
+
+
+def test_simulate_shows_operations_that_take_no_time(pagecast, matches):
+    (pagecast.folder / "instant.toml").write_text(INSTANT)
+    matches(pagecast("simulate", "instant.toml", "--model", "wrench"))
+
+
+def test_simulate_shows_bookkeeping_on_demand(pagecast):
+    (pagecast.folder / "instant.toml").write_text(INSTANT)
+    stdout = pagecast("simulate", "instant.toml", "--model", "wrench", "--all").stdout
+    rows = [line.split()[1] for line in stdout.splitlines() if line.startswith(" app ")]
+    assert rows == ["write", "fsync", "fsync", "signal", "wait", "alloc", "free"]
+    assert "not shown" not in stdout
+
+
+def test_one_operation_that_is_not_shown_is_counted_too(pagecast):
+    (pagecast.folder / "instant.toml").write_text(
+        INSTANT.replace('{ alloc = "1 GB" }, { free = "all" },', "")
+    )
+    stdout = pagecast("simulate", "instant.toml", "--model", "wrench").stdout
+    assert "1 operation that took no time is not shown; --all shows it." in stdout
+
+
+def test_simulate_says_a_long_end_in_days(pagecast):
+    (pagecast.folder / "long.toml").write_text(INSTANT.replace("10 ms", "310220 s"))
+    assert "310220 s (3.6 days)" in pagecast("simulate", "long.toml", "--model", "wrench").stdout
 
 
 def test_simulate_all_of_many_applications(pagecast):
@@ -212,6 +265,6 @@ def test_simulate_what_takes_no_time(pagecast):
     (pagecast.folder / "scenario.toml").write_text(text)
     outcome = pagecast("simulate", "scenario.toml")
     assert (outcome.code, outcome.stderr) == (ExitCode.OK, "")
-    assert [line.split() for line in outcome.stdout.splitlines() if "total time" in line] == [
-        ["total", "time", "0", "ns", "0", "ns"]
+    assert [line.split() for line in outcome.stdout.splitlines() if "last process" in line] == [
+        ["last", "process", "ends", "after", "0", "s", "0", "s"]
     ]

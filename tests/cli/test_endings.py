@@ -44,6 +44,31 @@ def test_full_disk_behind_stdout(pagecast):
     assert ended.stderr == "pagecast: error: the output cannot be written (No space left on device)\n"
 
 
+@pytest.mark.parametrize("arguments", ["simulate scenario.toml", "--help", "simulate scenario.toml --json"])
+def test_closed_stdout(arguments, pagecast):
+    ended = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m pagecast {arguments} >&-"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == ExitCode.BAD_INPUT
+    assert ended.stderr == ("pagecast: error: standard output is closed; send it to a file or to /dev/null\n")
+
+
+def test_closed_stderr_and_stdin(pagecast):
+    command = f"{sys.executable} -m pagecast"
+    ended = subprocess.run(
+        ["sh", "-c", f"{command} simulate scenario.toml 2>&- && {command} check - <&-"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "Forecast" in ended.stdout
+    assert ended.returncode == ExitCode.BAD_INPUT
+    assert ended.stderr == "pagecast: error: <stdin>: is closed; name a file, or send the scenario to it\n"
+
+
 def test_ctrl_c_stops_at_once(pagecast):
     (pagecast.folder / "endless.toml").write_text(ENDLESS)
     process = subprocess.Popen(

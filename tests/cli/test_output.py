@@ -104,6 +104,27 @@ def test_empty_directory_is_filled(pagecast):
     assert (pagecast.folder / "results" / "wrench" / "operations.csv").exists()
 
 
+def test_directory_that_is_not_utf_8(pagecast):
+    for more in ((), ("--force",)):
+        outcome = pagecast("simulate", "scenario.toml", "--model", "wrench", "--out", "caf\udce9", *more)
+        assert (outcome.code, outcome.stderr) == (ExitCode.OK, "Results are in caf\\xe9\n")
+    assert (pagecast.folder / "caf\udce9" / "wrench" / "operations.csv").exists()
+    outcome = pagecast("simulate", "scenario.toml", "--out", "caf\udce9")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert outcome.stderr.startswith("pagecast: error: caf\\xe9: is not empty;")
+
+
+def test_current_directory_that_is_not_utf_8(pagecast, monkeypatch):
+    (pagecast.folder / "caf\udce9").mkdir()
+    (pagecast.folder / "scenario.toml").rename(pagecast.folder / "caf\udce9" / "scenario.toml")
+    monkeypatch.chdir(pagecast.folder / "caf\udce9")
+    assert pagecast("simulate", "scenario.toml", "--out", "results").code == ExitCode.OK
+    outcome = pagecast("reproduce", "wrench-cache", "--exp", "4", "--model", "no-cache", "--out", "caf\udce9")
+    assert (outcome.code, outcome.stderr) == (ExitCode.OK, "Report and results are in caf\\xe9\n")
+    outcome = pagecast("simulate", "scenario.toml", "--out", "results/provenance.json")
+    assert outcome.code == ExitCode.BAD_INPUT
+
+
 def test_file_in_the_way(pagecast, matches):
     outcome = pagecast("simulate", "scenario.toml", "--out", "scenario.toml")
     assert outcome.code == ExitCode.BAD_INPUT

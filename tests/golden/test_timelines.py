@@ -55,7 +55,7 @@ def test_a_small_host_has_the_same_story_as_ever(model: str) -> None:
 def story(result: pagecast.Result) -> str:
     """Tell what happened: each operation with its parts, then the memory at each change of a tenth."""
     lines = [f"{result.model}: what each operation took"]
-    parts = [name for name in result.parts.keys() if name.endswith("_s")]
+    parts = [name for name in result.parts if name.endswith("_s")]
     for row in range(len(result.operations)):
         cell = {name: result.operations[name][row] for name in result.operations}
         spent = ", ".join(

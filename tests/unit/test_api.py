@@ -121,7 +121,9 @@ def test_the_text_of_a_machine_can_be_read_again(machine, tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("wrench-clutser", "did you mean `wrench-cluster`"),
+        ("wrench-clutser", r"did you mean `wrench-cluster`\? A path needs a slash"),
+        ("nope", r"shipped are wrench-cluster, wrench-cluster-published\. A path needs a slash"),
+        ("", "shipped are"),
         ("./nowhere.toml", "nowhere.toml: there is no such file"),
         ("/tmp/", "is a directory"),
     ],
@@ -193,6 +195,22 @@ def test_a_program_that_ends_python(machine):
 def test_what_is_no_program(machine, program):
     with pytest.raises(TypeError, match="is no program; give a generator function"):
         pc.Scenario(machine, processes={"app": program})
+
+
+def test_a_list_of_anything_else_is_no_program(machine):
+    with pytest.raises(TypeError, match=r"process 'app': 1 \(int\) is no operation; give read\(\.\.\.\)"):
+        pc.Scenario(machine, processes={"app": [pc.compute(1.0), 1]})
+
+
+@pytest.mark.parametrize("value", [3, "scenario.toml"])
+def test_what_is_no_scenario(value):
+    with pytest.raises(TypeError, match=r"^scenario=.* not a Scenario; get one with Scenario\(\.\.\.\) or"):
+        pc.simulate(value)
+
+
+def test_what_is_no_machine():
+    with pytest.raises(TypeError, match=r"machine='node' is a str, not a Machine; get one with load_machine"):
+        pc.Scenario("node", processes={})
 
 
 def test_after_wants_a_list(machine):

@@ -73,14 +73,21 @@ def test_parts_of_many_operations_are_added_up(machine, ax):
     scenario = pc.Scenario(machine, processes={"app": [pc.compute(1.0), pc.sleep(0.5)] * 30})
     pc.plot.parts(pc.simulate(scenario, model="no-cache"), ax=ax)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["compute ×30", "sleep ×30"]
+    assert ", summed over 60 operations," in ax.get_title()
+
+
+def test_parts_of_many_processes_say_so(machine, ax):
+    processes = {f"app{k}": [pc.compute(1.0)] for k in range(50)}
+    pc.plot.parts(pc.simulate(pc.Scenario(machine, processes=processes), model="no-cache"), ax=ax)
+    assert ", summed over 50 processes," in ax.get_title()
 
 
 def test_cache_content_has_a_bar_after_each_file_operation(result, ax):
     pc.plot.cache_content(result, ax=ax)
     assert [label.get_text() for label in ax.get_xticklabels()] == [
-        "app read",
-        "app write",
-        "app fsync",
+        "app read in",
+        "app write out",
+        "app fsync out",
         "end",
     ]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["/data/in", "/data/out"]
@@ -92,8 +99,43 @@ def test_cache_content_of_many_files_is_drawn_as_few(machine, ax):
     files = {f"/data/app{k}/in": pc.File(size_bytes=1e8, cached_bytes=1e8) for k in range(20)}
     scenario = pc.Scenario(machine, processes={"app": [pc.compute(1.0)]}, files=files)
     pc.plot.cache_content(pc.simulate(scenario, model="wrench"), ax=ax)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["/data/app{n}/in"]
-    assert max(bar.get_height() for bar in ax.patches) == pytest.approx(2.0)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["/data/app{n}/in"]
+    assert max(bar.get_width() for bar in ax.patches) == pytest.approx(2.0)
+
+
+def test_cache_content_at_the_end_has_a_bar_for_each_file(scenario, ax):
+    pc.plot.cache_content(pc.simulate(scenario, model="wrench"), ax=ax)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["/data/in", "/data/out"]
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([2.0, 0.0, 1.0, 0.0])
+    assert ax.get_title().startswith("Files in memory at the end")
+
+
+def test_a_model_without_a_cache_says_so(scenario, ax):
+    pc.plot.cache_content(pc.simulate(scenario, model="no-cache"), ax=ax)
+    assert [text.get_text() for text in ax.texts] == ["no-cache keeps no file in memory"]
+
+
+@pytest.mark.parametrize(
+    ("model", "said", "drawn"),
+    [
+        ("wrench", [], ["used", "anonymous", "cached", "dirty"]),
+        ("endless-cache", ["endless-cache has no dirty memory"], ["used", "anonymous", "cached"]),
+        ("no-cache", ["no-cache has no cached and no dirty memory"], ["used", "anonymous"]),
+    ],
+)
+def test_timeline_says_what_a_model_does_not_know(scenario, ax, model, said, drawn):
+    result = pc.simulate(scenario, model=model)
+    pc.plot.timeline(result, ax=ax)
+    assert [text.get_text() for text in ax.texts] == said
+    assert [line.get_label() for line in ax.lines] == drawn
+    assert ax.get_xlim() == (0, result.end_s)
+
+
+def test_used_is_drawn_over_cached_and_thinner(result, ax):
+    pc.plot.timeline(result, ax=ax)
+    lines = {line.get_label(): line for line in ax.lines}
+    assert lines["used"].get_zorder() > lines["cached"].get_zorder()
+    assert lines["used"].get_linewidth() < lines["cached"].get_linewidth()
 
 
 @pytest.mark.parametrize("colours", [LEVEL_COLOURS, MODEL_COLOURS, PART_COLOURS])

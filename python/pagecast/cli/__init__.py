@@ -9,6 +9,7 @@ import click
 
 from pagecast._core import __version__
 from pagecast.cli.failures import run
+from pagecast.cli.options import Group
 
 __all__ = ["cli", "main"]
 
@@ -24,7 +25,7 @@ COMMANDS = {
 """In the order of the help; each module has a click command `command`, imported when it is needed."""
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 

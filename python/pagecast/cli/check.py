@@ -1,6 +1,7 @@
 """``pagecast check``: read a scenario and say whether it can be understood."""
 
 import json
+from pathlib import Path
 
 import click
 
@@ -16,7 +17,7 @@ __all__ = ["command"]
 @options.models
 @options.overrides
 @options.as_json
-def command(scenario: str, models: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -> None:
+def command(scenario: Path, models: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -> None:
     """Read SCENARIO without simulating it.
 
     Finds unknown keys, missing units and wrong values. What only time can tell, such as a deadlock, is found

@@ -31,6 +31,9 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
     int
         One of `ExitCode`.
     """
+    if sys.stdout is None:
+        _say("standard output is closed; send it to a file or to /dev/null")
+        return ExitCode.BAD_INPUT
     try:
         if instruction := os.environ.get(COMPLETION):
             return shell_complete(command, {}, NAME, COMPLETION, instruction)
@@ -45,7 +48,7 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
         click.echo(error.format_message(), err=True)
         return ExitCode.BAD_INPUT
     except click.ClickException as error:
-        error.show()
+        _say(_in_one_line(error))
         return ExitCode.BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
         click.echo("\npagecast: interrupted", err=True)  # the terminal's ^C has a line of its own
@@ -57,6 +60,16 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
         raise
     except BaseException as error:  # a broken promise of the core (a Rust panic) is no `Exception`
         return _failure(error)
+
+
+def _in_one_line(error: click.ClickException) -> str:
+    """Say in our style what click found: what is wrong, then the remedy."""
+    text = error.format_message().rstrip(".").replace(". Did you mean", "; did you mean")
+    text = text[:1].lower() + text[1:]
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return text
+    joint = " Try" if text.endswith("?") else "; try"
+    return f"{text}{joint} {error.ctx.command_path} --help"
 
 
 def _failure(error: BaseException) -> int:

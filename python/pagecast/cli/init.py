@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from pagecast.api import shown
+from pagecast.cli.options import FileName
 from pagecast.errors import OutputError
 
 __all__ = ["command"]
@@ -12,7 +14,7 @@ STARTER = Path(__file__).with_name("starter.toml")
 
 
 @click.command("init")
-@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), default=Path("scenario.toml"))
+@click.argument("file", type=FileName(allow_dash=True), default=Path("scenario.toml"))
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
 def command(file: Path, force: bool) -> None:
     """Write a commented scenario to FILE (scenario.toml if not given, - for stdout)."""
@@ -24,7 +26,7 @@ def command(file: Path, force: bool) -> None:
         with file.open("w" if force else "x", encoding="utf-8") as output:
             output.write(text)
     except FileExistsError:
-        raise OutputError(f"{file}: is there already; choose another name or add --force") from None
+        raise OutputError(f"{shown(file)}: is there already; choose another name or add --force") from None
     except OSError as error:
-        raise OutputError(f"{file}: cannot be written ({error.strerror})") from None
-    click.echo(f"Wrote {file}. Next: pagecast simulate {file}", err=True)
+        raise OutputError(f"{shown(file)}: cannot be written ({error.strerror})") from None
+    click.echo(f"Wrote {shown(file)}. Next: pagecast simulate {shown(file)}", err=True)

@@ -10,7 +10,7 @@ from pagecast.cli import options
 __all__ = ["command"]
 
 
-@click.group("machine")
+@click.group("machine", cls=options.Group)
 def command() -> None:
     """List and show the machines that are shipped.
 
@@ -36,7 +36,7 @@ def list_command(as_json: bool) -> None:
 
 
 @command.command("show")
-@click.argument("name")
+@click.argument("name", type=options.Text())
 def show_command(name: str) -> None:
     """Print the file of a machine, with the source of each number."""
     click.echo(machine_path(name).read_text(encoding="utf-8"), nl=False)

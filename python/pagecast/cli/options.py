@@ -1,23 +1,76 @@
 """Arguments and options that mean the same in every sub-command."""
 
+import os
 import sys
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from pagecast._core import MODELS
-from pagecast.api import Scenario
+from pagecast.api import Scenario, shown
+from pagecast.errors import ScenarioError
 
-__all__ = ["as_json", "load_scenario", "models", "overrides", "scenario"]
+__all__ = [
+    "FileName",
+    "Group",
+    "Text",
+    "as_json",
+    "load_scenario",
+    "models",
+    "overrides",
+    "scenario",
+]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
+class Group(click.Group):
+    """A group of commands that knows what a mistyped one may have meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of a line."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-"):
+            nearest = get_close_matches(args[0], known, n=1)
+            hint = f"did you mean `{nearest[0]}`?" if nearest else f"there are {', '.join(known)}"
+            ctx.fail(f"there is no command `{shown(args[0])}`; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+class FileName(click.Path):
+    """The name of a file or directory, as a `Path`; it need not be UTF-8, but there must be one."""
+
+    def __init__(self, *, allow_dash: bool = False) -> None:
+        super().__init__(path_type=Path, allow_dash=allow_dash)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """Refuse the empty name, which would mean the current directory."""
+        if value == "":
+            self.fail("the name is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Text(click.types.StringParamType):
+    """A text that is no file name; what is not UTF-8 means nothing to us."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse what is not UTF-8."""
+        text = str(value)
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            self.fail(f"`{shown(text)}` is not UTF-8", param, ctx)
+        return text
+
+
 def scenario(function: _F) -> _F:
     """Add the argument SCENARIO."""
-    return click.argument("scenario", type=click.Path(allow_dash=True))(function)
+    return click.argument("scenario", type=FileName(allow_dash=True))(function)
 
 
 def models(function: _F) -> _F:
@@ -26,6 +79,7 @@ def models(function: _F) -> _F:
         "--model",
         "models",
         multiple=True,
+        type=Text(),
         metavar="NAME",
         shell_complete=lambda *_: list(MODELS),
         help=f"Model to ask; repeat it to compare several. One of {', '.join(MODELS)}.",
@@ -38,6 +92,7 @@ def overrides(function: _F) -> _F:
         "--set",
         "overrides",
         multiple=True,
+        type=Text(),
         metavar="KEY=VALUE",
         help="Replace a value of the scenario, e.g. machine.vm.dirty_ratio=10; can be repeated.",
     )(function)
@@ -50,9 +105,11 @@ def as_json(function: _F) -> _F:
     )
 
 
-def load_scenario(name: str, overrides: tuple[str, ...]) -> Scenario:
+def load_scenario(name: Path, overrides: tuple[str, ...]) -> Scenario:
     """Read a scenario from a file, or from stdin if it is called ``-``."""
-    if name != "-":
+    if str(name) != "-":
         return Scenario.load(name, set=overrides)
+    if sys.stdin is None:
+        raise ScenarioError("<stdin>: is closed; name a file, or send the scenario to it")
     text = sys.stdin.buffer.read()
     return Scenario.from_toml(text, origin="<stdin>", base_dir=Path.cwd(), set=overrides)

@@ -26,7 +26,7 @@ class Progress:
         self._display: RichProgress | None = None
 
     def __enter__(self) -> "Progress":
-        if sys.stderr.isatty():
+        if sys.stderr is not None and sys.stderr.isatty():
             self._timer.start()
         return self
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from pagecast.api import shown
 from pagecast.cli import options
 from pagecast.studies import STUDIES, Outcome
 
@@ -16,10 +17,18 @@ __all__ = ["command"]
 
 @click.command("reproduce")
 @click.argument("study", type=click.Choice(list(STUDIES)))
-@click.option("--exp", "experiments", multiple=True, metavar="N", help="Experiment; repeat it for several.")
+@click.option(
+    "--exp",
+    "experiments",
+    multiple=True,
+    type=options.Text(),
+    metavar="N",
+    help="Experiment; repeat it for several.",
+)
 @options.models
 @click.option(
     "--machine",
+    type=options.Text(),
     metavar="FILE",
     help="Shipped machine or machine file, instead of the one that each model is judged on.",
 )
@@ -34,7 +43,7 @@ __all__ = ["command"]
 @options.as_json
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=options.FileName(),
     metavar="DIR",
     help="Where report and results go.  [default: a directory called STUDY; nowhere with --json]",
 )
@@ -77,11 +86,11 @@ def command(
             overrides=overrides,
             seeds=seeds,
             data=data,
-            command=shlex.join(["pagecast", *sys.argv[1:]]),
+            command=shlex.join(["pagecast", *map(shown, sys.argv[1:])]),
             progress=progress.part,
         )
         if out is not None:
-            progress.begin(f"writing {out}")
+            progress.begin(f"writing {shown(out)}")
             _save(study, outcome, out)
     if as_json:
         click.echo(json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False))
@@ -90,7 +99,7 @@ def command(
 
         outcome.print_to(new_console())
     if out is not None:
-        click.echo(f"Report and results are in {out}", err=True)
+        click.echo(f"Report and results are in {shown(out)}", err=True)
 
 
 def _save(study: str, outcome: Outcome, out: Path) -> None:

@@ -9,16 +9,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pagecast._core import format_bytes, format_rate, format_seconds
+from pagecast._core import format_bytes, format_rate
 from pagecast.api import Scenario
+from pagecast.cli.amounts import seconds, shares, span
 from pagecast.result import Result
 
 __all__ = ["Forecast", "Operations", "Row"]
 
 _Integers: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 
-_LEAST_SHARE = 0.05
-_MOST_PARTS = 3
+_BOOKKEEPING = ("open", "close", "signal", "alloc", "free", "exit")
+"""Nobody asks how long these take, unless they take time."""
 
 
 @dataclass(frozen=True)
@@ -27,24 +28,26 @@ class Forecast:
 
     count: int
     time_s: float
+    least_s: float
+    greatest_s: float
     bytes: int
     parts_s: dict[str, float]
 
     def time(self) -> str:
-        return format_seconds(self.time_s / self.count) if self.time_s else "0 s" if self.count else ""
+        """Give the mean over the operations."""
+        return seconds(self.time_s / self.count) if self.count else ""
+
+    def range(self) -> str:
+        """Give the least and the greatest time, if they differ."""
+        return span(self.least_s, self.greatest_s) if self.count > 1 else ""
 
     def rate(self) -> str:
         return format_rate(self.bytes / self.time_s) if self.bytes and self.time_s > 0 else ""
 
-    def parts(self) -> str:
-        """Give the parts that matter, largest first; nothing for a compute that is nothing but computing."""
-        shares = sorted(
-            ((part / self.time_s, name) for name, part in self.parts_s.items() if part), reverse=True
-        )
-        if not self.bytes and len(shares) == 1:
-            return ""
-        large = [(share, name) for share, name in shares if share >= _LEAST_SHARE][:_MOST_PARTS]
-        return ", ".join(f"{name.replace('_', ' ')} {share * 100:.0f} %" for share, name in large)
+    def parts(self, operation: str) -> list[str]:
+        """Give the share of each part; nothing for a compute that is nothing but computing."""
+        taken = {name: part for name, part in self.parts_s.items() if part > 0}
+        return [] if list(taken) in ([], [operation]) else shares(taken)
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,8 @@ class Row:
     path: str
     forecasts: list[Forecast]
 
-    def who(self) -> str:
-        count = max(forecast.count for forecast in self.forecasts)
-        return f"{self.process} ×{count}" if count > 1 else self.process
-
-    def what(self) -> str:
-        return f"{self.operation} {self.path}".rstrip()
+    def count(self) -> int:
+        return max(forecast.count for forecast in self.forecasts)
 
     def size(self) -> str:
         """Give the bytes of one operation."""
@@ -81,9 +80,11 @@ class Operations:
         One per model.
     together : bool
         Operations of processes whose names differ in a number only share a row.
+    every : bool
+        Instantaneous bookkeeping, such as an open, has rows too.
     """
 
-    def __init__(self, scenario: Scenario, results: Sequence[Result], *, together: bool) -> None:
+    def __init__(self, scenario: Scenario, results: Sequence[Result], *, together: bool, every: bool) -> None:
         names = {process: _generic(process) if together else process for process in scenario.processes}
         self._names = list(dict.fromkeys(names.values()))
         self._kinds = list(
@@ -96,7 +97,10 @@ class Operations:
         keys = [self._keys(result, places) for result in results]
         self._all_keys = np.unique(np.concatenate(keys))
         self._groups = [np.searchsorted(self._all_keys, key) for key in keys]
-        self._shown = np.flatnonzero(self._matters())
+        shown = self._matters() | every
+        self._shown = np.flatnonzero(shown)
+        self.hidden = max((int(np.sum(~shown[groups])) for groups in self._groups), default=0)
+        """How many operations have no row."""
 
     def __len__(self) -> int:
         return len(self._shown)
@@ -114,9 +118,9 @@ class Operations:
         return rows
 
     def _matters(self) -> Any:
-        """Tell which rows are worth showing: an open that takes no time under any model is not."""
-        moving = [number for number, kind in enumerate(self._kinds) if kind in ("read", "write")]
-        matters = np.isin(self._all_keys % max(len(self._kinds), 1), moving)
+        """Tell which rows are worth showing: all but bookkeeping that takes no time under any model."""
+        bookkeeping = [number for number, kind in enumerate(self._kinds) if kind in _BOOKKEEPING]
+        matters = ~np.isin(self._all_keys % max(len(self._kinds), 1), bookkeeping)
         for number, result in enumerate(self._results):
             matters |= self._sum(number, result.operations["duration_s"]) > 0
         return matters
@@ -136,14 +140,31 @@ class Operations:
         operations, parts = self._results[number].operations, self._results[number].parts
         count = np.bincount(self._groups[number], minlength=len(self._all_keys))[shown].tolist()
         time_s = self._sum(number, operations["duration_s"])[shown].tolist()
+        least_s, greatest_s = (
+            self._extreme(number, operations["duration_s"], extreme)[shown].tolist()
+            for extreme in (np.fmin, np.fmax)
+        )
         size = self._sum(number, operations["bytes"])[shown].tolist()
         names = [name for name in parts if name.endswith("_s")]
         parts_s = np.array([self._sum(number, parts[name])[shown] for name in names]).T.tolist()
         short = [name.removesuffix("_s") for name in names]
         return [
-            Forecast(count[row], time_s[row], int(size[row]), dict(zip(short, parts_s[row], strict=True)))
+            Forecast(
+                count[row],
+                time_s[row],
+                least_s[row],
+                greatest_s[row],
+                int(size[row]),
+                dict(zip(short, parts_s[row], strict=True)),
+            )
             for row in range(len(shown))
         ]
+
+    def _extreme(self, number: int, column: Any, extreme: np.ufunc) -> Any:
+        """Give the least or the greatest of each group; NaN for a group without operations."""
+        found = np.full(len(self._all_keys), np.nan)
+        extreme.at(found, self._groups[number], column)
+        return found
 
     def _paths(self, shown: _Integers) -> list[str]:
         """Give the path of each row, or what its paths have in common."""

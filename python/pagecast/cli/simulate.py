@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from pagecast.api import Scenario, simulate
+from pagecast.api import Scenario, shown, simulate
 from pagecast.cli import options
 from pagecast.result import Result
 
@@ -29,13 +29,13 @@ __all__ = ["command"]
     help="When to note how much of each file is in memory: at the end, or after each file operation too.",
 )
 @options.as_json
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write tables, trace and figures to DIR."
-)
+@click.option("--out", type=options.FileName(), metavar="DIR", help="Write tables, trace and figures to DIR.")
 @click.option("--force", is_flag=True, help="Replace an earlier output in DIR.")
-@click.option("--all", "every", is_flag=True, help="Show every operation, also when there are many.")
+@click.option(
+    "--all", "every", is_flag=True, help="Show every operation, however many, and those that take no time."
+)
 def command(
-    scenario: str,
+    scenario: Path,
     models: tuple[str, ...],
     overrides: tuple[str, ...],
     seed: int,
@@ -74,7 +74,7 @@ def command(
 
     print_summary(loaded, results, every=every)
     if out is not None:
-        click.echo(f"Results are in {out}", err=True)
+        click.echo(f"Results are in {shown(out)}", err=True)
 
 
 def run(scenario: Scenario, models: tuple[str, ...], *, seed: int, residency: str | None) -> list[Result]:
@@ -99,7 +99,7 @@ def save(results: list[Result], out: Path, *, force: bool) -> None:
     with Progress() as progress, new_directory(out, replace=force) as folder:
         save_provenance(results, folder)
         for result in results:
-            progress.begin(f"writing {out / result.model}")
+            progress.begin(f"writing {shown(out / result.model)}")
             (folder / result.model).mkdir()
             save_run(result, folder / result.model)
 

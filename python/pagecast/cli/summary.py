@@ -1,25 +1,26 @@
 """What ``pagecast simulate`` prints: the operations, the totals, and what the memory held."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
-from pagecast._core import format_bytes, format_seconds
+from pagecast._core import format_bytes
 from pagecast.api import Scenario
-from pagecast.cli.rows import Forecast, Operations, Row
-from pagecast.result import Result
+from pagecast.cli.amounts import seconds, seconds_and_more
+from pagecast.cli.rows import Operations
+from pagecast.cli.table import operation_tables
+from pagecast.report.terminal import print_plain
+from pagecast.result import Result, is_modelled
 
 __all__ = ["new_console", "print_summary"]
 
 _MOST_ROWS = 40
 _PIPE_COLUMNS = 160
-_LEFT_COLUMNS = 44
-_MODEL_COLUMNS = 33
+_NOT_MODELLED = "–"
 
 
 def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool = False) -> None:
@@ -31,34 +32,29 @@ def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool 
     results : sequence of Result
         One per model.
     every : bool
-        Show each operation, also when there are many.
+        Show each operation, also when there are many or when it is bookkeeping that takes no time.
     """
     console = new_console()
-    operations = Operations(scenario, results, together=False)
+    operations = Operations(scenario, results, together=False, every=every)
     if len(operations) > _MOST_ROWS and not every:
-        operations = Operations(scenario, results, together=True)
+        operations = Operations(scenario, results, together=True, every=False)
     rows = operations.rows(None if every else _MOST_ROWS)
-    if len(results) > 1 and console.width >= _LEFT_COLUMNS + _MODEL_COLUMNS * len(results):
-        tables = [_table_of_all(results, rows)]
-    else:
-        tables = [_table_of_one(result, number, rows) for number, result in enumerate(results)]
-    for table in tables:
-        _show(console, table)
-    if len(rows) < len(operations):
-        more = len(operations) - len(rows)
-        _show(console, f"… and {more:,} more rows; --all shows them, --out DIR keeps each operation.\n")
-    _show(console, _totals(results))
+    for table in operation_tables(console.width, results, rows):
+        print_plain(table, console)
+    if lines := list(_left_out(len(operations) - len(rows), operations.hidden)):
+        print_plain("\n".join(lines) + "\n", console)
+    for table in _totals_that_fit(console, results):
+        print_plain(table, console)
+    print_plain(f"Seed {results[0].seed}.", console)
 
 
-def _show(console: Console, what: Table | str) -> None:
-    """Print, in a pipe without the blanks that fill lines up."""
-    if console.is_terminal:
-        console.print(what)
-        return
-    with console.capture() as capture:
-        console.print(what)
-    for line in capture.get().splitlines():
-        print(line.rstrip())
+def _left_out(rows: int, hidden: int) -> Iterator[str]:
+    if rows:
+        yield f"… and {rows:,} more rows; --all shows them, --out DIR keeps each operation."
+    if hidden == 1:
+        yield "1 operation that took no time is not shown; --all shows it."
+    elif hidden:
+        yield f"{hidden:,} operations that took no time are not shown; --all shows them."
 
 
 def new_console() -> Console:
@@ -69,47 +65,15 @@ def new_console() -> Console:
     return console
 
 
-def _new_table(title: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
-    table.add_column("process", overflow="fold")
-    table.add_column("operation", overflow="fold")
-    table.add_column("size", justify="right", no_wrap=True)
-    return table
-
-
-def _table_of_one(result: Result, number: int, rows: Sequence[Row]) -> Table:
-    table = _new_table(f"Forecast by {result.model}")
-    table.add_column("time", justify="right", no_wrap=True)
-    table.add_column("rate", justify="right", no_wrap=True)
-    table.add_column("parts", overflow="fold")
-    for row in _with_lines(table, rows):
-        forecast = row.forecasts[number]
-        parts = Text(forecast.parts(), style="dim")
-        table.add_row(row.who(), row.what(), row.size(), forecast.time(), forecast.rate(), parts)
-    return table
-
-
-def _table_of_all(results: Sequence[Result], rows: Sequence[Row]) -> Table:
-    table = _new_table("Forecast: time, rate and parts under each model")
-    for result in results:
-        table.add_column(f"{result.model:>11}", overflow="fold")
-    for row in _with_lines(table, rows):
-        table.add_row(row.who(), row.what(), row.size(), *map(_cell, row.forecasts))
-    return table
-
-
-def _with_lines(table: Table, rows: Sequence[Row]) -> Iterable[Row]:
-    """Give the rows, with a gap between two processes."""
-    for before, row in zip([None, *rows], rows, strict=False):
-        if before is not None and before.process != row.process:
-            table.add_section()
-        yield row
-
-
-def _cell(forecast: Forecast) -> Text:
-    head = f"{forecast.time():>11} {forecast.rate():>11}".rstrip()
-    parts = forecast.parts()
-    return Text.assemble(head, ("\n" + parts if parts else "", "dim"))
+def _totals_that_fit(console: Console, results: Sequence[Result]) -> list[Table]:
+    """Give one table, or one for each model where it would be too wide."""
+    table = _totals(results)
+    if (
+        console.measure(table, options=console.options.update(width=10 * _PIPE_COLUMNS)).maximum
+        <= console.width
+    ):
+        return [table]
+    return [_totals([result]) for result in results]
 
 
 def _totals(results: Sequence[Result]) -> Table:
@@ -128,18 +92,18 @@ def _totals(results: Sequence[Result]) -> Table:
 def _totals_of(result: Result) -> dict[str, str]:
     operations = result.operations
     kinds = np.array(operations["operation"], dtype=object)
-    lines = {"total time": format_seconds(result.end_s)}
+    lines = {"last process ends after": seconds_and_more(result.end_s)}
     for kind, what in (("read", "bytes read"), ("write", "bytes written")):
         lines[what] = format_bytes(int(operations["bytes"][kinds == kind].sum()))
     lines |= _peaks(result)
     if result.events_left_out:
         lines["events not kept"] = f"{result.events_left_out:,}"
-    lines["time to simulate"] = format_seconds(result.wall_s)
+    lines["time to simulate"] = seconds(result.wall_s)
     return lines
 
 
 def _peaks(result: Result) -> dict[str, str]:
-    """Give the most dirty and cached bytes of each host."""
+    """Give the most dirty and cached bytes of each host, as far as the model knows them."""
     hosts = np.array(result.timeline["host"], dtype=object)
     names = list(dict.fromkeys(result.timeline["host"]))
     peaks = {}
@@ -147,5 +111,6 @@ def _peaks(result: Result) -> dict[str, str]:
         of_host = f" of {host}" if len(names) > 1 else ""
         for level in ("dirty", "cached"):
             most = result.timeline[f"{level}_bytes"][hosts == host].max(initial=0)
-            peaks[f"peak {level}{of_host}"] = format_bytes(int(most))
+            known = is_modelled(result.model, level)
+            peaks[f"peak {level}{of_host}"] = format_bytes(int(most)) if known else _NOT_MODELLED
     return peaks

@@ -1,12 +1,12 @@
 """What all figures share: new axes, units, grids and legends."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["new_axes", "outside_legend", "quiet_frame", "size_scale"]
+__all__ = ["new_axes", "outside_legend", "quiet_frame", "say", "size_scale"]
 
 _SCALES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
@@ -38,6 +38,14 @@ def quiet_frame(ax: "Axes") -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(axis="both", color="#E5E5E5", linewidth=0.8)
     ax.set_axisbelow(True)
+
+
+def say(ax: "Axes", text: str, *, aside: bool = False) -> None:
+    """Write into the axes why there is nothing to see, or aside in a corner why there is little."""
+    place: dict[str, Any] = (
+        {"x": 0.02, "y": 0.98, "va": "top"} if aside else {"x": 0.5, "y": 0.5, "ha": "center"}
+    )
+    ax.text(s=text, transform=ax.transAxes, color="#4D4D4D", **place)
 
 
 def outside_legend(ax: "Axes", entries: Iterable[object], *, columns: int = 1) -> None:

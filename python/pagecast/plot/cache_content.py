@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from pagecast.plot.axes import new_axes, outside_legend, quiet_frame, size_scale
+from pagecast.plot.axes import new_axes, outside_legend, quiet_frame, say, size_scale
 from pagecast.plot.style import SEQUENCE
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ __all__ = ["cache_content"]
 _MOST_FILES = 8
 _MOST_BARS = 100
 _MOST_LABELS = 30
+_LEAST_ROWS = 3
 _OTHER_COLOUR = "#C8C8C8"
 
 
@@ -25,8 +26,8 @@ def cache_content(result: "Result", ax: "Axes | None" = None, *, host: str | Non
     """Draw how much of each file is in memory, as stacked bars, the dirty share hatched.
 
     One bar after each file operation if the simulation was asked for that (``residency="operation"``), else
-    one for the end. Of very many operations, one in so many has a bar. Of very many files, those whose paths
-    differ in their first number only are drawn as one, and the smallest of the others too.
+    one for each file at the end. Of very many operations, one in so many has a bar. Of very many files, those
+    whose paths differ in their first number only are drawn as one, and the smallest of the others too.
 
     Parameters
     ----------
@@ -43,6 +44,14 @@ def cache_content(result: "Result", ax: "Axes | None" = None, *, host: str | Non
     bars, files = _content(result, host)
     height = sum((cached for cached, _ in files.values()), np.zeros(len(bars)))
     scale, unit = size_scale(float(height.max(initial=0)))
+    title = f"Files in memory{{}}, forecast by {result.model} (hatched: dirty)"
+    quiet_frame(ax)
+    if not files:
+        say(ax, f"{result.model} keeps no file in memory")
+    if len(bars) <= 1:
+        _draw_end(ax, files, scale)
+        ax.set(xlabel=f"cached ({unit})", title=title.format(" at the end"))
+        return ax
     position, bottom = np.arange(len(bars)), np.zeros(len(bars))
     for number, (path, (cached, dirty)) in enumerate(files.items()):
         colour = _OTHER_COLOUR if path == _OTHERS else SEQUENCE[number % len(SEQUENCE)]
@@ -52,15 +61,28 @@ def cache_content(result: "Result", ax: "Axes | None" = None, *, host: str | Non
         bottom += cached
     _label_bars(ax, bars)
     ax.set_ylim(0, max(1.05 * float(height.max(initial=0)) / scale, 1e-9))
-    ax.set(ylabel=f"cached ({unit})", title=f"Files in memory, forecast by {result.model} (hatched: dirty)")
-    quiet_frame(ax)
+    ax.set(ylabel=f"cached ({unit})", title=title.format(""))
     ax.grid(visible=False, axis="x")
     outside_legend(ax, files)
     return ax
 
 
+def _draw_end(ax: "Axes", files: "dict[str, _Levels]", scale: float) -> None:
+    """Draw a bar for each file; as high as in a figure with several, so that a single one is no wall."""
+    for number, (path, (cached, dirty)) in enumerate(files.items()):
+        colour = _OTHER_COLOUR if path == _OTHERS else SEQUENCE[number % len(SEQUENCE)]
+        style: dict[str, Any] = {"height": 0.6, "color": colour, "edgecolor": "white", "linewidth": 0.4}
+        clean = float(cached[-1] - dirty[-1]) / scale
+        ax.barh(number, clean, **style)
+        ax.barh(number, float(dirty[-1]) / scale, left=clean, hatch="///", **style)
+    ax.set_yticks(range(len(files)), list(files))
+    ax.set_ylim(max(len(files), _LEAST_ROWS) - 0.4, -0.6)
+    ax.set_xlim(0, max(1.03 * ax.get_xlim()[1], 1e-9) if files else 1)
+    ax.grid(visible=False, axis="y")
+
+
 def _label_bars(ax: "Axes", bars: list[str]) -> None:
-    ax.set_xlim(-0.6, max(len(bars), 3) - 0.4)  # three bars wide at least: a single one is no wall
+    ax.set_xlim(-0.6, max(len(bars), 3) - 0.4)
     if len(bars) > _MOST_LABELS:
         ax.set_xticks([])
         ax.set_xlabel("after each file operation, in the order of their ends")
@@ -116,6 +138,9 @@ def _added(files: dict[str, _Levels], names: dict[str, str]) -> dict[str, _Level
 
 def _labels(result: "Result", steps: list[tuple[str, int]]) -> list[str]:
     operations = result.operations
-    rows = zip(operations["process"], operations["index"].tolist(), operations["operation"], strict=True)
-    kinds = {(process, index): operation for process, index, operation in rows}
-    return [f"{step[0]} {kinds[step]}" if step in kinds else "end" for step in steps]
+    columns = (operations[name] for name in ("process", "index", "operation", "path"))
+    names = {
+        (process, int(index)): f"{process} {operation} {path.rsplit('/', 1)[-1]}".rstrip()
+        for process, index, operation, path in zip(*columns, strict=True)
+    }
+    return [names.get(step, "end") for step in steps]

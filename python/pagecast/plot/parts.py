@@ -33,7 +33,7 @@ def parts(result: "Result", ax: "Axes | None" = None) -> "Axes":
     matplotlib.axes.Axes
     """
     ax = new_axes() if ax is None else ax
-    labels, times = _bars(result)
+    labels, times, of_what = _bars(result)
     left = np.zeros(len(labels))
     position = np.arange(len(labels))
     shown = [part for part in PART_COLOURS if times[part].any()]
@@ -53,27 +53,31 @@ def parts(result: "Result", ax: "Axes | None" = None) -> "Axes":
     ax.set_yticks(position, labels, fontsize=_label_size(len(labels)))
     ax.invert_yaxis()
     ax.set_xlim(0, max(1.03 * left.max(initial=0), 1e-9))
-    ax.set(xlabel="time (s)", title=f"Where the time goes, forecast by {result.model}")
+    ax.set(xlabel="time (s)", title=f"Where the time goes{of_what}, forecast by {result.model}")
     quiet_frame(ax)
     ax.grid(visible=False, axis="y")
     outside_legend(ax, shown)
     return ax
 
 
-def _bars(result: "Result") -> tuple[list[str], dict[str, "np.ndarray[Any, Any]"]]:
-    """Give a label for each bar, and the times of each part."""
+def _bars(result: "Result") -> tuple[list[str], dict[str, "np.ndarray[Any, Any]"], str]:
+    """Give a label for each bar, the times of each part, and over what they are summed."""
     operations, table = result.operations, result.parts
     taken = np.flatnonzero(operations["duration_s"] > 0)
     taken = taken[np.argsort(operations["start_s"][taken], kind="stable")]
     times = {part: table[f"{part}_s"][taken] for part in PART_COLOURS}
     if len(taken) <= _MOST_BARS:
-        return [_label(operations, row) for row in taken.tolist()], times
+        return [_label(operations, row) for row in taken.tolist()], times, ""
     kinds = [operations["operation"][row] for row in taken]
     names = list(dict.fromkeys(kinds))
     number = np.array([names.index(kind) for kind in kinds])
     sums = {part: np.bincount(number, weights=values, minlength=len(names)) for part, values in times.items()}
+    processes = len({operations["process"][row] for row in taken})
+    of_what = (
+        f", summed over {processes} processes" if processes > 1 else f", summed over {len(taken)} operations"
+    )
     counts = np.bincount(number, minlength=len(names))
-    return [f"{name} ×{count}" for name, count in zip(names, counts, strict=True)], sums
+    return [f"{name} ×{count}" for name, count in zip(names, counts, strict=True)], sums, of_what
 
 
 def _label(operations: Any, row: int) -> str:

@@ -10,8 +10,9 @@ __all__ = ["Figure", "Report", "Section", "Table"]
 class Table:
     """Texts in rows and columns.
 
-    `text_columns` is how many columns, from the left, are aligned left; numbers follow. A row of None is a
-    rule between groups of rows. `is_long` tables are folded away in HTML.
+    `text_columns` is how many columns, from the left, are aligned left; numbers follow. Names of columns may
+    have several lines. A row of None is a rule between groups of rows. `is_long` tables are folded away in
+    HTML.
     """
 
     title: str
@@ -48,9 +49,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report; `facts` are its inputs and the command that made it, as names and values."""
+    """A whole report.
+
+    `conclusion` is what came out, a sentence each; `facts` are the inputs and the command that made the
+    report, as names and values.
+    """
 
     title: str
     lead: str
+    conclusion: Sequence[str]
     facts: Sequence[tuple[str, str]]
     sections: Sequence[Section] = field(default=())

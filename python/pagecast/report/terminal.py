@@ -5,9 +5,20 @@ from typing import TYPE_CHECKING
 from pagecast.report.document import Table
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
-__all__ = ["print_table"]
+__all__ = ["print_plain", "print_table"]
+
+
+def print_plain(what: "RenderableType", console: "Console", *, style: str | None = None) -> None:
+    """Print, and where nobody looks at a screen without the blanks that fill lines up."""
+    if console.is_terminal:
+        console.print(what, style=style, highlight=False)
+        return
+    with console.capture() as capture:
+        console.print(what, style=style, highlight=False)
+    for line in capture.get().splitlines():
+        console.file.write(f"{line.rstrip()}\n")
 
 
 def print_table(table: Table, console: "Console") -> None:
@@ -17,8 +28,6 @@ def print_table(table: Table, console: "Console") -> None:
     from rich.text import Text
 
     drawn = RichTable(
-        title=Text(table.title, style="bold"),
-        title_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
         show_edge=False,
@@ -31,7 +40,8 @@ def print_table(table: Table, console: "Console") -> None:
             drawn.add_section()
         else:
             drawn.add_row(*map(Text, row))
-    console.print()
-    console.print(drawn)
+    print_plain("", console)
+    print_plain(Text(table.title, style="bold"), console)
+    print_plain(drawn, console)
     if table.note:
-        console.print(Text(table.note, style="dim"))
+        print_plain(Text(table.note, style="dim"), console)

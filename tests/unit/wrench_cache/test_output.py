@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +13,18 @@ from rich.console import Console
 
 from pagecast.studies import wrench_cache
 from pagecast.studies.wrench_cache import panels
+from pagecast.studies.wrench_cache.conclusion import conclusion
+from pagecast.studies.wrench_cache.experiments import EXPERIMENTS
 from pagecast.studies.wrench_cache.figures import content_after_operations, draw
+from pagecast.studies.wrench_cache.forecast import run_case
 from pagecast.studies.wrench_cache.recordings import Profile
-from pagecast.studies.wrench_cache.results import operations_table, times_table
+from pagecast.studies.wrench_cache.report import build
+from pagecast.studies.wrench_cache.results import (
+    deviation_table,
+    operations_table,
+    summary_table,
+    times_table,
+)
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +64,78 @@ def test_the_terminal_shows_the_rivals_and_the_published_simulators(outcome):
 
 def test_the_terminal_fits_into_80_columns(outcome):
     assert "…" not in printed(outcome)
+
+
+def test_lines_that_are_not_for_a_terminal_have_no_blanks_at_their_ends(outcome):
+    assert not re.search(r" +$", printed(outcome), re.MULTILINE)
+
+
+def test_the_terminal_ends_with_the_conclusion(outcome):
+    assert printed(outcome, width=1000).endswith("\n\n" + "\n".join(conclusion(outcome)) + "\n")
+
+
+def test_the_conclusion_is_made_from_the_numbers(outcome):
+    repeated, cluster, rivals = conclusion(outcome)
+    assert "wrench repeats their published outputs of WRENCH-cache (camera_ready) to 0.00 %" in repeated
+    assert "0 of 416 operations" in repeated
+    assert "is 31.5 % in Exp 1, 394.8 % in Exp 2, 40.2 % in Exp 3 and 47.1 % in Exp 4; that of the" in cluster
+    assert rivals.startswith("Of the rivals, no-cache has 345.7 % in Exp 1,")
+    assert rivals.endswith("; --machine wrench-cluster asks the same of the machine as it was measured.")
+
+
+def test_the_conclusion_about_the_measured_machine(forecaster):
+    outcome = wrench_cache.run(
+        experiments=["1"], models=["wrench"], machine="wrench-cluster", seeds=1, simulate=forecaster
+    )
+    repeated, cluster, rivals = conclusion(outcome)
+    assert repeated.endswith("for which the authors published nothing to repeat.")
+    assert "; without the measurements that the machine was made from, " in cluster
+    assert rivals == "No rival was asked; all on wrench-cluster."
+
+
+def test_tables_explain_their_columns(outcome):
+    note = summary_table(outcome).note
+    for name in summary_table(outcome).columns[2:]:
+        assert f"{name}:" in note or f"{name}," in note
+    assert deviation_table(outcome).note.startswith("camera_ready: ")
+
+
+def test_deviations_have_the_same_number_of_digits(outcome):
+    assert {len(cell.partition(".")[2]) for row in deviation_table(outcome).rows for cell in row[2:4]} == {2}
+
+
+def test_simulation_time_is_the_median_of_five_runs(forecaster):
+    seeds = []
+
+    def counting(*case, seed, **rest):
+        seeds.append(seed)
+        return forecaster(*case, seed=seed, **rest)
+
+    options = {"model": "wrench", "machine": None, "overrides": (), "simulate": counting}
+    for number, expected in (("1", [0]), ("2", [0] * 5), ("3", [0] * 5)):
+        seeds.clear()
+        experiment = EXPERIMENTS[number]
+        run = run_case(experiment, experiment.cases[0], seeds=range(1), **options)
+        assert seeds == expected
+        assert run.range_s("read 1") is None
+    seeds.clear()
+    run_case(EXPERIMENTS["2"], EXPERIMENTS["2"].cases[0], seeds=range(7), **options)
+    assert seeds == list(range(7))
+
+
+def test_captions_say_only_what_is_drawn(outcome, forecaster):
+    def caption(of):
+        return next(
+            figure
+            for section in build(of).sections
+            for figure in section.figures
+            if figure.name == "Figure 4b"
+        ).caption
+
+    assert "Points" not in caption(outcome)
+    times = np.arange(0.0, 100.0)
+    profiles = {"20 GB": Profile(times, times, times, times)}
+    assert "Points are the kernel's counters" in caption(replace(outcome, profiles=profiles))
 
 
 def test_the_terminal_says_what_is_left_out(outcome):
@@ -130,9 +212,10 @@ def test_cached_files_are_taken_after_reads_and_writes(outcome):
     assert content["write 2"] == [20e9, 20e9, 20e9, 0]
 
 
-def test_the_report_names_its_inputs_and_the_command(html):
-    for text in ("a test", "wrench-cluster-published (000000000000) in Exp 1, 2, 3, 4", "CLUSTER 2021"):
-        assert text in html
+def test_the_report_begins_with_conclusion_inputs_and_command(html, outcome):
+    for text in ("a test", "CLUSTER 2021", *conclusion(outcome)):
+        assert text in html.replace("&#39;", "'")
+    assert "Exp 1, 2, 3, 4: wrench-cluster-published, one host (hash 000000000000)" in html
 
 
 def test_the_report_holds_every_figure_and_needs_nothing_else(html):

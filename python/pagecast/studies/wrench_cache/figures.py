@@ -8,7 +8,7 @@ import numpy as np
 
 from pagecast.plot.style import GREY
 from pagecast.studies.wrench_cache import panels
-from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, TASK_OPERATIONS
+from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, TASK_OPERATIONS, main_model
 from pagecast.studies.wrench_cache.forecast import CaseRun, Columns
 from pagecast.studies.wrench_cache.published import published_rows
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pagecast.studies.wrench_cache.study import WrenchCacheOutcome
 
-__all__ = ["content_after_operations", "draw", "main_model"]
+__all__ = ["content_after_operations", "draw"]
 
 
 def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
@@ -50,11 +50,6 @@ def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
             for name, (experiments, maker) in makers.items()
             if any(number in outcome.experiments for number in experiments)
         }
-
-
-def main_model(models: Sequence[str]) -> str:
-    """Name the model whose memory is drawn: the first that has a cache of finite size, if there is one."""
-    return next((model for model in models if model not in ("no-cache", "endless-cache")), models[0])
 
 
 def _figure_4a(outcome: "WrenchCacheOutcome") -> "Figure":

@@ -19,6 +19,7 @@ from pagecast.plot.style import (
 )
 from pagecast.studies.wrench_cache.experiments import TASK_OPERATIONS
 from pagecast.studies.wrench_cache.forecast import CaseRun, Columns
+from pagecast.studies.wrench_cache.published import REPEATED_BY
 from pagecast.studies.wrench_cache.recordings import Profile
 from pagecast.studies.wrench_cache.tables import cached_files, measured, published_run_times
 
@@ -39,9 +40,6 @@ __all__ = [
 GB: Final = 1e9
 FIRST_ERROR: Final = 1.0
 """Errors below 1 % are drawn at 1 %: a logarithmic axis has no zero."""
-
-REPEATED_BY: Final = {"WRENCH-cache": "wrench", "WRENCH": "no-cache"}
-"""Which of our models repeats which published simulator; both have its colour."""
 
 FILE_COLOURS: Final = SEQUENCE[:4]
 

@@ -12,10 +12,13 @@ from pagecast.studies.wrench_cache.forecast import CaseRun
 from pagecast.studies.wrench_cache.rows import row
 from pagecast.studies.wrench_cache.tables import measured, published
 
-__all__ = ["VINTAGES", "Deviation", "deviations", "published_rows", "simulators", "vintage_of"]
+__all__ = ["REPEATED_BY", "VINTAGES", "Deviation", "deviations", "published_rows", "simulators", "vintage_of"]
 
 VINTAGES: Final = ("camera_ready", "v1")
 """The two states of the authors' code and outputs; README.md says how they differ."""
+
+REPEATED_BY: Final = {"WRENCH-cache": "wrench", "WRENCH": "no-cache"}
+"""Which of our models repeats which published simulator."""
 
 FAR: Final = 0.15
 """A deviation above this counts as far."""

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Final
 
 from pagecast.report.document import Figure, Report, Section, Table
 from pagecast.report.svg import to_svg
-from pagecast.studies.wrench_cache.figures import draw, main_model
+from pagecast.studies.wrench_cache.conclusion import conclusion
+from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, main_model
+from pagecast.studies.wrench_cache.figures import draw
+from pagecast.studies.wrench_cache.forecast import TIMINGS
 from pagecast.studies.wrench_cache.results import (
     deviation_table,
     operations_table,
@@ -28,11 +31,7 @@ CAPTIONS: Final = {
     "4a": (
         "Absolute error of each operation of Exp 1. n = 1 run per size; errors below 1 % are drawn at 1 %."
     ),
-    "4b": (
-        "Memory during Exp 1 under {model}. Points are the kernel's counters, samples of each second "
-        "thinned out; cached is without shared memory, which is 2 to 5 GB; used includes that and about 1 "
-        "GB of the system."
-    ),
+    "4b": ("Memory during Exp 1 under {model}."),
     "4c": (
         "Page cache after each operation of Exp 1 under {model}, files stacked: the upper edge of a band is "
         "the sum up to that file. Points are measured, in another run than the times, and rounded to 0.1 or "
@@ -57,10 +56,16 @@ CAPTIONS: Final = {
     ),
     "7 by task": "Exp 3 task by task. Tasks 2 and 3 differ much between repetitions.",
     "8": (
-        "Time to simulate one case. Lines: this run on this computer, reading the scenario included. "
-        "Markers: published by the authors, whole program, on theirs."
+        "Time to simulate one case. Lines: median of {timings} runs on this computer, reading the scenario "
+        "included. Markers: published by the authors, whole program, on theirs."
     ),
 }
+
+WITH_PROFILES: Final = (
+    " Points are the kernel's counters, samples of each second thinned out; cached is without shared memory, "
+    "which is 2 to 5 GB; used includes that and about 1 GB of the system."
+)
+WITHOUT_PROFILES: Final = " The memory measured meanwhile is not drawn: it needs --data."
 
 PITFALLS: Final = (
     "Exp 1 and Exp 4 were measured once: no spread is known.",
@@ -90,6 +95,7 @@ def build(outcome: "WrenchCacheOutcome") -> Report:
     return Report(
         title="WRENCH-cache: forecast and measured",
         lead=LEAD,
+        conclusion=conclusion(outcome),
         facts=_facts(outcome),
         sections=tuple(_sections(outcome, figures)),
     )
@@ -99,9 +105,9 @@ def _figures(outcome: "WrenchCacheOutcome") -> Iterator[tuple[str, Figure]]:
     on = f" Machine simulated: {', '.join(outcome.machines)}."
     model = main_model(outcome.models)
     for name, figure in draw(outcome).items():
-        caption = CAPTIONS[name].format(model=model)
-        if name == "4b" and not outcome.profiles:
-            caption += " The measured profiles are left out: they need --data."
+        caption = CAPTIONS[name].format(model=model, timings=max(TIMINGS, outcome.seeds))
+        if name == "4b":
+            caption += WITH_PROFILES if outcome.profiles else WITHOUT_PROFILES
         svg = to_svg(figure, name=f"figure-{name.replace(' ', '-')}")
         yield name, Figure(f"Figure {name}", svg, caption + on)
 
@@ -152,4 +158,9 @@ def _machines(outcome: "WrenchCacheOutcome") -> Iterator[str]:
         if run.experiment not in found:
             found.append(run.experiment)
     for (machine, digest), numbers in experiments.items():
-        yield f"{machine} ({digest[:12]}) in Exp {', '.join(numbers)}"
+        hosts = len(EXPERIMENTS[numbers[0]].hosts)
+        yield (
+            f"Exp {', '.join(numbers)}: {machine}, "
+            f"{'one host' if hosts == 1 else f'{hosts} such hosts and the network between them'} "
+            f"(hash {digest[:12]})"
+        )

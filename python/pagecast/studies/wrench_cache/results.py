@@ -94,7 +94,7 @@ def summary_table(outcome: "WrenchCacheOutcome") -> Table:
             "median",
             "p90",
             "total",
-            "n",
+            "rows",
             *(["judged"] if is_calibrated else []),
         ),
         rows=rows[:-1],
@@ -104,10 +104,19 @@ def summary_table(outcome: "WrenchCacheOutcome") -> Table:
 
 
 _SUMMARY_NOTE: Final = (
-    "Averaged over the operations of a case first; mean, median and 90th percentile are over the cases. "
-    "total: signed error of the sum of all times of a case, mean over the cases."
+    "Errors are averaged over the operations of a case (a size, or a number of applications) first. "
+    "mean, median, p90: the mean, the median and the 90th percentile of that over the cases. total: signed "
+    "error of the sum of all times of a case, mean over the cases. rows: how many operations were compared."
 )
-_JUDGED_NOTE: Final = " judged: mean without the measurements that the machine file was made from."
+_JUDGED_NOTE: Final = (
+    " judged: the mean once more, of those rows only whose measurement did not go into the machine file."
+)
+_VINTAGE_NOTES: Final = {
+    "camera_ready": "camera_ready: what the authors' simulators gave at the time of the printed paper; "
+    "--set model.wrench.vintage=v1 takes their state before May 2021.",
+    "v1": "v1: what the authors' simulators gave before May 2021; camera_ready, which is the default, is "
+    "their state at the time of the printed paper.",
+}
 
 
 def deviation_table(outcome: "WrenchCacheOutcome") -> Table | None:
@@ -123,13 +132,14 @@ def deviation_table(outcome: "WrenchCacheOutcome") -> Table | None:
                 d.experiment,
                 f"{d.model} from {d.simulator}",
                 f"{100 * d.mean:.2f}",
-                f"{100 * d.worst:.1f}",
+                f"{100 * d.worst:.2f}",
                 f"{d.far} of {d.n}",
                 _short(d.worst_at) if d.worst >= 0.001 else "",
             )
             for d in found
         ],
         text_columns=2,
+        note=_VINTAGE_NOTES.get(outcome.vintage, ""),
     )
 
 
@@ -137,7 +147,7 @@ def operations_table(outcome: "WrenchCacheOutcome") -> Table:
     """Make the table of mean absolute errors of each operation, over the cases of its experiment."""
     theirs = published_rows(outcome.experiments, outcome.vintage)
     errors: dict[tuple[str, str], dict[str, list[float]]] = {}
-    for rows, suffix in ((outcome.rows, ""), (theirs, " (published)")):
+    for rows, suffix in ((outcome.rows, ""), (theirs, "\n(published)")):
         for row in rows:
             models = errors.setdefault((row.experiment, row.operation), {})
             models.setdefault(row.model + suffix, []).append(abs(row.error))

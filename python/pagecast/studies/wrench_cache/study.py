@@ -193,6 +193,7 @@ def _provenance(
     runs: Sequence[CaseRun], seeds: int, overrides: Sequence[str], data: Path | None, command: str
 ) -> dict[str, object]:
     import pagecast
+    from pagecast.api import shown
 
     machines = {(run.experiment, run.machine): run.result.provenance["machine_hash"] for run in runs}
     return {
@@ -206,5 +207,5 @@ def _provenance(
         ],
         "seeds": list(range(seeds)),
         "overrides": list(overrides),
-        "data": str(data) if data else None,
+        "data": shown(data) if data else None,
     }

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Final
 
-from pagecast.report.terminal import print_table
+from pagecast.report.terminal import print_plain, print_table
+from pagecast.studies.wrench_cache.conclusion import conclusion
 from pagecast.studies.wrench_cache.results import deviation_table, summary_table, times_table
 
 if TYPE_CHECKING:
@@ -17,15 +18,14 @@ SHOWN: Final = {"2": (1, 8, 16, 31), "3": (1, 8, 16, 32)}
 
 
 def print_outcome(outcome: "WrenchCacheOutcome", console: "Console") -> None:
-    """Print a table per experiment, how closely published simulators are repeated, and the errors."""
+    """Print a table per experiment, how closely published outputs are repeated, errors, and a conclusion."""
     seeds = "seed 0" if outcome.seeds == 1 else f"mean of seeds 0 to {outcome.seeds - 1} (ranges: report)"
-    console.print(
-        f"WRENCH-cache (Do et al., CLUSTER 2021) on {', '.join(outcome.machines)}, {seeds}", highlight=False
-    )
+    print_plain(f"WRENCH-cache (Do et al., CLUSTER 2021) on {', '.join(outcome.machines)}, {seeds}", console)
     for number in outcome.experiments:
         print_table(times_table(outcome, number, applications=SHOWN.get(number, ()), ranges=False), console)
     if (deviation := deviation_table(outcome)) is not None:
         print_table(deviation, console)
     print_table(summary_table(outcome), console)
     for line in outcome.left_out:
-        console.print(f"Left out: {line}.", style="dim", highlight=False)
+        print_plain(f"Left out: {line}.", console, style="dim")
+    print_plain("\n" + "\n".join(conclusion(outcome)), console)

@@ -1,0 +1,68 @@
+"""Times and shares as a person at a terminal reads them; exact numbers are in ``--json`` and ``--out``."""
+
+__all__ = ["seconds", "seconds_and_more", "shares", "span"]
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_LONG = ((2 * 86400, 86400, "days"), (2 * 3600, 3600, "h"), (2 * 60, 60, "min"))
+"""From how many seconds on another unit helps, its seconds, and its name."""
+
+_SMALL_SHARE = 0.01
+_MOST_SMALL = 2
+
+
+def seconds(time_s: float) -> str:
+    """Give a time with three significant digits, or in whole seconds from 100 s on."""
+    if time_s >= 99.95:
+        return f"{time_s:.0f} s"
+    rounded = float(f"{time_s:.3g}")
+    if rounded <= 0:
+        return "0 s"
+    scale, unit = next(((scale, unit) for scale, unit in _UNITS if rounded >= scale), _UNITS[-1])
+    value = rounded / scale
+    digits = 0 if unit == "ns" or value >= 99.95 else 1 if value >= 9.995 else 2
+    return f"{value:.{digits}f} {unit}"
+
+
+def seconds_and_more(time_s: float) -> str:
+    """Give a time, a long one in minutes, hours or days as well."""
+    for least, scale, unit in _LONG:
+        if time_s >= least:
+            return f"{seconds(time_s)} ({time_s / scale:.1f} {unit})"
+    return seconds(time_s)
+
+
+def span(least_s: float, greatest_s: float) -> str:
+    """Give two times as "1.20 to 3.40 s", and nothing if no difference is seen."""
+    least, greatest = seconds(least_s), seconds(greatest_s)
+    if least == greatest:
+        return ""
+    value, unit = least.split()
+    return f"{value if unit == greatest.split()[1] else least} to {greatest}"
+
+
+def shares(parts_s: dict[str, float]) -> list[str]:
+    """Say where the time went, in whole percent that add up to 100, largest first.
+
+    Parts below 1 % are named without a number, or counted if there are many.
+    """
+    total = sum(parts_s.values())
+    parts = sorted(((part / total, name) for name, part in parts_s.items() if part > 0), reverse=True)
+    large = [(share, name.replace("_", " ")) for share, name in parts if share >= _SMALL_SHARE]
+    small = [name.replace("_", " ") for _, name in parts[len(large) :]]
+    *percents, rest = _percents([*(share for share, _ in large), 1 - sum(share for share, _ in large)])
+    said = [
+        f"{name} {'>99' if percent == 100 and small else percent} %"
+        for (_, name), percent in zip(large, percents, strict=True)
+    ]
+    if len(small) > _MOST_SMALL:
+        return [*said, f"and {rest or '<1'} % in {len(small)} more parts"]
+    return [*said, *(f"{name} <1 %" for name in small)]
+
+
+def _percents(fractions: list[float]) -> list[int]:
+    """Round so that the sum stays 100: those with the largest remainders are rounded up."""
+    floors = [int(100 * fraction) for fraction in fractions]
+    by_remainder = sorted(range(len(floors)), key=lambda k: floors[k] - 100 * fractions[k])
+    for k in by_remainder[: max(100 - sum(floors), 0)]:
+        floors[k] += 1
+    return floors

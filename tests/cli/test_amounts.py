@@ -1,0 +1,58 @@
+"""Times and shares as the terminal shows them."""
+
+import pytest
+
+from pagecast.cli.amounts import seconds, seconds_and_more, shares, span
+
+
+@pytest.mark.parametrize(
+    ("time_s", "text"),
+    [
+        (0.0, "0 s"),
+        (5e-9, "5 ns"),
+        (93.129e-6, "93.1 us"),
+        (999.6e-6, "1.00 ms"),
+        (0.5, "500 ms"),
+        (0.9996, "1.00 s"),
+        (9.996, "10.0 s"),
+        (43.011, "43.0 s"),
+        (99.96, "100 s"),
+        (310221.4, "310221 s"),
+    ],
+)
+def test_a_time_has_three_digits_or_whole_seconds(time_s, text):
+    assert seconds(time_s) == text
+
+
+@pytest.mark.parametrize(
+    ("time_s", "text"),
+    [
+        (119.0, "119 s"),
+        (120.0, "120 s (2.0 min)"),
+        (7200.0, "7200 s (2.0 h)"),
+        (310221.0, "310221 s (3.6 days)"),
+    ],
+)
+def test_a_long_time_is_said_in_a_larger_unit_too(time_s, text):
+    assert seconds_and_more(time_s) == text
+
+
+def test_a_span_names_a_common_unit_once():
+    assert span(1.0, 12.0) == "1.00 to 12.0 s"
+    assert span(0.5, 12.0) == "500 ms to 12.0 s"
+    assert span(12.0, 12.0001) == ""
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"cpu_copy": 2.0}, ["cpu copy 100 %"]),
+        ({"throttled": 97.0, "cpu_copy": 3.0}, ["throttled 97 %", "cpu copy 3 %"]),
+        ({"a": 1.0, "b": 1.0, "c": 1.0}, ["c 34 %", "b 33 %", "a 33 %"]),
+        ({"throttled": 999.0, "network": 1.0}, ["throttled >99 %", "network <1 %"]),
+        ({"a": 97.0, "b": 0.9, "c": 0.9, "d": 0.9, "e": 0.3}, ["a 97 %", "and 3 % in 4 more parts"]),
+        ({"a": 999.7, "b": 0.1, "c": 0.1, "d": 0.1}, ["a >99 %", "and <1 % in 3 more parts"]),
+    ],
+)
+def test_shares_add_up_and_leave_nothing_out(parts, said):
+    assert shares(parts) == said
