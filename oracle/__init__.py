@@ -1,7 +1,7 @@
 """The policies again in plain Python: slow and obvious, the oracle for tests.
 
-What it models: the WRENCH-cache simulator (`wrench`) and the two rivals (`no-cache`, `endless-cache`) on machines
-with disks, memory, processors and a network, and the four experiments of the WRENCH-cache paper.
+What it models: the WRENCH-cache simulator (`wrench`) and the two rivals (`no-cache`, `endless-cache`) on
+machines with disks, memory, processors and a network, and the four experiments of the WRENCH-cache paper.
 Source: the published outputs and descriptions (README.md here says which rule reproduces which of them).
 Leaves out: the `kernel` and `cawl` policies. Nothing of pagecast is imported; only the standard library is.
 

@@ -1,10 +1,11 @@
 """The rival `endless-cache`: whatever was touched before is in memory, and memory never fills.
 
-What it models: per host the byte ranges of each file that were read or written there. A read takes the missing
-bytes from the device (one flow), then the present ones from memory (one flow); a write goes to memory (one
-flow). Which bytes are present is looked up when a read begins; bytes count as touched when the operation ends.
+What it models: per host the byte ranges of each file that were read or written there. A read takes the
+missing bytes from the device (one flow), then the present ones from memory (one flow); a write goes to memory
+(one flow). Which bytes are present is looked up when a read begins; they count as touched when it ends.
 Source: the naive bound from the other side.
-Leaves out: flushing (dirty data never reach a device; drop_caches forgets them), capacity, fsync (takes no time).
+Leaves out: flushing (dirty data never reach a device; drop_caches forgets them), capacity, fsync (takes no
+time).
 """
 
 from .engine import Engine

@@ -1,9 +1,10 @@
 """Processes and their event loop.
 
-What it models: programs as Python generators. A process yields what it waits for: a `Flow`, a `Sleep`, a `Wait`
-(for a signal); it goes on when that is over. A sub-procedure is called with `yield from`.
-Order at one instant (README.md, rule 5): flows that are done, by their numbers; then wake-ups, in the order in
-which they were asked for; then the hosts' turns, by host; then the rates are solved once.
+What it models: programs as Python generators. A process yields what it waits for: a `Flow`, a `Sleep`, a
+`Wait` (for a signal); it goes on when that is over. A sub-procedure is called with `yield from`.
+Source: the order of things at one instant, README.md, rule 5: flows that are done, by their numbers; then
+wake-ups, in the order in which they were asked for; then the hosts' turns, by host; then rates are solved.
+Leaves out: interrupts; whoever waits cannot be called off.
 """
 
 import heapq

@@ -2,8 +2,8 @@
 
 What it models: the platform and the programs as the published simulators have them (not the real cluster).
 Source: the paper, and the parameters in the authors' public repository.
-Leaves out: how the operations of Exp 4 really interleave with computing (the simulators read all, compute, write
-all).
+Leaves out: how the operations of Exp 4 really interleave with computing (the simulators read all, compute,
+write all).
 """
 
 from .machine import Device, Host, Link, Mount

@@ -115,7 +115,7 @@ class Network:
         return resource
 
     def start(self, flow: Flow) -> None:
-        """Let a flow in (`size` > 0). Its rate counts from the next `solve`, which comes before time moves."""
+        """Let a flow in (`size` > 0). It moves from the next `solve` on, which comes before time does."""
         assert flow.size > 0, "a flow of 0 bytes is done at once and never started"
         flow.number = self.started
         self.started += 1
@@ -145,9 +145,9 @@ class Network:
             done[i] = f
         return done
 
-    # -- rates ---------------------------------------------------------------------------------------------
+    # -- rates ---------------------------------------------------------------------------
     def solve(self) -> None:
-        """Find the rates for the flows that are in now. Called once per instant, after all that happens at it."""
+        """Find the rates for the flows that are in now. Called after all that happens at an instant."""
         if not self.is_stale:
             return
         self.is_stale = False
@@ -190,7 +190,7 @@ class Network:
 def _fill(
     resources: list[Resource], flows: list[Flow], binds: dict[Flow, Counter], level: dict[Counter, float]
 ) -> None:
-    """Progressive filling: raise all rates together; what binds first fixes its flows; go on with the rest."""
+    """Progressive filling: raise all rates together; what binds first fixes its flows; and so on."""
     rate: dict[Flow, float] = {}
     while len(rate) < len(flows):
         lowest, narrowest = math.inf, None

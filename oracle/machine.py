@@ -4,8 +4,8 @@ What it models: a device (disk or memory) with a read and a write rate and a way
   total     reads and writes together at most max(read, write), as SimGrid's disks do it
   separate  each side for itself
   time      one head: a byte written costs read/write as much as a byte read
-Rates of a disk may depend on the number of streams. A link is one resource for both directions. Processors are
-one resource of a nanosecond (a "byte") per nanosecond and core.
+Rates of a disk may depend on the number of streams. A link is one resource for both directions. Processors
+are one resource of a nanosecond (a "byte") per nanosecond and core.
 Source: SimGrid's disk model (resource layout), README.md of this folder.
 Leaves out: latency and requests of disks, seeks, queue depth. A link's latency is used by `wrench` only.
 """

@@ -1,7 +1,7 @@
 """What a policy is asked.
 
-What it models: the calls that reach the page caches of all hosts, checked and with their ranges resolved (scenario.py does
-that). A policy overrides what it cares about; the rest takes no time and changes nothing.
+What it models: the calls that reach the page caches of all hosts, checked and with their ranges resolved by
+scenario.py. A policy overrides what it cares about; the rest takes no time and changes nothing.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Policy:
     def __init__(self, engine: Engine, machine: Machine):
         self.engine, self.machine = engine, machine
 
-    # -- these take time ---------------------------------------------------------------------------------------
+    # -- these take time -----------------------------------------------------------------
     def read(self, call: Call) -> Steps:
         raise NotImplementedError
 
@@ -42,7 +42,7 @@ class Policy:
     def fsync(self, host: str, path: str) -> Steps:
         yield from ()
 
-    # -- these do not ------------------------------------------------------------------------------------------
+    # -- these do not --------------------------------------------------------------------
     def preload(self, host: str, path: str, size: int) -> None:
         """The first bytes of a file are cached, clean, before time 0."""
 

@@ -1,8 +1,8 @@
 """A scenario (machine, files, processes), and what it means to run one under a model.
 
-What it models: processes that do one operation after another; a process may wait for others to end before it
-starts. Operations: read, write, fsync, open, truncate, unlink, fadvise (dontneed), drop_caches, compute, sleep,
-alloc, free.
+What it models: processes that do one operation after another; a process may wait for others to end before
+it starts. Operations: read, write, fsync, open (which makes the file), truncate, unlink, fadvise (dontneed),
+drop_caches, compute, sleep, alloc, free.
 Source: README.md of this folder.
 Leaves out: full disks, events that processes signal to each other.
 """
@@ -26,7 +26,10 @@ class ImpossibleError(Exception):
 
 @dataclass(frozen=True)
 class Op:
-    """One operation. `size` is how much is read (None: to the end), written, truncated to, taken or freed (None: all)."""
+    """One operation.
+
+    `size` is how much is read (None: up to the end), written, truncated to, taken or given back (None: all).
+    """
 
     kind: str
     path: str = ""

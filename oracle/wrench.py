@@ -1,15 +1,15 @@
 """The `wrench` policy: the data-block model of WRENCH-cache.
 
-What it models: per host a page cache as two lists of blocks (inactive, active; oldest in front), a dirty limit,
-forced flushing, eviction, a periodic flusher, and files on another host as in the paper's NFS experiment.
-Source: the paper's algorithms, and its published outputs wherever the text leaves a choice (README.md, "wrench").
-Leaves out: a background threshold, read-ahead, offsets in files. README.md says what is ours: the publication has no
-fsync, truncate, unlink, drop_caches, alloc, overwriting, no local write-through, and no way out when memory is full.
+What it models: per host a page cache as two lists of blocks (inactive, active; oldest in front), a dirty
+limit, forced flushing, eviction, a periodic flusher, and files on another host as in the NFS experiment.
+Source: the paper's algorithms, and its published outputs wherever the text leaves a choice. README.md lists
+these choices, and what is ours because the publication has nothing: fsync, truncate, overwriting and so on.
+Leaves out: a background threshold, read-ahead, offsets in files.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-import math
 
 from .engine import Engine, Signal, Sleep, Steps, Wait, to_ns
 from .machine import Machine, Mount
@@ -37,22 +37,19 @@ class Cache:
         machine: Machine,
         host: str,
         *,
+        chunk_bytes: int,
         dirty_ratio: float,
-        evicts_active: bool,
-        writer_keeps_own: bool,
+        is_newer: bool,
     ):
         self.engine, self.machine, self.host = engine, machine, host
-        self.dirty_ratio, self.evicts_active, self.writer_keeps_own = (
-            dirty_ratio,
-            evicts_active,
-            writer_keeps_own,
-        )
+        self.chunk_bytes, self.dirty_ratio = chunk_bytes, dirty_ratio
+        self.is_newer = is_newer  # also evicts from the active list, and never what is being written
         self.total = self.free = machine.hosts[host].memory_bytes
         self.dirty = 0
         self.inactive: list[Block] = []
         self.active: list[Block] = []
 
-    # -- amounts -----------------------------------------------------------------------------------------------
+    # -- amounts -------------------------------------------------------------------------
     def cached(self) -> int:
         return sum(b.size for b in self.inactive + self.active)
 
@@ -70,7 +67,7 @@ class Cache:
 
     def own(self, file: str) -> str | None:
         """The file that a writer of it does not evict."""
-        return file if self.writer_keeps_own else None
+        return file if self.is_newer else None
 
     def take_anonymous(self, size: int) -> None:
         self.free = max(0, self.free - size)
@@ -78,7 +75,7 @@ class Cache:
     def release_anonymous(self, size: int) -> None:
         self.free = min(self.total, self.free + size)
 
-    # -- flushing ----------------------------------------------------------------------------------------------
+    # -- flushing ------------------------------------------------------------------------
     def flush(self, amount: float, is_meant: Callable[[Block], bool]) -> Steps:
         """Write `amount` of dirty data to disk, inactive list first. Returns how much was written."""
         flushed = yield from self._flush_list(self.inactive, amount, is_meant)
@@ -117,7 +114,7 @@ class Cache:
             yield Wait(signal)
 
     def flusher(self, number: int, period_ns: int, expiry_ns: int) -> Steps:
-        """The periodic flusher of host `number`: one expired block after the other, inactive list first, for ever."""
+        """The periodic flusher of host `number`: one expired block after the other, inactive list first."""
         yield Sleep(0, host=number)
         while True:
             start = self.engine.now_ns
@@ -132,11 +129,11 @@ class Cache:
             if self.engine.now_ns < start + period_ns:
                 yield Sleep(start + period_ns, host=number)
 
-    # -- eviction and balance ----------------------------------------------------------------------------------
+    # -- eviction and balance ------------------------------------------------------------
     def evict(self, amount: int, keep: str | None = None) -> int:
         """Forget `amount` of clean data, oldest first; not of file `keep`. Returns how much was forgotten."""
         evicted = 0
-        for blocks in [self.inactive, self.active] if self.evicts_active else [self.inactive]:
+        for blocks in [self.inactive, self.active] if self.is_newer else [self.inactive]:
             for block in [b for b in blocks if not b.is_dirty and b.file != keep]:
                 if evicted < amount:
                     evicted += self._drop(blocks, block, amount - evicted)
@@ -156,7 +153,7 @@ class Cache:
                 self._drop(blocks, block, block.size)
 
     def _drop(self, blocks: list[Block], block: Block, most: int) -> int:
-        """Forget up to `most` bytes of a block, and return how many. One that leaves whole keeps its size on record."""
+        """Forget up to `most` bytes of a block, and return how many. One that leaves whole keeps its size."""
         size = min(block.size, most)
         if size == block.size:
             blocks.remove(block)
@@ -183,7 +180,7 @@ class Cache:
                     Block(block.file, size, block.is_dirty, block.last_access_ns, block.dirty_since_ns)
                 )
 
-    # -- one chunk ---------------------------------------------------------------------------------------------
+    # -- one chunk -----------------------------------------------------------------------
     def read(self, file: str, file_size: int, size: int, is_fresh: bool) -> Steps:
         """Read a chunk: what is not cached first, then from the lists."""
         from_disk = min(size, max(0, file_size - self.cached_of(file)))
@@ -202,9 +199,9 @@ class Cache:
             self.take_anonymous(size)
 
     def _access(self, file: str, amount: int) -> None:
-        """Move up to `amount` of a file to the end of the active list: dirty blocks as they are, clean ones as one.
+        """Move `amount` of a file to the end of the active list: dirty blocks as they are, clean ones as one.
 
-        Others may have evicted some of it since the read began.
+        There may be less: others may have evicted some of it since the read began.
         """
         clean, left = 0, amount
         for blocks in (self.inactive, self.active):
@@ -234,15 +231,18 @@ class Cache:
         limit = math.floor(self.dirty_ratio * max(0, self.available()))
         room = limit - self.dirty if is_dirty else self.available()
         self.discard_beyond(file, file_size - size)
-        left = size
+        left = to_flush = size
         if room > 0:
             self.evict(min(size, room) - self.free, keep=self.own(file))
-            left -= yield from self._put(file, size, is_dirty)
+            put = yield from self._put(file, size, is_dirty)
+            left -= put
+            to_flush = left if put else self.chunk_bytes
         while left > 0:
-            flushed = yield from self.flush(left, lambda b: True)
+            flushed = yield from self.flush(to_flush, lambda b: True)
             evicted = self.evict(left - self.free, keep=self.own(file))
             put = yield from self._put(file, left, is_dirty)
             left -= put
+            to_flush = left if put else self.chunk_bytes  # ours: else a few bytes are flushed a million times
             if flushed == evicted == put == 0:  # ours: the publication would loop for ever
                 if is_dirty:
                     yield self.machine.writing(self.host, file, left)
@@ -289,7 +289,6 @@ class Wrench(Policy):
     ):
         super().__init__(engine, machine)
         assert vintage in ("camera_ready", "v1")
-        is_newer = vintage == "camera_ready"
         self.chunk_bytes = chunk_bytes
         self.caches: dict[str, Cache] = {}
         for number, host in enumerate(machine.hosts):
@@ -297,9 +296,9 @@ class Wrench(Policy):
                 engine,
                 machine,
                 host,
+                chunk_bytes=chunk_bytes,
                 dirty_ratio=dirty_ratio,
-                evicts_active=is_newer,
-                writer_keeps_own=is_newer,
+                is_newer=vintage == "camera_ready",
             )
             self.caches[host] = cache
             engine.start(cache.flusher(number, to_ns(flush_period_s), to_ns(dirty_expiry_s)))
@@ -311,7 +310,7 @@ class Wrench(Policy):
         """Let everything else that happens at this instant go first."""
         return Sleep(self.engine.now_ns)
 
-    # -- operations --------------------------------------------------------------------------------------------
+    # -- operations ----------------------------------------------------------------------
     def read(self, call: Call) -> Steps:
         cache = self.caches[call.host]
         is_remote = self.machine.is_remote(call.host, call.path)
@@ -359,7 +358,7 @@ class Wrench(Policy):
     def give_back(self, host: str, size: int) -> None:
         self.caches[host].release_anonymous(size)
 
-    # -- files on another host ---------------------------------------------------------------------------------
+    # -- files on another host -----------------------------------------------------------
     def _send(self, mount: Mount, size: int, is_last_first: bool = False) -> Steps:
         """The latency, then a flow over the link."""
         latency_ns = to_ns(self.machine.links[str(mount.link)].latency_s)
@@ -392,7 +391,7 @@ class Wrench(Policy):
         yield from self._pipeline(len(sizes), [serve, send, keep], order=(1, 2, 0))
 
     def _upload(self, call: Call) -> Steps:
-        """A request and its answer; each chunk is sent and written through by the server; an acknowledgement."""
+        """A request and its answer; chunks are sent and written through by the server; an acknowledgement."""
         mount = self.machine.mount_of(call.path)
         server = self.caches[mount.host]
         sizes = self.chunks(call.size)
@@ -410,10 +409,10 @@ class Wrench(Policy):
         yield from self._send(mount, MESSAGE_BYTES, is_last_first=True)
 
     def _pipeline(self, chunks: int, stages: list[Callable[[int], Steps]], order: tuple[int, ...]) -> Steps:
-        """Take chunks through stages that overlap; where several stages can go on at once they do so in this order.
+        """Take chunks through stages that overlap; where several can go on at once they do so in this order.
 
-        A stage has one chunk at a time. It begins chunk k when the stage before has finished k, and the stage after
-        has finished k - 2.
+        A stage has one chunk at a time. It begins chunk k when the stage before has finished k, and the stage
+        after has finished k - 2.
         """
         started, finished = [0] * len(stages), [0] * len(stages)
         all_done = Signal()

@@ -195,6 +195,11 @@ class Scenario:
         return self._core.models
 
     @property
+    def machine(self) -> _core.Machine:
+        """The machine, with what the scenario overrides."""
+        return self._core.machine
+
+    @property
     def hosts(self) -> list[str]:
         """The names of its hosts."""
         return self._core.hosts

@@ -117,6 +117,14 @@ def test_simulate_all_of_many_applications(pagecast):
     ]
 
 
+def test_simulate_names_the_disks_that_make_seeds_differ(pagecast):
+    outcome = pagecast(
+        *("simulate", "scenario.toml", "--model", "wrench", "--seed", "7"),
+        *("--set", "machine.disk.ssd.unevenness=0.025"),
+    )
+    assert outcome.stdout.endswith("\nSeed 7; disk ssd is uneven (2.5 %): other seeds differ.\n")
+
+
 def test_simulate_from_stdin(pagecast):
     text = (pagecast.folder / "scenario.toml").read_bytes()
     outcome = pagecast("simulate", "-", "--json", stdin=text)

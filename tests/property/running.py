@@ -1,14 +1,16 @@
 """The same scenario through the oracle and through the fast core, and both outcomes in the same words."""
 
-import pagecast
-from pagecast.result import Result
+from collections.abc import Iterable
+from typing import Any
+
 from hypothesis import note
 
-import oracle
-from oracle import wrench
+import pagecast
 from oracle.scenario import Result as OracleResult
 from oracle.scenario import Scenario
 from oracle.to_toml import to_toml
+from oracle.wrench import Wrench
+from pagecast.result import Result
 
 Times = dict[tuple[str, int], tuple[str, int, int]]
 """By process and index: the operation, its start and its end in nanoseconds."""
@@ -17,14 +19,18 @@ Blocks = dict[str, list[tuple[str, int, bool, int, int]]]
 """By host and list: path, bytes, whether dirty, when last accessed and when made dirty, in nanoseconds."""
 
 
-def simulate(scenario: Scenario, model: str, options: dict[str, float | str], **keywords) -> Result:
+def simulate(scenario: Scenario, model: str, **options: Any) -> Result:
     """Run the fast core; a failing test prints the scenario, to be run with ``pagecast simulate``."""
-    text = to_toml(scenario, **options)
-    note(f"# --model {model}\n{text}")
-    return pagecast.simulate(pagecast.Scenario.from_toml(text), model=model, **keywords)
+    return simulate_text(to_toml(scenario, **options), model)
 
 
-def nanoseconds(seconds) -> list[int]:
+def simulate_text(text: str, model: str, seed: int = 0) -> Result:
+    """Run the fast core on a scenario file."""
+    note(f"# pagecast simulate --model {model} --seed {seed} of:\n{text}")
+    return pagecast.simulate(pagecast.Scenario.from_toml(text), model=model, seed=seed)
+
+
+def nanoseconds(seconds: Iterable[float]) -> list[int]:
     """Undo the division of whole nanoseconds by 1e9."""
     return [round(second * 1e9) for second in seconds]
 
@@ -32,13 +38,21 @@ def nanoseconds(seconds) -> list[int]:
 def our_times(result: Result) -> Times:
     """Take the times of all operations out of a result."""
     table = result.operations
-    ends = zip(table["operation"], nanoseconds(table["start_s"]), nanoseconds(table["end_s"]), strict=True)
-    return dict(zip(zip(table["process"], table["index"], strict=True), ends, strict=True))
+    times = zip(nanoseconds(table["start_s"]), nanoseconds(table["end_s"]), strict=True)
+    rows = zip(table["process"], table["index"], table["operation"], times, strict=True)
+    return {(process, int(index)): (operation, *time) for process, index, operation, time in rows}
+
+
+def oracle_times(result: OracleResult) -> Times:
+    """Take the times of all operations out of the oracle's result."""
+    return {
+        (done.process, done.index): (done.op.kind, done.start_ns, done.end_ns) for done in result.operations
+    }
 
 
 def our_blocks(result: Result) -> Blocks:
     """Take the lists of blocks out of a result of `wrench`."""
-    table = result._core.columns("blocks")
+    table = result.blocks
     times = [nanoseconds(table[name]) for name in ("accessed_s", "dirtied_s")]
     rows = zip(table["path"], table["bytes"], table["dirty"], *times, strict=True)
     lists: Blocks = {}
@@ -47,12 +61,7 @@ def our_blocks(result: Result) -> Blocks:
     return lists
 
 
-def oracle_times(result: OracleResult) -> Times:
-    """Take the times of all operations out of the oracle's result."""
-    return {(each.process, each.index): (each.op.kind, each.start_ns, each.end_ns) for each in result.operations}
-
-
-def oracle_blocks(policy: wrench.Wrench) -> Blocks:
+def oracle_blocks(policy: Wrench) -> Blocks:
     """Take the lists of blocks out of the oracle's `wrench`."""
     lists = {
         f"{host} {name}": [

@@ -125,6 +125,12 @@ impl Scenario {
         self.0.models.clone()
     }
 
+    /// The machine, with what the scenario overrides.
+    #[getter]
+    fn machine(&self) -> Machine {
+        Machine(self.0.machine.clone())
+    }
+
     /// The names of its hosts.
     #[getter]
     fn hosts(&self) -> Vec<&str> {

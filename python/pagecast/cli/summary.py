@@ -1,6 +1,7 @@
 """What ``pagecast simulate`` prints: the operations, the totals, and what the memory held."""
 
 import os
+import tomllib
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -45,7 +46,22 @@ def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool 
         print_plain("\n".join(lines) + "\n", console)
     for table in _totals_that_fit(console, results):
         print_plain(table, console)
-    print_plain(f"Seed {results[0].seed}.", console)
+    print_plain(_seed(scenario, results[0].seed), console)
+
+
+def _seed(scenario: Scenario, seed: int) -> str:
+    """Say whether another seed would change anything."""
+    machine = tomllib.loads(scenario.machine.to_toml())
+    hosts = machine.get("host", {"": machine.get("machine", {})})
+    uneven = [
+        f"disk {name}{f' of {host}' if len(hosts) > 1 else ''} is uneven ({100 * disk['unevenness']:.3g} %)"
+        for host, described in hosts.items()
+        for name, disk in described.get("disk", {}).items()
+        if disk.get("unevenness")
+    ]
+    if not uneven:
+        return f"Seed {seed}; no disk is uneven: other seeds give the same."
+    return f"Seed {seed}; {', '.join(uneven)}: other seeds differ."
 
 
 def _left_out(rows: int, hidden: int) -> Iterator[str]:
