@@ -58,8 +58,12 @@ fn flows(criterion: &mut Criterion) {
     group.sample_size(10);
     for flows in [10, 1_000, 100_000] {
         group.throughput(Throughput::Elements(flows as u64 * ROUNDS));
-        group.bench_with_input(BenchmarkId::new("own disk", flows), &flows, |bench, &n| bench.iter(|| run(n, n)));
-        group.bench_with_input(BenchmarkId::new("one disk", flows), &flows, |bench, &n| bench.iter(|| run(n, 1)));
+        group.bench_with_input(BenchmarkId::new("own disk", flows), &flows, |bench, &n| {
+            bench.iter(|| run(n, n))
+        });
+        group.bench_with_input(BenchmarkId::new("one disk", flows), &flows, |bench, &n| {
+            bench.iter(|| run(n, 1))
+        });
     }
     group.finish();
 }

@@ -115,6 +115,7 @@ fn a_write_that_does_not_fit_names_the_disk() {
 
 #[test]
 fn a_disk_can_be_filled_to_the_last_byte() {
+    case().file("/data/f", "100 GB").process("p", &["open = '/data/f'"]).run("no-cache");
     let full = ["write = '/data/g', size = '99 GB'", "write = '/data/f', size = '1 GB'"];
     case().file("/data/f", "1 GB").process("p", &full).run("no-cache");
     assert!(error(&["write = '/data/g', size = '99.000000001 GB'"]).contains("needs 99 GB on disk"));
@@ -317,7 +318,7 @@ fn an_interrupt_that_does_not_stop_changes_nothing() {
     let settings = Settings { interrupt: Some(&mut never), ..Settings::default() };
     let result = simulate(&scenario, "no-cache", settings).expect("it goes through");
     assert_eq!(result.end, Nanos(5_000_000_000_000));
-    assert!(asked >= 5, "asked {asked} times in 5000 operations");
+    assert!((5..=15).contains(&asked), "asked {asked} times in 5000 operations");
 }
 
 #[test]

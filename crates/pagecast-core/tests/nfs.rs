@@ -219,7 +219,11 @@ rate = "400 MB/s"
     same(run.seconds("p", 0), MESSAGE + 3.0 + 0.25 + 0.1);
     same(run.seconds("p", 1), 3.0 * MESSAGE + 0.25 + 3.0);
     assert_eq!(case.run("no-cache").seconds("p", 0), 3.0);
-    assert_eq!(run.blocks.host.iter().filter(|&&host| host == 0).count(), 3 + 1, "blocks of both files at the server");
+    assert_eq!(
+        run.blocks.host.iter().filter(|&&host| host == 0).count(),
+        3 + 1,
+        "blocks of both files at the server"
+    );
 }
 
 /// Exp 3 of the WRENCH-cache paper as the authors' simulator has it: disk, memory and link (x 0.97 / 1.05 for SimGrid's network

@@ -26,6 +26,13 @@ fn one_stream_is_served_sooner_and_the_disk_is_as_fast_as_ever() {
 }
 
 #[test]
+fn a_stream_is_served_in_proportion_to_its_weight() {
+    // The weights are 0.677412 and 0.825269: draws computed apart, in Python.
+    let (one, two) = seconds(&two_readers(0.3).seed(1), "no-cache");
+    assert!((two - 18.208_384_333).abs() < 2e-9 && one > two, "{one} and {two}");
+}
+
+#[test]
 fn an_even_disk_serves_all_alike_whatever_the_seed() {
     assert_eq!(seconds(&two_readers(0.0).seed(9), "no-cache"), (20.0, 20.0));
 }

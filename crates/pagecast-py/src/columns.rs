@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use numpy::PyArray1;
-use pagecast_core::result::{BlockTable, EventTable, FileTable, OperationTable, Part, SimulationResult, TimelineTable};
+use pagecast_core::result::{
+    BlockTable, EventTable, FileTable, OperationTable, Part, SimulationResult, TimelineTable,
+};
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};

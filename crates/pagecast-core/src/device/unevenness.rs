@@ -61,6 +61,11 @@ mod tests {
     }
 
     #[test]
+    fn a_unit_is_above_0_and_at_most_1() {
+        assert_eq!([unit(0), unit(u64::MAX)], [(2.0_f64).powi(-53), 1.0]);
+    }
+
+    #[test]
     fn a_stream_keeps_its_weight_and_seeds_differ() {
         assert_eq!(stream_weight(7, "a", "b", 0.2), stream_weight(7, "a", "b", 0.2));
         assert_ne!(stream_weight(7, "a", "b", 0.2), stream_weight(8, "a", "b", 0.2));

@@ -173,3 +173,6 @@ impl Part {
         Self { scenario, hosts: Vec::new(), processes: Vec::new() }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -107,6 +107,14 @@ impl Policy for Played {
 
 /// Two hosts with a disk of 100 MB/s each, and what their processes do, under played policies with the same intent.
 fn play(intent: Intent, processes: &[(&str, &str, &str)]) -> (SimulationResult, Vec<(f64, String)>) {
+    play_on::<Fluid>(intent, processes)
+}
+
+/// The same over a network of one's choice.
+fn play_on<N: Network>(
+    intent: Intent,
+    processes: &[(&str, &str, &str)],
+) -> (SimulationResult, Vec<(f64, String)>) {
     let host = |name: &str| {
         format!(
             "[host.{name}]\ncores = 1\nmemory = {{ size = '1 GB', read = '1 GB/s', write = '1 GB/s' }}\n\
@@ -126,7 +134,7 @@ fn play(intent: Intent, processes: &[(&str, &str, &str)]) -> (SimulationResult, 
         Scenario::from_toml(text.as_bytes(), "test.toml", nowhere, nowhere, &[]).expect("it is right");
     let watch = RefCell::new(Watch { interrupt: None, left: INTERRUPT_EVERY });
     let settings = Settings::default();
-    let mut engine = Engine::<Fluid>::new(&scenario, "no-cache", &settings, &watch, 2).expect("it is right");
+    let mut engine = Engine::<N>::new(&scenario, "no-cache", &settings, &watch, 2).expect("it is right");
     let told = Told::default();
     for host in &mut engine.hosts {
         host.policy = Box::new(Played { intent, told: told.clone(), first: None, calls: 0 });
@@ -202,4 +210,52 @@ fn a_process_goes_on_at_once_when_its_operation_ends_by_news_of_a_rate() {
     let computing =
         result.operations.operation.iter().position(|&name| name == "compute").expect("it computes");
     assert_eq!(result.operations.start[computing], Nanos(5 * SECOND));
+}
+
+#[test]
+fn steps_do_the_same_up_to_a_step_for_each_transfer() {
+    let twice = [READ, READ].join(", ");
+    let processes = [("p", "one", &*twice), ("q", "one", "{ sleep = '5 s' }, { read = '/one/f' }")];
+    for intent in [Intent::Cap, Intent::Cancel, Intent::EndWhenSlower, Intent::Watch] {
+        let ends = [play_on::<Fluid>(intent, &processes).0, play_on::<Stepped>(intent, &processes).0]
+            .map(|result| result.operations.end);
+        for (event, step) in ends[0].iter().zip(&ends[1]) {
+            assert!(event <= step && step.0 - event.0 <= 5_000_000, "{event} and {step}");
+        }
+    }
+}
+
+#[test]
+fn disks_and_mounts_of_other_hosts_are_devices_of_their_own() {
+    let disk = |name: &str| format!("disk.{name} = {{ size = '9 GB', read = '1 MB/s', write = '1 MB/s' }}\n");
+    let mount = |path: &str, source: &str| format!("mount.'{path}'.{source}\n");
+    let memory = "cores = 1\nmemory = { size = '1 GB', read = '1 GB/s', write = '1 GB/s' }\n";
+    let text = [
+        "[host.client]\n",
+        memory,
+        &disk("a"),
+        &mount("/a", "disk = 'a'"),
+        &mount("/b", "nfs = 'server:/a'"),
+        &mount("/c", "nfs = 'server:/b'"),
+        "[host.server]\n",
+        memory,
+        &disk("a"),
+        &disk("b"),
+        &mount("/a", "disk = 'a'"),
+        &mount("/b", "disk = 'b'"),
+        "[link.lan]\nbetween = ['client', 'server']\nrate = '1 MB/s'\n",
+        "[[process]]\nname = 'p'\ndo = [ { sleep = '1 s' } ]\n",
+    ];
+    let nowhere = FilePath::new("");
+    let scenario =
+        Scenario::from_toml(text.concat().as_bytes(), "test.toml", nowhere, nowhere, &[]).expect("right");
+    let watch = RefCell::new(Watch { interrupt: None, left: INTERRUPT_EVERY });
+    let settings = Settings::default();
+    let mut engine = Engine::<Fluid>::new(&scenario, "no-cache", &settings, &watch, 2).expect("it is right");
+    let mut device = |host: usize, path: &str| {
+        let located = engine.namespace.locate(host, &path.into()).expect("it is mounted");
+        engine.view(host, located).device.0
+    };
+    assert_eq!(["/a/f", "/b/f", "/c/f"].map(|path| device(0, path)), [0, 2, 3]);
+    assert_eq!(["/a/f", "/b/f"].map(|path| device(1, path)), [0, 1]);
 }

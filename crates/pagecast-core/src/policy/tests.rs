@@ -34,8 +34,12 @@ fn commands_are_taken_in_the_order_in_which_they_were_given() {
     actions.set_cap(flow, None);
     actions.cancel(flow);
     actions.give_way(7);
-    let expected =
-        [Command::Start(flow, transfer()), Command::SetCap(flow, None), Command::Cancel(flow), Command::GiveWay(7)];
+    let expected = [
+        Command::Start(flow, transfer()),
+        Command::SetCap(flow, None),
+        Command::Cancel(flow),
+        Command::GiveWay(7),
+    ];
     assert_eq!(actions.drain().collect::<Vec<_>>(), expected);
     assert_eq!(actions.take(), []);
 }

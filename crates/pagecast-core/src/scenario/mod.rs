@@ -47,7 +47,7 @@ pub use print::machine_to_toml;
 
 /// Everything a simulation needs but the model and the seed. It can be simulated any number of times.
 pub struct Scenario {
-    /// What is shown in messages for the file it came from, "<python>" or the like otherwise.
+    /// What is shown in messages for the file it came from, `<python>` or the like otherwise.
     pub origin: String,
     /// Models that it asks for by itself.
     pub models: Vec<String>,

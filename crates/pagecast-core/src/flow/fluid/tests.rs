@@ -46,6 +46,25 @@ fn flows_that_cross_one_resource_and_have_no_cap_are_settled_the_quick_way() {
 }
 
 #[test]
+fn of_two_resources_that_bind_alike_the_first_is_charged() {
+    let (mut network, [.., both]) = network();
+    start(&mut network, &[FlowSpec::new(both, 10, 0)]);
+    let mut ended = Vec::new();
+    network.completed(Nanos(1_000_000_000), &mut ended);
+    assert_eq!(ended[0].parts, Parts::of(Part::DeviceRead, Nanos(1_000_000_000)));
+}
+
+#[test]
+fn a_flow_that_is_cancelled_before_it_moves_leaves_the_others_as_they_are() {
+    let (mut network, [one, ..]) = network();
+    let ids = [1, 2].map(|number| FlowId { number, slot: number as u32 });
+    ids.iter().for_each(|&id| network.start(Nanos::ZERO, id, FlowSpec::new(one, 10, 0)));
+    assert_eq!(network.cancel(Nanos::ZERO, ids[0]).done, 0.0);
+    network.settle(Nanos::ZERO, &mut Vec::new());
+    assert_eq!(run(&mut network), [(2, 1.0)]);
+}
+
+#[test]
 fn nothing_is_left_of_flows_that_have_ended() {
     let (mut network, [one, other, both]) = network();
     let watched = FlowSpec { watched: true, ..FlowSpec::new(both, 30, 0) };

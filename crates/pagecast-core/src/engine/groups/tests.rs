@@ -1,0 +1,69 @@
+//! Who belongs to whom.
+
+use std::path::Path;
+
+use super::*;
+use crate::workload::{Program, ProgramError, ProgramSource};
+
+/// Five hosts alike; "b" mounts what "d" exports.
+fn scenario(processes: &str) -> Scenario {
+    let host = |name: &str| {
+        let nfs = if name == "b" { "mount.'/remote'.nfs = 'd:/data'" } else { "" };
+        format!(
+            "[host.{name}]\ncores = 1\nmemory = {{ size = '1 GB', read = '1 GB/s', write = '1 GB/s' }}\n\
+             disk.d = {{ size = '9 GB', read = '1 MB/s', write = '1 MB/s' }}\nmount.'/data'.disk = 'd'\n{nfs}\n"
+        )
+    };
+    let link = "[link.lan]\nbetween = ['b', 'd']\nrate = '1 MB/s'\n";
+    let text = ["a", "b", "c", "d", "e"].map(host).concat() + link + processes;
+    let nowhere = Path::new("");
+    Scenario::from_toml(text.as_bytes(), "test.toml", nowhere, nowhere, &[])
+        .expect("the scenario of a test is right")
+}
+
+fn process(name: &str, host: &str, keys: &str, operations: &str) -> String {
+    format!("[[process]]\nname = '{name}'\nhost = '{host}'\n{keys}\ndo = [ {operations} ]\n")
+}
+
+fn groups(processes: &[String]) -> Vec<u32> {
+    let groups = groups_of_hosts(&scenario(&processes.concat()));
+    assert_eq!(groups.count as u32, groups.of_host.iter().max().expect("there are hosts") + 1);
+    groups.of_host
+}
+
+const NOTHING: &str = "{ sleep = '1 s' }";
+
+#[test]
+fn a_host_belongs_to_the_server_of_its_files() {
+    assert_eq!(groups(&[process("p", "a", "", NOTHING)]), [0, 1, 2, 1, 3]);
+}
+
+#[test]
+fn a_host_belongs_to_those_whose_processes_its_own_wait_for() {
+    let follower = process("q", "a", "after = ['p']", NOTHING);
+    assert_eq!(groups(&[process("p", "e", "", NOTHING), follower]), [0, 1, 2, 1, 0]);
+}
+
+#[test]
+fn hosts_that_wait_for_and_signal_an_event_belong_together() {
+    let waiter = process("p", "c", "", "{ repeat = 2, do = [ { wait = 'x' } ] }");
+    let signaller = process("q", "d", "", "{ signal = 'x' }");
+    let other = process("r", "e", "", "{ signal = 'y' }");
+    assert_eq!(groups(&[waiter, signaller, other]), [0, 1, 1, 1, 2]);
+}
+
+/// A program of which nobody knows anything before it runs.
+struct Unknown;
+
+impl ProgramSource for Unknown {
+    fn start(&self) -> Result<Box<dyn Program>, ProgramError> {
+        Ok(Box::new(std::iter::empty()))
+    }
+}
+
+#[test]
+fn a_program_of_which_nothing_is_known_may_wait_for_anybody() {
+    let mut scenario = scenario(&process("p", "c", "", NOTHING));
+    scenario.processes[0].program = std::sync::Arc::new(Unknown);
+    assert_eq!(groups_of_hosts(&scenario).of_host, [0; 5]);
+}
