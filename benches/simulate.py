@@ -67,6 +67,8 @@ class Outcome:
 
 
 CASES = [
+    Case("the program starts and shows its help", "--help", 1, limit_s=0.3),
+    Case("a Python that imports the package and ends", "import", 1, limit_s=0.15),
     Case("32 applications, 100 MB chunks", "wrench", 32, 100, limit_s=0.005),
     Case("32 applications, 1 MB chunks", "wrench", 32, 1, limit_s=0.5, limit_mb=50),
     Case("one 3 GB application, 1 MB chunks", "wrench", 1, 1),
@@ -172,7 +174,24 @@ def run_oracle(case: Case, repeat: int) -> Outcome:
     return outcome
 
 
-RUNNERS: dict[str, Callable[[Case, int], Outcome]] = {"simgrid": run_simgrid, "oracle": run_oracle}
+def run_program(case: Case, repeat: int) -> Outcome:
+    """Start the program, or only import the package, as often."""
+    program = Path(sys.executable).with_name("pagecast")
+    commands = {"--help": [str(program), "--help"], "import": [sys.executable, "-c", "import pagecast"]}
+    outcome = Outcome(case)
+    for _ in range(repeat):
+        begun = time.perf_counter()
+        subprocess.run(commands[case.engine], check=True, capture_output=True)
+        outcome.wall_s.append(time.perf_counter() - begun)
+    return outcome
+
+
+RUNNERS: dict[str, Callable[[Case, int], Outcome]] = {
+    "simgrid": run_simgrid,
+    "oracle": run_oracle,
+    "--help": run_program,
+    "import": run_program,
+}
 
 
 def in_own_process(index: int, repeat: int) -> Outcome:

@@ -9,9 +9,7 @@ Leaves out speed: benches/simulate.py has the limits of that beside its cases.
 """
 
 import argparse
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -99,32 +97,6 @@ def repeats(experiment: str, percent: float) -> Iterator[Claim]:
     yield Claim(f"Exp {experiment}: operations that deviate by more than 15 %", "<= 5 %", far, command)
 
 
-def quick(text: str, arguments: list[str], limit_s: float) -> Claim:
-    """Claim that a command is quick; the fastest of ten runs counts: others measure the machine's load."""
-
-    def once() -> float:
-        begun = time.perf_counter()
-        subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
-        return time.perf_counter() - begun
-
-    def measure() -> tuple[str, bool]:
-        # The value differs from run to run and would make the page differ too.
-        return "below" if (holds := min(once() for _ in range(10)) <= limit_s) else "above", holds
-
-    return Claim(text, f"<= {limit_s * 1e3:g} ms", measure, "")
-
-
-def importing() -> tuple[str, bool]:
-    """Say whether importing pagecast adds at most 150 ms to starting Python."""
-    code = "import time; t = time.perf_counter(); import pagecast; print(time.perf_counter() - t)"
-    runs = [
-        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-        for _ in range(10)
-    ]
-    holds = min(map(float, runs)) <= 0.150
-    return "below" if holds else "above", holds
-
-
 CLAIMS = [
     *(
         claim
@@ -136,8 +108,6 @@ CLAIMS = [
     near("4", "wrench", 47.12, 2),
     near("1", "no-cache", 345.66, 0.5),
     near("4", "no-cache", 336.58, 0.5),
-    quick("`pagecast --help`", [str(Path(sys.executable).with_name("pagecast")), "--help"], 0.300),
-    Claim("`import pagecast`", "<= 150 ms", importing, ""),
 ]
 
 

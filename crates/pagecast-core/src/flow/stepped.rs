@@ -114,9 +114,11 @@ impl Network for Stepped {
 
     fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>) {
         self.move_to(now);
+        let before: Vec<f64> = self.flows.values().map(|flow| flow.rate).collect();
         self.fill();
-        let watched = self.flows.iter().filter(|(_, flow)| flow.spec.watched);
-        changed.extend(watched.map(|(&id, _)| self.progress(now, id)));
+        let news = self.flows.iter().zip(before).filter(|((_, flow), rate)| flow.rate != *rate);
+        let watched = news.filter(|((_, flow), _)| flow.spec.watched);
+        changed.extend(watched.map(|((&id, _), _)| self.progress(now, id)));
     }
 
     fn next_event(&mut self) -> Option<Nanos> {

@@ -118,7 +118,7 @@ impl Wrench {
                 let file = self.running(operation).file.id;
                 let room = self.cache.lacking(rest);
                 let evicted = self.evict(room, self.never_evicted(file), out);
-                if !flush.flushed && evicted == 0 && self.cache.free() == 0 {
+                if !flush.flushed && evicted == 0 && self.room_for(rest) == 0 {
                     return self.write_past(now, operation, rest, out);
                 }
                 self.write_to_cache(now, operation, rest, out);

@@ -35,7 +35,7 @@ impl Wrench {
         bytes: u64,
         out: &mut Actions,
     ) {
-        let now_written = bytes.min(self.cache.free());
+        let now_written = self.room_for(bytes);
         let path = self.memory_write;
         let running = self.running(operation);
         let file = running.file.id;
@@ -51,6 +51,13 @@ impl Wrench {
             _ => self.cache.add_dirty(file, now_written, now),
         }
         out.start(FlowSpec::new(path, now_written, u64::from(operation.0)));
+    }
+
+    /// How much of `bytes` finds free memory. Less than a thousandth of a chunk counts as none, or a chunk could take a
+    /// million rounds. Not in the paper.
+    pub(super) fn room_for(&self, bytes: u64) -> u64 {
+        let room = bytes.min(self.cache.free());
+        if room == bytes || room >= self.options.chunk.0 / 1000 { room } else { 0 }
     }
 
     /// After a copy: flush for the rest of the chunk, or go on with the next.
