@@ -80,10 +80,9 @@ fuzz: build ## random operation sequences against the oracle for FUZZ_SECONDS (6
 	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS)
 
 .PHONY: mutants
-mutants: build ## does a test notice each small change of policy and engine? (hours; installs cargo-mutants)
+mutants: build ## does a test notice each small change of policy and engine? (hours; installs cargo-mutants; tests/mutants.md)
 	command -v cargo-mutants >/dev/null || cargo install --locked --quiet cargo-mutants --root target/tools
-	PATH="$$PATH:$(CURDIR)/target/tools/bin" cargo mutants --package pagecast-core \
-	    --file 'crates/pagecast-core/src/policy/**' --file 'crates/pagecast-core/src/engine/**'
+	PATH="$$PATH:$(CURDIR)/target/tools/bin" cargo mutants --package pagecast-core
 
 .PHONY: golden
 golden: build ## rewrite the expected outputs; read the diff before you commit it

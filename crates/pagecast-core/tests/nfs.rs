@@ -125,16 +125,16 @@ fn two_clients_share_the_servers_disk() {
 
 #[test]
 fn of_chunks_that_arrive_at_once_the_last_sent_is_served_first() {
-    let case = on(HOSTS).file("/remote/f", "100 MB").file("/remote/g", "100 MB").file("/remote/h", "100 MB");
-    let case = ["f", "g", "h"]
-        .iter()
-        .fold(case, |case, name| case.process(name, &[&format!("read = '/remote/{name}'")]));
+    let case = ["f", "g", "h", "i"].iter().fold(on(HOSTS), |case, name| {
+        let path = format!("/remote/{name}");
+        case.file(&path, "100 MB").process(name, &[&format!("read = '{path}'")])
+    });
     let run = case.run("wrench");
     let at_client: Vec<&str> = (0..run.blocks.bytes.len())
         .filter(|&row| run.blocks.host[row] == 0)
         .map(|row| &*run.paths[run.blocks.path[row] as usize])
         .collect();
-    assert_eq!(at_client, ["/export/h", "/export/g", "/export/f"], "as in SimGrid");
+    assert_eq!(at_client, ["i", "h", "g", "f"].map(|name| format!("/export/{name}")), "as in SimGrid");
 }
 
 #[test]

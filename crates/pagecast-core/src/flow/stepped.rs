@@ -149,3 +149,6 @@ impl Network for Stepped {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
