@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from .engine import NS
 from .flows import Flow, Network, Points, Resource, capacity_at
+from .kernel.settings import Cost, Vm
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Host:
     memory: Device
     disks: dict[str, Device] = field(default_factory=dict)
     cores: int = 32
+    vm: Vm = field(default_factory=Vm)  # these two: `kernel` only
+    cost: Cost = field(default_factory=Cost)
 
 
 @dataclass(frozen=True)

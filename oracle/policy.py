@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from .engine import Engine, Steps
 from .machine import Machine
 
-__all__ = ["Call", "Policy", "Steps"]
+__all__ = ["Call", "ImpossibleError", "Policy", "Steps"]
+
+
+class ImpossibleError(Exception):
+    """The workload cannot go on: no such file, a read beyond the end, no memory left."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,8 @@ class Call:
     size: int
     file_size: int
     is_fresh: bool = False  # a read into memory that the process has not had before
+    call_bytes: int | None = None  # size of a system call; None: it is a single one
+    process: str = ""
 
     @property
     def end(self) -> int:
@@ -42,6 +48,15 @@ class Policy:
     def fsync(self, host: str, path: str) -> Steps:
         yield from ()
 
+    def alloc(self, host: str, size: int) -> Steps:
+        """A process takes anonymous memory."""
+        self.take(host, size)
+        yield from ()
+
+    def cut(self, host: str, path: str) -> Steps:
+        """After `truncate` or `unlink`, of which it is asked: what the caller waits for."""
+        yield from ()
+
     # -- these do not --------------------------------------------------------------------
     def preload(self, host: str, path: str, size: int) -> None:
         """The first bytes of a file are cached, clean, before time 0."""
@@ -55,8 +70,12 @@ class Policy:
     def drop_caches(self, host: str) -> None:
         """All clean bytes leave this host's cache."""
 
+    def unlink(self, host: str, path: str) -> None:
+        """The file is deleted: asked of the same hosts."""
+        self.truncate(host, path, 0)
+
     def take(self, host: str, size: int) -> None:
-        """A process takes anonymous memory."""
+        """A process takes anonymous memory, at once."""
 
     def give_back(self, host: str, size: int) -> None:
         """A process gives anonymous memory back, also that of its fresh reads."""

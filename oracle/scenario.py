@@ -7,21 +7,18 @@ Source: README.md of this folder.
 Leaves out: full disks, events that processes signal to each other.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from .endless_cache import EndlessCache
 from .engine import NS, Engine, Sleep, Steps, to_ns
+from .kernel.policy import Kernel
 from .machine import Host, Link, Machine, Mount
 from .no_cache import NoCache
-from .policy import Call, Policy
+from .policy import Call, ImpossibleError, Policy
 from .wrench import Wrench
 
-MODELS = {"wrench": Wrench, "no-cache": NoCache, "endless-cache": EndlessCache}
-
-
-class ImpossibleError(Exception):
-    """The workload cannot go on: no such file, a read beyond the end, no memory left."""
+MODELS = {"kernel": Kernel, "wrench": Wrench, "no-cache": NoCache, "endless-cache": EndlessCache}
 
 
 @dataclass(frozen=True)
@@ -38,6 +35,7 @@ class Op:
     seconds: float = 0.0
     is_fresh: bool = False  # a read into anonymous memory that it takes
     truncates: bool = False  # open
+    call_bytes: int | None = None  # size of a system call of a read or write; None: it is a single one
     label: str = field(default="", compare=False)  # for whoever reads the results
 
 
@@ -146,7 +144,7 @@ class _Run:
             yield Sleep(self.engine.now_ns + to_ns(op.seconds))
         elif op.kind == "alloc":
             self._take(process, op.size)
-            self.policy.take(host, op.size)
+            yield from self.policy.alloc(host, op.size)
         elif op.kind == "free":
             held = self.held[process.name]
             self._free(process, held if op.size is None else min(op.size, held))
@@ -155,7 +153,7 @@ class _Run:
         elif op.kind == "write":
             yield from self._write(process, op)
         elif op.kind == "open" and (op.truncates or op.path not in self.size):
-            self._resize(host, op.path, 0)
+            yield from self._resize(host, op.path, 0)
         elif op.path not in self.size:
             raise ImpossibleError(f"{op.kind} of {op.path}, which is no file")
         elif op.kind == "read":
@@ -163,10 +161,12 @@ class _Run:
         elif op.kind == "fsync":
             yield from self.policy.fsync(host, op.path)
         elif op.kind == "truncate":
-            self._resize(host, op.path, op.size)
+            yield from self._resize(host, op.path, op.size)
         elif op.kind == "unlink":
             del self.size[op.path]
-            self._truncate(host, op.path, 0)
+            for each in self._hosts(host, op.path):
+                self.policy.unlink(each, op.path)
+                yield from self.policy.cut(each, op.path)
         elif op.kind == "fadvise":
             self.policy.dont_need(host, op.path)
 
@@ -177,25 +177,31 @@ class _Run:
             raise ImpossibleError(f"read of {op.path} beyond its end")
         if op.is_fresh:
             self._take(process, size)
-        yield from self.policy.read(Call(process.host, op.path, op.offset, size, file_size, op.is_fresh))
+        call = Call(
+            process.host, op.path, op.offset, size, file_size, op.is_fresh, op.call_bytes, process.name
+        )
+        yield from self.policy.read(call)
 
     def _write(self, process: Process, op: Op) -> Steps:
         file_size = self.size.get(op.path, 0)
         offset = file_size if op.offset is None else op.offset
-        yield from self.policy.write(Call(process.host, op.path, offset, op.size, file_size))
+        call = Call(process.host, op.path, offset, op.size, file_size, False, op.call_bytes, process.name)
+        yield from self.policy.write(call)
         self.size[op.path] = max(
             self.size.get(op.path, 0), offset + op.size
         )  # grows when the bytes are there
 
-    def _resize(self, host: str, path: str, size: int) -> None:
+    def _resize(self, host: str, path: str, size: int) -> Steps:
         before = self.size.get(path, 0)
         self.size[path] = size
         if size < before:
-            self._truncate(host, path, size)
+            for each in self._hosts(host, path):
+                self.policy.truncate(each, path, size)
+                yield from self.policy.cut(each, path)
 
-    def _truncate(self, host: str, path: str, size: int) -> None:
-        for each in {host: None, self.machine.mount_of(path).host: None}:
-            self.policy.truncate(each, path, size)
+    def _hosts(self, host: str, path: str) -> Iterable[str]:
+        """Who is told that a file has changed: the host that did it and the one where the file is."""
+        return {host: None, self.machine.mount_of(path).host: None}
 
     def _take(self, process: Process, size: int) -> None:
         here = sum(self.held[p.name] for p in self.scenario.processes if p.host == process.host)

@@ -6,9 +6,11 @@ Leaves out: nothing; each size and time is written in its base unit, so nothing 
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 
 from .engine import to_ns
 from .flows import Points
+from .kernel.settings import Cost, Vm
 from .machine import Device, Host, Mount
 from .scenario import Op, Process, Scenario
 
@@ -55,6 +57,8 @@ def _host(table: str, name: str, host: Host, mounts: dict[str, Mount]) -> Iterat
     yield f"[{table}]\ncores = {host.cores}"
     yield f"[{table}.memory]\nsize = {_size(host.memory_bytes)}"
     yield from _device(host.memory)
+    yield from _cost(f"{table}.memory.cost", host.cost)
+    yield from _vm(f"{table}.vm", host.vm)
     for disk, device in host.disks.items():
         yield f"[{table}.disk.{disk}]\nsize = {_size(DISK_BYTES)}"
         yield from _device(device)
@@ -64,6 +68,31 @@ def _host(table: str, name: str, host: Host, mounts: dict[str, Mount]) -> Iterat
             yield f'[{table}.mount."{path}"]\ndisk = "{mount.disk}"\nwrite_mode = "{mode}"'
         elif mount.link is not None:
             yield f'[{table}.mount."{path}"]\nnfs = "{mount.host}:{path}"'
+
+
+def _vm(table: str, vm: Vm) -> Iterator[str]:
+    """The settings that are not the default."""
+    if vm != Vm():
+        yield f"[{table}]"
+    for key in fields(Vm):
+        value = getattr(vm, key.name)
+        if value != key.default:
+            yield f"{key.name} = {_size(value) if key.name.endswith('_bytes') else value}"
+
+
+def _cost(table: str, cost: Cost) -> Iterator[str]:
+    if cost != Cost():
+        yield f"[{table}]"
+    for key in fields(Cost):
+        value = getattr(cost, key.name)
+        if value == key.default:
+            continue
+        if key.name.endswith("_bytes_per_s"):
+            yield f'{key.name.removesuffix("_bytes_per_s")} = "{value!r} B/s"'
+        elif key.name.endswith("_s"):
+            yield f"{key.name.removesuffix('_s')} = {_time(value)}"
+        else:
+            yield f"{key.name} = {value!r}"
 
 
 def _device(device: Device) -> Iterator[str]:
@@ -95,10 +124,10 @@ def _operation(op: Op) -> str:
         case "read":
             size = "" if op.size is None else f", size = {_size(op.size)}"
             buffer = "fresh" if op.is_fresh else "reused"
-            return f'read = "{op.path}", offset = {_size(op.offset)}{size}, buffer = "{buffer}"'
+            return f'read = "{op.path}", offset = {_size(op.offset)}{size}, buffer = "{buffer}"{_call(op)}'
         case "write":
             place = "append = true" if op.offset is None else f"offset = {_size(op.offset)}"
-            return f'write = "{op.path}", {place}, size = {_size(op.size)}'
+            return f'write = "{op.path}", {place}, size = {_size(op.size)}{_call(op)}'
         case "open":
             return f'open = "{op.path}", create = true, truncate = {str(op.truncates).lower()}'
         case "truncate":
@@ -114,6 +143,10 @@ def _operation(op: Op) -> str:
         case "drop_caches":
             return "drop_caches = true"
     return f'{op.kind} = "{op.path}"'  # fsync, unlink
+
+
+def _call(op: Op) -> str:
+    return "" if op.call_bytes is None else f", call = {_size(op.call_bytes)}"
 
 
 def _size(size: float | None) -> str:

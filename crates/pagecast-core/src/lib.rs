@@ -51,6 +51,7 @@ pub mod engine;
 pub mod error;
 pub mod flow;
 mod fs;
+mod least;
 pub mod machine;
 mod net;
 pub mod policy;

@@ -24,6 +24,8 @@ pub struct Host {
     pub memory: Memory,
     /// The kernel's `vm.*` settings.
     pub vm: VmSettings,
+    /// Which kernel it runs.
+    pub kernel: Kernel,
     /// Disks; mounts refer to them by index.
     pub disks: Vec<Disk>,
     /// Mount points, none of them twice.
@@ -43,6 +45,50 @@ pub struct Memory {
     pub sharing: Sharing,
     /// What a single thread reaches at most, if that is less than the total.
     pub per_thread: Option<BytesPerSecond>,
+    /// What is never counted as dirtyable (`totalreserve_pages`), if it is not what the kernel keeps of such a memory.
+    pub reserve: Option<Bytes>,
+    /// How many nodes (sockets) it is divided among, equally.
+    pub nodes: u32,
+    /// What the steps of a read or write cost a processor; nothing if it is not known.
+    pub cost: CopyCost,
+}
+
+/// What a system call costs a thread, step by step. What is left out costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CopyCost {
+    /// Entering and leaving the kernel, once for each call.
+    pub call: Nanos,
+    /// Getting a page of 4 KiB into the page cache: allocation, insertion, accounting.
+    pub page_insert: Nanos,
+    /// Finding a page of 4 KiB that is there.
+    pub page_lookup: Nanos,
+    /// The first touch of 4 KiB of new anonymous memory.
+    pub fault: Nanos,
+    /// Taking 4 KiB out of the page cache when their file is cut or removed.
+    pub page_remove: Nanos,
+    /// What 4 KiB cost more that are copied from or to the memory of another node.
+    pub page_remote: Nanos,
+    /// Copying out of the page cache, one thread.
+    pub copy_read: Option<BytesPerSecond>,
+    /// Copying into the page cache, one thread.
+    pub copy_write: Option<BytesPerSecond>,
+    /// The part of the speed of writing new pages that is left while the flusher of the same device writes.
+    pub flushing_factor: Option<f64>,
+}
+
+/// Which Linux a host runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Major and minor number.
+    pub version: (u32, u32),
+    /// `CONFIG_HZ`: ticks per second, in which pauses are counted.
+    pub hz: u32,
+}
+
+impl Default for Kernel {
+    fn default() -> Self {
+        Self { version: (6, 18), hz: 250 }
+    }
 }
 
 /// How reads and writes of one device share it.
@@ -68,6 +114,14 @@ pub struct VmSettings {
     pub dirty_ratio: f64,
     /// `vm.dirty_background_ratio` as a fraction.
     pub dirty_background_ratio: f64,
+    /// `vm.dirty_bytes`; the ratio does not count where it is set.
+    pub dirty_bytes: Option<Bytes>,
+    /// `vm.dirty_background_bytes`, likewise.
+    pub dirty_background_bytes: Option<Bytes>,
+    /// `vm.min_free_kbytes`, if it is not the kernel's own choice.
+    pub min_free: Option<Bytes>,
+    /// `vm.watermark_scale_factor`, in ten-thousandths of the memory.
+    pub watermark_scale_factor: u32,
     /// `vm.dirty_expire_centisecs`.
     pub dirty_expire: Nanos,
     /// `vm.dirty_writeback_centisecs`.
@@ -79,6 +133,10 @@ impl Default for VmSettings {
         Self {
             dirty_ratio: 0.2,
             dirty_background_ratio: 0.1,
+            dirty_bytes: None,
+            dirty_background_bytes: None,
+            min_free: None,
+            watermark_scale_factor: 10,
             dirty_expire: Nanos(30_000_000_000),
             dirty_writeback: Nanos(5_000_000_000),
         }
@@ -102,6 +160,8 @@ pub struct Disk {
     pub read_at: Vec<(u32, BytesPerSecond)>,
     /// Total write rate at so many concurrent writes. Empty: `write`.
     pub write_at: Vec<(u32, BytesPerSecond)>,
+    /// How many requests of how many bytes may be on their way to it: what is under writeback at most.
+    pub queue: (u32, Bytes),
     /// Coefficient of variation of the weights with which equal streams are served; 0 is fair.
     pub unevenness: f64,
 }

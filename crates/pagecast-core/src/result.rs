@@ -101,6 +101,12 @@ impl Parts {
         self.0[part as usize] += time;
     }
 
+    /// Calls `time` of one part, which has as much, another.
+    pub fn shift(&mut self, from: Part, to: Part, time: Nanos) {
+        self.0[from as usize] -= time;
+        self.0[to as usize] += time;
+    }
+
     /// Adds all parts of `other`.
     pub fn add_all(&mut self, other: &Self) {
         for (mine, theirs) in self.0.iter_mut().zip(other.0) {

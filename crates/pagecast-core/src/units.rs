@@ -218,6 +218,14 @@ macro_rules! additive {
 }
 additive!(Bytes, Nanos);
 
+/// The earlier of two moments that may never come.
+pub(crate) fn earlier(one: Option<Nanos>, other: Option<Nanos>) -> Option<Nanos> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 /// Writes `value` with the largest decimal unit that keeps it at least 1, at most two decimals, none if whole.
 fn write_scaled(f: &mut fmt::Formatter<'_>, value: f64, suffix: &str) -> fmt::Result {
     let (scaled, prefix) = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")]

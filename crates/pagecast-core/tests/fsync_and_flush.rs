@@ -157,3 +157,44 @@ fn a_rival_flushes_nothing() {
         assert_eq!(writer().run(model).all_events(), [], "{model}");
     }
 }
+
+#[test]
+fn a_pass_that_took_as_long_as_the_period_is_followed_by_the_next_before_anybody_else_has_a_turn() {
+    // At 30 s only the active /data/a has expired; it takes 5 s. Then /data/b has, too, and somebody wants to write it.
+    let operations = [
+        "write = '/data/a', size = '500 MB'",
+        "read = '/data/a'",
+        "write = '/data/b', size = '100 MB'",
+        "sleep = '60 s'",
+    ];
+    let run = case()
+        .option("chunk", "500 MB")
+        .cached("/data/e", "1 GB", "1 GB")
+        .process("p", &operations)
+        .process("q", &["sleep = '35 s'", "fsync = '/data/b'"])
+        .run("wrench");
+    let flushes = run.events_called("periodic_flush");
+    assert_eq!(flushes, [(30.0, "/data/a", 500 * MB), (35.0, "/data/b", 100 * MB)]);
+    assert_eq!(run.seconds("q", 1), 0.0, "a block that is being written is clean already, as published");
+}
+
+#[test]
+fn fsync_does_not_wait_for_what_is_written_after_it_began() {
+    let run = case()
+        .process("p", &["write = '/data/g', size = '100 MB'", "fsync = '/data/g'"])
+        .process("q", &["sleep = '500 ms'", "write = '/data/g', offset = '100 MB', size = '100 MB'"])
+        .run("wrench");
+    assert_eq!((run.seconds("p", 1), run.file("/data/g").2), (1.0, 100 * MB));
+}
+
+#[test]
+fn fsync_does_not_wait_for_what_comes_into_the_active_list_after_it_began() {
+    let more =
+        ["sleep = '500 ms'", "write = '/data/g', offset = '100 MB', size = '100 MB'", "read = '/data/g'"];
+    let run = case()
+        .cached("/data/e", "1 GB", "1 GB")
+        .process("p", &["write = '/data/g', size = '100 MB'", "read = '/data/g'", "fsync = '/data/g'"])
+        .process("q", &more)
+        .run("wrench");
+    assert_eq!((run.seconds("p", 2), run.file("/data/g").2), (1.0, 100 * MB));
+}

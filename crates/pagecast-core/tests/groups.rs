@@ -178,3 +178,12 @@ fn of_events_the_first_are_kept_whosever_they_are() {
     assert_eq!(of_a, 5_000);
     assert!(run.events.time.is_sorted());
 }
+
+#[test]
+fn operations_are_in_the_order_of_their_ends_whosever_they_are() {
+    let run = on(&machine())
+        .process_with("late", "host = 'a'", &["sleep = '2 s'"])
+        .process_with("early", "host = 'b'", &["sleep = '1 s'"])
+        .run("wrench");
+    assert_eq!(run.operations.process, [1, 0]);
+}

@@ -258,3 +258,14 @@ fn a_task_takes_what_the_published_simulator_says() {
     }
     assert_eq!(run.file("/remote/f2"), (3 * GB, 3 * GB, 0));
 }
+
+#[test]
+fn what_a_client_keeps_of_a_remote_file_does_not_wait_for_its_dirty_pages() {
+    let run = client(&["write = '/data/g', size = '300 MB'", READ])
+        .set("host.client.disk.ssd={ size = '1 GB', read = '100 MB/s', write = '100 MB/s' }")
+        .set("host.client.mount.\"/data\".disk=ssd")
+        .option("dirty_ratio", "3 %")
+        .run("wrench");
+    same(run.seconds("p", 1), MESSAGE + 3.0 + 0.25 + 0.1);
+    assert_eq!(run.file("/data/g").2, 300 * MB, "more than the limit");
+}

@@ -2,7 +2,7 @@
 //!
 //! A transfer ends up to a step late, so all transfers here last 200 ms or longer.
 
-use crate::common::{Case, HOSTS, case, on};
+use crate::common::{Case, HOSTS, case, linux, on};
 
 fn agree(case: &Case) {
     for model in pagecast_core::MODELS {
@@ -63,6 +63,26 @@ fn on_writes_that_are_throttled_and_flushed() {
             .set("model.wrench.expiry=5 s")
             .process("a", &["write = '/data/f', size = '1500 MB'", "sleep = '5 s'"])
             .process("b", &["sleep = '8 s'", "write = '/data/g', size = '500 MB'", "fsync = '/data/g'"]),
+    );
+}
+
+#[test]
+fn on_two_nodes_that_are_short_of_memory() {
+    agree(
+        &linux()
+            .set("machine.memory.nodes=2")
+            .set("machine.memory.cost.page_remote=1 us")
+            .set("machine.memory.cost.page_insert=300 ns")
+            .set("machine.memory.cost.fault=250 ns")
+            .set("model.wrench.chunk=250 MB")
+            .set("machine.disk.ssd.read=20 MB/s")
+            .set("machine.disk.ssd.write=20 MB/s")
+            .file("/data/f", "1 GB")
+            .process("a", &["write = '/data/g', size = '3 GB'", "fsync = '/data/g'", "read = '/data/f'"])
+            .process(
+                "b",
+                &["sleep = '3 s'", "write = '/data/h', size = '2 GB'", "alloc = '4 GB'", "sleep = '100 s'"],
+            ),
     );
 }
 

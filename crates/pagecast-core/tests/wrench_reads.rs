@@ -184,3 +184,18 @@ fn what_is_cached_before_comes_in_chunks() {
     let run = case().cached("/data/f", "1 GB", "250 MB").process("p", &["sleep = '1 s'"]).run("wrench");
     assert_eq!(run.list("inactive"), [100, 100, 50].map(|size| ("/data/f", size * MB, false)));
 }
+
+#[test]
+fn a_chunk_that_was_not_cached_at_all_balances_the_lists_when_it_is_asked_for_and_not_again() {
+    // From 0.3 to 1.3 s 300 MB are active, and at 0.8 s only the 100 MB that are being read stay inactive.
+    let run = case()
+        .cached("/data/a", "400 MB", "400 MB")
+        .cached("/data/b", "300 MB", "300 MB")
+        .file("/data/f", "100 MB")
+        .process("p", &["read = '/data/b'", READ])
+        .process("q", &["sleep = '800 ms'", "unlink = '/data/a'"])
+        .run("wrench");
+    assert_eq!(run.end("p", 1), 1.3);
+    assert_eq!(run.list("active"), [("/data/b", 100 * MB, false); 3]);
+    assert_eq!(run.list("inactive"), [("/data/f", 100 * MB, false)]);
+}

@@ -68,6 +68,8 @@ def command(
       pagecast reproduce wrench-cache --exp 1 --exp 4 --model wrench
       pagecast reproduce wrench-cache --set model.wrench.vintage=v1 --json > errors.json
       pagecast reproduce wrench-cache --machine wrench-cluster --out measured-machine
+      pagecast reproduce cawl --exp buffered --data DIR
+      pagecast reproduce live-kernel --data DIR --machine machine.toml
     """
     from pagecast.cli.progress import Progress
     from pagecast.export import check_directory

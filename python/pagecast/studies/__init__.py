@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["STUDIES", "Outcome", "Progress", "Study", "load"]
 
-STUDIES: Final = {"wrench-cache": "pagecast.studies.wrench_cache"}
+STUDIES: Final = {
+    "wrench-cache": "pagecast.studies.wrench_cache",
+    "cawl": "pagecast.studies.cawl",
+    "live-kernel": "pagecast.studies.live_kernel",
+}
 """Where each study is; imported when it is asked for."""
 
 Progress = Callable[[float, str], None]

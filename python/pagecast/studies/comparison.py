@@ -11,9 +11,12 @@ from typing import Final, Literal
 
 import numpy as np
 
-__all__ = ["SCHEMA_VERSION", "Row", "Summary", "judged", "summarise", "to_json"]
+__all__ = ["RIVALS", "SCHEMA_VERSION", "Row", "Summary", "judged", "main_model", "summarise", "to_json"]
 
 SCHEMA_VERSION: Final = 1
+
+RIVALS: Final = ("no-cache", "endless-cache")
+"""The two simple models that stand beside every other one."""
 
 Role = Literal["judged", "calibration"]
 
@@ -116,6 +119,11 @@ def _summary(experiment: str, model: str, cases: Sequence[Sequence[Row]]) -> Sum
         total_error=float(np.mean(totals)),
         n=sum(len(case) for case in cases),
     )
+
+
+def main_model(models: Sequence[str]) -> str:
+    """Name the model that a run is about: the first that is no rival, if there is one."""
+    return next((model for model in models if model not in RIVALS), models[0])
 
 
 def judged(rows: Iterable[Row]) -> list[Row]:

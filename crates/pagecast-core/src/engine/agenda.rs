@@ -1,7 +1,7 @@
 //! What will happen at a known time: wake-ups in the order in which they were set, then calls of policies by host.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::fs::nfs::Stage;
 use crate::units::Nanos;
@@ -29,10 +29,16 @@ type Entry = (Nanos, bool, u64, Wake);
 pub(super) struct Agenda {
     entries: BinaryHeap<Reverse<Entry>>,
     number: u64,
+    /// Wake-ups that were due when they were set, and when that was: all `entries` of then were set before.
+    at_once: VecDeque<(Nanos, Wake)>,
 }
 
 impl Agenda {
-    pub(super) fn add(&mut self, time: Nanos, wake: Wake) {
+    pub(super) fn add(&mut self, now: Nanos, time: Nanos, wake: Wake) {
+        if time <= now {
+            self.at_once.push_back((time, wake));
+            return;
+        }
         self.number += 1;
         self.entries.push(Reverse((time, false, self.number, wake)));
     }
@@ -42,13 +48,20 @@ impl Agenda {
     }
 
     pub(super) fn next(&self) -> Option<Nanos> {
-        self.entries.peek().map(|Reverse((time, ..))| *time)
+        let later = self.entries.peek().map(|Reverse((time, ..))| *time);
+        self.at_once.front().map(|&(time, _)| time).or(later)
     }
 
     /// The next of those that are due.
     pub(super) fn due(&mut self, now: Nanos) -> Option<Wake> {
-        let &Reverse((time, .., wake)) = self.entries.peek()?;
-        (time <= now).then(|| self.entries.pop()).map(|_| wake)
+        let first = self.entries.peek().map(|&Reverse(entry)| entry).filter(|&(time, ..)| time <= now);
+        let is_call = first.is_none_or(|(_, is_call, ..)| is_call);
+        if is_call && let Some((_, wake)) = self.at_once.pop_front() {
+            return Some(wake);
+        }
+        let (.., wake) = first?;
+        self.entries.pop();
+        Some(wake)
     }
 }
 
@@ -60,12 +73,16 @@ mod tests {
     fn wake_ups_of_an_instant_keep_their_order_and_come_before_policies() {
         let mut agenda = Agenda::default();
         agenda.add_call(Nanos(5), 0);
-        agenda.add(Nanos(5), Wake::Sleeper(2));
-        agenda.add(Nanos(5), Wake::Sleeper(1));
-        agenda.add(Nanos(4), Wake::Start(3));
+        agenda.add(Nanos(3), Nanos(5), Wake::Sleeper(2));
+        agenda.add(Nanos(3), Nanos(5), Wake::Sleeper(1));
+        agenda.add(Nanos(3), Nanos(4), Wake::Start(3));
         assert_eq!(agenda.next(), Some(Nanos(4)));
         assert_eq!(agenda.due(Nanos(3)), None);
+        assert_eq!(agenda.due(Nanos(4)), Some(Wake::Start(3)));
+        agenda.add(Nanos(5), Nanos(5), Wake::Sleeper(4));
+        assert_eq!(agenda.next(), Some(Nanos(5)));
         let order: Vec<Wake> = std::iter::from_fn(|| agenda.due(Nanos(5))).collect();
-        assert_eq!(order, [Wake::Start(3), Wake::Sleeper(2), Wake::Sleeper(1), Wake::Policy(0)]);
+        assert_eq!(order, [Wake::Sleeper(2), Wake::Sleeper(1), Wake::Sleeper(4), Wake::Policy(0)]);
+        assert_eq!(agenda.next(), None);
     }
 }

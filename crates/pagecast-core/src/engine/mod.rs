@@ -27,7 +27,7 @@ use crate::fs::nfs::{Nfs, Stage};
 use crate::policy::{Actions, Command, Event, OperationId, Outcome, Policy, Request};
 use crate::result::{Recorder, SimulationResult};
 use crate::scenario::{Residency, Scenario};
-use crate::units::Nanos;
+use crate::units::{Nanos, earlier};
 
 /// Asked now and then with the simulated time; true stops the run.
 pub type Interrupt<'a> = dyn FnMut(Nanos) -> bool + 'a;
@@ -181,7 +181,7 @@ impl<N: Network> Engine<'_, N> {
     }
 
     fn next_event(&mut self) -> Option<Nanos> {
-        [self.network.next_event(), self.agenda.next()].into_iter().flatten().min()
+        earlier(self.network.next_event(), self.agenda.next())
     }
 
     /// All that happens at the next instant.
@@ -191,9 +191,10 @@ impl<N: Network> Engine<'_, N> {
         let mut ended = std::mem::take(&mut self.ended);
         self.network.completed(now, &mut ended);
         self.turn_arrivals(&mut ended);
-        for completion in ended.drain(..) {
-            self.flow_ended(&completion)?;
+        for completion in &ended {
+            self.flow_ended(completion)?;
         }
+        ended.clear();
         self.ended = ended;
         while let Some(wake) = self.agenda.due(now) {
             self.woken(wake)?;
@@ -238,6 +239,9 @@ impl<N: Network> Engine<'_, N> {
 
     /// Of the chunks and acknowledgements that arrive at one instant the last sent is served first, as in SimGrid.
     fn turn_arrivals(&self, ended: &mut [Completion]) {
+        if ended.len() < 2 {
+            return;
+        }
         let owner = |each: &Completion| self.owners[each.flow.slot as usize];
         let arrives =
             |each: &Completion| matches!(owner(each), Owner::Transfer(_, Stage::Link | Stage::Closing));
@@ -282,6 +286,7 @@ impl<N: Network> Engine<'_, N> {
     }
 
     /// Lets all processes go on whose operation has ended.
+    #[inline]
     fn go_on(&mut self) -> Result<(), SimulationError> {
         while let Some(process) = self.ready.pop_front() {
             self.run_process(process)?;
@@ -302,6 +307,10 @@ impl<N: Network> Engine<'_, N> {
         call: impl FnOnce(&mut dyn Policy, &mut Actions),
     ) -> Result<(), SimulationError> {
         let state = &mut self.hosts[host as usize];
+        if state.policy.is_even() {
+            state.policy.bring_up_to(self.now);
+            self.recorder.levels(self.now, host as usize, state.policy.levels());
+        }
         call(&mut *state.policy, &mut self.actions);
         let next_call = state.policy.next_call();
         if next_call != state.next_call {
@@ -312,15 +321,15 @@ impl<N: Network> Engine<'_, N> {
         }
         self.recorder.levels(self.now, host as usize, state.policy.levels());
         let commands = self.actions.take();
-        for &command in &commands {
+        for command in &commands {
             self.carry_out(host, command)?;
         }
         self.actions.give_back(commands);
         Ok(())
     }
 
-    fn carry_out(&mut self, host: u32, command: Command) -> Result<(), SimulationError> {
-        match command {
+    fn carry_out(&mut self, host: u32, command: &Command) -> Result<(), SimulationError> {
+        match *command {
             Command::Start(flow, spec) => self.start_flow(flow, spec, Owner::Policy(host)),
             Command::SetCap(flow, cap) => self.network.set_cap(self.now, flow, cap),
             Command::Cancel(flow) => {
@@ -332,7 +341,7 @@ impl<N: Network> Engine<'_, N> {
                 Some((transfer, stage)) => self.stage_ended(transfer, stage, outcome.parts)?,
                 None => self.end_operation(operation.0, outcome)?,
             },
-            Command::GiveWay(tag) => self.agenda.add(self.now, Wake::Resume(host, tag)),
+            Command::GiveWay(tag) => self.agenda.add(self.now, self.now, Wake::Resume(host, tag)),
             Command::Tell(event) => self.record_event(host, event),
         }
         Ok(())
@@ -375,8 +384,8 @@ impl<N: Network> Engine<'_, N> {
     }
 
     fn record_event(&mut self, host: u32, event: Event) {
-        let path = event.file.map(|file| self.namespace.path(file));
-        self.recorder.event(self.now, host as usize, event.name, path, event.bytes);
+        let file = event.file.map(|file| (file, self.namespace.path(file)));
+        self.recorder.event(self.now, host as usize, event.name, file, event.bytes);
     }
 
     fn record_blocks(&mut self) {

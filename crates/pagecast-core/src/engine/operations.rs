@@ -25,7 +25,7 @@ impl<N: Network> Engine<'_, N> {
             Action::Compute { time } => self.compute(at, operation, time),
             Action::Sleep { time } => {
                 self.enter(at, operation, None, 0, Bytes::ZERO);
-                self.agenda.add(self.now + time, Wake::Sleeper(at));
+                self.agenda.add(self.now, self.now + time, Wake::Sleeper(at));
                 Ok(())
             }
             Action::Wait { event } => {
@@ -82,13 +82,13 @@ impl<N: Network> Engine<'_, N> {
         let host = process.host as usize;
         self.hosts[host].anonymous -= bytes;
         self.enter(at, operation, None, 0, Bytes(bytes));
-        self.call(at, Call::Free { bytes: Bytes(bytes) })
+        self.call(at, Call::Free { bytes: Bytes(bytes), owner: OperationId(at) })
     }
 
     /// A process that has exited gives its memory back.
-    pub(super) fn free_unasked(&mut self, host: u32, bytes: u64) -> Result<(), SimulationError> {
+    pub(super) fn free_unasked(&mut self, host: u32, at: u32, bytes: u64) -> Result<(), SimulationError> {
         self.hosts[host as usize].anonymous -= bytes;
-        let call = Call::Free { bytes: Bytes(bytes) };
+        let call = Call::Free { bytes: Bytes(bytes), owner: OperationId(at) };
         self.request(host, &Request { operation: super::setup::NOBODY, call })
     }
 
@@ -119,13 +119,13 @@ impl<N: Network> Engine<'_, N> {
                 self.namespace.remove(located.file);
                 self.truncate(at, located, file, Bytes::ZERO)
             }
-            Action::Read { offset, bytes, buffer, .. } => {
+            Action::Read { offset, bytes, buffer, call, .. } => {
                 let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
-                self.read(at, operation, located, offset, bytes, buffer)
+                self.read(at, operation, located, offset, bytes, call.unwrap_or(bytes), buffer)
             }
-            Action::Write { offset, bytes, .. } => {
+            Action::Write { offset, bytes, call, .. } => {
                 let offset = offset.unwrap_or(size.0);
-                self.write(at, operation, located, offset, bytes)
+                self.write(at, operation, located, offset, bytes, call.unwrap_or(bytes))
             }
             Action::Fsync { .. } => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
@@ -201,6 +201,7 @@ impl<N: Network> Engine<'_, N> {
         located: Located,
         offset: u64,
         bytes: Bytes,
+        piece: Bytes,
         buffer: Buffer,
     ) -> Result<(), SimulationError> {
         let size = self.namespace.size(located.file);
@@ -218,7 +219,7 @@ impl<N: Network> Engine<'_, N> {
         self.enter(at, operation, Some(located), offset, bytes);
         match self.remote_chunk(host, located) {
             Some(chunk) => self.remote_read(at, located, bytes, fresh, chunk),
-            None => self.call(at, Call::Read { file, offset, bytes, fresh }),
+            None => self.call(at, Call::Read { file, offset, bytes, fresh, piece }),
         }
     }
 
@@ -229,6 +230,7 @@ impl<N: Network> Engine<'_, N> {
         located: Located,
         offset: u64,
         bytes: Bytes,
+        piece: Bytes,
     ) -> Result<(), SimulationError> {
         let size = self.namespace.size(located.file);
         let end = Bytes(offset.saturating_add(bytes.0)).max(size);
@@ -241,7 +243,7 @@ impl<N: Network> Engine<'_, N> {
         self.enter(at, operation, Some(located), offset, bytes);
         match self.remote_chunk(host, located) {
             Some(chunk) => self.remote_write(at, located, bytes, chunk),
-            None => self.call(at, Call::Write { file, offset, bytes, through }),
+            None => self.call(at, Call::Write { file, offset, bytes, through, piece }),
         }
     }
 

@@ -114,7 +114,7 @@ impl<N: Network> Engine<'_, N> {
         running.state = State::Active;
         self.active += 1;
         if process.start > self.now {
-            self.agenda.add(process.start, Wake::Start(at));
+            self.agenda.add(self.now, process.start, Wake::Start(at));
         } else {
             self.ready.push_back(at);
         }
@@ -162,7 +162,7 @@ impl<N: Network> Engine<'_, N> {
         let followers = std::mem::take(&mut process.followers);
         let host = process.host;
         if held > 0 {
-            self.free_unasked(host, held)?;
+            self.free_unasked(host, at, held)?;
         }
         for follower in followers {
             let next = &mut self.processes[follower as usize];

@@ -24,11 +24,16 @@ use super::{Engine, HostState, Settings, Uneven, Watch};
 pub(super) struct Paths {
     pub read: Path,
     pub write: Path,
+    pub read_and_copy: Path,
 }
 
 impl Paths {
-    fn add(routes: &ReadWrite, network: &mut impl Network) -> Self {
-        Self { read: network.add_path(routes.read.clone()), write: network.add_path(routes.write.clone()) }
+    fn add(routes: &ReadWrite, copy: &Route, network: &mut impl Network) -> Self {
+        Self {
+            read: network.add_path(routes.read.clone()),
+            write: network.add_path(routes.write.clone()),
+            read_and_copy: network.add_path(routes.read.join(copy)),
+        }
     }
 }
 
@@ -63,7 +68,11 @@ impl Hardware {
                 ReadWrite { read: over(&there.read), write: over(&there.write) }
             }
         };
-        machine.hosts[host].mounts.iter().map(|mount| Paths::add(&routes(mount), network)).collect()
+        machine.hosts[host]
+            .mounts
+            .iter()
+            .map(|mount| Paths::add(&routes(mount), &self.memory[host].read, network))
+            .collect()
     }
 
     /// The resources that serve equal streams unequally.
@@ -100,9 +109,11 @@ impl<'a, N: Network> Engine<'a, N> {
         let hardware = Hardware::new(machine, &mut network);
         let mut hosts = Vec::with_capacity(machine.hosts.len());
         for (at, host) in machine.hosts.iter().enumerate() {
-            let memory = Paths::add(&hardware.memory[at], &mut network);
+            let memory = &hardware.memory[at];
+            let memory_read = network.add_path(memory.read.clone());
+            let memory_write = network.add_path(memory.write.clone());
             let processors = device::processors(host.cores, &mut network);
-            let setting = Setting { host, memory_read: memory.read, memory_write: memory.write };
+            let setting = Setting { host, memory_read, memory_write };
             hosts.push(HostState {
                 policy: registry::make(model, &setting, &options).map_err(SimulationError::Model)?,
                 processors: network.add_path(processors),
@@ -143,6 +154,11 @@ impl<'a, N: Network> Engine<'a, N> {
 
     /// The files that exist before time 0, and what of them is cached.
     pub(super) fn load_files(&mut self) -> Result<(), SimulationError> {
+        for (host, state) in self.hosts.iter().enumerate() {
+            if state.policy.is_even() {
+                self.recorder.change_evenly(host);
+            }
+        }
         for host in 0..self.hosts.len() as u32 {
             self.with_policy(host, |_, _| {})?;
         }
@@ -178,9 +194,9 @@ impl<'a, N: Network> Engine<'a, N> {
             MountSource::Disk(disk) => disk,
             MountSource::Nfs { .. } => hardware.disks.len() + located.mount as usize,
         };
-        let Paths { read, write } = self.hosts[host].mounts[located.mount as usize];
+        let Paths { read, write, read_and_copy } = self.hosts[host].mounts[located.mount as usize];
         let size = self.namespace.size(located.file);
-        FileView { id: located.file, size, device: DeviceId(device as u32), read, write }
+        FileView { id: located.file, size, device: DeviceId(device as u32), read, write, read_and_copy }
     }
 }
 

@@ -26,7 +26,7 @@ impl<N: Network> Engine<'_, N> {
         if bytes == Bytes::ZERO || cached >= self.namespace.size(located.file) {
             let current = self.processes[at as usize].current.as_ref().expect("the read has begun");
             let (offset, file) = (current.offset, self.view(host as usize, located));
-            let call = Call::Read { file, offset, bytes, fresh };
+            let call = Call::Read { file, offset, bytes, fresh, piece: bytes };
             return self.request(host, &Request { operation: OperationId(at), call });
         }
         self.begin_transfer(at, located, bytes, chunk, Direction::Read)
@@ -80,7 +80,7 @@ impl<N: Network> Engine<'_, N> {
     fn send(&mut self, transfer: u32, stage: Stage) {
         match self.latency(transfer) {
             Nanos::ZERO => self.latency_over(transfer, stage),
-            latency => self.agenda.add(self.now + latency, Wake::Transfer(transfer, stage)),
+            latency => self.agenda.add(self.now, self.now + latency, Wake::Transfer(transfer, stage)),
         }
     }
 
@@ -155,9 +155,10 @@ impl<N: Network> Engine<'_, N> {
                 (plan.client, Call::Insert { file: plan.client_file, offset, bytes })
             }
             (_, Direction::Read) => (plan.server, Call::Serve { file: plan.server_file, offset, bytes }),
-            (_, Direction::Write) => {
-                (plan.server, Call::Write { file: plan.server_file, offset, bytes, through: true })
-            }
+            (_, Direction::Write) => (
+                plan.server,
+                Call::Write { file: plan.server_file, offset, bytes, through: true, piece: bytes },
+            ),
         };
         self.request(host, &Request { operation: Nfs::sub_operation(transfer, stage), call })
     }

@@ -11,8 +11,9 @@ use std::collections::{BTreeSet, BinaryHeap};
 use super::sharing::{self, Binding, Member};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route, Use};
 use super::{finish_time, served};
+use crate::least::Least;
 use crate::result::{Part, Parts};
-use crate::units::Nanos;
+use crate::units::{Nanos, earlier};
 
 /// See the module.
 #[derive(Default)]
@@ -26,15 +27,18 @@ pub struct Fluid {
     touched: Vec<u32>,
     /// Scratch of `settle`, kept for its memory.
     settled: Vec<u32>,
-    /// When the next flow of a resource, or a flow of its own, ends; stale entries are passed over.
-    upcoming: BinaryHeap<Reverse<(Nanos, Clock)>>,
+    /// When the next of the flows that a resource binds ends, and which resource.
+    next_of_resources: Least,
+    /// When flows end that their own caps bind; stale entries are passed over.
+    next_of_capped: BinaryHeap<Reverse<(Nanos, Capped)>>,
 }
 
-/// What an entry of `upcoming` is about: stale if the number is not the current one.
+/// Which flow an entry of `next_of_capped` is about: stale if the flow has gone or was bound anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Clock {
-    Resource { resource: u32, version: u32 },
-    Flow { slot: u32, number: u64, version: u32 },
+struct Capped {
+    slot: u32,
+    number: u64,
+    version: u32,
 }
 
 struct Shared {
@@ -52,8 +56,6 @@ struct Shared {
     bound: u32,
     watched: u32,
     is_touched: bool,
-    version: u32,
-    next: Nanos,
 }
 
 impl Shared {
@@ -181,20 +183,22 @@ impl Fluid {
         }
     }
 
-    fn detach(&mut self, flow: &Flow) {
-        let entangled = u32::from(flow.is_entangled(&self.routes));
-        for (place, each) in flow.uses(&self.routes).iter().enumerate() {
+    fn detach(&mut self, slot: u32) {
+        let flow = self.flow(slot);
+        let (entangled, watched) = (u32::from(flow.is_entangled(&self.routes)), u32::from(flow.spec.watched));
+        let (places, weight) = (flow.places, flow.spec.weight);
+        for (each, place) in self.routes[flow.spec.path.0 as usize].uses().iter().zip(places) {
             let shared = &mut self.resources[each.resource.0 as usize];
-            let at = flow.places[place] as usize;
+            let at = place as usize;
             shared.members.swap_remove(at);
             if let Some(&moved) = shared.members.get(at) {
                 let other = self.flows[moved as usize].as_mut().expect("members are under way");
                 let its_place = other.uses(&self.routes).iter().position(|u| u.resource == each.resource);
                 other.places[its_place.expect("a member crosses the resource")] = at as u32;
             }
-            shared.load -= sharing::load(flow.spec.weight, each.cost);
+            shared.load -= sharing::load(weight, each.cost);
             shared.entangled -= entangled;
-            shared.watched -= u32::from(flow.spec.watched);
+            shared.watched -= watched;
             shared.touch(each.resource, &mut self.touched);
         }
     }
@@ -209,15 +213,15 @@ impl Fluid {
         }
     }
 
-    /// Takes a flow out of all tables and returns it with its time accounted for.
-    fn remove(&mut self, slot: u32, now: Nanos) -> Flow {
-        let mut flow = self.flows[slot as usize].take().expect("only flows that are under way end");
+    /// Takes a flow off its resources and accounts for its time; it is nobody's then.
+    fn free(&mut self, slot: u32, now: Nanos) {
+        let flow = self.flows[slot as usize].as_mut().expect("only flows that are under way are freed");
         flow.charge(now, &self.routes);
-        self.detach(&flow);
-        if let Some(resource) = flow.bound_resource(&self.routes) {
+        let bound = flow.bound_resource(&self.routes);
+        self.detach(slot);
+        if let Some(resource) = bound {
             self.release(resource);
         }
-        flow
     }
 
     /// Binds a flow to what limits it now; nothing happens if that has not changed. Flows that go from a resource to
@@ -237,9 +241,9 @@ impl Fluid {
             None => {
                 flow.cap_rate = rate;
                 flow.tag = remaining;
-                let clock = Clock::Flow { slot, number: flow.id.number, version: flow.version };
+                let capped = Capped { slot, number: flow.id.number, version: flow.version };
                 if rate > 0.0 {
-                    self.upcoming.push(Reverse((finish_time(remaining, rate, now), clock)));
+                    self.next_of_capped.push(Reverse((finish_time(remaining, rate, now), capped)));
                 }
             }
             Some(resource) => {
@@ -329,19 +333,10 @@ impl Fluid {
         shared.set_level(now, level);
     }
 
-    /// Announces when the next flow of a resource ends, if that is news.
-    fn announce(&mut self, resource: u32) {
-        let next = self.next_end(resource).map_or(Nanos(u64::MAX), |(time, _)| time);
-        let shared = &mut self.resources[resource as usize];
-        if next == shared.next {
-            return;
-        }
-        shared.next = next;
-        shared.version += 1;
-        if next.0 != u64::MAX {
-            let clock = Clock::Resource { resource, version: shared.version };
-            self.upcoming.push(Reverse((next, clock)));
-        }
+    /// Announces when the next flow of a resource ends.
+    fn announce(&mut self, resource: u32, next: Option<(Nanos, u32)>) {
+        let next = next.filter(|&(time, _)| time.0 != u64::MAX);
+        self.next_of_resources.set(resource, next.map(|(time, _)| (time.0, resource)));
     }
 
     /// The next end on a resource; stale entries before it are thrown away.
@@ -357,13 +352,16 @@ impl Fluid {
         None
     }
 
-    fn is_current(&self, clock: Clock) -> bool {
-        match clock {
-            Clock::Resource { resource, version } => self.resources[resource as usize].version == version,
-            Clock::Flow { slot, number, version } => self.flows[slot as usize]
-                .as_ref()
-                .is_some_and(|flow| flow.id.number == number && flow.version == version),
+    /// When the next flow ends that its own cap binds.
+    fn next_capped(&mut self) -> Option<(Nanos, u32)> {
+        while let Some(&Reverse((time, capped))) = self.next_of_capped.peek() {
+            let current = self.flows[capped.slot as usize].as_ref();
+            if current.is_some_and(|flow| flow.id.number == capped.number && flow.version == capped.version) {
+                return Some((time, capped.slot));
+            }
+            self.next_of_capped.pop();
         }
+        None
     }
 
     fn report(&self, resource: u32, now: Nanos, changed: &mut Vec<Progress>) {
@@ -375,8 +373,12 @@ impl Fluid {
     }
 
     fn complete(&mut self, slot: u32, now: Nanos) -> Completion {
-        let flow = self.remove(slot, now);
-        Completion { flow: flow.id, tag: flow.spec.tag, bytes: flow.spec.bytes, parts: flow.parts }
+        self.free(slot, now);
+        let flow = self.flow(slot);
+        let completion =
+            Completion { flow: flow.id, tag: flow.spec.tag, bytes: flow.spec.bytes, parts: flow.parts };
+        self.flows[slot as usize] = None;
+        completion
     }
 }
 
@@ -394,8 +396,6 @@ impl Network for Fluid {
             bound: 0,
             watched: 0,
             is_touched: false,
-            version: 0,
-            next: Nanos(u64::MAX),
         });
         ResourceId(self.resources.len() as u32 - 1)
     }
@@ -430,23 +430,23 @@ impl Network for Fluid {
     }
 
     fn set_cap(&mut self, now: Nanos, flow: FlowId, cap: Option<(f64, Part)>) {
-        let mut taken = self.flows[flow.slot as usize].take().expect("only flows under way have caps");
-        taken.charge(now, &self.routes);
-        let remaining = self.remaining(&taken, now);
-        self.detach(&taken);
-        if let Some(resource) = taken.bound_resource(&self.routes) {
-            self.release(resource);
-        }
-        taken.spec.cap = cap;
-        (taken.binding, taken.since, taken.tag) = (Binding::New, now, remaining);
-        self.flows[flow.slot as usize] = Some(taken);
+        let Some(current) = self.flows[flow.slot as usize].as_ref().filter(|current| current.id == flow)
+        else {
+            return;
+        };
+        let remaining = self.remaining(current, now);
+        self.free(flow.slot, now);
+        let freed = self.flows[flow.slot as usize].as_mut().expect("only flows under way have caps");
+        freed.spec.cap = cap;
+        (freed.binding, freed.since, freed.tag) = (Binding::New, now, remaining);
         self.attach(flow.slot);
         self.unsettled.push(flow.slot);
     }
 
     fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress {
         let progress = self.progress(now, flow);
-        self.remove(flow.slot, now);
+        self.free(flow.slot, now);
+        self.flows[flow.slot as usize] = None;
         self.unsettled.retain(|&slot| slot != flow.slot);
         progress
     }
@@ -478,7 +478,8 @@ impl Network for Fluid {
         }
         self.unsettled = unsettled;
         for &resource in &settled {
-            self.announce(resource);
+            let next = self.next_end(resource);
+            self.announce(resource, next);
             self.report(resource, now, changed);
         }
         settled.clear();
@@ -486,29 +487,27 @@ impl Network for Fluid {
     }
 
     fn next_event(&mut self) -> Option<Nanos> {
-        while let Some(&Reverse((time, clock))) = self.upcoming.peek() {
-            if self.is_current(clock) {
-                return Some(time);
-            }
-            self.upcoming.pop();
-        }
-        None
+        let of_resources = self.next_of_resources.least().map(|(time, _)| Nanos(time));
+        let of_capped = self.next_capped().map(|(time, _)| time);
+        earlier(of_resources, of_capped)
     }
 
     fn completed(&mut self, now: Nanos, completed: &mut Vec<Completion>) {
         let first = completed.len();
-        while self.next_event().is_some_and(|time| time <= now) {
-            let Some(Reverse((_, clock))) = self.upcoming.pop() else { break };
-            match clock {
-                Clock::Flow { slot, .. } => completed.push(self.complete(slot, now)),
-                Clock::Resource { resource, .. } => {
-                    while let Some((_, slot)) = self.next_end(resource).filter(|&(time, _)| time <= now) {
+        while let Some((_, slot)) = self.next_capped().filter(|&(time, _)| time <= now) {
+            completed.push(self.complete(slot, now));
+        }
+        while let Some((_, resource)) = self.next_of_resources.least().filter(|&(time, _)| time <= now.0) {
+            let next = loop {
+                match self.next_end(resource) {
+                    Some((time, slot)) if time <= now => {
                         self.resources[resource as usize].ends.pop();
                         completed.push(self.complete(slot, now));
                     }
-                    self.resources[resource as usize].next = Nanos(u64::MAX);
+                    next => break next,
                 }
-            }
+            };
+            self.announce(resource, next);
         }
         completed[first..].sort_by_key(|each| each.flow.number);
     }

@@ -101,8 +101,8 @@ pub struct Path(u32);
 pub struct Route(Vec<Use>);
 
 impl Route {
-    /// Client memory, link and server disk, or the parts of one disk.
-    pub const MAX: usize = 4;
+    /// The two parts of client memory, a link and the two parts of the server's disk.
+    pub const MAX: usize = 5;
 
     /// A route over these resources.
     ///
@@ -203,7 +203,7 @@ pub trait Network: Default {
     /// Starts a flow; it moves from the next `settle` on.
     fn start(&mut self, now: Nanos, flow: FlowId, spec: FlowSpec);
 
-    /// Changes the own cap of a flow.
+    /// Changes the own cap of a flow; not of one that has ended at this instant, which its owner may not know yet.
     fn set_cap(&mut self, now: Nanos, flow: FlowId, cap: Option<(f64, Part)>);
 
     /// Takes a flow out and says how far it came.

@@ -14,8 +14,18 @@ pub(super) fn load(weight: f64, cost: f64) -> u128 {
 
 /// The level (rate per unit of weight) of a resource whose `capacity` is shared by flows of `load` in total.
 pub(super) fn level(resource: &Resource, capacity: f64, load: u128) -> f64 {
-    let fair = capacity / (load as f64 / UNIT_LOAD);
+    let fair = capacity / (as_float(load) / UNIT_LOAD);
     resource.per_flow_max.map_or(fair, |most| fair.min(most))
+}
+
+/// A load as a number. Few need 128 bits, for which processors have no instruction.
+fn as_float(load: u128) -> f64 {
+    #[cold]
+    #[inline(never)]
+    fn large(load: u128) -> f64 {
+        load as f64
+    }
+    u64::try_from(load).map_or_else(|_| large(load), |load| load as f64)
 }
 
 /// What binds a flow.

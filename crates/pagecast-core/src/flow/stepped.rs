@@ -102,7 +102,9 @@ impl Network for Stepped {
 
     fn set_cap(&mut self, now: Nanos, flow: FlowId, cap: Option<(f64, Part)>) {
         self.move_to(now);
-        self.flows.get_mut(&flow).expect("only flows under way have caps").spec.cap = cap;
+        if let Some(flow) = self.flows.get_mut(&flow) {
+            flow.spec.cap = cap;
+        }
     }
 
     fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress {

@@ -27,8 +27,9 @@ struct Transfer {
     file: FileView,
     offset: u64,
     bytes: Bytes,
-    /// Bytes to copy from memory once the device has delivered.
+    /// Bytes to copy once the device has delivered, and what that crosses.
     then_copy: Bytes,
+    copy_path: Path,
 }
 
 impl EndlessCache {
@@ -50,7 +51,7 @@ impl EndlessCache {
         self.change(file, |ranges| ranges.insert(start, start + bytes.0));
     }
 
-    fn change(&mut self, file: FileId, change: impl FnOnce(&mut Ranges)) {
+    fn change(&mut self, file: FileId, change: impl FnOnce(&mut Ranges) -> u64) {
         let ranges = self.touched.entry(file).or_default();
         self.cached -= Bytes(ranges.total());
         change(ranges);
@@ -69,6 +70,7 @@ impl EndlessCache {
             offset,
             bytes,
             then_copy: Bytes(present),
+            copy_path: self.memory_read,
         };
         let missing = transfer.outcome.from_device.0;
         self.under_way.insert(operation, transfer);
@@ -83,7 +85,7 @@ impl EndlessCache {
         let transfer = self.under_way.get_mut(&operation).expect("only transfers under way go on");
         let copy = std::mem::take(&mut transfer.then_copy).0;
         if copy > 0 {
-            out.start(FlowSpec::new(self.memory_read, copy, u64::from(operation.0)));
+            out.start(FlowSpec::new(transfer.copy_path, copy, u64::from(operation.0)));
         } else if let Some(done) = self.under_way.remove(&operation) {
             self.touch(done.file.id, done.offset, done.bytes);
             out.done(operation, done.outcome);
@@ -99,12 +101,10 @@ impl EndlessCache {
         out: &mut Actions,
     ) {
         let outcome = Outcome { from_cache: bytes, ..Outcome::default() };
-        self.under_way.insert(operation, Transfer { outcome, file, offset, bytes, then_copy: Bytes::ZERO });
-        if bytes.0 > 0 {
-            out.start(FlowSpec::new(self.memory_write, bytes.0, u64::from(operation.0)));
-        } else {
-            self.copy_or_finish(operation, out);
-        }
+        let copy_path = self.memory_write;
+        self.under_way
+            .insert(operation, Transfer { outcome, file, offset, bytes, then_copy: bytes, copy_path });
+        self.copy_or_finish(operation, out);
     }
 }
 
@@ -112,7 +112,7 @@ impl Policy for EndlessCache {
     fn begin(&mut self, _now: Nanos, request: &Request, out: &mut Actions) {
         let operation = request.operation;
         match request.call {
-            Call::Read { file, offset, bytes, fresh } => {
+            Call::Read { file, offset, bytes, fresh, .. } => {
                 if fresh {
                     self.anonymous += bytes;
                 }
@@ -125,14 +125,14 @@ impl Policy for EndlessCache {
             Call::Insert { .. } | Call::Serve { .. } => {
                 unreachable!("files of other hosts are one flow for this policy")
             }
-            Call::Truncate { file, size } => self.change(file.id, |ranges| ranges.truncate(size.0)),
-            Call::DontNeed { file } => self.change(file.id, |ranges| ranges.truncate(0)),
+            Call::Truncate { file, size } => self.change(file.id, |ranges| ranges.remove(size.0, u64::MAX)),
+            Call::DontNeed { file } => self.change(file.id, |ranges| ranges.remove(0, u64::MAX)),
             Call::DropCaches => {
                 self.touched.clear();
                 self.cached = Bytes::ZERO;
             }
             Call::Allocate { bytes } => self.anonymous += bytes,
-            Call::Free { bytes } => self.anonymous -= bytes,
+            Call::Free { bytes, .. } => self.anonymous -= bytes,
             Call::Fsync { .. } => {}
         }
         out.done(operation, Outcome::default());

@@ -3,6 +3,7 @@
 //! A policy keeps the page cache of one host. Adding one is a new file and a line in [`registry`].
 
 mod endless_cache;
+pub mod kernel;
 mod no_cache;
 mod options;
 mod ranges;
@@ -37,6 +38,8 @@ pub struct FileView {
     pub read: Path,
     /// What its write-back crosses.
     pub write: Path,
+    /// What a read crosses whose bytes are copied as they come: the device and memory at once.
+    pub read_and_copy: Path,
 }
 
 /// A device of a host, or a mount of another host's, in the order in which the host names them.
@@ -65,6 +68,8 @@ pub enum Call {
         bytes: Bytes,
         /// Whether each byte read takes a byte of new anonymous memory.
         fresh: bool,
+        /// Bytes of each system call but the last.
+        piece: Bytes,
     },
     /// Read through the cache for another host.
     Serve {
@@ -85,6 +90,8 @@ pub enum Call {
         bytes: Bytes,
         /// Whether it returns only when the device has them.
         through: bool,
+        /// Bytes of each system call but the last.
+        piece: Bytes,
     },
     /// The first pages of a file are cached, clean, before time 0. Takes no time.
     Preload {
@@ -130,6 +137,8 @@ pub enum Call {
     Free {
         /// How much.
         bytes: Bytes,
+        /// By whom: the operations of this number have taken it.
+        owner: OperationId,
     },
 }
 
@@ -279,6 +288,14 @@ pub trait Policy {
     /// How files of other hosts are reached.
     fn remote(&self) -> Remote {
         Remote::OneFlow
+    }
+
+    /// Brings the levels up to an instant, if they change between calls.
+    fn bring_up_to(&mut self, _now: Nanos) {}
+
+    /// Whether levels change evenly between calls, and not at calls alone.
+    fn is_even(&self) -> bool {
+        false
     }
 
     /// What the memory holds.

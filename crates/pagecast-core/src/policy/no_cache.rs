@@ -41,7 +41,7 @@ impl Policy for NoCache {
             }
             Call::Write { file, bytes, .. } => return Self::transfer(file.write, bytes, request, out),
             Call::Allocate { bytes } => self.anonymous += bytes,
-            Call::Free { bytes } => self.anonymous -= bytes,
+            Call::Free { bytes, .. } => self.anonymous -= bytes,
             Call::Insert { .. }
             | Call::Serve { .. }
             | Call::Preload { .. }

@@ -1,6 +1,7 @@
 //! All policies by name.
 
 use super::endless_cache::EndlessCache;
+use super::kernel::{Kernel, KernelOptions};
 use super::no_cache::NoCache;
 use super::wrench::{Wrench, WrenchOptions};
 use super::{Options, Policy, Setting};
@@ -8,7 +9,7 @@ use crate::error::ScenarioError;
 use crate::scenario::nearest::hint;
 
 /// The models there are, in the order in which they are shown.
-pub const MODELS: [&str; 3] = ["wrench", "no-cache", "endless-cache"];
+pub const MODELS: [&str; 4] = ["kernel", "wrench", "no-cache", "endless-cache"];
 
 /// Makes the page cache of one host.
 ///
@@ -21,6 +22,7 @@ pub fn make(
 ) -> Result<Box<dyn Policy>, ScenarioError> {
     let memory = setting.host.memory.size;
     match model {
+        "kernel" => Ok(Box::new(Kernel::new(setting, KernelOptions::read(options)?))),
         "wrench" => {
             let wrench_options = WrenchOptions::read(options, &setting.host.vm)?;
             Ok(Box::new(Wrench::new(memory, setting.memory_read, setting.memory_write, wrench_options)))

@@ -161,7 +161,9 @@ fn sort_timeline(table: &mut TimelineTable) {
 /// In the order of time; what is left at the end of the run comes last.
 fn sort_files(table: &mut FileTable) {
     let at_end = |row: usize| table.process[row] == u32::MAX;
-    let time = |row: usize| if at_end(row) { Nanos(u64::MAX) } else { table.time[row] };
+    let time = |row: usize| {
+        if at_end(row) { Nanos(u64::MAX) } else { table.time[row] }
+    };
     let order = order(table.time.len(), |row| (time(row), table.process[row], table.index[row]));
     reorder(&mut table.time, &order);
     for column in [&mut table.process, &mut table.index, &mut table.path, &mut table.host] {
@@ -174,7 +176,11 @@ fn sort_files(table: &mut FileTable) {
 
 /// In the order of time, then of hosts; no more than are kept.
 pub(super) fn sort_events(table: &mut EventTable) {
-    let mut order = order(table.time.len(), |row| (table.time[row], table.host[row]));
+    let key = |row: usize| (table.time[row], table.host[row]);
+    if table.time.len() <= EventTable::LIMIT && (1..table.time.len()).all(|row| key(row - 1) <= key(row)) {
+        return;
+    }
+    let mut order = order(table.time.len(), key);
     table.left_out += order.len().saturating_sub(EventTable::LIMIT) as u64;
     order.truncate(EventTable::LIMIT);
     reorder(&mut table.time, &order);
@@ -182,4 +188,42 @@ pub(super) fn sort_events(table: &mut EventTable) {
     reorder(&mut table.event, &order);
     reorder(&mut table.path, &order);
     reorder(&mut table.bytes, &order);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A group with so many events, and others that it has left out.
+    fn group(events: usize, left_out: u64) -> SimulationResult {
+        let events = EventTable {
+            time: vec![Nanos(1); events],
+            host: vec![0; events],
+            event: vec!["evict"; events],
+            path: vec![u32::MAX; events],
+            bytes: vec![1; events],
+            left_out,
+        };
+        SimulationResult { events, ..SimulationResult::default() }
+    }
+
+    #[test]
+    fn events_of_many_groups_are_cut_now_and_then() {
+        let mut whole = Merger::new(vec!["host".to_owned()], Vec::new());
+        let kept = [(); 6].map(|()| {
+            whole.add(group(EventTable::LIMIT, 0), &[0], &[]);
+            whole.result.events.time.len() / EventTable::LIMIT
+        });
+        assert_eq!(kept, [1, 2, 3, 4, 1, 2], "never more than four times what is kept in the end");
+        assert_eq!(whole.finish().events.left_out, 5 * EventTable::LIMIT as u64);
+    }
+
+    #[test]
+    fn events_that_groups_have_left_out_add_up() {
+        let mut whole = Merger::new(vec!["host".to_owned()], Vec::new());
+        whole.add(group(1, 3), &[0], &[]);
+        whole.add(group(1, 4), &[0], &[]);
+        let events = whole.finish().events;
+        assert_eq!((events.time.len(), events.left_out), (2, 7));
+    }
 }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::merge::sort_events;
 use super::timeline::{MemoryLevels, Timeline};
 use super::{BlockTable, EventTable, SimulationResult};
-use crate::policy::{ListedBlock, Outcome};
+use crate::policy::{FileId, ListedBlock, Outcome};
 use crate::units::{Bytes, Nanos};
 
 /// How many samples the timelines of all hosts have together.
@@ -40,6 +40,8 @@ pub(crate) struct Resident<'a> {
 pub(crate) struct Recorder {
     result: SimulationResult,
     paths: FxHashMap<Arc<str>, u32>,
+    /// The same by file, for those that events or blocks are about.
+    of_files: Vec<Option<u32>>,
     timelines: Vec<Timeline>,
 }
 
@@ -49,7 +51,7 @@ impl Recorder {
         let limit = SAMPLES / hosts_in_all;
         let timelines = hosts.iter().map(|_| Timeline::new(limit)).collect();
         let result = SimulationResult { hosts, processes, ..SimulationResult::default() };
-        Self { result, paths: FxHashMap::default(), timelines }
+        Self { result, paths: FxHashMap::default(), of_files: Vec::new(), timelines }
     }
 
     fn path(&mut self, path: Option<&Arc<str>>) -> u32 {
@@ -60,6 +62,19 @@ impl Recorder {
         let index = self.result.paths.len() as u32;
         self.result.paths.push(path.clone());
         self.paths.insert(path.clone(), index);
+        index
+    }
+
+    fn path_of(&mut self, file: FileId, path: &Arc<str>) -> u32 {
+        let at = file.0 as usize;
+        if self.of_files.len() <= at {
+            self.of_files.resize(at + 1, None);
+        }
+        if let Some(known) = self.of_files[at] {
+            return known;
+        }
+        let index = self.path(Some(path));
+        self.of_files[at] = Some(index);
         index
     }
 
@@ -82,6 +97,11 @@ impl Recorder {
         table.parts.push(*parts);
     }
 
+    /// The levels of a host change evenly between the samples.
+    pub(crate) fn change_evenly(&mut self, host: usize) {
+        self.timelines[host].change_evenly();
+    }
+
     pub(crate) fn levels(&mut self, now: Nanos, host: usize, levels: MemoryLevels) {
         self.timelines[host].add(now, levels);
     }
@@ -91,14 +111,14 @@ impl Recorder {
         now: Nanos,
         host: usize,
         name: &'static str,
-        path: Option<&Arc<str>>,
+        file: Option<(FileId, &Arc<str>)>,
         bytes: Bytes,
     ) {
         if self.result.events.time.len() == EventTable::LIMIT {
             self.result.events.left_out += 1;
             return;
         }
-        let path = self.path(path);
+        let path = file.map_or(u32::MAX, |(file, path)| self.path_of(file, path));
         let table = &mut self.result.events;
         table.time.push(now);
         table.host.push(host as u32);
@@ -133,7 +153,7 @@ impl Recorder {
 
     /// `path` is that of the block's file.
     pub(crate) fn block(&mut self, host: usize, path: &Arc<str>, block: &ListedBlock) {
-        let path = self.path(Some(path));
+        let path = self.path_of(block.file, path);
         let table = &mut self.result.blocks;
         table.host.push(host as u32);
         table.list.push(block.list);
@@ -148,17 +168,15 @@ impl Recorder {
     pub(crate) fn finish(mut self, end: Nanos) -> SimulationResult {
         self.result.operations.sort();
         sort_events(&mut self.result.events);
-        let timelines = std::mem::take(&mut self.timelines).into_iter().map(Timeline::into_samples);
-        let mut samples: Vec<(Nanos, u32, MemoryLevels)> = timelines
-            .enumerate()
-            .flat_map(|(host, samples)| samples.into_iter().map(move |s| (s.time, host as u32, s.levels)))
-            .collect();
-        samples.sort_by_key(|&(time, host, _)| (time, host));
-        for (time, host, levels) in samples {
-            self.result.timeline.time.push(time);
-            self.result.timeline.host.push(host);
-            self.result.timeline.levels.push(levels);
+        let mut samples = Vec::new();
+        for (host, timeline) in (0_u32..).zip(std::mem::take(&mut self.timelines)) {
+            samples.extend(timeline.into_samples().into_iter().map(|sample| (host, sample)));
         }
+        samples.sort_by_key(|&(host, sample)| (sample.time, host));
+        let table = &mut self.result.timeline;
+        table.time = samples.iter().map(|(_, sample)| sample.time).collect();
+        table.host = samples.iter().map(|&(host, _)| host).collect();
+        table.levels = samples.iter().map(|(_, sample)| sample.levels).collect();
         self.result.end = end;
         self.result
     }

@@ -48,31 +48,63 @@ pub(crate) struct Timeline {
     /// A stretch lasts 2^this nanoseconds.
     shift: u32,
     limit: usize,
+    /// Whether levels change evenly from sample to sample, and not at samples alone: then the end of a flat stretch counts.
+    is_even: bool,
+    /// Up to when the last sample is known to have held.
+    held: Option<Nanos>,
+    /// Whether the last sample is the second of its instant: what happened at once has one before and one after.
+    is_second: bool,
 }
 
 impl Timeline {
     /// A timeline of at most `limit` samples, but never fewer than two stretches hold.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { samples: Vec::new(), stretch: 0, shift: 0, limit: limit.max(2 * KEPT) }
+        let limit = limit.max(2 * KEPT);
+        Self {
+            samples: Vec::new(),
+            stretch: 0,
+            shift: 0,
+            limit,
+            is_even: false,
+            held: None,
+            is_second: false,
+        }
     }
 
-    /// Adds a sample; the last one of an instant counts.
+    /// From now on levels change evenly between samples.
+    pub(crate) fn change_evenly(&mut self) {
+        self.is_even = true;
+    }
+
+    /// Adds a sample; the last one of an instant counts, and the first where levels change evenly.
     pub(crate) fn add(&mut self, time: Nanos, levels: MemoryLevels) {
+        if self.samples.last().is_some_and(|last| last.levels == levels) {
+            self.held = self.is_even.then_some(time);
+            return;
+        }
+        if let (Some(held), Some(last)) = (self.held.take(), self.samples.last())
+            && last.time < held
+            && (held < time || self.is_even)
+        {
+            self.push(held, last.levels);
+        }
+        self.push(time, levels);
+    }
+
+    fn push(&mut self, time: Nanos, levels: MemoryLevels) {
         if let Some(last) = self.samples.last_mut() {
-            if last.levels == levels {
-                return;
-            }
-            if last.time == time {
+            if last.time == time && (self.is_second || !self.is_even) {
                 last.levels = levels;
                 return;
             }
+            self.is_second = last.time == time;
             if last.time.0 >> self.shift != time.0 >> self.shift {
                 thin(&mut self.samples, self.stretch);
                 self.stretch = self.samples.len();
             }
         }
         self.samples.push(Sample { time, levels });
-        if self.samples.len() - self.stretch >= 4 * KEPT || self.samples.len() > self.limit {
+        if self.samples.len() > self.limit {
             thin(&mut self.samples, self.stretch);
         }
         while self.samples.len() > self.limit {
@@ -135,6 +167,36 @@ mod tests {
         let mut timeline = Timeline::new(100);
         (0..90).for_each(|at| timeline.add(Nanos(at * 1000), levels(at % 7, 10, at)));
         assert_eq!(timeline.into_samples().len(), 90);
+    }
+
+    #[test]
+    fn a_sample_is_dropped_only_when_there_are_too_many() {
+        let kept = |count: usize| {
+            let mut timeline = Timeline::new(14);
+            // Every 8 ns up to 112 ns, then every nanosecond.
+            let times = (0..=14).map(|at| at * 8).chain(113..);
+            times.take(count).for_each(|time| timeline.add(Nanos(time), levels(time, 0, 0)));
+            timeline.into_samples().iter().map(|sample| sample.time.0).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(14), [0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104]);
+        assert_eq!(kept(15), [0, 56, 64, 72, 80, 88, 96, 104, 112], "stretches of 64 ns; 7 samples may stay");
+        assert_eq!(kept(20), [0, 56, 64, 72, 80, 88, 96, 104, 112, 113, 114, 115, 116, 117]);
+        assert_eq!(kept(21), [0, 56, 64, 118], "the last stretch alone had too many");
+    }
+
+    #[test]
+    fn the_end_of_a_flat_stretch_is_kept_where_levels_change_evenly() {
+        let times = |is_even: bool| {
+            let mut timeline = Timeline::new(100);
+            if is_even {
+                timeline.change_evenly();
+            }
+            for (at, dirty) in [(0, 1), (5, 1), (7, 1), (9, 4)] {
+                timeline.add(Nanos(at), levels(dirty, 10, 0));
+            }
+            timeline.into_samples().iter().map(|sample| sample.time.0).collect::<Vec<_>>()
+        };
+        assert_eq!((times(false), times(true)), (vec![0, 9], vec![0, 7, 9]));
     }
 
     proptest! {

@@ -4,14 +4,19 @@ use super::document::{Node, Value, shorten};
 use super::machine_file::{Folders, resolve};
 use super::nearest::hint;
 use super::network::{Hosts, read_links, read_mounts};
-use super::schema::{DISK, Kind, MACHINE, MEMORY, VM};
+use super::schema::{COST, DISK, KERNEL, Kind, MACHINE, MEMORY, VM};
 use super::table::{Fields, FromNode, Given};
 use crate::error::ScenarioError;
-use crate::machine::{Disk, Host, Machine, Memory, Sharing, VmSettings};
-use crate::units::{BytesPerSecond, Nanos};
+use crate::machine::{CopyCost, Disk, Host, Kernel, Machine, Memory, Sharing, VmSettings};
+use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// The name of the only host.
 pub const ONLY_HOST: &str = "machine";
+
+/// How many writes the kernel's writeback throttling lets pass at first (`block/blk-wbt.c`).
+const NR_REQUESTS: u32 = 16;
+/// The largest request that the kernel asks for by itself (`block/blk-settings.c`, from 4.3 to 6.16).
+const MAX_SECTORS_KB: u32 = 1280;
 
 /// One hundredth of a second, in which the kernel gives its times.
 const CENTISECOND_NANOS: f64 = 1e7;
@@ -72,6 +77,7 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
         cores: fields.need("cores")?,
         memory: read_memory(&fields)?,
         vm: read_vm(&fields)?,
+        kernel: read_kernel(&fields)?,
         disks: disks
             .into_iter()
             .map(|(name, node)| read_disk(name, node, &fields))
@@ -97,7 +103,50 @@ fn read_memory(host: &Fields<'_>) -> Result<Memory, ScenarioError> {
         write: fields.need("write")?,
         sharing: fields.word("sharing", &SHARINGS)?.unwrap_or(Sharing::Total),
         per_thread: fields.get("per_thread")?,
+        reserve: fields.get("reserve")?,
+        nodes: fields.get("nodes")?.unwrap_or(1),
+        cost: read_cost(&fields)?,
     })
+}
+
+fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
+    let Some(node) = memory.node("cost") else { return Ok(CopyCost::default()) };
+    let fields = Fields::open(node, &COST, inside(memory, "cost"))?;
+    let time = |key| Ok::<_, ScenarioError>(fields.get::<Nanos>(key)?.unwrap_or_default());
+    Ok(CopyCost {
+        call: time("call")?,
+        page_insert: time("page_insert")?,
+        page_lookup: time("page_lookup")?,
+        fault: time("fault")?,
+        page_remove: time("page_remove")?,
+        page_remote: time("page_remote")?,
+        copy_read: fields.get("copy_read")?,
+        copy_write: fields.get("copy_write")?,
+        flushing_factor: fields.get("flushing_factor")?,
+    })
+}
+
+fn read_kernel(host: &Fields<'_>) -> Result<Kernel, ScenarioError> {
+    let Some(node) = host.node("kernel") else { return Ok(Kernel::default()) };
+    let fields = Fields::open(node, &KERNEL, inside(host, "kernel"))?;
+    let hz = fields.get("hz")?.unwrap_or(Kernel::default().hz);
+    let Some(text) = fields.get::<String>("version")? else { return Ok(Kernel { hz, ..Kernel::default() }) };
+    let numbers = text.split_once('.').and_then(|(major, minor)| {
+        let minor = minor.split(|c: char| !c.is_ascii_digit()).next()?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    });
+    let at = || &fields.node("version").expect("it is there").at;
+    match numbers {
+        Some(version) if (3, 10) <= version => Ok(Kernel { version, hz }),
+        Some(_) => Err(at().error(
+            format!("Linux {} is older than the rules that are modelled", shorten(&text)),
+            "name 3.10 or a later version",
+        )),
+        None => Err(at().error(
+            format!("`{}` is no version of Linux", shorten(&text)),
+            "write for example version = \"6.18\"",
+        )),
+    }
 }
 
 fn read_vm(host: &Fields<'_>) -> Result<VmSettings, ScenarioError> {
@@ -114,6 +163,12 @@ fn read_vm(host: &Fields<'_>) -> Result<VmSettings, ScenarioError> {
     Ok(VmSettings {
         dirty_ratio: ratio("dirty_ratio")?.unwrap_or(default.dirty_ratio),
         dirty_background_ratio: ratio("dirty_background_ratio")?.unwrap_or(default.dirty_background_ratio),
+        dirty_bytes: fields.get("dirty_bytes")?,
+        dirty_background_bytes: fields.get("dirty_background_bytes")?,
+        min_free: fields.get::<u32>("min_free_kbytes")?.map(|kbytes| Bytes(u64::from(kbytes) << 10)),
+        watermark_scale_factor: fields
+            .get("watermark_scale_factor")?
+            .unwrap_or(default.watermark_scale_factor),
         dirty_expire: time("dirty_expire_centisecs")?.unwrap_or(default.dirty_expire),
         dirty_writeback: time("dirty_writeback_centisecs")?.unwrap_or(default.dirty_writeback),
     })
@@ -130,6 +185,10 @@ fn read_disk(name: &str, node: &Node, host: &Fields<'_>) -> Result<Disk, Scenari
         sharing: fields.word("sharing", &SHARINGS)?.unwrap_or(Sharing::Total),
         read_at: fields.get::<Rates>("read_at")?.map_or(Vec::new(), |rates| rates.0),
         write_at: fields.get::<Rates>("write_at")?.map_or(Vec::new(), |rates| rates.0),
+        queue: (
+            fields.get("nr_requests")?.unwrap_or(NR_REQUESTS),
+            Bytes(u64::from(fields.get::<u32>("max_sectors_kb")?.unwrap_or(MAX_SECTORS_KB)) << 10),
+        ),
         unevenness: fields.get("unevenness")?.unwrap_or(0.0),
     })
 }

@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn an_error_in_a_machine_file_has_its_line() {
         let folder = Folder::new("line", &[("a.toml", "from = 'node'\n\n[vm]\ndirty = 1")]);
-        assert_snapshot!(folder.read("machine = { from = 'a.toml' }").unwrap_err(), @"FOLDER/a.toml:4: unknown key `dirty` in [machine.vm]; known keys: `dirty_ratio`, `dirty_background_ratio`, `dirty_expire_centisecs`, `dirty_writeback_centisecs`");
+        assert_snapshot!(folder.read("machine = { from = 'a.toml' }").unwrap_err(), @"FOLDER/a.toml:4: unknown key `dirty` in [machine.vm]; known keys: `dirty_ratio`, `dirty_background_ratio`, `dirty_bytes`, `dirty_background_bytes`, `min_free_kbytes`, `watermark_scale_factor`, `dirty_expire_centisecs`, `dirty_writeback_centisecs`");
     }
 
     #[test]
@@ -331,7 +331,7 @@ mod tests {
         let load = |text: &str| load_machine(text.as_bytes(), "node.toml", Path::new(""), Path::new(""));
         let below = NODE.replace("        cores", "[machine]\ncores").replace("        [", "[machine.");
         assert_eq!(load(NODE).unwrap(), load(&below).unwrap());
-        assert_snapshot!(load("colour = 1").unwrap_err(), @"node.toml:1: unknown key `colour` in [machine]; known keys: `from`, `description`, `source`, `cores`, `memory`, `vm`, `disk`, `mount`");
+        assert_snapshot!(load("colour = 1").unwrap_err(), @"node.toml:1: unknown key `colour` in [machine]; known keys: `from`, `description`, `source`, `cores`, `memory`, `vm`, `kernel`, `disk`, `mount`");
         assert_snapshot!(load("").unwrap_err(), @"node.toml: the file is empty; write a machine into it, or name one of `pagecast machine list`");
     }
 

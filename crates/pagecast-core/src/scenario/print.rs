@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::machine::ONLY_HOST;
-use crate::machine::{Disk, Host, Machine, Mount, MountSource, Sharing, VmSettings, WriteMode};
+use crate::machine::{CopyCost, Disk, Host, Machine, Mount, MountSource, Sharing, VmSettings, WriteMode};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Prints a machine. Two machines have the same text just when they are the same, so that the text can be hashed.
@@ -38,8 +38,18 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
         ("sharing", sharing(memory.sharing)),
     ];
     keys.extend(memory.per_thread.map(|per_thread| ("per_thread", rate(per_thread))));
+    keys.extend(memory.reserve.map(|reserve| ("reserve", size(reserve))));
+    keys.push(("nodes", memory.nodes.to_string()));
     print_table(text, &format!("{table}.memory"), &keys);
+    print_cost(text, table, &memory.cost);
     print_vm(text, table, &host.vm);
+    let (major, minor) = host.kernel.version;
+    let version = quoted(&format!("{major}.{minor}"));
+    print_table(
+        text,
+        &format!("{table}.kernel"),
+        &[("version", version), ("hz", host.kernel.hz.to_string())],
+    );
     for disk in &host.disks {
         print_disk(text, table, disk);
     }
@@ -48,13 +58,34 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
     }
 }
 
+fn print_cost(text: &mut String, table: &str, cost: &CopyCost) {
+    let mut keys = vec![
+        ("call", time(cost.call)),
+        ("page_insert", time(cost.page_insert)),
+        ("page_lookup", time(cost.page_lookup)),
+        ("fault", time(cost.fault)),
+        ("page_remove", time(cost.page_remove)),
+        ("page_remote", time(cost.page_remote)),
+    ];
+    keys.extend(cost.copy_read.map(|copy| ("copy_read", rate(copy))));
+    keys.extend(cost.copy_write.map(|copy| ("copy_write", rate(copy))));
+    keys.extend(cost.flushing_factor.map(|factor| ("flushing_factor", factor.to_string())));
+    print_table(text, &format!("{table}.memory.cost"), &keys);
+}
+
 fn print_vm(text: &mut String, table: &str, vm: &VmSettings) {
-    let keys = [
+    let mut keys = vec![
         ("dirty_ratio", percent(vm.dirty_ratio)),
         ("dirty_background_ratio", percent(vm.dirty_background_ratio)),
+    ];
+    keys.extend(vm.dirty_bytes.map(|bytes| ("dirty_bytes", size(bytes))));
+    keys.extend(vm.dirty_background_bytes.map(|bytes| ("dirty_background_bytes", size(bytes))));
+    keys.extend(vm.min_free.map(|bytes| ("min_free_kbytes", (bytes.0 >> 10).to_string())));
+    keys.extend([
+        ("watermark_scale_factor", vm.watermark_scale_factor.to_string()),
         ("dirty_expire_centisecs", centisecs(vm.dirty_expire)),
         ("dirty_writeback_centisecs", centisecs(vm.dirty_writeback)),
-    ];
+    ]);
     print_table(text, &format!("{table}.vm"), &keys);
 }
 
@@ -70,6 +101,8 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
             keys.push((name, rates(curve)));
         }
     }
+    keys.push(("nr_requests", disk.queue.0.to_string()));
+    keys.push(("max_sectors_kb", (disk.queue.1.0 >> 10).to_string()));
     keys.push(("unevenness", disk.unevenness.to_string()));
     print_table(text, &format!("{table}.disk.{}", key(&disk.name)), &keys);
 }
@@ -180,7 +213,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::machine::{Link, Memory};
+    use crate::machine::{Kernel, Link, Memory};
     use crate::scenario::load_machine;
     use crate::scenario::testing::{HOSTS, PROCESS, read};
 
@@ -204,18 +237,34 @@ read = "8 GB/s"
 write = "5 GB/s"
 sharing = "total"
 per_thread = "3 GB/s"
+nodes = 1
+
+[host.client.memory.cost]
+call = "0 ns"
+page_insert = "0 ns"
+page_lookup = "0 ns"
+fault = "0 ns"
+page_remove = "0 ns"
+page_remote = "0 ns"
 
 [host.client.vm]
 dirty_ratio = 20
 dirty_background_ratio = 10
+watermark_scale_factor = 10
 dirty_expire_centisecs = 3000
 dirty_writeback_centisecs = 500
+
+[host.client.kernel]
+version = "6.18"
+hz = 250
 
 [host.client.disk.ssd]
 size = "100 GB"
 read = "500 MB/s"
 write = "400 MB/s"
 sharing = "total"
+nr_requests = 16
+max_sectors_kb = 1280
 unevenness = 0
 
 [host.client.mount."/data"]
@@ -235,18 +284,34 @@ size = "16 GB"
 read = "8 GB/s"
 write = "5 GB/s"
 sharing = "total"
+nodes = 1
+
+[host.server.memory.cost]
+call = "0 ns"
+page_insert = "0 ns"
+page_lookup = "0 ns"
+fault = "0 ns"
+page_remove = "0 ns"
+page_remote = "0 ns"
 
 [host.server.vm]
 dirty_ratio = 20
 dirty_background_ratio = 10
+watermark_scale_factor = 10
 dirty_expire_centisecs = 3000
 dirty_writeback_centisecs = 500
+
+[host.server.kernel]
+version = "6.18"
+hz = 250
 
 [host.server.disk.hdd]
 size = "10 GB"
 read = "500 MB/s"
 write = "400 MB/s"
 sharing = "total"
+nr_requests = 16
+max_sectors_kb = 1280
 unevenness = 0
 
 [host.server.mount."/export"]
@@ -290,26 +355,50 @@ latency = "20000 ns"
 
     prop_compose! {
         fn disks()(size in sizes(), read in rates(), write in rates(), sharing in sharings(), read_at in curves(),
-                   write_at in curves(), unevenness in 0.0..1.0) -> Disk {
-            Disk { name: "ssd".into(), size, read, write, sharing, read_at, write_at, unevenness }
+                   write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20), unevenness in 0.0..1.0) -> Disk {
+            let queue = (queue.0, Bytes(queue.1 << 10));
+            Disk { name: "ssd".into(), size, read, write, sharing, read_at, write_at, queue, unevenness }
+        }
+    }
+
+    prop_compose! {
+        fn costs()(nanos in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40],
+                   copies in [prop::option::of(rates()), prop::option::of(rates())],
+                   flushing_factor in prop::option::of(0.01..1.0)) -> CopyCost {
+            let [call, page_insert, page_lookup, fault, page_remove, page_remote] = nanos.map(Nanos);
+            let [copy_read, copy_write] = copies;
+            CopyCost { call, page_insert, page_lookup, fault, page_remove, page_remote, copy_read, copy_write, flushing_factor }
+        }
+    }
+
+    prop_compose! {
+        fn vms()(percents in [0.0..100.0, 0.0..100.0], nanos in [0_u64..1 << 50, 0_u64..1 << 50],
+                 bytes in [prop::option::of(sizes()), prop::option::of(sizes())],
+                 min_free in prop::option::of(1_u64..1 << 31), watermark_scale_factor in 1_u32..3000) -> VmSettings {
+            VmSettings {
+                dirty_ratio: percents[0] / 100.0,
+                dirty_background_ratio: percents[1] / 100.0,
+                dirty_bytes: bytes[0],
+                dirty_background_bytes: bytes[1],
+                min_free: min_free.map(|kbytes| Bytes(kbytes << 10)),
+                watermark_scale_factor,
+                dirty_expire: Nanos(nanos[0]),
+                dirty_writeback: Nanos(nanos[1]),
+            }
         }
     }
 
     prop_compose! {
         fn hosts()(cores in 1_u32..1000, size in sizes(), read in rates(), write in rates(), sharing in sharings(),
-                   per_thread in prop::option::of(rates()), disk in disks(), percents in [0.0..100.0, 0.0..100.0],
-                   nanos in [0_u64..1 << 50, 0_u64..1 << 50], through in any::<bool>()) -> Host {
+                   per_thread in prop::option::of(rates()), reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs(), disk in disks(), vm in vms(),
+                   version in (5_u32..9, 0_u32..30), hz in 100_u32..1000, through in any::<bool>()) -> Host {
             let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
             Host {
                 name: ONLY_HOST.into(),
                 cores,
-                memory: Memory { size, read, write, sharing, per_thread },
-                vm: VmSettings {
-                    dirty_ratio: percents[0] / 100.0,
-                    dirty_background_ratio: percents[1] / 100.0,
-                    dirty_expire: Nanos(nanos[0]),
-                    dirty_writeback: Nanos(nanos[1]),
-                },
+                memory: Memory { size, read, write, sharing, per_thread, reserve, nodes, cost },
+                vm,
+                kernel: Kernel { version, hz },
                 disks: vec![disk],
                 mounts: vec![Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode }],
             }

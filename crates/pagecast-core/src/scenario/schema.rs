@@ -178,6 +178,7 @@ pub static MACHINE: Schema = Schema {
         must("cores", Kind::Whole(1, 1_000_000), "Processors that compute runs on"),
         must("memory", Kind::Table(&MEMORY), "Main memory"),
         may("vm", Kind::Table(&VM), "Kernel settings, under their own names"),
+        may("kernel", Kind::Table(&KERNEL), "Which Linux it runs"),
         may("disk", Kind::Tables(&DISK), "Disks, by name"),
         may("mount", Kind::Tables(&MOUNT), "Directories and what is mounted there, by path"),
     ],
@@ -192,6 +193,42 @@ pub static MEMORY: Schema = Schema {
         must("write", Kind::Rate, "Copying into the page cache, all writers together"),
         may("sharing", Kind::Word(&Sharing::NAMES), "How readers and writers share it; default \"total\""),
         may("per_thread", Kind::Rate, "What one thread reaches at most"),
+        may("reserve", Kind::SizeOrZero, "Not counted as dirtyable; default by the size of the memory"),
+        may("nodes", Kind::Whole(1, 64), "Sockets among which it is divided equally; default 1"),
+        may("cost", Kind::Table(&COST), "What the steps of a read or write cost a processor"),
+    ],
+};
+
+/// `[machine.memory.cost]`.
+pub static COST: Schema = Schema {
+    name: "cost",
+    keys: &[
+        may("call", Kind::Time, "Entering and leaving the kernel, each call"),
+        may("page_insert", Kind::Time, "Getting 4 KiB into the page cache"),
+        may("page_lookup", Kind::Time, "Finding 4 KiB that are there"),
+        may("fault", Kind::Time, "First touch of 4 KiB of new anonymous memory"),
+        may(
+            "page_remove",
+            Kind::Time,
+            "Taking 4 KiB out of the page cache when their file is cut or removed",
+        ),
+        may("page_remote", Kind::Time, "What 4 KiB in the memory of another node cost more"),
+        may("copy_read", Kind::Rate, "Copying out of the page cache, one thread; default per_thread"),
+        may("copy_write", Kind::Rate, "Copying into the page cache, one thread; default per_thread"),
+        may(
+            "flushing_factor",
+            Kind::Number(0.01, 1.0),
+            "Part of the speed of writing new pages that is left while the device's flusher writes; default 1",
+        ),
+    ],
+};
+
+/// `[machine.kernel]`.
+pub static KERNEL: Schema = Schema {
+    name: "kernel",
+    keys: &[
+        may("version", Kind::Text, "Version of Linux, such as \"4.18\"; default \"6.18\""),
+        may("hz", Kind::Whole(100, 1000), "CONFIG_HZ, ticks per second; default 250"),
     ],
 };
 
@@ -201,6 +238,10 @@ pub static VM: Schema = Schema {
     keys: &[
         may("dirty_ratio", Kind::Number(0.0, 100.0), "Percent of memory; default 20"),
         may("dirty_background_ratio", Kind::Number(0.0, 100.0), "Percent of memory; default 10"),
+        may("dirty_bytes", Kind::Size, "Instead of dirty_ratio"),
+        may("dirty_background_bytes", Kind::Size, "Instead of dirty_background_ratio"),
+        may("min_free_kbytes", Kind::Whole(1, 1 << 31), "Default by the size of the memory"),
+        may("watermark_scale_factor", Kind::Whole(1, 3000), "Ten-thousandths of the memory; default 10"),
         may("dirty_expire_centisecs", Kind::Number(0.0, 4e9), "Hundredths of a second; default 3000"),
         may("dirty_writeback_centisecs", Kind::Number(0.0, 4e9), "Hundredths of a second; default 500"),
     ],
@@ -220,6 +261,8 @@ pub static DISK: Schema = Schema {
             "Total rate at so many concurrent reads; linear between, constant outside",
         ),
         may("write_at", Kind::Rates, "Total rate at so many concurrent writes"),
+        may("nr_requests", Kind::Whole(1, 1 << 30), "Requests on their way to it at most; default 16"),
+        may("max_sectors_kb", Kind::Whole(4, 1 << 20), "KiB of one request; default 1280"),
         may(
             "unevenness",
             Kind::Number(0.0, 1.0),

@@ -35,6 +35,22 @@ between = ["client", "server"]
 rate = "400 MB/s"
 "#;
 
+/// For the kernel's own rules: 10 GB can become dirty, so that background write-back begins at 1 GB, throttling at 1.5 GB, and
+/// the limit is 2 GB (each 0.1 % less: the kernel counts percent in 4096ths). A disk of 100 MB/s, one thread copies 1 GB/s.
+pub const LINUX: &str = r#"
+[machine]
+cores = 4
+[machine.memory]
+size = "10126.6 MB"
+read = "10 GB/s"
+write = "10 GB/s"
+cost = { copy_read = "1 GB/s", copy_write = "1 GB/s" }
+[machine.disk]
+ssd = { size = "1 TB", read = "100 MB/s", write = "100 MB/s" }
+[machine.mount]
+"/data".disk = "ssd"
+"#;
+
 /// A scenario in the making.
 #[derive(Clone)]
 pub struct Case {
@@ -47,6 +63,11 @@ pub struct Case {
 /// A scenario on [`MACHINE`].
 pub fn case() -> Case {
     on(MACHINE)
+}
+
+/// A scenario on [`LINUX`].
+pub fn linux() -> Case {
+    on(LINUX)
 }
 
 /// A scenario on a machine of its own.

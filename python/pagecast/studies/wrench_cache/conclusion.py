@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pagecast.studies.comparison import Row, judged, summarise
-from pagecast.studies.wrench_cache.experiments import MEASURED_MACHINE, main_model
+from pagecast.studies.comparison import Row, judged, main_model, summarise
+from pagecast.studies.wrench_cache.experiments import MEASURED_MACHINE
 from pagecast.studies.wrench_cache.published import REPEATED_BY, deviations, published_rows
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """What the four experiments are: their scenario files, their cases, and what is known of each machine."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,7 +16,6 @@ __all__ = [
     "Case",
     "Experiment",
     "default_machine",
-    "main_model",
 ]
 
 MODELS: Final = ("wrench", "no-cache", "endless-cache")
@@ -72,11 +70,6 @@ class Experiment:
     def scenario(self) -> Path:
         """The shipped scenario file."""
         return HERE / f"exp{self.number}.toml"
-
-
-def main_model(models: Sequence[str]) -> str:
-    """Name the model that a run is about: the first that has a cache of finite size, if there is one."""
-    return next((model for model in models if model not in ("no-cache", "endless-cache")), models[0])
 
 
 def default_machine(model: str) -> str:

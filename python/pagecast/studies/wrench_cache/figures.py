@@ -1,19 +1,16 @@
 """The figures of the paper, redrawn from panels; no global style is touched, no window is opened."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from pagecast.plot.style import GREY
+from pagecast.studies.comparison import main_model
+from pagecast.studies.drawing import grid, style, with_legend
 from pagecast.studies.wrench_cache import panels
-from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, TASK_OPERATIONS, main_model
+from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, TASK_OPERATIONS
 from pagecast.studies.wrench_cache.forecast import CaseRun, Columns
 from pagecast.studies.wrench_cache.published import published_rows
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from pagecast.studies.wrench_cache.study import WrenchCacheOutcome
@@ -44,7 +41,7 @@ def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
         "7 by task": ("3", lambda of: _figure_by_task(of, "3")),
         "8": ("23", _figure_8),
     }
-    with _style():
+    with style():
         return {
             name: maker(outcome)
             for name, (experiments, maker) in makers.items()
@@ -53,64 +50,64 @@ def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
 
 
 def _figure_4a(outcome: "WrenchCacheOutcome") -> "Figure":
-    figure, axes = _grid(2, 2, size=(9, 5.6))
+    figure, axes = grid(2, 2, size=(9, 5.6))
     theirs = published_rows(["1"], outcome.vintage)
     for ax, case in zip(axes, EXPERIMENTS["1"].cases, strict=True):
         rows = [row for row in outcome.rows if row.experiment == "1" and row.case == case.name]
         panels.errors_by_operation(ax, rows, [row for row in theirs if row.case == case.name])
         ax.set_title(f"{case.name} per file")
-    return _with_legend(figure, axes)
+    return with_legend(figure, axes)
 
 
 def _figure_4b(outcome: "WrenchCacheOutcome") -> "Figure":
-    figure, axes = _grid(2, 2, size=(9, 5.6))
+    figure, axes = grid(2, 2, size=(9, 5.6))
     for ax, run in zip(axes, outcome.of("1", main_model(outcome.models)), strict=True):
         panels.memory_profile(ax, run.result.timeline, outcome.profiles.get(run.case))
         ax.set_title(f"{run.case} per file")
-    return _with_legend(figure, axes)
+    return with_legend(figure, axes)
 
 
 def _figure_4c(outcome: "WrenchCacheOutcome") -> "Figure":
-    figure, axes = _grid(2, 2, size=(9, 5.6))
+    figure, axes = grid(2, 2, size=(9, 5.6))
     for ax, run in zip(axes, outcome.of("1", main_model(outcome.models)), strict=True):
         panels.cache_content(ax, content_after_operations(run.result.files), run.case)
         ax.set_title(f"{run.case} per file")
-    return _with_legend(figure, axes)
+    return with_legend(figure, axes)
 
 
 def _figure_times(outcome: "WrenchCacheOutcome", experiment: str) -> "Figure":
-    figure, axes = _grid(1, 2, size=(9, 3.6))
+    figure, axes = grid(1, 2, size=(9, 3.6))
     for ax, kind in zip(axes, ("read", "write"), strict=True):
         panels.time_by_applications(ax, _runs(outcome, experiment), experiment, f"{kind} total")
         ax.set_title(f"{kind}s, sum over the three tasks")
-    return _with_legend(figure, axes)
+    return with_legend(figure, axes)
 
 
 def _figure_by_task(outcome: "WrenchCacheOutcome", experiment: str) -> "Figure":
-    figure, axes = _grid(2, 3, size=(9, 5.2))
+    figure, axes = grid(2, 3, size=(9, 5.2))
     for ax, operation in zip(axes, sorted(TASK_OPERATIONS), strict=True):
         panels.time_by_applications(ax, _runs(outcome, experiment), experiment, operation)
         ax.set_title(operation)
-    return _with_legend(figure, axes)
+    return with_legend(figure, axes)
 
 
 def _figure_6(outcome: "WrenchCacheOutcome") -> "Figure":
-    figure, axes = _grid(1, 2, size=(9, 3.4))
+    figure, axes = grid(1, 2, size=(9, 3.4))
     panels.nighres_steps(axes[0], _runs(outcome, "4"))
     axes[0].set_title("time of each step")
     rows = [row for row in outcome.rows if row.experiment == "4"]
     panels.errors_by_operation(axes[1], rows, published_rows(["4"], outcome.vintage))
     axes[1].set_title("error of each step")
-    return _with_legend(figure, axes)
+    return with_legend(figure, axes)
 
 
 def _figure_8(outcome: "WrenchCacheOutcome") -> "Figure":
     experiments = [number for number in ("2", "3") if number in outcome.experiments]
-    figure, axes = _grid(1, len(experiments), size=(4.5 * len(experiments), 3.6))
+    figure, axes = grid(1, len(experiments), size=(4.5 * len(experiments), 3.6))
     for ax, experiment in zip(axes, experiments, strict=True):
         panels.simulation_time(ax, _runs(outcome, experiment), experiment, outcome.vintage)
         ax.set_title(f"Exp {experiment}: {'local SSD' if experiment == '2' else 'NFS'}")
-    return _with_legend(figure, axes)
+    return with_legend(figure, axes)
 
 
 def _runs(outcome: "WrenchCacheOutcome", experiment: str) -> Iterator[CaseRun]:
@@ -126,55 +123,3 @@ def content_after_operations(files: Columns) -> dict[str, list[float]]:
             kind = "read" if int(index) == 0 else "write"
             content[f"{kind} {str(process)[-1]}"][int(str(path)[-1]) - 1] = float(cached)
     return content
-
-
-@contextmanager
-def _style() -> Iterator[None]:
-    """Set sizes and lines for the figures made inside, and for nothing else."""
-    import matplotlib
-
-    settings: Any = {
-        "font.size": 9,
-        "axes.titlesize": 9,
-        "axes.labelsize": 9,
-        "legend.fontsize": 8,
-        "legend.frameon": False,
-        "lines.linewidth": 1.6,
-        "lines.markersize": 4,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "grid.color": GREY,
-        "grid.alpha": 0.25,
-        "grid.linewidth": 0.6,
-        "axes.axisbelow": True,
-    }
-    with matplotlib.rc_context(settings):
-        yield
-
-
-def _grid(rows: int, columns: int, *, size: tuple[float, float]) -> "tuple[Figure, list[Axes]]":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    return figure, list(np.ravel(figure.subplots(rows, columns, squeeze=False)))
-
-
-def _with_legend(figure: "Figure", axes: Sequence["Axes"]) -> "Figure":
-    """Put one legend above all panels; what is a line in one and a marker in another shows both."""
-    from matplotlib.legend_handler import HandlerTuple
-
-    entries: dict[str, dict[type, Any]] = {}
-    for ax in axes:
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, {}).setdefault(type(handle), handle)
-    rows = -(-len(entries) // 6)
-    handles: list[Any] = [tuple(kinds.values()) for kinds in entries.values()]
-    figure.legend(
-        handles,
-        list(entries),
-        loc="outside upper center",
-        ncols=-(-len(entries) // rows),
-        handler_map={tuple: HandlerTuple(ndivide=None)},
-    )
-    return figure

@@ -4,18 +4,16 @@ As in the paper, a task's read (write) time goes from the start of its first rea
 last, and applications that run at once are averaged.
 """
 
-import json
 import re
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from pagecast.errors import StudyError
+from pagecast.studies.machines import as_toml
 from pagecast.studies.wrench_cache.experiments import Case, Experiment, default_machine
 
 if TYPE_CHECKING:
@@ -71,13 +69,8 @@ def simulate_case(
 ) -> "Result":
     """Read the scenario of a case and simulate it."""
     import pagecast
-    from pagecast.api import shown
 
-    is_file = "/" in machine or machine.endswith(".toml")
-    source = Path(machine).resolve() if is_file else machine  # scenarios look for files beside themselves
-    if shown(source) != str(source):
-        raise StudyError(f"{shown(source)}: a scenario can only name what is UTF-8; move the machine file")
-    machines = [f"{host}.from={json.dumps(str(source))}" for host in experiment.hosts]
+    machines = [f"{host}.from={as_toml(machine)}" for host in experiment.hosts]
     scenario = pagecast.Scenario.load(experiment.scenario, set=[*machines, *case.overrides, *overrides])
     return pagecast.simulate(scenario, model=model, seed=seed)
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Final
 
 from pagecast.report.document import Figure, Report, Section, Table
 from pagecast.report.svg import to_svg
+from pagecast.studies.comparison import main_model
 from pagecast.studies.wrench_cache.conclusion import conclusion
-from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, main_model
+from pagecast.studies.wrench_cache.experiments import EXPERIMENTS
 from pagecast.studies.wrench_cache.figures import draw
 from pagecast.studies.wrench_cache.forecast import TIMINGS
 from pagecast.studies.wrench_cache.results import (

@@ -1,11 +1,13 @@
 """The tables of the study, for the terminal and the report: forecasts beside measured times, and errors."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pagecast.report.document import Table
-from pagecast.studies.comparison import Row, Summary, judged, summarise
+from pagecast.studies import tables
+from pagecast.studies.comparison import Row
+from pagecast.studies.tables import percent
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS
 from pagecast.studies.wrench_cache.published import FAR, deviations, published_rows
 
@@ -74,43 +76,15 @@ def _forecast(row: Row, ranges: bool) -> tuple[str, str]:
 
 def summary_table(outcome: "WrenchCacheOutcome") -> Table:
     """Make the table of errors of each experiment and model, ours and the authors'."""
-    is_calibrated = any(_is_calibrated(outcome, number) for number in outcome.experiments)
-    without = {(s.experiment, s.model): s.mean_abs_error for s in summarise(judged(outcome.rows))}
-    rows: list[Sequence[str] | None] = []
-    for number in outcome.experiments:
-        for summary in _of(number, outcome.rows):
-            extra = [_percent(without[number, summary.model])] if is_calibrated else []
-            rows.append((number, summary.model, *_errors(summary), *extra))
-        for summary in _of(number, published_rows([number], outcome.vintage)):
-            extra = [""] if is_calibrated else []
-            rows.append((number, f"{summary.model} (published)", *_errors(summary), *extra))
-        rows.append(None)
-    return Table(
+    return tables.summary_table(
+        outcome.experiments,
+        outcome.rows,
+        lambda number: published_rows([number], outcome.vintage),
         title="Absolute error against the measured cluster, in %",
-        columns=(
-            "exp",
-            "model",
-            "mean",
-            "median",
-            "p90",
-            "total",
-            "rows",
-            *(["judged"] if is_calibrated else []),
-        ),
-        rows=rows[:-1],
-        text_columns=2,
-        note=_SUMMARY_NOTE + (_JUDGED_NOTE if is_calibrated else ""),
+        case="a size, or a number of applications",
     )
 
 
-_SUMMARY_NOTE: Final = (
-    "Errors are averaged over the operations of a case (a size, or a number of applications) first. "
-    "mean, median, p90: the mean, the median and the 90th percentile of that over the cases. total: signed "
-    "error of the sum of all times of a case, mean over the cases. rows: how many operations were compared."
-)
-_JUDGED_NOTE: Final = (
-    " judged: the mean once more, of those rows only whose measurement did not go into the machine file."
-)
 _VINTAGE_NOTES: Final = {
     "camera_ready": "camera_ready: what the authors' simulators gave at the time of the printed paper; "
     "--set model.wrench.vintage=v1 takes their state before May 2021.",
@@ -156,9 +130,7 @@ def operations_table(outcome: "WrenchCacheOutcome") -> Table:
     for (number, operation), models in sorted(errors.items(), key=lambda item: item[0][0]):
         if lines and lines[-1] is not None and lines[-1][0] != number:
             lines.append(None)
-        means = [
-            _percent(sum(models[name]) / len(models[name])) if name in models else "" for name in columns
-        ]
+        means = [percent(sum(models[name]) / len(models[name])) if name in models else "" for name in columns]
         lines.append((number, operation, *means))
     return Table(
         title="Mean absolute error of each operation over the cases, in %",
@@ -170,16 +142,3 @@ def operations_table(outcome: "WrenchCacheOutcome") -> Table:
 
 def _is_calibrated(outcome: "WrenchCacheOutcome", number: str) -> bool:
     return any(row.role == "calibration" for row in outcome.rows if row.experiment == number)
-
-
-def _of(number: str, rows: Iterable[Row]) -> list[Summary]:
-    return summarise(row for row in rows if row.experiment == number)
-
-
-def _errors(summary: Summary) -> list[str]:
-    errors = (summary.mean_abs_error, summary.median_abs_error, summary.p90_abs_error)
-    return [*map(_percent, errors), f"{100 * summary.total_error:+.1f}", str(summary.n)]
-
-
-def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.1f}"

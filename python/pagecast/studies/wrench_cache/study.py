@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pagecast.errors import StudyError
 from pagecast.studies import Progress
 from pagecast.studies.comparison import Row, to_json
+from pagecast.studies.provenance import provenance
 from pagecast.studies.wrench_cache import recordings
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, MODELS, default_machine
 from pagecast.studies.wrench_cache.forecast import CaseRun, Simulate, is_uneven, run_case, simulate_case
@@ -144,6 +145,7 @@ def run(
             for case in EXPERIMENTS[number].cases
         )
     tell(1.0, "")
+    left_out = tuple(_left_out(chosen, data))
     return WrenchCacheOutcome(
         experiments=chosen,
         models=models,
@@ -153,8 +155,17 @@ def run(
         runs=tuple(runs),
         rows=tuple(one for run in runs for one in _rows(run)),
         profiles=profiles,
-        left_out=tuple(_left_out(chosen, data)),
-        provenance=_provenance(runs, count, overrides, data, command),
+        left_out=left_out,
+        provenance=provenance(
+            "wrench-cache",
+            source=SOURCE,
+            command=command,
+            machines={(run.experiment, run.machine): run.result.provenance["machine_hash"] for run in runs},
+            seeds=count,
+            overrides=overrides,
+            data=data,
+            left_out=left_out,
+        ),
     )
 
 
@@ -187,25 +198,3 @@ def _rows(run: CaseRun) -> Iterator[Row]:
 def _left_out(chosen: Sequence[str], data: Path | None) -> Iterator[str]:
     if "1" in chosen and not data:
         yield f"measured memory of Exp 1 (Fig. 4b), which needs --data with {recordings.MEMORY_PROFILES}"
-
-
-def _provenance(
-    runs: Sequence[CaseRun], seeds: int, overrides: Sequence[str], data: Path | None, command: str
-) -> dict[str, object]:
-    import pagecast
-    from pagecast.api import shown
-
-    machines = {(run.experiment, run.machine): run.result.provenance["machine_hash"] for run in runs}
-    return {
-        "pagecast_version": pagecast.__version__,
-        "study": "wrench-cache",
-        "source": SOURCE,
-        "command": command,
-        "machines": [
-            {"experiment": experiment, "machine": machine, "machine_hash": machine_hash}
-            for (experiment, machine), machine_hash in machines.items()
-        ],
-        "seeds": list(range(seeds)),
-        "overrides": list(overrides),
-        "data": shown(data) if data else None,
-    }

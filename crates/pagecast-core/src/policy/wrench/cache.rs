@@ -1,10 +1,8 @@
 //! The state of the data-block model: two lists, the bytes that are free, cached and dirty, and Algorithm 2's and 3's steps
 //! on them. No time passes here.
 
-use rustc_hash::FxHashMap;
-
+use super::files::HostFile;
 use super::lists::{Block, Handle, List, Which};
-use crate::policy::FileId;
 use crate::units::Nanos;
 
 /// See the module.
@@ -17,7 +15,7 @@ pub(super) struct Cache {
     inactive: List,
     active: List,
     /// Cached and dirty bytes of each file.
-    of_file: FxHashMap<FileId, (u64, u64)>,
+    of_file: Vec<(u64, u64)>,
     evicts_active: bool,
     /// The number of the last periodic flush, and the size that its block has now, or had when it left.
     flush: u32,
@@ -32,7 +30,7 @@ impl Cache {
             dirty: 0,
             inactive: List::default(),
             active: List::default(),
-            of_file: FxHashMap::default(),
+            of_file: Vec::new(),
             evicts_active,
             flush: 0,
             flushing: 0,
@@ -77,12 +75,12 @@ impl Cache {
         (self.free + self.cached() as i64 - self.dirty as i64).max(0) as u64
     }
 
-    pub(super) fn of_file(&self, file: FileId) -> u64 {
-        self.of_file.get(&file).map_or(0, |&(cached, _)| cached)
+    pub(super) fn of_file(&self, file: HostFile) -> u64 {
+        self.of_file.get(file.index()).map_or(0, |&(cached, _)| cached)
     }
 
-    pub(super) fn dirty_of_file(&self, file: FileId) -> u64 {
-        self.of_file.get(&file).map_or(0, |&(_, dirty)| dirty)
+    pub(super) fn dirty_of_file(&self, file: HostFile) -> u64 {
+        self.of_file.get(file.index()).map_or(0, |&(_, dirty)| dirty)
     }
 
     pub(super) fn block_count(&self) -> usize {
@@ -110,28 +108,28 @@ impl Cache {
 
     /// Takes a block into the books.
     fn enter(&mut self, block: Block) {
-        let sums = self.of_file.entry(block.file).or_default();
+        if self.of_file.len() <= block.file.index() {
+            self.of_file.resize(block.file.index() + 1, (0, 0));
+        }
+        let sums = &mut self.of_file[block.file.index()];
         sums.0 += block.size;
         sums.1 += if block.dirty { block.size } else { 0 };
     }
 
     /// Takes a block out of the books.
     fn leave(&mut self, block: Block) {
-        let sums = self.of_file.get_mut(&block.file).expect("a block's file is in the books");
+        let sums = &mut self.of_file[block.file.index()];
         sums.0 -= block.size;
         sums.1 -= if block.dirty { block.size } else { 0 };
-        if sums.0 == 0 {
-            self.of_file.remove(&block.file);
-        }
     }
 
     /// Clean data just read, or written through, at the end of the inactive list.
-    pub(super) fn add_clean(&mut self, file: FileId, size: u64, now: Nanos) {
+    pub(super) fn add_clean(&mut self, file: HostFile, size: u64, now: Nanos) {
         self.add(Block { file, size, dirty: false, accessed: now, dirtied: Nanos::ZERO, flush: 0 });
     }
 
     /// Data just written, at the end of the inactive list.
-    pub(super) fn add_dirty(&mut self, file: FileId, size: u64, now: Nanos) {
+    pub(super) fn add_dirty(&mut self, file: HostFile, size: u64, now: Nanos) {
         self.add(Block { file, size, dirty: true, accessed: now, dirtied: now, flush: 0 });
         self.dirty += size;
     }
@@ -152,7 +150,7 @@ impl Cache {
 
     /// Reads up to `bytes` of a file's cached data: first from the inactive, then from the active list. What is clean
     /// becomes one block at the end of the active list, what is dirty moves there alone.
-    pub(super) fn read(&mut self, file: FileId, bytes: u64, now: Nanos) {
+    pub(super) fn read(&mut self, file: HostFile, bytes: u64, now: Nanos) {
         let (mut left, mut clean) = (bytes, 0);
         for active in [false, true] {
             while left > 0 {
@@ -191,7 +189,7 @@ impl Cache {
     }
 
     /// Evicts clean blocks, never those of `except`, and returns how many bytes went.
-    pub(super) fn evict(&mut self, amount: u64, except: Option<FileId>) -> u64 {
+    pub(super) fn evict(&mut self, amount: u64, except: Option<HostFile>) -> u64 {
         let mut left = amount;
         for active in [false, true] {
             while left > 0 && (!active || self.evicts_active) {
@@ -214,7 +212,7 @@ impl Cache {
     }
 
     /// Drops a file's data beyond `size` bytes, first those that came first, dirty ones unwritten.
-    pub(super) fn discard_beyond(&mut self, file: FileId, size: u64) {
+    pub(super) fn discard_beyond(&mut self, file: HostFile, size: u64) {
         let mut left = self.of_file(file).saturating_sub(size);
         for active in [false, true] {
             while left > 0 {
@@ -225,7 +223,7 @@ impl Cache {
     }
 
     /// Drops clean data: of one file, or all.
-    pub(super) fn drop_clean(&mut self, file: Option<FileId>) {
+    pub(super) fn drop_clean(&mut self, file: Option<HostFile>) {
         let which = file.map_or(Which::Any, Which::Of);
         for active in [false, true] {
             while let Some(first) = self.list(active).first(false, which) {
@@ -241,9 +239,9 @@ impl Cache {
         &mut self,
         active: bool,
         amount: u64,
-        file: Option<FileId>,
+        file: Option<HostFile>,
         only: bool,
-        mut flushed: impl FnMut(FileId, u64),
+        mut flushed: impl FnMut(HostFile, u64),
     ) {
         let which = match file {
             Some(file) if only => Which::Of(file),
@@ -269,7 +267,7 @@ impl Cache {
 
     /// Makes the first expired dirty block of a list clean. The caller writes it and then reports that as done by
     /// [`Cache::flushed_expired`].
-    pub(super) fn clean_expired(&mut self, active: bool, limit: Nanos) -> Option<(FileId, u64)> {
+    pub(super) fn clean_expired(&mut self, active: bool, limit: Nanos) -> Option<(HostFile, u64)> {
         let expired = self.list(active).first_expired(limit)?;
         let block = self.list(active).block(expired);
         self.flush += 1;
@@ -280,8 +278,8 @@ impl Cache {
         Some((block.file, block.size))
     }
 
-    fn cleaned(&mut self, file: FileId, bytes: u64) {
-        self.of_file.get_mut(&file).expect("a block's file is in the books").1 -= bytes;
+    fn cleaned(&mut self, file: HostFile, bytes: u64) {
+        self.of_file[file.index()].1 -= bytes;
     }
 
     /// Bytes that were flushed have reached their device.

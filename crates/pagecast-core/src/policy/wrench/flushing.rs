@@ -1,8 +1,9 @@
 //! Algorithm 1 and its forced kin: writing dirty blocks to their devices, and evicting clean ones.
 
-use super::{Stage, Wrench};
+use super::files::HostFile;
+use super::{Stage, Ticket, Wrench};
 use crate::flow::FlowSpec;
-use crate::policy::{Actions, DeviceId, FileId, OperationId};
+use crate::policy::{Actions, DeviceId};
 use crate::units::{Bytes, Nanos};
 
 /// The tag of the periodic flush's transfers; operations use their own numbers, which are smaller.
@@ -12,7 +13,7 @@ pub(super) const FLUSHER: u64 = u64::MAX;
 #[derive(Clone, Copy)]
 pub(super) struct Flush {
     /// Not to be flushed, or (fsync) the only one to be.
-    pub(super) file: Option<FileId>,
+    pub(super) file: Option<HostFile>,
     /// Still to be flushed when the transfers under way have ended.
     pub(super) amount: u64,
     /// Whether anything has been flushed so far.
@@ -46,10 +47,10 @@ pub(super) struct Flusher {
 }
 
 impl Wrench {
-    pub(super) fn evict(&mut self, amount: u64, except: Option<FileId>, out: &mut Actions) -> u64 {
+    pub(super) fn evict(&mut self, amount: u64, except: Option<HostFile>, out: &mut Actions) -> u64 {
         let evicted = self.cache.evict(amount, except);
         if evicted > 0 {
-            out.tell("evict", except, Bytes(evicted));
+            out.tell("evict", except.map(|file| self.files.id(file)), Bytes(evicted));
         }
         evicted
     }
@@ -58,40 +59,38 @@ impl Wrench {
     pub(super) fn flush(
         &mut self,
         now: Nanos,
-        operation: OperationId,
-        file: Option<FileId>,
+        operation: Ticket,
+        file: Option<HostFile>,
         amount: u64,
         then: Then,
         out: &mut Actions,
     ) {
         let flush = Flush { file, amount, flushed: false, sum: 0, transfers: 0, active: false, then };
-        self.flush_list(now, operation, flush, out);
+        match amount {
+            0 => self.after_flush(now, operation, flush, out),
+            _ => self.flush_list(now, operation, flush, out),
+        }
     }
 
     /// Flushes from the inactive list, then from the active one; blocks are clean from the start of the transfers on.
-    pub(super) fn flush_list(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        mut flush: Flush,
-        out: &mut Actions,
-    ) {
+    pub(super) fn flush_list(&mut self, now: Nanos, operation: Ticket, mut flush: Flush, out: &mut Actions) {
         let only = matches!(flush.then, Then::End);
         loop {
             let mut by_device = std::mem::take(&mut self.by_device);
-            let on_device = &self.on_device;
+            let files = &self.files;
             self.cache.flush(flush.active, flush.amount, flush.file, only, |file, bytes| {
-                add_to(&mut by_device, on_device[&file], bytes);
+                add_to(&mut by_device, files.device(file), bytes);
             });
             flush.sum = by_device.iter().map(|&(_, bytes)| bytes).sum();
             flush.amount -= flush.sum;
             if flush.sum > 0 {
                 flush.flushed = true;
                 flush.transfers = by_device.len() as u32;
-                out.tell("forced_flush", flush.file.filter(|_| only), Bytes(flush.sum));
+                let only_file = flush.file.filter(|_| only).map(|file| self.files.id(file));
+                out.tell("forced_flush", only_file, Bytes(flush.sum));
                 self.running(operation).stage = Stage::Flush(flush);
                 for (device, bytes) in by_device.drain(..) {
-                    out.start(FlowSpec::new(self.devices[&device], bytes, u64::from(operation.0)));
+                    out.start(FlowSpec::new(self.files.write_path(device), bytes, operation.tag()));
                 }
             }
             self.by_device = by_device;
@@ -105,17 +104,11 @@ impl Wrench {
         }
     }
 
-    pub(super) fn after_flush(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        flush: Flush,
-        out: &mut Actions,
-    ) {
+    pub(super) fn after_flush(&mut self, now: Nanos, operation: Ticket, flush: Flush, out: &mut Actions) {
         match flush.then {
             Then::Read { missing } => self.read_from_device(now, operation, missing, out),
             Then::Write { rest } => {
-                let file = self.running(operation).file.id;
+                let file = self.running(operation).file;
                 let room = self.cache.lacking(rest);
                 let evicted = self.evict(room, self.never_evicted(file), out);
                 if !flush.flushed && evicted == 0 && self.room_for(rest) == 0 {
@@ -137,8 +130,8 @@ impl Wrench {
             let expired = limit.and_then(|limit| self.cache.clean_expired(self.flusher.active, limit));
             if let Some((file, bytes)) = expired {
                 self.flusher.is_writing = true;
-                out.tell("periodic_flush", Some(file), Bytes(bytes));
-                out.start(FlowSpec::new(self.devices[&self.on_device[&file]], bytes, FLUSHER));
+                out.tell("periodic_flush", Some(self.files.id(file)), Bytes(bytes));
+                out.start(FlowSpec::new(self.files.write_path(self.files.device(file)), bytes, FLUSHER));
                 return;
             }
             if !self.flusher.active {

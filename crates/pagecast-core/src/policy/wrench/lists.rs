@@ -1,22 +1,21 @@
 //! The two lists of data blocks, inactive and active, each with its blocks in the order in which they came.
 //!
 //! A list answers "the first clean (or dirty) block of, or not of, this file" without walking over the others: it keeps
-//! the places of each file's clean and dirty blocks apart, and the first place of each file in a set of its own.
+//! the places of each file's clean and dirty blocks apart, and the least of each file's first places.
 //! So a run costs time and memory in proportion to its chunks.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
-use rustc_hash::FxHashMap;
-
-use crate::policy::FileId;
+use super::files::HostFile;
+use crate::least::Least;
 use crate::units::Nanos;
 
 /// A run of a file's bytes that are in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     /// Whose.
-    pub file: FileId,
+    pub file: HostFile,
     /// How many bytes.
     pub size: u64,
     /// Whether the device does not have them yet.
@@ -32,63 +31,86 @@ pub(super) struct Block {
 /// A place in a list: blocks with smaller places come first. Places are never used again.
 pub(super) type Place = u64;
 
-/// The places of some blocks by file, each file's in order, and the first of each file.
+/// The places of some blocks of one file, and where the blocks are.
+#[derive(Default)]
+struct Queue {
+    /// In order, those that came after all others.
+    last: VecDeque<(Place, u32)>,
+    /// In order, those that came between others, as blocks do that become clean where they are. They come in order, too:
+    /// having a queue of their own, they need not make others move.
+    between: VecDeque<(Place, u32)>,
+}
+
+impl Queue {
+    fn first(&self) -> Option<(Place, u32)> {
+        match (self.last.front(), self.between.front()) {
+            (Some(&one), Some(&other)) => Some(one.min(other)),
+            (one, other) => one.or(other).copied(),
+        }
+    }
+
+    fn insert(&mut self, place: Place, slot: u32) {
+        if self.last.back().is_none_or(|&(last, _)| last < place) {
+            self.last.push_back((place, slot));
+            return;
+        }
+        let at = self.between.partition_point(|&(other, _)| other < place);
+        self.between.insert(at, (place, slot));
+    }
+
+    fn remove(&mut self, place: Place) {
+        for queue in [&mut self.last, &mut self.between] {
+            let at = match queue.front() {
+                Some(&(first, _)) if first >= place => 0,
+                _ => queue.partition_point(|&(other, _)| other < place),
+            };
+            if queue.get(at).is_some_and(|&(found, _)| found == place) {
+                queue.remove(at);
+                return;
+            }
+        }
+        unreachable!("a block's file has its place");
+    }
+}
+
+/// The places of some blocks by file, and the first of each file.
 #[derive(Default)]
 struct Places {
-    /// A file that has no blocks any more keeps its empty queue: it will often have some again.
-    by_file: FxHashMap<FileId, VecDeque<(Place, u32)>>,
-    /// The first place of every file, and places that once were; those are passed over.
-    firsts: BinaryHeap<Reverse<(Place, u32, FileId)>>,
+    by_file: Vec<Queue>,
+    firsts: Least,
 }
 
 impl Places {
-    fn insert(&mut self, file: FileId, place: Place, slot: u32) {
-        let queue = self.by_file.entry(file).or_default();
-        match queue.back() {
-            Some(&(last, _)) if last < place => queue.push_back((place, slot)),
-            _ => {
-                let at = queue.partition_point(|&(other, _)| other < place);
-                queue.insert(at, (place, slot));
-                if at == 0 {
-                    self.firsts.push(Reverse((place, slot, file)));
-                }
-            }
+    fn insert(&mut self, file: HostFile, place: Place, slot: u32) {
+        if self.by_file.len() <= file.index() {
+            self.by_file.resize_with(file.index() + 1, Queue::default);
+        }
+        let queue = &mut self.by_file[file.index()];
+        queue.insert(place, slot);
+        if queue.first() == Some((place, slot)) {
+            self.firsts.set(file.0, Some((place, slot)));
         }
     }
 
-    fn remove(&mut self, file: FileId, place: Place) {
-        let queue = self.by_file.get_mut(&file).expect("a block's file has places");
-        if queue[0].0 != place {
-            let at = queue.partition_point(|&(other, _)| other < place);
-            queue.remove(at);
-            return;
-        }
-        queue.pop_front();
-        if let Some(&(next, slot)) = queue.front() {
-            self.firsts.push(Reverse((next, slot, file)));
+    fn remove(&mut self, file: HostFile, place: Place) {
+        let queue = &mut self.by_file[file.index()];
+        let was_first = queue.first().is_some_and(|(first, _)| first == place);
+        queue.remove(place);
+        if was_first {
+            self.firsts.set(file.0, queue.first());
         }
     }
 
-    fn first_of(&self, file: FileId) -> Option<(Place, u32)> {
-        self.by_file.get(&file).and_then(|queue| queue.front().copied())
+    fn first_of(&self, file: HostFile) -> Option<(Place, u32)> {
+        self.by_file.get(file.index()).and_then(Queue::first)
     }
 
     /// The first place of all files but one.
-    fn first_not_of(&mut self, file: Option<FileId>) -> Option<(Place, u32)> {
-        let mut excepted = None;
-        let found = loop {
-            let Some(&Reverse(first)) = self.firsts.peek() else { break None };
-            let (place, slot, whose) = first;
-            if self.first_of(whose) != Some((place, slot)) {
-                self.firsts.pop();
-            } else if Some(whose) == file {
-                excepted = self.firsts.pop();
-            } else {
-                break Some((place, slot));
-            }
-        };
-        self.firsts.extend(excepted);
-        found
+    fn first_not_of(&self, file: Option<HostFile>) -> Option<(Place, u32)> {
+        match file {
+            Some(file) => self.firsts.least_but(file.0),
+            None => self.firsts.least(),
+        }
     }
 }
 
@@ -98,9 +120,9 @@ pub(super) enum Which {
     /// All.
     Any,
     /// Of one file.
-    Of(FileId),
+    Of(HostFile),
     /// Of all files but one.
-    NotOf(Option<FileId>),
+    NotOf(Option<HostFile>),
 }
 
 /// One list.
@@ -140,7 +162,11 @@ impl List {
         self.slots[handle.slot as usize].1
     }
 
-    fn places(&mut self, dirty: bool) -> &mut Places {
+    fn places(&self, dirty: bool) -> &Places {
+        if dirty { &self.dirty } else { &self.clean }
+    }
+
+    fn places_mut(&mut self, dirty: bool) -> &mut Places {
         if dirty { &mut self.dirty } else { &mut self.clean }
     }
 
@@ -162,7 +188,7 @@ impl List {
             }
         };
         self.bytes += block.size;
-        self.places(block.dirty).insert(block.file, place, slot);
+        self.places_mut(block.dirty).insert(block.file, place, slot);
         if block.dirty {
             self.ages.push(Reverse((block.dirtied, place, slot)));
         }
@@ -179,8 +205,8 @@ impl List {
     }
 
     fn forget(&mut self, handle: Handle, block: Block) {
-        self.places(block.dirty).remove(block.file, handle.place);
-        if block.dirty && !self.expired.is_empty() {
+        self.places_mut(block.dirty).remove(block.file, handle.place);
+        if block.dirty {
             self.expired.remove(&(handle.place, handle.slot));
         }
     }
@@ -206,7 +232,7 @@ impl List {
     }
 
     /// The first dirty (or clean) block of those meant.
-    pub(super) fn first(&mut self, dirty: bool, which: Which) -> Option<Handle> {
+    pub(super) fn first(&self, dirty: bool, which: Which) -> Option<Handle> {
         let places = self.places(dirty);
         let found = match which {
             Which::Any => places.first_not_of(None),
@@ -217,7 +243,7 @@ impl List {
     }
 
     /// The first block of those meant, clean or dirty.
-    pub(super) fn first_of_both(&mut self, which: Which) -> Option<Handle> {
+    pub(super) fn first_of_both(&self, which: Which) -> Option<Handle> {
         match (self.first(false, which), self.first(true, which)) {
             (Some(clean), Some(dirty)) => Some(clean.min(dirty)),
             (clean, dirty) => clean.or(dirty),

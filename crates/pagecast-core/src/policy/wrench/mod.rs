@@ -7,15 +7,15 @@
 //! throttling before the dirty limit, offsets in files, the cost of a call.
 
 mod cache;
+mod files;
 mod flushing;
 mod lists;
 mod options;
 mod reading;
 mod writing;
 
-use rustc_hash::FxHashMap;
-
 use self::cache::Cache;
+use self::files::{Files, HostFile};
 use self::flushing::{FLUSHER, Flush, Flusher, Then};
 use self::lists::Block;
 pub use self::options::{Vintage, WrenchOptions};
@@ -32,19 +32,39 @@ pub struct Wrench {
     cache: Cache,
     memory_read: Path,
     memory_write: Path,
-    /// What each device's write-back crosses, as learned from the files on it.
-    devices: FxHashMap<DeviceId, Path>,
-    on_device: FxHashMap<FileId, DeviceId>,
-    operations: FxHashMap<OperationId, Running>,
+    files: Files,
+    operations: Vec<Option<Running>>,
+    /// Places in `operations` that are not taken.
+    vacant: Vec<u32>,
     flusher: Flusher,
     /// Scratch of `flush_list`, kept for its memory.
     by_device: Vec<(DeviceId, u64)>,
 }
 
+/// An operation under way, and its place in the table of these.
+#[derive(Clone, Copy)]
+struct Ticket {
+    operation: OperationId,
+    place: u32,
+}
+
+impl Ticket {
+    /// What transfers of the operation carry. The engine looks at its lower half only.
+    fn tag(self) -> u64 {
+        (u64::from(self.place) << 32) | u64::from(self.operation.0)
+    }
+
+    fn of_tag(tag: u64) -> Self {
+        Self { operation: OperationId(tag as u32), place: (tag >> 32) as u32 }
+    }
+}
+
 /// A read, write or fsync under way.
 struct Running {
     kind: Kind,
-    file: FileView,
+    file: HostFile,
+    /// What the engine said of the file; its size grows with each chunk that is written.
+    view: FileView,
     /// Where the next chunk begins, and how much is still to come with it.
     offset: u64,
     left: u64,
@@ -85,9 +105,9 @@ impl Wrench {
             cache: Cache::new(memory.0, options.vintage == Vintage::CameraReady),
             memory_read,
             memory_write,
-            devices: FxHashMap::default(),
-            on_device: FxHashMap::default(),
-            operations: FxHashMap::default(),
+            files: Files::default(),
+            operations: Vec::new(),
+            vacant: Vec::new(),
             flusher: Flusher {
                 pass_began: Nanos::ZERO,
                 active: false,
@@ -98,62 +118,72 @@ impl Wrench {
         }
     }
 
-    fn learn(&mut self, file: &FileView) {
-        self.devices.entry(file.device).or_insert(file.write);
-        self.on_device.insert(file.id, file.device);
-    }
-
-    fn start(&mut self, now: Nanos, request: &Request, kind: Kind, file: FileView, at: (u64, Bytes)) {
-        self.learn(&file);
+    /// Begins an operation with its first chunk.
+    fn start(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        kind: Kind,
+        view: FileView,
+        at: (u64, Bytes),
+        out: &mut Actions,
+    ) {
+        let file = self.files.learn(&view);
         let stage = Stage::Chunk { rest: 0 };
         let (offset, left) = (at.0, at.1.0);
-        let running = Running { kind, file, offset, left, stage, since: now, outcome: Outcome::default() };
-        self.operations.insert(request.operation, running);
+        let outcome = Outcome::default();
+        let running = Running { kind, file, view, offset, left, stage, since: now, outcome };
+        let place = self.vacant.pop().unwrap_or_else(|| {
+            self.operations.push(None);
+            self.operations.len() as u32 - 1
+        });
+        self.operations[place as usize] = Some(running);
+        self.next_chunk(now, Ticket { operation, place }, out);
     }
 
     fn preload(&mut self, now: Nanos, file: &FileView, bytes: Bytes) {
-        self.learn(file);
+        let file = self.files.learn(file);
         let chunk_size = self.options.chunk.0;
         for before in (0..bytes.0).step_by(chunk_size as usize) {
-            self.cache.add_clean(file.id, chunk_size.min(bytes.0 - before), now);
+            self.cache.add_clean(file, chunk_size.min(bytes.0 - before), now);
         }
     }
 
-    fn running(&mut self, operation: OperationId) -> &mut Running {
-        self.operations.get_mut(&operation).expect("transfers belong to operations under way")
+    fn running(&mut self, operation: Ticket) -> &mut Running {
+        self.operations[operation.place as usize].as_mut().expect("transfers belong to operations under way")
     }
 
     /// Begins the next chunk, or ends the operation.
-    fn next_chunk(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+    fn next_chunk(&mut self, now: Nanos, operation: Ticket, out: &mut Actions) {
         let chunk_size = self.options.chunk.0;
         let running = self.running(operation);
-        let (file, chunk) = (running.file, running.left.min(chunk_size));
+        let chunk = running.left.min(chunk_size);
         if chunk == 0 {
-            if let Some(done) = self.operations.remove(&operation) {
-                out.done(operation, done.outcome);
-            }
+            out.done(operation.operation, running.outcome);
+            self.operations[operation.place as usize] = None;
+            self.vacant.push(operation.place);
             return;
         }
         match running.kind {
-            Kind::Read { .. } => self.read_chunk(now, operation, file, chunk, out),
+            Kind::Read { .. } => self.read_chunk(now, operation, chunk, out),
             Kind::Write | Kind::Insert => self.write_chunk(now, operation, chunk, out),
             Kind::WriteThrough => {
                 running.stage = Stage::Chunk { rest: 0 };
                 running.outcome.from_device += Bytes(chunk);
-                out.start(FlowSpec::new(file.write, chunk, u64::from(operation.0)));
+                out.start(FlowSpec::new(running.view.write, chunk, operation.tag()));
             }
             Kind::Fsync => {
-                let amount = u64::MAX;
-                self.flush(now, operation, Some(file.id), amount, Then::End, out);
+                let (file, amount) = (running.file, u64::MAX);
+                self.flush(now, operation, Some(file), amount, Then::End, out);
             }
         }
     }
 
-    fn end_chunk(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+    fn end_chunk(&mut self, now: Nanos, operation: Ticket, out: &mut Actions) {
         let chunk_size = self.options.chunk.0;
         let running = self.running(operation);
         let chunk = running.left.min(chunk_size);
-        let (kind, file) = (running.kind, running.file.id);
+        let (kind, file) = (running.kind, running.file);
         running.left -= chunk;
         running.offset += chunk;
         if kind == (Kind::Read { fresh: true }) {
@@ -161,7 +191,7 @@ impl Wrench {
         }
         match kind {
             // As in the authors' simulator, whoever has something to do at this instant does it before the next chunk.
-            Kind::Read { .. } | Kind::Write => out.give_way(u64::from(operation.0)),
+            Kind::Read { .. } | Kind::Write => out.give_way(operation.tag()),
             Kind::WriteThrough => {
                 self.keep_written(now, operation, file, chunk, out);
                 self.next_chunk(now, operation, out);
@@ -171,14 +201,13 @@ impl Wrench {
     }
 
     /// Charges the time since the last stage to a part, or to those of the transfer that has just ended.
-    fn charge(&mut self, now: Nanos, operation: OperationId, transfer: &Parts) {
+    fn charge(&mut self, now: Nanos, operation: Ticket, transfer: &Parts) {
         let running = self.running(operation);
         let elapsed = now - running.since;
         running.since = now;
         match (running.stage, running.kind) {
             (Stage::Flush(_), Kind::Read { .. }) => running.outcome.parts.add(Part::Reclaim, elapsed),
             (Stage::Flush(_), Kind::Write) => running.outcome.parts.add(Part::Throttled, elapsed),
-            (Stage::Flush(_), _) => running.outcome.parts.add(Part::DeviceWrite, elapsed),
             _ => running.outcome.parts.add_all(transfer),
         }
     }
@@ -188,37 +217,40 @@ impl Policy for Wrench {
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions) {
         let operation = request.operation;
         match request.call {
-            Call::Read { file, offset, bytes, fresh } => {
-                self.start(now, request, Kind::Read { fresh }, file, (offset, bytes));
-                return self.next_chunk(now, operation, out);
+            Call::Read { file, offset, bytes, fresh, .. } => {
+                return self.start(now, operation, Kind::Read { fresh }, file, (offset, bytes), out);
             }
             Call::Serve { file, offset, bytes } => {
                 // As published: the memory that the server reads into is never given back.
-                self.start(now, request, Kind::Read { fresh: true }, file, (offset, bytes));
-                return self.next_chunk(now, operation, out);
+                return self.start(now, operation, Kind::Read { fresh: true }, file, (offset, bytes), out);
             }
-            Call::Write { file, offset, bytes, through } => {
+            Call::Write { file, offset, bytes, through, .. } => {
                 let kind = if through { Kind::WriteThrough } else { Kind::Write };
-                self.start(now, request, kind, file, (offset, bytes));
-                return self.next_chunk(now, operation, out);
+                return self.start(now, operation, kind, file, (offset, bytes), out);
             }
             Call::Fsync { file } => {
-                self.start(now, request, Kind::Fsync, file, (0, Bytes(1)));
-                return self.next_chunk(now, operation, out);
+                return self.start(now, operation, Kind::Fsync, file, (0, Bytes(1)), out);
             }
             Call::Insert { file, offset, bytes } => {
-                self.start(now, request, Kind::Insert, file, (offset, bytes));
-                return self.next_chunk(now, operation, out);
+                return self.start(now, operation, Kind::Insert, file, (offset, bytes), out);
             }
             Call::Preload { file, bytes } => self.preload(now, &file, bytes),
-            Call::Truncate { file, size } => self.cache.discard_beyond(file.id, size.0),
-            Call::DontNeed { file } => self.cache.drop_clean(Some(file.id)),
+            Call::Truncate { file, size } => {
+                if let Some(file) = self.files.number(file.id) {
+                    self.cache.discard_beyond(file, size.0);
+                }
+            }
+            Call::DontNeed { file } => {
+                if let Some(file) = self.files.number(file.id) {
+                    self.cache.drop_clean(Some(file));
+                }
+            }
             Call::DropCaches => self.cache.drop_clean(None),
             Call::Allocate { bytes } => {
                 self.evict(self.cache.lacking(bytes.0), None, out);
                 self.cache.take_anonymous(bytes.0);
             }
-            Call::Free { bytes } => self.cache.give_anonymous(bytes.0),
+            Call::Free { bytes, .. } => self.cache.give_anonymous(bytes.0),
         }
         out.done(operation, Outcome::default());
     }
@@ -229,7 +261,7 @@ impl Policy for Wrench {
             self.cache.flushed_expired();
             return self.flush_expired(now, out);
         }
-        let operation = OperationId(done.tag as u32);
+        let operation = Ticket::of_tag(done.tag);
         if let Stage::Flush(flush) = &mut self.running(operation).stage {
             flush.transfers -= 1;
             if flush.transfers > 0 {
@@ -252,7 +284,7 @@ impl Policy for Wrench {
     }
 
     fn resumed(&mut self, now: Nanos, tag: u64, out: &mut Actions) {
-        self.next_chunk(now, OperationId(tag as u32), out);
+        self.next_chunk(now, Ticket::of_tag(tag), out);
     }
 
     fn advance(&mut self, now: Nanos, _progress: &[crate::flow::Progress], out: &mut Actions) {
@@ -280,6 +312,9 @@ impl Policy for Wrench {
     }
 
     fn residency(&self, file: FileId) -> (Bytes, Bytes) {
+        let Some(file) = self.files.number(file) else {
+            return (Bytes::ZERO, Bytes::ZERO);
+        };
         (Bytes(self.cache.of_file(file)), Bytes(self.cache.dirty_of_file(file)))
     }
 
@@ -288,15 +323,21 @@ impl Policy for Wrench {
     }
 
     fn blocks(&self) -> Vec<ListedBlock> {
-        let lists = ["inactive", "active"].into_iter().zip(self.cache.blocks());
+        let mut all = Vec::with_capacity(self.cache.block_count());
         let listed = |list, block: Block| ListedBlock {
             list,
-            file: block.file,
+            file: self.files.id(block.file),
             bytes: Bytes(block.size),
             dirty: block.dirty,
             accessed: block.accessed,
             dirtied: block.dirtied,
         };
-        lists.flat_map(|(list, blocks)| blocks.into_iter().map(move |block| listed(list, block))).collect()
+        for (list, blocks) in ["inactive", "active"].into_iter().zip(self.cache.blocks()) {
+            all.extend(blocks.into_iter().map(|block| listed(list, block)));
+        }
+        all
     }
 }
+
+#[cfg(test)]
+mod tests;

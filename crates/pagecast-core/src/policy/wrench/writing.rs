@@ -1,44 +1,39 @@
 //! Algorithm 3: writing a chunk, and what becomes of chunks that are written through or come from another host.
 
+use super::files::HostFile;
 use super::flushing::Then;
-use super::{Kind, Stage, Vintage, Wrench};
+use super::{Kind, Stage, Ticket, Vintage, Wrench};
 use crate::flow::FlowSpec;
-use crate::policy::{Actions, FileId, OperationId};
+use crate::policy::Actions;
 use crate::units::{Bytes, Nanos};
 
 impl Wrench {
     /// Algorithm 3: what fits under the dirty limit goes to the cache at once, the rest after a flush of as much.
-    pub(super) fn write_chunk(&mut self, now: Nanos, operation: OperationId, chunk: u64, out: &mut Actions) {
+    pub(super) fn write_chunk(&mut self, now: Nanos, operation: Ticket, chunk: u64, out: &mut Actions) {
         let limit = (self.options.dirty_ratio * self.cache.available() as f64).floor() as u64;
         let room = match self.running(operation).kind {
             Kind::Insert => self.cache.available(),
             _ => limit.saturating_sub(self.cache.dirty()),
         };
         let running = self.running(operation);
-        let (file, old_end) = (running.file, running.file.size.0);
+        let (file, old_end) = (running.file, running.view.size.0);
         let new_end = old_end.max(running.offset + chunk);
-        running.file.size = Bytes(new_end);
+        running.view.size = Bytes(new_end);
         // Not in the paper, whose files are always new: bytes written over replace the old ones.
-        self.cache.discard_beyond(file.id, new_end - chunk);
+        self.cache.discard_beyond(file, new_end - chunk);
         if room == 0 {
             return self.flush(now, operation, None, chunk, Then::Write { rest: chunk }, out);
         }
-        self.evict(self.cache.lacking(chunk.min(room)), self.never_evicted(file.id), out);
+        self.evict(self.cache.lacking(chunk.min(room)), self.never_evicted(file), out);
         self.write_to_cache(now, operation, chunk, out);
     }
 
     /// Puts as much of `bytes` into the cache as there is free memory.
-    pub(super) fn write_to_cache(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        bytes: u64,
-        out: &mut Actions,
-    ) {
+    pub(super) fn write_to_cache(&mut self, now: Nanos, operation: Ticket, bytes: u64, out: &mut Actions) {
         let now_written = self.room_for(bytes);
         let path = self.memory_write;
         let running = self.running(operation);
-        let file = running.file.id;
+        let file = running.file;
         running.stage = Stage::Chunk { rest: bytes - now_written };
         if now_written == 0 {
             // Flushing as little as is left might make no room a million times: a whole chunk then. Not in the paper.
@@ -50,7 +45,7 @@ impl Wrench {
             Kind::Insert => self.cache.add_clean(file, now_written, now),
             _ => self.cache.add_dirty(file, now_written, now),
         }
-        out.start(FlowSpec::new(path, now_written, u64::from(operation.0)));
+        out.start(FlowSpec::new(path, now_written, operation.tag()));
     }
 
     /// How much of `bytes` finds free memory. Less than a thousandth of a chunk counts as none, or a chunk could take a
@@ -61,7 +56,7 @@ impl Wrench {
     }
 
     /// After a copy: flush for the rest of the chunk, or go on with the next.
-    pub(super) fn continue_write(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+    pub(super) fn continue_write(&mut self, now: Nanos, operation: Ticket, out: &mut Actions) {
         match self.running(operation).stage {
             Stage::Chunk { rest } if rest > 0 => {
                 self.flush(now, operation, None, rest, Then::Write { rest }, out);
@@ -71,7 +66,7 @@ impl Wrench {
     }
 
     /// The file that a write does not evict.
-    pub(super) fn never_evicted(&self, file: FileId) -> Option<FileId> {
+    pub(super) fn never_evicted(&self, file: HostFile) -> Option<HostFile> {
         (self.options.vintage == Vintage::CameraReady).then_some(file)
     }
 
@@ -79,27 +74,27 @@ impl Wrench {
     pub(super) fn keep_written(
         &mut self,
         now: Nanos,
-        operation: OperationId,
-        file: FileId,
+        operation: Ticket,
+        file: HostFile,
         chunk: u64,
         out: &mut Actions,
     ) {
         let running = self.running(operation);
-        running.file.size = running.file.size.max(Bytes(running.offset));
-        let size = running.file.size.0;
+        running.view.size = running.view.size.max(Bytes(running.offset));
+        let size = running.view.size.0;
         self.cache.discard_beyond(file, size - chunk);
         self.evict(self.cache.lacking(chunk), self.never_evicted(file), out);
         self.cache.add_clean(file, chunk, now);
     }
 
     /// No memory is left and none can be made: the bytes go to the device, where the published model would loop for ever.
-    pub(super) fn write_past(&mut self, now: Nanos, operation: OperationId, rest: u64, out: &mut Actions) {
+    pub(super) fn write_past(&mut self, now: Nanos, operation: Ticket, rest: u64, out: &mut Actions) {
         let running = self.running(operation);
         running.stage = Stage::Chunk { rest: 0 };
         if running.kind == Kind::Insert {
             return self.end_chunk(now, operation, out);
         }
         running.outcome.from_device += Bytes(rest);
-        out.start(FlowSpec::new(running.file.write, rest, u64::from(operation.0)));
+        out.start(FlowSpec::new(running.view.write, rest, operation.tag()));
     }
 }

@@ -2,9 +2,9 @@
 
 use super::*;
 
-const A: FileId = FileId(0);
-const B: FileId = FileId(1);
-const C: FileId = FileId(2);
+const A: HostFile = HostFile(0);
+const B: HostFile = HostFile(1);
+const C: HostFile = HostFile(2);
 
 const INACTIVE: bool = false;
 const ACTIVE: bool = true;
@@ -18,15 +18,15 @@ fn at(seconds: u64) -> Nanos {
 }
 
 /// The blocks of a list as (file, bytes, dirty).
-fn list(cache: &Cache, active: bool) -> Vec<(FileId, u64, bool)> {
+fn list(cache: &Cache, active: bool) -> Vec<(HostFile, u64, bool)> {
     cache.blocks()[usize::from(active)].iter().map(|block| (block.file, block.size, block.dirty)).collect()
 }
 
-fn clean(file: FileId, size: u64) -> (FileId, u64, bool) {
+fn clean(file: HostFile, size: u64) -> (HostFile, u64, bool) {
     (file, size, false)
 }
 
-fn dirty(file: FileId, size: u64) -> (FileId, u64, bool) {
+fn dirty(file: HostFile, size: u64) -> (HostFile, u64, bool) {
     (file, size, true)
 }
 
@@ -35,9 +35,9 @@ fn flush(
     cache: &mut Cache,
     active: bool,
     amount: u64,
-    file: Option<FileId>,
+    file: Option<HostFile>,
     only: bool,
-) -> Vec<(FileId, u64)> {
+) -> Vec<(HostFile, u64)> {
     let mut flushed = Vec::new();
     cache.flush(active, amount, file, only, |file, size| flushed.push((file, size)));
     flushed

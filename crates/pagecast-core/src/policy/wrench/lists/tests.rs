@@ -6,17 +6,17 @@ use super::*;
 
 const FILES: u32 = 3;
 
-/// What can happen to a list. Numbers choose among what is there.
+/// What can happen to a list. Numbers choose among what is there. What has expired is made clean, or only asked for.
 #[derive(Clone, Debug)]
 enum Step {
     Push { file: u32, size: u64, dirty: bool, dirtied: u64 },
     Take { dirty: bool, which: Which, bytes: u64 },
     Clean { which: Which, flush: u32 },
-    Expire { later: u64 },
+    Expire { later: u64, flush: Option<u32> },
 }
 
 fn whiches() -> Vec<Which> {
-    let files = || (0..FILES).map(FileId);
+    let files = || (0..FILES).map(HostFile);
     let others = files().map(Some).chain([None]).map(Which::NotOf);
     files().map(Which::Of).chain(others).chain([Which::Any]).collect()
 }
@@ -28,7 +28,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(file, size, dirty, dirtied)| Step::Push { file, size, dirty, dirtied }),
         2 => (any::<bool>(), which(), 1..6_u64).prop_map(|(dirty, which, bytes)| Step::Take { dirty, which, bytes }),
         1 => (which(), 0..9_u32).prop_map(|(which, flush)| Step::Clean { which, flush }),
-        1 => (0..8_u64).prop_map(|later| Step::Expire { later }),
+        1 => (0..8_u64, prop::option::of(0..9_u32)).prop_map(|(later, flush)| Step::Expire { later, flush }),
     ];
     prop::collection::vec(step, 0..60)
 }
@@ -50,8 +50,8 @@ impl Plain {
         self.0.iter().find(|block| is_meant(block.file, which)).copied()
     }
 
-    fn first_expired(&self, limit: Nanos) -> Option<Block> {
-        self.0.iter().find(|block| block.dirty && block.dirtied <= limit).copied()
+    fn first_expired(&self, limit: Nanos) -> Option<usize> {
+        self.0.iter().position(|block| block.dirty && block.dirtied <= limit)
     }
 
     fn take(&mut self, at: usize, bytes: u64) -> Block {
@@ -64,7 +64,7 @@ impl Plain {
     }
 }
 
-fn is_meant(file: FileId, which: Which) -> bool {
+fn is_meant(file: HostFile, which: Which) -> bool {
     match which {
         Which::Any => true,
         Which::Of(this) => file == this,
@@ -80,7 +80,7 @@ proptest! {
             match step {
                 Step::Push { file, size, dirty, dirtied } => {
                     // The time of access tells blocks apart.
-                    let (file, accessed, dirtied) = (FileId(file), Nanos(number as u64), Nanos(dirtied));
+                    let (file, accessed, dirtied) = (HostFile(file), Nanos(number as u64), Nanos(dirtied));
                     let block = Block { file, size, dirty, accessed, dirtied, flush: 0 };
                     list.push(block);
                     plain.0.extend((size > 0).then_some(block));
@@ -98,10 +98,15 @@ proptest! {
                         (plain.0[at].dirty, plain.0[at].flush) = (false, flush);
                     }
                 }
-                Step::Expire { later } => {
+                Step::Expire { later, flush } => {
                     limit += Nanos(later);
-                    let expired = list.first_expired(limit).map(|first| list.block(first));
-                    prop_assert_eq!(expired, plain.first_expired(limit));
+                    let expired = list.first_expired(limit);
+                    let at = plain.first_expired(limit);
+                    prop_assert_eq!(expired.map(|first| list.block(first)), at.map(|at| plain.0[at]));
+                    if let (Some(first), Some(at), Some(flush)) = (expired, at, flush) {
+                        list.clean(first, flush);
+                        (plain.0[at].dirty, plain.0[at].flush) = (false, flush);
+                    }
                 }
             }
             prop_assert_eq!(&list.blocks(), &plain.0);

@@ -1,0 +1,121 @@
+//! What follows from the state: bringing it up to date, making room, waking flushers, setting caps.
+
+use super::cost::Run;
+use super::flusher::Work;
+use super::tasks::Task;
+use super::{Kernel, Limits, OperationId, PAGE};
+use crate::policy::Actions;
+use crate::result::Part;
+use crate::units::Nanos;
+
+/// A change of a rate by less than this part is not passed on.
+const LEAST_CHANGE: f64 = 0.005;
+
+impl Kernel {
+    /// Brings all levels up to `now`: what has moved since the last time changes pages.
+    pub(super) fn sync(&mut self, now: Nanos) {
+        if now == self.synced {
+            return;
+        }
+        for at in 0..self.wbs.len() {
+            let transfer = self.wbs[at].as_mut().and_then(|wb| wb.transfer.as_mut());
+            if let Some((from, bytes)) =
+                transfer.map(|transfer| transfer.take(now)).filter(|taken| taken.1 > 0)
+            {
+                self.apply_written(now, super::DeviceId(at as u32), from, bytes);
+            }
+        }
+        let moving: Vec<(OperationId, u64)> = self
+            .tasks
+            .iter_mut()
+            .filter_map(|(&operation, task)| Some((operation, task.transfer.as_mut()?.take(now).1)))
+            .collect();
+        for (operation, bytes) in moving {
+            self.earn_credit(operation, now);
+            if bytes > 0 {
+                self.apply(now, operation, bytes);
+            }
+        }
+        self.fractions.tick(now);
+        self.synced = now;
+    }
+
+    /// Decides what follows from the state as it is now.
+    pub(super) fn control(&mut self, now: Nanos, out: &mut Actions) {
+        self.heed_reclaim(now, out);
+        self.limits = Limits::of(&self.pages, &self.settings, &self.hard_limit);
+        self.wake_flushers(now);
+        for at in 0..self.wbs.len() {
+            self.write_back(now, at, out);
+        }
+        self.release_followers(now, out);
+        self.throttle(now, out);
+        self.set_caps(out);
+        self.next_call = self.schedule(now);
+    }
+
+    /// Reclaim that met only dirty pages has all of them written.
+    fn heed_reclaim(&mut self, now: Nanos, out: &mut Actions) {
+        let found = std::mem::take(&mut self.pages.found_only_dirty);
+        if found && self.rules.dirty_tail_wakes_flushers && self.pages.dirty.dirty() > 0 {
+            self.wake_all_flushers(now, out);
+        }
+    }
+
+    /// Every writer looks whether its device's flusher should run.
+    fn wake_flushers(&mut self, now: Nanos) {
+        let dirty = self.pages.dirty.dirty() / PAGE;
+        let total = self.pages.dirty.total() / PAGE;
+        if dirty <= self.limits.thresholds.background && total <= self.limits.freerun {
+            return;
+        }
+        for task in self.tasks.values().filter(|task| task.run.dirties()) {
+            if let Some(wb) = self.wbs.get_mut(task.file().device.0 as usize).and_then(Option::as_mut) {
+                wb.flusher.wake(Work::Background, now, self.host.vm.dirty_writeback);
+            }
+        }
+    }
+
+    /// The cap of what a task does now.
+    pub(super) fn cap(&self, task: &Task, operation: OperationId) -> Option<(f64, Part)> {
+        if self.pages.is_exhausted() && task.takes_memory() {
+            return Some((0.0, Part::Reclaim));
+        }
+        let throttled = self.throttled_rate(task, operation);
+        if throttled.is_some_and(|rate| rate < task.pace / 4.0) {
+            // So far below what the thread could do that its costs need not be looked at.
+            return throttled.map(|rate| (rate, Part::Throttled));
+        }
+        let part = if task.run == Run::Touch { Part::PageAllocation } else { Part::CpuCopy };
+        let own = self.cost(task, operation).rate();
+        match throttled {
+            Some(rate) if own.is_none_or(|own| rate < own) => Some((rate, Part::Throttled)),
+            _ => own.map(|own| (own, part)),
+        }
+    }
+
+    fn set_caps(&mut self, out: &mut Actions) {
+        let operations: Vec<OperationId> = self.tasks.keys().copied().collect();
+        for operation in operations {
+            let task = &self.tasks[&operation];
+            let Some(old) = task.transfer.as_ref().map(|transfer| transfer.cap) else { continue };
+            let cap = self.cap(task, operation);
+            if is_news(old, cap) {
+                let task = self.tasks.get_mut(&operation).expect("it is there");
+                let transfer = task.transfer.as_mut().expect("it has one");
+                out.set_cap(transfer.flow, cap);
+                transfer.cap = cap;
+            }
+        }
+    }
+}
+
+/// Whether a cap has changed by so much that somebody could notice.
+fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
+    match (old, new) {
+        (Some((old, before)), Some((new, after))) if before == after => {
+            (new - old).abs() > LEAST_CHANGE * old
+        }
+        _ => old != new,
+    }
+}

@@ -1,0 +1,209 @@
+//! Which pages the devices do not have yet: dirty or under writeback, by inode and by device.
+//!
+//! Source: `mm/page-writeback.c: folio_account_dirtied`, `fs/fs-writeback.c: __mark_inode_dirty`, Linux 6.16. A page may be both: one
+//! that is written to while it is under writeback will be written again. Counts are in bytes here, whole pages or not.
+
+use rustc_hash::FxHashMap;
+
+use super::lists::{Busy, PageState};
+use crate::policy::ranges::Ranges;
+use crate::policy::{DeviceId, FileId, FileView};
+use crate::units::Nanos;
+
+/// What one device does not have yet, and its counters since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OfDevice {
+    /// `WB_RECLAIMABLE`: dirty and not under writeback.
+    pub reclaimable: u64,
+    /// `WB_WRITEBACK`.
+    pub writeback: u64,
+    /// `WB_DIRTIED`: all that has become dirty so far.
+    pub dirtied: u64,
+    /// `WB_WRITTEN`: all whose writeback has ended so far.
+    pub written: u64,
+}
+
+impl OfDevice {
+    /// Dirty or under writeback.
+    pub(super) fn dirty(&self) -> u64 {
+        self.reclaimable + self.writeback
+    }
+}
+
+/// A file with dirty pages or pages under writeback.
+#[derive(Debug)]
+struct Inode {
+    device: DeviceId,
+    dirty: Ranges,
+    writeback: Ranges,
+    /// When it became dirty; later writes do not move this.
+    dirtied_when: Nanos,
+    /// `mapping->writeback_index`: where the last pass over its pages stopped.
+    index: u64,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct DirtyPages {
+    inodes: FxHashMap<FileId, Inode>,
+    devices: Vec<OfDevice>,
+    /// `NR_FILE_DIRTY`.
+    dirty: u64,
+    /// `NR_WRITEBACK`.
+    writeback: u64,
+}
+
+impl DirtyPages {
+    /// `NR_FILE_DIRTY`.
+    pub(super) fn dirty(&self) -> u64 {
+        self.dirty
+    }
+
+    /// `NR_WRITEBACK`.
+    pub(super) fn writeback(&self) -> u64 {
+        self.writeback
+    }
+
+    /// What counts against the dirty limit.
+    pub(super) fn total(&self) -> u64 {
+        self.dirty + self.writeback
+    }
+
+    pub(super) fn of_device(&self, device: DeviceId) -> OfDevice {
+        self.devices.get(device.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// How many bytes of a file are dirty or under writeback.
+    pub(super) fn of_file(&self, file: FileId) -> u64 {
+        let inode = self.inodes.get(&file);
+        inode.map_or(0, |inode| inode.dirty.total() + inode.writeback.total())
+    }
+
+    /// How many bytes of a file are dirty.
+    pub(super) fn reclaimable_of_file(&self, file: FileId) -> u64 {
+        self.inodes.get(&file).map_or(0, |inode| inode.dirty.total())
+    }
+
+    /// When the file's inode became dirty, if it is.
+    pub(super) fn dirtied_when(&self, file: FileId) -> Option<Nanos> {
+        self.inodes.get(&file).filter(|inode| inode.dirty.total() > 0).map(|inode| inode.dirtied_when)
+    }
+
+    /// The inode is young again: it goes behind the youngest of its device.
+    pub(super) fn redirty(&mut self, file: FileId, when: Nanos) {
+        if let Some(inode) = self.inodes.get_mut(&file) {
+            inode.dirtied_when = when;
+        }
+    }
+
+    /// Whether none of the bytes from `start` is dirty, or all of them, and up to where that is so.
+    pub(super) fn dirty_run(&self, file: FileId, start: u64, end: u64) -> (bool, u64) {
+        let first = self.inodes.get(&file).and_then(|inode| inode.dirty.first(start, end));
+        match first {
+            Some((from, to)) if from == start => (true, to),
+            Some((from, _)) => (false, from),
+            None => (false, end),
+        }
+    }
+
+    /// The first run within `start..end` that is dirty or under writeback.
+    pub(super) fn first_busy(&self, file: FileId, start: u64, end: u64) -> Option<(u64, u64)> {
+        let inode = self.inodes.get(&file)?;
+        let runs = [inode.dirty.first(start, end), inode.writeback.first(start, end)];
+        let (from, to) = runs.into_iter().flatten().min()?;
+        // Up to where the other kind begins, so that no byte is told twice.
+        let other = runs.into_iter().flatten().map(|(other, _)| other).find(|&other| other > from);
+        Some((from, other.map_or(to, |other| to.min(other))))
+    }
+
+    /// Pages become dirty; true if that made their inode dirty.
+    pub(super) fn make_dirty(&mut self, file: &FileView, start: u64, end: u64, now: Nanos) -> bool {
+        let at = file.device.0 as usize;
+        if self.devices.len() <= at {
+            self.devices.resize(at + 1, OfDevice::default());
+        }
+        let inode = self.inodes.entry(file.id).or_insert_with(|| Inode {
+            device: file.device,
+            dirty: Ranges::default(),
+            writeback: Ranges::default(),
+            dirtied_when: now,
+            index: 0,
+        });
+        let was_clean = inode.dirty.total() == 0;
+        let new = inode.dirty.insert(start, end);
+        if was_clean && new > 0 {
+            inode.dirtied_when = now;
+        }
+        self.dirty += new;
+        self.devices[at].reclaimable += new;
+        self.devices[at].dirtied += new;
+        was_clean && new > 0
+    }
+
+    /// The next dirty pages of a file, at most `most`, from where the last pass stopped and then from the start, go under writeback.
+    pub(super) fn submit(&mut self, file: FileId, most: u64) -> Option<(u64, u64)> {
+        let inode = self.inodes.get_mut(&file)?;
+        let ahead = inode.dirty.first(inode.index, u64::MAX);
+        let (start, end) = ahead.or_else(|| inode.dirty.first(0, inode.index))?;
+        let end = end.min(start.saturating_add(most));
+        inode.index = end;
+        let taken = inode.dirty.remove(start, end);
+        let put = inode.writeback.insert(start, end);
+        let device = &mut self.devices[inode.device.0 as usize];
+        device.reclaimable -= taken;
+        device.writeback += put;
+        self.dirty -= taken;
+        self.writeback += put;
+        Some((start, end))
+    }
+
+    /// The device has these pages. They are clean unless they were written to meanwhile.
+    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) {
+        self.devices[device.0 as usize].written += end - start;
+        self.end_writeback(file, start, end);
+    }
+
+    fn end_writeback(&mut self, file: FileId, start: u64, end: u64) {
+        let Some(inode) = self.inodes.get_mut(&file) else { return };
+        let ended = inode.writeback.remove(start, end);
+        self.devices[inode.device.0 as usize].writeback -= ended;
+        self.writeback -= ended;
+        self.forget_clean(file);
+    }
+
+    /// Pages are gone: dirty ones will not be written.
+    pub(super) fn cancel(&mut self, file: FileId, start: u64, end: u64) {
+        let Some(inode) = self.inodes.get_mut(&file) else { return };
+        let cancelled = inode.dirty.remove(start, end);
+        self.devices[inode.device.0 as usize].reclaimable -= cancelled;
+        self.dirty -= cancelled;
+        self.end_writeback(file, start, end);
+    }
+
+    /// Forgets an inode with nothing to write. The next pass over it then begins at its start; the kernel's goes on where the
+    /// last one stopped, which is the same for a file that grows.
+    fn forget_clean(&mut self, file: FileId) {
+        let is_clean = |inode: &Inode| inode.dirty.total() == 0 && inode.writeback.total() == 0;
+        if self.inodes.get(&file).is_some_and(is_clean) {
+            self.inodes.remove(&file);
+        }
+    }
+}
+
+impl Busy for DirtyPages {
+    fn run(&self, file: FileId, at: u64, end: u64) -> (PageState, u64) {
+        let Some(inode) = self.inodes.get(&file) else { return (PageState::Clean, end) };
+        let writeback = inode.writeback.first(at, end);
+        let dirty = inode.dirty.first(at, end);
+        match (writeback, dirty) {
+            (Some((start, to)), _) if start == at => (PageState::Writeback, to),
+            (_, Some((start, to))) if start == at => {
+                (PageState::Dirty, writeback.map_or(to, |(start, _)| start.min(to)))
+            }
+            _ => {
+                let next = writeback.into_iter().chain(dirty).map(|(start, _)| start).min();
+                (PageState::Clean, next.unwrap_or(end))
+            }
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The flusher of one device: when it runs, which inode it visits, how much of it it submits.
+//!
+//! Source: `fs/fs-writeback.c: wb_workfn, wb_writeback, queue_io, writeback_sb_inodes, requeue_inode`, Linux 6.16. An inode's age is when it
+//! first became dirty, never the order of its pages in memory. What is submitted waits in one queue for the device and is written
+//! in that order. Left out: superblocks (all inodes of a device are of one), locked buffers, metadata.
+
+use std::collections::VecDeque;
+
+use super::PAGE;
+use super::dirty::DirtyPages;
+use crate::policy::{FileId, OperationId};
+use crate::units::Nanos;
+
+/// `MIN_WRITEBACK_PAGES`: a visit submits a multiple of this, in pages.
+const MIN_WRITEBACK_PAGES: u64 = 1024;
+
+/// What is submitted in one go is a part of the memory, small beside every threshold, between these bounds.
+pub(super) const UNITS: u64 = 2048;
+pub(super) const LEAST_UNIT: u64 = MIN_WRITEBACK_PAGES * PAGE;
+pub(super) const MOST_UNIT: u64 = 64 << 20;
+
+/// Why the flusher runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// Everything that is dirty now, at most so many bytes: reclaim found nothing clean, or `sync`.
+    All(u64),
+    /// Inodes that became dirty before an instant that moves on with time.
+    Periodic,
+    /// Until there is less dirty memory than the background threshold.
+    Background,
+}
+
+/// What the flusher must know of the rest to decide.
+pub(super) struct Circumstances<'a> {
+    pub now: Nanos,
+    pub dirty: &'a mut DirtyPages,
+    /// Whether the host or the device is over its background threshold.
+    pub over_background: &'a dyn Fn(&DirtyPages) -> bool,
+    /// `avg_write_bandwidth`, pages per second.
+    pub average_bandwidth: u64,
+    /// The dirty limit of the host, in pages.
+    pub dirty_limit: u64,
+    /// `vm.dirty_expire_centisecs`.
+    pub expire: Nanos,
+    /// `vm.dirty_writeback_centisecs`; 0 is never.
+    pub interval: Nanos,
+    /// See `Rules`.
+    pub requeue_has_cutoff: bool,
+}
+
+/// A dirty inode on a list. Its entry is stale if it has become clean, or dirty anew, since.
+#[derive(Clone, Copy, Debug)]
+struct Listed {
+    file: FileId,
+    dirtied_when: Nanos,
+}
+
+impl Listed {
+    fn is_current(&self, dirty: &DirtyPages) -> bool {
+        dirty.dirtied_when(self.file) == Some(self.dirtied_when)
+    }
+}
+
+/// An inode being visited, and how many bytes of it may still be submitted.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    inode: Listed,
+    left: u64,
+}
+
+/// Pages under writeback that the device gets in one go.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    pub file: FileId,
+    pub start: u64,
+    pub end: u64,
+    /// Who is told when it is written.
+    pub waiters: Vec<OperationId>,
+}
+
+/// A file whose dirty pages its writer submits itself, as fsync does, beside the flusher.
+#[derive(Debug)]
+struct Integrity {
+    file: FileId,
+    /// What was dirty at the call and has not been submitted; what becomes dirty later is not waited for.
+    left: u64,
+    waiter: Option<OperationId>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Flusher {
+    /// How much may be under writeback, and how much of it is submitted in one go.
+    capacity: u64,
+    unit: u64,
+    /// `b_dirty`, oldest first; `b_io` and `b_more_io`, next first.
+    dirty: VecDeque<Listed>,
+    io: VecDeque<Listed>,
+    more_io: VecDeque<Listed>,
+    work: Option<Work>,
+    visit: Option<Visit>,
+    integrity: VecDeque<Integrity>,
+    /// Whose turn it is where both have something to submit.
+    is_turn_of_flusher: bool,
+    queue: VecDeque<Unit>,
+    queued: u64,
+    /// When it wakes up by itself; not while it has work.
+    pub timer: Option<Nanos>,
+    /// When it last looked for expired inodes.
+    last_old_flush: Nanos,
+}
+
+impl Flusher {
+    /// A flusher whose device has room for `capacity` bytes under writeback and gets them in units.
+    pub(super) fn new(capacity: u64, unit: u64) -> Self {
+        Self {
+            capacity,
+            unit,
+            dirty: VecDeque::new(),
+            io: VecDeque::new(),
+            more_io: VecDeque::new(),
+            work: None,
+            visit: None,
+            integrity: VecDeque::new(),
+            is_turn_of_flusher: false,
+            queue: VecDeque::new(),
+            queued: 0,
+            timer: None,
+            last_old_flush: Nanos::ZERO,
+        }
+    }
+
+    /// An inode has become dirty; the first one arms the timer.
+    pub(super) fn inode_dirtied(&mut self, file: FileId, now: Nanos, interval: Nanos) {
+        self.dirty.push_back(Listed { file, dirtied_when: now });
+        if self.timer.is_none() && self.work.is_none() && interval > Nanos::ZERO {
+            self.timer = Some(now + interval);
+        }
+    }
+
+    /// What waits for the device, first in line first.
+    pub(super) fn front(&self) -> Option<&Unit> {
+        self.queue.front()
+    }
+
+    /// The first in line has been written.
+    pub(super) fn pop(&mut self) -> Unit {
+        let unit = self.queue.pop_front().expect("the device writes what waits for it");
+        self.queued -= unit.end - unit.start;
+        unit
+    }
+
+    /// Whether it is to write everything already.
+    pub(super) fn writes_all(&self) -> bool {
+        matches!(self.work, Some(Work::All(_)))
+    }
+
+    /// Gives the flusher work unless it has some already. Any activation looks for expired inodes first, if that was not done lately.
+    pub(super) fn wake(&mut self, work: Work, now: Nanos, interval: Nanos) {
+        match (self.work, work) {
+            (None | Some(Work::Periodic | Work::Background), Work::All(_)) => self.work = Some(work),
+            (None, _) if interval > Nanos::ZERO && self.last_old_flush + interval <= now => {
+                self.last_old_flush = now;
+                self.work = Some(Work::Periodic);
+            }
+            (None, _) => self.work = Some(work),
+            _ => return,
+        }
+        self.timer = None;
+    }
+
+    /// Submits as much as there is work and room for. Returns who waits for pages that turn out to be written already.
+    pub(super) fn submit(&mut self, by: &mut Circumstances<'_>) -> Vec<OperationId> {
+        let mut ready = Vec::new();
+        while self.queued < self.capacity {
+            // Requests are given out first come, first served: who submits gets room in turn.
+            self.is_turn_of_flusher = !self.is_turn_of_flusher;
+            let flusher_first = self.is_turn_of_flusher || self.integrity.is_empty();
+            let has_submitted = if flusher_first {
+                self.submit_visit(by) || self.submit_integrity(by.dirty, &mut ready)
+            } else {
+                self.submit_integrity(by.dirty, &mut ready)
+            };
+            if !has_submitted && self.integrity.is_empty() {
+                break;
+            }
+        }
+        ready
+    }
+
+    /// Submits a unit of the inode being visited; false if there is no work.
+    fn submit_visit(&mut self, by: &mut Circumstances<'_>) -> bool {
+        while let Some(visit) = self.visit.take().or_else(|| self.next_visit(by)) {
+            let most = visit.left.min(self.unit);
+            // Nothing is left of it if it has become clean meanwhile.
+            if let Some((start, end)) = by.dirty.submit(visit.inode.file, most) {
+                self.push(Unit { file: visit.inode.file, start, end, waiters: Vec::new() });
+                self.leave_or_stay(Visit { left: visit.left - (end - start), ..visit }, end - start, by);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Submits a unit of the file whose writer has waited longest; false if nobody does.
+    fn submit_integrity(&mut self, dirty: &mut DirtyPages, ready: &mut Vec<OperationId>) -> bool {
+        let Some(mut integrity) = self.integrity.pop_front() else { return false };
+        let submitted = dirty.submit(integrity.file, integrity.left.min(self.unit));
+        if let Some((start, end)) = submitted {
+            self.push(Unit { file: integrity.file, start, end, waiters: Vec::new() });
+            integrity.left -= end - start;
+        }
+        if submitted.is_some() && integrity.left > 0 {
+            self.integrity.push_front(integrity);
+        } else if let Some(waiter) = integrity.waiter
+            && !self.wait_for(integrity.file, waiter)
+        {
+            ready.push(waiter);
+        }
+        true
+    }
+
+    fn push(&mut self, unit: Unit) {
+        self.queued += unit.end - unit.start;
+        self.queue.push_back(unit);
+    }
+
+    /// So many dirty bytes of a file are to be submitted beside the flusher, for somebody who waits for them, or nobody.
+    pub(super) fn write_file(&mut self, file: FileId, dirty: u64, waiter: Option<OperationId>) {
+        self.integrity.push_back(Integrity { file, left: dirty, waiter });
+    }
+
+    /// Somebody waits until no page of a file is under writeback; false if there is none.
+    pub(super) fn wait_for(&mut self, file: FileId, waiter: OperationId) -> bool {
+        let last = self.queue.iter_mut().rev().find(|unit| unit.file == file);
+        last.map(|unit| unit.waiters.push(waiter)).is_some()
+    }
+
+    /// `requeue_inode`: after a submission of `submitted` bytes the flusher stays with the inode, or puts it back.
+    fn leave_or_stay(&mut self, visit: Visit, submitted: u64, by: &mut Circumstances<'_>) {
+        if let Some(Work::All(left)) = &mut self.work {
+            *left = left.saturating_sub(submitted);
+        }
+        if visit.left > 0 {
+            self.visit = Some(visit);
+        } else if visit.inode.is_current(by.dirty) {
+            let is_young = visit.inode.dirtied_when + by.expire > by.now;
+            if by.requeue_has_cutoff && self.work == Some(Work::Periodic) && is_young {
+                self.redirty_tail(visit.inode, by);
+            } else {
+                self.more_io.push_back(visit.inode);
+            }
+        }
+    }
+
+    /// Puts an inode behind the youngest one; it becomes as young if that is younger.
+    fn redirty_tail(&mut self, mut inode: Listed, by: &mut Circumstances<'_>) {
+        if self.dirty.back().is_some_and(|youngest| youngest.dirtied_when > inode.dirtied_when) {
+            inode.dirtied_when = by.now;
+            by.dirty.redirty(inode.file, by.now);
+        }
+        self.dirty.push_back(inode);
+    }
+
+    /// The next inode, if the work goes on and there is one.
+    fn next_visit(&mut self, by: &mut Circumstances<'_>) -> Option<Visit> {
+        loop {
+            let work = self.work?;
+            let goes_on = match work {
+                Work::All(left) => left > 0,
+                Work::Periodic => true,
+                Work::Background => (by.over_background)(by.dirty),
+            };
+            let inode = if goes_on { self.next_inode(work, by) } else { None };
+            if let Some(inode) = inode {
+                return Some(Visit { inode, left: self.chunk(work, by) });
+            }
+            // Periodic work is followed by a look at the background threshold, as every activation is.
+            let is_over = work != Work::Background && (by.over_background)(by.dirty);
+            self.work = is_over.then_some(Work::Background);
+            if self.work.is_none() {
+                self.rest(by);
+            }
+        }
+    }
+
+    /// The work is done: the timer rings again while anything is dirty.
+    fn rest(&mut self, by: &Circumstances<'_>) {
+        self.dirty.retain(|inode| inode.is_current(by.dirty));
+        let is_clean = self.dirty.is_empty() && self.io.is_empty() && self.more_io.is_empty();
+        self.timer = (!is_clean && by.interval > Nanos::ZERO).then(|| by.now + by.interval);
+    }
+
+    fn next_inode(&mut self, work: Work, by: &Circumstances<'_>) -> Option<Listed> {
+        loop {
+            if self.io.is_empty() {
+                self.queue_io(work, by);
+            }
+            let inode = self.io.pop_front()?;
+            if inode.is_current(by.dirty) {
+                return Some(inode);
+            }
+        }
+    }
+
+    /// `queue_io`: what was left unfinished, then the inodes that are old enough, oldest first.
+    fn queue_io(&mut self, work: Work, by: &Circumstances<'_>) {
+        self.io.append(&mut self.more_io);
+        let is_due = |inode: &Listed| match work {
+            Work::Periodic => inode.dirtied_when + by.expire <= by.now,
+            Work::All(_) | Work::Background => true,
+        };
+        while let Some(inode) = self.dirty.pop_front_if(|inode| is_due(inode)) {
+            self.io.push_back(inode);
+        }
+    }
+
+    /// `writeback_chunk_size`: half a second of writing, in whole 4 MiB.
+    fn chunk(&self, work: Work, by: &Circumstances<'_>) -> u64 {
+        let asked = match work {
+            Work::All(left) => left.div_ceil(PAGE),
+            Work::Periodic | Work::Background => u64::MAX,
+        };
+        let pages = (by.average_bandwidth / 2).min(by.dirty_limit / 8).min(asked);
+        (pages + MIN_WRITEBACK_PAGES) / MIN_WRITEBACK_PAGES * MIN_WRITEBACK_PAGES * PAGE
+    }
+}

@@ -1,0 +1,265 @@
+//! The extents in their two orders: by offset in their file, and by age in their list.
+//!
+//! An extent stands for pages that are neighbours in both orders. New pages lengthen an extent of the same state
+//! if that keeps the order, that is at the head of the list; or if with them no more than `grain` bytes have come to
+//! the head since the extent began. So no two pages are out of order unless they came within `grain` bytes of each other,
+//! and files that grow at the same time take few extents. With a `grain` of at most a page the order is exact.
+
+use super::LruvecId;
+use super::files::{ByFile, Cached};
+use super::list::List;
+use super::slab::{Extent, NONE, Slab, Slot, State};
+use crate::policy::FileId;
+
+/// All extents.
+pub(super) struct Extents {
+    slab: Slab,
+    files: ByFile<Cached>,
+    lists: Vec<List>,
+    grain: u64,
+}
+
+/// The place of a list among all.
+fn place(lruvec: LruvecId, active: bool) -> usize {
+    usize::from(lruvec.0) * 2 + usize::from(active)
+}
+
+impl Extents {
+    pub(super) fn new(lruvecs: usize, grain: u64) -> Self {
+        // An extent that is said to have begun at 0 has always begun long ago.
+        let lists = vec![List::new(grain); lruvecs * 2];
+        Extents { slab: Slab::default(), files: ByFile::default(), lists, grain }
+    }
+
+    pub(super) fn bytes(&self, lruvec: LruvecId, active: bool) -> u64 {
+        self.lists[place(lruvec, active)].bytes
+    }
+
+    pub(super) fn all_bytes(&self) -> u64 {
+        self.lists.iter().map(|list| list.bytes).sum()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slab.len()
+    }
+
+    pub(super) fn of_file(&self, file: FileId) -> u64 {
+        self.files.get(file).map_or(0, |cached| cached.bytes)
+    }
+
+    /// The files that have bytes here.
+    pub(super) fn files(&self) -> impl Iterator<Item = FileId> {
+        self.files.iter().filter(|(_, cached)| cached.bytes > 0).map(|(file, _)| file)
+    }
+
+    /// The extents of a list, the oldest first.
+    pub(super) fn in_list(&self, lruvec: LruvecId, active: bool) -> impl Iterator<Item = &Extent> {
+        self.lists[place(lruvec, active)].slots(&self.slab).map(|slot| &self.slab[slot])
+    }
+
+    /// The extent that will leave the list first.
+    pub(super) fn oldest(&self, lruvec: LruvecId, active: bool) -> Option<(Slot, Extent)> {
+        let slot = self.lists[place(lruvec, active)].oldest;
+        (slot != NONE).then(|| (slot, self.slab[slot]))
+    }
+
+    /// The extents of a file with bytes in `start..end`, in the order of their offsets.
+    pub(super) fn within(&self, file: FileId, start: u64, end: u64) -> impl Iterator<Item = (Slot, &Extent)> {
+        let found = self.files.get(file).filter(|_| start < end).map(|cached| {
+            let around = cached.starting_before(start).map(|slot| &self.slab[slot]);
+            let first = around.filter(|extent| extent.end > start).map_or(start, |extent| extent.start);
+            cached.extents.range(first..end)
+        });
+        found.into_iter().flatten().map(|(_, &slot)| (slot, &self.slab[slot]))
+    }
+
+    /// The first of them.
+    pub(super) fn first_in(&self, file: FileId, start: u64, end: u64) -> Option<(Slot, Extent)> {
+        let before = self.files.get(file)?.starting_before(start.saturating_add(1));
+        match before.map(|slot| (slot, self.slab[slot])).filter(|(_, extent)| extent.end > start) {
+            Some(around) => (start < end).then_some(around),
+            None => self.within(file, start, end).next().map(|(slot, extent)| (slot, *extent)),
+        }
+    }
+
+    /// The last of them.
+    pub(super) fn last_in(&self, file: FileId, start: u64, end: u64) -> Option<(Slot, Extent)> {
+        let slot = self.files.get(file)?.starting_before(end)?;
+        (self.slab[slot].end > start && start < end).then(|| (slot, self.slab[slot]))
+    }
+
+    /// Bytes that were in no list come to the head of one.
+    pub(super) fn insert_newest(&mut self, file: FileId, start: u64, end: u64, state: State) {
+        debug_assert!(self.first_in(file, start, end).is_none(), "what comes into a list was in none");
+        if start >= end {
+            return;
+        }
+        let list = &mut self.lists[place(state.lruvec, state.active)];
+        let (begun, newest) = (list.inserted, list.newest);
+        list.inserted += end - start;
+        let now = list.inserted;
+        self.count(file, state, end - start);
+        let (before, behind) = self.files.of(file).starting_around(end);
+        if let Some(slot) = before.filter(|&slot| self.grows_up(slot, start, state, now)) {
+            self.slab[slot].end = end;
+            self.settle(slot);
+        } else if let Some(slot) = behind.filter(|&slot| self.is_young(slot, state, now)) {
+            self.lower_start(slot, start);
+            self.settle(slot);
+        } else {
+            let extent = Extent { file, start, end, state, begun, older: NONE, newer: NONE };
+            self.place(extent, newest, NONE);
+        }
+    }
+
+    /// Whether bytes from `at` on that come to the head of a list may join an extent.
+    fn grows_up(&self, slot: Slot, at: u64, state: State, now: u64) -> bool {
+        let extent = &self.slab[slot];
+        let is_newest = extent.newer == NONE && extent.state == state;
+        extent.end == at && (is_newest || self.is_young(slot, state, now))
+    }
+
+    /// Whether an extent of this state began at most a grain ago, by the time of its list.
+    fn is_young(&self, slot: Slot, state: State, now: u64) -> bool {
+        let extent = &self.slab[slot];
+        extent.state == state && now - extent.begun <= self.grain
+    }
+
+    /// Bytes that were in no list come to the tail of one.
+    pub(super) fn insert_oldest(&mut self, file: FileId, start: u64, end: u64, state: State) {
+        debug_assert!(self.first_in(file, start, end).is_none(), "what comes into a list was in none");
+        self.count(file, state, end - start);
+        let slot = self.lists[place(state.lruvec, state.active)].oldest;
+        let oldest = (slot != NONE).then(|| self.slab[slot]).filter(|o| o.file == file && o.state == state);
+        match oldest {
+            Some(extent) if extent.start == end => self.lower_start(slot, start),
+            // Pieces that are written one after the other come one behind the other; few bytes are misplaced.
+            Some(extent) if extent.end == start && end - extent.start <= self.grain => {
+                self.slab[slot].end = end;
+                self.settle(slot);
+            }
+            _ => {
+                self.place(
+                    Extent { file, start, end, state, begun: 0, older: NONE, newer: NONE },
+                    NONE,
+                    slot,
+                );
+            }
+        }
+    }
+
+    /// Makes `start..end` of an extent one of its own.
+    pub(super) fn cut(&mut self, slot: Slot, start: u64, end: u64) -> Slot {
+        let extent = self.slab[slot];
+        if end < extent.end {
+            self.split(slot, end);
+        }
+        if extent.start < start { self.split(slot, start) } else { slot }
+    }
+
+    /// The bytes from `at` on become an extent of their own, which is returned.
+    fn split(&mut self, slot: Slot, at: u64) -> Slot {
+        let whole = self.slab[slot];
+        self.slab[slot].end = at;
+        self.place(Extent { start: at, ..whole }, slot, whole.newer)
+    }
+
+    /// Takes an extent out of its list and file.
+    pub(super) fn take(&mut self, slot: Slot) -> Extent {
+        let extent = self.displace(slot);
+        let cached = self.files.of(extent.file);
+        cached.bytes -= extent.len();
+        self.lists[place(extent.state.lruvec, extent.state.active)].bytes -= extent.len();
+        if extent.older != NONE {
+            self.join_newer(extent.older);
+        }
+        extent
+    }
+
+    /// Gives an extent another state in its place in the same list.
+    pub(super) fn set_state(&mut self, slot: Slot, state: State) {
+        debug_assert_eq!(state.active, self.slab[slot].state.active, "another list is another place");
+        self.slab[slot].state = state;
+        self.settle(slot);
+    }
+
+    fn count(&mut self, file: FileId, state: State, bytes: u64) {
+        self.files.of(file).bytes += bytes;
+        self.lists[place(state.lruvec, state.active)].bytes += bytes;
+    }
+
+    fn place(&mut self, extent: Extent, older: Slot, newer: Slot) -> Slot {
+        let slot = self.slab.insert(extent);
+        self.files.of(extent.file).extents.insert(extent.start, slot);
+        self.lists[place(extent.state.lruvec, extent.state.active)].link(&mut self.slab, older, slot, newer);
+        slot
+    }
+
+    fn displace(&mut self, slot: Slot) -> Extent {
+        let extent = self.slab.remove(slot);
+        self.files.of(extent.file).extents.remove(&extent.start);
+        self.lists[place(extent.state.lruvec, extent.state.active)].unlink(&mut self.slab, slot);
+        extent
+    }
+
+    fn lower_start(&mut self, slot: Slot, start: u64) {
+        let extents = &mut self.files.of(self.slab[slot].file).extents;
+        extents.remove(&self.slab[slot].start);
+        extents.insert(start, slot);
+        self.slab[slot].start = start;
+    }
+
+    /// Joins an extent with its neighbours in the list where they continue each other in their file.
+    fn settle(&mut self, slot: Slot) {
+        self.join_newer(slot);
+        if self.slab[slot].older != NONE {
+            self.join_newer(self.slab[slot].older);
+        }
+    }
+
+    fn join_newer(&mut self, slot: Slot) {
+        let newer = self.slab[slot].newer;
+        if newer == NONE || !self.slab[slot].continues_in(&self.slab[newer]) {
+            return;
+        }
+        let other = self.displace(newer);
+        let joined = &mut self.slab[slot];
+        (joined.end, joined.begun) = (other.end, joined.begun.min(other.begun));
+    }
+
+    /// Whether sums, links and order by offset agree, and no two neighbours should be one.
+    pub(super) fn is_consistent(&self) -> bool {
+        let lists = (0..self.lists.len()).all(|place| self.is_list_consistent(place));
+        let linked: usize = self.lists.iter().map(|list| list.slots(&self.slab).count()).sum();
+        let files = self.files.iter().all(|(file, cached)| self.is_file_consistent(file, cached));
+        let named: usize = self.files.iter().map(|(_, cached)| cached.extents.len()).sum();
+        lists && files && linked == self.len() && named == self.len()
+    }
+
+    fn is_list_consistent(&self, number: usize) -> bool {
+        let list = &self.lists[number];
+        let mut older = NONE;
+        let linked = list.slots(&self.slab).all(|slot| {
+            let extent = &self.slab[slot];
+            let here = place(extent.state.lruvec, extent.state.active) == number;
+            let apart = older == NONE || !self.slab[older].continues_in(extent);
+            let follows = extent.older == older;
+            older = slot;
+            here && apart && follows && extent.start < extent.end
+        });
+        let bytes: u64 = list.slots(&self.slab).map(|slot| self.slab[slot].len()).sum();
+        linked && older == list.newest && bytes == list.bytes
+    }
+
+    fn is_file_consistent(&self, file: FileId, cached: &Cached) -> bool {
+        let mut end = 0;
+        let disjoint = cached.extents.iter().all(|(&start, &slot)| {
+            let extent = &self.slab[slot];
+            let apart = start >= end;
+            end = extent.end;
+            apart && extent.start == start && extent.file == file
+        });
+        let bytes: u64 = cached.extents.values().map(|&slot| self.slab[slot].len()).sum();
+        disjoint && bytes == cached.bytes
+    }
+}

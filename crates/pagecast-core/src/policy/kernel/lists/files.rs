@@ -1,0 +1,55 @@
+//! What is kept for each file, and which of its bytes are in which extent.
+
+use std::collections::BTreeMap;
+
+use super::slab::Slot;
+use crate::policy::FileId;
+
+/// One value for each file. Files are numbered from 0, so their numbers are places.
+#[derive(Default)]
+pub(super) struct ByFile<T>(Vec<T>);
+
+impl<T: Default> ByFile<T> {
+    pub(super) fn get(&self, file: FileId) -> Option<&T> {
+        self.0.get(file.0 as usize)
+    }
+
+    pub(super) fn existing(&mut self, file: FileId) -> Option<&mut T> {
+        self.0.get_mut(file.0 as usize)
+    }
+
+    pub(super) fn of(&mut self, file: FileId) -> &mut T {
+        let place = file.0 as usize;
+        if place >= self.0.len() {
+            self.0.resize_with(place + 1, T::default);
+        }
+        &mut self.0[place]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (FileId, &T)> {
+        self.0.iter().enumerate().map(|(place, value)| (FileId(place as u32), value))
+    }
+}
+
+/// The extents of a file by where they start, and how many bytes they are.
+#[derive(Default)]
+pub(super) struct Cached {
+    pub extents: BTreeMap<u64, Slot>,
+    pub bytes: u64,
+}
+
+impl Cached {
+    /// The last extent that starts before `at`.
+    pub(super) fn starting_before(&self, at: u64) -> Option<Slot> {
+        self.extents.range(..at).next_back().map(|(_, &slot)| slot)
+    }
+
+    /// The last extent that starts before `at`, and the one that starts there.
+    pub(super) fn starting_around(&self, at: u64) -> (Option<Slot>, Option<Slot>) {
+        let mut downwards = self.extents.range(..=at).rev();
+        match downwards.next() {
+            Some((&start, &slot)) if start == at => (downwards.next().map(|(_, &slot)| slot), Some(slot)),
+            before => (before.map(|(_, &slot)| slot), None),
+        }
+    }
+}

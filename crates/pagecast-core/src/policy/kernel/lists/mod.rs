@@ -1,0 +1,232 @@
+//! The lists of pages by which the kernel chooses what to evict, for runs of bytes instead of pages.
+//!
+//! Source: Linux 6.16, `mm/swap.c`, `mm/workingset.c`, `mm/vmscan.c`, without the multi-generational lists. Each node and
+//! memory control group has an inactive and an active list of file pages ([`LruvecId`]). Pages come to the head of the
+//! inactive list; a second read moves them to the head of the active one; reclaim takes the inactive tail and
+//! moves the active tail to the inactive head. Bytes are counted, not pages: who wants whole pages inserts whole pages.
+//! Left out: mapped and anonymous pages, the counting of a control group's pages for its parents.
+
+mod accessed;
+mod extents;
+mod files;
+mod list;
+mod reclaim;
+mod shadows;
+mod slab;
+
+pub(super) use reclaim::{Busy, PageState, Reclaimed};
+
+use extents::Extents;
+use shadows::Shadows;
+use slab::{Extent, State};
+
+use crate::policy::FileId;
+
+/// The inactive and active list of a node and memory control group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LruvecId(pub u16);
+
+/// How many of the bytes read had been in memory before, and what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Inserted {
+    /// Evicted before: `workingset_refault_file`.
+    pub refaulted: u64,
+    /// Of these, active at once: `workingset_activate_file`.
+    pub activated: u64,
+    /// Of these, active before they were evicted: `workingset_restore_file`.
+    pub restored: u64,
+}
+
+/// A run of bytes in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Listed {
+    /// Whose.
+    pub file: FileId,
+    /// First byte.
+    pub start: u64,
+    /// Behind the last.
+    pub end: u64,
+    /// Read once since it came into this list.
+    pub referenced: bool,
+}
+
+/// What decides about the pages of one node and memory control group, besides their order.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lruvec {
+    /// Bytes evicted and bytes activated so far: `nonresident_age`.
+    age: u64,
+    /// Whether evicted pages have come back as active ones since the last reclaim.
+    refaulted: bool,
+}
+
+/// The lists of a host.
+pub(super) struct Lists {
+    extents: Extents,
+    shadows: Shadows,
+    lruvecs: Vec<Lruvec>,
+}
+
+impl Lists {
+    /// Empty ones, of a host with so much memory. Pages that came within `grain` bytes of each other may be out of order.
+    pub(super) fn new(lruvecs: usize, memory: u64, grain: u64) -> Self {
+        Lists {
+            extents: Extents::new(lruvecs, grain),
+            shadows: Shadows::new(lruvecs, memory),
+            lruvecs: vec![Lruvec::default(); lruvecs],
+        }
+    }
+
+    /// Bytes that are not in memory have been read from the device.
+    pub(super) fn insert_read(&mut self, lruvec: LruvecId, file: FileId, start: u64, end: u64) -> Inserted {
+        let mut total = Inserted::default();
+        let mut at = start;
+        while let Some(gone) = self.shadows.take_first(file, at, end) {
+            self.extents.insert_newest(file, at, gone.start, State::fresh(lruvec));
+            total.add(self.refault(lruvec, file, gone));
+            at = gone.end;
+        }
+        self.extents.insert_newest(file, at, end, State::fresh(lruvec));
+        self.check();
+        total
+    }
+
+    /// Bytes that are not in memory are written there. That they may have been before does not count.
+    pub(super) fn insert_written(&mut self, lruvec: LruvecId, file: FileId, start: u64, end: u64) {
+        self.shadows.forget(file, start, end);
+        self.extents.insert_newest(file, start, end, State::fresh(lruvec));
+        self.check();
+    }
+
+    /// Bytes leave otherwise than by reclaim, and nothing is remembered of them; `freed` is told how many.
+    ///
+    /// `mm/truncate.c`: truncation, and dropping clean pages.
+    pub(super) fn remove(
+        &mut self,
+        file: FileId,
+        start: u64,
+        end: u64,
+        freed: &mut impl FnMut(LruvecId, u64),
+    ) {
+        while let Some((slot, extent)) = self.extents.first_in(file, start, end) {
+            let slot = self.extents.cut(slot, extent.start.max(start), extent.end.min(end));
+            let gone = self.extents.take(slot);
+            freed(gone.state.lruvec, gone.len());
+        }
+        self.shadows.forget(file, start, end);
+        self.check();
+    }
+
+    /// Whether the byte at `at` is in memory, and up to where that is the same, `end` at most.
+    pub(super) fn run(&self, file: FileId, at: u64, end: u64) -> (bool, u64) {
+        match self.extents.first_in(file, at, end) {
+            None => (false, end),
+            Some((_, first)) if first.start > at => (false, first.start),
+            Some((_, first)) => {
+                let mut following = self.extents.within(file, first.end, end).map(|(_, extent)| extent);
+                let joined = |until, next: &Extent| (next.start == until).then_some(next.end).ok_or(until);
+                let until = following.try_fold(first.end, joined).unwrap_or_else(|until| until);
+                (true, until.min(end))
+            }
+        }
+    }
+
+    /// Tells of the bytes of `start..end` that are in memory how many are in whose lists, run by run.
+    pub(super) fn placed(&self, file: FileId, start: u64, end: u64, mut tell: impl FnMut(LruvecId, u64)) {
+        for (_, extent) in self.extents.within(file, start, end) {
+            tell(extent.state.lruvec, extent.end.min(end) - extent.start.max(start));
+        }
+    }
+
+    /// Whose lists the byte at `at` is in, if it is in memory, and up to where that is so.
+    pub(super) fn place(&self, file: FileId, at: u64, end: u64) -> Option<(LruvecId, u64)> {
+        let extents = self.extents.within(file, at, end).map(|(_, extent)| extent);
+        let mut until = None;
+        for extent in extents {
+            match until {
+                None if extent.start <= at => until = Some((extent.state.lruvec, extent.end)),
+                Some((lruvec, to)) if extent.start == to && extent.state.lruvec == lruvec => {
+                    until = Some((lruvec, extent.end));
+                }
+                _ => break,
+            }
+        }
+        until.map(|(lruvec, to)| (lruvec, to.min(end)))
+    }
+
+    /// The runs of a file in memory within `start..end`, in order.
+    pub(super) fn runs(&self, file: FileId, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
+        let mut at = start;
+        std::iter::from_fn(move || {
+            while at < end {
+                let (from, (cached, until)) = (at, self.run(file, at, end));
+                at = until;
+                if cached {
+                    return Some((from, until));
+                }
+            }
+            None
+        })
+    }
+
+    /// How many bytes of `start..end` are in memory.
+    pub(super) fn cached_within(&self, file: FileId, start: u64, end: u64) -> u64 {
+        let within = self.extents.within(file, start, end);
+        within.map(|(_, extent)| extent.end.min(end) - extent.start.max(start)).sum()
+    }
+
+    /// How many bytes of a file are in memory.
+    pub(super) fn of_file(&self, file: FileId) -> u64 {
+        self.extents.of_file(file)
+    }
+
+    /// The files with bytes in memory, by number.
+    pub(super) fn files(&self) -> impl Iterator<Item = FileId> {
+        self.extents.files()
+    }
+
+    /// The bytes of an inactive list.
+    pub(super) fn inactive(&self, lruvec: LruvecId) -> u64 {
+        self.extents.bytes(lruvec, false)
+    }
+
+    /// The bytes of an active list.
+    pub(super) fn active(&self, lruvec: LruvecId) -> u64 {
+        self.extents.bytes(lruvec, true)
+    }
+
+    /// The bytes of all lists.
+    pub(super) fn cached(&self) -> u64 {
+        self.extents.all_bytes()
+    }
+
+    /// How many extents there are.
+    pub(super) fn extents(&self) -> usize {
+        self.extents.len()
+    }
+
+    /// A list, the next to be reclaimed first.
+    pub(super) fn listed(&self, lruvec: LruvecId, active: bool) -> impl Iterator<Item = Listed> {
+        self.extents.in_list(lruvec, active).map(|extent| Listed {
+            file: extent.file,
+            start: extent.start,
+            end: extent.end,
+            referenced: extent.state.referenced,
+        })
+    }
+
+    /// In debug builds everything is checked after every change, as long as that is quick.
+    fn check(&self) {
+        debug_assert!(self.extents.len() > 100 || self.extents.is_consistent(), "lists and files agree");
+    }
+}
+
+impl Inserted {
+    fn add(&mut self, other: Inserted) {
+        self.refaulted += other.refaulted;
+        self.activated += other.activated;
+        self.restored += other.restored;
+    }
+}
+
+#[cfg(test)]
+mod tests;

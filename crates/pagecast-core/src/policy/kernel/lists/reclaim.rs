@@ -1,0 +1,255 @@
+//! Which pages leave when memory is wanted.
+//!
+//! `mm/vmscan.c: shrink_lruvec, shrink_inactive_list, shrink_active_list, inactive_is_low, prepare_scan_control`, Linux
+//! 6.16. The inactive list is scanned from its tail: clean pages are freed, others set aside at the head of the
+//! active list until they are written. Each pass scans a share of both lists, of the active one only if the inactive
+//! is low or evicted pages have come back as active ones; what is scanned there goes to the head of the inactive list.
+//!
+//! An extent is freed from its low end, where its oldest bytes are. A pass ends with the byte that completes what is
+//! wanted and has scanned the same part of its share of both lists; the kernel alternates between them in batches.
+//! Left out: mapped pages, anonymous pages, protection of memory control groups, sleeping until pages are written.
+
+use super::shadows::Shadow;
+use super::slab::{Slot, State};
+use super::{Lists, LruvecId};
+use crate::policy::FileId;
+
+const PAGE: u64 = 4096;
+
+/// Pages taken off a list at a time: `include/linux/swap.h: SWAP_CLUSTER_MAX`.
+pub(super) const BATCH: u64 = 32 * PAGE;
+
+/// The first pass scans this power of two less than the lists: `include/linux/mmzone.h: DEF_PRIORITY`.
+const FIRST_PRIORITY: u32 = 12;
+
+/// Whether pages can be freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::policy::kernel) enum PageState {
+    /// At once.
+    Clean,
+    /// When they have been written, and nobody writes them yet.
+    Dirty,
+    /// When their write-back has ended.
+    Writeback,
+}
+
+/// Knows which pages are dirty.
+pub(in crate::policy::kernel) trait Busy {
+    /// The state at `at` of a file, and up to where it is the same, `end` at most.
+    fn run(&self, file: FileId, at: u64, end: u64) -> (PageState, u64);
+}
+
+/// What a reclaim found, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::policy::kernel) struct Reclaimed {
+    /// Free now.
+    pub freed: u64,
+    /// Set aside because dirty.
+    pub dirty: u64,
+    /// Set aside because under write-back.
+    pub writeback: u64,
+    /// Looked at in the inactive list: the sum of these.
+    pub scanned: u64,
+    /// Moved from the active to the inactive list.
+    pub demoted: u64,
+    /// A batch had only dirty pages that nobody writes: all flushers are to be woken.
+    pub all_dirty: bool,
+}
+
+/// Watches for a batch of only dirty pages among those scanned in a pass.
+#[derive(Default)]
+pub(super) struct Batches {
+    scanned: u64,
+    dirty_from: Option<u64>,
+    all_dirty: bool,
+}
+
+impl Batches {
+    pub(super) fn scan(&mut self, state: PageState, bytes: u64) {
+        let dirty_from = self.dirty_from.unwrap_or(self.scanned);
+        self.dirty_from = (state == PageState::Dirty).then_some(dirty_from);
+        self.scanned += bytes;
+        self.all_dirty |= self.dirty_batch().is_some_and(|batch| batch + BATCH <= self.scanned);
+    }
+
+    /// The last batch may be a short one.
+    pub(super) fn finish(self) -> bool {
+        self.all_dirty || self.dirty_batch().is_some_and(|batch| batch < self.scanned)
+    }
+
+    /// Where the first batch starts that has had only dirty pages so far.
+    fn dirty_batch(&self) -> Option<u64> {
+        self.dirty_from.map(|from| from.next_multiple_of(BATCH))
+    }
+}
+
+/// The share of a list that a pass scans: whole pages, at the last priority everything.
+fn share(bytes: u64, priority: u32) -> u64 {
+    if priority == 0 { bytes } else { whole_pages(bytes >> priority) }
+}
+
+fn whole_pages(bytes: u64) -> u64 {
+    bytes / PAGE * PAGE
+}
+
+/// Whether the active list is too long: longer than the inactive by a factor that is the root of ten times the GiB in both.
+pub(super) fn is_inactive_low(inactive: u64, active: u64) -> bool {
+    let gib = (inactive + active) >> 30;
+    let ratio = if gib > 0 { (10 * gib).isqrt() } else { 1 };
+    inactive * ratio < active
+}
+
+impl Lists {
+    /// Frees `want` bytes, or all that are clean if those are fewer.
+    ///
+    /// Pages go round, from the tail of the active list to the head of the inactive one and, if they cannot be freed,
+    /// from its tail to the active head. So nothing is clean any more when as many as there are were found unclean in turn.
+    pub(in crate::policy::kernel) fn reclaim(
+        &mut self,
+        lruvec: LruvecId,
+        want: u64,
+        busy: &impl Busy,
+    ) -> Reclaimed {
+        let mut total = Reclaimed::default();
+        let mut unclean = 0;
+        while total.freed < want && unclean < self.inactive(lruvec) + self.active(lruvec) {
+            let before = total;
+            for priority in (0..=FIRST_PRIORITY).rev() {
+                if total.freed < want {
+                    self.pass(lruvec, priority, want, busy, &mut total);
+                }
+            }
+            unclean = if total.freed > before.freed { 0 } else { unclean + total.scanned - before.scanned };
+        }
+        self.lruvecs[usize::from(lruvec.0)].refaulted &= want == 0;
+        self.check();
+        total
+    }
+
+    fn pass(&mut self, lruvec: LruvecId, priority: u32, want: u64, busy: &impl Busy, total: &mut Reclaimed) {
+        let inactive = share(self.inactive(lruvec), priority);
+        let active = if self.may_deactivate(lruvec) { share(self.active(lruvec), priority) } else { 0 };
+        let scanned = self.scan_inactive(lruvec, inactive, want, busy, total);
+        let demoted = match scanned < inactive {
+            true => whole_pages((u128::from(active) * u128::from(scanned) / u128::from(inactive)) as u64),
+            false => active,
+        };
+        self.shrink_active(lruvec, demoted);
+        total.demoted += demoted;
+    }
+
+    /// Evicted pages that came back show that the active list may be what is used no more.
+    fn may_deactivate(&self, lruvec: LruvecId) -> bool {
+        let refaulted = self.lruvecs[usize::from(lruvec.0)].refaulted;
+        refaulted || is_inactive_low(self.inactive(lruvec), self.active(lruvec))
+    }
+
+    /// Scans `share` bytes, or fewer when `want` are free. Returns how many.
+    fn scan_inactive(
+        &mut self,
+        lruvec: LruvecId,
+        share: u64,
+        want: u64,
+        busy: &impl Busy,
+        total: &mut Reclaimed,
+    ) -> u64 {
+        let mut batches = Batches::default();
+        while batches.scanned < share && total.freed < want {
+            let Some((slot, extent)) = self.extents.oldest(lruvec, false) else { break };
+            let (file, start) = (extent.file, extent.start);
+            let (state, end) = busy.run(file, start, extent.end.min(start + share - batches.scanned));
+            let bytes = match state {
+                PageState::Clean => (end - start).min(want - total.freed),
+                PageState::Dirty | PageState::Writeback => end - start,
+            };
+            let slot = self.extents.cut(slot, start, start + bytes);
+            match state {
+                PageState::Clean => self.evict(slot),
+                // Unlike a page under write-back, one that is dirty is asked for references before.
+                PageState::Dirty => self.set_aside(slot, false),
+                PageState::Writeback => self.set_aside(slot, extent.state.referenced),
+            }
+            batches.scan(state, bytes);
+            total.add(state, bytes);
+        }
+        let scanned = batches.scanned;
+        total.all_dirty |= batches.finish();
+        scanned
+    }
+
+    fn evict(&mut self, slot: Slot) {
+        let gone = self.extents.take(slot);
+        let (lruvec, workingset) = (gone.state.lruvec, gone.state.workingset);
+        let age = &mut self.lruvecs[usize::from(lruvec.0)].age;
+        let shadow = Shadow { start: gone.start, end: gone.end, lruvec, age: *age, workingset };
+        *age += gone.len();
+        self.shadows.leave(gone.file, shadow);
+    }
+
+    fn set_aside(&mut self, slot: Slot, referenced: bool) {
+        let extent = self.extents.take(slot);
+        let state = State { referenced, reclaim: true, ..extent.state };
+        self.activate(extent.file, extent.start, extent.end, state);
+    }
+
+    /// The oldest active bytes become the newest inactive ones; they stay referenced if they were.
+    fn shrink_active(&mut self, lruvec: LruvecId, bytes: u64) {
+        let mut left = bytes;
+        while let Some((slot, extent)) = self.extents.oldest(lruvec, true).filter(|_| left > 0) {
+            let end = extent.end.min(extent.start + left);
+            let slot = self.extents.cut(slot, extent.start, end);
+            self.extents.take(slot);
+            let state = State { active: false, workingset: true, ..extent.state };
+            self.extents.insert_newest(extent.file, extent.start, end, state);
+            left -= end - extent.start;
+        }
+    }
+
+    /// These bytes have been written: those that reclaim had set aside are the next to be freed.
+    ///
+    /// `mm/swap.c: folio_rotate_reclaimable`. The lowest of them go first, as in all extents; in the kernel the last to
+    /// be written does.
+    pub(in crate::policy::kernel) fn written(&mut self, file: FileId, start: u64, end: u64) {
+        let mut until = end;
+        while let Some((slot, extent)) = self.extents.last_in(file, start, until) {
+            let (from, to) = (extent.start.max(start), extent.end.min(until));
+            until = from;
+            if extent.state.reclaim {
+                let slot = self.extents.cut(slot, from, to);
+                self.extents.take(slot);
+                let state = State { active: false, reclaim: false, ..extent.state };
+                self.extents.insert_oldest(file, from, to, state);
+            }
+        }
+        self.check();
+    }
+}
+
+impl Lists {
+    /// Bytes that were to be dropped but are dirty or under write-back: to be freed when they are written.
+    ///
+    /// `mm/swap.c: deactivate_file_folio`.
+    pub(in crate::policy::kernel) fn deactivate(&mut self, file: FileId, start: u64, end: u64) {
+        let mut at = start;
+        while let Some((slot, extent)) = self.extents.first_in(file, at, end) {
+            let from = extent.start.max(at);
+            at = extent.end.min(end);
+            let slot = self.extents.cut(slot, from, at);
+            self.extents.take(slot);
+            let state = State { active: false, referenced: false, reclaim: true, ..extent.state };
+            self.extents.insert_newest(file, from, at, state);
+        }
+        self.check();
+    }
+}
+
+impl Reclaimed {
+    fn add(&mut self, state: PageState, bytes: u64) {
+        self.scanned += bytes;
+        match state {
+            PageState::Clean => self.freed += bytes,
+            PageState::Dirty => self.dirty += bytes,
+            PageState::Writeback => self.writeback += bytes,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The extents themselves: runs of a file's bytes whose pages are neighbours in one list and in one state.
+//!
+//! They live in a slab and are known by their slots, so that lists and files can both point to them.
+
+use super::LruvecId;
+use crate::policy::FileId;
+
+/// Where an extent is in the slab.
+pub(super) type Slot = u32;
+
+/// No extent: what follows the last one of a list.
+pub(super) const NONE: Slot = Slot::MAX;
+
+/// What the kernel keeps in the flags of each page. Pages of an extent have it in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct State {
+    /// Whose lists it is in.
+    pub lruvec: LruvecId,
+    /// In which of the two.
+    pub active: bool,
+    /// Read once since it came into this list.
+    pub referenced: bool,
+    /// Has been active and was deactivated.
+    pub workingset: bool,
+    /// Reclaim has met it dirty: to be evicted soon after it is written.
+    pub reclaim: bool,
+}
+
+impl State {
+    /// A page that has just come into the cache.
+    pub(super) fn fresh(lruvec: LruvecId) -> Self {
+        State { lruvec, active: false, referenced: false, workingset: false, reclaim: false }
+    }
+}
+
+/// A run of a file's bytes in memory. Its lowest byte is the oldest of them in the list, its highest the newest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub file: FileId,
+    pub start: u64,
+    pub end: u64,
+    pub state: State,
+    /// How many bytes had come to its list's head when its first ones did.
+    pub begun: u64,
+    /// The next one towards the list's tail.
+    pub older: Slot,
+    /// The next one towards the list's head.
+    pub newer: Slot,
+}
+
+impl Extent {
+    pub(super) fn len(&self) -> u64 {
+        self.end - self.start
+    }
+
+    /// Whether `newer`, beside it in the list, could be one extent with it.
+    pub(super) fn continues_in(&self, newer: &Extent) -> bool {
+        self.file == newer.file && self.end == newer.start && self.state == newer.state
+    }
+}
+
+/// All extents. Slots of extents that are gone are used again.
+#[derive(Default)]
+pub(super) struct Slab {
+    extents: Vec<Extent>,
+    vacant: Vec<Slot>,
+}
+
+impl Slab {
+    pub(super) fn insert(&mut self, extent: Extent) -> Slot {
+        if let Some(slot) = self.vacant.pop() {
+            self[slot] = extent;
+            return slot;
+        }
+        self.extents.push(extent);
+        (self.extents.len() - 1) as Slot
+    }
+
+    pub(super) fn remove(&mut self, slot: Slot) -> Extent {
+        self.vacant.push(slot);
+        self[slot]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.extents.len() - self.vacant.len()
+    }
+}
+
+impl std::ops::Index<Slot> for Slab {
+    type Output = Extent;
+
+    fn index(&self, slot: Slot) -> &Extent {
+        &self.extents[slot as usize]
+    }
+}
+
+impl std::ops::IndexMut<Slot> for Slab {
+    fn index_mut(&mut self, slot: Slot) -> &mut Extent {
+        &mut self.extents[slot as usize]
+    }
+}

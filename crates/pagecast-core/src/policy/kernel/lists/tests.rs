@@ -1,0 +1,5 @@
+//! The rules of the page lists, one by one; and any sequence of operations against lists of single pages.
+
+mod pages;
+mod rules;
+mod sequences;

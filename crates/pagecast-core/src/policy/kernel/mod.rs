@@ -1,0 +1,321 @@
+//! Linux's own rules, at the granularity of extents and rates.
+//!
+//! Source: `mm/page-writeback.c`, `fs/fs-writeback.c`, `mm/vmscan.c`, `mm/workingset.c`, `mm/filemap.c`, Linux 6.16, and what older versions do
+//! otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved: [`Kernel::sync`] brings all
+//! state up to now, then something happens, then [`Kernel::control`] decides what follows from it: room to be made, flushers
+//! to be woken, rates to be changed, and when to look again. Left out: swap, huge files of the page cache, memory of the kernel.
+
+mod control;
+mod cost;
+mod dirty;
+mod flusher;
+mod law;
+mod lists;
+mod memory;
+mod options;
+mod pages;
+mod placement;
+mod rules;
+mod running;
+mod schedule;
+mod tasks;
+mod throttling;
+mod wb;
+mod writeback;
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use self::dirty::DirtyPages;
+use self::flusher::Flusher;
+use self::law::{DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
+use self::lists::Lists;
+use self::memory::Memory;
+pub use self::options::KernelOptions;
+use self::pages::Pages;
+use self::placement::Placement;
+use self::rules::Rules;
+use self::tasks::{Credit, Kind, Task};
+use self::wb::Wb;
+use super::{
+    Actions, Call, DeviceId, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request,
+    Setting,
+};
+use crate::flow::{Completion, Path, Progress};
+use crate::machine::Host;
+use crate::result::MemoryLevels;
+use crate::units::{Bytes, Nanos};
+
+/// The number of operations that nobody waits for.
+const NOBODY: OperationId = OperationId(u32::MAX);
+
+/// The kernel counts memory in pages of 4 KiB.
+const PAGE: u64 = 4096;
+
+/// What other hosts read and write goes through both page caches in pieces of this size.
+const REMOTE_CHUNK: Bytes = Bytes(8 << 20);
+
+/// See the module.
+pub struct Kernel {
+    host: Host,
+    rules: Rules,
+    settings: DirtySettings,
+    options: KernelOptions,
+    memory_read: Path,
+    memory_write: Path,
+    pages: Pages,
+    placement: Placement,
+    wbs: Vec<Option<Wb>>,
+    fractions: Fractions,
+    hard_limit: HardLimit,
+    tasks: BTreeMap<OperationId, Task>,
+    credits: FxHashMap<OperationId, Credit>,
+    /// The instant for which all levels hold.
+    synced: Nanos,
+    next_call: Option<Nanos>,
+    /// Limits at that instant, in pages.
+    limits: Limits,
+}
+
+/// What the dirty level is compared with, in pages.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    thresholds: Thresholds,
+    freerun: u64,
+    hard: u64,
+    setpoint: u64,
+}
+
+impl Limits {
+    /// The limits with the memory as it is.
+    fn of(pages: &Pages, settings: &DirtySettings, hard_limit: &HardLimit) -> Self {
+        let thresholds = Thresholds::of(settings, pages.memory.dirtyable(pages.lists.cached()) / PAGE);
+        let (freerun, hard) = (thresholds.freerun(), hard_limit.value(thresholds.limit));
+        Self { thresholds, freerun, hard, setpoint: setpoint(freerun, hard) }
+    }
+}
+
+impl Kernel {
+    /// An empty page cache.
+    #[must_use]
+    pub fn new(setting: &Setting<'_>, options: KernelOptions) -> Self {
+        let mut host = setting.host.clone();
+        let per_thread = host.memory.per_thread;
+        host.memory.cost.copy_read = host.memory.cost.copy_read.or(per_thread);
+        host.memory.cost.copy_write = host.memory.cost.copy_write.or(per_thread);
+        let rules = Rules::of(host.kernel.version);
+        let memory = Memory::of(&host);
+        let settings = options::dirty_settings(&host.vm, rules.rounding);
+        let nodes = memory.nodes.len();
+        let pages = Pages {
+            lists: Lists::new(nodes, memory.total, memory.total / pages::GRAINS),
+            dirty: DirtyPages::default(),
+            memory,
+            dirty_of_node: vec![0; nodes],
+            node_dirty_ratio: host.vm.dirty_ratio,
+            found_only_dirty: false,
+        };
+        let at_boot = Thresholds::of(&settings, pages.memory.dirtyable(0) / PAGE);
+        let hard_limit = HardLimit::at(at_boot.limit);
+        Self {
+            limits: Limits::of(&pages, &settings, &hard_limit),
+            settings,
+            rules,
+            options,
+            memory_read: setting.memory_read,
+            memory_write: setting.memory_write,
+            pages,
+            placement: Placement::new(nodes),
+            wbs: Vec::new(),
+            fractions: Fractions::new(host.disks.len() + host.mounts.len()),
+            hard_limit,
+            tasks: BTreeMap::new(),
+            credits: FxHashMap::default(),
+            synced: Nanos::ZERO,
+            next_call: None,
+            host,
+        }
+    }
+
+    fn begin_task(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        kind: Kind,
+        file: Option<FileView>,
+        at: (u64, Bytes, Bytes),
+        out: &mut Actions,
+    ) {
+        self.placement.home(request.operation);
+        self.tasks.insert(request.operation, Task::new(kind, file, at, now));
+        self.next_run(now, request.operation, out);
+    }
+
+    /// An operation writes all dirty pages of a file and waits for them.
+    fn write_file(&mut self, now: Nanos, operation: OperationId, file: FileView, out: &mut Actions) {
+        let dirty = self.pages.dirty.reclaimable_of_file(file.id);
+        if dirty == 0 {
+            return self.wait_for_writeback(now, operation, file, Outcome::default(), out);
+        }
+        self.wb(&file).flusher.write_file(file.id, dirty, Some(operation));
+        self.tasks.insert(operation, Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now));
+    }
+
+    /// An operation ends when nothing of its file is under writeback any more.
+    fn wait_for_writeback(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        file: FileView,
+        outcome: Outcome,
+        out: &mut Actions,
+    ) {
+        let must_wait = operation != NOBODY && self.wb(&file).flusher.wait_for(file.id, operation);
+        if must_wait {
+            let wait = Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
+            self.tasks.insert(operation, Task { outcome, ..wait });
+        } else {
+            out.done(operation, outcome);
+        }
+    }
+
+    /// What the kernel knows of the device of a file; made when it is first heard of.
+    fn wb(&mut self, file: &FileView) -> &mut Wb {
+        let at = file.device.0 as usize;
+        if self.wbs.len() <= at {
+            self.wbs.resize_with(at + 1, || None);
+        }
+        let queue = self.host.disks.get(at).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
+        let capacity = u64::from(queue.0).saturating_mul(queue.1.0);
+        let unit = (self.pages.memory.total / flusher::UNITS).clamp(flusher::LEAST_UNIT, flusher::MOST_UNIT);
+        let options = &self.options;
+        self.wbs[at].get_or_insert_with(|| {
+            Wb::new(file.write, Flusher::new(capacity, unit), options.base_rate(), options.bandwidth())
+        })
+    }
+}
+
+impl Policy for Kernel {
+    fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions) {
+        self.sync(now);
+        match request.call {
+            Call::Read { file, offset, bytes, fresh, piece } => {
+                self.begin_task(now, request, Kind::Read { fresh }, Some(file), (offset, bytes, piece), out);
+            }
+            Call::Serve { file, offset, bytes } => {
+                let kind = Kind::Read { fresh: false };
+                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
+            }
+            Call::Write { file, offset, bytes, through, piece } => {
+                let kind = if through { Kind::WriteThrough } else { Kind::Write };
+                self.begin_task(now, request, kind, Some(file), (offset, bytes, piece), out);
+            }
+            Call::Insert { file, offset, bytes } => {
+                self.begin_task(now, request, Kind::Insert, Some(file), (offset, bytes, bytes), out);
+            }
+            Call::Allocate { bytes } => {
+                self.begin_task(now, request, Kind::Allocate, None, (0, bytes, bytes), out);
+            }
+            Call::Fsync { file } => self.write_file(now, request.operation, file, out),
+            Call::Truncate { file, size } => {
+                let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
+                self.pages.remove(file.id, size.0, u64::MAX);
+                if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
+                    let all = (0, Bytes(removed), Bytes(removed));
+                    self.begin_task(now, request, Kind::Remove, Some(file), all, out);
+                } else {
+                    self.wait_for_writeback(now, request.operation, file, Outcome::default(), out);
+                }
+            }
+            Call::DontNeed { file } => {
+                let dirty = self.pages.dirty.reclaimable_of_file(file.id);
+                self.wb(&file).flusher.write_file(file.id, dirty, None);
+                self.pages.drop_clean(Some(file.id));
+                out.done(request.operation, Outcome::default());
+            }
+            Call::DropCaches => {
+                self.pages.drop_clean(None);
+                out.done(request.operation, Outcome::default());
+            }
+            Call::Preload { file, bytes } => {
+                self.pages.read_in(file.id, 0, bytes.0, 0);
+                out.done(request.operation, Outcome::default());
+            }
+            Call::Free { bytes, owner } => {
+                for (node, given) in self.placement.give_back(owner, bytes.0).into_iter().enumerate() {
+                    self.pages.memory.nodes[node].anonymous -= given;
+                }
+                out.done(request.operation, Outcome::default());
+            }
+        }
+        self.control(now, out);
+    }
+
+    fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
+        self.sync(now);
+        match writeback::device_of(done.tag) {
+            Some(device) => self.unit_written(now, device, out),
+            None => self.run_ended(now, OperationId(done.tag as u32), done, out),
+        }
+        self.control(now, out);
+    }
+
+    fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {
+        self.sync(now);
+        for each in progress {
+            let transfer = match writeback::device_of(each.tag) {
+                Some(device) => self.wbs[device.0 as usize].as_mut().and_then(|wb| wb.transfer.as_mut()),
+                None => {
+                    self.tasks.get_mut(&OperationId(each.tag as u32)).and_then(|task| task.transfer.as_mut())
+                }
+            };
+            if let Some(transfer) = transfer.filter(|transfer| transfer.flow == each.flow) {
+                transfer.heard(now, each);
+            }
+        }
+        if progress.is_empty() {
+            self.control(now, out);
+        } else {
+            // New rates change no level, only when the next threshold is crossed.
+            self.next_call = self.schedule(now);
+        }
+    }
+
+    fn next_call(&self) -> Option<Nanos> {
+        self.next_call
+    }
+
+    fn remote(&self) -> Remote {
+        Remote::Chunks(REMOTE_CHUNK)
+    }
+
+    fn bring_up_to(&mut self, now: Nanos) {
+        self.sync(now);
+    }
+
+    fn is_even(&self) -> bool {
+        true
+    }
+
+    fn levels(&self) -> MemoryLevels {
+        MemoryLevels {
+            total: Bytes(self.pages.memory.total),
+            anonymous: Bytes(self.pages.memory.anonymous()),
+            cached: Bytes(self.pages.lists.cached()),
+            dirty: Bytes(self.pages.dirty.total()),
+        }
+    }
+
+    fn residency(&self, file: FileId) -> (Bytes, Bytes) {
+        (Bytes(self.pages.lists.of_file(file)), Bytes(self.pages.dirty.of_file(file)))
+    }
+
+    fn block_count(&self) -> usize {
+        self.pages.lists.extents()
+    }
+
+    fn blocks(&self) -> Vec<ListedBlock> {
+        self.pages.blocks()
+    }
+}

@@ -1,0 +1,248 @@
+//! The pages in memory: in which list each is, which are dirty, how many are free.
+
+use super::dirty::DirtyPages;
+use super::lists::{Busy, Lists, LruvecId, PageState};
+use super::memory::Memory;
+use crate::policy::{DeviceId, FileId, FileView, ListedBlock};
+use crate::units::{Bytes, Nanos};
+
+/// An extent of a file that grows is lengthened while less than this part of the memory has come into its list since.
+pub(super) const GRAINS: u64 = 1024;
+
+/// Less room than this part of a node counts as none, or the way to a mark would be taken in ever smaller steps.
+const CRUMBS: u64 = 1 << 14;
+
+/// See the module.
+pub(super) struct Pages {
+    pub lists: Lists,
+    pub dirty: DirtyPages,
+    pub memory: Memory,
+    /// Dirty pages and pages under writeback of each node; only kept where there are several.
+    pub dirty_of_node: Vec<u64>,
+    /// `vm.dirty_ratio` as a fraction: no node should have more dirty pages than that of its memory.
+    pub node_dirty_ratio: f64,
+    /// Reclaim has met nothing but dirty pages since this was last cleared.
+    pub found_only_dirty: bool,
+}
+
+impl Pages {
+    pub(super) fn nodes(&self) -> usize {
+        self.memory.nodes.len()
+    }
+
+    fn lruvec(node: usize) -> LruvecId {
+        LruvecId(node as u16)
+    }
+
+    fn cached_of(&self, node: usize) -> u64 {
+        self.lists.inactive(Self::lruvec(node)) + self.lists.active(Self::lruvec(node))
+    }
+
+    /// What nobody uses of a node.
+    fn free_of(&self, node: usize) -> u64 {
+        self.memory.nodes[node].total.saturating_sub(self.memory.nodes[node].anonymous + self.cached_of(node))
+    }
+
+    /// Whether nothing can be had, neither free pages nor clean ones to evict.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.dirty.total() > 0 && self.available() == 0
+    }
+
+    /// What can be had before somebody has to wait for write-back: free and clean pages.
+    pub(super) fn available(&self) -> u64 {
+        let free: u64 = (0..self.nodes()).map(|node| self.free_of(node)).sum();
+        let min: u64 = self.memory.nodes.iter().map(|node| node.min).sum();
+        (free + self.lists.cached()).saturating_sub(self.dirty.total() + min)
+    }
+
+    /// What is free before reclaim begins.
+    pub(super) fn above_low(&self) -> u64 {
+        (0..self.nodes()).map(|node| self.free_of(node).saturating_sub(self.memory.nodes[node].low)).sum()
+    }
+
+    /// The node that the next page for somebody on `home` comes from, and how many bytes of it until that changes: the
+    /// nearest above its low mark. Pages to be written avoid nodes with too many dirty ones.
+    ///
+    /// `mm/page_alloc.c: get_page_from_freelist`, `mm/page-writeback.c: node_dirty_ok`, Linux 6.16.
+    pub(super) fn target(&self, home: usize, to_write: bool) -> Option<(usize, u64)> {
+        let nodes = self.nodes();
+        (0..nodes).map(|far| (home + far) % nodes).find_map(|node| {
+            let room = self.free_of(node).saturating_sub(self.memory.nodes[node].low);
+            let room = if to_write { room.min(self.dirty_room(node)) } else { room };
+            (room >= self.memory.nodes[node].total / CRUMBS).then_some((node, room))
+        })
+    }
+
+    /// How many more dirty pages a node should have.
+    fn dirty_room(&self, node: usize) -> u64 {
+        if self.nodes() == 1 {
+            return u64::MAX;
+        }
+        let reserve = self.memory.reserve / self.nodes() as u64;
+        let dirtyable = (self.free_of(node) + self.cached_of(node)).saturating_sub(reserve);
+        ((dirtyable as f64 * self.node_dirty_ratio) as u64).saturating_sub(self.dirty_of_node[node])
+    }
+
+    /// A node for the next pages, and for how many: after some have been evicted, if need be.
+    fn allocate(&mut self, home: usize, to_write: bool) -> (usize, u64) {
+        if let Some(found) = self.target(home, to_write) {
+            return found;
+        }
+        self.run_kswapd();
+        self.target(home, false).unwrap_or_else(|| {
+            // Who waits for pages has no cap above zero; what comes here was under way before.
+            let node = (0..self.nodes()).max_by_key(|&node| self.free_of(node)).unwrap_or(home);
+            (node, u64::MAX)
+        })
+    }
+
+    /// kswapd of every node that is short of memory evicts up to the high mark.
+    fn run_kswapd(&mut self) {
+        for node in 0..self.nodes() {
+            let (free, high) = (self.free_of(node), self.memory.nodes[node].high);
+            if free < high {
+                let reclaimed = self.lists.reclaim(Self::lruvec(node), high - free, &self.dirty);
+                self.found_only_dirty |= reclaimed.all_dirty;
+            }
+        }
+    }
+
+    /// Takes anonymous memory; tells of which nodes.
+    pub(super) fn take_anonymous(&mut self, home: usize, bytes: u64, mut taken: impl FnMut(usize, u64)) {
+        let mut left = bytes;
+        while left > 0 {
+            let (node, room) = self.allocate(home, false);
+            let part = left.min(room);
+            self.memory.nodes[node].anonymous += part;
+            taken(node, part);
+            left -= part;
+        }
+    }
+
+    /// Bytes come from a device, clean. What is there already stays as it is.
+    pub(super) fn read_in(&mut self, file: FileId, start: u64, end: u64, home: usize) {
+        self.each_missing(file, start, end, home, |lists, node, from, to| {
+            lists.insert_read(node, file, from, to);
+        });
+    }
+
+    /// Bytes are written by a program; true if that made their inode dirty.
+    pub(super) fn write(&mut self, file: &FileView, start: u64, end: u64, home: usize, now: Nanos) -> bool {
+        let (mut at, mut was_clean) = (start, false);
+        while at < end {
+            let (is_cached, mut to) = self.lists.run(file.id, at, end);
+            if !is_cached {
+                let (node, room) = self.allocate(home, true);
+                to = to.min(at.saturating_add(room));
+                self.lists.insert_written(Self::lruvec(node), file.id, at, to);
+            }
+            if self.nodes() > 1 {
+                self.count_newly_dirty(file.id, at, to);
+            }
+            // At once: the next pages may be had by evicting clean ones.
+            was_clean |= self.dirty.make_dirty(file, at, to, now);
+            at = to;
+        }
+        was_clean
+    }
+
+    fn count_newly_dirty(&mut self, file: FileId, start: u64, end: u64) {
+        let mut at = start;
+        while at < end {
+            let (is_dirty, to) = self.dirty.dirty_run(file, at, end);
+            if !is_dirty {
+                self.count_dirty(file, at, to, |count, bytes| *count += bytes);
+            }
+            at = to;
+        }
+    }
+
+    /// Bytes come into the cache by a write, clean.
+    pub(super) fn put(&mut self, file: FileId, start: u64, end: u64, home: usize) {
+        self.each_missing(file, start, end, home, |lists, node, from, to| {
+            lists.insert_written(node, file, from, to);
+        });
+    }
+
+    fn each_missing(
+        &mut self,
+        file: FileId,
+        start: u64,
+        end: u64,
+        home: usize,
+        mut insert: impl FnMut(&mut Lists, LruvecId, u64, u64),
+    ) {
+        let mut at = start;
+        while at < end {
+            let (is_cached, mut to) = self.lists.run(file, at, end);
+            if !is_cached {
+                let (node, room) = self.allocate(home, false);
+                to = to.min(at.saturating_add(room));
+                insert(&mut self.lists, Self::lruvec(node), at, to);
+            }
+            at = to;
+        }
+    }
+
+    /// Pages have been written.
+    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) {
+        if self.nodes() > 1 {
+            self.count_dirty(file, start, end, |count, bytes| *count = count.saturating_sub(bytes));
+        }
+        self.dirty.written(file, device, start, end);
+        self.lists.written(file, start, end);
+    }
+
+    /// Counts the bytes of a range to the nodes that they are on.
+    fn count_dirty(&mut self, file: FileId, start: u64, end: u64, count: impl Fn(&mut u64, u64)) {
+        let Self { lists, dirty_of_node, .. } = self;
+        lists.placed(file, start, end, |lruvec, bytes| {
+            count(&mut dirty_of_node[usize::from(lruvec.0)], bytes)
+        });
+    }
+
+    /// Bytes leave, dirty ones unwritten.
+    pub(super) fn remove(&mut self, file: FileId, start: u64, end: u64) {
+        if self.nodes() > 1 {
+            let mut at = start;
+            while let Some((from, to)) = self.dirty.first_busy(file, at, end) {
+                self.count_dirty(file, from, to, |count, bytes| *count = count.saturating_sub(bytes));
+                at = to;
+            }
+        }
+        self.lists.remove(file, start, end, &mut |_, _| {});
+        self.dirty.cancel(file, start, end);
+    }
+
+    /// Clean bytes of a file, or of all, leave.
+    pub(super) fn drop_clean(&mut self, file: Option<FileId>) {
+        let files = file.map_or_else(|| self.lists.files().collect(), |file| vec![file]);
+        for file in files {
+            let mut at = 0;
+            while at < u64::MAX {
+                let (state, to) = self.dirty.run(file, at, u64::MAX);
+                match state {
+                    PageState::Clean => self.lists.remove(file, at, to, &mut |_, _| {}),
+                    PageState::Dirty | PageState::Writeback => self.lists.deactivate(file, at, to),
+                }
+                at = to;
+            }
+        }
+    }
+
+    /// For the table of blocks.
+    pub(super) fn blocks(&self) -> Vec<ListedBlock> {
+        let lists = (0..self.nodes()).flat_map(|node| [(node, "inactive", false), (node, "active", true)]);
+        let listed = lists.flat_map(|(node, list, active)| {
+            self.lists.listed(Self::lruvec(node), active).map(move |each| ListedBlock {
+                list,
+                file: each.file,
+                bytes: Bytes(each.end - each.start),
+                dirty: self.dirty.run(each.file, each.start, each.end).0 != PageState::Clean,
+                accessed: Nanos::ZERO,
+                dirtied: self.dirty.dirtied_when(each.file).unwrap_or_default(),
+            })
+        });
+        listed.collect()
+    }
+}

@@ -1,0 +1,82 @@
+//! On which node each process runs, and on which its anonymous memory is.
+//!
+//! The scheduler (`kernel/sched/fair.c`, Linux 6.16) is one rule here: a process starts on the node with the fewest, and stays.
+
+use rustc_hash::FxHashMap;
+
+use crate::policy::OperationId;
+
+#[derive(Debug)]
+struct Process {
+    node: usize,
+    /// Its anonymous memory by node, in bytes.
+    anonymous: Vec<u64>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Placement {
+    processes: FxHashMap<OperationId, Process>,
+    /// How many there are on each node.
+    running: Vec<u32>,
+}
+
+impl Placement {
+    pub(super) fn new(nodes: usize) -> Self {
+        Self { processes: FxHashMap::default(), running: vec![0; nodes] }
+    }
+
+    /// The node of a process, which it gets when it is first heard of.
+    pub(super) fn home(&mut self, process: OperationId) -> usize {
+        let Self { processes, running } = self;
+        let process = processes.entry(process).or_insert_with(|| {
+            let node = (0..running.len()).min_by_key(|&node| running[node]).unwrap_or(0);
+            running[node] += 1;
+            Process { node, anonymous: vec![0; running.len()] }
+        });
+        process.node
+    }
+
+    /// The node of a process that has one.
+    pub(super) fn node(&self, process: OperationId) -> usize {
+        self.processes.get(&process).map_or(0, |process| process.node)
+    }
+
+    /// The part of its memory that a process has on nodes other than its own.
+    pub(super) fn far_share(&self, process: OperationId) -> f64 {
+        let Some(process) = self.processes.get(&process) else { return 0.0 };
+        let all: u64 = process.anonymous.iter().sum();
+        if all == 0 { 0.0 } else { (all - process.anonymous[process.node]) as f64 / all as f64 }
+    }
+
+    pub(super) fn take(&mut self, process: OperationId, node: usize, bytes: u64) {
+        if let Some(process) = self.processes.get_mut(&process) {
+            process.anonymous[node] += bytes;
+        }
+    }
+
+    /// A process gives memory back: so much of each node.
+    pub(super) fn give_back(&mut self, process: OperationId, bytes: u64) -> Vec<u64> {
+        let mut left = bytes;
+        let Some(held) = self.processes.get_mut(&process) else { return Vec::new() };
+        let given = held.anonymous.iter_mut().map(|held| {
+            let given = left.min(*held);
+            left -= given;
+            *held -= given;
+            given
+        });
+        let given = given.collect();
+        self.leave(process);
+        given
+    }
+
+    /// A process that holds nothing any more may have ended.
+    pub(super) fn leave(&mut self, process: OperationId) {
+        if let Some(held) = self.processes.get(&process)
+            && held.anonymous.iter().all(|&bytes| bytes == 0)
+        {
+            self.running[held.node] -= 1;
+            self.processes.remove(&process);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Operations, run by run: what of a read or write is served alike is one flow.
+
+use super::Kernel;
+use super::cost::{PerByte, Run};
+use super::tasks::{Kind, Task, Transfer};
+use crate::flow::{Completion, FlowSpec, Path};
+use crate::policy::{Actions, FileId, OperationId};
+use crate::result::Part;
+use crate::units::{Bytes, Nanos};
+
+/// What is found in the cache is looked at anew after so many bytes, since it may have been evicted or cleaned meanwhile.
+const LOOK_AHEAD: u64 = 256 << 20;
+
+/// A follower goes on when so many bytes have come.
+const STRIDE: u64 = 16 << 20;
+
+impl Kernel {
+    /// Begins the next run of a task, or ends it.
+    pub(super) fn next_run(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let Some(task) = self.tasks.get(&operation) else { return };
+        if task.position >= task.end {
+            return self.end_task(now, operation, out);
+        }
+        let (run, end) = self.classify(task);
+        let task = self.tasks.get_mut(&operation).expect("it is there");
+        task.run = run;
+        if run == Run::Follow {
+            task.since = now;
+            return;
+        }
+        self.earn_credit(operation, now);
+        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let bytes = end - task.position;
+        match run {
+            Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Insert => {
+                task.outcome.from_cache += Bytes(bytes)
+            }
+            Run::Miss | Run::Through => task.outcome.from_device += Bytes(bytes),
+            Run::Touch | Run::Remove | Run::Follow => {}
+        }
+        let pace = self.cost(&self.tasks[&operation], operation).rate().unwrap_or(f64::INFINITY);
+        self.tasks.get_mut(&operation).expect("it is there").pace = pace;
+        let task = &self.tasks[&operation];
+        let cap = self.cap(task, operation);
+        if cap.is_none() && run == Run::Touch {
+            self.apply(now, operation, bytes);
+            let task = self.tasks.get_mut(&operation).expect("it is there");
+            task.position = end;
+            return self.end_task(now, operation, out);
+        }
+        let spec =
+            FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), bytes, u64::from(operation.0)) };
+        let flow = out.start(spec);
+        let task = self.tasks.get_mut(&operation).expect("it is there");
+        task.transfer = Some(Transfer::new(flow, bytes, cap, now));
+    }
+
+    fn end_task(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.remove(&operation).expect("a task ends once");
+        self.placement.leave(operation);
+        if let Some(credit) = self.credits.get_mut(&operation) {
+            credit.at = now;
+        }
+        match (task.kind, task.file) {
+            (Kind::Remove, Some(file)) => self.wait_for_writeback(now, operation, file, task.outcome, out),
+            _ => out.done(operation, task.outcome),
+        }
+    }
+
+    /// How the next bytes of a task are served, and up to where.
+    fn classify(&self, task: &Task) -> (Run, u64) {
+        let (at, end) = (task.position, task.end);
+        match task.kind {
+            Kind::Allocate => return (Run::Touch, end),
+            Kind::Remove => return (Run::Remove, end),
+            Kind::WriteThrough => return (Run::Through, end),
+            Kind::Insert => return (Run::Insert, end),
+            Kind::Read { .. } | Kind::Write | Kind::Wait => {}
+        }
+        let file = task.file().id;
+        let (is_cached, run_end) = self.pages.lists.run(file, at, end);
+        match (task.kind, is_cached) {
+            (Kind::Read { .. }, true) => (Run::Hit, self.near_end(file, at, run_end)),
+            (Kind::Read { .. }, false) if self.reader_of(file, at).is_some() => (Run::Follow, run_end),
+            (Kind::Read { .. }, false) => (Run::Miss, run_end),
+            (_, false) => (Run::New, run_end),
+            (_, true) => {
+                let (is_dirty, to) = self.pages.dirty.dirty_run(file, at, run_end);
+                let run = if is_dirty { Run::Dirty } else { Run::Clean };
+                (run, self.near_end(file, at, to))
+            }
+        }
+    }
+
+    /// Who is reading these bytes from the device right now: pages under way are locked, and read once.
+    fn reader_of(&self, file: FileId, at: u64) -> Option<&Task> {
+        let reads = |task: &&Task| {
+            let end =
+                task.transfer.as_ref().map_or(task.position, |transfer| task.position + transfer.left());
+            task.run == Run::Miss && task.file().id == file && (task.position..end).contains(&at)
+        };
+        self.tasks.values().find(reads)
+    }
+
+    /// When the bytes that a follower waits for will be there, so many that it is worth going on.
+    pub(super) fn until_followed(&self, task: &Task) -> Option<f64> {
+        let reader = self.reader_of(task.file().id, task.position)?;
+        let rate = reader.transfer.as_ref()?.rate;
+        let wanted = task.position - reader.position + STRIDE.min(task.end - task.position);
+        (rate > 0.0).then(|| wanted as f64 / rate)
+    }
+
+    /// Followers go on whose bytes have come, or who have nobody to follow any more.
+    pub(super) fn release_followers(&mut self, now: Nanos, out: &mut Actions) {
+        let goes_on = |task: &Task| {
+            let (is_cached, end) = self.pages.lists.run(task.file().id, task.position, task.end);
+            let has_come = is_cached && end - task.position >= STRIDE.min(task.end - task.position);
+            has_come || self.reader_of(task.file().id, task.position).is_none()
+        };
+        let followers =
+            self.tasks.iter().filter(|(_, task)| task.run == Run::Follow && task.kind != Kind::Wait);
+        let released: Vec<OperationId> =
+            followers.filter(|(_, task)| goes_on(task)).map(|(&operation, _)| operation).collect();
+        for operation in released {
+            let task = self.tasks.get_mut(&operation).expect("it is there");
+            task.outcome.parts.add(Part::DeviceRead, now - task.since);
+            self.next_run(now, operation, out);
+        }
+    }
+
+    /// Up to where cached bytes are looked at in one go: they are of one node.
+    fn near_end(&self, file: FileId, at: u64, end: u64) -> u64 {
+        let end = end.min(at.saturating_add(LOOK_AHEAD));
+        if self.pages.nodes() == 1 {
+            return end;
+        }
+        self.pages.lists.place(file, at, end).map_or(end, |(_, to)| to)
+    }
+
+    fn path(&self, task: &Task) -> Path {
+        match task.run {
+            Run::Hit => self.memory_read,
+            Run::Miss => task.file().read_and_copy,
+            Run::Through => task.file().write,
+            _ => self.memory_write,
+        }
+    }
+
+    /// What the bytes of a task cost its thread.
+    pub(super) fn cost(&self, task: &Task, operation: OperationId) -> PerByte {
+        let flusher_writes = task.file.as_ref().is_some_and(|file| self.flusher_writes(file.device));
+        let far = if self.pages.nodes() > 1 { self.far_copies(task, operation) } else { 0.0 };
+        self.host.memory.cost.per_byte(task.run, task.piece, task.is_fresh(), far, flusher_writes)
+    }
+
+    /// How many of the two ends of a copy are on another node than its thread.
+    fn far_copies(&self, task: &Task, operation: OperationId) -> f64 {
+        let home = self.placement.node(operation);
+        let new_page = |to_write| {
+            let target = self.pages.target(home, to_write).map_or(home, |(node, _)| node);
+            f64::from(u8::from(target != home))
+        };
+        let present_page = || {
+            let place = self.pages.lists.place(task.file().id, task.position, task.end);
+            f64::from(u8::from(place.is_some_and(|(lruvec, _)| usize::from(lruvec.0) != home)))
+        };
+        let buffer = || self.placement.far_share(operation);
+        match task.run {
+            Run::Touch => new_page(false),
+            Run::Hit if task.is_fresh() => present_page() + new_page(false),
+            Run::Hit => present_page(),
+            Run::Miss => 2.0 * new_page(false),
+            Run::New => new_page(true) + buffer(),
+            Run::Clean | Run::Dirty => present_page() + buffer(),
+            Run::Through | Run::Insert | Run::Remove | Run::Follow => 0.0,
+        }
+    }
+
+    /// Bytes of a task have moved: pages change.
+    pub(super) fn apply(&mut self, now: Nanos, operation: OperationId, bytes: u64) {
+        let task = self.tasks.get_mut(&operation).expect("only tasks under way move bytes");
+        let start = task.position;
+        let end = start + bytes;
+        task.position = end;
+        let (run, file, is_fresh) = (task.run, task.file, task.is_fresh());
+        let home = self.placement.node(operation);
+        if is_fresh || run == Run::Touch {
+            let placement = &mut self.placement;
+            self.pages.take_anonymous(home, bytes, |node, part| placement.take(operation, node, part));
+        }
+        let Some(file) = file else { return };
+        match run {
+            Run::Hit => {}
+            Run::Miss => {
+                self.pages.read_in(file.id, start, end, home);
+                self.pages.lists.mark_accessed(file.id, start, end);
+            }
+            Run::Through | Run::Insert => self.pages.put(file.id, start, end, home),
+            Run::New | Run::Clean | Run::Dirty => {
+                if self.pages.write(&file, start, end, home, now) {
+                    let interval = self.host.vm.dirty_writeback;
+                    self.wb(&file).flusher.inode_dirtied(file.id, now, interval);
+                }
+                if run.dirties() {
+                    self.spend_credit(operation, file.device, bytes);
+                }
+            }
+            Run::Touch | Run::Remove | Run::Follow => {}
+        }
+    }
+
+    /// A run has moved all its bytes.
+    pub(super) fn run_ended(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        done: &Completion,
+        out: &mut Actions,
+    ) {
+        let task = self.tasks.get_mut(&operation).expect("only tasks under way have runs");
+        let mut transfer = task.transfer.take().expect("a run has a transfer");
+        let (_, rest) = transfer.take_rest();
+        if rest > 0 {
+            self.apply(now, operation, rest);
+        }
+        let task = &self.tasks[&operation];
+        if task.run == Run::Hit {
+            // All at once: marking every stretch between two events would cut the extents into as many.
+            let (file, start, end) = (task.file().id, task.position - done.bytes, task.position);
+            self.pages.lists.mark_accessed(file, start, end);
+        }
+        let cost = self.cost(&self.tasks[&operation], operation);
+        let task = self.tasks.get_mut(&operation).expect("it is there");
+        task.charge(done.parts, &cost);
+        self.next_run(now, operation, out);
+    }
+}

@@ -1,0 +1,122 @@
+//! When to look again if nothing else happens: the next threshold that a level crosses at the present rates.
+
+use super::cost::Run;
+use super::tasks::Task;
+use super::{Kernel, PAGE};
+use crate::result::Part;
+use crate::units::Nanos;
+
+/// Levels are looked at no more often than this: a tenth of a pause.
+const LEAST_STEP: f64 = 1e-3;
+
+/// At what rates the levels change, in bytes per second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slopes {
+    /// Pages made dirty.
+    dirtied: f64,
+    /// Pages written by devices.
+    written: f64,
+    /// Free pages taken.
+    taken: f64,
+}
+
+impl Kernel {
+    fn slopes(&self) -> Slopes {
+        let mut slopes = Slopes::default();
+        for task in self.tasks.values() {
+            let rate = task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate);
+            if task.run.dirties() {
+                slopes.dirtied += rate;
+            }
+            slopes.taken += rate * pages_taken(task);
+        }
+        let transfers = self.wbs.iter().flatten().filter_map(|wb| wb.transfer.as_ref());
+        slopes.written = transfers.map(|transfer| transfer.rate).sum();
+        slopes
+    }
+
+    /// The next call that this policy wants.
+    pub(super) fn schedule(&self, now: Nanos) -> Option<Nanos> {
+        let slopes = self.slopes();
+        let timers = self.wbs.iter().flatten().filter_map(|wb| wb.flusher.timer);
+        let levels = [
+            self.until_memory_changes(&slopes),
+            self.until_background(&slopes),
+            self.until_throttling(&slopes),
+            self.until_first_page(),
+        ];
+        let credits =
+            self.tasks.iter().filter_map(|(&operation, task)| self.until_credit_is_spent(task, operation));
+        let follows = self.tasks.values().filter(|task| task.run == Run::Follow);
+        let followers = follows.filter_map(|task| self.until_followed(task));
+        let soon = levels.into_iter().flatten().chain(credits).chain(followers);
+        let due = soon.map(|seconds| now + Nanos((seconds.max(LEAST_STEP) * 1e9) as u64));
+        timers.chain(due).chain(self.next_update(now)).min()
+    }
+
+    /// The beginning of reclaim, the end of what can be had without waiting, or of the node that a task takes its pages from.
+    fn until_memory_changes(&self, slopes: &Slopes) -> Option<f64> {
+        if slopes.taken == 0.0 {
+            return None;
+        }
+        let above_low = self.pages.above_low();
+        let mut room = self.pages.available();
+        if above_low > 0 {
+            room = room.min(above_low);
+        }
+        if self.pages.nodes() > 1 {
+            // Who is held back by something else does not notice where its pages are.
+            let copies = |task: &Task| {
+                let cap = task.transfer.as_ref().and_then(|transfer| transfer.cap);
+                task.run != Run::Miss
+                    && task.takes_memory()
+                    && cap.is_some_and(|(_, part)| part == Part::CpuCopy)
+            };
+            let takers = self.tasks.iter().filter(|(_, task)| copies(task));
+            let rooms = takers.filter_map(|(&operation, task)| {
+                self.pages.target(self.placement.node(operation), task.run == Run::New)
+            });
+            room = rooms.map(|(_, room)| room).fold(room, u64::min);
+        }
+        Some(room as f64 / slopes.taken)
+    }
+
+    /// The background threshold, which only writers look at.
+    fn until_background(&self, slopes: &Slopes) -> Option<f64> {
+        let threshold = self.limits.thresholds.background * PAGE;
+        let dirty = self.pages.dirty.dirty();
+        (slopes.dirtied > 0.0 && dirty <= threshold).then(|| (threshold - dirty) as f64 / slopes.dirtied)
+    }
+
+    /// The first page that makes an inode dirty: from then on it ages.
+    fn until_first_page(&self) -> Option<f64> {
+        let begins =
+            |task: &&Task| task.run.dirties() && self.pages.dirty.dirtied_when(task.file().id).is_none();
+        let rates = self.tasks.values().filter(begins).filter_map(|task| Some(task.transfer.as_ref()?.rate));
+        rates.filter(|&rate| rate > 0.0).map(|rate| PAGE as f64 / rate).reduce(f64::min)
+    }
+
+    /// The end of free run, or the next step of the law beyond it.
+    fn until_throttling(&self, slopes: &Slopes) -> Option<f64> {
+        let (freerun, dirty) = (self.limits.freerun * PAGE, self.pages.dirty.total());
+        let slope = slopes.dirtied - slopes.written;
+        if slopes.dirtied == 0.0 || slope == 0.0 {
+            return None;
+        }
+        if dirty > freerun {
+            return Some(self.rate_step() * PAGE as f64 / slope.abs());
+        }
+        (slope > 0.0).then(|| (freerun - dirty) as f64 / slope)
+    }
+
+    /// Estimates are brought up to date every 200 ms while anybody is throttled.
+    fn next_update(&self, now: Nanos) -> Option<Nanos> {
+        let throttled = self.wbs.iter().flatten().filter(|wb| wb.is_throttling);
+        throttled.map(|wb| wb.next_update().max(now + Nanos(1_000_000))).min()
+    }
+}
+
+/// How many bytes of memory a task takes for each that it moves.
+fn pages_taken(task: &Task) -> f64 {
+    f64::from(u8::from(task.run.fills()) + u8::from(task.is_fresh() || task.run == Run::Touch))
+}

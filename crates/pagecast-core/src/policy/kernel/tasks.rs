@@ -1,0 +1,143 @@
+//! Operations under way, and how far they have come.
+
+use super::cost::{PerByte, Run};
+use crate::flow::{FlowId, Progress};
+use crate::policy::{FileView, Outcome};
+use crate::result::Part;
+use crate::units::{Bytes, Nanos};
+
+/// A flow of ours: how much of it has happened, and how much of that has been taken account of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transfer {
+    pub flow: FlowId,
+    pub bytes: u64,
+    /// What has been taken account of.
+    applied: u64,
+    /// What had happened at `since`, and the rate from then on.
+    done: f64,
+    pub rate: f64,
+    since: Nanos,
+    /// The cap it has.
+    pub cap: Option<(f64, Part)>,
+}
+
+impl Transfer {
+    pub(super) fn new(flow: FlowId, bytes: u64, cap: Option<(f64, Part)>, now: Nanos) -> Self {
+        Self { flow, bytes, applied: 0, done: 0.0, rate: 0.0, since: now, cap }
+    }
+
+    /// Its rate has changed.
+    pub(super) fn heard(&mut self, now: Nanos, progress: &Progress) {
+        (self.done, self.rate, self.since) = (progress.done, progress.rate, now);
+    }
+
+    /// The bytes that have moved up to `now` and were not taken account of: from here, so many.
+    pub(super) fn take(&mut self, now: Nanos) -> (u64, u64) {
+        let done = self.done + self.rate * (now - self.since).as_seconds();
+        self.take_up_to((done as u64).min(self.bytes))
+    }
+
+    /// What has not been taken account of.
+    pub(super) fn left(&self) -> u64 {
+        self.bytes - self.applied
+    }
+
+    /// All that is left: the flow has ended.
+    pub(super) fn take_rest(&mut self) -> (u64, u64) {
+        self.take_up_to(self.bytes)
+    }
+
+    fn take_up_to(&mut self, done: u64) -> (u64, u64) {
+        let from = self.applied;
+        self.applied = done.max(from);
+        (from, self.applied - from)
+    }
+}
+
+/// What an operation does with its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Read {
+        fresh: bool,
+    },
+    Write,
+    WriteThrough,
+    Insert,
+    Allocate,
+    /// Pages are taken out of the cache, each at its price; then as `Wait`.
+    Remove,
+    /// Waits until nothing of its file is under writeback.
+    Wait,
+}
+
+/// An operation under way.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub kind: Kind,
+    /// Allocations have none.
+    pub file: Option<FileView>,
+    /// Where the run under way begins, and where the operation ends.
+    pub position: u64,
+    pub end: u64,
+    /// Bytes of one system call.
+    pub piece: Bytes,
+    /// How the bytes under way are served.
+    pub run: Run,
+    /// What its thread could do when the run began, in bytes per second.
+    pub pace: f64,
+    pub transfer: Option<Transfer>,
+    pub outcome: Outcome,
+    /// When it began to wait, if it does.
+    pub since: Nanos,
+}
+
+impl Task {
+    /// An operation on bytes of a file, or of anonymous memory: first byte, how many, and in calls of how many.
+    pub(super) fn new(kind: Kind, file: Option<FileView>, at: (u64, Bytes, Bytes), now: Nanos) -> Self {
+        let (offset, bytes, piece) = at;
+        Self {
+            kind,
+            file,
+            position: offset,
+            end: offset + bytes.0,
+            piece,
+            run: Run::Hit,
+            pace: 0.0,
+            transfer: None,
+            outcome: Outcome::default(),
+            since: now,
+        }
+    }
+
+    pub(super) fn file(&self) -> &FileView {
+        self.file.as_ref().expect("an operation that moves bytes of a file has one")
+    }
+
+    pub(super) fn is_fresh(&self) -> bool {
+        self.kind == Kind::Read { fresh: true }
+    }
+
+    /// Whether it takes free pages while it goes on.
+    pub(super) fn takes_memory(&self) -> bool {
+        self.run.fills() || self.is_fresh() || self.run == Run::Touch
+    }
+
+    /// Notes how the run that has ended was spent.
+    pub(super) fn charge(&mut self, mut parts: crate::result::Parts, cost: &PerByte) {
+        if cost.seconds > 0.0 {
+            let copy = parts.get(Part::CpuCopy);
+            let share = (copy.0 as f64 * cost.allocation / cost.seconds) as u64;
+            parts.shift(Part::CpuCopy, Part::PageAllocation, Nanos(share));
+        }
+        self.outcome.parts.add_all(&parts);
+    }
+}
+
+/// What a process may still write without a pause although it is throttled, as time: it thought instead of writing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Credit {
+    /// Seconds by which the process is behind its rate; below zero if it is ahead.
+    pub seconds: f64,
+    /// The end of its last check, from which on it thinks.
+    pub at: Nanos,
+}

@@ -1,0 +1,121 @@
+//! Write-back on its way: what a flusher has submitted crosses the device, unit by unit.
+
+use super::flusher::{Circumstances, Work};
+use super::tasks::Transfer;
+use super::wb::Wb;
+use super::{DeviceId, Kernel, PAGE};
+use crate::flow::FlowSpec;
+use crate::policy::kernel::tasks::Kind;
+use crate::policy::{Actions, OperationId};
+use crate::result::Part;
+use crate::units::{Bytes, Nanos};
+
+/// The operation number of what nobody waits for; the device is above it in the tag.
+const NOBODY: u64 = u32::MAX as u64;
+
+/// The device whose write-back a flow is, if it is one.
+pub(super) fn device_of(tag: u64) -> Option<DeviceId> {
+    (tag & NOBODY == NOBODY).then_some(DeviceId((tag >> 32) as u32))
+}
+
+fn tag(device: DeviceId) -> u64 {
+    u64::from(device.0) << 32 | NOBODY
+}
+
+impl Kernel {
+    /// Whether the flusher of a device has writes on their way.
+    pub(super) fn flusher_writes(&self, device: DeviceId) -> bool {
+        self.wbs.get(device.0 as usize).and_then(Option::as_ref).is_some_and(|wb| wb.transfer.is_some())
+    }
+
+    /// Pages of the unit on its way have been written.
+    pub(super) fn apply_written(&mut self, now: Nanos, device: DeviceId, from: u64, bytes: u64) {
+        let wb = self.wbs[device.0 as usize].as_ref().expect("what writes is there");
+        let unit = wb.flusher.front().expect("what is written was in the queue");
+        let (file, start) = (unit.file, unit.start + from);
+        let before = self.pages.dirty.of_device(device).written / PAGE;
+        self.pages.written(file, device, start, start + bytes);
+        let pages = self.pages.dirty.of_device(device).written / PAGE - before;
+        self.fractions.add_completions(now, device.0 as usize, pages);
+    }
+
+    /// The unit on its way has been written: who waited for it goes on.
+    pub(super) fn unit_written(&mut self, now: Nanos, device: DeviceId, out: &mut Actions) {
+        let wb = self.wbs[device.0 as usize].as_mut().expect("what writes is there");
+        let mut transfer = wb.transfer.take().expect("a unit on its way has a transfer");
+        let (from, rest) = transfer.take_rest();
+        self.apply_written(now, device, from, rest);
+        let wb = self.wbs[device.0 as usize].as_mut().expect("what writes is there");
+        for waiter in wb.flusher.pop().waiters {
+            self.end_wait(now, waiter, out);
+        }
+        let wb = self.wbs[device.0 as usize].as_mut().expect("what writes is there");
+        if !wb.is_throttling {
+            wb.update(now, self.pages.dirty.of_device(device), None);
+        }
+    }
+
+    fn end_wait(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.remove(&operation).expect("who waits is under way");
+        debug_assert_eq!(task.kind, Kind::Wait);
+        let mut outcome = task.outcome;
+        outcome.parts.add(Part::DeviceWrite, now - task.since);
+        out.done(operation, outcome);
+    }
+
+    /// Lets the flusher of a device submit what it should, and the device write what waits for it.
+    pub(super) fn write_back(&mut self, now: Nanos, at: usize, out: &mut Actions) {
+        let device = DeviceId(at as u32);
+        let (share, fraction) = (self.device_share(), self.fractions.fraction(at));
+        let Some(wb) = self.wbs[at].as_mut() else { return };
+        let (background, thresholds) = (self.limits.thresholds.background, self.limits.thresholds);
+        let over_background = move |dirty: &super::DirtyPages| {
+            let reclaimable = dirty.of_device(device).reclaimable / PAGE;
+            let part = share.part(fraction, thresholds.background, dirty.dirty() / PAGE);
+            dirty.dirty() / PAGE > background || reclaimable > part
+        };
+        let mut by = Circumstances {
+            now,
+            dirty: &mut self.pages.dirty,
+            over_background: &over_background,
+            average_bandwidth: wb.bandwidth.average,
+            dirty_limit: self.limits.hard,
+            expire: self.host.vm.dirty_expire,
+            interval: self.host.vm.dirty_writeback,
+            requeue_has_cutoff: self.rules.requeue_has_cutoff,
+        };
+        if wb.flusher.timer.is_some_and(|timer| timer <= now) {
+            wb.flusher.wake(Work::Background, now, self.host.vm.dirty_writeback);
+        }
+        if by.dirty.of_device(device).writeback == 0 && wb.has_rested(now) {
+            wb.begin_anew(now, by.dirty.of_device(device));
+        }
+        let ready = wb.flusher.submit(&mut by);
+        self.start_unit(now, device, out);
+        for waiter in ready {
+            self.end_wait(now, waiter, out);
+        }
+    }
+
+    /// The device writes the first of what waits for it, unless it writes already.
+    fn start_unit(&mut self, now: Nanos, device: DeviceId, out: &mut Actions) {
+        let wb = self.wbs[device.0 as usize].as_mut().expect("it has submitted something");
+        let Some(unit) = wb.flusher.front().filter(|_| wb.transfer.is_none()) else { return };
+        let bytes = unit.end - unit.start;
+        let flow = out.start(FlowSpec { watched: true, ..FlowSpec::new(wb.path, bytes, tag(device)) });
+        wb.transfer = Some(Transfer::new(flow, bytes, None, now));
+    }
+
+    /// Reclaim has found nothing but dirty pages: all flushers write all there is.
+    pub(super) fn wake_all_flushers(&mut self, now: Nanos, out: &mut Actions) {
+        let dirty = self.pages.dirty.dirty();
+        let idle: Vec<&mut Wb> =
+            self.wbs.iter_mut().flatten().filter(|wb| !wb.flusher.writes_all()).collect();
+        if !idle.is_empty() {
+            out.tell("flushers_woken_by_reclaim", None, Bytes(dirty));
+        }
+        for wb in idle {
+            wb.flusher.wake(Work::All(dirty), now, self.host.vm.dirty_writeback);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Memory by the kernel's own rules: what reclaim takes, what drops pages, what limits follow. Source of the rules: `mm/vmscan.c`,
+//! `mm/workingset.c`, `mm/page_alloc.c`, Linux 6.16.
+
+use crate::common::{Case, GB, MB, linux};
+
+const READ: &str = "read = '/data/f'";
+
+/// A process on a file "/data/f" of 8 GB that is cached.
+fn cached(operations: &[&str]) -> Case {
+    linux().cached("/data/f", "8 GB", "8 GB").process("p", operations)
+}
+
+fn near(actual: u64, expected: u64, tolerance: f64) -> bool {
+    actual.abs_diff(expected) as f64 <= tolerance * expected as f64
+}
+
+#[test]
+fn anonymous_memory_pushes_clean_cache_out() {
+    let run = cached(&["alloc = '5 GB'", "sleep = '1 s'"]).run("kernel");
+    let levels = run.memory_at(0.5);
+    assert_eq!(levels.anonymous.0, 5 * GB);
+    // All memory but the anonymous one, and between the low mark (86.5 MB) and the high one (103.8 MB) free.
+    assert!((5_020 * MB..5_043 * MB).contains(&levels.cached.0), "{levels:?}");
+}
+
+#[test]
+fn the_dirty_limit_falls_with_the_memory_that_is_left() {
+    let run = linux().process("p", &["alloc = '5 GB'", "write = '/data/g', size = '2 GB'"]).run("kernel");
+    let begins = run.events_called("throttling_begins")[0].2;
+    assert!(near(begins, 749_500_000, 0.005), "{begins}: 15 % of 5 GB");
+}
+
+#[test]
+fn the_clean_cache_counts_for_the_dirty_limit() {
+    let run = cached(&["write = '/data/g', size = '1400 MB'"]).run("kernel");
+    assert_eq!(run.parts("p", 0), [("cpu_copy", 1.4)]);
+}
+
+#[test]
+fn drop_caches_drops_clean_pages_only() {
+    let run = cached(&["write = '/data/g', size = '500 MB'", "drop_caches = true", READ]).run("kernel");
+    assert_eq!(run.memory_at(0.6).dirty.0, 500 * MB);
+    assert_eq!(run.sources("p", 2), (0, 8 * GB));
+    assert_eq!(run.file("/data/g").1, 500 * MB);
+}
+
+#[test]
+fn dontneed_drops_the_clean_pages_of_its_file() {
+    let advise = "fadvise = '/data/f', advice = 'dontneed'";
+    let run = cached(&[advise, READ]).cached("/data/e", "1 GB", "1 GB").run("kernel");
+    assert_eq!(run.sources("p", 1), (0, 8 * GB));
+    assert_eq!(run.file("/data/e").1, GB);
+}
+
+#[test]
+fn dontneed_has_the_dirty_pages_of_its_file_written_and_does_not_wait() {
+    let operations =
+        ["write = '/data/g', size = '500 MB'", "fadvise = '/data/g', advice = 'dontneed'", "sleep = '8 s'"];
+    let run = linux().process("p", &operations).run("kernel");
+    assert_eq!(run.seconds("p", 1), 0.0);
+    assert_eq!(run.file("/data/g"), (500 * MB, 500 * MB, 0));
+}
+
+#[test]
+fn a_read_evicts_what_was_read_longest_ago() {
+    let run = linux()
+        .file("/data/a", "4 GB")
+        .file("/data/b", "4 GB")
+        .file("/data/c", "4 GB")
+        .process("p", &["read = '/data/a'", "read = '/data/b'", "read = '/data/c'"])
+        .run("kernel");
+    let (a, b, c) = (run.file("/data/a").1, run.file("/data/b").1, run.file("/data/c").1);
+    assert_eq!((b, c), (4 * GB, 4 * GB));
+    assert!((2_000 * MB..2_100 * MB).contains(&a), "{a}");
+}
+
+#[test]
+fn what_was_read_twice_outlives_what_was_read_once() {
+    let run = linux()
+        .file("/data/twice", "3 GB")
+        .file("/data/once", "20 GB")
+        .process("p", &["read = '/data/twice'", "read = '/data/twice'", "read = '/data/once'"])
+        .run("kernel");
+    assert_eq!(run.file("/data/twice").1, 3 * GB);
+}
+
+#[test]
+fn a_file_larger_than_memory_read_in_turns_is_read_from_the_device_at_first() {
+    let run = linux().file("/data/f", "20 GB").process("p", &[READ, READ]).run("kernel");
+    let (from_cache, _) = run.sources("p", 1);
+    assert!(from_cache < 10 * GB, "{from_cache}");
+    assert!(run.memory_at(300.0).cached.0 <= 10_126_600_000);
+}
+
+#[test]
+fn cached_and_anonymous_memory_never_exceed_the_memory() {
+    let run = linux()
+        .cached("/data/f", "8 GB", "8 GB")
+        .process(
+            "p",
+            &["write = '/data/g', size = '6 GB'", "alloc = '5 GB'", "write = '/data/h', size = '2 GB'"],
+        )
+        .process("q", &["sleep = '2 s'", READ, "read = '/data/f', buffer = 'fresh', size = '1 GB'"])
+        .run("kernel");
+    for levels in &run.timeline.levels {
+        assert!(levels.cached.0 + levels.anonymous.0 <= levels.total.0, "{levels:?}");
+        assert!(levels.dirty.0 <= levels.cached.0, "{levels:?}");
+    }
+}
+
+#[test]
+fn memory_that_is_given_back_raises_the_limit_again() {
+    let operations = ["alloc = '5 GB'", "free = 'all'", "write = '/data/g', size = '1400 MB'"];
+    let run = linux().process("p", &operations).run("kernel");
+    assert_eq!(run.parts("p", 2), [("cpu_copy", 1.4)]);
+}
+
+#[test]
+fn a_larger_min_free_leaves_less_for_the_cache() {
+    let cached = |case: Case| case.run("kernel").memory_at(1e6).cached.0;
+    let read = || linux().file("/data/f", "20 GB").process("p", &[READ]);
+    let (usual, less) = (cached(read()), cached(read().set("machine.vm.min_free_kbytes=976563")));
+    assert!((900 * MB..1_300 * MB).contains(&(usual - less)), "{usual} and {less}");
+}
+
+#[test]
+fn what_comes_back_soon_after_its_eviction_is_active_at_once() {
+    // 4 GB are active, so that the inactive list keeps 6; the first GB of /data/f has just been evicted.
+    let run = linux()
+        .file("/data/twice", "4 GB")
+        .file("/data/f", "7 GB")
+        .process(
+            "p",
+            &["read = '/data/twice'", "read = '/data/twice'", READ, "read = '/data/f', size = '500 MB'"],
+        )
+        .run("kernel");
+    assert_eq!(run.sources("p", 3), (0, 500 * MB));
+    let active: u64 =
+        run.list("active").iter().filter(|block| block.0 == "/data/f").map(|block| block.1).sum();
+    assert_eq!(active, 500 * MB);
+}
+
+#[test]
+fn dirty_pages_are_cached_pages_however_short_memory_is() {
+    let run = linux().process("p", &["alloc = '9.8 GB'", "write = '/data/g', size = '1 GB'"]).run("kernel");
+    assert!(run.timeline.levels.iter().all(|levels| levels.dirty <= levels.cached));
+}
+
+#[test]
+fn the_reserve_is_not_dirtyable() {
+    let begins = |reserve: &str| {
+        let run = linux().set(&format!("machine.memory.reserve={reserve}"));
+        let run = run.process("p", &["write = '/data/g', size = '2 GB'"]).run("kernel");
+        run.events_called("throttling_begins")[0].2
+    };
+    assert!(near(begins("126.6 MB"), 1_499 * MB, 0.002), "the kernel's own choice");
+    assert!(near(begins("5126.6 MB"), 749_500_000, 0.002), "{}: 15 % of 5 GB", begins("5126.6 MB"));
+}

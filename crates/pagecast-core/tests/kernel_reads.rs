@@ -1,0 +1,230 @@
+//! Reads by the kernel's own rules, and what each step costs a thread. Source of the rules: `mm/filemap.c`, `mm/swap.c`, Linux 6.16.
+
+use pagecast_core::result::Part;
+
+use crate::common::{Case, GB, MB, Run, linux};
+
+/// 100,000 pages of 4 KiB.
+const PAGES: &str = "409.6 MB";
+
+const READ: &str = "read = '/data/f'";
+
+/// A process on a cold file "/data/f" of 1 GB, on [`crate::common::LINUX`].
+fn after(operations: &[&str]) -> Case {
+    linux().file("/data/f", "1 GB").process("p", operations)
+}
+
+fn near(actual: f64, expected: f64, tolerance: f64) -> bool {
+    (actual - expected).abs() <= tolerance * expected
+}
+
+#[test]
+fn a_cold_read_is_as_fast_as_the_slower_of_device_and_copy() {
+    let run = after(&[READ]).run("kernel");
+    assert_eq!(run.parts("p", 0), [("device_read", 10.0)], "not 11: the copy runs beside");
+    let run = after(&[READ]).set("machine.disk.ssd.read=2 GB/s").run("kernel");
+    assert_eq!(run.parts("p", 0), [("cpu_copy", 1.0)]);
+}
+
+#[test]
+fn a_second_read_comes_from_memory() {
+    let run = after(&[READ, READ]).run("kernel");
+    assert_eq!(run.parts("p", 1), [("cpu_copy", 1.0)]);
+    assert_eq!((run.sources("p", 0), run.sources("p", 1)), ((0, GB), (GB, 0)));
+}
+
+#[test]
+fn what_was_written_is_read_from_memory() {
+    let run = after(&["write = '/data/g', size = '500 MB'", "read = '/data/g'"]).run("kernel");
+    assert_eq!((run.seconds("p", 1), run.sources("p", 1)), (0.5, (500 * MB, 0)));
+}
+
+#[test]
+fn only_what_is_not_cached_is_read_from_the_device() {
+    let parts = ["read = '/data/f', offset = '200 MB', size = '300 MB'", READ];
+    let run = after(&parts).run("kernel");
+    assert_eq!(run.sources("p", 1), (300 * MB, 700 * MB));
+    assert!(near(run.seconds("p", 1), 7.3, 1e-6), "{}", run.seconds("p", 1));
+}
+
+#[test]
+fn a_file_that_is_read_once_stays_inactive() {
+    let run = after(&[READ]).run("kernel");
+    assert_eq!(total(&run, "active", "/data/f"), 0);
+    assert_eq!(total(&run, "inactive", "/data/f"), GB);
+}
+
+#[test]
+fn a_file_that_is_read_twice_is_active() {
+    let run = after(&[READ, READ]).run("kernel");
+    assert_eq!(total(&run, "active", "/data/f"), GB);
+    assert_eq!(total(&run, "inactive", "/data/f"), 0);
+}
+
+#[test]
+fn writing_never_activates() {
+    let write = "write = '/data/g', size = '500 MB'";
+    let run = after(&[write, write, write]).run("kernel");
+    assert_eq!((total(&run, "active", "/data/g"), total(&run, "inactive", "/data/g")), (0, 500 * MB));
+}
+
+/// The bytes of a file in a list at the end.
+fn total(run: &Run, list: &str, path: &str) -> u64 {
+    run.list(list).iter().filter(|block| block.0 == path).map(|block| block.1).sum()
+}
+
+/// How much longer an operation takes with a cost of a step, in seconds.
+fn longer(case: impl Fn() -> Case, setting: &str, index: u32) -> f64 {
+    let with = case().set(&format!("machine.memory.cost.{setting}")).run("kernel");
+    with.seconds("p", index) - case().run("kernel").seconds("p", index)
+}
+
+fn pages(operations: &[&str]) -> impl Fn() -> Case {
+    let operations: Vec<String> = operations.iter().map(|each| each.replace("PAGES", PAGES)).collect();
+    move || {
+        let operations: Vec<&str> = operations.iter().map(String::as_str).collect();
+        linux().set("machine.disk.ssd.read=10 GB/s").file("/data/f", PAGES).process("p", &operations)
+    }
+}
+
+const WRITE_PAGES: &str = "write = '/data/g', size = 'PAGES'";
+
+#[test]
+fn a_call_costs_the_way_into_the_kernel() {
+    let in_calls = |call| format!("read = '/data/f', call = '{call}'");
+    assert!(near(longer(pages(&[READ, &in_calls("4096 B")]), "call=1 us", 1), 0.1, 1e-3));
+    assert!(near(longer(pages(&[READ, &in_calls("409.6 kB")]), "call=1 us", 1), 0.001, 1e-3));
+    assert!(longer(pages(&[READ, READ]), "call=1 us", 1) < 1e-5, "a single call");
+}
+
+#[test]
+fn a_new_page_costs_its_insertion() {
+    assert!(near(longer(pages(&[WRITE_PAGES]), "page_insert=1 us", 0), 0.1, 1e-6));
+    assert!(near(longer(pages(&[READ]), "page_insert=1 us", 0), 0.1, 1e-6), "read from the device");
+    assert_eq!(longer(pages(&[READ, READ]), "page_insert=1 us", 1), 0.0, "it is there");
+    assert_eq!(longer(pages(&[WRITE_PAGES, WRITE_PAGES]), "page_insert=1 us", 1), 0.0, "it is there");
+}
+
+#[test]
+fn a_page_that_is_there_costs_its_lookup() {
+    assert!(near(longer(pages(&[READ, READ]), "page_lookup=1 us", 1), 0.1, 1e-6));
+    assert!(near(longer(pages(&[WRITE_PAGES, WRITE_PAGES]), "page_lookup=1 us", 1), 0.1, 1e-6));
+    assert_eq!(longer(pages(&[WRITE_PAGES]), "page_lookup=1 us", 0), 0.0, "it is new");
+}
+
+#[test]
+fn the_first_touch_of_anonymous_memory_costs_a_fault() {
+    let fresh = "read = '/data/f', buffer = 'fresh'";
+    assert!(near(longer(pages(&["alloc = 'PAGES'"]), "fault=1 us", 0), 0.1, 1e-6));
+    assert!(near(longer(pages(&[READ, fresh]), "fault=1 us", 1), 0.1, 1e-6));
+    assert_eq!(longer(pages(&[READ, READ]), "fault=1 us", 1), 0.0, "a buffer that was used before");
+}
+
+#[test]
+fn getting_pages_is_a_part_of_its_own() {
+    let run = pages(&[WRITE_PAGES])().set("machine.memory.cost.page_insert=1 us").run("kernel");
+    assert!(near(run.part("p", 0, Part::PageAllocation), 0.1, 1e-6));
+    assert!(near(run.part("p", 0, Part::CpuCopy), 0.4096, 1e-6));
+    let run = pages(&["alloc = 'PAGES'"])().set("machine.memory.cost.fault=1 us").run("kernel");
+    assert_eq!(run.parts("p", 0), [("page_allocation", 0.1)]);
+}
+
+#[test]
+fn copying_out_and_copying_in_have_rates_of_their_own() {
+    let slow = |setting, operations: &[&str], index| longer(pages(operations), setting, index);
+    assert!(near(slow("copy_read=500 MB/s", &[READ, READ], 1), 0.4096, 1e-6));
+    assert!(near(slow("copy_write=500 MB/s", &[WRITE_PAGES], 0), 0.4096, 1e-6));
+    assert_eq!(slow("copy_write=500 MB/s", &[READ, READ], 1), 0.0);
+    assert_eq!(slow("copy_read=500 MB/s", &[WRITE_PAGES], 0), 0.0);
+}
+
+#[test]
+fn a_thread_without_rates_of_its_own_copies_at_per_thread() {
+    let machine = crate::common::LINUX.replace("cost =", "per_thread = '500 MB/s' #");
+    let run = crate::common::on(&machine)
+        .process("p", &["write = '/data/g', size = '500 MB'", "read = '/data/g'"])
+        .run("kernel");
+    assert_eq!(run.all_seconds("p"), [1.0, 1.0]);
+}
+
+#[test]
+fn copying_in_is_slower_while_the_flusher_of_the_device_writes() {
+    // The flusher begins at 998.5 MB.
+    let write = "write = '/data/g', size = '1400 MB'";
+    let more = longer(|| linux().process("p", &[write]), "flushing_factor=0.5", 0);
+    assert!(near(more, 0.4015, 0.01), "{more}");
+    let more =
+        longer(|| linux().process("p", &["write = '/data/g', size = '900 MB'"]), "flushing_factor=0.5", 0);
+    assert_eq!(more, 0.0);
+    let operations = [write, "write = '/data/g', offset = '1300 MB', size = '100 MB'"];
+    let more = longer(|| linux().process("p", &operations), "flushing_factor=0.5", 1);
+    assert_eq!(more, 0.0, "pages that are there");
+}
+
+/// Two nodes of 5.06 GB; a file of 8 GB is read twice, the second time from memory.
+fn two_nodes(setting: &str) -> Run {
+    linux()
+        .set("machine.memory.nodes=2")
+        .set("machine.disk.ssd.read=5 GB/s")
+        .set(setting)
+        .file("/data/f", "8 GB")
+        .process("p", &[READ, READ])
+        .run("kernel")
+}
+
+#[test]
+fn a_threads_pages_come_from_its_node_first_and_those_of_the_other_cost_more() {
+    let near_cost = two_nodes("machine.memory.cost.page_remote=0 s").seconds("p", 1);
+    let far_cost = two_nodes("machine.memory.cost.page_remote=1 us").seconds("p", 1);
+    // Node 0 has 5063 MB but for half of the low mark of 86.5 MB.
+    let remote = 8000.0 - (5063.3 - 43.3);
+    assert_eq!(near_cost, 8.0);
+    assert!(near(far_cost - near_cost, remote / 4096.0, 0.01), "{} s more", far_cost - near_cost);
+}
+
+#[test]
+fn a_file_that_fits_on_its_readers_node_costs_nothing_more() {
+    let run = linux()
+        .set("machine.memory.nodes=2")
+        .set("machine.memory.cost.page_remote=1 us")
+        .file("/data/f", "4 GB")
+        .process("p", &[READ, READ])
+        .run("kernel");
+    assert_eq!(run.seconds("p", 1), 4.0);
+}
+
+#[test]
+fn a_process_on_another_node_pays_for_each_page() {
+    let run = linux()
+        .set("machine.memory.nodes=2")
+        .set("machine.memory.cost.page_remote=1 us")
+        .file("/data/f", PAGES)
+        .process("a", &[READ, "alloc = '1 MB'", "sleep = '20 s'"])
+        .process("b", &["alloc = '1 MB'", "sleep = '10 s'", READ])
+        .run("kernel");
+    assert!(near(run.seconds("b", 2), 0.4096 + 0.1, 0.01), "{}", run.seconds("b", 2));
+}
+
+#[test]
+fn the_parts_of_reads_add_up() {
+    let run = pages(&[READ, READ, "read = '/data/f', buffer = 'fresh'"])()
+        .set("machine.memory.cost.page_insert=300 ns")
+        .set("machine.memory.cost.page_lookup=100 ns")
+        .set("machine.memory.cost.fault=250 ns")
+        .run("kernel");
+    for row in 0..run.operations.end.len() {
+        assert_eq!(run.operations.parts[row].total(), run.operations.end[row] - run.operations.start[row]);
+    }
+}
+
+#[test]
+fn a_page_of_a_file_that_is_cut_or_removed_costs_its_removal() {
+    assert!(near(longer(pages(&[READ, "unlink = '/data/f'"]), "page_remove=1 us", 1), 0.1, 1e-6));
+    assert!(near(
+        longer(pages(&[WRITE_PAGES, "truncate = '/data/g', size = '0 B'"]), "page_remove=1 us", 1),
+        0.1,
+        1e-6
+    ));
+    assert_eq!(longer(pages(&["unlink = '/data/f'"]), "page_remove=1 us", 0), 0.0, "none of it is cached");
+    assert_eq!(longer(pages(&[READ, "drop_caches = true"]), "page_remove=1 us", 1), 0.0);
+}

@@ -1,0 +1,355 @@
+//! Writes by the kernel's own rules: free run, throttling, flushers, fsync. Source of the rules: `mm/page-writeback.c` and
+//! `fs/fs-writeback.c`, Linux 6.16.
+
+use pagecast_core::result::Part;
+
+use crate::common::{Case, MB, Run, case, linux};
+
+/// One process on [`crate::common::LINUX`].
+fn writer(operations: &[&str]) -> Case {
+    linux().process("p", operations)
+}
+
+fn write(size: &str) -> String {
+    format!("write = '/data/g', size = '{size}'")
+}
+
+fn near(actual: f64, expected: f64, tolerance: f64) -> bool {
+    (actual - expected).abs() <= tolerance * expected
+}
+
+fn dirty_mb(run: &Run, time: f64) -> f64 {
+    run.memory_at(time).dirty.0 as f64 / MB as f64
+}
+
+/// The dirty level at which throttling began first, in MB.
+fn throttling_begins(run: &Run) -> f64 {
+    run.events_called("throttling_begins").first().expect("it begins").2 as f64 / MB as f64
+}
+
+#[test]
+fn a_small_write_runs_at_copy_speed() {
+    let run = writer(&[&write("1.4 GB")]).run("kernel");
+    assert_eq!(run.parts("p", 0), [("cpu_copy", 1.4)]);
+    assert_eq!(run.sources("p", 0), (1400 * MB, 0));
+}
+
+#[test]
+fn throttling_begins_at_15_percent_of_the_dirtyable_memory() {
+    let run = writer(&[&write("3 GB")]).run("kernel");
+    assert!(near(throttling_begins(&run), 1499.0, 0.002), "{:?}", run.all_events());
+    assert!(run.part("p", 0, Part::Throttled) > 5.0);
+}
+
+#[test]
+fn the_level_settles_between_84_and_92_percent_of_the_limit() {
+    let run = writer(&[&write("15 GB")]).run("kernel");
+    for time in 40..120 {
+        let level = dirty_mb(&run, f64::from(time)) / 1999.5;
+        assert!((0.84..0.92).contains(&level), "{level} at {time} s");
+    }
+}
+
+#[test]
+fn with_16_gib_dirtyable_and_200_mb_per_s_bursts_take_as_long_as_the_kernels_formulas_say() {
+    let seconds = |gib: u32| {
+        let run = writer(&[&write(&format!("{gib} GiB"))])
+            .set("machine.memory.size=16532 MiB")
+            .set("machine.memory.cost.copy_write=2 GB/s")
+            .set("machine.disk.ssd.write=200 MB/s")
+            .run("kernel");
+        run.seconds("p", 0)
+    };
+    for (gib, expected) in [(4, 9.1), (8, 29.4), (16, 71.1)] {
+        assert!(near(seconds(gib), expected, 0.08), "{gib} GiB: {} s", seconds(gib));
+    }
+}
+
+#[test]
+fn background_write_back_starts_above_10_percent() {
+    let dirty = |size| dirty_mb(&writer(&[&write(size), "sleep = '3 s'"]).run("kernel"), 3.0);
+    assert_eq!(dirty("990 MB"), 990.0);
+    assert!(dirty("1100 MB") < 1050.0);
+}
+
+#[test]
+fn background_write_back_stops_at_10_percent() {
+    let run = writer(&[&write("1400 MB"), "sleep = '8 s'"]).run("kernel");
+    let (at_6, at_9) = (dirty_mb(&run, 6.0), dirty_mb(&run, 9.0));
+    assert!((925.0..=998.5).contains(&at_6), "{at_6}: less than a visit and the device's queue below");
+    assert_eq!(at_6, at_9);
+}
+
+#[test]
+fn what_is_dirty_for_30_s_is_written_at_a_wake_up_of_the_flusher() {
+    let run = writer(&["sleep = '2 s'", &write("100 MB"), "sleep = '40 s'"]).run("kernel");
+    assert_eq!(dirty_mb(&run, 31.9), 100.0);
+    assert_eq!(dirty_mb(&run, 38.0), 0.0);
+    assert_eq!(run.file("/data/g"), (100 * MB, 100 * MB, 0), "written, and still cached");
+}
+
+#[test]
+fn later_writes_do_not_make_an_inode_younger() {
+    let append = "write = '/data/g', size = '50 MB', append = true";
+    let run = writer(&[append, "sleep = '28 s'", append, "sleep = '20 s'"]).run("kernel");
+    assert_eq!(dirty_mb(&run, 29.0), 100.0);
+    assert_eq!(dirty_mb(&run, 36.5), 0.0, "the second half is 8 s old");
+}
+
+#[test]
+fn expiry_and_wake_ups_are_kernel_settings() {
+    let dirty = |setting: &str, time| {
+        dirty_mb(&writer(&[&write("100 MB"), "sleep = '60 s'"]).set(setting).run("kernel"), time)
+    };
+    assert_eq!(dirty("machine.vm.dirty_expire_centisecs=1000", 16.5), 0.0);
+    assert_eq!(dirty("machine.vm.dirty_writeback_centisecs=2000", 39.0), 100.0);
+    assert_eq!(dirty("machine.vm.dirty_writeback_centisecs=2000", 42.0), 0.0);
+    assert_eq!(dirty("machine.vm.dirty_writeback_centisecs=0", 60.0), 100.0, "no wake-ups at all");
+}
+
+#[test]
+fn an_unlinked_file_costs_no_device_writes() {
+    let operations =
+        [&write("900 MB"), "unlink = '/data/g'", "write = '/data/h', size = '100 MB'", "fsync = '/data/h'"];
+    let run = writer(&operations).run("kernel");
+    assert_eq!(run.seconds("p", 1), 0.0);
+    assert_eq!(run.seconds("p", 3), 1.0, "its own pages only");
+    assert_eq!(run.memory_at(9.0).dirty.0, 0);
+}
+
+/// How long a throttled process takes for 30 MB after a pause, while another keeps the level up.
+fn after_a_pause(pause: &str) -> f64 {
+    let pause = format!("sleep = '{pause}'");
+    let run = linux()
+        .process("other", &["write = '/data/other', size = '8 GB'"])
+        .process("p", &["sleep = '30 s'", &write("300 MB"), &pause, "write = '/data/h', size = '30 MB'"])
+        .run("kernel");
+    assert!(run.part("p", 1, Part::Throttled) > 1.0);
+    run.seconds("p", 3)
+}
+
+#[test]
+fn a_short_pause_lets_a_throttled_process_catch_up_at_copy_speed() {
+    assert!(near(after_a_pause("900 ms"), 0.03, 0.1), "{}", after_a_pause("900 ms"));
+}
+
+#[test]
+fn a_pause_above_one_second_is_forgotten() {
+    assert!(after_a_pause("3 s") > 0.25, "{}", after_a_pause("3 s"));
+}
+
+#[test]
+fn rewriting_dirty_pages_is_not_throttled() {
+    // The flusher began with the start of /data/g when 1 GB was dirty: at 5 s the last 500 MB are dirty still.
+    let run = linux()
+        .process("other", &["sleep = '1400 ms'", "write = '/data/other', size = '3 GB'"])
+        .process(
+            "p",
+            &[
+                &write("1400 MB"),
+                "sleep = '3600 ms'",
+                "write = '/data/g', offset = '1200 MB', size = '200 MB'",
+            ],
+        )
+        .run("kernel");
+    assert!(run.part("other", 1, Part::Throttled) > 5.0);
+    assert_eq!(run.parts("p", 2), [("cpu_copy", 0.2)]);
+}
+
+#[test]
+fn rewriting_dirty_pages_makes_no_more_of_them() {
+    let run = writer(&[&write("900 MB"), &write("900 MB"), &write("900 MB")]).run("kernel");
+    assert_eq!(run.seconds("p", 2), 0.9);
+    assert_eq!(dirty_mb(&run, 2.7), 900.0);
+}
+
+#[test]
+fn fsync_waits_for_exactly_the_pages_of_its_file() {
+    let run = writer(&[
+        "write = '/data/a', size = '500 MB'",
+        &write("300 MB"),
+        "fsync = '/data/g'",
+        "fsync = '/data/g'",
+    ])
+    .run("kernel");
+    assert_eq!(run.parts("p", 2), [("device_write", 3.0)]);
+    assert_eq!(run.seconds("p", 3), 0.0, "nothing is left");
+    assert_eq!((run.file("/data/a").2, run.file("/data/g").2), (500 * MB, 0));
+}
+
+#[test]
+fn fsync_does_not_wait_for_what_is_written_after_it_began() {
+    let run = writer(&[&write("100 MB"), "fsync = '/data/g'"])
+        .process("q", &["sleep = '500 ms'", "write = '/data/g', offset = '100 MB', size = '100 MB'"])
+        .run("kernel");
+    assert_eq!((run.seconds("p", 1), run.file("/data/g").2), (1.0, 100 * MB));
+}
+
+/// One writer on a disk of 300 MB/s and one on a disk of 100 MB/s, and what of each file is dirty after 60 s.
+fn two_devices() -> (Run, u64, u64) {
+    let run = linux()
+        .set("machine.disk.fast={ size = '1 TB', read = '300 MB/s', write = '300 MB/s' }")
+        .set("machine.mount.\"/fast\".disk=fast")
+        .set("residency=operation")
+        .file("/data/g", "0 B")
+        .file("/fast/g", "0 B")
+        .process("slow", &["write = '/data/g', size = '9 GB'"])
+        .process("fast", &["write = '/fast/g', size = '27 GB'"])
+        .process("look", &["sleep = '60 s'", "open = '/data/g'", "open = '/fast/g'"])
+        .run("kernel");
+    let dirty = |path: &str| {
+        let table = &run.files;
+        let row = (0..table.time.len()).find(|&row| {
+            &*run.processes[table.process[row] as usize] == "look"
+                && &*run.paths[table.path[row] as usize] == path
+        });
+        table.dirty[row.expect("it was looked at")]
+    };
+    let (slow, fast) = (dirty("/data/g"), dirty("/fast/g"));
+    (run, slow, fast)
+}
+
+#[test]
+fn two_devices_share_the_limit_by_what_they_complete() {
+    let (run, slow, fast) = two_devices();
+    let share = fast as f64 / (fast + slow) as f64;
+    assert!(
+        (0.68..0.82).contains(&share),
+        "{share} of the dirty pages are of the device that completes 75 %"
+    );
+    assert!(near(run.seconds("slow", 0), run.seconds("fast", 0), 0.1));
+}
+
+#[test]
+fn writers_of_one_device_get_equal_parts_of_it() {
+    let run = linux()
+        .process("a", &["write = '/data/a', size = '5 GB'"])
+        .process("b", &["write = '/data/b', size = '5 GB'"])
+        .run("kernel");
+    assert!(near(run.seconds("a", 0), run.seconds("b", 0), 0.02));
+    assert!(near(run.seconds("a", 0), (10.0 - 1.75) / 0.1, 0.1), "{}", run.seconds("a", 0));
+}
+
+#[test]
+fn what_the_kernel_learnt_before_can_be_told() {
+    let seconds = |rate: &str| {
+        let run =
+            writer(&[&write("2 GB")]).option("dirty_ratelimit", rate).option("write_bandwidth", "100 MB/s");
+        run.run("kernel").seconds("p", 0)
+    };
+    assert!(seconds("50 MB/s") > seconds("200 MB/s") + 0.5);
+}
+
+#[test]
+fn dirty_bytes_replace_the_ratio() {
+    let run = writer(&[&write("2 GB")])
+        .set("machine.vm.dirty_bytes=1 GB")
+        .set("machine.vm.dirty_background_bytes=500 MB")
+        .run("kernel");
+    assert!(near(throttling_begins(&run), 750.0, 0.005), "{}", throttling_begins(&run));
+}
+
+#[test]
+fn a_background_threshold_above_the_limit_is_half_the_limit() {
+    let run = writer(&[&write("2 GB")])
+        .set("machine.vm.dirty_background_bytes=2 GB")
+        .set("machine.vm.dirty_bytes=1 GB")
+        .run("kernel");
+    assert!(near(throttling_begins(&run), 750.0, 0.005), "{}", throttling_begins(&run));
+}
+
+#[test]
+fn until_linux_4_7_the_ratio_is_plain_percent() {
+    let begins = |version: &str| {
+        let run = writer(&[&write("1 GB")])
+            .set("machine.vm.dirty_ratio=3")
+            .set("machine.vm.dirty_background_ratio=1")
+            .set(&format!("machine.kernel.version='{version}'"))
+            .run("kernel");
+        throttling_begins(&run)
+    };
+    assert!(near(begins("3.10"), 200.0, 0.005), "{}: 2 %", begins("3.10"));
+    assert!(near(begins("6.18"), 197.75, 0.005), "{}: 81 of 4096 parts", begins("6.18"));
+}
+
+#[test]
+fn a_write_through_returns_when_the_device_has_it_and_leaves_clean_pages() {
+    let through = "machine.mount.\"/data\".write_mode=through";
+    let run = writer(&[&write("500 MB"), "read = '/data/g'"]).set(through).run("kernel");
+    assert_eq!(run.all_seconds("p"), [5.0, 0.5]);
+    assert_eq!(run.file("/data/g"), (500 * MB, 500 * MB, 0));
+}
+
+#[test]
+fn the_parts_of_a_throttled_write_add_up() {
+    let run = linux()
+        .set("machine.memory.cost.page_insert=200 ns")
+        .set("machine.memory.cost.call=1 us")
+        .process("p", &["write = '/data/g', size = '3 GB', call = '1 MB'", "fsync = '/data/g'"])
+        .run("kernel");
+    for row in 0..run.operations.end.len() {
+        assert_eq!(run.operations.parts[row].total(), run.operations.end[row] - run.operations.start[row]);
+    }
+    let parts: Vec<&str> = run.parts("p", 0).iter().map(|part| part.0).collect();
+    assert_eq!(parts, ["cpu_copy", "page_allocation", "throttled"]);
+}
+
+#[test]
+fn without_costs_of_steps_a_write_goes_at_the_speed_of_memory() {
+    let run = case().process("p", &[&write("1 GB")]).run("kernel");
+    assert_eq!(run.parts("p", 0), [("cpu_copy", 1.0)]);
+}
+
+#[test]
+fn an_inode_is_as_old_as_its_first_dirty_page() {
+    // 100 MB in 10 s: at 30 s the first of them is old enough, and all are written.
+    let run = writer(&[&write("100 MB"), "sleep = '40 s'"])
+        .set("machine.memory.cost.copy_write=10 MB/s")
+        .run("kernel");
+    assert!(dirty_mb(&run, 36.5) < 1.0, "{}", dirty_mb(&run, 36.5));
+}
+
+#[test]
+fn time_that_a_throttled_writer_thinks_is_credited() {
+    // 200 pieces at 100 MB/s: 100 ms each, of which the program may think 50.
+    let alone = writer(&[&write("3 GB"), &piecewise(200, "10 MB", "0 s")]).run("kernel");
+    let thinking = writer(&[&write("3 GB"), &piecewise(200, "10 MB", "50 ms")]).run("kernel");
+    let taken = |run: &Run| run.end.as_seconds() - run.end("p", 0);
+    assert!(near(taken(&thinking), taken(&alone), 0.03), "{} and {} s", taken(&thinking), taken(&alone));
+}
+
+/// A file that grows by `count` pieces, with a pause after each.
+fn piecewise(count: u32, size: &str, pause: &str) -> String {
+    format!(
+        "repeat = {count}, do = [ {{ write = '/data/g', size = '{size}', append = true }}, {{ sleep = '{pause}' }} ]"
+    )
+}
+
+#[test]
+fn an_inode_that_background_write_back_left_unfinished_is_not_written_before_it_is_old() {
+    let run = writer(&[&write("1400 MB"), "sleep = '40 s'"]).run("kernel");
+    let (stopped, later) = (dirty_mb(&run, 9.0), dirty_mb(&run, 28.0));
+    assert!(
+        stopped - later < 56.0,
+        "{stopped} and {later}: one visit at a wake-up, and the inode is young again"
+    );
+    assert_eq!(dirty_mb(&run, 50.0), 0.0);
+}
+
+#[test]
+fn equal_writers_end_together() {
+    let case = (0..7).fold(linux().set("machine.memory.cost.flushing_factor=0.5"), |case, k| {
+        let write = format!("write = '/data/g{k}', size = '200 MB'");
+        case.process(&format!("p{k}"), &[&write])
+    });
+    let run = case.run("kernel");
+    assert!((1..7).all(|k| run.seconds(&format!("p{k}"), 0) == run.seconds("p0", 0)));
+}
+
+#[test]
+fn with_memory_full_of_dirty_pages_a_write_goes_on_at_the_speed_of_the_disk() {
+    let run = writer(&["alloc = '9.8 GB'", &write("1 GB")]).run("kernel");
+    let written = 1000.0 - run.file("/data/g").2 as f64 / MB as f64;
+    assert!(run.part("p", 1, Part::Reclaim) > 0.0);
+    assert!(near(run.seconds("p", 1), written / 100.0, 0.05), "{} s for {written} MB", run.seconds("p", 1));
+}

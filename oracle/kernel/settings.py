@@ -1,0 +1,60 @@
+"""What can be set: the kernel's own settings, the costs of a thread, and how fine the oracle is.
+
+Source: Documentation/admin-guide/sysctl/vm.rst (names and defaults); mm/backing-dev.c (100 MiB/s as first
+guess); mm/readahead.c, block/blk-settings.c and block/blk-wbt.c (sizes and number of requests).
+"""
+
+from dataclasses import dataclass
+
+PAGE = 4096
+KIB, MIB = 1 << 10, 1 << 20
+
+
+def pages(size: int) -> int:
+    """How many pages hold so many bytes."""
+    return -(-size // PAGE)
+
+
+@dataclass(frozen=True)
+class Vm:
+    """`vm.*`."""
+
+    dirty_ratio: int = 20
+    dirty_background_ratio: int = 10
+    dirty_bytes: int = 0
+    dirty_background_bytes: int = 0
+    dirty_writeback_centisecs: int = 500
+    dirty_expire_centisecs: int = 3000
+    min_free_kbytes: int | None = None  # None: by the size of the memory
+    watermark_scale_factor: int = 10
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the steps of a read or write cost one thread. A rate that is None is that of the memory."""
+
+    call_s: float = 0.0
+    page_insert_s: float = 0.0  # a page that is new in the cache
+    page_lookup_s: float = 0.0  # a page that is found
+    fault_s: float = 0.0  # a page of new anonymous memory
+    copy_read_bytes_per_s: float | None = None
+    copy_write_bytes_per_s: float | None = None
+    flushing_factor: float = 1.0  # of copy_write, while the disk's writeback is in flight
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a scenario does not say: `run(scenario, "kernel", unit_bytes=4096)`."""
+
+    unit_bytes: int = MIB  # what is cached, dirtied, written, evicted as a whole
+    sample_s: float = 0.1
+    hz: int = 250
+    has_timer_wheel: bool = True  # if not, a timer fires at the next jiffy however far off it is
+    queue_bytes: int = 16 * 1280 * KIB  # writes in flight per disk: depth of wbt x max_sectors_kb
+    read_ahead_bytes: int = 128 * KIB  # queue/read_ahead_kb
+    request_bytes: int = 1280 * KIB  # queue/max_sectors_kb
+    kernel_bytes: int = 0  # memory that is neither free nor anonymous nor cache
+    reserve_bytes: int | None = None  # totalreserve_pages; None: the high watermark
+    bandwidth_bytes_per_s: int = 100 * MIB  # what a disk's estimate starts with,
+    ratelimit_bytes_per_s: int = 100 * MIB  # and the rate of its writers
+    dirty_limit_bytes: int | None = None  # what the hard limit starts with; None: the limit

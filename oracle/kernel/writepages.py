@@ -1,0 +1,84 @@
+"""Submitting dirty units of a file to its disk: by the flusher, or by a caller of fsync.
+
+Source: mm/page-writeback.c (do_writepages, write_cache_pages), fs/ext4/inode.c (ext4_do_writepages: a cyclic
+pass wraps within one call), mm/filemap.c (file_write_and_wait_range), mm/page-writeback.c
+(wb_inode_writeback_end: a measurement of the bandwidth follows 200 ms after the last page).
+Leaves out: allocation of blocks; units of extents.
+"""
+
+from ..engine import Engine, Sleep, Steps, Wait
+from .clock import Clock
+from .disk import Disk
+from .files import File
+from .lists import Unit
+from .memory import Memory
+from .wb import Wb
+
+
+class Writepages:
+    def __init__(self, engine: Engine, clock: Clock, memory: Memory):
+        self.engine, self.clock, self.memory = engine, clock, memory
+        self.disks: dict[Wb, Disk] = {}
+        self.measuring: set[Wb] = set()
+
+    def written(self, unit: Unit) -> None:
+        """The disk has written a unit."""
+        wb = unit.file.wb
+        self.memory.end_writeback(unit)
+        if unit.file.in_flight == 0 and wb not in self.measuring:
+            self.measuring.add(wb)
+            self.engine.start_at(self.clock.fires_ns(wb.interval), self._measure(wb))
+
+    def _measure(self, wb: Wb) -> Steps:
+        self.measuring.remove(wb)
+        wb.update()
+        yield from ()
+
+    def _submit(self, unit: Unit) -> Steps:
+        """Returns how many pages were submitted: none if others did it meanwhile."""
+        disk = self.disks[unit.file.wb]
+        yield from disk.wait_for_room()
+        if unit.dirty == 0 or unit.in_flight > 0:
+            return 0
+        self.memory.start_writeback(unit)
+        disk.write(unit)
+        return unit.in_flight
+
+    def some(self, file: File, most: int) -> Steps:
+        """Up to `most` pages, from where the last pass stopped, and round once. Returns how many.
+
+        Units that are under writeback already are left for later (WB_SYNC_NONE).
+        """
+        wb, count, start = file.wb, 0, file.writeback_index
+        wb.start_estimate()
+        for first, end in ((start, None), (0, start)):
+            index = first
+            while count < most and (unit := file.next_dirty(index)) and (end is None or unit.index < end):
+                index = unit.index + 1
+                if unit.in_flight == 0:
+                    count += yield from self._submit(unit)
+                    file.writeback_index = index
+        if count < most:
+            file.writeback_index = 0
+        if wb.is_due():
+            wb.update()
+        return count
+
+    def all_and_wait(self, file: File) -> Steps:
+        """Everything that is dirty now, and wait until the disk has it (WB_SYNC_ALL)."""
+        file.wb.start_estimate()
+        for unit in [file.units[index] for index in file.dirty_units]:
+            while unit.in_flight > 0 and unit.dirty > 0:
+                yield Wait(unit.cleaned)
+            if unit.dirty > 0:
+                yield from self._submit(unit)
+        if file.wb.is_due():
+            file.wb.update()
+        for unit in [unit for unit in file.units.values() if unit.in_flight > 0]:
+            if unit.in_flight > 0:
+                yield Wait(unit.cleaned)
+
+    def later(self, file: File) -> Steps:
+        """Everything that is dirty, as a process of its own (fadvise)."""
+        yield Sleep(self.engine.now_ns)
+        yield from self.some(file, 1 << 60)

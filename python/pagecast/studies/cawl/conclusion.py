@@ -1,0 +1,57 @@
+"""What came out, in three sentences."""
+
+from typing import TYPE_CHECKING
+
+from pagecast.studies.cawl.results import all_rows, errors_of
+from pagecast.studies.cawl.rows import CAWL
+from pagecast.studies.comparison import judged, main_model
+
+if TYPE_CHECKING:
+    from pagecast.studies.cawl.study import CawlOutcome
+
+__all__ = ["conclusion"]
+
+
+def conclusion(outcome: "CawlOutcome") -> tuple[str, ...]:
+    """Say how far the model is from the measured writes, and how far CAWL and the rivals are.
+
+    Parameters
+    ----------
+    outcome : CawlOutcome
+
+    Returns
+    -------
+    tuple of str
+        A sentence each; nothing if no main series was forecast.
+    """
+    rows = all_rows(outcome, "buffered")
+    if not rows:
+        return ()
+    errors = errors_of(rows)
+    model = main_model(outcome.models)
+    unit = "a write" if outcome.is_full else "the mean of 5 or 25 writes in a row"
+    count = len({row.case for row in rows})
+    sentences = [
+        f"Over {count} buffered series, {model} errs by {_percent(errors[model][0])} on {unit} and by "
+        f"{_percent(errors[model][1])} on the total time of a series; the authors' CAWL by "
+        f"{_percent(errors[CAWL][0])} and {_percent(errors[CAWL][1])}."
+    ]
+    without = [row for row in judged(rows) if row.model == model]
+    if 0 < len(without) < sum(row.model == model for row in rows):
+        mean, total = errors_of(without)[model]
+        sentences.append(
+            f"Without the series that the machines were calibrated on it is {_percent(mean)} and "
+            f"{_percent(total)}."
+        )
+    rivals = [
+        f"{name} has {_percent(errors[name][0])} and {_percent(errors[name][1])}"
+        for name in outcome.models
+        if name != model
+    ]
+    if rivals:
+        sentences.append(f"Of the rivals, {'; '.join(rivals)}.")
+    return tuple(sentences)
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.1f} %"

@@ -1,0 +1,97 @@
+"""Simulate a series: one process that computes, then writes, again and again."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagecast.studies import machines
+from pagecast.studies.cawl.series import MACHINES, Point, Series
+
+if TYPE_CHECKING:
+    from pagecast import Operation, Result
+
+__all__ = ["SeriesRun", "Simulate", "program", "run_series", "simulate_series"]
+
+PATH: Final = "/data/file"
+
+Simulate = Callable[..., "Result"]
+"""Like `simulate_series`; tests put their own in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesRun:
+    """One series under one model: the seconds of each write, and the hash of the machine."""
+
+    series: Series
+    model: str
+    machine: str
+    seconds: NDArray[np.float64]
+    machine_hash: str
+
+    def forecast_s(self, point: Point) -> float:
+        """Mean over the writes of a point."""
+        return float(np.mean(self.seconds[point.first - 1 : point.last]))
+
+
+def program(series: Series) -> "list[Operation]":
+    """Write the program of a series; what a libc buffer swallows is no operation.
+
+    Rewriting starts at the beginning of the file each time. Random offsets are written in order: they
+    do not overlap, and neither model asks where on the disk they are.
+    """
+    import pagecast as pc
+
+    operations = []
+    for size in series.system_calls():
+        if series.pause_s:
+            operations.append(pc.compute(series.pause_s))
+        if size:
+            operations.append(pc.write(PATH, size_bytes=size, append=series.access != "rewrite"))
+    return operations
+
+
+def simulate_series(series: Series, *, model: str, machine: str, overrides: Sequence[str]) -> "Result":
+    """Simulate one series on a machine under a model."""
+    import pagecast
+
+    scenario = pagecast.Scenario(
+        machines.load(machine, overrides=overrides), processes={"writer": program(series)}
+    )
+    return pagecast.simulate(scenario, model=model, options=machines.model_options(model, overrides))
+
+
+def run_series(
+    series: Series,
+    *,
+    model: str,
+    machine: str | None,
+    overrides: Sequence[str],
+    simulate: Simulate = simulate_series,
+) -> SeriesRun:
+    """Forecast one series.
+
+    Parameters
+    ----------
+    series : Series
+    model : str
+    machine : str or None
+        A shipped name or a path; None is the machine of the series' group.
+    overrides : sequence of str
+        ``key=value`` for the machine and the model.
+    simulate : callable
+        Like `simulate_series`.
+
+    Returns
+    -------
+    SeriesRun
+    """
+    machine = machine or MACHINES[series.group]
+    result = simulate(series, model=model, machine=machine, overrides=overrides)
+    kinds = np.array(result.operations["operation"])
+    seconds = np.zeros(series.writes)
+    reaches_kernel = np.array(list(series.system_calls())) > 0
+    seconds[reaches_kernel] = result.operations["duration_s"][kinds == "write"]
+    return SeriesRun(series, model, machine, seconds, result.machine_hash)

@@ -1,0 +1,208 @@
+"""What the measured series are, and the small tables of them that are shipped beside this file.
+
+README.md says where the numbers come from; `make_tables.py` makes the tables out of the full recordings.
+"""
+
+import csv
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from pagecast.studies.comparison import RIVALS
+
+__all__ = [
+    "EXPERIMENTS",
+    "MACHINES",
+    "MAIN_WRITES",
+    "MODELS",
+    "PHASES",
+    "Point",
+    "Series",
+    "all_series",
+    "parameters",
+    "shipped_points",
+]
+
+HERE: Final = Path(__file__).parent
+
+EXPERIMENTS: Final = ("buffered", "other")
+"""The main series, and the rest."""
+
+MODELS: Final = ("kernel", *RIVALS)
+"""The models that are asked by default."""
+
+MACHINES: Final = {
+    "A": "cawl-host1-a",
+    "B": "cawl-host1-b",
+    "C": "cawl-host1-c",
+    "N": "cawl-nvram1-n",
+}
+"""The machine of each group of series: those for which CAWL had one set of calibration values."""
+
+PHASES: Final = ("before flushing", "flushing", "throttled")
+"""What the kernel does to a writer, in this order; where a phase begins was read off the measured times."""
+
+MAIN_WRITES: Final = (100, 800)
+"""How many writes the main series have; series of 1 GiB writes with another number were trials."""
+
+GIB: Final = 2**30
+
+_STREAM_HEADER_BYTES: Final[Mapping[str, int]] = {
+    "h1_libc_512b": 512,
+    "h1_libc_200b": 512,
+    "h1_libc_100b": 512,
+}
+"""What was in the libc buffer before the first write of a series; README.md, pitfall 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One measured series of writes by one process.
+
+    `chunk_bytes` is the size of every write, or None where sizes grow by `size_min_bytes` from write to
+    write. Phases begin at `flush_start_write` and `throttled_write`, counted from 1; None if they never did.
+    """
+
+    name: str
+    host: str
+    group: str
+    open_flags: str
+    io_method: str
+    access: str
+    pause_s: float
+    libc_buffer_bytes: int | None
+    chunk_bytes: int | None
+    size_min_bytes: int | None
+    writes: int
+    flush_start_write: int | None
+    throttled_write: int | None
+
+    @property
+    def experiment(self) -> str:
+        """One of `EXPERIMENTS`."""
+        is_main = self.is_buffered and self.chunk_bytes == GIB and self.writes in MAIN_WRITES
+        return "buffered" if is_main else "other"
+
+    @property
+    def is_buffered(self) -> bool:
+        """Opened without O_SYNC and O_DIRECT."""
+        return self.open_flags == "buffered"
+
+    @property
+    def is_calibration(self) -> bool:
+        """Written without pause: the rates of the group's machine may come from it."""
+        return self.pause_s == 0
+
+    def system_calls(self) -> Iterator[int]:
+        """Give the bytes that each write hands to the kernel.
+
+        The libc buffers small pieces: the kernel gets nothing from most of them, and a whole buffer from the
+        one that fills it.
+        """
+        buffer = self.libc_buffer_bytes
+        filled = _STREAM_HEADER_BYTES.get(self.name, 0)
+        for number in range(1, self.writes + 1):
+            size = self.chunk_bytes or number * (self.size_min_bytes or 0)
+            if buffer is None or size >= buffer:
+                yield size
+            else:
+                filled += size
+                yield filled // buffer * buffer
+                filled %= buffer
+
+    def phase(self, write: float) -> str:
+        """Name the phase of a write, counted from 1."""
+        if self.flush_start_write is None or write < self.flush_start_write:
+            return PHASES[0]
+        if self.throttled_write is None or write < self.throttled_write:
+            return PHASES[1]
+        return PHASES[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Measured seconds and CAWL's prediction: of one write, or means over several; counted from 1."""
+
+    first: int
+    last: int
+    measured_s: float
+    cawl_s: float
+
+    @property
+    def operation(self) -> str:
+        """Name of its row: "write 7", or "writes 1-25"."""
+        return f"write {self.first}" if self.first == self.last else f"writes {self.first}-{self.last}"
+
+    @property
+    def middle(self) -> float:
+        """The write in the middle."""
+        return (self.first + self.last) / 2
+
+
+@cache
+def all_series() -> dict[str, Series]:
+    """Give all series by name, in the order of the paper's figures."""
+    return {row["series_id"]: _series(row) for row in _rows("series.csv")}
+
+
+@cache
+def shipped_points() -> dict[str, tuple[Point, ...]]:
+    """Give the shipped means over blocks of writes, by series."""
+    points: dict[str, list[Point]] = defaultdict(list)
+    for row in _rows("blocks.csv"):
+        points[row["series_id"]].append(
+            Point(
+                int(row["first_write"]),
+                int(row["last_write"]),
+                float(row["measured_s"]),
+                float(row["cawl_s"]),
+            )
+        )
+    return {name: tuple(of_series) for name, of_series in points.items()}
+
+
+def parameters(group: str) -> list[str]:
+    """Name the values in which the machine of a group differs from others of the same hardware."""
+    from pagecast.api import machine_path
+
+    table = tomllib.loads(machine_path(MACHINES[group]).read_text(encoding="utf-8"))
+    return list(_leaves({name: value for name, value in table.items() if isinstance(value, dict)}))
+
+
+def _leaves(table: Mapping[str, object], prefix: str = "") -> Iterator[str]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
+
+
+def _series(row: Mapping[str, str]) -> Series:
+    return Series(
+        name=row["series_id"],
+        host=row["host"],
+        group=row["group"],
+        open_flags=row["open_flags"],
+        io_method=row["io_method"],
+        access=row["access"],
+        pause_s=float(row["pause_s"]),
+        libc_buffer_bytes=_number(row["libc_buffer_bytes"]),
+        chunk_bytes=_number(row["chunk_bytes"]),
+        size_min_bytes=_number(row["size_min_bytes"]),
+        writes=int(row["writes"]),
+        flush_start_write=_number(row["flush_start_write"]),
+        throttled_write=_number(row["throttled_write"]),
+    )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text else None
+
+
+def _rows(name: str) -> Iterable[dict[str, str]]:
+    with (HERE / name).open(newline="", encoding="utf-8") as file:
+        yield from csv.DictReader(file)

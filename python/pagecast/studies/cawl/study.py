@@ -1,0 +1,171 @@
+"""Forecast the measured series of writes and hold the forecasts against them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pagecast.errors import StudyError
+from pagecast.studies import Progress
+from pagecast.studies.cawl import recordings
+from pagecast.studies.cawl.forecast import SeriesRun, Simulate, run_series, simulate_series
+from pagecast.studies.cawl.rows import Points, rows
+from pagecast.studies.cawl.series import EXPERIMENTS, MODELS, Series, all_series, shipped_points
+from pagecast.studies.comparison import Row, to_json
+from pagecast.studies.provenance import check_seeds, provenance
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["CawlOutcome", "run"]
+
+SOURCE: Final = (
+    "Gholami, Schintke: CAWL: A Cache-aware Write Performance Model of Linux Systems, 2023; "
+    "data: github.com/gongotar/iomodel at c1671d2e"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CawlOutcome:
+    """What came out: a `SeriesRun` per series and model, and the rows.
+
+    `points` are the measured times, of each write with ``--data`` (`is_full`), else of blocks of writes.
+    """
+
+    experiments: tuple[str, ...]
+    models: tuple[str, ...]
+    overrides: tuple[str, ...]
+    runs: tuple[SeriesRun, ...]
+    points: Points
+    is_full: bool
+    rows: tuple[Row, ...]
+    left_out: tuple[str, ...]
+    provenance: dict[str, object]
+
+    def to_json(self) -> dict[str, object]:
+        """Give the rows, their summary and the provenance."""
+        return to_json(self.rows, self.provenance)
+
+    def print_to(self, console: "Console") -> None:
+        """Print the tables for a reader at a terminal."""
+        from pagecast.studies.cawl.terminal import print_outcome
+
+        print_outcome(self, console)
+
+    def write_report(self, path: Path) -> None:
+        """Write one self-contained HTML file; needs matplotlib and jinja2."""
+        from pagecast.report import write
+        from pagecast.studies.cawl.report import build
+
+        write(build(self), path)
+
+    @property
+    def series(self) -> list[Series]:
+        """The series that were forecast, each once."""
+        return list({run.series.name: run.series for run in self.runs}.values())
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """The machines that were simulated."""
+        return tuple(dict.fromkeys(run.machine for run in self.runs))
+
+
+def run(
+    *,
+    experiments: Sequence[str] = (),
+    models: Sequence[str] = (),
+    machine: str | None = None,
+    data: Path | None = None,
+    seeds: int | None = None,
+    overrides: Sequence[str] = (),
+    command: str = "",
+    progress: Progress | None = None,
+    simulate: Simulate = simulate_series,
+) -> CawlOutcome:
+    """Forecast the series and compare.
+
+    Parameters
+    ----------
+    experiments : sequence of str
+        "buffered" and "other"; nothing means both.
+    models : sequence of str
+        Nothing means `MODELS`.
+    machine : str, optional
+        A shipped machine or a machine file for all series; by default each has that of its group.
+    data : Path, optional
+        Folder with the full recordings; without it, rows are means over blocks of writes.
+    seeds : int, optional
+        Only 1: nothing here is random.
+    overrides : sequence of str
+        ``key=value`` for every machine and model, such as ``machine.vm.dirty_ratio=10``.
+    command : str
+        What the report names as the command that made it.
+    progress : callable, optional
+    simulate : callable, optional
+        How a series is forecast; tests put their own in its place.
+
+    Returns
+    -------
+    CawlOutcome
+
+    Raises
+    ------
+    StudyError
+        An experiment or the recordings are not there.
+    ScenarioError
+        The machine or an override cannot be understood.
+    """
+    check_seeds("cawl", seeds)
+    unknown = [name for name in experiments if name not in EXPERIMENTS]
+    if unknown:
+        raise StudyError(f"cawl has no experiment {unknown[0]!r}; it has {', '.join(EXPERIMENTS)}")
+    chosen = tuple(name for name in EXPERIMENTS if name in experiments or not experiments)
+    models = tuple(dict.fromkeys(models)) or MODELS
+    points: Points = recordings.points(data) if data else shipped_points()
+    tell = progress or (lambda fraction, what: None)
+    asked = [each for each in all_series().values() if each.experiment in chosen and each.name in points]
+    plan = [(each, model) for each in asked if each.is_buffered for model in models]
+    runs = []
+    for done, (each, model) in enumerate(plan):
+        tell(done / len(plan), f"{each.name}, {model}")
+        runs.append(run_series(each, model=model, machine=machine, overrides=overrides, simulate=simulate))
+    tell(1.0, "")
+    left_out = tuple(_left_out(asked, points, chosen, is_full=data is not None))
+    return CawlOutcome(
+        experiments=chosen,
+        models=models,
+        overrides=tuple(overrides),
+        runs=tuple(runs),
+        points=points,
+        is_full=data is not None,
+        rows=tuple(rows(runs, points)),
+        left_out=left_out,
+        provenance=provenance(
+            "cawl",
+            source=SOURCE,
+            command=command,
+            machines={(each.series.experiment, each.machine): each.machine_hash for each in runs},
+            seeds=1,
+            overrides=overrides,
+            data=data,
+            left_out=left_out,
+        ),
+    )
+
+
+def _left_out(
+    asked: Sequence[Series], points: Points, chosen: Sequence[str], *, is_full: bool
+) -> Iterator[str]:
+    synchronous = [each.name for each in asked if not each.is_buffered]
+    if synchronous:
+        yield (
+            f"{len(synchronous)} series written with O_SYNC or O_DIRECT, which a scenario cannot say yet: "
+            f"{', '.join(synchronous)}"
+        )
+    missing = [
+        name for name, each in all_series().items() if each.experiment in chosen and name not in points
+    ]
+    if missing:
+        yield f"series that are not in the recordings: {', '.join(missing)}"
+    if not is_full:
+        yield "single writes, which need --data; rows are means over several"

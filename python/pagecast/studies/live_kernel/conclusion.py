@@ -1,0 +1,67 @@
+"""What came out, in a few sentences."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pagecast.studies.comparison import Row, judged, main_model
+from pagecast.studies.live_kernel.levels import DirtyLevel
+
+if TYPE_CHECKING:
+    from pagecast.studies.live_kernel.study import LiveKernelOutcome
+
+__all__ = ["conclusion"]
+
+TOTAL_TOLERANCE = 0.10
+"""How far the total time of a case may be off."""
+
+
+def conclusion(outcome: "LiveKernelOutcome") -> tuple[str, ...]:
+    """Say how many cases are close, and how often dirty memory and cached files are.
+
+    Parameters
+    ----------
+    outcome : LiveKernelOutcome
+
+    Returns
+    -------
+    tuple of str
+        A sentence each.
+    """
+    model = main_model(outcome.models)
+    totals = [row for row in judged(outcome.rows) if row.operation == "total"]
+    sentences = [_totals(totals, model)]
+    if rivals := [_totals(totals, name) for name in outcome.models if name != model]:
+        sentences += rivals
+    return (*sentences, *_levels(outcome, model))
+
+
+def _totals(rows: list[Row], model: str) -> str:
+    cases: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.model == model:
+            cases.setdefault((row.experiment, row.case), []).append(row)
+    errors = {
+        key: sum(row.forecast_s for row in of) / sum(row.measured_s for row in of) - 1
+        for key, of in cases.items()
+    }
+    if not errors:
+        return f"No judged case was forecast under {model}."
+    close = sum(abs(error) <= TOTAL_TOLERANCE for error in errors.values())
+    (platform, case), worst = max(errors.items(), key=lambda item: abs(item[1]))
+    return (
+        f"{model} forecasts the total time of {close} of {len(errors)} judged cases within 10 %; "
+        f"the worst is {case} on {platform} with {100 * worst:+.0f} %."
+    )
+
+
+def _levels(outcome: "LiveKernelOutcome", model: str) -> Iterator[str]:
+    from pagecast.studies.live_kernel.calibration import CASE
+
+    if dirty := [level for level in outcome.dirty if level.model == model and level.case != CASE]:
+        yield (
+            f"Its dirty memory is within 10 % of the limit at {100 * DirtyLevel.share_of(dirty):.1f} % "
+            "of the samples."
+        )
+    if cached := [file for file in outcome.cached if file.model == model and file.case != CASE]:
+        close = sum(file.is_within for file in cached)
+        yield f"Of {len(cached)} looks at what is cached of a file, {close} are within 5 % of the memory."

@@ -1,0 +1,201 @@
+"""Simulate a case as it was repeated, and take out of the result what was also measured."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagecast.errors import StudyError
+from pagecast.studies.live_kernel.case import Case
+from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel, deviation
+from pagecast.studies.live_kernel.program import MAIN, Program, translate
+from pagecast.studies.live_kernel.recordings import KIB, Recording
+from pagecast.studies.machines import described
+
+if TYPE_CHECKING:
+    from pagecast import Machine, Result
+
+__all__ = ["CaseRun", "Simulate", "initial_state", "memory_bytes", "mount_of", "run_case", "simulate_case"]
+
+Simulate = Callable[..., "Result"]
+"""Like `simulate_case`; tests put their own in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRun:
+    """One repetition of a case under one model.
+
+    `seconds` are those in system calls, by process and phase. Times of `level_time_s` count as those of the
+    recording do: the first mark is at the same moment.
+    """
+
+    platform: str
+    recording: Recording
+    model: str
+    machine: str
+    seconds: dict[tuple[str, str], float]
+    level_time_s: NDArray[np.float64]
+    level_bytes: NDArray[np.float64]
+    cached: tuple[CachedFile, ...]
+    machine_hash: str
+
+    @property
+    def total_s(self) -> float:
+        """Seconds in system calls of the case's own process, and in waiting for others."""
+        return sum(time_s for (process, _), time_s in self.seconds.items() if process == MAIN)
+
+    def dirty(self) -> DirtyLevel | None:
+        """Hold the forecast dirty memory against the samples; None if there are none."""
+        from pagecast.result import is_modelled
+
+        levels = self.recording.levels
+        if levels is None or not is_modelled(self.model, "dirty"):
+            return None
+        last = max(call.end_s for call in self.recording.calls)
+        inside = (levels.time_s >= self.recording.first_mark_s) & (levels.time_s <= last)
+        if not inside.any():
+            return None
+        away = deviation(
+            levels.time_s[inside], levels.dirty_bytes[inside], self.level_time_s, self.level_bytes
+        )
+        return DirtyLevel(
+            self.platform,
+            self.recording.case,
+            self.recording.repetition,
+            self.model,
+            away / levels.limit_bytes[inside],
+        )
+
+
+def mount_of(machine: "Machine") -> str:
+    """Find where the disk of a machine is mounted; the first mount of a disk, if there are several."""
+    mounts = described(machine).get("mount", {})
+    found = [path for path, mount in mounts.items() if "disk" in mount]
+    if not found:
+        raise StudyError('the machine has no mount of a disk; add [mount."/data"] with disk = "NAME"')
+    return str(found[0])
+
+
+def memory_bytes(machine: "Machine") -> int:
+    """Give the size of a machine's memory."""
+    import pagecast as pc
+
+    nothing = pc.Scenario(machine, processes={"none": [pc.sleep(0.0)]})
+    return int(pc.simulate(nothing, model="no-cache").timeline["free_bytes"][0])
+
+
+def initial_state(recording: Recording) -> dict[str, str]:
+    """Give what the kernel had learnt of the disk, as options of the model `kernel`."""
+    known = {
+        "write_bandwidth": recording.write_bandwidth_bytes_per_s,
+        "dirty_ratelimit": recording.dirty_ratelimit_bytes_per_s,
+    }
+    return {name: f"{rate / KIB:.0f} KiB/s" for name, rate in known.items() if rate}
+
+
+def simulate_case(
+    program: Program, *, machine: "Machine", model: str, options: Mapping[str, str]
+) -> "Result":
+    """Simulate the processes of a case; residency of files is noted after each operation."""
+    import pagecast as pc
+
+    scenario = pc.Scenario(machine, processes=program.operations())
+    return pc.simulate(scenario, model=model, options=options, residency="operation")
+
+
+def run_case(
+    case: Case,
+    recording: Recording,
+    *,
+    platform: str,
+    model: str,
+    machine_name: str,
+    machine: "Machine",
+    options: Mapping[str, str],
+    simulate: Simulate = simulate_case,
+) -> CaseRun:
+    """Forecast one repetition of a case.
+
+    Parameters
+    ----------
+    case : Case
+    recording : Recording
+    platform : str
+    model : str
+    machine_name : str
+        What rows call the machine.
+    machine : Machine
+    options : mapping of str
+        Of the model.
+    simulate : callable
+        Like `simulate_case`.
+
+    Returns
+    -------
+    CaseRun
+
+    Raises
+    ------
+    UnsupportedError
+        The case does what cannot be forecast.
+    """
+    program = translate(case, mount=mount_of(machine), stat_s=recording.stat_seconds())
+    result = simulate(program, machine=machine, model=model, options=options)
+    first_s, seconds = _times(program, result)
+    timeline = result.timeline
+    return CaseRun(
+        platform=platform,
+        recording=recording,
+        model=model,
+        machine=machine_name,
+        seconds=seconds,
+        level_time_s=timeline["time_s"] - first_s + recording.first_mark_s,
+        level_bytes=timeline["dirty_bytes"].astype(np.float64),
+        cached=tuple(_cached(program, result, platform, recording, memory_bytes(machine))),
+        machine_hash=result.machine_hash,
+    )
+
+
+def _times(program: Program, result: "Result") -> tuple[float, dict[tuple[str, str], float]]:
+    """Give when the set-up was over, and the seconds in system calls by recorded process and phase."""
+    seconds: dict[tuple[str, str], float] = defaultdict(float)
+    starts = []
+    columns = (result.operations[name] for name in ("process", "index", "start_s", "duration_s"))
+    for process, index, start_s, duration_s in zip(*columns, strict=True):
+        planned = program.processes[process][index]
+        if planned.phase is None:
+            continue
+        starts.append(float(start_s))
+        if planned.is_timed:
+            seconds[program.recorded_name[process], planned.phase] += float(duration_s)
+    return min(starts, default=0.0), dict(seconds)
+
+
+def _cached(
+    program: Program, result: "Result", platform: str, recording: Recording, memory: int
+) -> Iterator[CachedFile]:
+    """Put what was found at each `stat` beside what is forecast after the operation that stands for it."""
+    from pagecast.result import is_modelled
+
+    if not is_modelled(result.model, "cached"):
+        return
+    columns = (result.files[name] for name in ("process", "index", "path", "cached_bytes"))
+    forecast = {
+        (process, int(index), path): int(cached)
+        for process, index, path, cached in zip(*columns, strict=True)
+    }
+    looks = defaultdict(list)
+    for look in recording.looks:
+        looks[look.process, look.label, look.file].append(look.cached_bytes)
+    for stat in program.stats:
+        recorded = program.recorded_name[stat.process]
+        found = looks[recorded, stat.label, stat.file]
+        key = (stat.process, stat.index, program.processes[stat.process][stat.index].operation.path or "")
+        if found and key in forecast:
+            yield CachedFile(
+                platform, recording.case, recording.repetition, recorded, stat.label, stat.file,
+                result.model, found.pop(0), forecast[key], memory,
+            )  # fmt: skip

@@ -1,0 +1,267 @@
+"""What was recorded of the cases: a folder for each platform, read from the folder that ``--data`` names."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagecast.errors import StudyError
+from pagecast.studies.live_kernel.case import Case, read_case
+from pagecast.studies.live_kernel.program import MAIN, WHOLE_CASE
+from pagecast.studies.recorded import find, records
+
+__all__ = ["Call", "Levels", "Look", "Platform", "Recording", "platforms"]
+
+PAGE_BYTES: Final = 4096
+KIB: Final = 1024
+
+_NOT_TIMED: Final = ("mark", "sleep", "spin", "stat", "proc", "endproc")
+"""Rows that are no input or output."""
+
+_Key = tuple[str, int]
+_Record = TypeVar("_Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One row of ``io.csv``: a system call, or several in a row; for a mark, `file` is its label."""
+
+    process: str
+    start_s: float
+    kind: str
+    file: str
+    bytes: int
+    duration_s: float
+    calls: int
+
+    @property
+    def end_s(self) -> float:
+        """When it returned."""
+        return self.start_s + self.duration_s
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One row of ``cache.csv``: what was cached of a file, seen from `process` after a step `stat`."""
+
+    process: str
+    time_s: float
+    label: str
+    file: str
+    cached_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Samples of ``mem.csv``, arrays of one length; dirty counts pages under writeback too."""
+
+    time_s: NDArray[np.float64]
+    dirty_bytes: NDArray[np.float64]
+    limit_bytes: NDArray[np.float64]
+    bandwidth_bytes_per_s: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One repetition of a case.
+
+    `levels` is None where memory was not recorded. `write_bandwidth_bytes_per_s` and
+    `dirty_ratelimit_bytes_per_s` are what the kernel had learnt of the disk before, as far as it is known.
+    """
+
+    case: str
+    repetition: int
+    calls: tuple[Call, ...]
+    looks: tuple[Look, ...]
+    levels: Levels | None
+    write_bandwidth_bytes_per_s: float | None
+    dirty_ratelimit_bytes_per_s: float | None
+
+    @property
+    def first_mark_s(self) -> float:
+        """When the set-up was over; 0 if there is no mark."""
+        return min((call.start_s for call in self.calls if call.kind == "mark"), default=0.0)
+
+    def phases(self) -> dict[tuple[str, str], float]:
+        """Give the seconds in system calls by process and phase, without the set-up.
+
+        A process that was started inside a phase belongs to it until its own first mark.
+        """
+        seconds: dict[tuple[str, str], float] = defaultdict(float)
+        for process, phase, time_s in self._timed():
+            if phase is not None:
+                seconds[process, phase] += time_s
+        return dict(seconds)
+
+    def total_s(self) -> float:
+        """Give the seconds that the case's own process spent in system calls and in waiting for others."""
+        return sum(time_s for (process, _), time_s in self.phases().items() if process == MAIN)
+
+    def stat_seconds(self) -> dict[str, list[float]]:
+        """Give how long each look at the cache took, by process: the time since the call before it."""
+        seconds: dict[str, list[float]] = defaultdict(list)
+        for process in dict.fromkeys(look.process for look in self.looks):
+            ends = sorted(call.end_s for call in self.calls if call.process == process)
+            before = 0.0
+            for look in (look for look in self.looks if look.process == process):
+                last = max((end for end in ends if end <= look.time_s), default=look.time_s)
+                seconds[process].append(max(look.time_s - max(last, before), 0.0))
+                before = look.time_s
+        return dict(seconds)
+
+    def _timed(self) -> Iterator[tuple[str, str | None, float]]:
+        """Give each timed call with its process and phase; waiting for processes counts as a call."""
+        has_marks = any(call.kind == "mark" for call in self.calls)
+        start: str | None = None if has_marks else WHOLE_CASE
+        by_process: dict[str, list[Call]] = defaultdict(list)
+        for call in self.calls:
+            by_process[call.process].append(call)
+        marks = [(call.start_s, call.file) for call in by_process[MAIN] if call.kind == "mark"]
+        for process, calls in by_process.items():
+            phase = start
+            if process != MAIN:
+                phase = next((label for time, label in reversed(marks) if time <= calls[0].start_s), start)
+            for call in calls:
+                if call.kind == "mark":
+                    phase = call.file
+                elif call.kind not in _NOT_TIMED:
+                    yield process, phase, call.duration_s
+        if not any(call.kind == "wait" for call in by_process[MAIN]):
+            yield from self._waits(by_process, start)
+
+    def _waits(
+        self, by_process: Mapping[str, list[Call]], phase: str | None
+    ) -> Iterator[tuple[str, str | None, float]]:
+        """Find where the case's own process did nothing until another process ended."""
+        ends = sorted(calls[-1].end_s for name, calls in by_process.items() if name != MAIN)
+        last = 0.0
+        for call in [*by_process[MAIN], None]:
+            until = float("inf") if call is None else call.start_s
+            inside = [end for end in ends if last < end <= until]
+            if inside and (call is None or call.kind not in ("sleep", "spin")):
+                yield MAIN, phase, max(inside) - last
+            if call is not None:
+                phase = call.file if call.kind == "mark" else phase
+                last = max(last, call.end_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """A platform: its name, its cases by name, and their repetitions.
+
+    `unknown` are cases that were recorded, but whose steps are not there.
+    """
+
+    name: str
+    cases: dict[str, Case]
+    recordings: tuple[Recording, ...]
+    unknown: tuple[str, ...]
+
+
+def platforms(folder: Path) -> list[Platform]:
+    """Read the platforms of a folder, or the one that the folder itself is.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds folders with ``cases/*.pct`` and ``io.csv.gz``; README.md says what else is read.
+
+    Returns
+    -------
+    list of Platform
+        By name.
+
+    Raises
+    ------
+    StudyError
+        There is no platform in the folder, or a file cannot be understood.
+    """
+    candidates = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
+    found = [path for path in candidates if (path / "cases").is_dir() and find(path, "io")]
+    if not found:
+        raise StudyError(
+            f"{folder}: no platform in it; --data wants a folder of folders with cases/*.pct and io.csv.gz, "
+            "as the study's README describes"
+        )
+    return [_platform(path) for path in found]
+
+
+def _platform(folder: Path) -> Platform:
+    cases = {path.stem: read_case(path) for path in sorted((folder / "cases").glob("*.pct"))}
+    calls = _by_case(folder, "io", _call)
+    looks = _by_case(folder, "cache", _look)
+    samples = _by_case(folder, "mem", _sample)
+    limits = _by_case(folder, "bdi_dirty_ratelimit", _rate_limit)
+    return Platform(
+        name=folder.resolve().name,
+        cases=cases,
+        recordings=tuple(
+            _recording(key, of_case, looks.get(key, []), samples.get(key, []), limits.get(key, []))
+            for key, of_case in sorted(calls.items())
+            if key[0] in cases
+        ),
+        unknown=tuple(sorted({case for case, _ in calls if case not in cases})),
+    )
+
+
+def _recording(
+    key: _Key,
+    calls: list[Call],
+    looks: list[Look],
+    samples: list[tuple[float, ...]],
+    limits: list[tuple[float, float]],
+) -> Recording:
+    levels = Levels(*np.array(samples).T) if samples else None
+    bandwidth, rate_limit = limits[0] if limits else (None, None)
+    if levels is not None:
+        # The estimate from before the case, where the kernel showed it; the trace begins later.
+        learnt = levels.bandwidth_bytes_per_s[levels.bandwidth_bytes_per_s > 0]
+        bandwidth = float(learnt[0]) if len(learnt) else bandwidth
+    return Recording(
+        case=key[0],
+        repetition=key[1],
+        calls=tuple(sorted(calls, key=lambda call: call.start_s)),
+        looks=tuple(looks),
+        levels=levels,
+        write_bandwidth_bytes_per_s=bandwidth,
+        dirty_ratelimit_bytes_per_s=rate_limit,
+    )
+
+
+def _by_case(folder: Path, name: str, read: Callable[[dict[str, str]], _Record]) -> dict[_Key, list[_Record]]:
+    found: dict[_Key, list[_Record]] = defaultdict(list)
+    if (path := find(folder, name)) is not None:
+        for key, record in records(path, lambda row: ((row["case"], int(row["rep"])), read(row))):
+            found[key].append(record)
+    return found
+
+
+def _call(row: dict[str, str]) -> Call:
+    return Call(
+        row["proc"],
+        float(row["t_start_s"]),
+        row["op"],
+        row["file"],
+        int(row["bytes"]),
+        float(row["duration_s"]),
+        int(row.get("calls") or 1),
+    )
+
+
+def _look(row: dict[str, str]) -> Look:
+    return Look(row["proc"], float(row["t_s"]), row["label"], row["file"], int(row["cached_bytes"]))
+
+
+def _sample(row: dict[str, str]) -> tuple[float, ...]:
+    dirty = float(row["Dirty_kB"]) + float(row["Writeback_kB"])
+    bandwidth = float(row.get("BdiWriteBandwidth_kBps") or 0)
+    limit = float(row["nr_dirty_threshold"])
+    return float(row["t_s"]), dirty * KIB, limit * PAGE_BYTES, bandwidth * KIB
+
+
+def _rate_limit(row: dict[str, str]) -> tuple[float, float]:
+    return float(row["write_bw"]) * KIB, float(row["dirty_ratelimit"]) * KIB

@@ -1,0 +1,73 @@
+"""The study as a report: dirty memory drawn, times, levels and errors, and the inputs."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from pagecast.report.document import Figure, Report, Section
+from pagecast.report.svg import to_svg
+from pagecast.studies.live_kernel.conclusion import conclusion
+from pagecast.studies.live_kernel.figures import draw
+from pagecast.studies.live_kernel.results import (
+    cached_table,
+    costs_table,
+    dirty_table,
+    summary_table,
+    times_table,
+)
+from pagecast.studies.provenance import facts
+
+if TYPE_CHECKING:
+    from pagecast.studies.live_kernel.study import LiveKernelOutcome
+
+__all__ = ["build"]
+
+LEAD: Final = (
+    "Cases recorded call by call on live Linux kernels, forecast as they were repeated. What copying costs "
+    "was calibrated on one case of each platform, which is not judged; the disk's rates are those of the "
+    "machine file."
+)
+
+CAPTION: Final = (
+    "Dirty memory and memory under writeback, first repetition of each case. Points are samples of every "
+    "100 ms, the dotted line is the first mark: what is before it is set-up. Lines are forecasts."
+)
+
+PITFALLS: Final = (
+    "What the kernel has learnt of a disk outlives a case: a throttled write differs by 6 to 7 % between "
+    "repetitions. Its state before each repetition is an input of the model kernel.",
+    "How long looking at the page cache took is taken from the recording, as the kernel writes meanwhile.",
+    "Removing a file and dropping the page cache take time that no forecast has.",
+)
+
+
+def build(outcome: "LiveKernelOutcome") -> Report:
+    """Put the report together.
+
+    Parameters
+    ----------
+    outcome : LiveKernelOutcome
+
+    Returns
+    -------
+    Report
+    """
+    return Report(
+        title="Live kernels: forecast and measured",
+        lead=LEAD,
+        conclusion=conclusion(outcome),
+        facts=facts(outcome.provenance, outcome.models),
+        sections=tuple(_sections(outcome)),
+    )
+
+
+def _sections(outcome: "LiveKernelOutcome") -> Iterator[Section]:
+    found = (summary_table(outcome), dirty_table(outcome), cached_table(outcome), costs_table(outcome))
+    yield Section("Errors at a glance", tables=[table for table in found if table is not None and table.rows])
+    for number, platform in enumerate(outcome.platforms):
+        drawn = draw(outcome, platform)
+        figures = (
+            [] if drawn is None else [Figure(platform, to_svg(drawn, name=f"platform-{number}"), CAPTION)]
+        )
+        yield Section(platform, figures=figures, tables=[times_table(outcome, platform)])
+    left_out = [f"Left out: {line}." for line in outcome.left_out]
+    yield Section("What to beware of", text=[*PITFALLS, *left_out])

@@ -1,0 +1,132 @@
+"""The tables of the study, for the terminal and the report: times, dirty memory, cached files, costs."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pagecast.report.document import Table
+from pagecast.studies import tables
+from pagecast.studies.comparison import Row
+from pagecast.studies.live_kernel.levels import DirtyLevel
+from pagecast.studies.tables import percent, signed_percent
+
+if TYPE_CHECKING:
+    from pagecast.studies.live_kernel.study import LiveKernelOutcome
+
+__all__ = ["cached_table", "costs_table", "dirty_table", "summary_table", "times_table"]
+
+
+def summary_table(outcome: "LiveKernelOutcome") -> Table:
+    """Make the table of errors of each platform and model."""
+    return tables.summary_table(
+        outcome.platforms,
+        outcome.rows,
+        title="Absolute error of time in system calls, in %",
+        case="with all its repetitions",
+    )
+
+
+def times_table(outcome: "LiveKernelOutcome", platform: str) -> Table:
+    """Make the table of measured and forecast times: means over the repetitions."""
+    rows = [row for row in outcome.rows if row.experiment == platform]
+    points: dict[tuple[str, str], dict[str, list[Row]]] = {}
+    for row in rows:
+        name = f"{row.operation} of {row.process}" if row.process else row.operation
+        points.setdefault((row.case, name), {}).setdefault(row.model, []).append(row)
+    lines: list[Sequence[str] | None] = []
+    last = ""
+    for (case, operation), by_model in points.items():
+        if lines and case != last:
+            lines.append(None)
+        first = next(iter(by_model.values()))
+        measured = [row.measured_s for row in first]
+        mark = "*" if first[0].role == "calibration" else ""
+        spread = (max(measured) - min(measured)) / float(np.mean(measured))
+        cells = [cell for model in outcome.models for cell in _forecast(by_model.get(model, []))]
+        label = "" if case == last else f"{case}{mark}"
+        lines.append((label, operation, f"{np.mean(measured):.2f}", percent(spread), *cells))
+        last = case
+    models = [name for model in outcome.models for name in (model.replace("-", "-\n"), "%")]
+    return Table(
+        title=f"{platform}: seconds in system calls, and error in %",
+        columns=("case", "phase", "measured", "±%", *models),
+        rows=lines,
+        text_columns=2,
+        note="Means over the repetitions; ±%: (greatest - least) / mean of the measured times. total: of the "
+        "case's own process with waiting for others; phases that took over 0.5 s. The set-up before the "
+        "first mark, sleeping and computing are not counted. * The platform was calibrated on this case.",
+    )
+
+
+def _forecast(rows: Sequence[Row]) -> tuple[str, str]:
+    if not rows:
+        return "", ""
+    forecast = float(np.mean([row.forecast_s for row in rows]))
+    measured = float(np.mean([row.measured_s for row in rows]))
+    return f"{forecast:.2f}", f"{100 * (forecast / measured - 1):+.0f}"
+
+
+def dirty_table(outcome: "LiveKernelOutcome") -> Table | None:
+    """Make the table of dirty memory, if any model knows it."""
+    groups: dict[tuple[str, str, str], list[DirtyLevel]] = {}
+    for level in outcome.dirty:
+        groups.setdefault((level.experiment, level.case, level.model), []).append(level)
+    if not groups:
+        return None
+    lines = [
+        (*key, percent(DirtyLevel.share_of(levels)), *_deviations(levels)) for key, levels in groups.items()
+    ]
+    return Table(
+        title="Dirty memory: samples within 10 % of the limit, in %; deviations in % of the limit",
+        columns=("platform", "case", "model", "within", "mean", "greatest", "samples"),
+        rows=lines,
+        text_columns=3,
+        note="Dirty and under writeback, every 100 ms after the first mark, all repetitions. A sample "
+        "deviates by what it lies outside of the range of the forecast within 0.2 s.",
+    )
+
+
+def _deviations(levels: Iterable[DirtyLevel]) -> tuple[str, str, str]:
+    away = np.concatenate([level.deviations for level in levels])
+    return percent(float(away.mean())), percent(float(away.max())), str(len(away))
+
+
+def cached_table(outcome: "LiveKernelOutcome") -> Table | None:
+    """Make the table of cached bytes of files, if any model knows them."""
+    groups: dict[tuple[str, str, str], list[float]] = {}
+    for file in outcome.cached:
+        groups.setdefault((file.experiment, file.case, file.model), []).append(file.deviation)
+    if not groups:
+        return None
+    within: dict[tuple[str, str, str], list[bool]] = {}
+    for file in outcome.cached:
+        within.setdefault((file.experiment, file.case, file.model), []).append(file.is_within)
+    return Table(
+        title="Cached files: looks within 5 % of the memory, in %; deviations in % of the memory",
+        columns=("platform", "case", "model", "within", "least", "greatest", "looks"),
+        rows=[
+            (
+                *key,
+                percent(sum(within[key]) / len(within[key])),
+                signed_percent(min(deviations)),
+                signed_percent(max(deviations)),
+                str(len(deviations)),
+            )
+            for key, deviations in groups.items()
+        ],
+        text_columns=3,
+        note="After each step `stat`: bytes of the file in the page cache, forecast less found.",
+    )
+
+
+def costs_table(outcome: "LiveKernelOutcome") -> Table:
+    """Make the table of what was calibrated on each platform."""
+    found = {name: costs.values() for name, costs in outcome.costs.items() if costs is not None}
+    keys = list(dict.fromkeys(key for values in found.values() for key in values))
+    return Table(
+        title="Costs calibrated on m_memory",
+        columns=("cost", *found),
+        rows=[(key.rpartition(".")[2], *(values[key] for values in found.values())) for key in keys],
+        note="They replace those of the machine file under the model kernel; no other model knows them.",
+    )

@@ -1,0 +1,33 @@
+"""What ``pagecast reproduce live-kernel`` prints: times of each platform, levels, errors."""
+
+from typing import TYPE_CHECKING
+
+from pagecast.report.terminal import print_plain, print_table
+from pagecast.studies.live_kernel.conclusion import conclusion
+from pagecast.studies.live_kernel.results import (
+    cached_table,
+    costs_table,
+    dirty_table,
+    summary_table,
+    times_table,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pagecast.studies.live_kernel.study import LiveKernelOutcome
+
+__all__ = ["print_outcome"]
+
+
+def print_outcome(outcome: "LiveKernelOutcome", console: "Console") -> None:
+    """Print a table per platform, levels of memory, errors, and a conclusion."""
+    print_plain(f"Live kernels on {', '.join(outcome.machines)}", console)
+    tables = [times_table(outcome, platform) for platform in outcome.platforms]
+    for table in (*tables, dirty_table(outcome), cached_table(outcome), costs_table(outcome)):
+        if table is not None and table.rows:
+            print_table(table, console)
+    print_table(summary_table(outcome), console)
+    for line in outcome.left_out:
+        print_plain(f"Left out: {line}.", console, style="dim")
+    print_plain("\n" + "\n".join(conclusion(outcome)), console)

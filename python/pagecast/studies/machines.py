@@ -1,0 +1,83 @@
+"""Machines of a study: named or in a file, with what the command line overrides."""
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pagecast.errors import StudyError
+
+if TYPE_CHECKING:
+    from pagecast import Machine
+
+__all__ = ["as_toml", "described", "load", "model_options"]
+
+_NOTHING_TO_DO: Final = '[[process]]\nname = "none"\ndo = [{ exit = true }]\n'
+
+
+def as_toml(machine: str) -> str:
+    """Give a machine as the value of `from`: a shipped name as it is, a file with its whole path.
+
+    Parameters
+    ----------
+    machine : str
+        A shipped name, or a path (with a slash or ``.toml``).
+
+    Returns
+    -------
+    str
+        Quoted; scenarios look for files beside themselves, so a path must be absolute.
+    """
+    from pagecast.api import shown
+
+    is_file = "/" in machine or machine.endswith(".toml")
+    source = Path(machine).resolve() if is_file else machine
+    if shown(source) != str(source):
+        raise StudyError(f"{shown(source)}: a scenario can only name what is UTF-8; move the machine file")
+    return json.dumps(str(source))
+
+
+def load(
+    machine: str, *, overrides: Sequence[str] = (), values: Mapping[str, str | float] | None = None
+) -> "Machine":
+    """Read a machine and replace some of its values.
+
+    Parameters
+    ----------
+    machine : str
+        As in `as_toml`.
+    overrides : sequence of str
+        ``key=value`` as on the command line, such as ``machine.vm.dirty_ratio=10``; they come last.
+    values : mapping, optional
+        Values by their keys inside the machine: ``{"memory.cost.call": "0.3 us"}``.
+
+    Returns
+    -------
+    Machine
+    """
+    from pagecast import Scenario
+
+    ours = [f"machine.{key}={json.dumps(value)}" for key, value in (values or {}).items()]
+    text = f"[machine]\nfrom = {as_toml(machine)}\n{_NOTHING_TO_DO}"
+    return Scenario.from_toml(text, origin="<study>", set=[*ours, *overrides]).machine
+
+
+def described(machine: "Machine") -> dict[str, Any]:
+    """Give what a machine with one host consists of, as nested tables."""
+    table: dict[str, Any] = tomllib.loads(machine.to_toml())
+    if "machine" not in table:
+        raise StudyError("the machine has several hosts; this study wants one")
+    host: dict[str, Any] = table["machine"]
+    return host
+
+
+def model_options(model: str, overrides: Sequence[str]) -> dict[str, str]:
+    """Pick the options of a model out of overrides, ``model.wrench.chunk=1 GB``."""
+    pairs = (override.partition("=") for override in overrides)
+    prefix = f"model.{model}."
+    return {
+        name.strip().removeprefix(prefix): value.strip().strip("\"'")
+        for name, _, value in pairs
+        if name.strip().startswith(prefix)
+    }

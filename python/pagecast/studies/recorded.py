@@ -1,0 +1,59 @@
+"""Recordings: CSV files, gzipped or not, in a folder that ``--data`` names."""
+
+import csv
+import gzip
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from pagecast.errors import StudyError
+
+__all__ = ["find", "records"]
+
+_Record = TypeVar("_Record")
+
+
+def find(folder: Path, name: str) -> Path | None:
+    """Find a table by its name without endings, ``io.csv.gz`` or ``io.csv`` for "io"."""
+    candidates = (folder / f"{name}.csv.gz", folder / f"{name}.csv")
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def records(path: Path, read: Callable[[dict[str, str]], _Record]) -> list[_Record]:
+    """Read a table row by row.
+
+    Parameters
+    ----------
+    path : Path
+        Ends in ``.gz`` if it is compressed.
+    read : callable
+        Makes a record of a row, whose values are texts by column.
+
+    Returns
+    -------
+    list
+
+    Raises
+    ------
+    StudyError
+        The file cannot be read, or a row does not hold what it should; the message names the line.
+    """
+    return list(_read(path, read))
+
+
+def _read(path: Path, read: Callable[[dict[str, str]], _Record]) -> Iterator[_Record]:
+    line = 1
+    try:
+        with (
+            gzip.open(path, "rt", newline="", encoding="utf-8")
+            if path.suffix == ".gz"
+            else path.open(newline="", encoding="utf-8")
+        ) as file:
+            rows = csv.DictReader(file)
+            for row in rows:
+                line = rows.line_num
+                yield read(row)
+    except KeyError as error:
+        raise StudyError(f"{path}: has no column {error}; the study's README says what it needs") from error
+    except (OSError, EOFError, TypeError, ValueError) as error:
+        raise StudyError(f"{path}:{line}: cannot be read as a recording ({error})") from error

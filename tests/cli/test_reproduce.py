@@ -1,0 +1,86 @@
+"""``pagecast reproduce`` of the studies that take recordings: what is printed, and what is refused."""
+
+import json
+
+import pytest
+
+from pagecast.exit_codes import ExitCode
+from tests.unit.live_kernel.recorder import A_WRITE, M_MEMORY, MACHINE, record
+
+LIVE = ("reproduce", "live-kernel", "--data", "recordings", "--machine", "./tiny.toml")
+
+
+@pytest.fixture
+def recordings(pagecast):
+    """A folder with one platform, and a machine file."""
+    (pagecast.folder / "tiny.toml").write_text(MACHINE)
+    cases = {"m_memory": M_MEMORY, "a_write": A_WRITE}
+    return record(pagecast.folder / "recordings" / "tiny", cases, repetitions=2)
+
+
+def test_reproduce_cawl(pagecast, matches):
+    outcome = pagecast("reproduce", "cawl", "--model", "no-cache", "--model", "endless-cache")
+    assert outcome.code == ExitCode.OK
+    matches(outcome)
+    assert sorted(path.name for path in (pagecast.folder / "cawl").iterdir()) == [
+        "provenance.json",
+        "report.html",
+        "results.json",
+    ]
+
+
+def test_reproduce_cawl_unknown_experiment(pagecast, matches):
+    outcome = pagecast("reproduce", "cawl", "--exp", "1")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_reproduce_cawl_without_recordings(pagecast, matches):
+    outcome = pagecast("reproduce", "cawl", "--data", ".", "--json")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_reproduce_live_kernel(pagecast, recordings, matches):
+    outcome = pagecast(*LIVE, "--model", "wrench", "--model", "no-cache", "--model", "endless-cache")
+    assert outcome.code == ExitCode.OK
+    matches(outcome)
+
+
+def test_reproduce_live_kernel_json(pagecast, recordings):
+    document = json.loads(pagecast(*LIVE, "--model", "wrench", "--json").stdout)
+    assert {*document} == {"schema_version", "provenance", "rows", "summary", "dirty_levels", "cached_files"}
+    assert document["rows"][0] == {
+        "experiment": "tiny", "case": "a_write", "repetition": 1, "process": None, "operation": "total",
+        "model": "wrench", "machine": "./tiny.toml", "role": "judged",
+        "measured_s": pytest.approx(1.329, abs=1e-3), "forecast_s": pytest.approx(1.052, abs=1e-3),
+        "error": pytest.approx(-0.208, abs=1e-3),
+    }  # fmt: skip
+
+
+def test_reproduce_live_kernel_without_data(pagecast, matches):
+    outcome = pagecast("reproduce", "live-kernel")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_reproduce_live_kernel_without_a_machine(pagecast, recordings, matches):
+    outcome = pagecast("reproduce", "live-kernel", "--data", "recordings")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_reproduce_live_kernel_unknown_step(pagecast, recordings, matches):
+    (recordings / "cases" / "a_write.pct").write_text("mark go\nfsnyc 0\n")
+    outcome = pagecast(*LIVE)
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
+def test_reproduce_live_kernel_direct_io_is_left_out(pagecast, recordings):
+    (recordings / "cases" / "a_write.pct").write_text("mark go\nopen 0 MNT/f wctd\n")
+    document = json.loads(pagecast(*LIVE, "--json").stdout)
+    assert document["provenance"]["left_out"] == [
+        "tiny, a_write: line 2 opens /mnt/f with O_DIRECT, which a scenario cannot say"
+    ]
+    assert {row["case"] for row in document["rows"]} == {"m_memory"}

@@ -1,0 +1,201 @@
+"""Random scenarios for `kernel`: one host, memory that fills, limits that bind, disks that several share.
+
+A process owns files of its own; besides, all may read and write over a shared file that is never cut. So sizes are
+known when a program is drawn, and no program fails. Sizes are parts of the memory, so that levels cross thresholds.
+"""
+
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from oracle.kernel.settings import Cost, Vm
+from oracle.machine import Device, Host, Mount
+from oracle.scenario import File, Op, Process, Scenario
+
+MB = 10**6
+KIB = 1 << 10
+MOST_MOVED = 4000 * MB  # by all processes: bounds the time of the oracle
+
+WRITES = ["write", "append", "write", "overwrite"]
+READS = ["read", "read", "read part"]
+THINKS = ["compute", "sleep"]
+CLASSES = {
+    "writes": [*WRITES, *THINKS],
+    "reads": [*READS, "write", "drop_caches", *THINKS],
+    "fsync": [*WRITES, "fsync", "fsync", *THINKS],
+    "cuts": [*WRITES, "unlink", "truncate", "open", *THINKS],
+    "memory": ["write", "append", "read", "read fresh", "alloc", "free", *THINKS],
+    "all": [*WRITES, *READS, *THINKS, "fsync", "unlink", "truncate", "open", "drop_caches", "read fresh", "alloc", "free"],
+}
+
+rates = st.one_of(st.sampled_from([50, 100, 200, 400, 500]), st.integers(50, 500)).map(lambda rate: rate * MB)
+memory_sizes = st.one_of(st.sampled_from([1000, 2000, 4000, 8000]), st.integers(1000, 8000)).map(lambda size: size * MB)
+parts = st.one_of(st.sampled_from([0.01, 0.05, 0.1, 0.2, 0.5]), st.floats(0.002, 0.5))
+calls = st.sampled_from([None, 4 * KIB, 64 * KIB, 1000 * KIB, 10 * MB])
+seconds = st.one_of(st.sampled_from([0.5, 1.0, 5.0, 30.0]), st.integers(1, 20_000).map(lambda ms: ms / 1000))
+
+
+@st.composite
+def disks(draw: st.DrawFn) -> Device:
+    read = draw(rates)
+    return Device(read, draw(st.one_of(st.just(read), rates)), draw(st.sampled_from(["total", "separate", "time"])))
+
+
+@st.composite
+def costs(draw: st.DrawFn) -> Cost:
+    if draw(st.booleans()):
+        return Cost()
+    return Cost(
+        call_s=draw(st.sampled_from([0.0, 1e-6])),
+        page_insert_s=draw(st.sampled_from([0.0, 0.4e-6, 1e-6])),
+        page_lookup_s=draw(st.sampled_from([0.0, 0.1e-6])),
+        fault_s=draw(st.sampled_from([0.0, 0.2e-6])),
+        copy_read_bytes_per_s=draw(st.sampled_from([2e9, 5e9])),
+        copy_write_bytes_per_s=draw(st.sampled_from([2e9, 5e9])),
+        flushing_factor=draw(st.sampled_from([1.0, 1.0, 0.6])),
+    )
+
+
+@st.composite
+def settings(draw: st.DrawFn) -> Vm:
+    if draw(st.booleans()):
+        return Vm()
+    ratio = draw(st.sampled_from([5, 10, 20, 40]))
+    in_bytes = draw(st.booleans())
+    return Vm(
+        dirty_ratio=ratio,
+        dirty_background_ratio=draw(st.sampled_from([ratio // 4 + 1, ratio // 2, ratio])),
+        dirty_bytes=draw(st.sampled_from([200 * MB, 600 * MB])) if in_bytes else 0,
+        dirty_background_bytes=draw(st.sampled_from([50 * MB, 150 * MB])) if in_bytes else 0,
+        dirty_writeback_centisecs=draw(st.sampled_from([100, 500, 700])),
+        dirty_expire_centisecs=draw(st.sampled_from([200, 1000, 3000])),
+        watermark_scale_factor=draw(st.sampled_from([10, 10, 100])),
+    )
+
+
+@dataclass
+class Owned:
+    """What is known while programs are drawn: sizes by path (None: no such file), and what is left of the budgets."""
+
+    sizes: dict[str, int | None]
+    budget: "Budget"
+    kinds: list[str]
+
+    def existing(self) -> list[str]:
+        return [path for path, size in self.sizes.items() if size]
+
+
+@dataclass
+class Budget:
+    memory: int
+    shared: str
+    shared_size: int
+    anonymous: int = field(default=0)
+    moved: int = field(default=0)
+
+    def move(self, size: int) -> bool:
+        """Whether so much may still be read or written."""
+        if self.moved + size > MOST_MOVED:
+            return False
+        self.moved += size
+        return True
+
+    def take(self, size: int) -> bool:
+        """Whether so much anonymous memory may be taken: half of the memory is left to the cache."""
+        if self.anonymous + size > self.memory // 2:
+            return False
+        self.anonymous += size
+        return True
+
+
+@st.composite
+def operations(draw: st.DrawFn, owned: Owned) -> Op:
+    kind, budget = draw(st.sampled_from(owned.kinds)), owned.budget
+    if kind in ("read", "read part", "read fresh", "overwrite", "fsync", "truncate", "unlink") and not owned.existing():
+        kind = "write"
+    size = int(draw(parts) * budget.memory) + draw(st.sampled_from([0, 0, 1]))
+    rest = Op("compute", seconds=draw(seconds))
+    if kind in ("compute", "sleep"):
+        return Op(kind, seconds=draw(seconds))
+    if kind == "drop_caches":
+        return Op(kind)
+    if kind == "alloc":
+        return Op(kind, size=size) if budget.take(size) else rest
+    if kind == "free":
+        return Op(kind, size=draw(st.one_of(st.none(), st.just(size))))
+    call = draw(calls)
+    if kind.endswith("shared"):
+        if kind == "read shared":
+            return Op("read", budget.shared, call_bytes=call) if budget.move(budget.shared_size) else rest
+        size = min(size, budget.shared_size)
+        offset = draw(st.integers(0, budget.shared_size - size))
+        return Op("write", budget.shared, size, offset, call_bytes=call) if size and budget.move(size) else rest
+    path = draw(st.sampled_from(list(owned.sizes) if kind in ("write", "append", "open") else owned.existing()))
+    old = owned.sizes[path] or 0
+    if kind in ("write", "append"):
+        if not budget.move(size):
+            return rest
+        offset = old if kind == "append" else 0
+        owned.sizes[path] = max(old, offset + size)
+        return Op("write", path, size, None if kind == "append" else 0, call_bytes=call)
+    if kind == "overwrite":
+        size = min(size, old)
+        offset = draw(st.integers(0, old - size))
+        return Op("write", path, size, offset, call_bytes=call) if budget.move(size) else rest
+    if kind == "read part":
+        size = min(size, old)
+        offset = draw(st.integers(0, old - size))
+        return Op("read", path, size, offset, call_bytes=call) if budget.move(size) else rest
+    if kind == "read":
+        return Op("read", path, call_bytes=call) if budget.move(old) else rest
+    if kind == "read fresh":
+        if budget.take(old):
+            return Op("read", path, is_fresh=True, call_bytes=call) if budget.move(old) else rest
+        return Op("free")
+    if kind == "open":
+        owned.sizes[path] = 0
+        return Op("open", path, truncates=True)
+    if kind == "truncate":
+        owned.sizes[path] = draw(st.integers(0, old))
+        return Op(kind, path, size=owned.sizes[path])
+    if kind == "unlink":
+        owned.sizes[path] = None
+    return Op(kind, path)
+
+
+@st.composite
+def scenarios(draw: st.DrawFn, kinds: list[str]) -> Scenario:
+    """Draw a scenario whose processes do such operations."""
+    memory = draw(memory_sizes)
+    disk_names = ["ssd"]
+    cost = draw(costs())
+    rate = draw(st.sampled_from([2e9, 4e9, 8e9])) if cost == Cost() else 40e9
+    host = Host(
+        memory,
+        Device(rate, rate),
+        {name: draw(disks()) for name in disk_names},
+        cores=draw(st.sampled_from([4, 16])),
+        vm=draw(settings()),
+        cost=cost,
+    )
+    mounts = {"/data": Mount("machine", disk_names[0]), "/other": Mount("machine", disk_names[-1])}
+    files: dict[str, File] = {}
+    cache_left = memory // 2
+    shared = File(int(draw(parts) * memory), 0)
+    if any(kind.endswith("shared") for kind in kinds):
+        files["/data/shared"] = shared
+    budget = Budget(memory, "/data/shared", shared.size)
+    processes = []
+    for number in range(draw(st.integers(1, 3))):
+        name = f"p{number}"
+        paths = [f"{draw(st.sampled_from(list(mounts)))}/{name}.{kind}" for kind in ("a", "b", "new")]
+        sizes: dict[str, int | None] = dict.fromkeys(paths)
+        for path in paths[:2]:
+            size = int(draw(parts) * memory)
+            cached = min(draw(st.sampled_from([0, size // 2, size])), cache_left)
+            cache_left -= cached
+            files[path], sizes[path] = File(size, cached), size
+        owned = Owned(sizes, budget, kinds)
+        program = tuple(draw(operations(owned)) for _ in range(draw(st.integers(1, 6))))
+        processes.append(Process(name, program, start_s=draw(st.sampled_from([0, 0, 0, 2, 12.5]))))
+    return Scenario({"machine": host}, mounts, files, tuple(processes))

@@ -1,0 +1,124 @@
+"""`kernel`, which works with rates, against the oracle's, which works with units and pauses: they agree within a few per cent.
+
+Each process takes the same time within 2 %, or within 0.2 s, the longest pause. Dirty and written-back bytes together differ by at most 5 % of
+the dirty limit at any time, cached and anonymous bytes by 2 % of the memory; levels may come up to 0.3 s earlier or later.
+
+What the fast one leaves out on purpose, and how the comparison allows for it:
+
+- Jiffies. The kernel rounds pauses down to whole ones; with 250 per second writers are up to 1.6 times faster for some seconds. The oracle
+  gets 1000 per second, and timers that are not put off by the timer wheel.
+- Chunks. The flusher stops at the background limit only at the end of a chunk; which bytes it ends with is chance. While both are
+  below that limit, dirty bytes may differ by a chunk.
+- Memory that kswapd frees beyond the high watermark, because a pass over the lists takes what it finds: one pass more, at most as much as
+  the high watermark, may be missing from the cache.
+- Copying needs no processor: there are more processors than processes.
+- Costs of pages beside a memory whose rate binds: the longer of both counts, and not the sum. The memory is fast where pages cost.
+- A file that others read or write at the same time (`kernel_strategies.CLASSES`).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+import oracle
+from oracle.kernel.policy import Kernel, Sample
+from oracle.kernel.settings import MIB
+from oracle.kernel.zones import Watermarks
+from oracle.scenario import Result as OracleResult
+from oracle.scenario import Scenario
+from oracle.to_toml import to_toml
+from pagecast.result import Result
+from tests.property.kernel_strategies import CLASSES, scenarios
+from tests.property.running import Times, oracle_times, our_times, simulate_text
+
+Levels = npt.NDArray[np.float64]
+
+HOST = "machine"
+HZ = 1000
+UNIT_BYTES = 256 * 1024
+SHIFT_S = 0.3
+LONGEST_PAUSE_S = 0.2
+LEAST_CHUNK_BYTES = 4 * MIB
+
+
+def run_oracle(scenario: Scenario) -> OracleResult:
+    return oracle.run(scenario, "kernel", unit_bytes=UNIT_BYTES, hz=HZ, has_timer_wheel=False)
+
+
+def run_ours(scenario: Scenario) -> Result:
+    return simulate_text(f"{to_toml(scenario)}[machine.kernel]\nhz = {HZ}\n", "kernel")
+
+
+def by_process(times: Times) -> dict[str, tuple[float, float]]:
+    """Give the start and the end of each process."""
+    spans: dict[str, tuple[float, float]] = {}
+    for (process, _), (_, start, end) in times.items():
+        first, last = spans.get(process, (start / 1e9, end / 1e9))
+        spans[process] = (min(first, start / 1e9), max(last, end / 1e9))
+    return spans
+
+
+def sampled(samples: list[Sample], level: Callable[[Sample], int]) -> Levels:
+    return np.array([level(sample) for sample in samples], dtype=np.float64)
+
+
+def distance(ours: Result, name: str, times: Levels, theirs: Levels) -> Levels:
+    """How far the oracle's levels are from ours, at the best shift in time."""
+    timeline = ours.timeline
+    shifted = [
+        np.interp(times + shift, timeline["time_s"], timeline[name].astype(np.float64))
+        for shift in np.linspace(-SHIFT_S, SHIFT_S, 61)
+    ]
+    lowest, highest = np.min(shifted, axis=0), np.max(shifted, axis=0)
+    return np.maximum(np.maximum(lowest - theirs, theirs - highest), 0.0)
+
+
+def assert_within(off: Levels, most: Levels, times: Levels, what: str) -> None:
+    worst = int(np.argmax(off - most))
+    assert off[worst] <= most[worst], (
+        f"{what} differs by {off[worst] / 1e6:.1f} MB at {times[worst]:.1f} s; {most[worst] / 1e6:.1f} MB are allowed"
+    )
+
+
+@given(scenario=st.sampled_from(sorted(CLASSES)).flatmap(lambda name: scenarios(CLASSES[name])))
+def test_kernel_agrees_within_a_few_per_cent(scenario: Scenario) -> None:
+    theirs, ours = run_oracle(scenario), run_ours(scenario)
+    our_spans = by_process(our_times(ours))
+    for process, (start, end) in by_process(oracle_times(theirs)).items():
+        duration = our_spans[process][1] - our_spans[process][0]
+        assert abs(duration - (end - start)) <= max(0.02 * (end - start), LONGEST_PAUSE_S), (
+            f"{process} takes {duration:.3f} s, {end - start:.3f} s in the oracle"
+        )
+    compare_levels(scenario, theirs, ours)
+
+
+def compare_levels(scenario: Scenario, theirs: OracleResult, ours: Result) -> None:
+    assert isinstance(theirs.policy, Kernel)
+    host, end_s = scenario.hosts[HOST], ours.timeline["time_s"][-1]
+    samples = [sample for sample in theirs.policy.samples[HOST] if 0 < sample.time_s <= end_s]
+    if not samples:
+        event("over at once")
+        return
+    times = np.array([sample.time_s for sample in samples])
+    limit = sampled(samples, lambda sample: sample.limit)
+    background = sampled(samples, lambda sample: sample.background)
+    dirty = sampled(samples, lambda sample: sample.dirty + sample.writeback)
+    cached = sampled(samples, lambda sample: sample.cached)
+
+    our_dirty = np.interp(times, ours.timeline["time_s"], ours.timeline["dirty_bytes"].astype(np.float64))
+    below = np.maximum(dirty, our_dirty) < background
+    most = np.where(below, np.maximum(0.05 * limit, limit / 8 + LEAST_CHUNK_BYTES), 0.05 * limit)
+    assert_within(distance(ours, "dirty_bytes", times, dirty), most, times, "dirty")
+
+    off = distance(ours, "cached_bytes", times, cached)
+    most = np.full_like(off, 0.02 * host.memory_bytes)
+    full = cached + sampled(samples, lambda sample: sample.anonymous) > 0.9 * host.memory_bytes
+    most[full] += Watermarks.of(host.memory_bytes, host.vm).high * 4096
+    assert_within(off, most, times, "cached")
+
+    anonymous = sampled(samples, lambda sample: sample.anonymous)
+    off = distance(ours, "anonymous_bytes", times, anonymous)
+    assert_within(off, np.full_like(off, 0.02 * host.memory_bytes), times, "anonymous")

@@ -1,0 +1,154 @@
+"""What steps become: operations, phases, processes, and what cannot be said."""
+
+import pytest
+
+import pagecast as pc
+from pagecast.studies.live_kernel.case import parse
+from pagecast.studies.live_kernel.program import MAIN, UnsupportedError, translate
+
+MIB = 2**20
+
+
+def program(text, **options):
+    return translate(parse(text, name="case", origin="case.pct"), mount="/data", **options)
+
+
+def operations(text, process=MAIN):
+    return program(text).operations()[process]
+
+
+def test_reads_and_writes_keep_offset_size_and_call():
+    found = operations("open 0 MNT/a wc\nwrite 0 4k 2m 1m\nread 0 0 1m 64k")
+    assert found == [
+        pc.open("/data/a", create=True),
+        pc.write("/data/a", offset_bytes=4096, size_bytes=2 * MIB, call_bytes=MIB),
+        pc.read("/data/a", offset_bytes=0, size_bytes=MIB, call_bytes=65536),
+    ]
+
+
+def test_a_position_moves_with_offset_minus_one_only():
+    found = operations("open 0 MNT/a wct\nwrite 0 -1 1m 1m\nwrite 0 0 3m 1m\nwrite 0 -1 1m 1m")
+    assert found[3] == pc.write("/data/a", offset_bytes=MIB, size_bytes=MIB, call_bytes=MIB)
+
+
+def test_opening_again_starts_at_the_beginning():
+    found = operations("open 0 MNT/a wct\nwrite 0 -1 1m 1m\nclose 0\nopen 0 MNT/a r\nread 0 -1 1m 1m")
+    assert found[-1] == pc.read("/data/a", offset_bytes=0, size_bytes=MIB, call_bytes=MIB)
+
+
+def test_reading_stops_at_the_end_of_the_file():
+    text = "open 0 MNT/a wct\nwrite 0 0 3m 1m\nread 0 2m 5m 1m\nread 0 3m 1m 1m"
+    assert operations(text)[2:] == [
+        pc.read("/data/a", offset_bytes=2 * MIB, size_bytes=MIB, call_bytes=MIB),
+    ]
+
+
+def test_truncating_empties_the_file():
+    text = "open 0 MNT/a wct\nwrite 0 0 3m 1m\nclose 0\nopen 0 MNT/a rwt\nread 0 0 1m 1m"
+    assert operations(text)[-1] == pc.open("/data/a", truncate=True)
+
+
+def test_a_call_is_no_larger_than_what_is_written():
+    found = operations("open 0 MNT/a wct\nwrite 0 0 1m 16m")
+    assert found[1] == pc.write("/data/a", size_bytes=MIB, call_bytes=MIB)
+
+
+@pytest.mark.parametrize(("piece", "call"), [("100", 4096), ("4096", 4096), ("10000", 8192), ("1m", MIB)])
+def test_streams_call_with_whole_buffers(piece, call):
+    found = operations(f"open 0 MNT/a wct\nfwrite 0 8m {piece} 4096")
+    assert found[1] == pc.write("/data/a", size_bytes=8 * MIB, call_bytes=call)
+
+
+def test_sync_is_fsync_of_every_file_written_and_not_removed():
+    text = "open 0 MNT/a wct\nopen 1 MNT/b wct\nopen 2 MNT/c wct\n"
+    text += "write 0 0 1m 1m\nwrite 1 0 1m 1m\nunlink MNT/a\nsync"
+    assert operations(text)[-1:] == [pc.fsync("/data/b")]
+
+
+def test_what_happens_to_a_removed_file_is_left_out():
+    text = "open 0 MNT/a wct\nwrite 0 0 1m 1m\nunlink MNT/a\nfsync 0\nclose 0"
+    assert operations(text)[-1] == pc.unlink("/data/a")
+
+
+def test_other_steps_have_an_operation_each():
+    text = "open 0 MNT/a wct\nfdatasync 0\ndontneed 0\ndrop\nsleep 1500\nspin 250\nclose 0\nunlink MNT/a"
+    assert operations(text)[1:] == [
+        pc.fsync("/data/a"),
+        pc.fadvise("/data/a", advice="dontneed"),
+        pc.drop_caches(),
+        pc.sleep(1.5),
+        pc.compute(0.25),
+        pc.close("/data/a"),
+        pc.unlink("/data/a"),
+    ]
+
+
+def test_what_is_before_the_first_mark_has_no_phase():
+    planned = program("open 0 MNT/a wct\nmark one\nfsync 0\nmark two\nsleep 1").processes[MAIN]
+    assert [(each.phase, each.is_timed) for each in planned] == [(None, True), ("one", True), ("two", False)]
+
+
+def test_without_a_mark_all_is_one_phase():
+    assert {each.phase for each in program("open 0 MNT/a wct\nfsync 0").processes[MAIN]} == {"all"}
+
+
+def test_a_process_starts_at_its_place_and_is_waited_for():
+    found = program("mark go\nproc child\nopen 0 MNT/a wct\nendproc\nsleep 1000\nwait")
+    assert found.operations() == {
+        MAIN: [pc.signal("start child"), pc.sleep(1.0), pc.wait("end child")],
+        "child": [
+            pc.wait("start child"),
+            pc.open("/data/a", create=True, truncate=True),
+            pc.signal("end child"),
+        ],
+    }
+    assert [each.phase for each in found.processes["child"]] == [None, "go", None]
+
+
+def test_a_process_has_the_open_files_of_its_parent():
+    text = "open 0 MNT/a wct\nwrite 0 -1 1m 1m\nproc child\nwrite 0 -1 1m 1m\nendproc\nwrite 0 -1 1m 1m"
+    second = pc.write("/data/a", offset_bytes=MIB, size_bytes=MIB, call_bytes=MIB)
+    assert operations(text, "child")[1] == second
+    assert operations(text)[-1] == second
+
+
+def test_processes_of_one_name_are_told_apart_but_recorded_alike():
+    found = program("proc a\nsync\nendproc\nwait\nproc a\nsync\nendproc\nwait")
+    assert list(found.processes) == [MAIN, "a", "a.2"]
+    assert found.recorded_name["a.2"] == "a"
+
+
+def test_looking_at_the_cache_takes_as_long_as_it_was_recorded():
+    found = program("open 0 MNT/d/a wct\nstat now MNT/d/a\nstat then MNT/d/a", stat_s={MAIN: [0.25]})
+    assert found.operations()[MAIN][1] == pc.sleep(0.25)
+    assert [(stat.index, stat.label, stat.file) for stat in found.stats] == [
+        (2, "now", "d/a"),
+        (3, "then", "d/a"),
+    ]
+    assert not any(each.is_timed for each in found.processes[MAIN][1:])
+
+
+def test_a_file_that_is_not_there_is_not_looked_at():
+    assert program("stat now MNT/a").stats == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sync\nopen 0 MNT/a wcd", "line 2 opens /data/a with O_DIRECT"),
+        ("open 0 MNT/a wcs", "with O_SYNC"),
+        ("open 0 MNT/a wcS", "with O_DSYNC"),
+        ("open 0 MNT/a r", "line 1 opens /data/a, which nothing before it makes"),
+        ("fsync 1", "line 1 uses handle 1, which is not open"),
+        ("open 0 /tmp/a wct", "line 1 uses /tmp/a, which is not below MNT"),
+    ],
+)
+def test_what_cannot_be_said_names_the_line(text, message):
+    with pytest.raises(UnsupportedError, match=message):
+        program(text)
+
+
+def test_a_case_can_be_simulated():
+    text = "open 0 MNT/a wct\nproc child\nopen 0 MNT/b wct\nwrite 0 0 1m 4k\nfsync 0\nendproc\nwait\nsync"
+    scenario = pc.Scenario(pc.load_machine("wrench-cluster"), processes=program(text).operations())
+    assert len(pc.simulate(scenario, model="wrench").operations) == 9

@@ -1,0 +1,141 @@
+"""What is read from a folder of recordings, and what is calibrated on it."""
+
+import pytest
+
+from pagecast.errors import StudyError
+from pagecast.studies.live_kernel import calibration
+from pagecast.studies.live_kernel.calibration import calibrate
+from pagecast.studies.live_kernel.recordings import platforms
+from tests.unit.live_kernel.recorder import (
+    A_WRITE,
+    CALL_S,
+    COPY_READ,
+    COPY_WRITE,
+    FAULT_S,
+    FSYNC_S,
+    INSERT_S,
+    M_MEMORY,
+    MIB,
+    record,
+    write_table,
+)
+
+
+@pytest.fixture
+def platform(data):
+    return platforms(data)[0]
+
+
+def recording(platform, case, repetition=1):
+    return next(r for r in platform.recordings if (r.case, r.repetition) == (case, repetition))
+
+
+def test_a_folder_of_platforms_or_a_platform_itself_is_read(data):
+    assert [platform.name for platform in platforms(data)] == ["tiny"]
+    assert [platform.name for platform in platforms(data / "tiny")] == ["tiny"]
+
+
+def test_every_repetition_is_a_recording(platform):
+    found = [(recording.case, recording.repetition) for recording in platform.recordings]
+    assert found == [(case, k) for case in ("a_write", "b_both", "m_memory") for k in (1, 2)]
+
+
+def test_phases_are_the_time_in_system_calls_between_marks(platform):
+    phases = recording(platform, "a_write").phases()
+    copying = 100 * (CALL_S + MIB / COPY_WRITE + 256 * INSERT_S)
+    assert phases == pytest.approx({("p0", "first"): copying + 1e-6, ("p0", "second"): FSYNC_S}, abs=1e-6)
+
+
+def test_the_total_is_that_of_the_own_process_with_waiting(platform):
+    of = recording(platform, "b_both")
+    assert of.phases()["one", "both"] == pytest.approx(FSYNC_S + 0.0156, abs=1e-3)
+    assert of.phases()["p0", "both"] == pytest.approx(FSYNC_S + 0.0156, abs=1e-3)
+    assert of.total_s() == pytest.approx(of.phases()["p0", "both"] + of.phases()["p0", "end"])
+
+
+def test_a_recorded_wait_is_taken_as_it_is(tmp_path):
+    folder = record(tmp_path / "tiny", {"a": "mark go\nproc one\nsleep 1\nendproc\nwait\nsync"})
+    rows = [
+        {"case": "a", "rep": 1, "proc": "p0", "t_start_s": 0, "op": "mark", "file": "go"},
+        {"case": "a", "rep": 1, "proc": "p0", "t_start_s": 0, "op": "wait", "file": "", "duration_s": 3},
+        {"case": "a", "rep": 1, "proc": "one", "t_start_s": 0, "op": "fsync", "file": "", "duration_s": 2},
+    ]
+    write_table(folder / "io.csv.gz", [{"bytes": 0, "duration_s": 0, "calls": 1} | row for row in rows])
+    assert platforms(folder)[0].recordings[0].total_s() == 3
+
+
+def test_looking_at_the_cache_is_the_time_since_the_last_call(platform):
+    assert recording(platform, "a_write").stat_seconds()["p0"] == pytest.approx([0.01], abs=1e-5)
+
+
+def test_what_the_kernel_had_learnt_is_the_first_that_it_showed(platform):
+    of = recording(platform, "a_write")
+    assert of.write_bandwidth_bytes_per_s == 50 * MIB
+    assert of.dirty_ratelimit_bytes_per_s == 30 * MIB
+
+
+def test_without_samples_the_bandwidth_is_that_of_the_trace(data):
+    (data / "tiny" / "mem.csv.gz").unlink()
+    of = recording(platforms(data)[0], "a_write")
+    assert of.write_bandwidth_bytes_per_s == 40000 * 1024
+    assert of.levels is None
+
+
+def test_without_a_trace_nothing_is_known_of_the_base_rate(platform):
+    assert recording(platform, "b_both").dirty_ratelimit_bytes_per_s is None
+
+
+def test_costs_are_found_again(platform):
+    costs = calibrate(platform.recordings)
+    assert costs.call_s == pytest.approx(CALL_S, rel=0.02)
+    assert costs.page_insert_s == pytest.approx(INSERT_S, rel=0.02)
+    assert costs.copy_read_bytes_per_s == pytest.approx(COPY_READ, rel=0.02)
+    assert costs.copy_write_bytes_per_s == pytest.approx(COPY_WRITE, rel=0.02)
+    assert costs.fault_s == pytest.approx(FAULT_S, rel=0.1)
+
+
+def test_costs_are_keys_of_a_machine(platform):
+    values = calibrate(platform.recordings).values()
+    assert values["memory.cost.call"] == "2000 ns"
+    assert values["memory.cost.page_lookup"] == "0 ns"
+    assert values["memory.cost.copy_write"].endswith(" MB/s")
+
+
+def test_without_the_case_nothing_is_calibrated(tmp_path):
+    folder = record(tmp_path / "tiny", {"a_write": A_WRITE})
+    assert calibrate(platforms(folder)[0].recordings) is None
+
+
+def test_with_one_call_size_nothing_is_calibrated(tmp_path):
+    folder = record(tmp_path / "tiny", {calibration.CASE: A_WRITE})
+    assert calibrate(platforms(folder)[0].recordings) is None
+
+
+def test_a_folder_without_a_platform_is_refused(tmp_path):
+    with pytest.raises(StudyError, match=r"no platform in it; --data wants a folder of folders with cases"):
+        platforms(tmp_path)
+
+
+def test_a_case_that_was_recorded_without_its_steps_is_named(data):
+    (data / "tiny" / "cases" / "b_both.pct").unlink()
+    assert platforms(data)[0].unknown == ("b_both",)
+
+
+def test_a_table_without_a_column_is_refused(data):
+    write_table(data / "tiny" / "io.csv.gz", [{"case": "a_write", "rep": 1}])
+    with pytest.raises(StudyError, match=r"io\.csv\.gz: has no column 'proc'"):
+        platforms(data)
+
+
+def test_a_value_that_is_no_number_is_refused_with_its_line(data):
+    row = {"case": "a_write", "rep": 1, "proc": "p0", "t_s": 0, "label": "x", "file": "f"}
+    rows = [row | {"cached_bytes": 1}, row | {"cached_bytes": "many"}]
+    write_table(data / "tiny" / "cache.csv.gz", rows)
+    with pytest.raises(StudyError, match=r"cache\.csv\.gz:3: cannot be read as a recording"):
+        platforms(data)
+
+
+def test_m_memory_of_the_tests_has_all_call_sizes():
+    assert {line.split()[-1] for line in M_MEMORY.splitlines() if line[:5] in ("write", "read ")} == {
+        "4k", "1m", "16m",
+    }  # fmt: skip
