@@ -2,17 +2,20 @@
 
 use super::cost::Run;
 use super::flusher::Work;
+use super::running::count;
 use super::tasks::Task;
 use super::{Kernel, Limits, OperationId, PAGE};
 use crate::policy::Actions;
 use crate::result::Part;
 use crate::units::Nanos;
 
+/// What is pending is never older than this.
+const SETTLE: Nanos = Nanos(1_000_000_000);
 /// A change of a rate by less than this part is not passed on.
 const LEAST_CHANGE: f64 = 0.005;
 
 impl Kernel {
-    /// Brings all levels up to `now`: what has moved since the last time changes pages.
+    /// Brings all levels up to `now`. Where the bytes are that have moved since is found out when it matters, or now and then.
     pub(super) fn sync(&mut self, now: Nanos) {
         if now == self.synced {
             return;
@@ -25,16 +28,16 @@ impl Kernel {
                 self.apply_written(now, super::DeviceId(at as u32), from, bytes);
             }
         }
-        let moving: Vec<(OperationId, u64)> = self
-            .tasks
-            .iter_mut()
-            .filter_map(|(&operation, task)| Some((operation, task.transfer.as_mut()?.take(now).1)))
-            .collect();
-        for (operation, bytes) in moving {
-            self.earn_credit(operation, now);
-            if bytes > 0 {
-                self.apply(now, operation, bytes);
+        let Self { tasks, pages, wbs, .. } = self;
+        for task in tasks.values_mut() {
+            if let Some(transfer) = task.transfer.as_mut() {
+                let (_, bytes) = transfer.take(now);
+                count(task, bytes, pages, wbs, now);
             }
+        }
+        let has_first = self.tasks.values().any(|task| task.is_first && task.pending > 0);
+        if has_first || self.pages.is_far_ahead() || self.settled + SETTLE < now {
+            self.settle(now);
         }
         self.fractions.tick(now);
         self.synced = now;
@@ -63,7 +66,7 @@ impl Kernel {
     }
 
     /// Every writer looks whether its device's flusher should run.
-    fn wake_flushers(&mut self, now: Nanos) {
+    pub(super) fn wake_flushers(&mut self, now: Nanos) {
         let dirty = self.pages.dirty.dirty() / PAGE;
         let total = self.pages.dirty.total() / PAGE;
         if dirty <= self.limits.thresholds.background && total <= self.limits.freerun {
@@ -81,7 +84,7 @@ impl Kernel {
         if self.pages.is_exhausted() && task.takes_memory() {
             return Some((0.0, Part::Reclaim));
         }
-        let throttled = self.throttled_rate(task, operation);
+        let throttled = self.throttled_rate(task);
         if throttled.is_some_and(|rate| rate < task.pace / 4.0) {
             // So far below what the thread could do that its costs need not be looked at.
             return throttled.map(|rate| (rate, Part::Throttled));
@@ -95,18 +98,17 @@ impl Kernel {
     }
 
     fn set_caps(&mut self, out: &mut Actions) {
-        let operations: Vec<OperationId> = self.tasks.keys().copied().collect();
-        for operation in operations {
-            let task = &self.tasks[&operation];
+        // The tasks are taken out so that each can be changed while it is compared with all else.
+        let mut tasks = std::mem::take(&mut self.tasks);
+        for (&operation, task) in &mut tasks {
             let Some(old) = task.transfer.as_ref().map(|transfer| transfer.cap) else { continue };
             let cap = self.cap(task, operation);
-            if is_news(old, cap) {
-                let task = self.tasks.get_mut(&operation).expect("it is there");
-                let transfer = task.transfer.as_mut().expect("it has one");
+            if let Some(transfer) = task.transfer.as_mut().filter(|_| is_news(old, cap)) {
                 out.set_cap(transfer.flow, cap);
                 transfer.cap = cap;
             }
         }
+        self.tasks = tasks;
     }
 }
 

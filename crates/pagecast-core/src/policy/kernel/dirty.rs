@@ -51,12 +51,14 @@ pub(super) struct DirtyPages {
     dirty: u64,
     /// `NR_WRITEBACK`.
     writeback: u64,
+    /// Pages that are known to have become dirty but not yet which: counted everywhere, in no file.
+    ahead: u64,
 }
 
 impl DirtyPages {
     /// `NR_FILE_DIRTY`.
     pub(super) fn dirty(&self) -> u64 {
-        self.dirty
+        self.dirty + self.ahead
     }
 
     /// `NR_WRITEBACK`.
@@ -66,7 +68,7 @@ impl DirtyPages {
 
     /// What counts against the dirty limit.
     pub(super) fn total(&self) -> u64 {
-        self.dirty + self.writeback
+        self.dirty() + self.writeback
     }
 
     pub(super) fn of_device(&self, device: DeviceId) -> OfDevice {
@@ -116,12 +118,32 @@ impl DirtyPages {
         Some((from, other.map_or(to, |other| to.min(other))))
     }
 
-    /// Pages become dirty; true if that made their inode dirty.
-    pub(super) fn make_dirty(&mut self, file: &FileView, start: u64, end: u64, now: Nanos) -> bool {
-        let at = file.device.0 as usize;
+    /// So many pages of a device have become dirty; which ones is told later.
+    pub(super) fn run_ahead(&mut self, device: DeviceId, bytes: u64) {
+        self.ahead += bytes;
+        let device = self.device(device);
+        device.reclaimable += bytes;
+        device.dirtied += bytes;
+    }
+
+    /// It is going to be told which pages those were.
+    pub(super) fn fall_back(&mut self, device: DeviceId, bytes: u64) {
+        self.ahead -= bytes;
+        let device = self.device(device);
+        device.reclaimable -= bytes;
+        device.dirtied -= bytes;
+    }
+
+    fn device(&mut self, device: DeviceId) -> &mut OfDevice {
+        let at = device.0 as usize;
         if self.devices.len() <= at {
             self.devices.resize(at + 1, OfDevice::default());
         }
+        &mut self.devices[at]
+    }
+
+    /// Pages become dirty; true if that made their inode dirty.
+    pub(super) fn make_dirty(&mut self, file: &FileView, start: u64, end: u64, now: Nanos) -> bool {
         let inode = self.inodes.entry(file.id).or_insert_with(|| Inode {
             device: file.device,
             dirty: Ranges::default(),
@@ -135,8 +157,9 @@ impl DirtyPages {
             inode.dirtied_when = now;
         }
         self.dirty += new;
-        self.devices[at].reclaimable += new;
-        self.devices[at].dirtied += new;
+        let device = self.device(file.device);
+        device.reclaimable += new;
+        device.dirtied += new;
         was_clean && new > 0
     }
 

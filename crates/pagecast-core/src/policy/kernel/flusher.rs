@@ -169,6 +169,13 @@ impl Flusher {
         self.timer = None;
     }
 
+    /// Whether `submit` will look for another inode, or at the last pages of this one.
+    pub(super) fn is_at_a_turn(&self, dirty: &DirtyPages) -> bool {
+        let goes_on = |visit: &Visit| dirty.reclaimable_of_file(visit.inode.file) >= 2 * self.unit;
+        let has_work = self.work.is_some() || !self.integrity.is_empty();
+        has_work && self.queued < self.capacity && !self.visit.as_ref().is_some_and(goes_on)
+    }
+
     /// Submits as much as there is work and room for. Returns who waits for pages that turn out to be written already.
     pub(super) fn submit(&mut self, by: &mut Circumstances<'_>) -> Vec<OperationId> {
         let mut ready = Vec::new();

@@ -62,8 +62,8 @@ impl Memory {
     }
 
     /// What could become dirty: free memory but for the reserves, and the page cache.
-    pub(super) fn dirtyable(&self, cached: u64) -> u64 {
-        let free = self.total.saturating_sub(self.anonymous() + cached);
+    pub(super) fn dirtyable(&self, anonymous: u64, cached: u64) -> u64 {
+        let free = self.total.saturating_sub(anonymous + cached);
         free.saturating_sub(self.reserve) + cached
     }
 }

@@ -73,6 +73,8 @@ pub struct Kernel {
     credits: FxHashMap<OperationId, Credit>,
     /// The instant for which all levels hold.
     synced: Nanos,
+    /// When it was last told where the bytes of tasks under way are.
+    settled: Nanos,
     next_call: Option<Nanos>,
     /// Limits at that instant, in pages.
     limits: Limits,
@@ -90,7 +92,7 @@ struct Limits {
 impl Limits {
     /// The limits with the memory as it is.
     fn of(pages: &Pages, settings: &DirtySettings, hard_limit: &HardLimit) -> Self {
-        let thresholds = Thresholds::of(settings, pages.memory.dirtyable(pages.lists.cached()) / PAGE);
+        let thresholds = Thresholds::of(settings, pages.dirtyable() / PAGE);
         let (freerun, hard) = (thresholds.freerun(), hard_limit.value(thresholds.limit));
         Self { thresholds, freerun, hard, setpoint: setpoint(freerun, hard) }
     }
@@ -114,9 +116,11 @@ impl Kernel {
             memory,
             dirty_of_node: vec![0; nodes],
             node_dirty_ratio: host.vm.dirty_ratio,
+            ahead_cached: 0,
+            ahead_anonymous: 0,
             found_only_dirty: false,
         };
-        let at_boot = Thresholds::of(&settings, pages.memory.dirtyable(0) / PAGE);
+        let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = HardLimit::at(at_boot.limit);
         Self {
             limits: Limits::of(&pages, &settings, &hard_limit),
@@ -133,6 +137,7 @@ impl Kernel {
             tasks: BTreeMap::new(),
             credits: FxHashMap::default(),
             synced: Nanos::ZERO,
+            settled: Nanos::ZERO,
             next_call: None,
             host,
         }
@@ -148,7 +153,8 @@ impl Kernel {
         out: &mut Actions,
     ) {
         self.placement.home(request.operation);
-        self.tasks.insert(request.operation, Task::new(kind, file, at, now));
+        let credit = self.credits.get(&request.operation).copied();
+        self.tasks.insert(request.operation, Task { credit, ..Task::new(kind, file, at, now) });
         self.next_run(now, request.operation, out);
     }
 
@@ -199,6 +205,7 @@ impl Kernel {
 impl Policy for Kernel {
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions) {
         self.sync(now);
+        self.settle(now);
         match request.call {
             Call::Read { file, offset, bytes, fresh, piece } => {
                 self.begin_task(now, request, Kind::Read { fresh }, Some(file), (offset, bytes, piece), out);
@@ -301,8 +308,8 @@ impl Policy for Kernel {
     fn levels(&self) -> MemoryLevels {
         MemoryLevels {
             total: Bytes(self.pages.memory.total),
-            anonymous: Bytes(self.pages.memory.anonymous()),
-            cached: Bytes(self.pages.lists.cached()),
+            anonymous: Bytes(self.pages.anonymous()),
+            cached: Bytes(self.pages.cached()),
             dirty: Bytes(self.pages.dirty.total()),
         }
     }

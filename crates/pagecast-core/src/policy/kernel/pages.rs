@@ -9,6 +9,9 @@ use crate::units::{Bytes, Nanos};
 /// An extent of a file that grows is lengthened while less than this part of the memory has come into its list since.
 pub(super) const GRAINS: u64 = 1024;
 
+/// With memory to spare, what is pending is at most this part of it.
+const LOOSE: u64 = 256;
+
 /// Less room than this part of a node counts as none, or the way to a mark would be taken in ever smaller steps.
 const CRUMBS: u64 = 1 << 14;
 
@@ -21,6 +24,9 @@ pub(super) struct Pages {
     pub dirty_of_node: Vec<u64>,
     /// `vm.dirty_ratio` as a fraction: no node should have more dirty pages than that of its memory.
     pub node_dirty_ratio: f64,
+    /// Bytes that are known to have come into the cache, and into anonymous memory, but not yet where.
+    pub ahead_cached: u64,
+    pub ahead_anonymous: u64,
     /// Reclaim has met nothing but dirty pages since this was last cleared.
     pub found_only_dirty: bool,
 }
@@ -28,6 +34,21 @@ pub(super) struct Pages {
 impl Pages {
     pub(super) fn nodes(&self) -> usize {
         self.memory.nodes.len()
+    }
+
+    /// The page cache.
+    pub(super) fn cached(&self) -> u64 {
+        self.lists.cached() + self.ahead_cached
+    }
+
+    /// The anonymous memory.
+    pub(super) fn anonymous(&self) -> u64 {
+        self.memory.anonymous() + self.ahead_anonymous
+    }
+
+    /// What could become dirty.
+    pub(super) fn dirtyable(&self) -> u64 {
+        self.memory.dirtyable(self.anonymous(), self.cached())
     }
 
     fn lruvec(node: usize) -> LruvecId {
@@ -52,12 +73,20 @@ impl Pages {
     pub(super) fn available(&self) -> u64 {
         let free: u64 = (0..self.nodes()).map(|node| self.free_of(node)).sum();
         let min: u64 = self.memory.nodes.iter().map(|node| node.min).sum();
-        (free + self.lists.cached()).saturating_sub(self.dirty.total() + min)
+        (free + self.lists.cached()).saturating_sub(self.dirty.total() + min + self.ahead_anonymous)
     }
 
     /// What is free before reclaim begins.
     pub(super) fn above_low(&self) -> u64 {
         (0..self.nodes()).map(|node| self.free_of(node).saturating_sub(self.memory.nodes[node].low)).sum()
+    }
+
+    /// Whether so much is pending that it matters where it is: while memory is short, a quarter of what kswapd frees in one go.
+    pub(super) fn is_far_ahead(&self) -> bool {
+        let pending = self.ahead_cached + self.ahead_anonymous;
+        let stroke: u64 = self.memory.nodes.iter().map(|node| node.high - node.low).sum();
+        let is_short = self.above_low() <= 2 * stroke + pending;
+        pending > if is_short { stroke / 4 } else { self.memory.total / LOOSE }
     }
 
     /// The node that the next page for somebody on `home` comes from, and how many bytes of it until that changes: the
@@ -90,9 +119,9 @@ impl Pages {
         }
         self.run_kswapd();
         self.target(home, false).unwrap_or_else(|| {
-            // Who waits for pages has no cap above zero; what comes here was under way before.
+            // Below the low marks there is still something, for who was under way before pages ran out.
             let node = (0..self.nodes()).max_by_key(|&node| self.free_of(node)).unwrap_or(home);
-            (node, u64::MAX)
+            (node, self.free_of(node).max(self.memory.nodes[node].total / CRUMBS))
         })
     }
 

@@ -1,8 +1,11 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
-use super::Kernel;
 use super::cost::{PerByte, Run};
+use super::pages::Pages;
 use super::tasks::{Kind, Task, Transfer};
+use super::throttling::{earn_credit, spend_credit, task_rate};
+use super::wb::Wb;
+use super::{Credit, Kernel};
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::policy::{Actions, FileId, OperationId};
 use crate::result::Part;
@@ -10,6 +13,26 @@ use crate::units::{Bytes, Nanos};
 
 /// What is found in the cache is looked at anew after so many bytes, since it may have been evicted or cleaned meanwhile.
 const LOOK_AHEAD: u64 = 256 << 20;
+
+/// Bytes of a task have moved: levels change at once, pages later.
+pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Option<Wb>], now: Nanos) {
+    let rate = task_rate(wbs, task);
+    earn_credit(task, rate.is_none(), now);
+    if bytes == 0 {
+        return;
+    }
+    task.pending += bytes;
+    if task.run.fills() {
+        pages.ahead_cached += bytes;
+    }
+    if task.takes_anonymous() {
+        pages.ahead_anonymous += bytes;
+    }
+    if task.run.dirties() {
+        pages.dirty.run_ahead(task.file().device, bytes);
+        spend_credit(task, rate, bytes);
+    }
+}
 
 /// A follower goes on when so many bytes have come.
 const STRIDE: u64 = 16 << 20;
@@ -28,8 +51,7 @@ impl Kernel {
             task.since = now;
             return;
         }
-        self.earn_credit(operation, now);
-        let task = self.tasks.get_mut(&operation).expect("it is there");
+        earn_credit(task, task_rate(&self.wbs, task).is_none(), now);
         let bytes = end - task.position;
         match run {
             Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Insert => {
@@ -39,7 +61,10 @@ impl Kernel {
             Run::Touch | Run::Remove | Run::Follow => {}
         }
         let pace = self.cost(&self.tasks[&operation], operation).rate().unwrap_or(f64::INFINITY);
-        self.tasks.get_mut(&operation).expect("it is there").pace = pace;
+        let dirty = &self.pages.dirty;
+        let task = self.tasks.get_mut(&operation).expect("it is there");
+        task.pace = pace;
+        task.is_first = run.dirties() && dirty.dirtied_when(task.file().id).is_none();
         let task = &self.tasks[&operation];
         let cap = self.cap(task, operation);
         if cap.is_none() && run == Run::Touch {
@@ -58,8 +83,8 @@ impl Kernel {
     fn end_task(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = self.tasks.remove(&operation).expect("a task ends once");
         self.placement.leave(operation);
-        if let Some(credit) = self.credits.get_mut(&operation) {
-            credit.at = now;
+        if let Some(credit) = task.credit {
+            self.credits.insert(operation, Credit { at: now, ..credit });
         }
         match (task.kind, task.file) {
             (Kind::Remove, Some(file)) => self.wait_for_writeback(now, operation, file, task.outcome, out),
@@ -95,8 +120,7 @@ impl Kernel {
     /// Who is reading these bytes from the device right now: pages under way are locked, and read once.
     fn reader_of(&self, file: FileId, at: u64) -> Option<&Task> {
         let reads = |task: &&Task| {
-            let end =
-                task.transfer.as_ref().map_or(task.position, |transfer| task.position + transfer.left());
+            let end = task.position + task.pending + task.transfer.as_ref().map_or(0, Transfer::left);
             task.run == Run::Miss && task.file().id == file && (task.position..end).contains(&at)
         };
         self.tasks.values().find(reads)
@@ -176,15 +200,44 @@ impl Kernel {
         }
     }
 
+    /// Finds out where the bytes of all tasks are that have moved so far.
+    pub(super) fn settle(&mut self, now: Nanos) {
+        let pending = self.tasks.iter().filter(|(_, task)| task.pending > 0);
+        let operations: Vec<OperationId> = pending.map(|(&operation, _)| operation).collect();
+        for operation in operations {
+            self.settle_task(now, operation);
+        }
+        self.settled = now;
+    }
+
+    fn settle_task(&mut self, now: Nanos, operation: OperationId) {
+        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let bytes = std::mem::take(&mut task.pending);
+        if bytes == 0 {
+            return;
+        }
+        task.is_first = false;
+        if task.run.fills() {
+            self.pages.ahead_cached -= bytes;
+        }
+        if task.takes_anonymous() {
+            self.pages.ahead_anonymous -= bytes;
+        }
+        if task.run.dirties() {
+            self.pages.dirty.fall_back(task.file().device, bytes);
+        }
+        self.apply(now, operation, bytes);
+    }
+
     /// Bytes of a task have moved: pages change.
-    pub(super) fn apply(&mut self, now: Nanos, operation: OperationId, bytes: u64) {
+    fn apply(&mut self, now: Nanos, operation: OperationId, bytes: u64) {
         let task = self.tasks.get_mut(&operation).expect("only tasks under way move bytes");
         let start = task.position;
         let end = start + bytes;
         task.position = end;
-        let (run, file, is_fresh) = (task.run, task.file, task.is_fresh());
+        let (run, file, takes_anonymous) = (task.run, task.file, task.takes_anonymous());
         let home = self.placement.node(operation);
-        if is_fresh || run == Run::Touch {
+        if takes_anonymous {
             let placement = &mut self.placement;
             self.pages.take_anonymous(home, bytes, |node, part| placement.take(operation, node, part));
         }
@@ -200,9 +253,6 @@ impl Kernel {
                 if self.pages.write(&file, start, end, home, now) {
                     let interval = self.host.vm.dirty_writeback;
                     self.wb(&file).flusher.inode_dirtied(file.id, now, interval);
-                }
-                if run.dirties() {
-                    self.spend_credit(operation, file.device, bytes);
                 }
             }
             Run::Touch | Run::Remove | Run::Follow => {}
@@ -220,9 +270,8 @@ impl Kernel {
         let task = self.tasks.get_mut(&operation).expect("only tasks under way have runs");
         let mut transfer = task.transfer.take().expect("a run has a transfer");
         let (_, rest) = transfer.take_rest();
-        if rest > 0 {
-            self.apply(now, operation, rest);
-        }
+        count(task, rest, &mut self.pages, &self.wbs, now);
+        self.settle_task(now, operation);
         let task = &self.tasks[&operation];
         if task.run == Run::Hit {
             // All at once: marking every stretch between two events would cut the extents into as many.
@@ -230,6 +279,8 @@ impl Kernel {
             self.pages.lists.mark_accessed(file, start, end);
         }
         let cost = self.cost(&self.tasks[&operation], operation);
+        // A writer that ends has looked once more whether the flusher should run.
+        self.wake_flushers(now);
         let task = self.tasks.get_mut(&operation).expect("it is there");
         task.charge(done.parts, &cost);
         self.next_run(now, operation, out);

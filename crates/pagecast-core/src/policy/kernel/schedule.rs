@@ -45,8 +45,7 @@ impl Kernel {
             self.until_throttling(&slopes),
             self.until_first_page(),
         ];
-        let credits =
-            self.tasks.iter().filter_map(|(&operation, task)| self.until_credit_is_spent(task, operation));
+        let credits = self.tasks.values().filter_map(|task| self.until_credit_is_spent(task));
         let follows = self.tasks.values().filter(|task| task.run == Run::Follow);
         let followers = follows.filter_map(|task| self.until_followed(task));
         let soon = levels.into_iter().flatten().chain(credits).chain(followers);
@@ -90,9 +89,8 @@ impl Kernel {
 
     /// The first page that makes an inode dirty: from then on it ages.
     fn until_first_page(&self) -> Option<f64> {
-        let begins =
-            |task: &&Task| task.run.dirties() && self.pages.dirty.dirtied_when(task.file().id).is_none();
-        let rates = self.tasks.values().filter(begins).filter_map(|task| Some(task.transfer.as_ref()?.rate));
+        let begins = self.tasks.values().filter(|task| task.is_first);
+        let rates = begins.filter_map(|task| Some(task.transfer.as_ref()?.rate));
         rates.filter(|&rate| rate > 0.0).map(|rate| PAGE as f64 / rate).reduce(f64::min)
     }
 

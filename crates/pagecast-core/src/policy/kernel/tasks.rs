@@ -86,6 +86,12 @@ pub(super) struct Task {
     /// What its thread could do when the run began, in bytes per second.
     pub pace: f64,
     pub transfer: Option<Transfer>,
+    /// Whether its next page is the one that makes its inode dirty, which ages from then on.
+    pub is_first: bool,
+    /// Bytes that have moved, and are counted, but are in no list and no file yet.
+    pub pending: u64,
+    /// What a process that is throttled may write without a pause; nothing before its first check.
+    pub credit: Option<Credit>,
     pub outcome: Outcome,
     /// When it began to wait, if it does.
     pub since: Nanos,
@@ -104,6 +110,9 @@ impl Task {
             run: Run::Hit,
             pace: 0.0,
             transfer: None,
+            is_first: false,
+            pending: 0,
+            credit: None,
             outcome: Outcome::default(),
             since: now,
         }
@@ -117,9 +126,14 @@ impl Task {
         self.kind == Kind::Read { fresh: true }
     }
 
+    /// Whether each of its bytes is one of new anonymous memory.
+    pub(super) fn takes_anonymous(&self) -> bool {
+        self.is_fresh() || self.run == Run::Touch
+    }
+
     /// Whether it takes free pages while it goes on.
     pub(super) fn takes_memory(&self) -> bool {
-        self.run.fills() || self.is_fresh() || self.run == Run::Touch
+        self.run.fills() || self.takes_anonymous()
     }
 
     /// Notes how the run that has ended was spent.

@@ -5,8 +5,8 @@
 
 use super::law::{DeviceShare, Hz, Position, Throttle};
 use super::tasks::Task;
-use super::wb::Level;
-use super::{Credit, DeviceId, Kernel, OperationId, PAGE};
+use super::wb::{Level, Wb};
+use super::{Credit, DeviceId, Kernel, PAGE};
 use crate::policy::Actions;
 use crate::units::{Bytes, Nanos};
 
@@ -43,11 +43,15 @@ impl Kernel {
     /// Sets the rate of the tasks that write to each device, and brings what it is made of up to date.
     pub(super) fn throttle(&mut self, now: Nanos, out: &mut Actions) {
         let dirty = self.pages.dirty.total() / PAGE;
+        let slack = self.rate_step() as u64;
         for at in 0..self.wbs.len() {
             let has_writers = self.has_writers(at);
             let Some(wb) = self.wbs[at].as_mut() else { continue };
             let was_throttling = wb.is_throttling;
-            wb.is_throttling = dirty > self.limits.freerun && has_writers;
+            // Around free run it would begin and end with every unit that is written.
+            let floor =
+                if was_throttling { self.limits.freerun.saturating_sub(slack) } else { self.limits.freerun };
+            wb.is_throttling = dirty > floor && has_writers;
             if was_throttling != wb.is_throttling {
                 let name = if was_throttling { "throttling_ends" } else { "throttling_begins" };
                 out.tell(name, None, Bytes(dirty * PAGE));
@@ -98,49 +102,50 @@ impl Kernel {
     }
 
     /// What a task may write by the law of its device, unless it has credit.
-    pub(super) fn throttled_rate(&self, task: &Task, operation: OperationId) -> Option<f64> {
-        let device = task.file.as_ref()?.device;
-        let rate = self.wbs.get(device.0 as usize)?.as_ref()?.task_rate.filter(|_| task.run.dirties())?;
-        (!self.has_credit(operation)).then_some(rate)
-    }
-
-    fn has_credit(&self, operation: OperationId) -> bool {
-        self.credits.get(&operation).is_some_and(|credit| credit.seconds > LEAST_CREDIT)
+    pub(super) fn throttled_rate(&self, task: &Task) -> Option<f64> {
+        task_rate(&self.wbs, task).filter(|_| !has_credit(task))
     }
 
     /// In how many seconds a task that runs ahead of the rate of its device will have no credit left.
-    pub(super) fn until_credit_is_spent(&self, task: &Task, operation: OperationId) -> Option<f64> {
-        let device = task.file.as_ref()?.device;
-        let limit = self.wbs.get(device.0 as usize)?.as_ref()?.task_rate.filter(|_| task.run.dirties())?;
+    pub(super) fn until_credit_is_spent(&self, task: &Task) -> Option<f64> {
+        let limit = task_rate(&self.wbs, task).filter(|_| has_credit(task))?;
         let rate = task.transfer.as_ref()?.rate;
-        let credit = self.credits.get(&operation)?.seconds;
-        (rate > limit && credit > LEAST_CREDIT).then(|| credit * limit / (rate - limit))
+        let credit = task.credit?.seconds;
+        (rate > limit).then(|| credit * limit / (rate - limit))
     }
+}
 
-    /// Time has passed since the last check of a task.
-    pub(super) fn earn_credit(&mut self, operation: OperationId, now: Nanos) {
-        let task = &self.tasks[&operation];
-        if !task.run.dirties() {
-            return;
-        }
-        let wb = self.wbs.get(task.file().device.0 as usize).and_then(Option::as_ref);
-        let is_free = wb.is_none_or(|wb| wb.task_rate.is_none());
-        let credit = self.credits.entry(operation).or_insert(Credit { seconds: 0.0, at: now });
-        credit.seconds += (now - credit.at).as_seconds();
-        credit.at = now;
-        if is_free {
-            credit.seconds = 0.0;
-        }
+/// The rate of the tasks that write to the device of one that does; nothing in free run.
+pub(super) fn task_rate(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
+    if !task.run.dirties() {
+        return None;
     }
+    wbs.get(task.file().device.0 as usize)?.as_ref()?.task_rate
+}
 
-    /// A task has made pages dirty: it should have taken so long.
-    pub(super) fn spend_credit(&mut self, operation: OperationId, device: DeviceId, bytes: u64) {
-        let rate = self.wbs.get(device.0 as usize).and_then(|wb| wb.as_ref()?.task_rate);
-        let (Some(rate), Some(credit)) = (rate, self.credits.get_mut(&operation)) else { return };
-        if credit.seconds > MOST_CREDIT {
-            credit.seconds = 0.0;
-        } else if rate > 0.0 {
-            credit.seconds = (credit.seconds - bytes as f64 / rate).max(-MOST_DEBT);
-        }
+fn has_credit(task: &Task) -> bool {
+    task.credit.is_some_and(|credit| credit.seconds > LEAST_CREDIT)
+}
+
+/// Time has passed since the last check of a task.
+pub(super) fn earn_credit(task: &mut Task, is_free: bool, now: Nanos) {
+    if !task.run.dirties() {
+        return;
+    }
+    let credit = task.credit.get_or_insert(Credit { seconds: 0.0, at: now });
+    credit.seconds += (now - credit.at).as_seconds();
+    credit.at = now;
+    if is_free {
+        credit.seconds = 0.0;
+    }
+}
+
+/// A task has made pages dirty: at this rate it should have taken so long.
+pub(super) fn spend_credit(task: &mut Task, rate: Option<f64>, bytes: u64) {
+    let (Some(rate), Some(credit)) = (rate, task.credit.as_mut()) else { return };
+    if credit.seconds > MOST_CREDIT {
+        credit.seconds = 0.0;
+    } else if rate > 0.0 {
+        credit.seconds = (credit.seconds - bytes as f64 / rate).max(-MOST_DEBT);
     }
 }

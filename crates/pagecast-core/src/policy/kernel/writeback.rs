@@ -66,6 +66,11 @@ impl Kernel {
     /// Lets the flusher of a device submit what it should, and the device write what waits for it.
     pub(super) fn write_back(&mut self, now: Nanos, at: usize, out: &mut Actions) {
         let device = DeviceId(at as u32);
+        let wb = self.wbs[at].as_ref();
+        let rings = |wb: &Wb| wb.flusher.timer.is_some_and(|timer| timer <= now);
+        if wb.is_some_and(|wb| rings(wb) || wb.flusher.is_at_a_turn(&self.pages.dirty)) {
+            self.settle(now);
+        }
         let (share, fraction) = (self.device_share(), self.fractions.fraction(at));
         let Some(wb) = self.wbs[at].as_mut() else { return };
         let (background, thresholds) = (self.limits.thresholds.background, self.limits.thresholds);
