@@ -22,10 +22,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from workload import FILE_MB, scenario
+from workload import FILE_MB, scenario, writer
 
 HERE = Path(__file__).parent
 GROWTH_APPS = (32, 320, 3_200, 32_000, 100_000)
+GROWTH_CALLS = {32_000: 5, 100_000: 3}
+"""A call takes 8 s and 25 s there."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Case:
     limit_mb: float | None = None
     repeat: int | None = None
     spread_s: float = 60.0
+    is_writer: bool = False
 
 
 @dataclass
@@ -72,7 +75,18 @@ CASES = [
     Case("32 applications, 100 MB chunks", "wrench", 32, 100, limit_s=0.005),
     Case("32 applications, 1 MB chunks", "wrench", 32, 1, limit_s=0.5, limit_mb=50),
     Case("one 3 GB application, 1 MB chunks", "wrench", 1, 1),
-    *(Case(f"growth: {apps:,} applications, 100 MB chunks", "wrench", apps, 100) for apps in GROWTH_APPS),
+    Case("32 applications", "kernel", 32, limit_s=0.02),
+    Case("one writer of 1 TB, 1 MiB calls", "kernel", 1, limit_s=1.5, limit_mb=50, is_writer=True),
+    *(
+        Case(
+            f"growth: {apps:,} applications, 100 MB chunks",
+            "wrench",
+            apps,
+            100,
+            repeat=GROWTH_CALLS.get(apps),
+        )
+        for apps in GROWTH_APPS
+    ),
     Case("1,024 applications, whole files", "no-cache", 1024),
     Case("1,024 applications, whole files", "simgrid", 1024),
     Case("1,024 applications, 100 MB operations", "no-cache", 1024, 100),
@@ -91,7 +105,7 @@ def run_ours(case: Case, repeat: int) -> Outcome:
     import pagecast
 
     split = case.chunk_mb if case.engine == "no-cache" else FILE_MB
-    text = scenario(case.apps, chunk_mb=split, spread_s=case.spread_s)
+    text = writer() if case.is_writer else scenario(case.apps, chunk_mb=split, spread_s=case.spread_s)
     chunk = [f'model.wrench.chunk="{case.chunk_mb} MB"'] if case.engine == "wrench" else []
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(text)

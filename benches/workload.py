@@ -76,3 +76,17 @@ def _chunks(what: str, chunk_mb: int) -> Iterator[str]:
     for offset in range(0, FILE_MB, chunk_mb):
         at = f',offset="{offset} MB"' if offset else ""
         yield f'{{{what}{at},size="{min(chunk_mb, FILE_MB - offset)} MB"}}'
+
+
+def writer() -> str:
+    """Write the scenario of one process that writes 1 TB, sixteen times the memory, to one disk."""
+    return """
+        [machine]
+        cores = 4
+        memory = { size = "64 GB", read = "8 GB/s", write = "8 GB/s", cost.copy_write = "2 GB/s" }
+        disk.ssd = { size = "2 TB", read = "500 MB/s", write = "500 MB/s" }
+        mount."/data" = { disk = "ssd" }
+        [[process]]
+        name = "writer"
+        do = [ { write = "/data/f", size = "1 TB", call = "1 MiB" } ]
+        """

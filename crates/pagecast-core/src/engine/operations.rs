@@ -18,6 +18,13 @@ use crate::workload::{Action, Advice, Buffer, Operation};
 /// How many holders of memory an error names.
 const HOLDERS: usize = 3;
 
+/// The bytes of a read or write, and how many each system call moves.
+struct Span {
+    offset: u64,
+    bytes: Bytes,
+    piece: Bytes,
+}
+
 impl<N: Network> Engine<'_, N> {
     /// Begins an operation of a process; it may end at once.
     pub(super) fn begin_operation(&mut self, at: u32, operation: Operation) -> Result<(), SimulationError> {
@@ -121,11 +128,12 @@ impl<N: Network> Engine<'_, N> {
             }
             Action::Read { offset, bytes, buffer, call, .. } => {
                 let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
-                self.read(at, operation, located, offset, bytes, call.unwrap_or(bytes), buffer)
+                let span = Span { offset, bytes, piece: call.unwrap_or(bytes) };
+                self.read(at, operation, located, span, buffer)
             }
             Action::Write { offset, bytes, call, .. } => {
                 let offset = offset.unwrap_or(size.0);
-                self.write(at, operation, located, offset, bytes, call.unwrap_or(bytes))
+                self.write(at, operation, located, Span { offset, bytes, piece: call.unwrap_or(bytes) })
             }
             Action::Fsync { .. } => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
@@ -199,11 +207,10 @@ impl<N: Network> Engine<'_, N> {
         at: u32,
         operation: Operation,
         located: Located,
-        offset: u64,
-        bytes: Bytes,
-        piece: Bytes,
+        span: Span,
         buffer: Buffer,
     ) -> Result<(), SimulationError> {
+        let Span { offset, bytes, piece } = span;
         let size = self.namespace.size(located.file);
         if offset.saturating_add(bytes.0) > size.0 {
             let path = operation.action.path().expect("a read has a path").clone();
@@ -228,10 +235,9 @@ impl<N: Network> Engine<'_, N> {
         at: u32,
         operation: Operation,
         located: Located,
-        offset: u64,
-        bytes: Bytes,
-        piece: Bytes,
+        span: Span,
     ) -> Result<(), SimulationError> {
+        let Span { offset, bytes, piece } = span;
         let size = self.namespace.size(located.file);
         let end = Bytes(offset.saturating_add(bytes.0)).max(size);
         self.check_fits(at, operation.line, located.file, end)?;

@@ -317,9 +317,8 @@ impl Flusher {
             Work::Periodic => inode.dirtied_when + by.expire <= by.now,
             Work::All(_) | Work::Background => true,
         };
-        while let Some(inode) = self.dirty.pop_front_if(|inode| is_due(inode)) {
-            self.io.push_back(inode);
-        }
+        let due = self.dirty.iter().take_while(|inode| is_due(inode)).count();
+        self.io.extend(self.dirty.drain(..due));
     }
 
     /// `writeback_chunk_size`: half a second of writing, in whole 4 MiB.

@@ -1,15 +1,17 @@
 //! Linux's own rules, at the granularity of extents and rates.
 //!
-//! Source: `mm/page-writeback.c`, `fs/fs-writeback.c`, `mm/vmscan.c`, `mm/workingset.c`, `mm/filemap.c`, Linux 6.16, and what older versions do
-//! otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved: [`Kernel::sync`] brings all
-//! state up to now, then something happens, then [`Kernel::control`] decides what follows from it: room to be made, flushers
-//! to be woken, rates to be changed, and when to look again. Left out: swap, huge files of the page cache, memory of the kernel.
+//! Source: `mm/page-writeback.c`, `fs/fs-writeback.c`, `mm/vmscan.c`, `mm/workingset.c`, `mm/filemap.c`, Linux 6.16, and what
+//! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
+//! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
+//! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
+//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, memory cgroups, the
+//! multi-generational lists, read-ahead as such (a miss is one flow over device and memory).
 
 mod control;
 mod cost;
 mod dirty;
 mod flusher;
-mod law;
+pub mod law;
 mod lists;
 mod memory;
 mod options;

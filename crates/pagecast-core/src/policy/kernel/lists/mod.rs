@@ -14,7 +14,7 @@ mod reclaim;
 mod shadows;
 mod slab;
 
-pub(super) use reclaim::{Busy, PageState, Reclaimed};
+pub(super) use reclaim::{Busy, PageState};
 
 use extents::Extents;
 use shadows::Shadows;
@@ -151,21 +151,6 @@ impl Lists {
             }
         }
         until.map(|(lruvec, to)| (lruvec, to.min(end)))
-    }
-
-    /// The runs of a file in memory within `start..end`, in order.
-    pub(super) fn runs(&self, file: FileId, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
-        let mut at = start;
-        std::iter::from_fn(move || {
-            while at < end {
-                let (from, (cached, until)) = (at, self.run(file, at, end));
-                at = until;
-                if cached {
-                    return Some((from, until));
-                }
-            }
-            None
-        })
     }
 
     /// How many bytes of `start..end` are in memory.

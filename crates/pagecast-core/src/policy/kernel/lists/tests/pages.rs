@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::super::reclaim::Reclaimed;
 use super::super::*;
 
 pub(super) const PAGE: u64 = 4096;
