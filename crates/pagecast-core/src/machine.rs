@@ -43,6 +43,10 @@ pub struct Memory {
     pub write: BytesPerSecond,
     /// How readers and writers share it.
     pub sharing: Sharing,
+    /// Total rate of so many concurrent copies out of the page cache, ascending; linear between, constant outside. Empty: `read`.
+    pub read_at: Vec<(u32, BytesPerSecond)>,
+    /// The same into the page cache. Empty: `write`.
+    pub write_at: Vec<(u32, BytesPerSecond)>,
     /// What a single thread reaches at most, if that is less than the total.
     pub per_thread: Option<BytesPerSecond>,
     /// What is never counted as dirtyable (`totalreserve_pages`), if it is not what the kernel keeps of such a memory.

@@ -3,11 +3,10 @@
 //! Left out until an issue asks for them: latency, the cost of a request, seeks, queue depth, schedulers.
 
 use super::ReadWrite;
-use super::sharing::Sides;
-use crate::flow::{Network, Resource};
+use super::sharing::{Sides, side};
+use crate::flow::Network;
 use crate::machine::Disk;
 use crate::result::Part;
-use crate::units::BytesPerSecond;
 
 /// Adds a disk to the network.
 pub(crate) fn disk(disk: &Disk, network: &mut impl Network) -> ReadWrite {
@@ -18,11 +17,4 @@ pub(crate) fn disk(disk: &Disk, network: &mut impl Network) -> ReadWrite {
         write_part: Part::DeviceWrite,
     };
     sides.add(disk.sharing, network)
-}
-
-fn side(rate: BytesPerSecond, at: &[(u32, BytesPerSecond)]) -> Resource {
-    match at {
-        [] => Resource::constant(rate.0),
-        points => Resource::varying(points.iter().map(|&(streams, rate)| (streams, rate.0)).collect()),
-    }
 }

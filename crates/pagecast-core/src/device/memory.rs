@@ -1,24 +1,25 @@
 //! Memory and processors: what copies and computing share.
 
 use super::ReadWrite;
-use super::sharing::Sides;
+use super::sharing::{Sides, side};
 use crate::flow::{Network, Resource, Route, Use};
 use crate::machine::Memory;
 use crate::result::Part;
+use crate::units::BytesPerSecond;
 
 /// Bytes that stand for a second of computing: a nanosecond each.
 const SECOND: f64 = 1e9;
 
 /// Adds the memory of a host.
 pub(crate) fn memory(memory: &Memory, network: &mut impl Network) -> ReadWrite {
-    let side = |rate: f64| {
-        let mut side = Resource::constant(rate);
+    let side = |rate: BytesPerSecond, at: &[(u32, BytesPerSecond)]| {
+        let mut side = side(rate, at);
         side.per_flow_max = memory.per_thread.map(|most| most.0);
         side
     };
     let sides = Sides {
-        read: side(memory.read.0),
-        write: side(memory.write.0),
+        read: side(memory.read, &memory.read_at),
+        write: side(memory.write, &memory.write_at),
         read_part: Part::CpuCopy,
         write_part: Part::CpuCopy,
     };

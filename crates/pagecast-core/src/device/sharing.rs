@@ -4,6 +4,15 @@ use super::ReadWrite;
 use crate::flow::{Network, Resource, ResourceId, Route, Use};
 use crate::machine::Sharing;
 use crate::result::Part;
+use crate::units::BytesPerSecond;
+
+/// One side of a device: a rate, or one for each number of streams.
+pub(super) fn side(rate: BytesPerSecond, at: &[(u32, BytesPerSecond)]) -> Resource {
+    match at {
+        [] => Resource::constant(rate.0),
+        points => Resource::varying(points.iter().map(|&(streams, rate)| (streams, rate.0)).collect()),
+    }
+}
 
 /// The read and the write side of a device before they are added.
 pub(super) struct Sides {

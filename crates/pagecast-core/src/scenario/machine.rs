@@ -102,6 +102,8 @@ fn read_memory(host: &Fields<'_>) -> Result<Memory, ScenarioError> {
         read: fields.need("read")?,
         write: fields.need("write")?,
         sharing: fields.word("sharing", &SHARINGS)?.unwrap_or(Sharing::Total),
+        read_at: fields.get::<Rates>("read_at")?.map_or(Vec::new(), |rates| rates.0),
+        write_at: fields.get::<Rates>("write_at")?.map_or(Vec::new(), |rates| rates.0),
         per_thread: fields.get("per_thread")?,
         reserve: fields.get("reserve")?,
         nodes: fields.get("nodes")?.unwrap_or(1),

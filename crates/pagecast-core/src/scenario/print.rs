@@ -37,6 +37,11 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
         ("write", rate(memory.write)),
         ("sharing", sharing(memory.sharing)),
     ];
+    for (name, curve) in [("read_at", &memory.read_at), ("write_at", &memory.write_at)] {
+        if !curve.is_empty() {
+            keys.push((name, rates(curve)));
+        }
+    }
     keys.extend(memory.per_thread.map(|per_thread| ("per_thread", rate(per_thread))));
     keys.extend(memory.reserve.map(|reserve| ("reserve", size(reserve))));
     keys.push(("nodes", memory.nodes.to_string()));
@@ -390,13 +395,13 @@ latency = "20000 ns"
 
     prop_compose! {
         fn hosts()(cores in 1_u32..1000, size in sizes(), read in rates(), write in rates(), sharing in sharings(),
-                   per_thread in prop::option::of(rates()), reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs(), disk in disks(), vm in vms(),
+                   per_thread in prop::option::of(rates()), curves in [curves(), curves()], reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs(), disk in disks(), vm in vms(),
                    version in (5_u32..9, 0_u32..30), hz in 100_u32..1000, through in any::<bool>()) -> Host {
             let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
             Host {
                 name: ONLY_HOST.into(),
                 cores,
-                memory: Memory { size, read, write, sharing, per_thread, reserve, nodes, cost },
+                memory: Memory { size, read, write, sharing, read_at: curves[0].clone(), write_at: curves[1].clone(), per_thread, reserve, nodes, cost },
                 vm,
                 kernel: Kernel { version, hz },
                 disks: vec![disk],

@@ -192,6 +192,8 @@ pub static MEMORY: Schema = Schema {
         must("read", Kind::Rate, "Copying out of the page cache, all readers together"),
         must("write", Kind::Rate, "Copying into the page cache, all writers together"),
         may("sharing", Kind::Word(&Sharing::NAMES), "How readers and writers share it; default \"total\""),
+        may("read_at", Kind::Rates, "Total rate of so many copies out of the page cache at once"),
+        may("write_at", Kind::Rates, "Total rate of so many copies into the page cache at once"),
         may("per_thread", Kind::Rate, "What one thread reaches at most"),
         may("reserve", Kind::SizeOrZero, "Not counted as dirtyable; default by the size of the memory"),
         may("nodes", Kind::Whole(1, 64), "Sockets among which it is divided equally; default 1"),
