@@ -2,9 +2,11 @@
 
     python validation/claims.py [--write]
 
-Runs the study `wrench-cache` as often as the claims need, and prints the table of claims and that of errors.
-With `--write` it puts them into docs/validation/claims.md and README.md; else it compares them with what is
-there. Ends with 1 if a claim fails without a written reason, or a page is out of date.
+Runs the studies `wrench-cache` and `cawl` as often as the claims need, and prints the table of claims and
+that of errors. With `--write` it puts them into docs/validation/claims.md and README.md; else it compares
+them with what is there. A claim that does not hold is missed: it stays on the page with its tolerance and
+what came out. Ends with 1 if a claim is missed without a written reason, or a page is out of date; as the
+pages have all numbers, none gets worse unseen.
 Leaves out speed: benches/simulate.py has the limits of that beside its cases.
 """
 
@@ -15,9 +17,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pagecast.studies.comparison import Row, judged, summarise
+import numpy as np
+
+from pagecast.studies import cawl
+from pagecast.studies.cawl.results import errors_of
+from pagecast.studies.cawl.study import CawlOutcome
+from pagecast.studies.comparison import RIVALS, Row, judged, summarise
 from pagecast.studies.wrench_cache.published import Deviation, deviations, published_rows
 from pagecast.studies.wrench_cache.study import WrenchCacheOutcome, run
+from pagecast.studies.wrench_cache.tables import makespans
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "validation" / "claims.md"
@@ -30,7 +38,7 @@ MEASURED = "wrench-cluster"
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim: `measure` gives what to show and whether it holds; `reason` explains a known failure."""
+    """One claim: `measure` gives what to show and whether it holds; `reason` is what is known of a miss."""
 
     text: str
     tolerance: str
@@ -44,7 +52,13 @@ def study(*, vintage: str = "camera_ready", machine: str | None = None) -> Wrenc
     """Run the study once for each setting."""
     if vintage == "v1":
         return run(experiments=["1"], models=["wrench"], overrides=[V1])
-    return run(machine=machine)
+    return run(machine=machine, models=() if machine else ("wrench", *RIVALS))
+
+
+@cache
+def cawl_study() -> CawlOutcome:
+    """Run the study on the shipped means, model `kernel`."""
+    return cawl.run(experiments=["buffered"], models=["kernel"])
 
 
 def mean_error(outcome: WrenchCacheOutcome, experiment: str, model: str) -> float:
@@ -97,6 +111,71 @@ def repeats(experiment: str, percent: float) -> Iterator[Claim]:
     yield Claim(f"Exp {experiment}: operations that deviate by more than 15 %", "<= 5 %", far, command)
 
 
+def at_most(text: str, percent: float, command: str, value: Callable[[], float], reason: str = "") -> Claim:
+    """Claim that an error is at most so many percent."""
+
+    def measure() -> tuple[str, bool]:
+        error = 100 * value()
+        return f"{error:.1f} %", error <= percent
+
+    return Claim(text, f"<= {percent:g} %", measure, command, reason)
+
+
+def kernel(experiment: str, what: str, percent: float, *operations: str, reason: str = "") -> Claim:
+    """Claim how far `kernel` is from the cluster, in operations that no machine file was made from."""
+
+    def value() -> float:
+        rows = [
+            row
+            for row in judged(study(machine=MEASURED).rows)
+            if (row.experiment, row.model) == (experiment, "kernel")
+            and (not operations or row.operation in operations)
+        ]
+        return summarise(rows)[0].mean_abs_error
+
+    command = f"{REPRODUCE} --exp {experiment} --model kernel"
+    text = f"Exp {experiment}: mean error of `kernel` against the cluster{what}"
+    return at_most(text, percent, command, value, reason)
+
+
+def makespan_error() -> float:
+    """Give the mean absolute error of the time until the last application of Exp 2 ends."""
+    runs = study(machine=MEASURED).of("2", "kernel")
+    measured = {run.case: makespans()[key] for run in runs if (key := ("2", run.case)) in makespans()}
+    return float(
+        np.mean([abs(run.makespan_s / measured[run.case] - 1) for run in runs if run.case in measured])
+    )
+
+
+def cawl_error(part: int, *series: str) -> float:
+    """Give the error of `kernel` on writes (0) or on totals (1), over all main series or those named."""
+    rows = [row for row in cawl_study().rows if not series or row.case in series]
+    return errors_of(rows)["kernel"][part]
+
+
+# What is known of the misses.
+ONE_RUN = (
+    "20 GB is close; from 50 GB on, where memory of both nodes is in use, errors go in both directions; "
+    "measured once"
+)
+NFS = "what follows the first task, cached reads (they repeat to 54 to 79 %) and last writes (30 to 59 %)"
+SMALL = (
+    "eight operations, 3.7 s in all, measured once; writes come out too short, and step 3 reads a file twice "
+    "that the scenario reads once"
+)
+ONE_SERIES = (
+    "`h1_async_p0.5` alone makes the difference, one of three series with a pause of 0.5 s, whose practical "
+    "repetitions differ by 16 %"
+)
+UNSEEN_DISK = (
+    "the rates of its machine are the authors' own calibration: no series without pause shows what the "
+    "storage did at that time"
+)
+
+CACHED_READS = ("read 2", "read 3")
+WRITES = ("write 1", "write 2", "write 3")
+CAWL = "pagecast reproduce cawl --exp buffered --model kernel"
+
 CLAIMS = [
     *(
         claim
@@ -108,20 +187,60 @@ CLAIMS = [
     near("4", "wrench", 47.12, 2),
     near("1", "no-cache", 345.66, 0.5),
     near("4", "no-cache", 336.58, 0.5),
+    kernel("1", "", 8),
+    kernel("1", ", cached reads", 10, *CACHED_READS, reason=ONE_RUN),
+    kernel("1", ", writes", 8, *WRITES),
+    kernel("2", ", first reads", 5, "read 1"),
+    kernel("2", ", cached reads", 10, *CACHED_READS),
+    kernel("2", ", writes", 20, *WRITES),
+    at_most(
+        "Exp 2: mean error of `kernel` against the cluster, time until the last application ends",
+        10,
+        f"{REPRODUCE} --exp 2 --model kernel",
+        makespan_error,
+    ),
+    kernel("3", "", 15, reason=NFS),
+    kernel("4", "", 25, reason=SMALL),
+    at_most(
+        "CAWL: mean error of `kernel` on the shipped means of writes, 22 series",
+        8,
+        CAWL,
+        lambda: cawl_error(0),
+        reason=ONE_SERIES,
+    ),
+    at_most(
+        "CAWL: mean error of `kernel` on the total time of a series, 22 series",
+        5,
+        CAWL,
+        lambda: cawl_error(1),
+        reason=ONE_SERIES,
+    ),
+    *(
+        at_most(
+            f"CAWL: error of `kernel` on the shipped means of writes of `{series}`",
+            10,
+            CAWL,
+            lambda series=series: cawl_error(0, series),
+            reason=UNSEEN_DISK,
+        )
+        for series in ("h1_async_p1", "h1_async_p2")
+    ),
 ]
 
 
 def claims_table() -> tuple[str, bool]:
-    """Check all claims; give the table, and whether all that should hold do."""
+    """Check all claims; give how many hold and the table, and whether each miss has its reason."""
     lines = ["| claim | tolerance | result | verdict | command |", "|---|---|--:|---|---|"]
-    fine = True
+    missed = []
     for claim in CLAIMS:
         value, holds = claim.measure()
-        fine = fine and (holds or bool(claim.reason))
-        verdict = "holds" if holds else f"**fails**{': ' if claim.reason else ''}{claim.reason}"
-        command = f"`{claim.command}`" if claim.command else ""
-        lines.append(f"| {claim.text} | {claim.tolerance} | {value} | {verdict} | {command} |")
-    return "\n".join(lines), fine
+        missed += [] if holds else [claim]
+        verdict = "holds" if holds else f"**missed**: {claim.reason}"
+        lines.append(f"| {claim.text} | {claim.tolerance} | {value} | {verdict} | `{claim.command}` |")
+        if holds and claim.reason:
+            print(f"{claim.text}: holds now; its reason for a miss can go", file=sys.stderr)
+    count = f"{len(CLAIMS) - len(missed)} of {len(CLAIMS)} claims hold, {len(missed)} are missed."
+    return "\n".join([count, "", *lines]), all(claim.reason for claim in missed)
 
 
 def accuracy_table() -> str:
@@ -148,7 +267,10 @@ def page(claims: str, accuracy: str) -> str:
     return "\n\n".join(
         [
             "# Claims",
-            "Made by `make validate`; do not edit. Tolerances were set before the results were looked at.",
+            "Made by `make validate`; do not edit. Tolerances were set before the results were looked at; "
+            "one that is missed is not loosened. Errors of `kernel` against the cluster are those of "
+            "operations that its machine was not made from; over CAWL's 22 series all of them count, the "
+            "seven of calibration too.",
             claims,
             "## Mean absolute error against the measured cluster",
             "Averaged within a case, then over the cases. *published* is the machine as the authors' "

@@ -107,7 +107,9 @@ class HostCache:
 
     def cut(self, path: str, size: int) -> None:
         file, left = self.file(path), pages(size)
-        on_their_way = [u for u in file.units.values() if u.in_flight > 0 and (u.index + 1) * self.unit_pages > left]
+        on_their_way = [
+            u for u in file.units.values() if u.in_flight > 0 and (u.index + 1) * self.unit_pages > left
+        ]
         self.cut_in_flight[path] = on_their_way
         for unit in list(file.units.values()):
             stays = left - unit.index * self.unit_pages

@@ -171,7 +171,7 @@ def _save_parquet(table: Columns, path: Path) -> None:
     columns = {
         name: pa.array(table[name], pa.string()).dictionary_encode()
         if isinstance(table[name], list)
-        else pa.array(table[name])
+        else pa.array(table[name], from_pandas=True)  # NaN is null, as in JSON
         for name in table
     }
     with path.open("wb") as file:  # by its name, Arrow takes UTF-8 only

@@ -75,16 +75,13 @@ class Columns:
         return list(self._columns)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Give the columns as plain lists, as in the JSON output.
+        """Give the columns as plain lists, as in the JSON output; NaN becomes None.
 
         Returns
         -------
         dict of list
         """
-        return {
-            name: column if isinstance(column, list) else column.tolist()
-            for name, column in self._columns.items()
-        }
+        return {name: _plain(column) for name, column in self._columns.items()}
 
     def to_pandas(self) -> "pd.DataFrame":
         """Give the table as a DataFrame; needs pandas.
@@ -96,6 +93,14 @@ class Columns:
         import pandas as pd
 
         return pd.DataFrame(self._columns)
+
+
+def _plain(column: Column) -> list[Any]:
+    if isinstance(column, list):
+        return column
+    if (column != column).any():
+        return [None if value != value else value for value in column.tolist()]
+    return column.tolist()
 
 
 class Result:
@@ -166,6 +171,11 @@ class Result:
     def timeline(self) -> Columns:
         """What the memory of each host held over time."""
         return self._table("timeline")
+
+    @property
+    def changes_evenly(self) -> bool:
+        """Whether levels change evenly between the rows of `timeline`; if not, they change at rows alone."""
+        return self._core.changes_evenly
 
     @cached_property
     def files(self) -> Columns:

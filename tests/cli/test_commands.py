@@ -1,10 +1,11 @@
 """What each command prints when all is well."""
 
 import json
+import re
 
 import pytest
 
-from pagecast import MODELS, list_machines
+from pagecast import MODELS, Result, list_machines
 from pagecast.cli import COMMANDS
 from pagecast.exit_codes import ExitCode
 
@@ -41,6 +42,24 @@ do = [ { sleep = "10 ms" } ]
 """
 
 
+HOST = """
+cores = 4
+memory = { size = "10 GB", read = "10 GB/s", write = "10 GB/s" }
+disk.ssd = { size = "1 TB", read = "100 MB/s", write = "100 MB/s" }
+mount."/data".disk = "ssd"
+"""
+
+WRITER = """
+[[process]]
+name = "app"
+do = [ { write = "/data/out", size = "3 GB" }, { sleep = "10 s" } ]
+"""
+
+THROTTLED = f"[machine]{HOST}{WRITER}"
+
+TWO_HOSTS = f"[host.idle]{HOST}[host.busy]{HOST}{WRITER}host = 'busy'\n"
+
+
 def test_version(pagecast, matches):
     matches(pagecast("--version"))
 
@@ -62,6 +81,29 @@ def test_simulate_side_by_side(pagecast, matches):
 
 def test_simulate_one_model(pagecast, matches):
     matches(pagecast("simulate", "scenario.toml", "--model", "wrench"))
+
+
+def test_simulate_says_when_writers_are_throttled(pagecast, matches):
+    (pagecast.folder / "throttled.toml").write_text(THROTTLED)
+    matches(pagecast("simulate", "throttled.toml", "--model", "kernel", "--model", "wrench"))
+
+
+def test_simulate_says_on_which_host_writers_are_throttled(pagecast):
+    (pagecast.folder / "throttled.toml").write_text(TWO_HOSTS)
+    stdout = pagecast("simulate", "throttled.toml", "--model", "kernel").stdout
+    said = [line.split(":")[0] for line in stdout.splitlines() if "of the time throttled" in line]
+    assert said == ["kernel, busy"]
+
+
+def test_simulate_says_that_events_were_left_out_of_the_throttled_time(pagecast, monkeypatch):
+    (pagecast.folder / "throttled.toml").write_text(THROTTLED)
+    monkeypatch.setattr(Result, "events_left_out", 3)
+    stdout = pagecast("simulate", "throttled.toml", "--model", "kernel").stdout
+    assert re.search(r"; at least \d+ % of the time throttled$", stdout, re.MULTILINE)
+
+
+def test_simulate_says_nothing_of_throttling_where_there_is_none(pagecast):
+    assert "of the time throttled" not in pagecast("simulate", "scenario.toml", "--model", "kernel").stdout
 
 
 def test_simulate_on_a_narrow_terminal(pagecast, matches, monkeypatch):

@@ -31,3 +31,10 @@ def scenario(machine):
         yield pc.fsync("/data/out")
 
     return pc.Scenario(machine, processes={"app": app}, files={"/data/in": 2e9})
+
+
+@pytest.fixture
+def throttled(machine):
+    """Writes beyond what may be dirty, with a pause, under the kernel's own rules."""
+    app = [pc.write("/data/out", size_bytes=3e9), pc.sleep(10.0), pc.write("/data/more", size_bytes=2e9)]
+    return pc.simulate(pc.Scenario(machine, processes={"app": app}), model="kernel")

@@ -533,3 +533,21 @@ def test_settings_and_costs_are_in_the_scenario_file():
     assert '[machine.vm]\ndirty_ratio = 40\ndirty_background_bytes = "1048576 B"\n' in text
     assert '[machine.memory.cost]\ncall = "1000 ns"\n' in text
     assert 'call = "4096 B"' in text
+
+
+def test_unlink_waits_for_what_is_under_writeback():
+    # Above the background limit the flusher has filled the queue: 20 MiB at 200 MB/s.
+    ops = [Op("write", "/d/f", 130 * MIB), Op("unlink", "/d/f")]
+    result, _ = simulate(ops, memory=GIB)
+    assert result.operations[-1].duration_s == pytest.approx(20 * MIB / (200 * MB), rel=0.1)
+
+
+def test_the_inode_that_the_flusher_visits_is_still_listed():
+    # Another inode that became dirty meanwhile once armed a timer, so that another pass began at once.
+    options = {"vm": Vm(dirty_expire_centisecs=100), "disk": Device(50 * MB, 50 * MB, "separate")}
+    writer = [Op("write", "/d/f", 500 * MIB, call_bytes=MIB), Op("sleep", seconds=3)]
+    other = [Op("sleep", seconds=0.5), Op("write", "/d/g", MIB)]
+    _, kernel = simulate(writer, other, memory=GIB, **options)
+    dirty, writeback = dirty_at(kernel, kernel.samples["machine"][-1].time_s)
+    assert writeback == 0
+    assert dirty > 40 * MIB, "background writeback has stopped at its limit, and nothing else has begun"

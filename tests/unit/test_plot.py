@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import pagecast as pc
-from pagecast.plot.style import LEVEL_COLOURS, MODEL_COLOURS, PART_COLOURS
+from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, MODEL_COLOURS, PART_COLOURS
+from pagecast.throttling import throttled_spans
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -53,8 +54,50 @@ def test_timeline_draws_each_level_in_its_unit(result, ax):
     assert {name: to_hex(line.get_color()) for name, line in lines.items()} == {
         name: colour.lower() for name, colour in LEVEL_COLOURS.items()
     }
-    np.testing.assert_allclose(lines["cached"].get_ydata(), result.timeline["cached_bytes"] / 1e9)
+    cached = result.timeline["cached_bytes"] / 1e9
+    np.testing.assert_allclose(lines["cached"].get_ydata()[: len(cached)], cached)
+    assert lines["cached"].get_ydata()[-1] == cached[-1]
+    assert lines["cached"].get_xdata()[-1] == result.end_s
     assert ax.get_ylabel() == "memory (GB)"
+
+
+def test_levels_are_steps_where_they_change_at_rows_alone(result, throttled):
+    def shapes(of):
+        ax = Figure().add_subplot()
+        return {line.get_drawstyle() for line in pc.plot.timeline(of, ax=ax).lines}
+
+    assert (shapes(result), shapes(throttled)) == ({"steps-post"}, {"default"})
+
+
+def test_timeline_draws_limits_as_thin_labelled_lines(throttled, ax):
+    pc.plot.timeline(throttled, ax=ax)
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == [*LEVEL_COLOURS, "background threshold", "set point", "dirty limit", "throttled"]
+    lines = {line.get_label(): line for line in ax.lines}
+    limit = throttled.timeline["dirty_limit_bytes"] / 1e9
+    np.testing.assert_allclose(lines["dirty limit"].get_ydata()[: len(limit)], limit)
+    thickest = max(lines[name].get_linewidth() for name in legend[4:7])
+    assert thickest < min(lines[name].get_linewidth() for name in LEVEL_COLOURS)
+
+
+def test_a_hard_limit_that_is_another_is_drawn(machine, ax):
+    app = [pc.write("/data/a", size_bytes=2e9), pc.alloc(2e9), pc.write("/data/b", size_bytes=1e9)]
+    pc.plot.timeline(pc.simulate(pc.Scenario(machine, processes={"app": app}), model="kernel"), ax=ax)
+    assert "hard limit" in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_limits_far_above_all_levels_are_not_drawn(machine, ax):
+    scenario = pc.Scenario(machine, processes={"app": [pc.write("/data/out", size_bytes=1e8)]})
+    pc.plot.timeline(pc.simulate(scenario, model="kernel"), ax=ax)
+    assert [line.get_label() for line in ax.lines] == [*LEVEL_COLOURS]
+
+
+def test_timeline_shades_the_time_in_which_somebody_is_throttled(throttled, ax):
+    pc.plot.timeline(throttled, ax=ax)
+    shaded = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in ax.patches]
+    spans = throttled_spans(throttled, "machine")
+    second_s = next(begin_s for begin_s, _ in spans if begin_s > 10.0)
+    np.testing.assert_allclose(shaded, [spans[0], (second_s, spans[-1][1])])
 
 
 def test_parts_stack_up_to_the_durations(result, ax):
@@ -138,7 +181,7 @@ def test_used_is_drawn_over_cached_and_thinner(result, ax):
     assert lines["used"].get_linewidth() < lines["cached"].get_linewidth()
 
 
-@pytest.mark.parametrize("colours", [LEVEL_COLOURS, MODEL_COLOURS, PART_COLOURS])
+@pytest.mark.parametrize("colours", [{**LEVEL_COLOURS, **LIMIT_COLOURS}, MODEL_COLOURS, PART_COLOURS])
 def test_no_two_things_have_one_colour(colours):
     assert len({*colours.values()}) == len(colours)
 

@@ -1,11 +1,14 @@
 """Results as columns."""
 
+import json
+
 import numpy as np
 import pytest
 
 import pagecast as pc
 from pagecast.errors import OutputError
 from pagecast.result import TABLES
+from pagecast.throttling import throttled_spans
 
 COLUMNS = {
     "operations": [
@@ -34,9 +37,18 @@ COLUMNS = {
         "cached_bytes",
         "dirty_bytes",
     ],
-    "files": ["time_s", "process", "index", "path", "host", "size_bytes", "cached_bytes", "dirty_bytes"],
+    "files": [
+        *("time_s", "process", "index", "path", "host"),
+        *("size_bytes", "cached_bytes", "dirty_bytes", "active_bytes"),
+    ],
     "events": ["time_s", "host", "event", "path", "bytes"],
 }
+
+
+KERNEL_LEVELS = [
+    *("inactive_bytes", "active_bytes", "writeback_bytes", "dirtied_bytes", "background_threshold_bytes"),
+    *("setpoint_bytes", "dirty_limit_bytes", "hard_limit_bytes", "task_rate_bytes_per_s"),
+]
 
 
 @pytest.fixture
@@ -73,6 +85,57 @@ def test_parts_add_up_to_the_duration(result):
 def test_used_and_free_add_up_to_the_memory(result):
     timeline = result.timeline
     assert {*(timeline["used_bytes"] + timeline["free_bytes"]).tolist()} == {10_000_000_000}
+
+
+def test_the_kernel_knows_more_levels(throttled):
+    timeline = throttled.timeline
+    assert list(timeline) == [*COLUMNS["timeline"], *KERNEL_LEVELS]
+    cached = timeline["inactive_bytes"] + timeline["active_bytes"]
+    np.testing.assert_array_equal(cached, timeline["cached_bytes"])
+    assert timeline["dirtied_bytes"][-1] == 5_000_000_000
+    assert timeline["task_rate_bytes_per_s"].dtype == np.float64
+
+
+def test_tasks_have_a_rate_while_a_device_throttles(throttled):
+    timeline = throttled.timeline
+    time_s, rates = timeline["time_s"], timeline["task_rate_bytes_per_s"]
+    freerun = (timeline["background_threshold_bytes"] + timeline["dirty_limit_bytes"]) / 2
+    spans = throttled_spans(throttled, "machine")
+    within = np.any([(begin_s < time_s) & (time_s < end_s) for begin_s, end_s in spans], axis=0)
+    outside = np.all([(time_s < begin_s) | (end_s < time_s) for begin_s, end_s in spans], axis=0)
+    # Levels are looked at every millisecond, in which 2 MB more become dirty.
+    held_back = within & (timeline["dirty_bytes"] > freerun + 2e6)
+    assert held_back.sum() > 50
+    assert not np.isnan(rates[held_back]).any()
+    assert np.isnan(rates[outside]).all()
+
+
+def test_what_is_not_there_is_none_in_plain_lists(throttled):
+    rates = throttled.timeline.to_dict()["task_rate_bytes_per_s"]
+    assert rates[0] is None
+    assert {type(rate) for rate in rates} == {float, type(None)}
+    json.dumps(throttled.to_dict(), allow_nan=False)
+
+
+def test_what_is_not_there_is_empty_in_csv_and_null_in_parquet(throttled, tmp_path):
+    throttled.save(tmp_path / "saved")
+    lines = (tmp_path / "saved" / "timeline.csv").read_text().splitlines()
+    assert lines[1].startswith("0.0,machine,")
+    assert lines[1].endswith(",")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    saved = parquet.read_table(tmp_path / "saved" / "timeline.parquet")["task_rate_bytes_per_s"]
+    assert saved.null_count == int(np.isnan(throttled.timeline["task_rate_bytes_per_s"]).sum())
+
+
+def test_levels_change_evenly_under_the_kernels_own_rules_alone(result, throttled):
+    assert (result.changes_evenly, throttled.changes_evenly) == (False, True)
+
+
+@pytest.mark.parametrize(("model", "active"), [("kernel", 1e9), ("wrench", 6e8), ("no-cache", 0)])
+def test_residency_tells_what_is_active(machine, model, active):
+    app = [pc.read("/data/in"), pc.read("/data/in")]
+    scenario = pc.Scenario(machine, processes={"app": app}, files={"/data/in": 1e9})
+    assert pc.simulate(scenario, model=model).files["active_bytes"].tolist() == [active]
 
 
 def test_residency_after_each_operation_and_at_the_end(result):

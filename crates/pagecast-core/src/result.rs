@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 pub(crate) use merge::Merger;
 pub(crate) use recorder::{Ended, Recorder, Resident};
-pub use timeline::MemoryLevels;
+pub use timeline::{FileLevels, KernelLevels, MemoryLevels};
 
 use crate::units::Nanos;
 
@@ -188,6 +188,8 @@ pub struct TimelineTable {
     pub host: Vec<u32>,
     /// What the memory holds.
     pub levels: Vec<MemoryLevels>,
+    /// Whether levels change evenly from row to row of a host; if not, they change at rows alone.
+    pub is_even: bool,
 }
 
 /// Columns of file residency. All have the same length.
@@ -209,6 +211,8 @@ pub struct FileTable {
     pub cached: Vec<u64>,
     /// How much of that is dirty.
     pub dirty: Vec<u64>,
+    /// How much of what is in memory is on an active list; nothing under policies without lists.
+    pub active: Vec<u64>,
 }
 
 /// Columns of the events. All have the same length.

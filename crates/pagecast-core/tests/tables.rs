@@ -1,9 +1,9 @@
 //! The tables of a result: residency, timeline, events, blocks, parts; and that they are the same again.
 
-use pagecast_core::result::Part;
+use pagecast_core::result::{KernelLevels, Part};
 use pagecast_core::units::Nanos;
 
-use crate::common::{Case, GB, HOSTS, MB, Run, case, on};
+use crate::common::{Case, GB, HOSTS, MB, Run, case, linux, on};
 
 /// Several processes that do a bit of everything under memory pressure.
 fn busy() -> Case {
@@ -169,6 +169,78 @@ fn residency_after_an_operation_is_that_of_its_host() {
 fn residency_tells_dirty_bytes() {
     let run = case().process("p", &["write = '/data/g', size = '1 GB'"]).run("wrench");
     assert_eq!(run.file("/data/g"), (GB, GB, GB));
+}
+
+#[test]
+fn residency_tells_active_bytes_where_there_are_lists() {
+    let active = |model: &str| {
+        let read = "read = '/data/f'";
+        let run = case()
+            .file("/data/f", "600 MB")
+            .process(
+                "p",
+                &["write = '/data/g', size = '1 GB'", read, read, "read = '/data/g', size = '300 MB'"],
+            )
+            .run(model);
+        [run.files.active[0], run.files.active[1]]
+    };
+    assert_eq!(active("wrench"), [600 * MB, 300 * MB]);
+    assert_eq!(active("kernel"), [600 * MB, 0], "a write is no access: the read is the first");
+    assert_eq!((active("endless-cache"), active("no-cache")), ([0, 0], [0, 0]));
+}
+
+#[test]
+fn only_the_kernels_own_rules_fill_the_levels_of_the_kernel() {
+    for model in pagecast_core::MODELS {
+        let run = busy().run(model);
+        let is_kernel = model == "kernel";
+        assert_eq!(run.timeline.is_even, is_kernel, "{model}");
+        assert!(run.timeline.levels.iter().all(|levels| levels.kernel.is_some() == is_kernel), "{model}");
+    }
+}
+
+/// What the kernel model knows at each row of the timeline.
+fn kernel_levels(run: &Run) -> Vec<KernelLevels> {
+    run.timeline.levels.iter().map(|levels| levels.kernel.expect("the model is the kernel's")).collect()
+}
+
+#[test]
+fn levels_of_the_kernel_are_within_each_other() {
+    let run = busy().run("kernel");
+    assert!(kernel_levels(&run).len() > 50);
+    for (levels, kernel) in run.timeline.levels.iter().zip(kernel_levels(&run)) {
+        assert_eq!(kernel.active + levels.inactive(), levels.cached, "{levels:?}");
+        assert!(kernel.writeback <= levels.dirty && levels.dirty <= kernel.dirtied, "{levels:?}");
+        assert!(kernel.background < kernel.setpoint && kernel.setpoint <= kernel.hard_limit, "{levels:?}");
+        assert!(kernel.limit <= kernel.hard_limit, "{levels:?}");
+    }
+    assert!(kernel_levels(&run).is_sorted_by_key(|kernel| kernel.dirtied));
+}
+
+#[test]
+fn the_limits_of_10_gb_that_can_become_dirty() {
+    let run = linux().process("p", &["write = '/data/g', size = '3 GB'"]).run("kernel");
+    for kernel in kernel_levels(&run) {
+        let limits = [kernel.background, kernel.setpoint, kernel.limit, kernel.hard_limit];
+        assert_eq!(limits.map(|bytes| (bytes.0 as f64 / 1e7).round() / 100.0), [1.0, 1.75, 2.0, 2.0]);
+    }
+}
+
+#[test]
+fn tasks_have_a_rate_while_they_are_throttled() {
+    let run = linux().process("p", &["write = '/data/g', size = '3 GB'", "sleep = '5 s'"]).run("kernel");
+    let begins = run.events_called("throttling_begins")[0].0;
+    let ends = run.events_called("throttling_ends").last().expect("it ends").0;
+    for (time, kernel) in run.timeline.time.iter().zip(kernel_levels(&run)) {
+        let time = time.as_seconds();
+        if time < begins || time > ends {
+            assert_eq!(kernel.task_rate, None, "{time} s");
+        } else if time > begins && time < ends {
+            let rate = kernel.task_rate.expect("somebody is throttled").0;
+            assert!((10 * MB..GB).contains(&rate), "{rate} at {time} s");
+        }
+    }
+    assert_eq!(run.memory_at(ends + 1.0).kernel.expect("it has these").dirtied.0, 3 * GB);
 }
 
 #[test]

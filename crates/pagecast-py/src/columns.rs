@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use numpy::PyArray1;
 use pagecast_core::result::{
-    BlockTable, EventTable, FileTable, OperationTable, Part, SimulationResult, TimelineTable,
+    BlockTable, EventTable, FileTable, KernelLevels, OperationTable, Part, SimulationResult, TimelineTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;
@@ -48,6 +48,12 @@ impl Result {
     #[getter]
     fn events_left_out(&self) -> u64 {
         self.data.events.left_out
+    }
+
+    /// Whether levels change evenly between the rows of the timeline; if not, at the rows alone.
+    #[getter]
+    fn changes_evenly(&self) -> bool {
+        self.data.timeline.is_even
     }
 
     /// Blocks of hosts that have too many for the table.
@@ -120,7 +126,28 @@ impl<'py> Columns<'_, 'py> {
         level("anonymous_bytes", |levels| levels.anonymous)?;
         level("cached_bytes", |levels| levels.cached)?;
         level("dirty_bytes", |levels| levels.dirty)?;
+        // All hosts have the same model.
+        if table.levels.first().is_some_and(|levels| levels.kernel.is_some()) {
+            level("inactive_bytes", |levels| levels.inactive())?;
+            self.kernel_levels(table)?;
+        }
         Ok(self.dict)
+    }
+
+    fn kernel_levels(&self, table: &TimelineTable) -> PyResult<()> {
+        let known = || table.levels.iter().map(|levels| levels.kernel.unwrap_or_default());
+        let level = |name, get: fn(KernelLevels) -> Bytes| {
+            self.array(name, known().map(|kernel| get(kernel).0 as i64))
+        };
+        level("active_bytes", |kernel| kernel.active)?;
+        level("writeback_bytes", |kernel| kernel.writeback)?;
+        level("dirtied_bytes", |kernel| kernel.dirtied)?;
+        level("background_threshold_bytes", |kernel| kernel.background)?;
+        level("setpoint_bytes", |kernel| kernel.setpoint)?;
+        level("dirty_limit_bytes", |kernel| kernel.limit)?;
+        level("hard_limit_bytes", |kernel| kernel.hard_limit)?;
+        let rates = known().map(|kernel| kernel.task_rate.map_or(f64::NAN, |rate| rate.0 as f64));
+        self.dict.set_item("task_rate_bytes_per_s", PyArray1::from_iter(self.py, rates))
     }
 
     fn files(self, table: &FileTable) -> PyResult<Bound<'py, PyDict>> {
@@ -132,6 +159,7 @@ impl<'py> Columns<'_, 'py> {
         self.sizes("size_bytes", &table.size)?;
         self.sizes("cached_bytes", &table.cached)?;
         self.sizes("dirty_bytes", &table.dirty)?;
+        self.sizes("active_bytes", &table.active)?;
         Ok(self.dict)
     }
 

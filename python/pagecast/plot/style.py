@@ -13,6 +13,8 @@ __all__ = [
     "GREEN",
     "GREY",
     "LEVEL_COLOURS",
+    "LIMIT_COLOURS",
+    "LIMIT_LINES",
     "MEASURED_COLOUR",
     "MODEL_COLOURS",
     "MODEL_LINES",
@@ -51,6 +53,22 @@ LEVEL_COLOURS: Final = {
     "dirty": VERMILION,
 }
 """What memory holds, by the column's name without ``_bytes``."""
+
+LIMIT_COLOURS: Final = {
+    "background_threshold": SKY,
+    "setpoint": BLUE,
+    "dirty_limit": BLACK,
+    "hard_limit": GREY,
+}
+"""What dirty memory is compared with, by the column's name without ``_bytes``."""
+
+LIMIT_LINES: Final = {
+    "background_threshold": (0, (1, 1.5)),
+    "setpoint": (0, (5, 2, 1, 2)),
+    "dirty_limit": "-",
+    "hard_limit": (0, (2, 1)),
+}
+"""Their line styles; the lines are thin."""
 
 MODEL_COLOURS: Final = {
     "kernel": BLUE,

@@ -1,12 +1,13 @@
 """What the memory of a host holds over time."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from pagecast.plot.axes import new_axes, outside_legend, quiet_frame, say, size_scale
-from pagecast.plot.style import LEVEL_COLOURS
+from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, PART_COLOURS
 from pagecast.result import is_modelled
+from pagecast.throttling import throttled_spans
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,10 +22,31 @@ _LINES: Final[dict[str, dict[str, Any]]] = {
     "cached": {"linestyle": "-", "linewidth": 3.6},
     "dirty": {"linestyle": "--", "linewidth": 1.8},
 }
+_LIMIT_NAMES: Final = {
+    "background_threshold": "background threshold",
+    "setpoint": "set point",
+    "dirty_limit": "dirty limit",
+    "hard_limit": "hard limit",
+}
+_LIMIT_LINE: Final[dict[str, Any]] = {"linewidth": 1.1, "zorder": 1.8}  # thin, and below the levels
+
+_FAR = 2.0
+"""A limit this many times above all levels is not drawn: it would press them flat."""
+
+_SHADE: Final[dict[str, Any]] = {"alpha": 0.3, "linewidth": 0, "zorder": 0}
+
+_HAIR = 0.002
+"""Spans with less of the axis between them are drawn as one."""
+
+_Seconds: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
+_Bytes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 
 
 def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = None) -> "Axes":
     """Draw used, anonymous, cached and dirty memory over time, as far as the model knows them.
+
+    Under `kernel` also what dirty memory is compared with, where memory comes near it, and shaded the time in
+    which writers were held back.
 
     Parameters
     ----------
@@ -45,15 +67,25 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
     levels = {
         level: table[f"{level}_bytes"][rows] for level in LEVEL_COLOURS if is_modelled(result.model, level)
     }
-    scale, unit = size_scale(max((float(values.max(initial=0)) for values in levels.values()), default=0.0))
+    top = max((float(values.max(initial=0)) for values in levels.values()), default=0.0)
+    scale, unit = size_scale(top)
+    time_s = _up_to(result.end_s, table["time_s"][rows])
+    drawstyle = "default" if result.changes_evenly else "steps-post"
+
+    def draw(values: _Bytes, **style: Any) -> None:
+        ax.plot(time_s, _held(values, time_s) / scale, drawstyle=drawstyle, **style)
+
     for level, values in levels.items():
-        ax.plot(
-            table["time_s"][rows],
-            values / scale,
-            color=LEVEL_COLOURS[level],
-            label=level,
-            **_LINES[level],
+        draw(values, color=LEVEL_COLOURS[level], label=level, **_LINES[level])
+    for limit, values in _limits(result, rows, _FAR * top).items():
+        draw(
+            values,
+            color=LIMIT_COLOURS[limit],
+            label=_LIMIT_NAMES[limit],
+            **_LIMIT_LINE,
+            linestyle=LIMIT_LINES[limit],
         )
+    _shade(ax, _joined(throttled_spans(result, host), _HAIR * result.end_s))
     if missing := [level for level in LEVEL_COLOURS if level not in levels]:
         something = any(values.any() for values in levels.values())
         say(ax, f"{result.model} has no {' and no '.join(missing)} memory", aside=something)
@@ -63,6 +95,42 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
     quiet_frame(ax)
     outside_legend(ax, levels)
     return ax
+
+
+def _up_to(end_s: float, time_s: _Seconds) -> _Seconds:
+    """Add the end, up to which the last level holds."""
+    return np.append(time_s, end_s) if time_s.size and time_s[-1] < end_s else time_s
+
+
+def _held(values: _Bytes, time_s: _Seconds) -> _Bytes:
+    """Give the last value at the end as well."""
+    return values if len(values) == len(time_s) else np.append(values, values[-1])
+
+
+def _limits(
+    result: "Result", rows: "np.ndarray[tuple[int], np.dtype[np.bool_]]", most: float
+) -> dict[str, _Bytes]:
+    """Give the limits that the model knows and that stay below `most`; the hard one if it is another."""
+    table = result.timeline
+    known = {limit: table[f"{limit}_bytes"][rows] for limit in LIMIT_COLOURS if f"{limit}_bytes" in table}
+    if known and (known["hard_limit"] == known["dirty_limit"]).all():
+        del known["hard_limit"]
+    return {limit: values for limit, values in known.items() if values.max(initial=0) <= most}
+
+
+def _shade(ax: "Axes", spans: list[tuple[float, float]]) -> None:
+    for number, (begin_s, end_s) in enumerate(spans):
+        label = "_throttled" if number else "throttled"  # one entry in the legend
+        ax.axvspan(begin_s, end_s, label=label, color=PART_COLOURS["throttled"], **_SHADE)
+
+
+def _joined(spans: list[tuple[float, float]], least_s: float) -> list[tuple[float, float]]:
+    """Make one span of those with less than `least_s` between them."""
+    joined: list[tuple[float, float]] = []
+    for begin_s, end_s in spans:
+        first_s = joined.pop()[0] if joined and begin_s - joined[-1][1] < least_s else begin_s
+        joined.append((first_s, end_s))
+    return joined
 
 
 def _title(result: "Result", host: str, hosts: list[str]) -> str:

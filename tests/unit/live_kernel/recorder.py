@@ -14,8 +14,16 @@ INSERT_S = 1e-6
 FAULT_S = 0.5e-6
 COPY_READ = 4e9
 COPY_WRITE = 2e9
+REMOVE_S = 0.25e-6
 FSYNC_S = 1.25
 """What the made-up kernel costs; an fsync takes the same time always."""
+
+USABLE_KIB = 1_000_000
+RESERVE_KIB = 488_000
+LIMIT_SHARE = 0.2
+"""What the made-up kernel has of memory, and what it keeps of it."""
+
+LIMIT_KIB = int((USABLE_KIB - RESERVE_KIB) * LIMIT_SHARE)
 
 M_MEMORY = """\
 open 0 MNT/fm wct
@@ -140,8 +148,11 @@ class Recorder:
                     children.append(self.run(step.steps, process=of["label"], now=now))
                 case "wait":
                     now = max([now, *children])
-                case "close" | "unlink":
-                    now = self.call(process, now, step.command, path, 0, 1e-6)
+                case "close":
+                    now = self.call(process, now, "close", path, 0, 1e-6)
+                case "unlink":
+                    seconds = self.sizes.pop(path) / PAGE * REMOVE_S
+                    now = self.call(process, now, "unlink", path, 0, seconds)
         return now
 
     def key(self):
@@ -158,12 +169,13 @@ class Recorder:
         return now + seconds
 
     def levels(self, dirty_kib=0):
-        """Sample the memory every 100 ms; the limit is 100 MiB, and what is dirty stays the same."""
+        """Sample the memory every 100 ms; the limit stays the same, and so does what is dirty."""
         end = max(row["t_start_s"] for row in self.io)
         for number in range(int(end / 0.1) + 1):
             yield self.key() | {
                 "t_s": number / 10, "Dirty_kB": dirty_kib, "Writeback_kB": 0,
-                "nr_dirty_threshold": 100 * MIB // PAGE, "BdiWriteBandwidth_kBps": 0 if number < 2 else 51200,
+                "nr_dirty_threshold": LIMIT_KIB // 4, "BdiWriteBandwidth_kBps": 0 if number < 2 else 51200,
+                "MemFree_kB": USABLE_KIB - 3000, "Active(file)_kB": 1000, "Inactive(file)_kB": 2000,
             }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from pagecast.errors import StudyError
 from pagecast.studies.live_kernel import calibration
-from pagecast.studies.live_kernel.calibration import calibrate
+from pagecast.studies.live_kernel.calibration import LEAST_REMOVAL_S, MemorySize, calibrate, limit_share
 from pagecast.studies.live_kernel.recordings import platforms
 from tests.unit.live_kernel.recorder import (
     A_WRITE,
@@ -14,8 +14,12 @@ from tests.unit.live_kernel.recorder import (
     FAULT_S,
     FSYNC_S,
     INSERT_S,
+    LIMIT_SHARE,
     M_MEMORY,
     MIB,
+    REMOVE_S,
+    RESERVE_KIB,
+    USABLE_KIB,
     record,
     write_table,
 )
@@ -86,16 +90,70 @@ def test_without_a_trace_nothing_is_known_of_the_base_rate(platform):
 
 
 def test_costs_are_found_again(platform):
-    costs = calibrate(platform.recordings)
+    costs = calibrate(platform.recordings, share=LIMIT_SHARE).costs
     assert costs.call_s == pytest.approx(CALL_S, rel=0.02)
     assert costs.page_insert_s == pytest.approx(INSERT_S, rel=0.02)
     assert costs.copy_read_bytes_per_s == pytest.approx(COPY_READ, rel=0.02)
     assert costs.copy_write_bytes_per_s == pytest.approx(COPY_WRITE, rel=0.02)
     assert costs.fault_s == pytest.approx(FAULT_S, rel=0.1)
+    assert costs.page_remove_s == pytest.approx(REMOVE_S)
+
+
+def test_a_removal_too_short_to_be_measured_says_nothing(tmp_path):
+    steps = M_MEMORY.replace("64m 1m\nfsync", "8m 1m\nfsync").replace("64m", "8m")
+    assert 8 * MIB / 4096 * REMOVE_S < LEAST_REMOVAL_S
+    folder = record(tmp_path / "tiny", {"m_memory": steps})
+    found = calibrate(platforms(folder)[0].recordings, share=LIMIT_SHARE)
+    assert found.costs.page_remove_s is None
+    assert "memory.cost.page_remove" not in found.values()
+
+
+def test_memory_is_what_is_free_or_of_files(platform):
+    memory = calibrate(platform.recordings, share=LIMIT_SHARE).memory
+    assert memory.size_bytes == USABLE_KIB * 1024
+    assert memory.reserve_bytes == pytest.approx(RESERVE_KIB * 1024, abs=1)
+    assert memory.values() == {"memory.size": "1000000 KiB", "memory.reserve": "488000 KiB"}
+
+
+def test_a_limit_in_bytes_says_nothing_of_the_reserve(platform):
+    memory = calibrate(platform.recordings, share=None).memory
+    assert memory == MemorySize(USABLE_KIB * 1024, None)
+    assert {*memory.values()} == {"memory.size"}
+
+
+def test_memory_of_other_cases_is_left_alone(platform):
+    others = [recording for recording in platform.recordings if recording.case != "m_memory"]
+    assert calibrate(others, share=LIMIT_SHARE).memory is None
+
+
+def test_samples_without_free_memory_say_nothing_of_its_size(data):
+    rows = [
+        {"case": "m_memory", "rep": 1, "t_s": 0, "Dirty_kB": 0, "Writeback_kB": 0, "nr_dirty_threshold": 9}
+    ]
+    write_table(data / "tiny" / "mem.csv.gz", rows)
+    found = calibrate(platforms(data)[0].recordings, share=LIMIT_SHARE)
+    assert found.memory is None
+    assert found.costs is not None
+
+
+@pytest.mark.parametrize(
+    ("version", "percent", "share"),
+    [
+        ("4.6", 20, 0.2),
+        ("4.7", 20, 819 / 4096),
+        ("6.18", 20, 819 / 4096),
+        ("3.10", 40, 0.4),
+        ("5.4", 25, 0.25),
+    ],
+)
+def test_the_limit_is_rounded_as_the_kernel_does_it(version, percent, share):
+    host = {"kernel": {"version": version}, "vm": {"dirty_ratio": percent}}
+    assert limit_share(host) == share
+    assert limit_share({"kernel": {"version": version}, "vm": host["vm"] | {"dirty_bytes": "1 GB"}}) is None
 
 
 def test_costs_are_keys_of_a_machine(platform):
-    values = calibrate(platform.recordings).values()
+    values = calibrate(platform.recordings, share=LIMIT_SHARE).values()
     assert values["memory.cost.call"] == "2000 ns"
     assert values["memory.cost.page_lookup"] == "0 ns"
     assert values["memory.cost.copy_write"].endswith(" MB/s")
@@ -103,12 +161,12 @@ def test_costs_are_keys_of_a_machine(platform):
 
 def test_without_the_case_nothing_is_calibrated(tmp_path):
     folder = record(tmp_path / "tiny", {"a_write": A_WRITE})
-    assert calibrate(platforms(folder)[0].recordings) is None
+    assert calibrate(platforms(folder)[0].recordings, share=LIMIT_SHARE).values() == {}
 
 
-def test_with_one_call_size_nothing_is_calibrated(tmp_path):
+def test_with_one_call_size_no_costs_are_calibrated(tmp_path):
     folder = record(tmp_path / "tiny", {calibration.CASE: A_WRITE})
-    assert calibrate(platforms(folder)[0].recordings) is None
+    assert calibrate(platforms(folder)[0].recordings, share=LIMIT_SHARE).costs is None
 
 
 def test_a_folder_without_a_platform_is_refused(tmp_path):

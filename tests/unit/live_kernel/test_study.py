@@ -14,8 +14,9 @@ from pagecast.studies import load
 from pagecast.studies.live_kernel import run
 from pagecast.studies.live_kernel.conclusion import conclusion
 from pagecast.studies.live_kernel.forecast import initial_state, simulate_case
-from pagecast.studies.live_kernel.results import costs_table, dirty_table, summary_table, times_table
-from tests.unit.live_kernel.recorder import A_WRITE, FSYNC_S, MIB, record, write_table
+from pagecast.studies.live_kernel.results import calibration_table, dirty_table, summary_table, times_table
+from pagecast.studies.machines import described
+from tests.unit.live_kernel.recorder import A_WRITE, FSYNC_S, LIMIT_KIB, MIB, USABLE_KIB, record, write_table
 
 MODELS = ["wrench", "no-cache", "endless-cache"]
 
@@ -96,10 +97,11 @@ def test_json_has_rows_and_levels(outcome):
 
 
 def test_the_kernel_model_gets_costs_and_initial_state(data, machine):
-    asked = []
+    asked, sizes = [], []
 
     def forecast(program, *, machine, model, options):
         asked.append(options)
+        sizes.append(described(machine)["memory"])
         return SimpleNamespace(**{
             name: getattr(simulate_case(program, machine=machine, model="wrench", options={}), name)
             for name in ("operations", "timeline", "files", "machine_hash")
@@ -110,6 +112,8 @@ def test_the_kernel_model_gets_costs_and_initial_state(data, machine):
         overrides=["model.kernel.vintage=none", "model.wrench.chunk=1 MB"],
     )  # fmt: skip
     assert asked[0] == {"write_bandwidth": "51200 KiB/s", "dirty_ratelimit": "30720 KiB/s", "vintage": "none"}
+    assert sizes[0]["size"] == "1024 MB"
+    assert sizes[0]["cost"]["page_remove"] == "250 ns"
     assert asked[2] == {"write_bandwidth": "51200 KiB/s", "vintage": "none"}
     assert outcome.rows[0].model == "kernel"
 
@@ -201,8 +205,12 @@ def test_tables_have_all_models(outcome):
     assert {"wrench", "no-\ncache", "endless-\ncache"} <= {*times_table(outcome, "tiny").columns}
     assert [line[1] for line in summary_table(outcome).rows if line] == MODELS
     assert {line[2] for line in dirty_table(outcome).rows} == {"wrench"}
-    assert costs_table(outcome).columns == ("cost", "tiny")
-    assert costs_table(outcome).rows[0] == ("call", "2000 ns")
+    assert calibration_table(outcome).columns == ("key", "tiny")
+    assert calibration_table(outcome).rows[:3] == [
+        ("memory.size", "1000000 KiB"),
+        ("memory.reserve", f"{USABLE_KIB - LIMIT_KIB * 4096 / 819:.0f} KiB"),
+        ("memory.cost.call", "2000 ns"),
+    ]
 
 
 def test_the_conclusion_counts_close_cases(outcome):

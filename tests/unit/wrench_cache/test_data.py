@@ -9,7 +9,14 @@ from pagecast.errors import StudyError
 from pagecast.studies import wrench_cache
 from pagecast.studies.wrench_cache import make_tables
 from pagecast.studies.wrench_cache.recordings import MEMORY_PROFILES, memory_profiles
-from pagecast.studies.wrench_cache.tables import HERE, cached_files, measured, published, published_run_times
+from pagecast.studies.wrench_cache.tables import (
+    HERE,
+    cached_files,
+    makespans,
+    measured,
+    published,
+    published_run_times,
+)
 
 
 def write(path, rows):
@@ -32,6 +39,13 @@ def test_spreads_hold_their_means():
 def test_totals_are_sums_of_the_tasks():
     of = {key[2]: value.mean_s for key, value in measured().items() if key[:2] == ("3", "7 applications")}
     assert of["write total"] == pytest.approx(of["write 1"] + of["write 2"] + of["write 3"])
+
+
+def test_measured_makespans_are_longer_than_what_an_application_reads_and_writes():
+    assert len(makespans()) == 15 + 32
+    for (experiment, case), seconds in makespans().items():
+        total = sum(measured()[experiment, case, f"{kind} total"].mean_s for kind in ("read", "write"))
+        assert total < seconds < 1.7 * total + 20
 
 
 def test_published_outputs_cover_all_cases_of_each_simulator():

@@ -75,22 +75,62 @@ def test_the_terminal_ends_with_the_conclusion(outcome):
 
 
 def test_the_conclusion_is_made_from_the_numbers(outcome):
-    repeated, cluster, rivals = conclusion(outcome)
+    cluster, others, repeated = conclusion(outcome)
     assert "wrench repeats their published outputs of WRENCH-cache (camera_ready) to 0.00 %" in repeated
     assert "0 of 416 operations" in repeated
+    assert cluster.startswith(
+        "On wrench-cluster-published the mean absolute error of wrench against the measured "
+    )
     assert "is 31.5 % in Exp 1, 394.8 % in Exp 2, 40.2 % in Exp 3 and 47.1 % in Exp 4; that of the" in cluster
-    assert rivals.startswith("Of the rivals, no-cache has 345.7 % in Exp 1,")
-    assert rivals.endswith("; --machine wrench-cluster asks the same of the machine as it was measured.")
+    assert others.startswith("On wrench-cluster-published, no-cache has 345.7 % in Exp 1,")
+    assert others.endswith("; --machine wrench-cluster asks all of them of the machine as it was measured.")
 
 
 def test_the_conclusion_about_the_measured_machine(forecaster):
     outcome = wrench_cache.run(
         experiments=["1"], models=["wrench"], machine="wrench-cluster", seeds=1, simulate=forecaster
     )
-    repeated, cluster, rivals = conclusion(outcome)
-    assert repeated.endswith("for which the authors published nothing to repeat.")
+    cluster, others = conclusion(outcome)  # the authors published nothing for this machine
     assert "; without the measurements that the machine was made from, " in cluster
-    assert rivals == "No rival was asked; all on wrench-cluster."
+    assert others == "No other model was asked."
+
+
+def test_each_model_is_named_with_the_machine_that_it_was_asked_on(forecaster):
+    def forecast(experiment, case, *, model, **rest):
+        return forecaster(experiment, case, model="wrench" if model == "kernel" else model, **rest)
+
+    outcome = wrench_cache.run(
+        experiments=["1"], models=["no-cache", "kernel", "wrench"], seeds=1, simulate=forecast
+    )
+    cluster, others, repeated = conclusion(outcome)
+    assert cluster.startswith(
+        "On wrench-cluster the mean absolute error of kernel against the measured cluster is "
+    )
+    assert others.startswith(
+        "On wrench-cluster-published, no-cache has 345.7 % in Exp 1; wrench has 31.5 % in Exp 1"
+    )
+    assert "the machine as the authors describe it, no-cache repeats" in repeated
+    on = "wrench-cluster-published (no-cache, wrench); wrench-cluster (kernel)"
+    assert f"CLUSTER 2021) on {on}, seed 0" in printed(outcome, width=200)
+    assert build(outcome).sections[1].figures[0].caption.endswith(f" Simulated: {on}.")
+
+
+def test_seeds_are_run_where_the_disk_of_the_experiment_is_uneven(forecaster):
+    def seeds_of(number):
+        found = []
+
+        def counting(experiment, case, *, seed, **rest):
+            found.append((case.name, seed))
+            return forecaster(experiment, case, seed=seed, **rest)
+
+        outcome = wrench_cache.run(
+            experiments=[number], models=["wrench"], machine="wrench-cluster", simulate=counting
+        )
+        assert outcome.seeds == len({seed for _, seed in found})
+        return sorted({seed for _, seed in found})
+
+    assert seeds_of("1") == [0, 1, 2, 3, 4]
+    assert seeds_of("3") == [0]  # the disk of the server
 
 
 def test_tables_explain_their_columns(outcome):

@@ -376,9 +376,9 @@ impl<N: Network> Engine<'_, N> {
         };
         for host in hosts {
             for (path, file) in self.namespace.seen_by(host as usize) {
-                let (cached, dirty) = self.hosts[host as usize].policy.residency(file);
+                let levels = self.hosts[host as usize].policy.residency(file);
                 let size = self.namespace.size(file);
-                let resident = Resident { path: &path, host, size, cached, dirty };
+                let resident = Resident { path: &path, host, size, levels };
                 self.recorder.residency(self.now, after.map(|(at, op)| (at, op.index)), &resident);
             }
         }

@@ -6,8 +6,7 @@ use std::rc::Rc;
 
 use super::*;
 use crate::policy::{Call, FileId};
-use crate::result::{MemoryLevels, Part, Parts};
-use crate::units::Bytes;
+use crate::result::{FileLevels, MemoryLevels, Part, Parts};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -100,8 +99,8 @@ impl Policy for Played {
         MemoryLevels::default()
     }
 
-    fn residency(&self, _file: FileId) -> (Bytes, Bytes) {
-        (Bytes::ZERO, Bytes::ZERO)
+    fn residency(&self, _file: FileId) -> FileLevels {
+        FileLevels::default()
     }
 }
 

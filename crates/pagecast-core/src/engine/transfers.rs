@@ -22,7 +22,7 @@ impl<N: Network> Engine<'_, N> {
         chunk: Bytes,
     ) -> Result<(), SimulationError> {
         let host = self.processes[at as usize].host;
-        let (cached, _) = self.hosts[host as usize].policy.residency(located.file);
+        let cached = self.hosts[host as usize].policy.residency(located.file).cached;
         if bytes == Bytes::ZERO || cached >= self.namespace.size(located.file) {
             let current = self.processes[at as usize].current.as_ref().expect("the read has begun");
             let (offset, file) = (current.offset, self.view(host as usize, located));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::ranges::Ranges;
 use super::{Actions, Call, FileId, FileView, OperationId, Outcome, Policy, Request};
 use crate::flow::{Completion, FlowSpec, Path};
-use crate::result::MemoryLevels;
+use crate::result::{FileLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 
 /// See the module.
@@ -154,7 +154,8 @@ impl Policy for EndlessCache {
         }
     }
 
-    fn residency(&self, file: FileId) -> (Bytes, Bytes) {
-        (Bytes(self.touched.get(&file).map_or(0, Ranges::total)), Bytes::ZERO)
+    fn residency(&self, file: FileId) -> FileLevels {
+        let cached = Bytes(self.touched.get(&file).map_or(0, Ranges::total));
+        FileLevels { cached, ..FileLevels::default() }
     }
 }

@@ -14,7 +14,7 @@ pub use options::Options;
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::Host;
-use crate::result::{MemoryLevels, Part, Parts};
+use crate::result::{FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
 
 /// A file of the whole scenario.
@@ -301,8 +301,8 @@ pub trait Policy {
     /// What the memory holds.
     fn levels(&self) -> MemoryLevels;
 
-    /// How many bytes of a file are cached, and how many of those are dirty.
-    fn residency(&self, file: FileId) -> (Bytes, Bytes);
+    /// What the memory holds of a file.
+    fn residency(&self, file: FileId) -> FileLevels;
 
     /// How many blocks are in memory, if the policy keeps lists of blocks.
     fn block_count(&self) -> usize {

@@ -4,7 +4,7 @@
 
 use super::{Actions, Call, FileId, Outcome, Policy, Request};
 use crate::flow::{Completion, FlowSpec, Path};
-use crate::result::MemoryLevels;
+use crate::result::{FileLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 
 /// See the module.
@@ -63,7 +63,7 @@ impl Policy for NoCache {
         MemoryLevels { total: self.memory, anonymous: self.anonymous, ..MemoryLevels::default() }
     }
 
-    fn residency(&self, _file: FileId) -> (Bytes, Bytes) {
-        (Bytes::ZERO, Bytes::ZERO)
+    fn residency(&self, _file: FileId) -> FileLevels {
+        FileLevels::default()
     }
 }

@@ -40,7 +40,8 @@ impl Merger {
         let whole = &mut self.result;
         whole.end = whole.end.max(result.end);
         add_operations(&mut whole.operations, result.operations, hosts, processes, &paths);
-        let TimelineTable { time, host, levels } = result.timeline;
+        let TimelineTable { time, host, levels, is_even } = result.timeline;
+        whole.timeline.is_even |= is_even;
         whole.timeline.time.extend(time);
         whole.timeline.host.extend(host.into_iter().map(|each| of_whole(hosts, each)));
         whole.timeline.levels.extend(levels);
@@ -92,6 +93,7 @@ fn add_files(to: &mut FileTable, from: FileTable, hosts: &[u32], processes: &[u3
     to.size.extend(from.size);
     to.cached.extend(from.cached);
     to.dirty.extend(from.dirty);
+    to.active.extend(from.active);
 }
 
 fn add_events(to: &mut EventTable, from: EventTable, hosts: &[u32], paths: &[u32]) {
@@ -151,8 +153,13 @@ impl OperationTable {
     }
 }
 
-fn sort_timeline(table: &mut TimelineTable) {
-    let order = order(table.time.len(), |row| (table.time[row], table.host[row]));
+/// In the order of time, then of hosts.
+pub(super) fn sort_timeline(table: &mut TimelineTable) {
+    let key = |row: usize| (table.time[row], table.host[row]);
+    if (1..table.time.len()).all(|row| key(row - 1) <= key(row)) {
+        return;
+    }
+    let order = order(table.time.len(), key);
     reorder(&mut table.time, &order);
     reorder(&mut table.host, &order);
     reorder(&mut table.levels, &order);
@@ -169,7 +176,7 @@ fn sort_files(table: &mut FileTable) {
     for column in [&mut table.process, &mut table.index, &mut table.path, &mut table.host] {
         reorder(column, &order);
     }
-    for column in [&mut table.size, &mut table.cached, &mut table.dirty] {
+    for column in [&mut table.size, &mut table.cached, &mut table.dirty, &mut table.active] {
         reorder(column, &order);
     }
 }

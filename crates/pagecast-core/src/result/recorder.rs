@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::merge::sort_events;
-use super::timeline::{MemoryLevels, Timeline};
+use super::merge::{sort_events, sort_timeline};
+use super::timeline::{FileLevels, MemoryLevels, Timeline};
 use super::{BlockTable, EventTable, SimulationResult};
 use crate::policy::{FileId, ListedBlock, Outcome};
 use crate::units::{Bytes, Nanos};
@@ -32,8 +32,7 @@ pub(crate) struct Resident<'a> {
     pub path: &'a Arc<str>,
     pub host: u32,
     pub size: Bytes,
-    pub cached: Bytes,
-    pub dirty: Bytes,
+    pub levels: FileLevels,
 }
 
 /// See the module.
@@ -100,6 +99,7 @@ impl Recorder {
     /// The levels of a host change evenly between the samples.
     pub(crate) fn change_evenly(&mut self, host: usize) {
         self.timelines[host].change_evenly();
+        self.result.timeline.is_even = true;
     }
 
     pub(crate) fn levels(&mut self, now: Nanos, host: usize, levels: MemoryLevels) {
@@ -138,8 +138,9 @@ impl Recorder {
         table.path.push(path);
         table.host.push(resident.host);
         table.size.push(resident.size.0);
-        table.cached.push(resident.cached.0);
-        table.dirty.push(resident.dirty.0);
+        table.cached.push(resident.levels.cached.0);
+        table.dirty.push(resident.levels.dirty.0);
+        table.active.push(resident.levels.active.0);
     }
 
     /// Whether so many more blocks can be written down; if not, they are counted.
@@ -168,15 +169,14 @@ impl Recorder {
     pub(crate) fn finish(mut self, end: Nanos) -> SimulationResult {
         self.result.operations.sort();
         sort_events(&mut self.result.events);
-        let mut samples = Vec::new();
-        for (host, timeline) in (0_u32..).zip(std::mem::take(&mut self.timelines)) {
-            samples.extend(timeline.into_samples().into_iter().map(|sample| (host, sample)));
-        }
-        samples.sort_by_key(|&(host, sample)| (sample.time, host));
         let table = &mut self.result.timeline;
-        table.time = samples.iter().map(|(_, sample)| sample.time).collect();
-        table.host = samples.iter().map(|&(host, _)| host).collect();
-        table.levels = samples.iter().map(|(_, sample)| sample.levels).collect();
+        for (host, timeline) in (0_u32..).zip(std::mem::take(&mut self.timelines)) {
+            let samples = timeline.into_samples();
+            table.host.extend(std::iter::repeat_n(host, samples.len()));
+            table.time.extend(samples.iter().map(|sample| sample.time));
+            table.levels.extend(samples.iter().map(|sample| sample.levels));
+        }
+        sort_timeline(table);
         self.result.end = end;
         self.result
     }

@@ -13,6 +13,29 @@ pub struct MemoryLevels {
     pub cached: Bytes,
     /// Pages that the device does not have yet.
     pub dirty: Bytes,
+    /// What only a model of the kernel's own rules knows.
+    pub kernel: Option<KernelLevels>,
+}
+
+/// Lists, write-back and limits, under the kernel's own rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelLevels {
+    /// Of the page cache, what is on the active lists.
+    pub active: Bytes,
+    /// Of the dirty pages, those on their way to a device.
+    pub writeback: Bytes,
+    /// All that has become dirty since the start.
+    pub dirtied: Bytes,
+    /// Above so many dirty bytes flushers are woken.
+    pub background: Bytes,
+    /// So many bytes should be dirty at most.
+    pub limit: Bytes,
+    /// The limit in force: the same, but slow to follow when that falls.
+    pub hard_limit: Bytes,
+    /// To so many dirty bytes throttling steers.
+    pub setpoint: Bytes,
+    /// What a task may write in a second to the device that throttles hardest, if one does.
+    pub task_rate: Option<Bytes>,
 }
 
 impl MemoryLevels {
@@ -27,6 +50,12 @@ impl MemoryLevels {
     pub fn used(&self) -> Bytes {
         self.anonymous + self.cached
     }
+
+    /// Of the page cache, what is not on the active lists.
+    #[must_use]
+    pub fn inactive(&self) -> Bytes {
+        self.cached.saturating_sub(self.kernel.map_or(Bytes::ZERO, |kernel| kernel.active))
+    }
 }
 
 /// A sample.
@@ -36,7 +65,19 @@ pub(crate) struct Sample {
     pub levels: MemoryLevels,
 }
 
-/// How many samples of one stretch of time are kept: the last, and the extremes of three levels.
+/// What the memory of a host holds of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileLevels {
+    /// In the page cache.
+    pub cached: Bytes,
+    /// How much of that the device does not have yet.
+    pub dirty: Bytes,
+    /// How much of that is on an active list, under policies that keep such lists.
+    pub active: Bytes,
+}
+
+/// How many samples of one stretch of time are kept: the last, and the extremes of three levels. One more tells how slow tasks had
+/// to be, where they had.
 const KEPT: usize = 7;
 
 /// Samples by stretches of time whose length doubles when there are too many of them.
@@ -114,7 +155,8 @@ impl Timeline {
 
     fn coarsen(&mut self) {
         self.shift += 1;
-        let old = std::mem::take(&mut self.samples);
+        let room = Vec::with_capacity(self.limit + 1);
+        let old = std::mem::replace(&mut self.samples, room);
         self.stretch = 0;
         for sample in old {
             if self.samples.last().is_some_and(|l| l.time.0 >> self.shift != sample.time.0 >> self.shift) {
@@ -145,6 +187,8 @@ fn thin(samples: &mut Vec<Sample>, from: usize) {
         let lowest = (0..stretch.len()).min_by_key(|&at| (level(&stretch[at]), at));
         keep.extend(highest.into_iter().chain(lowest));
     }
+    let rate = |at: usize| stretch[at].levels.kernel.and_then(|kernel| kernel.task_rate);
+    keep.extend((0..stretch.len()).filter_map(|at| Some((rate(at)?, at))).min().map(|(_, at)| at));
     keep.sort_unstable();
     keep.dedup();
     let kept: Vec<Sample> = keep.into_iter().map(|at| stretch[at]).collect();
@@ -159,7 +203,7 @@ mod tests {
 
     fn levels(dirty: u64, cached: u64, anonymous: u64) -> MemoryLevels {
         let [dirty, cached, anonymous] = [dirty, cached, anonymous].map(Bytes);
-        MemoryLevels { total: Bytes(1 << 40), anonymous, cached, dirty }
+        MemoryLevels { total: Bytes(1 << 40), anonymous, cached, dirty, kernel: None }
     }
 
     #[test]
@@ -197,6 +241,26 @@ mod tests {
             timeline.into_samples().iter().map(|sample| sample.time.0).collect::<Vec<_>>()
         };
         assert_eq!((times(false), times(true)), (vec![0, 9], vec![0, 7, 9]));
+    }
+
+    #[test]
+    fn the_lowest_rate_of_tasks_is_kept() {
+        let mut timeline = Timeline::new(14);
+        for at in 0..1000 {
+            let rate =
+                [None, Some(Bytes(100 + at)), Some(Bytes(50))][usize::from(at > 0) + usize::from(at == 500)];
+            let kernel = Some(KernelLevels { task_rate: rate, ..KernelLevels::default() });
+            timeline.add(Nanos(at), MemoryLevels { kernel, ..levels(at % 7, 10, 1000 - at) });
+        }
+        let kept = timeline.into_samples();
+        let lowest = kept.iter().filter_map(|sample| sample.levels.kernel?.task_rate).min();
+        assert_eq!((lowest, kept.len() <= 14), (Some(Bytes(50)), true));
+    }
+
+    #[test]
+    fn what_is_not_active_is_inactive() {
+        let kernel = KernelLevels { active: Bytes(30), ..KernelLevels::default() };
+        assert_eq!(MemoryLevels { kernel: Some(kernel), ..levels(0, 100, 7) }.inactive(), Bytes(70));
     }
 
     proptest! {

@@ -1,69 +1,148 @@
-"""What copying costs on a platform, from its own case m_memory: a file rewritten and re-read in the cache.
+"""What a platform is like, from its own case m_memory: a file rewritten, re-read in the cache and removed.
 
 Seconds per byte y of calls of S bytes follow y = call / S + 1 / copy rate, one `call` for reading and
 writing; least squares of relative errors over all call sizes. The first write of the case, before any mark,
 makes new pages: what it takes beyond rewriting is `page_insert`. Finding a page is part of the copy rates
 here, as both grow with bytes. The first read with the largest calls touches a new buffer: that is `fault`.
+Removing the file takes all its pages out of the cache: `page_remove`.
+
+Free and file pages together are the size of the memory. What the kernel keeps for itself, and does not count
+as dirtyable, is what lacks to the dirty limit of the same moment.
 Left out: that reading and writing have different costs per call.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from pagecast.studies.live_kernel.program import MAIN
-from pagecast.studies.live_kernel.recordings import PAGE_BYTES, Call, Recording
+from pagecast.studies.live_kernel.recordings import KIB, PAGE_BYTES, Call, Recording
 
-__all__ = ["CASE", "CopyCosts", "calibrate"]
+__all__ = ["CASE", "Calibration", "CopyCosts", "MemorySize", "calibrate", "limit_share"]
 
 CASE: Final = "m_memory"
 """The case that is not judged."""
 
+LEAST_REMOVAL_S: Final = 1e-3
+"""Removing a file in less than this says nothing of its pages."""
+
+PLAIN_PERCENT_BEFORE: Final = (4, 7)
+"""Later kernels round limits down to 4096ths of the dirtyable memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What m_memory says of a platform; None where it was not recorded so that it could."""
+
+    costs: "CopyCosts | None"
+    memory: "MemorySize | None"
+
+    def values(self) -> dict[str, str]:
+        """Give the keys and values of the machine."""
+        known = (each for each in (self.memory, self.costs) if each is not None)
+        return {key: value for each in known for key, value in each.values().items()}
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySize:
+    """What programs and the page cache can use, and what of it is never dirtyable (None: not to be found)."""
+
+    size_bytes: int
+    reserve_bytes: int | None
+
+    def values(self) -> dict[str, str]:
+        """Give the keys and values of the machine."""
+        amounts = {"memory.size": self.size_bytes, "memory.reserve": self.reserve_bytes}
+        return {key: f"{amount / KIB:.0f} KiB" for key, amount in amounts.items() if amount is not None}
+
 
 @dataclass(frozen=True, slots=True)
 class CopyCosts:
-    """What a machine file says under ``[memory.cost]``."""
+    """What a machine file says under ``[memory.cost]``; `page_remove_s` is None where it was too short."""
 
     call_s: float
     page_insert_s: float
     fault_s: float
     copy_read_bytes_per_s: float
     copy_write_bytes_per_s: float
+    page_remove_s: float | None
 
     def values(self) -> dict[str, str]:
         """Give the keys and values of the machine."""
-        return {
-            "memory.cost.call": f"{1e9 * self.call_s:.0f} ns",
-            "memory.cost.page_insert": f"{1e9 * self.page_insert_s:.0f} ns",
-            "memory.cost.page_lookup": "0 ns",
-            "memory.cost.fault": f"{1e9 * self.fault_s:.0f} ns",
-            "memory.cost.copy_read": f"{self.copy_read_bytes_per_s / 1e6:.1f} MB/s",
-            "memory.cost.copy_write": f"{self.copy_write_bytes_per_s / 1e6:.1f} MB/s",
-        }
+        removing = {} if self.page_remove_s is None else {"page_remove": f"{1e9 * self.page_remove_s:.0f} ns"}
+        of = {
+            "call": f"{1e9 * self.call_s:.0f} ns",
+            "page_insert": f"{1e9 * self.page_insert_s:.0f} ns",
+            "page_lookup": "0 ns",
+            "fault": f"{1e9 * self.fault_s:.0f} ns",
+            "copy_read": f"{self.copy_read_bytes_per_s / 1e6:.1f} MB/s",
+            "copy_write": f"{self.copy_write_bytes_per_s / 1e6:.1f} MB/s",
+        } | removing
+        return {f"memory.cost.{name}": value for name, value in of.items()}
 
 
-def calibrate(recordings: Iterable[Recording]) -> CopyCosts | None:
-    """Find the costs of a platform.
+def limit_share(host: Mapping[str, Any]) -> float | None:
+    """Say what share of the dirtyable memory the dirty limit of a host is.
+
+    Parameters
+    ----------
+    host : mapping
+        What the machine consists of, as nested tables.
+
+    Returns
+    -------
+    float or None
+        None if the limit is a size.
+    """
+    if "dirty_bytes" in host["vm"]:
+        return None
+    percent = float(host["vm"]["dirty_ratio"])
+    major, minor = map(int, host["kernel"]["version"].split(".")[:2])
+    is_plain = (major, minor) < PLAIN_PERCENT_BEFORE
+    return percent / 100 if is_plain else (percent * PAGE_BYTES // 100) / PAGE_BYTES
+
+
+def calibrate(recordings: Iterable[Recording], *, share: float | None) -> Calibration:
+    """Find what a platform is like.
 
     Parameters
     ----------
     recordings : iterable of Recording
         Of a platform; those of other cases are left alone.
+    share : float or None
+        Of the dirtyable memory that the dirty limit is, as `limit_share` has it.
 
     Returns
     -------
-    CopyCosts or None
-        None if the case was not recorded, or not with reads and writes of several call sizes.
+    Calibration
+        Without costs if the case was not recorded, or not with reads and writes of several call sizes;
+        without memory if it was not sampled.
     """
+    of = [recording for recording in recordings if recording.case == CASE]
+    return Calibration(_costs(of), _memory(of, share))
+
+
+def _memory(recordings: Iterable[Recording], share: float | None) -> MemorySize | None:
+    """Take medians over all samples of the size of the memory and of what is not dirtyable."""
+    levels = [recording.levels for recording in recordings if recording.levels is not None]
+    usable = np.concatenate([each.usable_bytes for each in levels] or [np.empty(0)])
+    limits = np.concatenate([each.limit_bytes for each in levels] or [np.empty(0)])
+    if not len(usable) or np.isnan(usable).any():
+        return None
+    reserve = None if share is None else max(int(np.median(usable - limits / share)), 0)
+    return MemorySize(int(np.median(usable)), reserve)
+
+
+def _costs(recordings: Iterable[Recording]) -> CopyCosts | None:
     new: list[Call] = []
+    removals: list[float] = []
     found: dict[tuple[str, float], list[float]] = defaultdict(list)
     first_touches: list[tuple[Call, float]] = []
     for recording in recordings:
-        if recording.case != CASE:
-            continue
+        removals += _removals(recording)
         for phase in _phases(recording):
             if phase.label is None:
                 new += phase.calls
@@ -85,7 +164,18 @@ def calibrate(recordings: Iterable[Recording]) -> CopyCosts | None:
         fault_s=_fault(first_touches),
         copy_read_bytes_per_s=1 / read_s,
         copy_write_bytes_per_s=1 / write_s,
+        page_remove_s=float(np.median(removals)) if removals else None,
     )
+
+
+def _removals(recording: Recording) -> list[float]:
+    """Give the seconds per page of removing the file that the set-up made, all of it in the cache."""
+    new = [call for call in _phases(recording)[0].calls if call.kind == "write"]
+    removed = [
+        call for call in recording.calls if call.kind == "unlink" and call.duration_s >= LEAST_REMOVAL_S
+    ]
+    sizes = [sum(each.bytes for each in new if each.file == call.file) for call in removed]
+    return [call.duration_s * PAGE_BYTES / size for call, size in zip(removed, sizes, strict=True) if size]
 
 
 @dataclass(slots=True)

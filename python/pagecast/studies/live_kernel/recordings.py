@@ -22,6 +22,8 @@ KIB: Final = 1024
 _NOT_TIMED: Final = ("mark", "sleep", "spin", "stat", "proc", "endproc")
 """Rows that are no input or output."""
 
+_USABLE: Final = ("MemFree_kB", "Active(file)_kB", "Inactive(file)_kB")
+
 _Key = tuple[str, int]
 _Record = TypeVar("_Record")
 
@@ -57,11 +59,15 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Samples of ``mem.csv``, arrays of one length; dirty counts pages under writeback too."""
+    """Samples of ``mem.csv``, arrays of one length; dirty counts pages under writeback too.
+
+    `usable_bytes` are free and file pages, NaN where they were not recorded.
+    """
 
     time_s: NDArray[np.float64]
     dirty_bytes: NDArray[np.float64]
     limit_bytes: NDArray[np.float64]
+    usable_bytes: NDArray[np.float64]
     bandwidth_bytes_per_s: NDArray[np.float64]
 
 
@@ -260,7 +266,8 @@ def _sample(row: dict[str, str]) -> tuple[float, ...]:
     dirty = float(row["Dirty_kB"]) + float(row["Writeback_kB"])
     bandwidth = float(row.get("BdiWriteBandwidth_kBps") or 0)
     limit = float(row["nr_dirty_threshold"])
-    return float(row["t_s"]), dirty * KIB, limit * PAGE_BYTES, bandwidth * KIB
+    usable = sum(float(row.get(name) or "nan") for name in _USABLE)
+    return float(row["t_s"]), dirty * KIB, limit * PAGE_BYTES, usable * KIB, bandwidth * KIB
 
 
 def _rate_limit(row: dict[str, str]) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from pagecast.studies.live_kernel.conclusion import conclusion
 from pagecast.studies.live_kernel.figures import draw
 from pagecast.studies.live_kernel.results import (
     cached_table,
-    costs_table,
+    calibration_table,
     dirty_table,
     summary_table,
     times_table,
@@ -36,7 +36,8 @@ PITFALLS: Final = (
     "What the kernel has learnt of a disk outlives a case: a throttled write differs by 6 to 7 % between "
     "repetitions. Its state before each repetition is an input of the model kernel.",
     "How long looking at the page cache took is taken from the recording, as the kernel writes meanwhile.",
-    "Removing a file and dropping the page cache take time that no forecast has.",
+    "Dropping the page cache takes time that no forecast has. Removing a file takes time in the model kernel "
+    "only.",
 )
 
 
@@ -61,7 +62,7 @@ def build(outcome: "LiveKernelOutcome") -> Report:
 
 
 def _sections(outcome: "LiveKernelOutcome") -> Iterator[Section]:
-    found = (summary_table(outcome), dirty_table(outcome), cached_table(outcome), costs_table(outcome))
+    found = (summary_table(outcome), dirty_table(outcome), cached_table(outcome), calibration_table(outcome))
     yield Section("Errors at a glance", tables=[table for table in found if table is not None and table.rows])
     for number, platform in enumerate(outcome.platforms):
         drawn = draw(outcome, platform)

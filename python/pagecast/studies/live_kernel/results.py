@@ -14,7 +14,7 @@ from pagecast.studies.tables import percent, signed_percent
 if TYPE_CHECKING:
     from pagecast.studies.live_kernel.study import LiveKernelOutcome
 
-__all__ = ["cached_table", "costs_table", "dirty_table", "summary_table", "times_table"]
+__all__ = ["cached_table", "calibration_table", "dirty_table", "summary_table", "times_table"]
 
 
 def summary_table(outcome: "LiveKernelOutcome") -> Table:
@@ -120,13 +120,13 @@ def cached_table(outcome: "LiveKernelOutcome") -> Table | None:
     )
 
 
-def costs_table(outcome: "LiveKernelOutcome") -> Table:
+def calibration_table(outcome: "LiveKernelOutcome") -> Table:
     """Make the table of what was calibrated on each platform."""
-    found = {name: costs.values() for name, costs in outcome.costs.items() if costs is not None}
+    found = {name: of.values() for name, of in outcome.calibrations.items() if of.values()}
     keys = list(dict.fromkeys(key for values in found.values() for key in values))
     return Table(
-        title="Costs calibrated on m_memory",
-        columns=("cost", *found),
-        rows=[(key.rpartition(".")[2], *(values[key] for values in found.values())) for key in keys],
+        title="Calibrated on m_memory",
+        columns=("key", *found),
+        rows=[(key, *(values.get(key, "") for values in found.values())) for key in keys],
         note="They replace those of the machine file under the model kernel; no other model knows them.",
     )

@@ -9,7 +9,7 @@ from pagecast.errors import SimulationError, StudyError
 from pagecast.studies import Progress, machines
 from pagecast.studies.comparison import RIVALS, Row, to_json
 from pagecast.studies.live_kernel import calibration
-from pagecast.studies.live_kernel.calibration import CopyCosts
+from pagecast.studies.live_kernel.calibration import Calibration
 from pagecast.studies.live_kernel.forecast import CaseRun, Simulate, initial_state, run_case, simulate_case
 from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 from pagecast.studies.live_kernel.program import MAIN, UnsupportedError
@@ -34,7 +34,7 @@ LEAST_S: Final = 0.5
 """A phase that took less has no row: its repetitions differ too much."""
 
 COSTED: Final = "kernel"
-"""The model that knows what a call and a page cost, and what the kernel had learnt before."""
+"""The model that is told what was calibrated, and what the kernel had learnt before."""
 
 MACHINES: Final = {"guest612-zram-2g": "live-guest612", "host618-zram-2g": "live-host618"}
 """The shipped machine of a platform."""
@@ -46,8 +46,8 @@ SOURCE: Final = "recordings of live kernels in the folder of --data"
 class LiveKernelOutcome:
     """What came out: a `CaseRun` per repetition and model, and what was compared.
 
-    `rows` are times; `dirty` are levels of dirty memory, `cached` bytes of files in the page cache. `costs`
-    are those that were calibrated, by platform; None where the recordings do not hold them.
+    `rows` are times; `dirty` are levels of dirty memory, `cached` bytes of files in the page cache.
+    `calibrations` are what the recordings say of each platform.
     """
 
     platforms: tuple[str, ...]
@@ -56,7 +56,7 @@ class LiveKernelOutcome:
     rows: tuple[Row, ...]
     dirty: tuple[DirtyLevel, ...]
     cached: tuple[CachedFile, ...]
-    costs: dict[str, CopyCosts | None]
+    calibrations: dict[str, Calibration]
     left_out: tuple[str, ...]
     provenance: dict[str, object]
 
@@ -137,16 +137,16 @@ def run(
     chosen = _chosen(platforms(data), experiments)
     models = tuple(dict.fromkeys(models)) or MODELS
     names = {platform.name: machine or _machine_of(platform) for platform in chosen}
-    costs = {platform.name: calibration.calibrate(platform.recordings) for platform in chosen}
+    calibrations = {platform.name: _calibrate(platform, names[platform.name]) for platform in chosen}
     tell = progress or (lambda fraction, what: None)
     plan = [
         (platform, each, model) for platform in chosen for each in platform.recordings for model in models
     ]
     runs: list[CaseRun] = []
-    left_out = list(_left_out(chosen, costs, machine))
+    left_out = list(_left_out(chosen, calibrations, machine))
     for done, (platform, recording, model) in enumerate(plan):
         tell(done / len(plan), f"{platform.name}, {recording.case}, {model}")
-        known = costs[platform.name] if model == COSTED else None
+        known = calibrations[platform.name].values() if model == COSTED else None
         options = initial_state(recording) if model == COSTED else {}
         try:
             one = run_case(
@@ -155,9 +155,7 @@ def run(
                 platform=platform.name,
                 model=model,
                 machine_name=names[platform.name],
-                machine=machines.load(
-                    names[platform.name], overrides=overrides, values=known.values() if known else None
-                ),
+                machine=machines.load(names[platform.name], overrides=overrides, values=known),
                 options=options | machines.model_options(model, overrides),
                 simulate=simulate,
             )
@@ -177,7 +175,7 @@ def run(
         rows=tuple(row for one in runs for row in _rows(one)),
         dirty=tuple(level for one in runs if (level := one.dirty()) is not None),
         cached=tuple(file for one in runs for file in one.cached),
-        costs=costs,
+        calibrations=calibrations,
         left_out=tuple(left_out),
         provenance=provenance(
             "live-kernel",
@@ -207,6 +205,12 @@ def _machine_of(platform: Platform) -> str:
             "and name that with --machine"
         )
     return MACHINES[platform.name]
+
+
+def _calibrate(platform: Platform, machine: str) -> Calibration:
+    """Calibrate a platform; the machine file says by which rule its kernel set the dirty limit."""
+    host = machines.described(machines.load(machine))
+    return calibration.calibrate(platform.recordings, share=calibration.limit_share(host))
 
 
 def _rows(one: CaseRun) -> Iterator[Row]:
@@ -245,7 +249,7 @@ def _row(one: CaseRun, process: str | None, operation: str, measured_s: float, f
 
 
 def _left_out(
-    chosen: Sequence[Platform], costs: dict[str, CopyCosts | None], machine: str | None
+    chosen: Sequence[Platform], calibrations: dict[str, Calibration], machine: str | None
 ) -> Iterator[str]:
     for platform in chosen:
         if platform.unknown:
@@ -253,7 +257,10 @@ def _left_out(
         recorded = {recording.case for recording in platform.recordings}
         if missing := [name for name in platform.cases if name not in recorded]:
             yield f"{platform.name}: cases without a recording: {', '.join(missing)}"
-        if costs[platform.name] is None:
+        found = calibrations[platform.name]
+        if found.costs is None:
             yield f"{platform.name}: calibration on {calibration.CASE}; costs are those of the machine file"
+        if found.memory is None:
+            yield f"{platform.name}: samples of {calibration.CASE}; memory is that of the machine file"
     if machine is not None and len(chosen) > 1:
         yield f"machines of their own: {machine} stands for all {len(chosen)} platforms (--exp chooses one)"

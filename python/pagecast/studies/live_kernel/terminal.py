@@ -6,7 +6,7 @@ from pagecast.report.terminal import print_plain, print_table
 from pagecast.studies.live_kernel.conclusion import conclusion
 from pagecast.studies.live_kernel.results import (
     cached_table,
-    costs_table,
+    calibration_table,
     dirty_table,
     summary_table,
     times_table,
@@ -24,7 +24,7 @@ def print_outcome(outcome: "LiveKernelOutcome", console: "Console") -> None:
     """Print a table per platform, levels of memory, errors, and a conclusion."""
     print_plain(f"Live kernels on {', '.join(outcome.machines)}", console)
     tables = [times_table(outcome, platform) for platform in outcome.platforms]
-    for table in (*tables, dirty_table(outcome), cached_table(outcome), costs_table(outcome)):
+    for table in (*tables, dirty_table(outcome), cached_table(outcome), calibration_table(outcome)):
         if table is not None and table.rows:
             print_table(table, console)
     print_table(summary_table(outcome), console)

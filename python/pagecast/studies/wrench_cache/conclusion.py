@@ -1,4 +1,4 @@
-"""What came out, in three sentences."""
+"""What came out, in two or three sentences."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 __all__ = ["conclusion"]
 
 
-def conclusion(outcome: "WrenchCacheOutcome") -> tuple[str, str, str]:
-    """Say how closely published outputs are repeated, how far from the cluster that is, and what rivals have.
+def conclusion(outcome: "WrenchCacheOutcome") -> tuple[str, ...]:
+    """Say how far the main model is from the cluster, how far the others are, and how closely they repeat.
 
     Parameters
     ----------
@@ -26,47 +26,51 @@ def conclusion(outcome: "WrenchCacheOutcome") -> tuple[str, str, str]:
         A sentence each.
     """
     model = main_model(outcome.models)
-    return _repeated(outcome, model), _against_the_cluster(outcome, model), _rivals(outcome, model)
-
-
-def _repeated(outcome: "WrenchCacheOutcome", model: str) -> str:
-    found = [one for one in deviations(outcome.runs, outcome.vintage) if one.model == model]
-    if not found:
-        return (
-            f"{model} was asked on {_machines(outcome)}, for which the authors published nothing to repeat."
-        )
-    count = sum(one.n for one in found)
-    mean = sum(one.mean * one.n for one in found) / count
-    far = sum(one.far for one in found)
-    return (
-        f"On the machine as the authors describe it, {model} repeats their published outputs of "
-        f"{found[0].simulator} ({outcome.vintage}) to {100 * mean:.2f} % on average; "
-        f"{far} of {count} operations are more than 15 % off."
-    )
+    sentences = (_against_the_cluster(outcome, model), _others(outcome, model), _repeated(outcome))
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _against_the_cluster(outcome: "WrenchCacheOutcome", model: str) -> str:
     rows = _of(model, outcome.rows)
-    theirs = published_rows(outcome.experiments, outcome.vintage)
-    simulator = next((name for name, ours in REPEATED_BY.items() if ours == model), "")
-    text = f"Against the measured cluster its mean absolute error is {_errors(rows)}"
+    text = (
+        f"On {outcome.machine_of(model)} the mean absolute error of {model} against the measured cluster is "
+        f"{_errors(rows)}"
+    )
     if len(judged(rows)) < len(rows):
         text += f"; without the measurements that the machine was made from, {_errors(judged(rows))}"
-    if published := _of(simulator, theirs):
+    simulator = next((name for name, ours in REPEATED_BY.items() if ours == model), "")
+    if published := _of(simulator, published_rows(outcome.experiments, outcome.vintage)):
         text += f"; that of the published {simulator} is {_errors(published)}"
     return text + "."
 
 
-def _rivals(outcome: "WrenchCacheOutcome", model: str) -> str:
-    said = [f"{name} has {_errors(_of(name, outcome.rows))}" for name in outcome.models if name != model]
-    text = "; ".join([f"Of the rivals, {said[0]}", *said[1:]] if said else ["No rival was asked"])
-    if MEASURED_MACHINE in outcome.machines:
-        return f"{text}; all on {_machines(outcome)}."
-    return f"{text}; --machine {MEASURED_MACHINE} asks the same of the machine as it was measured."
+def _others(outcome: "WrenchCacheOutcome", model: str) -> str:
+    """Say what the other models have, machine by machine: errors on two machines are no comparison."""
+    parts = []
+    for machine in outcome.machines:
+        asked = [name for name in outcome.models if name != model and outcome.machine_of(name) == machine]
+        said = [f"{name} has {_errors(_of(name, outcome.rows))}" for name in asked]
+        parts += [f"on {machine}, {'; '.join(said)}"] if said else []
+    text = "; ".join(parts) if parts else "no other model was asked"
+    if any(outcome.machine_of(name) != MEASURED_MACHINE for name in outcome.models):
+        text += f"; --machine {MEASURED_MACHINE} asks all of them of the machine as it was measured"
+    return f"{text[0].upper()}{text[1:]}."
 
 
-def _machines(outcome: "WrenchCacheOutcome") -> str:
-    return ", ".join(outcome.machines)
+def _repeated(outcome: "WrenchCacheOutcome") -> str:
+    """Say how closely the first of the models that others have published repeats their outputs."""
+    found = deviations(outcome.runs, outcome.vintage)
+    first = next((name for name in outcome.models if any(one.model == name for one in found)), None)
+    of = [one for one in found if one.model == first]
+    if not of:
+        return ""
+    count = sum(one.n for one in of)
+    mean = sum(one.mean * one.n for one in of) / count
+    return (
+        f"On the machine as the authors describe it, {first} repeats their published outputs of "
+        f"{of[0].simulator} ({outcome.vintage}) to {100 * mean:.2f} % on average; "
+        f"{sum(one.far for one in of)} of {count} operations are more than 15 % off."
+    )
 
 
 def _of(model: str, rows: Iterable[Row]) -> list[Row]:

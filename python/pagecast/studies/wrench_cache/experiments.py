@@ -18,8 +18,8 @@ __all__ = [
     "default_machine",
 ]
 
-MODELS: Final = ("wrench", "no-cache", "endless-cache")
-"""The models that are asked by default: the paper's own, then the two rivals."""
+MODELS: Final = ("kernel", "wrench", "no-cache", "endless-cache")
+"""The models that are asked by default: ours, the paper's own, then the two rivals."""
 
 PUBLISHED_MACHINE: Final = "wrench-cluster-published"
 MEASURED_MACHINE: Final = "wrench-cluster"
@@ -56,13 +56,15 @@ class Case:
 class Experiment:
     """One experiment of the paper.
 
-    `hosts` are the tables of the scenario whose `from` names the machine. `process` is the name of a process
-    without its number, or None where applications are averaged and no single process is meant.
+    `hosts` are the tables of the scenario whose `from` names the machine, `mount` is where it has the disk
+    that they use. `process` is the name of a process without its number, or None where applications are
+    averaged and no single process is meant.
     """
 
     number: str
     title: str
     hosts: tuple[str, ...]
+    mount: str
     process: str | None
     cases: tuple[Case, ...]
 
@@ -91,12 +93,17 @@ def _applications() -> tuple[Case, ...]:
 EXPERIMENTS: Final = {
     experiment.number: experiment
     for experiment in (
-        Experiment("1", "one application, local SSD", ("machine",), "task", _sizes()),
-        Experiment("2", "concurrent applications, local SSD", ("machine",), None, _applications()),
+        Experiment("1", "one application, local SSD", ("machine",), "/data", "task", _sizes()),
+        Experiment("2", "concurrent applications, local SSD", ("machine",), "/data", None, _applications()),
         Experiment(
-            "3", "concurrent applications, NFS", ("host.client", "host.server"), None, _applications()
+            "3",
+            "concurrent applications, NFS",
+            ("host.client", "host.server"),
+            "/export",
+            None,
+            _applications(),
         ),
-        Experiment("4", "Nighres, local SSD", ("machine",), "step", (Case("nighres"),)),
+        Experiment("4", "Nighres, local SSD", ("machine",), "/data", "step", (Case("nighres"),)),
     )
 }
 """By number. Exp 2 and 3 are forecast for 1 to 32 applications, whether all were measured or not."""

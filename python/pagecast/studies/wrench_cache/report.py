@@ -57,8 +57,9 @@ CAPTIONS: Final = {
     ),
     "7 by task": "Exp 3 task by task. Tasks 2 and 3 differ much between repetitions.",
     "8": (
-        "Time to simulate one case. Lines: median of {timings} runs on this computer, reading the scenario "
-        "included. Markers: published by the authors, whole program, on theirs."
+        "Time to simulate one case. Lines: on this computer, reading the scenario included, median of "
+        "{timings} runs, or of fewer where one is long. Markers: published by the authors, whole program, on "
+        "theirs."
     ),
 }
 
@@ -103,7 +104,7 @@ def build(outcome: "WrenchCacheOutcome") -> Report:
 
 
 def _figures(outcome: "WrenchCacheOutcome") -> Iterator[tuple[str, Figure]]:
-    on = f" Machine simulated: {', '.join(outcome.machines)}."
+    on = f" Simulated: {outcome.machines_text}."
     model = main_model(outcome.models)
     for name, figure in draw(outcome).items():
         caption = CAPTIONS[name].format(model=model, timings=max(TIMINGS, outcome.seeds))

@@ -10,7 +10,7 @@ from pagecast.studies import Progress
 from pagecast.studies.comparison import Row, to_json
 from pagecast.studies.provenance import provenance
 from pagecast.studies.wrench_cache import recordings
-from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, MODELS, default_machine
+from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, MODELS, Experiment, default_machine
 from pagecast.studies.wrench_cache.forecast import CaseRun, Simulate, is_uneven, run_case, simulate_case
 from pagecast.studies.wrench_cache.published import vintage_of
 from pagecast.studies.wrench_cache.rows import row
@@ -27,13 +27,14 @@ SOURCE: Final = (
 )
 
 SEEDS_IF_UNEVEN: Final = 5
-"""How many seeds are run by default when a disk serves equal streams unequally."""
+"""How many seeds are run by default where the disk serves equal streams unequally."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrenchCacheOutcome:
     """What came out: a `CaseRun` per case and model, and the rows of those that were measured.
 
+    `seeds` is the greatest number of them; where nothing depends on it, one was run.
     `profiles` are the measured memory profiles of Exp 1, empty without ``--data``; `left_out` says what is
     missing.
     """
@@ -72,8 +73,20 @@ class WrenchCacheOutcome:
 
     @property
     def machines(self) -> tuple[str, ...]:
-        """The machines that were simulated, usually one."""
+        """The machines that were simulated."""
         return tuple(dict.fromkeys(run.machine for run in self.runs))
+
+    def machine_of(self, model: str) -> str:
+        """Name the machine that a model was asked on."""
+        return next(run.machine for run in self.runs if run.model == model)
+
+    @property
+    def machines_text(self) -> str:
+        """The machines that were simulated, each with its models if there are several."""
+        if len(self.machines) == 1:
+            return self.machines[0]
+        models = {name: [m for m in self.models if self.machine_of(m) == name] for name in self.machines}
+        return "; ".join(f"{name} ({', '.join(asked)})" for name, asked in models.items())
 
 
 def run(
@@ -95,13 +108,13 @@ def run(
     experiments : sequence of str
         "1" to "4"; nothing means all.
     models : sequence of str
-        Nothing means the paper's model and the two rivals.
+        Nothing means `MODELS`.
     machine : str, optional
         A shipped machine or a machine file; by default the one that each model is judged on.
     data : Path, optional
         Folder with the full recordings, for the measured memory profiles.
     seeds : int, optional
-        How many seeds to run and average; by default 1, or 5 if the machine has a disk that serves streams
+        How many seeds to run and average; by default 1, or 5 where the disk of an experiment serves streams
         unequally.
     overrides : sequence of str
         ``key=value`` for every scenario, such as ``model.wrench.vintage=v1``.
@@ -126,11 +139,15 @@ def run(
     models = tuple(dict.fromkeys(models)) or MODELS
     vintage = vintage_of(overrides)
     profiles = recordings.memory_profiles(data) if data else {}
-    count = seeds or _default_seeds(machine, models)
     tell = progress or (lambda fraction, what: None)
-    plan = [(number, model) for number in chosen for model in models]
+    plan = {
+        (number, model): seeds or _default_seeds(machine or default_machine(model), EXPERIMENTS[number])
+        for number in chosen
+        for model in models
+    }
+    most = max(plan.values())
     runs: list[CaseRun] = []
-    for done, (number, model) in enumerate(plan):
+    for done, ((number, model), count) in enumerate(plan.items()):
         tell(done / len(plan), f"Exp {number}, {model}")
         runs += (
             run_case(
@@ -150,7 +167,7 @@ def run(
         experiments=chosen,
         models=models,
         vintage=vintage,
-        seeds=count,
+        seeds=most,
         overrides=tuple(overrides),
         runs=tuple(runs),
         rows=tuple(one for run in runs for one in _rows(run)),
@@ -161,7 +178,7 @@ def run(
             source=SOURCE,
             command=command,
             machines={(run.experiment, run.machine): run.result.provenance["machine_hash"] for run in runs},
-            seeds=count,
+            seeds=most,
             overrides=overrides,
             data=data,
             left_out=left_out,
@@ -176,9 +193,8 @@ def _known_experiments(named: Sequence[str]) -> tuple[str, ...]:
     return tuple(number for number in EXPERIMENTS if number in named or not named)
 
 
-def _default_seeds(machine: str | None, models: Sequence[str]) -> int:
-    machines = {machine or default_machine(model) for model in models}
-    return SEEDS_IF_UNEVEN if any(is_uneven(name) for name in sorted(machines)) else 1
+def _default_seeds(machine: str, experiment: Experiment) -> int:
+    return SEEDS_IF_UNEVEN if is_uneven(machine, experiment.mount) else 1
 
 
 def _rows(run: CaseRun) -> Iterator[Row]:

@@ -10,7 +10,16 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["HERE", "Key", "Measured", "cached_files", "measured", "published", "published_run_times"]
+__all__ = [
+    "HERE",
+    "Key",
+    "Measured",
+    "cached_files",
+    "makespans",
+    "measured",
+    "published",
+    "published_run_times",
+]
 
 HERE: Final = Path(__file__).parent
 
@@ -40,6 +49,12 @@ def measured() -> dict[Key, Measured]:
         )
         for row in _rows("measured.csv")
     }
+
+
+@cache
+def makespans() -> dict[tuple[str, str], float]:
+    """Give the mean seconds from the start of the first to the end of the last application, Exp 2 and 3."""
+    return {(row["experiment"], row["case"]): float(row["mean_s"]) for row in _rows("makespans.csv")}
 
 
 @cache

@@ -20,7 +20,7 @@ SHOWN: Final = {"2": (1, 8, 16, 31), "3": (1, 8, 16, 32)}
 def print_outcome(outcome: "WrenchCacheOutcome", console: "Console") -> None:
     """Print a table per experiment, how closely published outputs are repeated, errors, and a conclusion."""
     seeds = "seed 0" if outcome.seeds == 1 else f"mean of seeds 0 to {outcome.seeds - 1} (ranges: report)"
-    print_plain(f"WRENCH-cache (Do et al., CLUSTER 2021) on {', '.join(outcome.machines)}, {seeds}", console)
+    print_plain(f"WRENCH-cache (Do et al., CLUSTER 2021) on {outcome.machines_text}, {seeds}", console)
     for number in outcome.experiments:
         print_table(times_table(outcome, number, applications=SHOWN.get(number, ()), ranges=False), console)
     if (deviation := deviation_table(outcome)) is not None:

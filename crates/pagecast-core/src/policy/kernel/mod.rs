@@ -32,7 +32,7 @@ use rustc_hash::FxHashMap;
 use self::dirty::DirtyPages;
 use self::flusher::Flusher;
 use self::law::{DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
-use self::lists::Lists;
+use self::lists::{Lists, LruvecId};
 use self::memory::Memory;
 pub use self::options::KernelOptions;
 use self::pages::Pages;
@@ -46,7 +46,7 @@ use super::{
 };
 use crate::flow::{Completion, Path, Progress};
 use crate::machine::Host;
-use crate::result::MemoryLevels;
+use crate::result::{FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 
 /// The number of operations that nobody waits for.
@@ -308,16 +308,37 @@ impl Policy for Kernel {
     }
 
     fn levels(&self) -> MemoryLevels {
+        let pages = |count: u64| Bytes(count * PAGE);
+        let (lists, dirty, limits) = (&self.pages.lists, &self.pages.dirty, &self.limits);
+        let devices = 0..(self.host.disks.len() + self.host.mounts.len()) as u32;
+        let throttling = self.wbs.iter().flatten().filter(|wb| wb.is_throttling);
+        let kernel = KernelLevels {
+            active: Bytes((0..self.pages.nodes()).map(|node| lists.active(LruvecId(node as u16))).sum()),
+            writeback: Bytes(dirty.writeback()),
+            dirtied: Bytes(devices.map(|at| dirty.of_device(DeviceId(at)).dirtied).sum()),
+            background: pages(limits.thresholds.background),
+            limit: pages(limits.thresholds.limit),
+            hard_limit: pages(limits.hard),
+            setpoint: pages(limits.setpoint),
+            task_rate: throttling
+                .filter_map(|wb| wb.task_rate)
+                .reduce(f64::min)
+                .map(|rate| Bytes(rate as u64)),
+        };
         MemoryLevels {
             total: Bytes(self.pages.memory.total),
             anonymous: Bytes(self.pages.anonymous()),
             cached: Bytes(self.pages.cached()),
             dirty: Bytes(self.pages.dirty.total()),
+            kernel: Some(kernel),
         }
     }
 
-    fn residency(&self, file: FileId) -> (Bytes, Bytes) {
-        (Bytes(self.pages.lists.of_file(file)), Bytes(self.pages.dirty.of_file(file)))
+    fn residency(&self, file: FileId) -> FileLevels {
+        let lists = &self.pages.lists;
+        let [cached, dirty, active] =
+            [lists.of_file(file), self.pages.dirty.of_file(file), lists.active_of_file(file)];
+        FileLevels { cached: Bytes(cached), dirty: Bytes(dirty), active: Bytes(active) }
     }
 
     fn block_count(&self) -> usize {

@@ -14,8 +14,8 @@ pub(super) struct Cache {
     dirty: u64,
     inactive: List,
     active: List,
-    /// Cached and dirty bytes of each file.
-    of_file: Vec<(u64, u64)>,
+    /// Dirty bytes of each file.
+    dirty_of_file: Vec<u64>,
     evicts_active: bool,
     /// The number of the last periodic flush, and the size that its block has now, or had when it left.
     flush: u32,
@@ -30,7 +30,7 @@ impl Cache {
             dirty: 0,
             inactive: List::default(),
             active: List::default(),
-            of_file: Vec::new(),
+            dirty_of_file: Vec::new(),
             evicts_active,
             flush: 0,
             flushing: 0,
@@ -76,11 +76,15 @@ impl Cache {
     }
 
     pub(super) fn of_file(&self, file: HostFile) -> u64 {
-        self.of_file.get(file.index()).map_or(0, |&(cached, _)| cached)
+        self.inactive.bytes_of(file) + self.active.bytes_of(file)
+    }
+
+    pub(super) fn active_of_file(&self, file: HostFile) -> u64 {
+        self.active.bytes_of(file)
     }
 
     pub(super) fn dirty_of_file(&self, file: HostFile) -> u64 {
-        self.of_file.get(file.index()).map_or(0, |&(_, dirty)| dirty)
+        self.dirty_of_file.get(file.index()).copied().unwrap_or(0)
     }
 
     pub(super) fn block_count(&self) -> usize {
@@ -106,23 +110,6 @@ impl Cache {
         taken
     }
 
-    /// Takes a block into the books.
-    fn enter(&mut self, block: Block) {
-        if self.of_file.len() <= block.file.index() {
-            self.of_file.resize(block.file.index() + 1, (0, 0));
-        }
-        let sums = &mut self.of_file[block.file.index()];
-        sums.0 += block.size;
-        sums.1 += if block.dirty { block.size } else { 0 };
-    }
-
-    /// Takes a block out of the books.
-    fn leave(&mut self, block: Block) {
-        let sums = &mut self.of_file[block.file.index()];
-        sums.0 -= block.size;
-        sums.1 -= if block.dirty { block.size } else { 0 };
-    }
-
     /// Clean data just read, or written through, at the end of the inactive list.
     pub(super) fn add_clean(&mut self, file: HostFile, size: u64, now: Nanos) {
         self.add(Block { file, size, dirty: false, accessed: now, dirtied: Nanos::ZERO, flush: 0 });
@@ -132,11 +119,14 @@ impl Cache {
     pub(super) fn add_dirty(&mut self, file: HostFile, size: u64, now: Nanos) {
         self.add(Block { file, size, dirty: true, accessed: now, dirtied: now, flush: 0 });
         self.dirty += size;
+        if self.dirty_of_file.len() <= file.index() {
+            self.dirty_of_file.resize(file.index() + 1, 0);
+        }
+        self.dirty_of_file[file.index()] += size;
     }
 
     fn add(&mut self, block: Block) {
         self.free -= block.size as i64;
-        self.enter(block);
         self.inactive.push(block);
     }
 
@@ -203,10 +193,10 @@ impl Cache {
     /// Drops up to `bytes` of a block, which need not be clean, and returns how many.
     fn drop_block(&mut self, active: bool, block: Handle, bytes: u64) -> u64 {
         let dropped = self.take(active, block, bytes);
-        self.leave(dropped);
         self.free = (self.free + dropped.size as i64).min(self.total as i64);
         if dropped.dirty {
             self.dirty -= dropped.size;
+            self.dirty_of_file[dropped.file.index()] -= dropped.size;
         }
         dropped.size
     }
@@ -279,7 +269,7 @@ impl Cache {
     }
 
     fn cleaned(&mut self, file: HostFile, bytes: u64) {
-        self.of_file[file.index()].1 -= bytes;
+        self.dirty_of_file[file.index()] -= bytes;
     }
 
     /// Bytes that were flushed have reached their device.

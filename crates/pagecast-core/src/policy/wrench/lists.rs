@@ -138,6 +138,7 @@ pub(super) struct List {
     expired: BTreeSet<(Place, u32)>,
     last: Place,
     bytes: u64,
+    bytes_of: Vec<u64>,
 }
 
 /// A block of a list, valid until that list changes.
@@ -151,6 +152,11 @@ impl List {
     /// All bytes of its blocks.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// The bytes of a file's blocks.
+    pub(super) fn bytes_of(&self, file: HostFile) -> u64 {
+        self.bytes_of.get(file.index()).copied().unwrap_or(0)
     }
 
     /// How many blocks there are.
@@ -188,6 +194,10 @@ impl List {
             }
         };
         self.bytes += block.size;
+        if self.bytes_of.len() <= block.file.index() {
+            self.bytes_of.resize(block.file.index() + 1, 0);
+        }
+        self.bytes_of[block.file.index()] += block.size;
         self.places_mut(block.dirty).insert(block.file, place, slot);
         if block.dirty {
             self.ages.push(Reverse((block.dirtied, place, slot)));
@@ -198,6 +208,7 @@ impl List {
     pub(super) fn remove(&mut self, handle: Handle) -> Block {
         let block = self.block(handle);
         self.bytes -= block.size;
+        self.bytes_of[block.file.index()] -= block.size;
         self.forget(handle, block);
         self.slots[handle.slot as usize].0 = 0;
         self.vacant.push(handle.slot);
@@ -218,6 +229,7 @@ impl List {
             return self.remove(handle);
         }
         self.bytes -= bytes;
+        self.bytes_of[block.file.index()] -= bytes;
         self.slots[handle.slot as usize].1.size -= bytes;
         Block { size: bytes, flush: 0, ..block }
     }

@@ -23,7 +23,7 @@ use super::{
     Actions, Call, DeviceId, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request,
 };
 use crate::flow::{Completion, FlowSpec, Path};
-use crate::result::{MemoryLevels, Part, Parts};
+use crate::result::{FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
 
 /// See the module.
@@ -308,14 +308,17 @@ impl Policy for Wrench {
             anonymous: Bytes(self.cache.anonymous()),
             cached: Bytes(self.cache.cached()),
             dirty: Bytes(self.cache.dirty()),
+            kernel: None,
         }
     }
 
-    fn residency(&self, file: FileId) -> (Bytes, Bytes) {
+    fn residency(&self, file: FileId) -> FileLevels {
         let Some(file) = self.files.number(file) else {
-            return (Bytes::ZERO, Bytes::ZERO);
+            return FileLevels::default();
         };
-        (Bytes(self.cache.of_file(file)), Bytes(self.cache.dirty_of_file(file)))
+        let [cached, dirty, active] =
+            [self.cache.of_file(file), self.cache.dirty_of_file(file), self.cache.active_of_file(file)];
+        FileLevels { cached: Bytes(cached), dirty: Bytes(dirty), active: Bytes(active) }
     }
 
     fn block_count(&self) -> usize {

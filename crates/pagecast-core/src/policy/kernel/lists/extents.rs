@@ -47,6 +47,10 @@ impl Extents {
         self.files.get(file).map_or(0, |cached| cached.bytes)
     }
 
+    pub(super) fn active_of_file(&self, file: FileId) -> u64 {
+        self.files.get(file).map_or(0, |cached| cached.active)
+    }
+
     /// The files that have bytes here.
     pub(super) fn files(&self) -> impl Iterator<Item = FileId> {
         self.files.iter().filter(|(_, cached)| cached.bytes > 0).map(|(file, _)| file)
@@ -167,8 +171,7 @@ impl Extents {
     /// Takes an extent out of its list and file.
     pub(super) fn take(&mut self, slot: Slot) -> Extent {
         let extent = self.displace(slot);
-        let cached = self.files.of(extent.file);
-        cached.bytes -= extent.len();
+        self.files.of(extent.file).discount(extent.state.active, extent.len());
         self.lists[place(extent.state.lruvec, extent.state.active)].bytes -= extent.len();
         if extent.older != NONE {
             self.join_newer(extent.older);
@@ -184,7 +187,7 @@ impl Extents {
     }
 
     fn count(&mut self, file: FileId, state: State, bytes: u64) {
-        self.files.of(file).bytes += bytes;
+        self.files.of(file).count(state.active, bytes);
         self.lists[place(state.lruvec, state.active)].bytes += bytes;
     }
 
@@ -259,7 +262,9 @@ impl Extents {
             end = extent.end;
             apart && extent.start == start && extent.file == file
         });
-        let bytes: u64 = cached.extents.values().map(|&slot| self.slab[slot].len()).sum();
-        disjoint && bytes == cached.bytes
+        let extents = || cached.extents.values().map(|&slot| &self.slab[slot]);
+        let bytes: u64 = extents().map(Extent::len).sum();
+        let active: u64 = extents().filter(|extent| extent.state.active).map(Extent::len).sum();
+        disjoint && bytes == cached.bytes && active == cached.active
     }
 }

@@ -31,14 +31,27 @@ impl<T: Default> ByFile<T> {
     }
 }
 
-/// The extents of a file by where they start, and how many bytes they are.
+/// The extents of a file by where they start, how many bytes they are, and how many of those are active.
 #[derive(Default)]
 pub(super) struct Cached {
     pub extents: BTreeMap<u64, Slot>,
     pub bytes: u64,
+    pub active: u64,
 }
 
 impl Cached {
+    /// Bytes come into a list.
+    pub(super) fn count(&mut self, active: bool, bytes: u64) {
+        self.bytes += bytes;
+        self.active += if active { bytes } else { 0 };
+    }
+
+    /// Bytes leave a list.
+    pub(super) fn discount(&mut self, active: bool, bytes: u64) {
+        self.bytes -= bytes;
+        self.active -= if active { bytes } else { 0 };
+    }
+
     /// The last extent that starts before `at`.
     pub(super) fn starting_before(&self, at: u64) -> Option<Slot> {
         self.extents.range(..at).next_back().map(|(_, &slot)| slot)

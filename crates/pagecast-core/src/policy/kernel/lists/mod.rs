@@ -164,6 +164,11 @@ impl Lists {
         self.extents.of_file(file)
     }
 
+    /// How many bytes of a file are in active lists.
+    pub(super) fn active_of_file(&self, file: FileId) -> u64 {
+        self.extents.active_of_file(file)
+    }
+
     /// The files with bytes in memory, by number.
     pub(super) fn files(&self) -> impl Iterator<Item = FileId> {
         self.extents.files()

@@ -165,6 +165,10 @@ fn lists_are_balanced_when_the_active_one_is_more_than_twice_the_inactive_one() 
     assert_eq!(list(&cache, INACTIVE), [clean(B, 10), clean(A, 7)], "half of the difference, rounded down");
     assert_eq!(list(&cache, ACTIVE), [clean(A, 13), dirty(C, 5)]);
     assert_eq!([cache.cached(), cache.free()], [35, 65]);
+    assert_eq!(
+        [A, B, C].map(|file| (cache.of_file(file), cache.active_of_file(file))),
+        [(20, 13), (10, 0), (5, 5)]
+    );
 }
 
 #[test]

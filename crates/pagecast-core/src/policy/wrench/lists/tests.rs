@@ -112,6 +112,10 @@ proptest! {
             prop_assert_eq!(&list.blocks(), &plain.0);
             prop_assert_eq!(list.len(), plain.0.len());
             prop_assert_eq!(list.bytes(), plain.0.iter().map(|block| block.size).sum::<u64>());
+            for file in (0..FILES).map(HostFile) {
+                let of_file = plain.0.iter().filter(|block| block.file == file);
+                prop_assert_eq!(list.bytes_of(file), of_file.map(|block| block.size).sum::<u64>());
+            }
             for which in whiches() {
                 for dirty in [false, true] {
                     let first = list.first(dirty, which).map(|first| list.block(first));

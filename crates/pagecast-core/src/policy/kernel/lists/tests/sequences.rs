@@ -171,6 +171,9 @@ impl Both {
             let cached = all().filter(|page| page.key.0 == file).count() as u64 * PAGE;
             prop_assert_eq!(self.lists.of_file(file), cached);
             prop_assert_eq!(self.lists.cached_within(file, 0, u64::MAX), cached);
+            let active = self.pages.lruvecs.iter().flat_map(|lruvec| &lruvec.active);
+            let active = active.filter(|page| page.key.0 == file).count() as u64 * PAGE;
+            prop_assert_eq!(self.lists.active_of_file(file), active);
         }
         Ok(())
     }
