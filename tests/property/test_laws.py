@@ -24,7 +24,7 @@ from tests.property.strategies import MB, disks, memories, options, scenarios, s
 NEVER_S = 10**6
 PARTS = 13
 
-models = st.sampled_from(["no-cache", "endless-cache", "wrench"])
+models = st.sampled_from(["no-cache", "endless-cache", "wrench", "kernel"])
 lonely = scenarios(most_hosts=1, most_processes=1)
 
 
@@ -196,3 +196,10 @@ def test_a_seed_repeats_an_uneven_run_and_another_one_does_not(
     text = to_toml(scenario).replace("[machine.disk.ssd]\n", "[machine.disk.ssd]\nunevenness = 0.3\n")
     first, again, other = (our_times(simulate_text(text, model, each)) for each in (seed, seed, seed + 1))
     assert first == again != other
+
+
+@given(scenario=scenarios())
+def test_kernel_never_holds_more_than_there_is(scenario: Scenario) -> None:
+    timeline = simulate(scenario, "kernel").timeline
+    assert (timeline["dirty_bytes"] <= timeline["cached_bytes"]).all()
+    assert (timeline["free_bytes"] >= 0).all()

@@ -239,9 +239,6 @@ impl<N: Network> Engine<'_, N> {
 
     /// Of the chunks and acknowledgements that arrive at one instant the last sent is served first, as in SimGrid.
     fn turn_arrivals(&self, ended: &mut [Completion]) {
-        if ended.len() < 2 {
-            return;
-        }
         let owner = |each: &Completion| self.owners[each.flow.slot as usize];
         let arrives =
             |each: &Completion| matches!(owner(each), Owner::Transfer(_, Stage::Link | Stage::Closing));

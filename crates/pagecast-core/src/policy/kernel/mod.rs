@@ -77,6 +77,8 @@ pub struct Kernel {
     synced: Nanos,
     /// When it was last told where the bytes of tasks under way are.
     settled: Nanos,
+    /// When it was last told that reclaim woke the flushers.
+    told: Nanos,
     next_call: Option<Nanos>,
     /// Limits at that instant, in pages.
     limits: Limits,
@@ -140,6 +142,7 @@ impl Kernel {
             credits: FxHashMap::default(),
             synced: Nanos::ZERO,
             settled: Nanos::ZERO,
+            told: Nanos::ZERO,
             next_call: None,
             host,
         }

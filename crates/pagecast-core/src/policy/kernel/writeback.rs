@@ -13,6 +13,9 @@ use crate::units::{Bytes, Nanos};
 /// The operation number of what nobody waits for; the device is above it in the tag.
 const NOBODY: u64 = u32::MAX as u64;
 
+/// How long nothing is told of the same again.
+const QUIET: Nanos = Nanos(1_000_000_000);
+
 /// The device whose write-back a flow is, if it is one.
 pub(super) fn device_of(tag: u64) -> Option<DeviceId> {
     (tag & NOBODY == NOBODY).then_some(DeviceId((tag >> 32) as u32))
@@ -116,7 +119,9 @@ impl Kernel {
         let dirty = self.pages.dirty.dirty();
         let idle: Vec<&mut Wb> =
             self.wbs.iter_mut().flatten().filter(|wb| !wb.flusher.writes_all()).collect();
-        if !idle.is_empty() {
+        // While memory is full this happens with every unit that is written; once a second tells enough.
+        if !idle.is_empty() && self.told + QUIET <= now {
+            self.told = now;
             out.tell("flushers_woken_by_reclaim", None, Bytes(dirty));
         }
         for wb in idle {
