@@ -187,3 +187,17 @@ fn operations_are_in_the_order_of_their_ends_whosever_they_are() {
         .run("wrench");
     assert_eq!(run.operations.process, [1, 0]);
 }
+
+#[test]
+fn the_timelines_of_all_hosts_are_one_in_the_order_of_time() {
+    let write = |host: &str| format!("write = '/data/{host}', size = '10 MB'");
+    let case = on(&machine())
+        .process_with("first", "host = 'a'", &["sleep = '1 s'", &write("a")])
+        .process_with("second", "host = 'b'", &[&write("b")]);
+    for (model, is_even) in [("wrench", false), ("kernel", true)] {
+        let run = case.clone().run(model);
+        let rows: Vec<_> = run.timeline.time.iter().zip(&run.timeline.host).collect();
+        assert!(rows.is_sorted() && run.timeline.host.contains(&1), "{model}");
+        assert_eq!(run.timeline.is_even, is_even, "{model}");
+    }
+}

@@ -155,4 +155,9 @@ mod tests {
         fill(&[(&cpu, 2)], &mut members);
         assert_eq!(members.each_ref().map(|m| m.rate), [1.0, 1.0]);
     }
+
+    #[test]
+    fn a_load_beyond_64_bits_is_a_number_too() {
+        assert_eq!([7, 1 << 63, 1 << 70].map(as_float), [7.0, 2_f64.powi(63), 2_f64.powi(70)]);
+    }
 }
