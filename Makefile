@@ -9,6 +9,8 @@ PYTHON ?= python3
 # .ci/run sets --locked; at home Cargo.lock may follow Cargo.toml.
 CARGO_FLAGS ?=
 FUZZ_SECONDS ?= 60
+# .ci/run sets --from, so that its seeds are those of the tree.
+FUZZ_FLAGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -77,7 +79,7 @@ bench: build ## speed and memory of the simulate call, beside SimGrid and the or
 
 .PHONY: fuzz
 fuzz: build ## random operation sequences against the oracle for FUZZ_SECONDS (60)
-	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS)
+	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS)
 
 .PHONY: mutants
 mutants: build ## does a test notice each small change of policy and engine? (hours; installs cargo-mutants; tests/mutants.md)

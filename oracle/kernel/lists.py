@@ -39,6 +39,11 @@ class Unit:
         return self.dirty_to - self.dirty_from
 
     @property
+    def rewritten(self) -> int:
+        """Pages that are dirty again while they are under writeback."""
+        return min(self.dirty, self.in_flight)
+
+    @property
     def is_clean(self) -> bool:
         return self.dirty == 0 and self.in_flight == 0
 

@@ -30,6 +30,7 @@ class Memory:
         self.reserve = self.marks.high if options.reserve_bytes is None else pages(options.reserve_bytes)
         self.anonymous_bytes = 0
         self.dirty = self.in_flight = 0  # NR_FILE_DIRTY, NR_WRITEBACK
+        self.rewritten = 0  # what both count
         self.lists = Lists()
         self.reclaim = Reclaim(self)
         self.flush_all: Callable[[], None] = lambda: None
@@ -95,7 +96,7 @@ class Memory:
     # -- dirt ----------------------------------------------------------------------------
     def make_dirty(self, unit: Unit, start: int, end: int) -> int:
         """The pages [start, end) have been written to. Returns how many are newly dirty."""
-        before = unit.dirty
+        before, rewritten = unit.dirty, unit.rewritten
         if before == 0:
             unit.file.add_dirty(unit)
             unit.dirty_from, unit.dirty_to = start, end
@@ -104,12 +105,14 @@ class Memory:
         unit.is_reclaim = False
         new = unit.dirty - before
         self.dirty += new
+        self.rewritten += unit.rewritten - rewritten
         unit.file.wb.reclaimable += new
         unit.file.wb.dirtied += new
         return new
 
     def clean(self, unit: Unit, start: int, end: int) -> None:
         """Only [start, end) is dirty from now on."""
+        self.rewritten -= unit.rewritten
         if unit.dirty > 0:
             gone = unit.dirty - (end - start)
             self.dirty -= gone
@@ -117,13 +120,14 @@ class Memory:
             if start == end:
                 unit.file.remove_dirty(unit)
         unit.dirty_from, unit.dirty_to = start, end
+        self.rewritten += unit.rewritten
 
     def start_writeback(self, unit: Unit) -> None:
         """All that is dirty of a unit goes to the disk."""
         wb: Wb = unit.file.wb
-        unit.in_flight = unit.dirty
+        count = unit.dirty
         self.clean(unit, unit.dirty_to, unit.dirty_to)
-        unit.cleaned = Signal()
+        unit.in_flight, unit.cleaned = count, Signal()
         self.in_flight += unit.in_flight
         wb.in_flight += unit.in_flight
         wb.files_in_flight += unit.file.in_flight == 0
@@ -131,6 +135,7 @@ class Memory:
 
     def end_writeback(self, unit: Unit) -> None:
         wb, count = unit.file.wb, unit.in_flight
+        self.rewritten -= unit.rewritten
         unit.in_flight = 0
         self.in_flight -= count
         wb.in_flight -= count

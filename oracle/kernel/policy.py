@@ -27,11 +27,12 @@ from .writepages import Writepages
 
 @dataclass(frozen=True)
 class Sample:
-    """The memory of a host at a time, in bytes; `dirty` does not contain `writeback`."""
+    """The memory of a host at a time, in bytes; `dirty` and `writeback` share what is `rewritten`."""
 
     time_s: float
     dirty: int
     writeback: int
+    rewritten: int
     cached: int
     anonymous: int
     free: int
@@ -150,6 +151,7 @@ class HostCache:
             self.engine.now_ns / NS,
             memory.dirty * PAGE,
             memory.in_flight * PAGE,
+            memory.rewritten * PAGE,
             memory.lists.pages * PAGE,
             memory.anonymous_bytes,
             memory.free * PAGE,

@@ -119,7 +119,7 @@ def compare_levels(scenario: Scenario, theirs: OracleResult, ours: Result) -> No
     times = np.array([sample.time_s for sample in samples])
     limit = sampled(samples, lambda sample: sample.limit)
     background = sampled(samples, lambda sample: sample.background)
-    dirty = sampled(samples, lambda sample: sample.dirty + sample.writeback)
+    dirty = sampled(samples, lambda sample: sample.dirty + sample.writeback - sample.rewritten)
     cached = sampled(samples, lambda sample: sample.cached)
 
     our_dirty = np.interp(times, ours.timeline["time_s"], ours.timeline["dirty_bytes"].astype(np.float64))

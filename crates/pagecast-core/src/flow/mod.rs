@@ -94,6 +94,7 @@ pub struct Use {
 
 /// A route that a network knows; flows name the one they take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(test, derive(Default))]
 pub struct Path(u32);
 
 /// The resources that a flow crosses: at most [`Route::MAX`].

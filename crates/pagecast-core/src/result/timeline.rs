@@ -263,6 +263,24 @@ mod tests {
         assert_eq!(MemoryLevels { kernel: Some(kernel), ..levels(0, 100, 7) }.inactive(), Bytes(70));
     }
 
+    #[test]
+    fn what_happens_at_one_instant_has_a_sample_before_and_one_after_where_levels_change_evenly() {
+        let samples = |steps: &[(u64, u64)]| {
+            let mut timeline = Timeline::new(100);
+            timeline.change_evenly();
+            steps.iter().for_each(|&(at, dirty)| timeline.add(Nanos(at), levels(dirty, 10, 0)));
+            let kept = timeline.into_samples();
+            kept.iter().map(|sample| (sample.time.0, sample.levels.dirty.0)).collect::<Vec<_>>()
+        };
+        assert_eq!(samples(&[(0, 1), (5, 1), (5, 4)]), [(0, 1), (5, 1), (5, 4)], "after a flat stretch");
+        assert_eq!(
+            samples(&[(0, 1), (5, 2), (5, 3), (5, 4)]),
+            [(0, 1), (5, 2), (5, 4)],
+            "the first and the last"
+        );
+        assert_eq!(samples(&[(0, 1), (0, 1), (6, 4)]), [(0, 1), (6, 4)], "none is there twice");
+    }
+
     proptest! {
         #[test]
         fn it_stays_small_and_keeps_extremes_and_order(

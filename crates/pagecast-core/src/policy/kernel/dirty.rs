@@ -42,6 +42,18 @@ struct Inode {
     index: u64,
 }
 
+impl Inode {
+    /// How many bytes of `start..end` are dirty and under writeback.
+    fn both(&self, start: u64, end: u64) -> u64 {
+        let (mut at, mut both) = (start, 0);
+        while let Some((from, to)) = self.writeback.first(at, end) {
+            both += self.dirty.overlap(from, to);
+            at = to;
+        }
+        both
+    }
+}
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct DirtyPages {
@@ -51,6 +63,8 @@ pub(super) struct DirtyPages {
     dirty: u64,
     /// `NR_WRITEBACK`.
     writeback: u64,
+    /// What both count: pages written to again while they are under writeback.
+    both: u64,
     /// Pages that are known to have become dirty but not yet which: counted everywhere, in no file.
     ahead: u64,
 }
@@ -71,14 +85,19 @@ impl DirtyPages {
         self.dirty() + self.writeback
     }
 
+    /// Dirty or under writeback, each page once.
+    pub(super) fn pages(&self) -> u64 {
+        self.total() - self.both
+    }
+
     pub(super) fn of_device(&self, device: DeviceId) -> OfDevice {
         self.devices.get(device.0 as usize).copied().unwrap_or_default()
     }
 
-    /// How many bytes of a file are dirty or under writeback.
+    /// How many bytes of a file are dirty or under writeback, each once.
     pub(super) fn of_file(&self, file: FileId) -> u64 {
         let inode = self.inodes.get(&file);
-        inode.map_or(0, |inode| inode.dirty.total() + inode.writeback.total())
+        inode.map_or(0, |inode| inode.dirty.total() + inode.writeback.total() - inode.both(0, u64::MAX))
     }
 
     /// How many bytes of a file are dirty.
@@ -152,10 +171,12 @@ impl DirtyPages {
             index: 0,
         });
         let was_clean = inode.dirty.total() == 0;
+        let both = inode.both(start, end);
         let new = inode.dirty.insert(start, end);
         if was_clean && new > 0 {
             inode.dirtied_when = now;
         }
+        self.both += inode.both(start, end) - both;
         self.dirty += new;
         let device = self.device(file.device);
         device.reclaimable += new;
@@ -170,6 +191,7 @@ impl DirtyPages {
         let (start, end) = ahead.or_else(|| inode.dirty.first(0, inode.index))?;
         let end = end.min(start.saturating_add(most));
         inode.index = end;
+        self.both -= inode.both(start, end);
         let taken = inode.dirty.remove(start, end);
         let put = inode.writeback.insert(start, end);
         let device = &mut self.devices[inode.device.0 as usize];
@@ -188,6 +210,7 @@ impl DirtyPages {
 
     fn end_writeback(&mut self, file: FileId, start: u64, end: u64) {
         let Some(inode) = self.inodes.get_mut(&file) else { return };
+        self.both -= inode.both(start, end);
         let ended = inode.writeback.remove(start, end);
         self.devices[inode.device.0 as usize].writeback -= ended;
         self.writeback -= ended;
@@ -197,6 +220,7 @@ impl DirtyPages {
     /// Pages are gone: dirty ones will not be written.
     pub(super) fn cancel(&mut self, file: FileId, start: u64, end: u64) {
         let Some(inode) = self.inodes.get_mut(&file) else { return };
+        self.both -= inode.both(start, end);
         let cancelled = inode.dirty.remove(start, end);
         self.devices[inode.device.0 as usize].reclaimable -= cancelled;
         self.dirty -= cancelled;
@@ -228,5 +252,38 @@ impl Busy for DirtyPages {
                 (PageState::Clean, next.unwrap_or(end))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::Path;
+    use crate::units::Bytes;
+
+    #[test]
+    fn a_page_written_to_again_under_writeback_is_in_both_counters_but_one_page() {
+        let file = FileView {
+            id: FileId(0),
+            size: Bytes(100),
+            device: DeviceId(0),
+            read: Path::default(),
+            write: Path::default(),
+            read_and_copy: Path::default(),
+        };
+        let mut dirty = DirtyPages::default();
+        dirty.make_dirty(&file, 0, 100, Nanos(0));
+        dirty.submit(file.id, 60);
+        dirty.make_dirty(&file, 20, 50, Nanos(1));
+        assert_eq!(
+            (dirty.dirty(), dirty.writeback(), dirty.pages(), dirty.of_file(file.id)),
+            (70, 60, 100, 100)
+        );
+        dirty.written(file.id, file.device, 0, 30);
+        assert_eq!((dirty.dirty(), dirty.writeback(), dirty.pages()), (70, 30, 80));
+        dirty.cancel(file.id, 40, 60);
+        assert_eq!((dirty.dirty(), dirty.writeback(), dirty.pages()), (60, 10, 60));
+        dirty.submit(file.id, 100);
+        assert_eq!((dirty.pages(), dirty.of_file(file.id)), (60, 60));
     }
 }

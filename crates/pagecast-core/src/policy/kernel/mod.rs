@@ -332,7 +332,8 @@ impl Policy for Kernel {
             total: Bytes(self.pages.memory.total),
             anonymous: Bytes(self.pages.anonymous()),
             cached: Bytes(self.pages.cached()),
-            dirty: Bytes(self.pages.dirty.total()),
+            // Which pages are written to again is known when pages are settled; until then they cannot be more than there are.
+            dirty: Bytes(self.pages.dirty.pages().min(self.pages.cached())),
             kernel: Some(kernel),
         }
     }
