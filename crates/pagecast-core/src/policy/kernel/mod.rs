@@ -306,6 +306,10 @@ impl Policy for Kernel {
         self.sync(now);
     }
 
+    fn retire(&mut self, keeps_blocks: bool) {
+        self.pages.lists.retire(keeps_blocks);
+    }
+
     fn is_even(&self) -> bool {
         true
     }

@@ -5,6 +5,8 @@
 //! the head since the extent began. So no two pages are out of order unless they came within `grain` bytes of each other,
 //! and files that grow at the same time take few extents. With a `grain` of at most a page the order is exact.
 
+use std::collections::BTreeMap;
+
 use super::LruvecId;
 use super::files::{ByFile, Cached};
 use super::list::List;
@@ -17,6 +19,8 @@ pub(super) struct Extents {
     files: ByFile<Cached>,
     lists: Vec<List>,
     grain: u64,
+    /// How many extents there were that nobody will ask for.
+    forgotten: usize,
 }
 
 /// The place of a list among all.
@@ -28,7 +32,7 @@ impl Extents {
     pub(super) fn new(lruvecs: usize, grain: u64) -> Self {
         // An extent that is said to have begun at 0 has always begun long ago.
         let lists = vec![List::new(grain); lruvecs * 2];
-        Extents { slab: Slab::default(), files: ByFile::default(), lists, grain }
+        Extents { slab: Slab::default(), files: ByFile::default(), lists, grain, forgotten: 0 }
     }
 
     pub(super) fn bytes(&self, lruvec: LruvecId, active: bool) -> u64 {
@@ -40,7 +44,15 @@ impl Extents {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.slab.len()
+        self.forgotten + self.slab.len()
+    }
+
+    /// Forgets all but how many bytes and extents there are.
+    pub(super) fn forget(&mut self) {
+        self.forgotten = self.len();
+        self.slab = Slab::default();
+        self.files.iter_mut().for_each(|cached| cached.extents = BTreeMap::new());
+        self.lists.iter_mut().for_each(List::forget);
     }
 
     pub(super) fn of_file(&self, file: FileId) -> u64 {
@@ -232,6 +244,9 @@ impl Extents {
 
     /// Whether sums, links and order by offset agree, and no two neighbours should be one.
     pub(super) fn is_consistent(&self) -> bool {
+        if self.forgotten > 0 {
+            return true;
+        }
         let lists = (0..self.lists.len()).all(|place| self.is_list_consistent(place));
         let linked: usize = self.lists.iter().map(|list| list.slots(&self.slab).count()).sum();
         let files = self.files.iter().all(|(file, cached)| self.is_file_consistent(file, cached));

@@ -18,6 +18,11 @@ impl List {
         List { oldest: NONE, newest: NONE, bytes: 0, inserted }
     }
 
+    /// Forgets its extents, but not how many bytes they are.
+    pub(super) fn forget(&mut self) {
+        (self.oldest, self.newest) = (NONE, NONE);
+    }
+
     /// Puts an extent between two neighbours, or an end and a neighbour. Bytes are counted by the caller.
     pub(super) fn link(&mut self, slab: &mut Slab, older: Slot, slot: Slot, newer: Slot) {
         (slab[slot].older, slab[slot].newer) = (older, newer);

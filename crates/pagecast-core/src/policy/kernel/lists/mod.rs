@@ -116,6 +116,15 @@ impl Lists {
         self.check();
     }
 
+    /// Nothing will be read or reclaimed any more: what was evicted does not matter, nor, unless somebody will look, which bytes
+    /// are where. What is counted stays.
+    pub(super) fn retire(&mut self, keeps_extents: bool) {
+        self.shadows = Shadows::new(self.lruvecs.len(), 0);
+        if !keeps_extents {
+            self.extents.forget();
+        }
+    }
+
     /// Whether the byte at `at` is in memory, and up to where that is the same, `end` at most.
     pub(super) fn run(&self, file: FileId, at: u64, end: u64) -> (bool, u64) {
         match self.extents.first_in(file, at, end) {
