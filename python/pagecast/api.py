@@ -229,7 +229,7 @@ class Scenario:
 def simulate(
     scenario: Scenario,
     *,
-    model: str = "wrench",
+    model: str = "kernel",
     seed: int = 0,
     options: Mapping[str, object] | None = None,
     residency: str | None = None,
@@ -242,7 +242,7 @@ def simulate(
     ----------
     scenario : Scenario
     model : str
-        One of `MODELS`.
+        One of `MODELS`; by default Linux's own rules.
     seed : int
         Of all random streams; only machines with uneven devices draw random numbers.
     options : mapping of str, optional
