@@ -105,6 +105,26 @@ pub enum SimulationError {
         /// The largest holders.
         holders: String,
     },
+    /// More anonymous memory than a memory cgroup may have.
+    #[error("{}: process `{}` needs {needed} more memory at {}, but its cgroup `{cgroup}` on host `{host}` has {file} = {limit} and its processes hold {held} ({holders}); use `free`, a smaller buffer or a higher limit", at.place, at.process, at.time)]
+    OutOfMemoryInCgroup {
+        /// Where.
+        at: Blame,
+        /// The cgroup.
+        cgroup: String,
+        /// Its host.
+        host: String,
+        /// What was asked for.
+        needed: Bytes,
+        /// The name of its limit.
+        file: &'static str,
+        /// Its limit.
+        limit: Bytes,
+        /// Held by all processes of the cgroup.
+        held: Bytes,
+        /// The largest holders.
+        holders: String,
+    },
     /// Processes that wait for each other, or for what never comes.
     #[error("{place}: deadlock at {time}: {cycle}; let one of them go first")]
     Deadlock {

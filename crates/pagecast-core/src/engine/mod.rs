@@ -113,8 +113,9 @@ struct HostState {
     mounts: Vec<setup::Paths>,
     /// The call that is on the agenda.
     next_call: Option<Nanos>,
-    /// Anonymous memory of its processes.
+    /// Anonymous memory of its processes, and of those in each of its memory cgroups.
     anonymous: u64,
+    anonymous_of_cgroups: Vec<u64>,
 }
 
 /// A resource that serves equal streams unequally.
@@ -158,6 +159,7 @@ struct Engine<'a, N> {
 impl<N: Network> Engine<'_, N> {
     /// Runs until the last process has ended, and says when that was.
     fn run(&mut self) -> Result<Nanos, SimulationError> {
+        self.join_cgroups();
         self.load_files()?;
         self.start_processes()?;
         loop {

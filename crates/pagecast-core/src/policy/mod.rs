@@ -271,6 +271,9 @@ pub trait Policy {
     /// An operation enters.
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions);
 
+    /// What an operation brings into memory is charged from now on to this memory cgroup of the host, or to none.
+    fn charge_to(&mut self, _operation: OperationId, _cgroup: Option<usize>) {}
+
     /// A flow has moved all its bytes.
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions);
 

@@ -1,4 +1,5 @@
-//! Which pages the devices do not have yet: dirty or under writeback, by inode and by device.
+//! Which pages the devices do not have yet: dirty or under writeback, by inode and by wb (which is one for each device, and for
+//! each memory cgroup on it).
 //!
 //! Source: `mm/page-writeback.c: folio_account_dirtied`, `fs/fs-writeback.c: __mark_inode_dirty`, Linux 6.16. A page may be both: one
 //! that is written to while it is under writeback will be written again. Counts are in bytes here, whole pages or not.
@@ -6,13 +7,14 @@
 use rustc_hash::FxHashMap;
 
 use super::lists::{Busy, PageState};
+use super::wb::WbId;
+use crate::policy::FileId;
 use crate::policy::ranges::Ranges;
-use crate::policy::{DeviceId, FileId, FileView};
 use crate::units::Nanos;
 
-/// What one device does not have yet, and its counters since the start.
+/// What a device does not have yet of one wb, and its counters since the start.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct OfDevice {
+pub(super) struct OfWb {
     /// `WB_RECLAIMABLE`: dirty and not under writeback.
     pub reclaimable: u64,
     /// `WB_WRITEBACK`.
@@ -23,7 +25,7 @@ pub(super) struct OfDevice {
     pub written: u64,
 }
 
-impl OfDevice {
+impl OfWb {
     /// Dirty or under writeback.
     pub(super) fn dirty(&self) -> u64 {
         self.reclaimable + self.writeback
@@ -33,7 +35,7 @@ impl OfDevice {
 /// A file with dirty pages or pages under writeback.
 #[derive(Debug)]
 struct Inode {
-    device: DeviceId,
+    wb: WbId,
     dirty: Ranges,
     writeback: Ranges,
     /// When it became dirty; later writes do not move this.
@@ -58,7 +60,7 @@ impl Inode {
 #[derive(Debug, Default)]
 pub(super) struct DirtyPages {
     inodes: FxHashMap<FileId, Inode>,
-    devices: Vec<OfDevice>,
+    wbs: Vec<OfWb>,
     /// `NR_FILE_DIRTY`.
     dirty: u64,
     /// `NR_WRITEBACK`.
@@ -90,8 +92,8 @@ impl DirtyPages {
         self.total() - self.both
     }
 
-    pub(super) fn of_device(&self, device: DeviceId) -> OfDevice {
-        self.devices.get(device.0 as usize).copied().unwrap_or_default()
+    pub(super) fn of_wb(&self, wb: WbId) -> OfWb {
+        self.wbs.get(wb.0 as usize).copied().unwrap_or_default()
     }
 
     /// How many bytes of a file are dirty or under writeback, each once.
@@ -137,34 +139,34 @@ impl DirtyPages {
         Some((from, other.map_or(to, |other| to.min(other))))
     }
 
-    /// So many pages of a device have become dirty; which ones is told later.
-    pub(super) fn run_ahead(&mut self, device: DeviceId, bytes: u64) {
+    /// So many pages of a wb have become dirty; which ones is told later.
+    pub(super) fn run_ahead(&mut self, wb: WbId, bytes: u64) {
         self.ahead += bytes;
-        let device = self.device(device);
-        device.reclaimable += bytes;
-        device.dirtied += bytes;
+        let wb = self.wb(wb);
+        wb.reclaimable += bytes;
+        wb.dirtied += bytes;
     }
 
     /// It is going to be told which pages those were.
-    pub(super) fn fall_back(&mut self, device: DeviceId, bytes: u64) {
+    pub(super) fn fall_back(&mut self, wb: WbId, bytes: u64) {
         self.ahead -= bytes;
-        let device = self.device(device);
-        device.reclaimable -= bytes;
-        device.dirtied -= bytes;
+        let wb = self.wb(wb);
+        wb.reclaimable -= bytes;
+        wb.dirtied -= bytes;
     }
 
-    fn device(&mut self, device: DeviceId) -> &mut OfDevice {
-        let at = device.0 as usize;
-        if self.devices.len() <= at {
-            self.devices.resize(at + 1, OfDevice::default());
+    fn wb(&mut self, wb: WbId) -> &mut OfWb {
+        let at = wb.0 as usize;
+        if self.wbs.len() <= at {
+            self.wbs.resize(at + 1, OfWb::default());
         }
-        &mut self.devices[at]
+        &mut self.wbs[at]
     }
 
-    /// Pages become dirty; true if that made their inode dirty.
-    pub(super) fn make_dirty(&mut self, file: &FileView, start: u64, end: u64, now: Nanos) -> bool {
-        let inode = self.inodes.entry(file.id).or_insert_with(|| Inode {
-            device: file.device,
+    /// Pages of an inode of this wb become dirty; true if that made the inode dirty.
+    pub(super) fn make_dirty(&mut self, file: FileId, wb: WbId, start: u64, end: u64, now: Nanos) -> bool {
+        let inode = self.inodes.entry(file).or_insert_with(|| Inode {
+            wb,
             dirty: Ranges::default(),
             writeback: Ranges::default(),
             dirtied_when: now,
@@ -178,9 +180,9 @@ impl DirtyPages {
         }
         self.both += inode.both(start, end) - both;
         self.dirty += new;
-        let device = self.device(file.device);
-        device.reclaimable += new;
-        device.dirtied += new;
+        let wb = self.wb(wb);
+        wb.reclaimable += new;
+        wb.dirtied += new;
         was_clean && new > 0
     }
 
@@ -194,17 +196,17 @@ impl DirtyPages {
         self.both -= inode.both(start, end);
         let taken = inode.dirty.remove(start, end);
         let put = inode.writeback.insert(start, end);
-        let device = &mut self.devices[inode.device.0 as usize];
-        device.reclaimable -= taken;
-        device.writeback += put;
+        let wb = &mut self.wbs[inode.wb.0 as usize];
+        wb.reclaimable -= taken;
+        wb.writeback += put;
         self.dirty -= taken;
         self.writeback += put;
         Some((start, end))
     }
 
     /// The device has these pages. They are clean unless they were written to meanwhile.
-    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) {
-        self.devices[device.0 as usize].written += end - start;
+    pub(super) fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) {
+        self.wbs[wb.0 as usize].written += end - start;
         self.end_writeback(file, start, end);
     }
 
@@ -212,7 +214,7 @@ impl DirtyPages {
         let Some(inode) = self.inodes.get_mut(&file) else { return };
         self.both -= inode.both(start, end);
         let ended = inode.writeback.remove(start, end);
-        self.devices[inode.device.0 as usize].writeback -= ended;
+        self.wbs[inode.wb.0 as usize].writeback -= ended;
         self.writeback -= ended;
         self.forget_clean(file);
     }
@@ -222,7 +224,7 @@ impl DirtyPages {
         let Some(inode) = self.inodes.get_mut(&file) else { return };
         self.both -= inode.both(start, end);
         let cancelled = inode.dirty.remove(start, end);
-        self.devices[inode.device.0 as usize].reclaimable -= cancelled;
+        self.wbs[inode.wb.0 as usize].reclaimable -= cancelled;
         self.dirty -= cancelled;
         self.end_writeback(file, start, end);
     }
@@ -258,32 +260,23 @@ impl Busy for DirtyPages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::Path;
-    use crate::units::Bytes;
 
     #[test]
     fn a_page_written_to_again_under_writeback_is_in_both_counters_but_one_page() {
-        let file = FileView {
-            id: FileId(0),
-            size: Bytes(100),
-            device: DeviceId(0),
-            read: Path::default(),
-            write: Path::default(),
-            read_and_copy: Path::default(),
-        };
+        let (file, wb) = (FileId(0), WbId(0));
         let mut dirty = DirtyPages::default();
-        dirty.make_dirty(&file, 0, 100, Nanos(0));
-        dirty.submit(file.id, 60);
-        dirty.make_dirty(&file, 20, 50, Nanos(1));
+        dirty.make_dirty(file, wb, 0, 100, Nanos(0));
+        dirty.submit(file, 60);
+        dirty.make_dirty(file, wb, 20, 50, Nanos(1));
         assert_eq!(
-            (dirty.dirty(), dirty.writeback(), dirty.pages(), dirty.of_file(file.id)),
+            (dirty.dirty(), dirty.writeback(), dirty.pages(), dirty.of_file(file)),
             (70, 60, 100, 100)
         );
-        dirty.written(file.id, file.device, 0, 30);
+        dirty.written(file, wb, 0, 30);
         assert_eq!((dirty.dirty(), dirty.writeback(), dirty.pages()), (70, 30, 80));
-        dirty.cancel(file.id, 40, 60);
+        dirty.cancel(file, 40, 60);
         assert_eq!((dirty.dirty(), dirty.writeback(), dirty.pages()), (60, 10, 60));
-        dirty.submit(file.id, 100);
-        assert_eq!((dirty.pages(), dirty.of_file(file.id)), (60, 60));
+        dirty.submit(file, 100);
+        assert_eq!((dirty.pages(), dirty.of_file(file)), (60, 60));
     }
 }

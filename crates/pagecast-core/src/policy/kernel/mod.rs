@@ -4,15 +4,17 @@
 //! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
 //! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
-//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, memory cgroups, the
+//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, the
 //! multi-generational lists, read-ahead as such (a miss is one flow over device and memory).
 
 mod control;
 mod cost;
 mod dirty;
+mod domains;
 mod flusher;
 pub mod law;
 mod lists;
+mod memcg;
 mod memory;
 mod options;
 mod pages;
@@ -30,18 +32,20 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use self::dirty::DirtyPages;
+use self::domains::Domain;
 use self::flusher::Flusher;
 use self::law::{DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
-use self::lists::{Lists, LruvecId};
+use self::lists::Lists;
+use self::memcg::{Memcg, MemcgId, Taker};
 use self::memory::Memory;
 pub use self::options::KernelOptions;
 use self::pages::Pages;
 use self::placement::Placement;
 use self::rules::Rules;
 use self::tasks::{Credit, Kind, Task};
-use self::wb::Wb;
+use self::wb::{Wb, WbId};
 use super::{
-    Actions, Call, DeviceId, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request,
+    Actions, Call, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request,
     Setting,
 };
 use crate::flow::{Completion, Path, Progress};
@@ -71,6 +75,12 @@ pub struct Kernel {
     wbs: Vec<Option<Wb>>,
     fractions: Fractions,
     hard_limit: HardLimit,
+    /// Of each memory cgroup that has dirty limits of its own.
+    domains: Vec<Option<Domain>>,
+    /// The memory cgroup that each operation's pages are charged to, and each inode that was ever dirty belongs to; only kept where
+    /// there are cgroups.
+    memcg_of: FxHashMap<OperationId, MemcgId>,
+    owners: FxHashMap<FileId, MemcgId>,
     tasks: BTreeMap<OperationId, Task>,
     credits: FxHashMap<OperationId, Credit>,
     /// The instant for which all levels hold.
@@ -96,7 +106,11 @@ struct Limits {
 impl Limits {
     /// The limits with the memory as it is.
     fn of(pages: &Pages, settings: &DirtySettings, hard_limit: &HardLimit) -> Self {
-        let thresholds = Thresholds::of(settings, pages.dirtyable() / PAGE);
+        Self::with(Thresholds::of(settings, pages.dirtyable() / PAGE), hard_limit)
+    }
+
+    /// The limits with these thresholds.
+    fn with(thresholds: Thresholds, hard_limit: &HardLimit) -> Self {
         let (freerun, hard) = (thresholds.freerun(), hard_limit.value(thresholds.limit));
         Self { thresholds, freerun, hard, setpoint: setpoint(freerun, hard) }
     }
@@ -113,9 +127,14 @@ impl Kernel {
         let rules = Rules::of(host.kernel.version);
         let memory = Memory::of(&host);
         let settings = options::dirty_settings(&host.vm, rules.rounding);
-        let nodes = memory.nodes.len();
+        let (nodes, devices) = (memory.nodes.len(), host.disks.len() + host.mounts.len());
+        let memcgs: Vec<Memcg> = host.cgroups.iter().map(Memcg::new).collect();
+        let least = memcgs.iter().map(|memcg| memcg.limit).fold(memory.total, u64::min);
+        let has_domain = host.cgroups.iter().map(memcg::has_domain);
+        let domains = has_domain.map(|has| has.then(|| Domain::new(devices))).collect();
+        let wbs_at_most = devices * (memcgs.len() + 1);
         let pages = Pages {
-            lists: Lists::new(nodes, memory.total, memory.total / pages::GRAINS),
+            lists: Lists::new(nodes * (memcgs.len() + 1), memory.total, least / pages::GRAINS),
             dirty: DirtyPages::default(),
             memory,
             dirty_of_node: vec![0; nodes],
@@ -123,6 +142,7 @@ impl Kernel {
             ahead_cached: 0,
             ahead_anonymous: 0,
             found_only_dirty: false,
+            memcgs,
         };
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = HardLimit::at(at_boot.limit);
@@ -136,8 +156,11 @@ impl Kernel {
             pages,
             placement: Placement::new(nodes),
             wbs: Vec::new(),
-            fractions: Fractions::new(host.disks.len() + host.mounts.len()),
+            fractions: Fractions::new(wbs_at_most),
             hard_limit,
+            domains,
+            memcg_of: FxHashMap::default(),
+            owners: FxHashMap::default(),
             tasks: BTreeMap::new(),
             credits: FxHashMap::default(),
             synced: Nanos::ZERO,
@@ -159,7 +182,12 @@ impl Kernel {
     ) {
         self.placement.home(request.operation);
         let credit = self.credits.get(&request.operation).copied();
-        self.tasks.insert(request.operation, Task { credit, ..Task::new(kind, file, at, now) });
+        let memcg = self.memcg_of(request.operation);
+        if let (Kind::Write, Some(file)) = (kind, &file) {
+            self.attach(file, memcg);
+        }
+        let wb = file.as_ref().map_or_else(WbId::default, |file| self.wb_of(file));
+        self.tasks.insert(request.operation, Task { credit, memcg, wb, ..Task::new(kind, file, at, now) });
         self.next_run(now, request.operation, out);
     }
 
@@ -191,13 +219,13 @@ impl Kernel {
         }
     }
 
-    /// What the kernel knows of the device of a file; made when it is first heard of.
+    /// What the kernel knows of writing a file to its device; made when it is first heard of.
     fn wb(&mut self, file: &FileView) -> &mut Wb {
-        let at = file.device.0 as usize;
+        let at = self.wb_of(file).0 as usize;
         if self.wbs.len() <= at {
             self.wbs.resize_with(at + 1, || None);
         }
-        let queue = self.host.disks.get(at).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
+        let queue = self.host.disks.get(file.device.0 as usize).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
         let capacity = u64::from(queue.0).saturating_mul(queue.1.0);
         let unit = (self.pages.memory.total / flusher::UNITS).clamp(flusher::LEAST_UNIT, flusher::MOST_UNIT);
         let options = &self.options;
@@ -251,12 +279,13 @@ impl Policy for Kernel {
                 out.done(request.operation, Outcome::default());
             }
             Call::Preload { file, bytes } => {
-                self.pages.read_in(file.id, 0, bytes.0, 0);
+                self.pages.read_in(file.id, 0, bytes.0, Taker { home: 0, memcg: MemcgId::ROOT });
                 out.done(request.operation, Outcome::default());
             }
             Call::Free { bytes, owner } => {
+                let memcg = self.memcg_of(owner);
                 for (node, given) in self.placement.give_back(owner, bytes.0).into_iter().enumerate() {
-                    self.pages.memory.nodes[node].anonymous -= given;
+                    self.pages.give_back_anonymous(memcg, node, given);
                 }
                 out.done(request.operation, Outcome::default());
             }
@@ -264,10 +293,14 @@ impl Policy for Kernel {
         self.control(now, out);
     }
 
+    fn charge_to(&mut self, operation: OperationId, cgroup: Option<usize>) {
+        self.memcg_of.insert(operation, cgroup.map_or(MemcgId::ROOT, MemcgId::of));
+    }
+
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
         self.sync(now);
-        match writeback::device_of(done.tag) {
-            Some(device) => self.unit_written(now, device, out),
+        match writeback::wb_of(done.tag) {
+            Some(wb) => self.unit_written(now, wb, out),
             None => self.run_ended(now, OperationId(done.tag as u32), done, out),
         }
         self.control(now, out);
@@ -276,8 +309,8 @@ impl Policy for Kernel {
     fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {
         self.sync(now);
         for each in progress {
-            let transfer = match writeback::device_of(each.tag) {
-                Some(device) => self.wbs[device.0 as usize].as_mut().and_then(|wb| wb.transfer.as_mut()),
+            let transfer = match writeback::wb_of(each.tag) {
+                Some(wb) => self.wbs[wb.0 as usize].as_mut().and_then(|wb| wb.transfer.as_mut()),
                 None => {
                     self.tasks.get_mut(&OperationId(each.tag as u32)).and_then(|task| task.transfer.as_mut())
                 }
@@ -317,12 +350,12 @@ impl Policy for Kernel {
     fn levels(&self) -> MemoryLevels {
         let pages = |count: u64| Bytes(count * PAGE);
         let (lists, dirty, limits) = (&self.pages.lists, &self.pages.dirty, &self.limits);
-        let devices = 0..(self.host.disks.len() + self.host.mounts.len()) as u32;
+        let wbs = 0..(self.devices() * (self.pages.memcgs.len() + 1)) as u32;
         let throttling = self.wbs.iter().flatten().filter(|wb| wb.is_throttling);
         let kernel = KernelLevels {
-            active: Bytes((0..self.pages.nodes()).map(|node| lists.active(LruvecId(node as u16))).sum()),
+            active: Bytes(self.pages.lruvecs().map(|lruvec| lists.active(lruvec)).sum()),
             writeback: Bytes(dirty.writeback()),
-            dirtied: Bytes(devices.map(|at| dirty.of_device(DeviceId(at)).dirtied).sum()),
+            dirtied: Bytes(wbs.map(|at| dirty.of_wb(WbId(at)).dirtied).sum()),
             background: pages(limits.thresholds.background),
             limit: pages(limits.thresholds.limit),
             hard_limit: pages(limits.hard),

@@ -1,6 +1,7 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
 use super::cost::{PerByte, Run};
+use super::memcg::Taker;
 use super::pages::Pages;
 use super::tasks::{Kind, Task, Transfer};
 use super::throttling::{earn_credit, spend_credit, task_rate};
@@ -29,8 +30,11 @@ pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Optio
         pages.ahead_anonymous += bytes;
     }
     if task.run.dirties() {
-        pages.dirty.run_ahead(task.file().device, bytes);
+        pages.dirty.run_ahead(task.wb, bytes);
         spend_credit(task, rate, bytes);
+    }
+    if let Some(memcg) = pages.memcg(task.memcg) {
+        memcg.run_ahead(task, bytes);
     }
 }
 
@@ -186,7 +190,7 @@ impl Kernel {
         };
         let present_page = || {
             let place = self.pages.lists.place(task.file().id, task.position, task.end);
-            f64::from(u8::from(place.is_some_and(|(lruvec, _)| usize::from(lruvec.0) != home)))
+            f64::from(u8::from(place.is_some_and(|(lruvec, _)| self.pages.node_of(lruvec) != home)))
         };
         let buffer = || self.placement.far_share(operation);
         match task.run {
@@ -243,7 +247,10 @@ impl Kernel {
             self.pages.ahead_anonymous -= bytes;
         }
         if task.run.dirties() {
-            self.pages.dirty.fall_back(task.file().device, bytes);
+            self.pages.dirty.fall_back(task.wb, bytes);
+        }
+        if let Some(memcg) = self.pages.memcg(task.memcg) {
+            memcg.fall_back(task, bytes);
         }
         self.apply(now, operation, bytes);
     }
@@ -254,22 +261,22 @@ impl Kernel {
         let start = task.position;
         let end = start + bytes;
         task.position = end;
-        let (run, file, takes_anonymous) = (task.run, task.file, task.takes_anonymous());
-        let home = self.placement.node(operation);
+        let (run, file, wb, takes_anonymous) = (task.run, task.file, task.wb, task.takes_anonymous());
+        let by = Taker { home: self.placement.node(operation), memcg: task.memcg };
         if takes_anonymous {
             let placement = &mut self.placement;
-            self.pages.take_anonymous(home, bytes, |node, part| placement.take(operation, node, part));
+            self.pages.take_anonymous(by, bytes, |node, part| placement.take(operation, node, part));
         }
         let Some(file) = file else { return };
         match run {
             Run::Hit => {}
             Run::Miss => {
-                self.pages.read_in(file.id, start, end, home);
+                self.pages.read_in(file.id, start, end, by);
                 self.pages.lists.mark_accessed(file.id, start, end);
             }
-            Run::Through | Run::Insert => self.pages.put(file.id, start, end, home),
+            Run::Through | Run::Insert => self.pages.put(file.id, start, end, by),
             Run::New | Run::Clean | Run::Dirty => {
-                if self.pages.write(&file, start, end, home, now) {
+                if self.pages.write(file.id, wb, (start, end), by, now) {
                     let interval = self.host.vm.dirty_writeback;
                     self.wb(&file).flusher.inode_dirtied(file.id, now, interval);
                 }

@@ -1,6 +1,8 @@
 //! Operations under way, and how far they have come.
 
 use super::cost::{PerByte, Run};
+use super::memcg::MemcgId;
+use super::wb::WbId;
 use crate::flow::{FlowId, Progress};
 use crate::policy::{FileView, Outcome};
 use crate::result::Part;
@@ -76,6 +78,9 @@ pub(super) struct Task {
     pub kind: Kind,
     /// Allocations have none.
     pub file: Option<FileView>,
+    /// To whom its pages are charged, and the wb that its inode belongs to.
+    pub memcg: MemcgId,
+    pub wb: WbId,
     /// Where the run under way begins, and where the operation ends.
     pub position: u64,
     pub end: u64,
@@ -104,6 +109,8 @@ impl Task {
         Self {
             kind,
             file,
+            memcg: MemcgId::ROOT,
+            wb: WbId::default(),
             position: offset,
             end: offset + bytes.0,
             piece,

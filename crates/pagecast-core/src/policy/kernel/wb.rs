@@ -5,9 +5,9 @@
 //! when the dirty level has moved.
 
 use super::PAGE;
-use super::dirty::OfDevice;
+use super::dirty::OfWb;
 use super::flusher::Flusher;
-use super::law::{BANDWIDTH_INTERVAL, Bandwidth, BaseRate, Hz, RateSample};
+use super::law::{BANDWIDTH_INTERVAL, Bandwidth, BaseRate, Hz, Position, RateSample};
 use super::tasks::Transfer;
 use crate::flow::Path;
 use crate::units::Nanos;
@@ -17,6 +17,10 @@ const HZ: Hz = Hz(1000);
 
 /// A second without an update is idle time.
 const REST: Nanos = Nanos(1_000_000_000);
+
+/// Which: by memory cgroup, the root's first, and then by device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct WbId(pub u32);
 
 /// See the module.
 pub(super) struct Wb {
@@ -35,8 +39,8 @@ pub(super) struct Wb {
     pub task_rate: Option<f64>,
     /// Whether there are such tasks beyond free run.
     pub is_throttling: bool,
-    /// The dirty pages for which the rate was set.
-    pub rated_at: u64,
+    /// The dirty pages of all memory and of its memory cgroup for which the rate was set.
+    pub rated_at: (u64, u64),
 }
 
 /// What an update of the base rate depends on.
@@ -46,6 +50,14 @@ pub(super) struct Level {
     /// Dirty pages and what they are compared with.
     pub dirty: u64,
     pub setpoint: u64,
+}
+
+impl Level {
+    /// That of a position.
+    pub(super) fn of(position: &Position) -> Self {
+        let (dirty, setpoint) = position.balance();
+        Self { position_ratio: position.ratio(), dirty, setpoint }
+    }
 }
 
 impl Wb {
@@ -61,7 +73,7 @@ impl Wb {
             written_stamp: 0,
             task_rate: None,
             is_throttling: false,
-            rated_at: 0,
+            rated_at: (0, 0),
         }
     }
 
@@ -76,18 +88,19 @@ impl Wb {
     }
 
     /// Nothing was written for a while: idle time is no measure of the device.
-    pub(super) fn begin_anew(&mut self, now: Nanos, counts: OfDevice) {
+    pub(super) fn begin_anew(&mut self, now: Nanos, counts: OfWb) {
         (self.stamp, self.dirtied_stamp, self.written_stamp) = (now, counts.dirtied, counts.written);
     }
 
-    /// `__wb_update_bandwidth`: every 200 ms, by a throttled task (which also moves the base rate) or by the flusher.
-    pub(super) fn update(&mut self, now: Nanos, counts: OfDevice, level: Option<&Level>) {
+    /// `__wb_update_bandwidth`: every 200 ms, by a throttled task (which also moves the base rate, once for each domain that it is in)
+    /// or by the flusher.
+    pub(super) fn update(&mut self, now: Nanos, counts: OfWb, levels: &[Level]) {
         let elapsed = now - self.stamp;
         if elapsed < BANDWIDTH_INTERVAL {
             return;
         }
-        if let Some(level) = level {
-            let dirtied = (counts.dirtied - self.dirtied_stamp) / PAGE;
+        let dirtied = (counts.dirtied - self.dirtied_stamp) / PAGE;
+        for level in levels {
             self.base_rate.update(&RateSample {
                 ratio: level.position_ratio,
                 average_bandwidth: self.bandwidth.average,

@@ -1,0 +1,217 @@
+//! Memory cgroups: what is charged to each, and what makes room within its limit.
+//!
+//! Source: `mm/memcontrol.c: try_charge_memcg`, `mm/vmscan.c: shrink_node_memcgs`, Linux 6.16. A page is charged to the cgroup of the
+//! process that brings it in, whoever uses it later; anonymous memory to that of its process. Who would go over the limit
+//! evicts pages of its own cgroup first, and waits for write-back if none is clean. Left out: cgroups inside others,
+//! `memory.high`, `memory.low` and `memory.min`; the batches in which a processor charges pages.
+
+use super::Kernel;
+use super::pages::Pages;
+use super::tasks::Task;
+use crate::machine::{Cgroup, MemoryLimit};
+use crate::policy::{Actions, OperationId};
+use crate::units::{Bytes, Nanos};
+
+/// Reclaim within a cgroup frees this part of its limit in one go. The kernel's batches are 32 pages; the limit holds either way.
+const STROKES: u64 = 512;
+
+/// Reclaim after so long without is told as an event.
+const QUIET: Nanos = Nanos(1_000_000_000);
+
+/// To whom pages are charged: the root, or a cgroup of the host, counted from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct MemcgId(pub u16);
+
+impl MemcgId {
+    /// Who is in no cgroup. It has no limit.
+    pub(super) const ROOT: Self = Self(0);
+
+    /// That of a cgroup in the order of the host.
+    pub(super) fn of(index: usize) -> Self {
+        Self(index as u16 + 1)
+    }
+
+    /// The place of the cgroup on its host; nothing for the root.
+    pub(super) fn index(self) -> Option<usize> {
+        usize::from(self.0).checked_sub(1)
+    }
+}
+
+/// Who takes pages: on which node its thread runs, and to whom they are charged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taker {
+    pub home: usize,
+    pub memcg: MemcgId,
+}
+
+/// What is charged to a cgroup, in bytes. Its page cache is in the lists.
+#[derive(Clone, Debug)]
+pub(super) struct Memcg {
+    pub limit: u64,
+    pub anonymous: u64,
+    /// What has come but is in no list yet: page cache, anonymous memory, and what of its pages has become dirty.
+    pub ahead_cached: u64,
+    pub ahead_anonymous: u64,
+    ahead_dirty: u64,
+    /// Its pages that are dirty or under writeback, each once.
+    pub busy: u64,
+    /// The most that was ever charged: `memory.peak`.
+    pub peak: u64,
+    /// Whether something was evicted to stay within the limit, since this was last cleared, and when that was told last.
+    has_reclaimed: bool,
+    reclaimed_at: Option<Nanos>,
+    /// How many tasks under way take memory.
+    takers: u64,
+}
+
+impl Memcg {
+    pub(super) fn new(cgroup: &Cgroup) -> Self {
+        Self {
+            limit: cgroup.limit.bytes().0,
+            anonymous: 0,
+            ahead_cached: 0,
+            ahead_anonymous: 0,
+            ahead_dirty: 0,
+            busy: 0,
+            peak: 0,
+            has_reclaimed: false,
+            reclaimed_at: None,
+            takers: 0,
+        }
+    }
+
+    /// Bytes of a task have moved: charged at once, in the lists later.
+    pub(super) fn run_ahead(&mut self, task: &Task, bytes: u64) {
+        self.ahead_cached += if task.run.fills() { bytes } else { 0 };
+        self.ahead_anonymous += if task.takes_anonymous() { bytes } else { 0 };
+        self.ahead_dirty += if task.run.dirties() { bytes } else { 0 };
+    }
+
+    /// It is going to be told where they are.
+    pub(super) fn fall_back(&mut self, task: &Task, bytes: u64) {
+        self.ahead_cached -= if task.run.fills() { bytes } else { 0 };
+        self.ahead_anonymous -= if task.takes_anonymous() { bytes } else { 0 };
+        self.ahead_dirty -= if task.run.dirties() { bytes } else { 0 };
+    }
+
+    /// Its dirty pages and those under writeback.
+    pub(super) fn dirty(&self) -> u64 {
+        self.busy + self.ahead_dirty
+    }
+
+    /// What its processes can have before one of them has to wait for write-back.
+    pub(super) fn available(&self) -> u64 {
+        self.limit.saturating_sub(self.anonymous + self.ahead_anonymous + self.dirty())
+    }
+
+    /// Whether nothing can be had, neither below the limit nor by evicting clean pages.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.available() == 0 && self.dirty() > 0
+    }
+}
+
+impl Pages {
+    /// What is charged to somebody; nothing of the root is counted.
+    pub(super) fn memcg(&mut self, id: MemcgId) -> Option<&mut Memcg> {
+        id.index().map(|at| &mut self.memcgs[at])
+    }
+
+    /// The page cache of a cgroup.
+    pub(super) fn cached_of_memcg(&self, at: usize) -> u64 {
+        let lruvecs = (0..self.nodes()).map(|node| self.lruvec(MemcgId::of(at), node));
+        let listed: u64 = lruvecs.map(|lruvec| self.lists.inactive(lruvec) + self.lists.active(lruvec)).sum();
+        listed + self.memcgs[at].ahead_cached
+    }
+
+    /// All that is charged to a cgroup: `memory.current`.
+    pub(super) fn usage_of_memcg(&self, at: usize) -> u64 {
+        let memcg = &self.memcgs[at];
+        self.cached_of_memcg(at) + memcg.anonymous + memcg.ahead_anonymous
+    }
+
+    /// What a cgroup may be charged before something of it must go.
+    pub(super) fn room_of_memcg(&self, at: usize) -> u64 {
+        self.memcgs[at].limit.saturating_sub(self.usage_of_memcg(at))
+    }
+
+    /// Whether a cgroup has been charged more than it may have: what has come must be put into the lists, so that other pages go.
+    pub(super) fn is_over_limit(&self) -> bool {
+        (0..self.memcgs.len()).any(|at| self.usage_of_memcg(at) > self.memcgs[at].limit)
+    }
+
+    /// So much can be charged to a cgroup, after some of its pages have been evicted, if need be.
+    ///
+    /// What others of the cgroup have running ahead does not count: it takes its room when it is put into the lists.
+    pub(super) fn charge(&mut self, at: usize) -> u64 {
+        let room = |pages: &Self| {
+            let memcg = &pages.memcgs[at];
+            let ahead = memcg.ahead_cached + memcg.ahead_anonymous;
+            memcg.limit.saturating_sub(pages.usage_of_memcg(at) - ahead)
+        };
+        if room(self) > 0 {
+            return room(self);
+        }
+        let stroke = (self.memcgs[at].limit / STROKES).max(1);
+        let lruvecs: Vec<_> = (0..self.nodes()).map(|node| self.lruvec(MemcgId::of(at), node)).collect();
+        self.reclaim(&lruvecs, stroke);
+        self.memcgs[at].has_reclaimed = true;
+        // For who was under way before pages ran out.
+        room(self).max(stroke)
+    }
+
+    /// Notes what was charged to each cgroup at most.
+    pub(super) fn note_peaks(&mut self) {
+        for at in 0..self.memcgs.len() {
+            self.memcgs[at].peak = self.memcgs[at].peak.max(self.usage_of_memcg(at));
+        }
+    }
+}
+
+impl Kernel {
+    /// To whom it is charged what an operation brings into memory.
+    pub(super) fn memcg_of(&self, operation: OperationId) -> MemcgId {
+        if self.memcg_of.is_empty() {
+            return MemcgId::ROOT;
+        }
+        self.memcg_of.get(&operation).copied().unwrap_or_default()
+    }
+
+    /// What follows for cgroups from what has happened: who takes memory, and what is worth telling.
+    pub(super) fn look_at_memcgs(&mut self, now: Nanos, out: &mut Actions) {
+        self.pages.note_peaks();
+        self.pages.memcgs.iter_mut().for_each(|memcg| memcg.takers = 0);
+        for task in self.tasks.values().filter(|task| task.takes_memory()) {
+            if let Some(memcg) = self.pages.memcg(task.memcg) {
+                memcg.takers += 1;
+            }
+        }
+        for memcg in self.pages.memcgs.iter_mut().filter(|memcg| memcg.has_reclaimed) {
+            memcg.has_reclaimed = false;
+            if memcg.reclaimed_at.is_none_or(|last| last + QUIET <= now) {
+                out.tell("cgroup_reclaim_begins", None, Bytes(memcg.limit));
+            }
+            memcg.reclaimed_at = Some(now);
+        }
+    }
+
+    /// Whether a cgroup has nothing left and somebody in it wants memory.
+    pub(super) fn is_memcg_short(&self) -> bool {
+        self.pages.memcgs.iter().any(|memcg| memcg.takers > 0 && memcg.is_exhausted())
+    }
+
+    /// How fast a task may take memory so that its cgroup is not over its limit after `step` seconds, when it is looked at again;
+    /// nothing if it may take any amount.
+    pub(super) fn charging_rate(&self, task: &Task, step: f64) -> Option<f64> {
+        let memcg = &self.pages.memcgs[task.memcg.index()?];
+        if !task.takes_memory() {
+            return None;
+        }
+        let rate = memcg.available() as f64 / (step * memcg.takers.max(1) as f64);
+        (rate < task.pace || memcg.is_exhausted()).then_some(rate)
+    }
+}
+
+/// Whether a cgroup has dirty limits of its own.
+pub(super) fn has_domain(cgroup: &Cgroup) -> bool {
+    matches!(cgroup.limit, MemoryLimit::Max(_))
+}
