@@ -187,6 +187,7 @@ impl<N: Network> Engine<'_, N> {
         }
         self.record_residency(None);
         self.record_blocks();
+        self.record_cgroups();
         Ok(self.recorder.finish(end))
     }
 
@@ -393,6 +394,14 @@ impl<N: Network> Engine<'_, N> {
     fn record_event(&mut self, host: u32, event: Event) {
         let file = event.file.map(|file| (file, self.namespace.path(file)));
         self.recorder.event(self.now, host as usize, event.name, file, event.bytes);
+    }
+
+    fn record_cgroups(&mut self) {
+        for (at, (host, state)) in self.scenario.machine.hosts.iter().zip(&self.hosts).enumerate() {
+            for (cgroup, levels) in host.cgroups.iter().zip(state.policy.cgroups()) {
+                self.recorder.cgroup(at, &cgroup.name, cgroup.limit.bytes(), levels);
+            }
+        }
     }
 
     fn record_blocks(&mut self) {

@@ -322,7 +322,7 @@ impl<N: Network> Engine<'_, N> {
         Ok(())
     }
 
-    /// Books anonymous memory of a process in a memory cgroup. That of others of the group may be page cache, which makes room.
+    /// Books anonymous memory of a process in a memory cgroup. Page cache of the group makes room for it.
     fn take_memory_of_cgroup(
         &mut self,
         at: u32,

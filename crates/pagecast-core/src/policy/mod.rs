@@ -14,7 +14,7 @@ pub use options::Options;
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::Host;
-use crate::result::{FileLevels, MemoryLevels, Part, Parts};
+use crate::result::{CgroupLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
 
 /// A file of the whole scenario.
@@ -310,6 +310,11 @@ pub trait Policy {
 
     /// What the memory holds of a file.
     fn residency(&self, file: FileId) -> FileLevels;
+
+    /// What is charged to each memory cgroup of the host, if the policy knows them.
+    fn cgroups(&self) -> Vec<CgroupLevels> {
+        Vec::new()
+    }
 
     /// How many blocks are in memory, if the policy keeps lists of blocks.
     fn block_count(&self) -> usize {

@@ -1,7 +1,7 @@
 //! `[machine.cgroup.NAME]`: memory cgroups of a host, and which of them a process is in.
 
 use super::document::{Node, shorten};
-use super::machine::inside;
+use super::machine::{ONLY_HOST, inside};
 use super::nearest::hint;
 use super::schema::{CGROUP, CGROUP_MEMORY};
 use super::table::Fields;
@@ -48,11 +48,17 @@ pub fn cgroup_of(fields: &Fields<'_>, host: &Host) -> Result<Option<usize>, Scen
         let what = format!("host `{}` has no cgroup `{}`", shorten(&host.name), shorten(&name));
         let known = host.cgroups.iter().map(|cgroup| cgroup.name.as_str());
         let remedy = match host.cgroups.is_empty() {
-            true => format!("add [machine.cgroup.{}] with memory.max = \"32 GB\"", shorten(&name)),
+            true => format!("add {} with memory.max = \"32 GB\"", title(host, &name)),
             false => hint(&name, known, "its cgroups"),
         };
         fields.place("cgroup").error(what, remedy)
     })
+}
+
+/// The table of a cgroup as it would be written.
+fn title(host: &Host, name: &str) -> String {
+    let of_host = if host.name == ONLY_HOST { ONLY_HOST.to_owned() } else { format!("host.{}", host.name) };
+    format!("[{of_host}.cgroup.{}]", shorten(name))
 }
 
 #[cfg(test)]
@@ -109,6 +115,6 @@ mod tests {
         assert_snapshot!(with_groups.unwrap_err(), @"x.toml:5: host `machine` has no cgroup `bach`; did you mean `batch`?");
         let elsewhere = ["host.server.cgroup.bach.memory.max='8 GB'"];
         let on_client = read(&format!("{HOSTS}\n{in_batch}"), &elsewhere).map(|_| ());
-        assert_snapshot!(on_client.unwrap_err(), @r#"x.toml:6: host `client` has no cgroup `bach`; add [machine.cgroup.bach] with memory.max = "32 GB""#);
+        assert_snapshot!(on_client.unwrap_err(), @r#"x.toml:6: host `client` has no cgroup `bach`; add [host.client.cgroup.bach] with memory.max = "32 GB""#);
     }
 }

@@ -41,6 +41,7 @@ impl Kernel {
         if has_first || self.pages.is_far_ahead() || self.pages.is_over_limit() || self.settled + SETTLE < now {
             self.settle(now);
         }
+        self.pages.note_peaks();
         self.fractions.tick(now);
         self.domains.iter_mut().flatten().for_each(|domain| domain.fractions.tick(now));
         self.synced = now;

@@ -82,6 +82,11 @@ impl DirtyPages {
         self.writeback
     }
 
+    /// Of `NR_FILE_DIRTY`, what is in no file yet.
+    pub(super) fn ahead(&self) -> u64 {
+        self.ahead
+    }
+
     /// What counts against the dirty limit.
     pub(super) fn total(&self) -> u64 {
         self.dirty() + self.writeback

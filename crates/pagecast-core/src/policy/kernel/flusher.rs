@@ -220,7 +220,10 @@ impl Flusher {
     /// Submits a unit of the file whose writer has waited longest; false if nobody does.
     fn submit_integrity(&mut self, dirty: &mut DirtyPages, ready: &mut Vec<OperationId>) -> bool {
         let Some(mut integrity) = self.integrity.pop_front() else { return false };
-        let submitted = dirty.submit(integrity.file, integrity.left.min(self.unit));
+        // Nothing was dirty at the call, or all has gone since: what has become dirty later is not meant.
+        let has_some = integrity.left > 0;
+        let submitted =
+            has_some.then(|| dirty.submit(integrity.file, integrity.left.min(self.unit))).flatten();
         if let Some((start, end)) = submitted {
             self.push(Unit { file: integrity.file, start, end, waiters: Vec::new() });
             integrity.left -= end - start;

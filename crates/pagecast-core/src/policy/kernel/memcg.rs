@@ -5,15 +5,21 @@
 //! evicts pages of its own cgroup first, and waits for write-back if none is clean. Left out: cgroups inside others,
 //! `memory.high`, `memory.low` and `memory.min`; the batches in which a processor charges pages.
 
-use super::Kernel;
+use super::{Kernel, PAGE};
+use super::lists::LruvecId;
 use super::pages::Pages;
 use super::tasks::Task;
 use crate::machine::{Cgroup, MemoryLimit};
 use crate::policy::{Actions, OperationId};
+use crate::result::CgroupLevels;
 use crate::units::{Bytes, Nanos};
 
 /// Reclaim within a cgroup frees this part of its limit in one go. The kernel's batches are 32 pages; the limit holds either way.
 const STROKES: u64 = 512;
+
+/// Who has waited for write-back goes on when this part of the limit can be had again. The kernel's sleeps end after 100 ms, or after
+/// some pages.
+const BREATHS: u64 = 64;
 
 /// Reclaim after so long without is told as an event.
 const QUIET: Nanos = Nanos(1_000_000_000);
@@ -55,13 +61,16 @@ pub(super) struct Memcg {
     ahead_dirty: u64,
     /// Its pages that are dirty or under writeback, each once.
     pub busy: u64,
-    /// The most that was ever charged: `memory.peak`.
-    pub peak: u64,
+    /// The most that was ever charged, `memory.peak`, and the most that was dirty or under writeback.
+    peak: u64,
+    dirty_peak: u64,
     /// Whether something was evicted to stay within the limit, since this was last cleared, and when that was told last.
     has_reclaimed: bool,
     reclaimed_at: Option<Nanos>,
     /// How many tasks under way take memory.
     takers: u64,
+    /// Whether nothing to speak of can be had, neither below the limit nor by evicting clean pages: who wants memory waits.
+    pub is_exhausted: bool,
 }
 
 impl Memcg {
@@ -74,9 +83,11 @@ impl Memcg {
             ahead_dirty: 0,
             busy: 0,
             peak: 0,
+            dirty_peak: 0,
             has_reclaimed: false,
             reclaimed_at: None,
             takers: 0,
+            is_exhausted: false,
         }
     }
 
@@ -99,14 +110,20 @@ impl Memcg {
         self.busy + self.ahead_dirty
     }
 
-    /// What its processes can have before one of them has to wait for write-back.
+    /// What its processes can have before one of them has to wait for write-back, less a page for what rates are rounded by.
     pub(super) fn available(&self) -> u64 {
-        self.limit.saturating_sub(self.anonymous + self.ahead_anonymous + self.dirty())
+        self.limit.saturating_sub(self.anonymous + self.ahead_anonymous + self.dirty() + PAGE)
     }
 
-    /// Whether nothing can be had, neither below the limit nor by evicting clean pages.
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.available() == 0 && self.dirty() > 0
+    /// Sees whether anything can be had.
+    fn look(&mut self) {
+        let wanted = if self.is_exhausted { self.limit / BREATHS } else { self.stroke() };
+        self.is_exhausted = self.dirty() > 0 && self.available() < wanted;
+    }
+
+    /// What is evicted in one go.
+    fn stroke(&self) -> u64 {
+        (self.limit / STROKES).max(PAGE)
     }
 }
 
@@ -151,19 +168,61 @@ impl Pages {
         if room(self) > 0 {
             return room(self);
         }
-        let stroke = (self.memcgs[at].limit / STROKES).max(1);
+        let stroke = self.memcgs[at].stroke();
         let lruvecs: Vec<_> = (0..self.nodes()).map(|node| self.lruvec(MemcgId::of(at), node)).collect();
         self.reclaim(&lruvecs, stroke);
         self.memcgs[at].has_reclaimed = true;
-        // For who was under way before pages ran out.
-        room(self).max(stroke)
+        // A page for who was under way before they ran out.
+        room(self).max(PAGE)
     }
 
     /// Notes what was charged to each cgroup at most.
     pub(super) fn note_peaks(&mut self) {
         for at in 0..self.memcgs.len() {
-            self.memcgs[at].peak = self.memcgs[at].peak.max(self.usage_of_memcg(at));
+            let (usage, dirty) = (self.usage_of_memcg(at), self.dirty_of_memcg(at));
+            let memcg = &mut self.memcgs[at];
+            memcg.peak = memcg.peak.max(usage);
+            memcg.dirty_peak = memcg.dirty_peak.max(dirty);
         }
+    }
+
+    /// The dirty pages of a cgroup. Of those that are in no list yet some may be another's; until that is known they cannot be more
+    /// than there are.
+    fn dirty_of_memcg(&self, at: usize) -> u64 {
+        self.memcgs[at].dirty().min(self.cached_of_memcg(at))
+    }
+
+    /// What is charged to a cgroup, for the result.
+    pub(super) fn levels_of_memcg(&self, at: usize) -> CgroupLevels {
+        let memcg = &self.memcgs[at];
+        CgroupLevels {
+            peak: Bytes(memcg.peak),
+            dirty_peak: Bytes(memcg.dirty_peak),
+            cached: Bytes(self.cached_of_memcg(at)),
+            anonymous: Bytes(memcg.anonymous + memcg.ahead_anonymous),
+            dirty: Bytes(self.dirty_of_memcg(at)),
+        }
+    }
+
+    /// Whether what is counted of the cgroups is what is there.
+    pub(super) fn is_counted_right(&self) -> bool {
+        let (mut busy, mut anonymous) = (vec![0; self.memcgs.len() + 1], 0);
+        for file in self.lists.files() {
+            for (from, to) in self.busy_runs(file, 0, u64::MAX) {
+                self.lists.placed(file, from, to, |lruvec, bytes| busy[self.memcg_at(lruvec)] += bytes);
+            }
+        }
+        let each = self.memcgs.iter().zip(&busy[1..]).all(|(memcg, &busy)| {
+            anonymous += memcg.anonymous;
+            memcg.busy == busy
+        });
+        let settled = self.dirty.pages() - self.dirty.ahead();
+        each && busy.iter().sum::<u64>() == settled && anonymous <= self.memory.anonymous()
+    }
+
+    /// The place of the memory cgroup of some lists, the root's first.
+    fn memcg_at(&self, lruvec: LruvecId) -> usize {
+        usize::from(lruvec.0) / self.nodes()
     }
 }
 
@@ -179,7 +238,14 @@ impl Kernel {
     /// What follows for cgroups from what has happened: who takes memory, and what is worth telling.
     pub(super) fn look_at_memcgs(&mut self, now: Nanos, out: &mut Actions) {
         self.pages.note_peaks();
-        self.pages.memcgs.iter_mut().for_each(|memcg| memcg.takers = 0);
+        debug_assert!(
+            self.pages.memcgs.is_empty() || self.pages.lists.extents() > 100 || self.pages.is_counted_right(),
+            "cgroups, lists and dirty pages agree"
+        );
+        for memcg in &mut self.pages.memcgs {
+            memcg.takers = 0;
+            memcg.look();
+        }
         for task in self.tasks.values().filter(|task| task.takes_memory()) {
             if let Some(memcg) = self.pages.memcg(task.memcg) {
                 memcg.takers += 1;
@@ -196,18 +262,21 @@ impl Kernel {
 
     /// Whether a cgroup has nothing left and somebody in it wants memory.
     pub(super) fn is_memcg_short(&self) -> bool {
-        self.pages.memcgs.iter().any(|memcg| memcg.takers > 0 && memcg.is_exhausted())
+        self.pages.memcgs.iter().any(|memcg| memcg.takers > 0 && memcg.is_exhausted)
     }
 
     /// How fast a task may take memory so that its cgroup is not over its limit after `step` seconds, when it is looked at again;
     /// nothing if it may take any amount.
     pub(super) fn charging_rate(&self, task: &Task, step: f64) -> Option<f64> {
         let memcg = &self.pages.memcgs[task.memcg.index()?];
-        if !task.takes_memory() {
+        if !task.takes_memory() || memcg.dirty() == 0 {
             return None;
         }
+        if memcg.is_exhausted {
+            return Some(0.0);
+        }
         let rate = memcg.available() as f64 / (step * memcg.takers.max(1) as f64);
-        (rate < task.pace || memcg.is_exhausted()).then_some(rate)
+        (rate < task.pace).then_some(rate)
     }
 }
 

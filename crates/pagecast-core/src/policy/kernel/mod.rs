@@ -50,7 +50,7 @@ use super::{
 };
 use crate::flow::{Completion, Path, Progress};
 use crate::machine::Host;
-use crate::result::{FileLevels, KernelLevels, MemoryLevels};
+use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 
 /// The number of operations that nobody waits for.
@@ -142,6 +142,7 @@ impl Kernel {
             ahead_cached: 0,
             ahead_anonymous: 0,
             found_only_dirty: false,
+            busy: if memcgs.is_empty() { Vec::new() } else { vec![0; nodes * (memcgs.len() + 1)] },
             memcgs,
         };
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
@@ -380,6 +381,10 @@ impl Policy for Kernel {
         let [cached, dirty, active] =
             [lists.of_file(file), self.pages.dirty.of_file(file), lists.active_of_file(file)];
         FileLevels { cached: Bytes(cached), dirty: Bytes(dirty), active: Bytes(active) }
+    }
+
+    fn cgroups(&self) -> Vec<CgroupLevels> {
+        (0..self.pages.memcgs.len()).map(|at| self.pages.levels_of_memcg(at)).collect()
     }
 
     fn block_count(&self) -> usize {

@@ -33,6 +33,8 @@ pub(super) struct Pages {
     pub found_only_dirty: bool,
     /// The memory cgroups of the host.
     pub memcgs: Vec<Memcg>,
+    /// Of each list's pages, those that are dirty or under writeback, each once; only kept where there are cgroups.
+    pub busy: Vec<u64>,
 }
 
 impl Pages {
@@ -179,11 +181,19 @@ impl Pages {
         for &lruvec in lruvecs {
             let scanned = u128::from(self.lists.inactive(lruvec));
             let share = (u128::from(want) * scanned).checked_div(u128::from(inactive)).unwrap_or(0) as u64;
-            left -= self.reclaim_from(lruvec, share.min(left));
+            left -= self.reclaim_clean_from(lruvec, share.min(left));
         }
         for &lruvec in lruvecs {
-            left -= self.reclaim_from(lruvec, left);
+            left -= self.reclaim_clean_from(lruvec, left);
         }
+        // Who finds less has met nothing but dirty pages in the end.
+        self.found_only_dirty |= left > 0;
+    }
+
+    /// Evicts so much from one list, or all that is clean: that nothing else is there it need not find out by scanning everything.
+    fn reclaim_clean_from(&mut self, lruvec: LruvecId, want: u64) -> u64 {
+        let cached = self.lists.inactive(lruvec) + self.lists.active(lruvec);
+        self.reclaim_from(lruvec, want.min(cached - self.busy[usize::from(lruvec.0)]))
     }
 
     /// Evicts so much from one list; tells how much that was.
@@ -318,7 +328,7 @@ impl Pages {
     }
 
     /// The runs of a range that are dirty or under writeback, none of which overlap.
-    fn busy_runs(&self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
+    pub(super) fn busy_runs(&self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
         let next = |at: u64| self.dirty.first_busy(file, at, end);
         std::iter::successors(next(start), |&(_, to)| next(to)).collect()
     }
@@ -333,12 +343,13 @@ impl Pages {
         count: impl Fn(&mut u64, u64),
     ) {
         let nodes = self.nodes();
-        let Self { lists, dirty, memcgs, .. } = self;
+        let Self { lists, dirty, memcgs, busy, .. } = self;
         let mut at = start;
         while at < end {
             let (state, to) = dirty.run(file, at, end);
             if state == counted {
                 lists.placed(file, at, to, |lruvec, bytes| {
+                    count(&mut busy[usize::from(lruvec.0)], bytes);
                     if let Some(memcg) = MemcgId(lruvec.0 / nodes as u16).index() {
                         count(&mut memcgs[memcg].busy, bytes);
                     }

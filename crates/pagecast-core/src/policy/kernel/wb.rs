@@ -99,7 +99,8 @@ impl Wb {
         if elapsed < BANDWIDTH_INTERVAL {
             return;
         }
-        let dirtied = (counts.dirtied - self.dirtied_stamp) / PAGE;
+        // Fewer than before if two tasks wrote the same pages, which were counted ahead for both.
+        let dirtied = counts.dirtied.saturating_sub(self.dirtied_stamp) / PAGE;
         for level in levels {
             self.base_rate.update(&RateSample {
                 ratio: level.position_ratio,
