@@ -89,38 +89,18 @@ pub enum SimulationError {
         /// By other files.
         used: Bytes,
     },
-    /// More anonymous memory than the host has.
-    #[error("{}: process `{}` needs {needed} more memory at {}, but host `{host}` has {size} and the processes hold {held} ({holders}); use `free`, a smaller buffer or more memory", at.place, at.process, at.time)]
+    /// More anonymous memory than the host, or a memory cgroup, has.
+    #[error("{}: process `{}` needs {needed} more memory at {}, but {whose} has {size} and the processes hold {held} ({holders}); use `free`, a smaller buffer or more memory", at.place, at.process, at.time)]
     OutOfMemory {
         /// Where.
         at: Blame,
-        /// The host.
-        host: String,
+        /// The host, or the memory cgroup and its limit.
+        whose: String,
         /// What was asked for.
         needed: Bytes,
-        /// The host's memory.
+        /// The memory of the host or cgroup.
         size: Bytes,
-        /// Held by all processes of the host.
-        held: Bytes,
-        /// The largest holders.
-        holders: String,
-    },
-    /// More anonymous memory than a memory cgroup may have.
-    #[error("{}: process `{}` needs {needed} more memory at {}, but its cgroup `{cgroup}` on host `{host}` has {file} = {limit} and its processes hold {held} ({holders}); use `free`, a smaller buffer or a higher limit", at.place, at.process, at.time)]
-    OutOfMemoryInCgroup {
-        /// Where.
-        at: Blame,
-        /// The cgroup.
-        cgroup: String,
-        /// Its host.
-        host: String,
-        /// What was asked for.
-        needed: Bytes,
-        /// The name of its limit.
-        file: &'static str,
-        /// Its limit.
-        limit: Bytes,
-        /// Held by all processes of the cgroup.
+        /// Held by all its processes.
         held: Bytes,
         /// The largest holders.
         holders: String,

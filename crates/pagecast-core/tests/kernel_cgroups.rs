@@ -241,7 +241,20 @@ fn out_of_memory_in_a_group_names_it_and_who_holds_what() {
         .process_with("p", "cgroup = 'batch'\nstart = '5 s'", &["alloc = '600 MB'"])
         .process("outside", &["alloc = '3 GB'", "sleep = '9 s'"])
         .error("kernel");
-    insta::assert_snapshot!(error, @"test.toml:25: process `p` needs 600 MB more memory at 5.000 s, but its cgroup `batch` on host `machine` has memory.max = 2 GB and its processes hold 1.5 GB (`holder` 1.5 GB); use `free`, a smaller buffer or a higher limit");
+    insta::assert_snapshot!(error, @"test.toml:25: process `p` needs 600 MB more memory at 5.000 s, but cgroup `batch` on host `machine` (memory.max) has 2 GB and the processes hold 1.5 GB (`holder` 1.5 GB); use `free`, a smaller buffer or more memory");
+}
+
+#[test]
+fn a_file_cannot_be_read_where_all_memory_of_a_group_is_anonymous() {
+    let read = |alloc: &str| {
+        let operations = [alloc, "read = '/data/f'"];
+        batch("2 GB").file("/data/f", "1 GB").process_with("p", IN_BATCH, &operations)
+    };
+    insta::assert_snapshot!(read("alloc = '2 GB'").error("kernel"), @"test.toml:22: process `p` needs 1 GB more memory at 0 ns, but cgroup `batch` on host `machine` (memory.max) has 2 GB and the processes hold 2 GB (`p` 2 GB); use `free`, a smaller buffer or more memory");
+    // With little left it can, through that little.
+    let run = read("alloc = '1999 MB'").run("kernel");
+    assert!(cgroup(&run, "batch").peak.0 <= 2 * GB);
+    assert!(run.file("/data/f").1 <= MB);
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use numpy::PyArray1;
 use pagecast_core::result::{
-    BlockTable, CgroupLevels, CgroupTable, EventTable, FileTable, KernelLevels, OperationTable, Part, SimulationResult, TimelineTable,
+    BlockTable, CgroupLevels, CgroupTable, EventTable, FileTable, KernelLevels, OperationTable, Part,
+    SimulationResult, TimelineTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;

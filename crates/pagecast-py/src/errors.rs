@@ -35,7 +35,7 @@ pub fn simulation(py: Python<'_>, error: CoreSimulationError) -> PyErr {
         E::NoSuchFile { .. } => classes::FileMissingError::new_err(text),
         E::BeyondEnd { .. } => classes::BeyondEndError::new_err(text),
         E::DiskFull { .. } => classes::DiskFullError::new_err(text),
-        E::OutOfMemory { .. } | E::OutOfMemoryInCgroup { .. } => classes::OutOfMemoryError::new_err(text),
+        E::OutOfMemory { .. } => classes::OutOfMemoryError::new_err(text),
         E::Deadlock { .. } => classes::DeadlockError::new_err(text),
         E::UnknownProcess { .. } => classes::ScenarioError::new_err(text),
         E::Model(_) => classes::UnknownModelError::new_err(text),

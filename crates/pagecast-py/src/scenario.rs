@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pagecast_core::machine;
-use pagecast_core::{MODELS, models_for};
 use pagecast_core::scenario::{self, Residency, load_machine, machine_to_toml};
 use pagecast_core::workload::{InitialFile, Process};
+use pagecast_core::{MODELS, models_for};
 use pyo3::prelude::*;
 
 use crate::errors::{self, ScenarioError};
@@ -176,7 +176,11 @@ fn cgroup_index(host: &machine::Host, name: Option<String>) -> PyResult<Option<u
     let found = host.cgroups.iter().position(|cgroup| cgroup.name == name);
     found.map(Some).ok_or_else(|| {
         let known: Vec<_> = host.cgroups.iter().map(|cgroup| cgroup.name.as_str()).collect();
-        let known = if known.is_empty() { "it has none".to_owned() } else { format!("choose one of {}", known.join(", ")) };
+        let known = if known.is_empty() {
+            "it has none".to_owned()
+        } else {
+            format!("choose one of {}", known.join(", "))
+        };
         ScenarioError::new_err(format!("host {:?} has no cgroup {name:?}; {known}", host.name))
     })
 }

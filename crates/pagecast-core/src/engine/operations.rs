@@ -220,6 +220,7 @@ impl<N: Network> Engine<'_, N> {
         if fresh {
             self.take_memory(at, bytes, operation.line)?;
         }
+        self.check_cgroup_has_room(at, bytes, operation.line)?;
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
         self.enter(at, operation, Some(located), offset, bytes);
@@ -240,6 +241,7 @@ impl<N: Network> Engine<'_, N> {
         let size = self.namespace.size(located.file);
         let end = Bytes(offset.saturating_add(bytes.0)).max(size);
         self.check_fits(at, operation.line, located.file, end)?;
+        self.check_cgroup_has_room(at, bytes, operation.line)?;
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
         let through = self.namespace.writes_through(located.file);
@@ -307,7 +309,7 @@ impl<N: Network> Engine<'_, N> {
         if held + bytes.0 > size.0 {
             return Err(SimulationError::OutOfMemory {
                 at: self.blame(at, line),
-                host: self.scenario.machine.hosts[host].name.clone(),
+                whose: format!("host `{}`", self.scenario.machine.hosts[host].name),
                 needed: bytes,
                 size,
                 held: Bytes(held),
@@ -331,22 +333,42 @@ impl<N: Network> Engine<'_, N> {
         cgroup: usize,
     ) -> Result<(), SimulationError> {
         let host = self.processes[at as usize].host as usize;
-        let limit = self.scenario.machine.hosts[host].cgroups[cgroup].limit;
-        let held = self.hosts[host].anonymous_of_cgroups[cgroup];
-        if held + bytes.0 > limit.bytes().0 {
-            return Err(SimulationError::OutOfMemoryInCgroup {
-                at: self.blame(at, line),
-                cgroup: self.scenario.machine.hosts[host].cgroups[cgroup].name.clone(),
-                host: self.scenario.machine.hosts[host].name.clone(),
-                needed: bytes,
-                file: limit.file(),
-                limit: limit.bytes(),
-                held: Bytes(held),
-                holders: self.holders(|other| self.cgroup_of(other) == Some((host as u32, cgroup))),
-            });
+        let limit = self.scenario.machine.hosts[host].cgroups[cgroup].limit.bytes();
+        if self.hosts[host].anonymous_of_cgroups[cgroup] + bytes.0 > limit.0 {
+            return Err(self.out_of_memory_in_cgroup(at, bytes, line, cgroup));
         }
         self.hosts[host].anonymous_of_cgroups[cgroup] += bytes.0;
         Ok(())
+    }
+
+    /// Refuses bytes of a file where all that a memory cgroup may have is anonymous: not a page of them could be charged.
+    fn check_cgroup_has_room(&self, at: u32, bytes: Bytes, line: Option<u32>) -> Result<(), SimulationError> {
+        let Some((host, cgroup)) = self.cgroup_of(at as usize) else { return Ok(()) };
+        let limit = self.scenario.machine.hosts[host as usize].cgroups[cgroup].limit.bytes();
+        match self.hosts[host as usize].anonymous_of_cgroups[cgroup] < limit.0 {
+            true => Ok(()),
+            false => Err(self.out_of_memory_in_cgroup(at, bytes, line, cgroup)),
+        }
+    }
+
+    fn out_of_memory_in_cgroup(
+        &self,
+        at: u32,
+        needed: Bytes,
+        line: Option<u32>,
+        cgroup: usize,
+    ) -> SimulationError {
+        let host = self.processes[at as usize].host;
+        let machine = &self.scenario.machine.hosts[host as usize];
+        let (name, limit) = (&machine.cgroups[cgroup].name, machine.cgroups[cgroup].limit);
+        SimulationError::OutOfMemory {
+            at: self.blame(at, line),
+            whose: format!("cgroup `{name}` on host `{}` ({})", machine.name, limit.file()),
+            needed,
+            size: limit.bytes(),
+            held: Bytes(self.hosts[host as usize].anonymous_of_cgroups[cgroup]),
+            holders: self.holders(|other| self.cgroup_of(other) == Some((host, cgroup))),
+        }
     }
 
     /// The host and the memory cgroup of it that a process is in, if it is in one.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult, TimelineTable};
+use super::{
+    BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult, TimelineTable,
+};
 use crate::units::Nanos;
 
 /// See the module.

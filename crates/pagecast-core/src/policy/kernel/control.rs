@@ -38,7 +38,8 @@ impl Kernel {
             }
         }
         let has_first = self.tasks.values().any(|task| task.is_first && task.pending > 0);
-        if has_first || self.pages.is_far_ahead() || self.pages.is_over_limit() || self.settled + SETTLE < now {
+        if has_first || self.pages.is_far_ahead() || self.pages.is_over_limit() || self.settled + SETTLE < now
+        {
             self.settle(now);
         }
         self.pages.note_peaks();

@@ -88,6 +88,9 @@ impl Kernel {
 
     /// Sets the limits of each cgroup, with the memory as it is.
     pub(super) fn limit_domains(&mut self) {
+        if self.domains.is_empty() {
+            return;
+        }
         let (avail, dirty) = (self.pages.dirtyable() / PAGE, self.pages.dirty.total() / PAGE);
         for (at, domain) in self.domains.iter_mut().enumerate() {
             let Some(domain) = domain else { continue };
@@ -151,12 +154,7 @@ pub(super) struct Background {
 
 impl Background {
     /// `domain_over_bg_thresh`. What is under writeback is that of the cgroup's inodes.
-    pub(super) fn is_over(
-        &self,
-        dirty: &DirtyPages,
-        share: &DeviceShare,
-        reclaimable: u64,
-    ) -> bool {
+    pub(super) fn is_over(&self, dirty: &DirtyPages, share: &DeviceShare, reclaimable: u64) -> bool {
         let writeback: u64 = self.wbs.iter().map(|&wb| dirty.of_wb(wb).writeback).sum();
         let dirty = self.pages.saturating_sub(writeback) / PAGE;
         dirty > self.threshold || reclaimable > share.part(self.fraction, self.threshold, dirty)

@@ -5,10 +5,10 @@
 //! evicts pages of its own cgroup first, and waits for write-back if none is clean. Left out: cgroups inside others,
 //! `memory.high`, `memory.low` and `memory.min`; the batches in which a processor charges pages.
 
-use super::{Kernel, PAGE};
 use super::lists::LruvecId;
 use super::pages::Pages;
 use super::tasks::Task;
+use super::{Kernel, PAGE};
 use crate::machine::{Cgroup, MemoryLimit};
 use crate::policy::{Actions, OperationId};
 use crate::result::CgroupLevels;
@@ -237,9 +237,12 @@ impl Kernel {
 
     /// What follows for cgroups from what has happened: who takes memory, and what is worth telling.
     pub(super) fn look_at_memcgs(&mut self, now: Nanos, out: &mut Actions) {
+        if self.pages.memcgs.is_empty() {
+            return;
+        }
         self.pages.note_peaks();
         debug_assert!(
-            self.pages.memcgs.is_empty() || self.pages.lists.extents() > 100 || self.pages.is_counted_right(),
+            self.pages.lists.extents() > 100 || self.pages.is_counted_right(),
             "cgroups, lists and dirty pages agree"
         );
         for memcg in &mut self.pages.memcgs {

@@ -45,8 +45,7 @@ use self::rules::Rules;
 use self::tasks::{Credit, Kind, Task};
 use self::wb::{Wb, WbId};
 use super::{
-    Actions, Call, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request,
-    Setting,
+    Actions, Call, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request, Setting,
 };
 use crate::flow::{Completion, Path, Progress};
 use crate::machine::Host;
@@ -226,7 +225,8 @@ impl Kernel {
         if self.wbs.len() <= at {
             self.wbs.resize_with(at + 1, || None);
         }
-        let queue = self.host.disks.get(file.device.0 as usize).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
+        let queue =
+            self.host.disks.get(file.device.0 as usize).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
         let capacity = u64::from(queue.0).saturating_mul(queue.1.0);
         let unit = (self.pages.memory.total / flusher::UNITS).clamp(flusher::LEAST_UNIT, flusher::MOST_UNIT);
         let options = &self.options;

@@ -83,20 +83,19 @@ impl Kernel {
     fn rate_tasks(&mut self, now: Nanos, at: usize, dirty: u64) {
         let wb = self.wbs[at].as_ref().expect("who writes has a device");
         let is_update_due = wb.next_update() <= now;
-        let (memcg_dirty, has_moved_in_memcg) = self.domain_of(at).map_or((0, false), |(domain, dirty)| {
-            (dirty, domain.limits.have_moved(dirty, wb.rated_at.1))
-        });
+        let (memcg_dirty, has_moved_in_memcg) = self
+            .domain_of(at)
+            .map_or((0, false), |(domain, dirty)| (dirty, domain.limits.have_moved(dirty, wb.rated_at.1)));
         let has_moved = self.limits.have_moved(dirty, wb.rated_at.0) || has_moved_in_memcg;
         if wb.task_rate.is_some() && !is_update_due && !has_moved {
             return;
         }
         let bandwidth = wb.bandwidth.average;
         let global = self.position_in(&self.limits, self.fractions.fraction(at), dirty, at, bandwidth);
-        let (ratio, levels) = match self.position_in_memcg(at, bandwidth) {
-            None => (global.ratio(), vec![Level::of(&global)]),
-            // The domain that lets less pass rules.
-            Some(own) => (global.ratio().min(own.ratio()), vec![Level::of(&global), Level::of(&own)]),
-        };
+        let own = self.position_in_memcg(at, bandwidth);
+        let levels = [Some(Level::of(&global)), own.as_ref().map(Level::of)];
+        // The domain that lets less pass rules.
+        let ratio = own.map_or(global.ratio(), |own| own.ratio().min(global.ratio()));
         if is_update_due {
             self.hard_limit.update(now, self.limits.thresholds.limit, dirty);
             let memcg = self.memcg_of_wb(at);
@@ -106,7 +105,7 @@ impl Kernel {
         }
         let counts = self.pages.dirty.of_wb(WbId(at as u32));
         let wb = self.wbs[at].as_mut().expect("who writes has a device");
-        wb.update(now, counts, &levels);
+        wb.update(now, counts, levels);
         let throttle = Throttle {
             hz: Hz(u64::from(self.host.kernel.hz)),
             base_rate: wb.base_rate.rate,

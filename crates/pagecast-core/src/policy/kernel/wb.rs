@@ -94,14 +94,14 @@ impl Wb {
 
     /// `__wb_update_bandwidth`: every 200 ms, by a throttled task (which also moves the base rate, once for each domain that it is in)
     /// or by the flusher.
-    pub(super) fn update(&mut self, now: Nanos, counts: OfWb, levels: &[Level]) {
+    pub(super) fn update(&mut self, now: Nanos, counts: OfWb, levels: [Option<Level>; 2]) {
         let elapsed = now - self.stamp;
         if elapsed < BANDWIDTH_INTERVAL {
             return;
         }
         // Fewer than before if two tasks wrote the same pages, which were counted ahead for both.
         let dirtied = counts.dirtied.saturating_sub(self.dirtied_stamp) / PAGE;
-        for level in levels {
+        for level in levels.into_iter().flatten() {
             self.base_rate.update(&RateSample {
                 ratio: level.position_ratio,
                 average_bandwidth: self.bandwidth.average,

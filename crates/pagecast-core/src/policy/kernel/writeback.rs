@@ -56,7 +56,7 @@ impl Kernel {
         }
         let wb = self.wbs[at.0 as usize].as_mut().expect("what writes is there");
         if !wb.is_throttling {
-            wb.update(now, self.pages.dirty.of_wb(at), &[]);
+            wb.update(now, self.pages.dirty.of_wb(at), [None, None]);
         }
     }
 
