@@ -1,4 +1,4 @@
-"""What does a memory cgroup cost? Exp 2 of the WRENCH-cache paper with 8 applications, on the whole host and inside 32 GB.
+"""What does a memory cgroup cost? Exp 2 of the WRENCH-cache paper with 8 applications, also inside 32 GB.
 
 The scenario is in `cgroup_exp2.toml`; docs/concepts/kernel.md explains the numbers.
 """
