@@ -14,8 +14,9 @@ use crate::policy::kernel::lists::{Lists, LruvecId};
 /// `include/linux/mmzone.h: MAX_LRU_BATCH`: so many pages are looked at before the tiers are compared anew.
 const MAX_LRU_BATCH: u64 = 64 * MIN_LRU_BATCH;
 
-/// The first pass scans this power of two less than the lists: `mm/vmscan.c: set_initial_priority`, half of `DEF_PRIORITY`, for
-/// any host whose high mark is more than an 8192nd of its memory.
+/// The first pass scans this power of two less than the lists: `mm/vmscan.c: set_initial_priority`, half of `DEF_PRIORITY`. That
+/// is the least; where the high mark is less than about a 200th of the memory, from some 30 GiB on, the kernel begins with a
+/// shorter pass. Only when the flushers are woken depends on it.
 const FIRST_PRIORITY: u32 = 6;
 
 /// What was found since the tiers were last compared.
