@@ -9,6 +9,7 @@
 
 mod control;
 mod cost;
+mod direct;
 mod dirty;
 mod flusher;
 pub mod law;
@@ -20,6 +21,7 @@ mod placement;
 mod rules;
 mod running;
 mod schedule;
+mod synchronous;
 mod tasks;
 mod throttling;
 mod wb;
@@ -29,6 +31,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use self::direct::Past;
 use self::dirty::DirtyPages;
 use self::flusher::Flusher;
 use self::law::{DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
@@ -223,6 +226,16 @@ impl Policy for Kernel {
                 let kind = if through { Kind::WriteThrough } else { Kind::Write };
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, piece), out);
             }
+            Call::WriteSync { file, offset, bytes, piece } => {
+                self.begin_synchronous(now, request, file, (offset, bytes, piece), out);
+            }
+            Call::ReadDirect { file, offset, bytes, fresh, piece } => {
+                self.begin_direct(now, request, Past::Read { fresh }, file, (offset, bytes, piece), out);
+            }
+            Call::WriteDirect { file, offset, bytes, piece } => {
+                self.begin_direct(now, request, Past::Write, file, (offset, bytes, piece), out);
+            }
+            Call::Sync => self.write_everything(now, request.operation, out),
             Call::Insert { file, offset, bytes } => {
                 self.begin_task(now, request, Kind::Insert, Some(file), (offset, bytes, bytes), out);
             }
