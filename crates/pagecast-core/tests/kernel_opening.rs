@@ -373,3 +373,21 @@ fn another_hosts_file_is_read_directly_past_the_cache_of_ones_own_host() {
         assert!(read("close = '/remote/g'").file("/remote/g").1 > 0, "{model}");
     }
 }
+
+#[test]
+fn dropping_clean_pages_costs_as_much_as_removing_them() {
+    let dropped = |operation: &str| {
+        linux()
+            .cached("/data/f", "409.6 MB", "409.6 MB")
+            .set("machine.memory.cost.page_remove=1 us")
+            .process("p", &[&write("81.92 MB", "1 MB"), operation])
+            .run("kernel")
+    };
+    // 100,000 clean pages of f leave, the dirty ones of g stay.
+    for operation in ["drop_caches = true", "fadvise = '/data/f', advice = 'dontneed'"] {
+        let run = dropped(operation);
+        assert!(near_all(&run.parts("p", 1), &[("cpu_copy", 0.1)]), "{:?}", run.parts("p", 1));
+        assert_eq!((run.file("/data/f").1, run.file("/data/g").1), (0, 81_920_000));
+    }
+    assert_eq!(dropped("fadvise = '/data/g', advice = 'dontneed'").seconds("p", 1), 0.0);
+}

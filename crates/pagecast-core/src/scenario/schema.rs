@@ -216,7 +216,7 @@ pub static COST: Schema = Schema {
         may(
             "page_remove",
             Kind::Time,
-            "Taking 4 KiB out of the page cache when their file is cut or removed",
+            "Taking 4 KiB out of the page cache when their file is cut or removed, or they are dropped",
         ),
         may("page_remote", Kind::Time, "What 4 KiB in the memory of another node cost more"),
         may("copy_read", Kind::Rate, "Copying out of the page cache, one thread; default per_thread"),

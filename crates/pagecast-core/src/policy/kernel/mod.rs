@@ -194,6 +194,17 @@ impl Kernel {
         }
     }
 
+    /// Clean pages of a file, or of all, leave, each at its price.
+    fn drop_clean(&mut self, now: Nanos, request: &Request, file: Option<FileId>, out: &mut Actions) {
+        let before = self.pages.cached();
+        self.pages.drop_clean(file);
+        let removed = Bytes(before - self.pages.cached());
+        if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
+            return out.done(request.operation, Outcome::default());
+        }
+        self.begin_task(now, request, Kind::Remove, None, (0, removed, removed), out);
+    }
+
     /// What the kernel knows of the device of a file; made when it is first heard of.
     fn wb(&mut self, file: &FileView) -> &mut Wb {
         let at = file.device.0 as usize;
@@ -256,13 +267,9 @@ impl Policy for Kernel {
             Call::DontNeed { file } => {
                 let dirty = self.pages.dirty.reclaimable_of_file(file.id);
                 self.wb(&file).flusher.write_file(file.id, dirty, None);
-                self.pages.drop_clean(Some(file.id));
-                out.done(request.operation, Outcome::default());
+                self.drop_clean(now, request, Some(file.id), out);
             }
-            Call::DropCaches => {
-                self.pages.drop_clean(None);
-                out.done(request.operation, Outcome::default());
-            }
+            Call::DropCaches => self.drop_clean(now, request, None, out),
             Call::Preload { file, bytes } => {
                 self.pages.read_in(file.id, 0, bytes.0, 0);
                 out.done(request.operation, Outcome::default());
