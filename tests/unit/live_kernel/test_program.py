@@ -59,21 +59,68 @@ def test_streams_call_with_whole_buffers(piece, call):
     assert found[1] == pc.write("/data/a", size_bytes=8 * MIB, call_bytes=call)
 
 
-def test_sync_is_fsync_of_every_file_written_and_not_removed():
-    text = "open 0 MNT/a wct\nopen 1 MNT/b wct\nopen 2 MNT/c wct\n"
-    text += "write 0 0 1m 1m\nwrite 1 0 1m 1m\nunlink MNT/a\nsync"
-    assert operations(text)[-1:] == [pc.fsync("/data/b")]
+def test_a_file_that_is_removed_while_it_is_open_goes_at_its_last_close():
+    text = "open 0 MNT/a wct\nopen 1 MNT/a r\nunlink MNT/a\nfsync 0\nclose 0\n"
+    text += "dontneed 1\nclose 1\nunlink MNT/a"
+    assert operations(text)[2:] == [
+        pc.fsync("/data/a"),
+        pc.close("/data/a"),
+        pc.fadvise("/data/a", advice="dontneed"),
+        pc.close("/data/a"),
+        pc.unlink("/data/a"),
+    ]
 
 
-def test_what_happens_to_a_removed_file_is_left_out():
-    text = "open 0 MNT/a wct\nwrite 0 0 1m 1m\nunlink MNT/a\nfsync 0\nclose 0"
+def test_a_new_file_of_the_name_of_one_that_is_still_open_is_another():
+    text = "open 0 MNT/a wct\nunlink MNT/a\nopen 1 MNT/a wct\n"
+    text += "write 0 0 1m 1m\nwrite 1 0 1m 1m\nstat now MNT/a"
+    found = program(text)
+    paths = [each.operation.path for each in found.processes[MAIN]]
+    assert paths == ["/data/a", "/data/a#2", "/data/a", "/data/a#2", "/data/a#2"]
+    assert found.stats[0].file == "a"
+
+
+def test_a_process_that_ends_closes_what_it_has_open():
+    text = "proc p\nopen 0 MNT/a wct\nunlink MNT/a\nendproc\nwait"
+    assert operations(text, "p")[-2:] == [pc.unlink("/data/a"), pc.signal("end p")]
+
+
+def test_an_open_file_of_the_parent_is_open_in_the_child_too():
+    text = "open 0 MNT/a wct\nunlink MNT/a\nproc p\nclose 0\nendproc\nwait\nclose 0"
+    assert pc.unlink("/data/a") not in operations(text, "p")
     assert operations(text)[-1] == pc.unlink("/data/a")
 
 
+@pytest.mark.parametrize(
+    ("letters", "flags"), [("wcd", ["O_DIRECT"]), ("wcs", ["O_SYNC"]), ("wcdS", ["O_DIRECT", "O_DSYNC"])]
+)
+def test_a_file_is_opened_with_flags(letters, flags):
+    assert operations(f"open 0 MNT/a {letters}") == [pc.open("/data/a", create=True, flags=flags)]
+
+
+def test_each_handle_reads_and_writes_as_it_was_opened():
+    text = (
+        "open 0 MNT/a wct\nopen 1 MNT/a rd\nread 1 0 4k 4k\nwrite 0 0 1m 1m\nwrite 0 1m 1m 1m\n"
+        "read 1 0 4k 4k\nclose 1\nread 0 0 4k 4k"
+    )
+    plain, direct = pc.open("/data/a"), pc.open("/data/a", flags=["O_DIRECT"])
+    found = operations(text)[2:]
+    assert [each.name for each in found] == ["open", "write", "write", "open", "read", "close", "read"]
+    assert [each for each in found if each.name == "open"] == [plain, direct]
+
+
+def test_a_process_opens_what_it_has_inherited_as_its_parent_has_it():
+    text = "open 0 MNT/a wcs\nproc p\nwrite 0 0 1m 1m\nendproc\nwait"
+    assert operations(text, "p")[1] == pc.open("/data/a", flags=["O_SYNC"])
+
+
 def test_other_steps_have_an_operation_each():
-    text = "open 0 MNT/a wct\nfdatasync 0\ndontneed 0\ndrop\nsleep 1500\nspin 250\nclose 0\nunlink MNT/a"
+    text = "open 0 MNT/a wct\nfsync 0\nfdatasync 0\nsync\ndontneed 0\ndrop\nsleep 1500\nspin 250\nclose 0\n"
+    text += "unlink MNT/a\nunlink MNT/a"
     assert operations(text)[1:] == [
         pc.fsync("/data/a"),
+        pc.fdatasync("/data/a"),
+        pc.sync(),
         pc.fadvise("/data/a", advice="dontneed"),
         pc.drop_caches(),
         pc.sleep(1.5),
@@ -135,10 +182,7 @@ def test_a_file_that_is_not_there_is_not_looked_at():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sync\nopen 0 MNT/a wcd", "line 2 opens /data/a with O_DIRECT"),
-        ("open 0 MNT/a wcs", "with O_SYNC"),
-        ("open 0 MNT/a wcS", "with O_DSYNC"),
-        ("open 0 MNT/a r", "line 1 opens /data/a, which nothing before it makes"),
+        ("sync\nopen 0 MNT/a r", "line 2 opens /data/a, which nothing before it makes"),
         ("fsync 1", "line 1 uses handle 1, which is not open"),
         ("open 0 /tmp/a wct", "line 1 uses /tmp/a, which is not below MNT"),
     ],
