@@ -137,12 +137,13 @@ impl<N: Network> Engine<'_, N> {
             }
             Action::Read { offset, bytes, buffer, call, .. } => {
                 let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
-                let span = Span { offset, bytes, piece: call.unwrap_or(bytes) };
+                let span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };
                 self.read(at, operation, located, span, buffer)
             }
             Action::Write { offset, bytes, call, .. } => {
                 let offset = offset.unwrap_or(size.0);
-                self.write(at, operation, located, Span { offset, bytes, piece: call.unwrap_or(bytes) })
+                let span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };
+                self.write(at, operation, located, span)
             }
             Action::Fsync { .. } | Action::Fdatasync { .. } => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
@@ -293,7 +294,7 @@ impl<N: Network> Engine<'_, N> {
         let Span { offset, bytes, piece } = *span;
         let reads_to_end = matches!(operation.action, Action::Read { .. }) && offset + bytes.0 == size.0;
         let is_whole = |bytes: u64| bytes.is_multiple_of(LOGICAL_BLOCK);
-        let calls_are_whole = bytes <= piece || is_whole(piece.0);
+        let calls_are_whole = bytes == piece || is_whole(piece.0);
         if is_whole(offset) && calls_are_whole && (is_whole(bytes.0) || reads_to_end) {
             return Ok(());
         }
