@@ -53,10 +53,10 @@ def test_a_call_is_no_larger_than_what_is_written():
     assert found[1] == pc.write("/data/a", size_bytes=MIB, call_bytes=MIB)
 
 
-@pytest.mark.parametrize(("piece", "call"), [("100", 4096), ("4096", 4096), ("10000", 8192), ("1m", MIB)])
-def test_streams_call_with_whole_buffers(piece, call):
-    found = operations(f"open 0 MNT/a wct\nfwrite 0 8m {piece} 4096")
-    assert found[1] == pc.write("/data/a", size_bytes=8 * MIB, call_bytes=call)
+def test_streams_make_calls_of_their_own():
+    found = operations("open 0 MNT/a rwct\nfwrite 0 8m 100 4096\nclose 0\nopen 0 MNT/a r\nfread 0 8m 1m 64k")
+    assert found[1] == pc.write("/data/a", size_bytes=8 * MIB, call_bytes=4096)
+    assert found[-1] == pc.read("/data/a", size_bytes=8 * MIB, call_bytes=MIB)
 
 
 def test_a_file_that_is_removed_while_it_is_open_goes_at_its_last_close():

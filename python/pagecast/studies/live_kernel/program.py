@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pagecast.studies.live_kernel.case import CURRENT, Case, Step
+from pagecast.studies.live_kernel.streams import read_call_bytes, written_call_bytes
 
 if TYPE_CHECKING:
     from pagecast import Operation
@@ -233,10 +234,12 @@ class _Translator:
                 return self._read(handle, handles, arguments["size"], arguments["call"], offset)
             case "fwrite":
                 handle = self._handle(step, handles)
-                return self._write(handle, handles, arguments["size"], _stream_call(arguments))
+                return self._write(
+                    handle, handles, arguments["size"], written_call_bytes(**_stream(arguments))
+                )
             case "fread":
                 handle = self._handle(step, handles)
-                return self._read(handle, handles, arguments["size"], _stream_call(arguments))
+                return self._read(handle, handles, arguments["size"], read_call_bytes(**_stream(arguments)))
             case "fsync":
                 return [pc.fsync(self._handle(step, handles).file.path)]
             case "fdatasync":
@@ -361,7 +364,6 @@ class _Translator:
         return f"line {step.line}"
 
 
-def _stream_call(arguments: Mapping[str, Any]) -> int:
-    """Give the size of the calls that a C stream makes: whole buffers, as many as a piece has."""
-    call, buffer = int(arguments["call"]), max(int(arguments["buffer"]), 1)
-    return max(call // buffer, 1) * buffer
+def _stream(arguments: Mapping[str, Any]) -> dict[str, int]:
+    """Give what a step says of a C stream, as functions of streams take it."""
+    return {"size": arguments["size"], "piece": arguments["call"], "buffer": arguments["buffer"]}
