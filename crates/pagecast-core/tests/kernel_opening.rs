@@ -285,12 +285,16 @@ fn sync_does_not_wait_for_what_becomes_dirty_after_it() {
 
 #[test]
 fn sync_comes_before_background_writing() {
-    // a has been dirty for longer, and all of it is written before the flusher goes on with b, which is above the threshold.
+    // Background writing of b begins at 0.999 GB, so that at 1.1 s 1.09 GB are left. c becomes dirty after that and waits.
     let run = linux()
-        .process("p", &["write = '/data/a', size = '500 MB'", "sleep = '100 ms'", "sync = true"])
-        .process("q", &["sleep = '650 ms'", "write = '/data/b', size = '900 MB'"])
+        .process(
+            "p",
+            &["write = '/data/b', size = '1.1 GB'", "sleep = '50 ms'", "write = '/data/c', size = '400 MB'"],
+        )
+        .process("q", &["sleep = '1.1 s'", "sync = true"])
         .run("kernel");
-    assert!(near(run.seconds("p", 2), 5.0, 0.05), "{}", run.seconds("p", 2));
+    let left = 1100.0 - (1.1 - 0.999) * 100.0;
+    assert!(near(run.seconds("q", 1), left / 100.0, 0.005), "{}", run.seconds("q", 1));
 }
 
 #[test]
@@ -390,4 +394,39 @@ fn dropping_clean_pages_costs_as_much_as_removing_them() {
         assert_eq!((run.file("/data/f").1, run.file("/data/g").1), (0, 81_920_000));
     }
     assert_eq!(dropped("fadvise = '/data/g', advice = 'dontneed'").seconds("p", 1), 0.0);
+}
+
+#[test]
+fn a_direct_read_waits_for_write_back_of_its_own_bytes_alone() {
+    // `dontneed` has the first 400 MB written, and nobody waits for that.
+    let read = |offset: &str| {
+        let read = format!("read = '/data/g', offset = '{offset}', size = '100 MiB'");
+        linux()
+            .set("machine.disk.ssd.sharing=separate")
+            .file("/data/g", "1 GiB")
+            .process(
+                "p",
+                &[
+                    &write("400 MB", "1 MB"),
+                    "fadvise = '/data/g', advice = 'dontneed'",
+                    "open = '/data/g', flags = ['O_DIRECT']",
+                    &read,
+                ],
+            )
+            .run("kernel")
+    };
+    let beside = read("600 MiB");
+    assert!(near_all(&beside.parts("p", 3), &[("device_read", 1.048576)]), "{:?}", beside.parts("p", 3));
+    assert!(read("0 B").part("p", 3, Part::DeviceWrite) > 1.0);
+}
+
+#[test]
+fn what_is_read_in_while_it_is_written_directly_is_out_of_date() {
+    let run = linux()
+        .file("/data/g", "512 MB")
+        .process("p", &["open = '/data/g', flags = ['O_DIRECT']", &write("512 MB", "1 MiB")])
+        .process("q", &["sleep = '4 s'", "read = '/data/g', size = '51.2 MB'"])
+        .run("kernel");
+    assert!(run.end("q", 1) < run.end("p", 1));
+    assert_eq!(run.file("/data/g").1, 0);
 }
