@@ -109,6 +109,28 @@ def test_each_handle_reads_and_writes_as_it_was_opened():
     assert [each for each in found if each.name == "open"] == [plain, direct]
 
 
+@pytest.mark.parametrize(
+    ("step", "moved"),
+    [
+        ("write 1 0 1m 4k", MIB),
+        ("write 1 0 10000 4k", 8192),  # the last call is refused
+        ("write 1 0 1000 4k", 0),
+        ("write 1 100 1m 4k", 0),
+        ("write 1 0 1m 1000", 0),
+        ("read 1 0 100m 4k", 10000),  # the last call ends at the end of the file
+        ("read 1 0 9000 4k", 8192),
+        ("read 1 100 9000 4k", 0),
+        ("read 1 0 100m 1000", 0),
+    ],
+)
+def test_what_is_not_whole_blocks_is_refused_with_o_direct(step, moved):
+    text = "open 0 MNT/a wct\nwrite 0 0 10000 4k\nclose 0\nopen 1 MNT/a rwd\n" + step
+    found = operations(text)[4:]
+    make = pc.write if step.startswith("write") else pc.read
+    call = min(4096, moved)
+    assert found == ([make("/data/a", size_bytes=moved, call_bytes=call)] if moved else [])
+
+
 def test_a_process_opens_what_it_has_inherited_as_its_parent_has_it():
     text = "open 0 MNT/a wcs\nproc p\nwrite 0 0 1m 1m\nendproc\nwait"
     assert operations(text, "p")[1] == pc.open("/data/a", flags=["O_SYNC"])

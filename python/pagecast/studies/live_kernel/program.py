@@ -26,6 +26,9 @@ _MOUNT: Final = "MNT"
 
 OpenFlag: TypeAlias = Literal["O_DIRECT", "O_SYNC", "O_DSYNC"]
 
+_BLOCK_BYTES: Final = 512
+"""O_DIRECT takes whole blocks."""
+
 _FLAGS: Final[dict[str, OpenFlag]] = {"d": "O_DIRECT", "s": "O_SYNC", "S": "O_DSYNC"}
 
 _NOT_TIMED: Final = ("compute", "sleep", "signal")
@@ -313,6 +316,7 @@ class _Translator:
 
         file = handle.file
         start = handle.position if offset == CURRENT else offset
+        size = _accepted(handle, start, size, call)
         if offset == CURRENT:
             handle.position += size
         if size == 0:
@@ -329,7 +333,10 @@ class _Translator:
 
         file = handle.file
         start = handle.position if offset == CURRENT else offset
-        size = min(size, file.size - start)  # the kernel stops at the end of a file
+        if start + size > file.size and _accepted(handle, start, call, call) == call:
+            size = file.size - start  # the kernel stops at the end of a file
+        else:
+            size = _accepted(handle, start, size, call)
         if size <= 0:
             return []
         if offset == CURRENT:
@@ -362,6 +369,16 @@ class _Translator:
 
     def _at(self, step: Step) -> str:
         return f"line {step.line}"
+
+
+def _accepted(handle: _Handle, start: int, size: int, call: int) -> int:
+    """Say how many bytes the kernel moves before it refuses a call as EINVAL, which moves nothing."""
+    if "O_DIRECT" not in handle.flags:
+        return size
+    call = min(call, size) or size
+    if start % _BLOCK_BYTES or (call % _BLOCK_BYTES and size > 0):
+        return 0
+    return size if size % _BLOCK_BYTES == 0 else size - size % call
 
 
 def _stream(arguments: Mapping[str, Any]) -> dict[str, int]:
