@@ -62,8 +62,8 @@ impl Kernel {
             return self.end_task(now, operation, out);
         }
         let removed = if past == Past::Write { self.pages.invalidate(file, start, end) } else { 0 };
+        let spent = self.before_requests(&self.tasks[&operation], end - start, removed);
         let task = self.tasks.get_mut(&operation).expect("it is there");
-        let spent = self.host.memory.cost.of_requests(task, end - start, removed);
         task.outcome.parts.add_all(&spent);
         task.outcome.from_device += Bytes(end - start);
         if spent.total() > Nanos::ZERO {
@@ -71,6 +71,19 @@ impl Kernel {
         } else {
             self.start_request(now, operation, out);
         }
+    }
+
+    /// What so many bytes of a task past the cache take before the device moves them, and taking so many out of the cache. Each
+    /// call is one request, so whatever a request takes beside its bytes belongs here.
+    fn before_requests(&self, task: &Task, bytes: u64, removed: u64) -> Parts {
+        let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
+        let (cost, calls) = (&self.host.memory.cost, bytes.div_ceil(task.piece.0.max(1)));
+        let mut parts = Parts::of(Part::CpuCopy, times(cost.call, calls));
+        parts.add(Part::CpuCopy, times(cost.page_remove, removed.div_ceil(PAGE)));
+        if task.is_fresh() {
+            parts.add(Part::PageAllocation, times(cost.fault, bytes.div_ceil(PAGE)));
+        }
+        parts
     }
 
     /// The device gets the requests of those whose processor has prepared them.
@@ -94,21 +107,6 @@ impl Kernel {
             FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), bytes, u64::from(operation.0)) };
         let transfer = Transfer::new(out.start(spec), bytes, cap, now);
         self.tasks.get_mut(&operation).expect("it is there").transfer = Some(transfer);
-    }
-}
-
-impl crate::machine::CopyCost {
-    /// What so many bytes of a task past the cache cost its processor, and taking so many out of the cache. Each call is one
-    /// request, so what a request costs beside its bytes belongs here.
-    fn of_requests(&self, task: &Task, bytes: u64, removed: u64) -> Parts {
-        let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
-        let calls = bytes.div_ceil(task.piece.0.max(1));
-        let mut parts = Parts::of(Part::CpuCopy, times(self.call, calls));
-        parts.add(Part::CpuCopy, times(self.page_remove, removed.div_ceil(PAGE)));
-        if task.is_fresh() {
-            parts.add(Part::PageAllocation, times(self.fault, bytes.div_ceil(PAGE)));
-        }
-        parts
     }
 }
 
