@@ -6,7 +6,7 @@ use pagecast_core::units::Bytes;
 use pagecast_core::workload::{self, Action, Advice, Buffer, OpenFlag, OpenFlags};
 use pyo3::prelude::*;
 
-use crate::quantity::{bytes, one_of, path, positive_bytes, seconds};
+use crate::quantity::{bytes, one_of, path, positive_bytes, seconds, texts};
 
 /// One step of a program; made by `read`, `write` and the other functions of this module.
 #[pyclass(frozen, eq, module = "pagecast._core")]
@@ -152,7 +152,7 @@ pub fn open(
     #[pyo3(from_py_with = path)] path: Arc<str>,
     create: bool,
     truncate: bool,
-    flags: Vec<String>,
+    #[pyo3(from_py_with = texts)] flags: Vec<String>,
 ) -> PyResult<Operation> {
     let flag = |name: &String| Ok(OpenFlag::ALL[one_of("flags", name, &OpenFlag::NAMES)?]);
     let flags = flags.iter().map(flag).collect::<PyResult<OpenFlags>>()?;
