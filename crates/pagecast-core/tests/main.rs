@@ -7,6 +7,8 @@ mod fsync_and_flush;
 mod groups;
 mod kernel_cgroups;
 mod kernel_memory;
+mod kernel_mglru;
+mod kernel_opening;
 mod kernel_reads;
 mod kernel_writes;
 mod nfs;

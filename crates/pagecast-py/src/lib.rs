@@ -20,8 +20,8 @@ mod _core {
     use super::columns::Result;
     #[pymodule_export]
     use super::operation::{
-        Operation, alloc, close, compute, drop_caches, exit, fadvise, free, fsync, open, read, signal, sleep,
-        truncate, unlink, wait, write,
+        Operation, alloc, close, compute, drop_caches, exit, fadvise, fdatasync, free, fsync, open, read,
+        signal, sleep, sync, truncate, unlink, wait, write,
     };
     #[pymodule_export]
     use super::quantity::{format_bytes, format_rate, format_seconds};

@@ -4,11 +4,12 @@
 //! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
 //! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
-//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, the
-//! multi-generational lists, read-ahead as such (a miss is one flow over device and memory).
+//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, read-ahead as such (a miss is
+//! one flow over device and memory).
 
 mod control;
 mod cost;
+mod direct;
 mod dirty;
 mod domains;
 mod flusher;
@@ -22,6 +23,7 @@ mod placement;
 mod rules;
 mod running;
 mod schedule;
+mod synchronous;
 mod tasks;
 mod throttling;
 mod wb;
@@ -31,11 +33,12 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use self::direct::Past;
 use self::dirty::DirtyPages;
 use self::domains::Domain;
 use self::flusher::Flusher;
 use self::law::{DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
-use self::lists::Lists;
+use self::lists::{Lists, Replacement};
 use self::memcg::{Memcg, MemcgId, Taker};
 use self::memory::Memory;
 pub use self::options::KernelOptions;
@@ -48,7 +51,7 @@ use super::{
     Actions, Call, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request, Setting,
 };
 use crate::flow::{Completion, Path, Progress};
-use crate::machine::Host;
+use crate::machine::{Host, Lru};
 use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 
@@ -126,6 +129,10 @@ impl Kernel {
         let rules = Rules::of(host.kernel.version);
         let memory = Memory::of(&host);
         let settings = options::dirty_settings(&host.vm, rules.rounding);
+        let replacement = match host.kernel.lru {
+            Lru::TwoList => Replacement::TwoLists,
+            Lru::Mglru => Replacement::Generations(rules.lru_gen),
+        };
         let (nodes, devices) = (memory.nodes.len(), host.disks.len() + host.mounts.len());
         let memcgs: Vec<Memcg> = host.cgroups.iter().map(Memcg::new).collect();
         let least = memcgs.iter().map(|memcg| memcg.limit).fold(memory.total, u64::min);
@@ -133,7 +140,7 @@ impl Kernel {
         let domains = has_domain.map(|has| has.then(|| Domain::new(devices))).collect();
         let wbs_at_most = devices * (memcgs.len() + 1);
         let pages = Pages {
-            lists: Lists::new(nodes * (memcgs.len() + 1), memory.total, least / pages::GRAINS),
+            lists: Lists::new(replacement, nodes * (memcgs.len() + 1), memory.total, least / pages::GRAINS),
             dirty: DirtyPages::default(),
             memory,
             dirty_of_node: vec![0; nodes],
@@ -183,7 +190,7 @@ impl Kernel {
         self.placement.home(request.operation);
         let credit = self.credits.get(&request.operation).copied();
         let memcg = self.memcg_of(request.operation);
-        if let (Kind::Write, Some(file)) = (kind, &file) {
+        if let (Kind::Write | Kind::WriteSync { .. }, Some(file)) = (kind, &file) {
             self.attach(file, memcg);
         }
         let wb = file.as_ref().map_or_else(WbId::default, |file| self.wb_of(file));
@@ -219,6 +226,17 @@ impl Kernel {
         }
     }
 
+    /// Clean pages of a file, or of all, leave, each at its price.
+    fn drop_clean(&mut self, now: Nanos, request: &Request, file: Option<FileId>, out: &mut Actions) {
+        let before = self.pages.cached();
+        self.pages.drop_clean(file);
+        let removed = Bytes(before - self.pages.cached());
+        if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
+            return out.done(request.operation, Outcome::default());
+        }
+        self.begin_task(now, request, Kind::Remove, None, (0, removed, removed), out);
+    }
+
     /// What the kernel knows of writing a file to its device; made when it is first heard of.
     fn wb(&mut self, file: &FileView) -> &mut Wb {
         let at = self.wb_of(file).0 as usize;
@@ -252,6 +270,16 @@ impl Policy for Kernel {
                 let kind = if through { Kind::WriteThrough } else { Kind::Write };
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, piece), out);
             }
+            Call::WriteSync { file, offset, bytes, piece } => {
+                self.begin_synchronous(now, request, file, (offset, bytes, piece), out);
+            }
+            Call::ReadDirect { file, offset, bytes, fresh, piece } => {
+                self.begin_direct(now, request, Past::Read { fresh }, file, (offset, bytes, piece), out);
+            }
+            Call::WriteDirect { file, offset, bytes, piece } => {
+                self.begin_direct(now, request, Past::Write, file, (offset, bytes, piece), out);
+            }
+            Call::Sync => self.write_everything(now, request.operation, out),
             Call::Insert { file, offset, bytes } => {
                 self.begin_task(now, request, Kind::Insert, Some(file), (offset, bytes, bytes), out);
             }
@@ -272,13 +300,9 @@ impl Policy for Kernel {
             Call::DontNeed { file } => {
                 let dirty = self.pages.dirty.reclaimable_of_file(file.id);
                 self.wb(&file).flusher.write_file(file.id, dirty, None);
-                self.pages.drop_clean(Some(file.id));
-                out.done(request.operation, Outcome::default());
+                self.drop_clean(now, request, Some(file.id), out);
             }
-            Call::DropCaches => {
-                self.pages.drop_clean(None);
-                out.done(request.operation, Outcome::default());
-            }
+            Call::DropCaches => self.drop_clean(now, request, None, out),
             Call::Preload { file, bytes } => {
                 self.pages.read_in(file.id, 0, bytes.0, Taker { home: 0, memcg: MemcgId::ROOT });
                 out.done(request.operation, Outcome::default());
