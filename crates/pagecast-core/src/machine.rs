@@ -223,6 +223,8 @@ pub struct Disk {
     pub write_at: Vec<(u32, BytesPerSecond)>,
     /// How many requests of how many bytes may be on their way to it: what is under writeback at most.
     pub queue: (u32, Bytes),
+    /// A limiter of its rates lets pass at once, after idle time, what it moves in so long at most; 0 without one.
+    pub burst: Nanos,
     /// Coefficient of variation of the weights with which equal streams are served; 0 is fair.
     pub unevenness: f64,
 }

@@ -4,15 +4,19 @@
 
 use super::ReadWrite;
 use super::sharing::{Sides, side};
-use crate::flow::Network;
+use crate::flow::{Network, Resource};
 use crate::machine::Disk;
 use crate::result::Part;
 
 /// Adds a disk to the network.
 pub(crate) fn disk(disk: &Disk, network: &mut impl Network) -> ReadWrite {
+    let limited = |mut side: Resource| {
+        side.burst = disk.burst;
+        side
+    };
     let sides = Sides {
-        read: side(disk.read, &disk.read_at),
-        write: side(disk.write, &disk.write_at),
+        read: limited(side(disk.read, &disk.read_at)),
+        write: limited(side(disk.write, &disk.write_at)),
         read_part: Part::DeviceRead,
         write_part: Part::DeviceWrite,
     };

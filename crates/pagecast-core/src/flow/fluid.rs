@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::burst::Burst;
 use super::sharing::{self, Binding, Crossed, Member};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route, Use};
 use super::{finish_time, served};
@@ -70,6 +71,8 @@ struct Shared {
     is_touched: bool,
     /// The last component it was in.
     component: u64,
+    /// What passes at once, where anything does.
+    burst: Option<Burst>,
 }
 
 impl Shared {
@@ -185,6 +188,18 @@ impl Fluid {
             (None, Binding::Cap) => flow.cap_rate,
             (None, _) => 0.0,
         }
+    }
+
+    /// How many bytes of a new flow the narrowest of its resources lets pass at once.
+    fn pass_at_once(&mut self, now: Nanos, spec: &FlowSpec) -> f64 {
+        let Self { resources, routes, .. } = self;
+        let bytes = spec.bytes as f64;
+        let passed = routes[spec.path.0 as usize].uses().iter().filter_map(|each| {
+            let Shared { spec, burst, .. } = &mut resources[each.resource.0 as usize];
+            let rate = spec.capacity(1) / each.cost;
+            burst.as_mut().map(|burst| burst.take(now, bytes, rate))
+        });
+        passed.reduce(f64::min).unwrap_or(0.0)
     }
 
     fn attach(&mut self, slot: u32) {
@@ -419,8 +434,19 @@ impl Fluid {
         }
     }
 
+    /// A flow has gone: resources that no other crosses are idle.
+    fn rest(&mut self, now: Nanos, path: Path) {
+        for each in self.routes[path.0 as usize].uses() {
+            let shared = &mut self.resources[each.resource.0 as usize];
+            if let Some(burst) = shared.burst.as_mut().filter(|_| shared.members.is_empty()) {
+                burst.rest(now);
+            }
+        }
+    }
+
     fn complete(&mut self, slot: u32, now: Nanos) -> Completion {
         self.free(slot, now);
+        self.rest(now, self.flow(slot).spec.path);
         let flow = self.flow(slot);
         let completion =
             Completion { flow: flow.id, tag: flow.spec.tag, bytes: flow.spec.bytes, parts: flow.parts };
@@ -431,6 +457,7 @@ impl Fluid {
 
 impl Network for Fluid {
     fn add(&mut self, spec: Resource) -> ResourceId {
+        let burst = (spec.burst > Nanos::ZERO).then(|| Burst::new(spec.burst));
         self.resources.push(Shared {
             spec,
             members: Vec::new(),
@@ -444,6 +471,7 @@ impl Network for Fluid {
             watched: 0,
             is_touched: false,
             component: 0,
+            burst,
         });
         ResourceId(self.resources.len() as u32 - 1)
     }
@@ -462,12 +490,13 @@ impl Network for Fluid {
         if self.flows.len() <= slot {
             self.flows.resize_with(slot + 1, || None);
         }
+        let passed = self.pass_at_once(now, &spec);
         self.flows[slot] = Some(Flow {
             id,
             spec,
             places: [0; Route::MAX],
             binding: Binding::New,
-            tag: spec.bytes as f64,
+            tag: spec.bytes as f64 - passed,
             cap_rate: 0.0,
             since: now,
             parts: Parts::default(),
@@ -496,6 +525,7 @@ impl Network for Fluid {
     fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress {
         let progress = self.progress(now, flow);
         self.free(flow.slot, now);
+        self.rest(now, self.flow(flow.slot).spec.path);
         self.flows[flow.slot as usize] = None;
         self.unsettled.retain(|&slot| slot != flow.slot);
         progress

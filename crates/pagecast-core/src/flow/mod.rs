@@ -5,6 +5,7 @@
 //! Source: weighted max-min fairness by progressive filling (Bertsekas and Gallager, *Data Networks*, 6.5.2).
 //! Left out: packets, requests and their order; a device is a rate (see `device` for what bends it).
 
+mod burst;
 #[cfg(test)]
 mod definition;
 pub mod fluid;
@@ -35,13 +36,15 @@ pub struct Resource {
     capacity_at: Vec<(u32, f64)>,
     /// No flow gets more than this, whatever is left.
     pub per_flow_max: Option<f64>,
+    /// After so long without a flow, and at first, what it moves in this time passes at once.
+    pub burst: Nanos,
 }
 
 impl Resource {
     /// A resource of one rate.
     #[must_use]
     pub fn constant(capacity: f64) -> Self {
-        Self { capacity_at: vec![(1, capacity)], per_flow_max: None }
+        Self { capacity_at: vec![(1, capacity)], per_flow_max: None, burst: Nanos::ZERO }
     }
 
     /// A resource whose rate depends on the number of flows on it.
@@ -52,7 +55,7 @@ impl Resource {
     pub fn varying(points: Vec<(u32, f64)>) -> Self {
         assert!(!points.is_empty(), "a resource has at least one capacity");
         assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0), "numbers of flows ascend");
-        Self { capacity_at: points, per_flow_max: None }
+        Self { capacity_at: points, per_flow_max: None, burst: Nanos::ZERO }
     }
 
     /// A resource that is as fast as the faster of two, at every number of flows that either names.

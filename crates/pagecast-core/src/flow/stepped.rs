@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::burst::Burst;
 use super::sharing::{self, Binding, Crossed, Member};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route};
 use crate::result::{Part, Parts};
@@ -16,6 +17,8 @@ const STEP: Nanos = Nanos(1_000_000);
 #[derive(Default)]
 pub struct Stepped {
     resources: Vec<Resource>,
+    /// Of each resource what passes at once, where anything does.
+    bursts: Vec<Option<Burst>>,
     routes: Vec<Route>,
     flows: BTreeMap<FlowId, Flow>,
     now: Nanos,
@@ -59,6 +62,29 @@ impl Stepped {
         }
     }
 
+    /// How many bytes of a new flow the narrowest of its resources lets pass at once.
+    fn pass_at_once(&mut self, now: Nanos, spec: &FlowSpec) -> f64 {
+        let Self { resources, bursts, routes, .. } = self;
+        let passed = routes[spec.path.0 as usize].uses().iter().filter_map(|each| {
+            let at = each.resource.0 as usize;
+            let rate = resources[at].capacity(1) / each.cost;
+            bursts[at].as_mut().map(|burst| burst.take(now, spec.bytes as f64, rate))
+        });
+        passed.reduce(f64::min).unwrap_or(0.0)
+    }
+
+    /// Resources that no flow crosses any more are idle.
+    fn rest(&mut self, now: Nanos) {
+        let Self { bursts, routes, flows, .. } = self;
+        for (at, burst) in bursts.iter_mut().enumerate() {
+            let crosses =
+                |flow: &Flow| routes[flow.route()].uses().iter().any(|u| u.resource.0 as usize == at);
+            if let Some(burst) = burst.as_mut().filter(|_| !flows.values().any(crosses)) {
+                burst.rest(now);
+            }
+        }
+    }
+
     /// Moves all flows on to `now` at the rates of the last fill.
     fn move_to(&mut self, now: Nanos) {
         let elapsed = now - self.now;
@@ -76,6 +102,7 @@ fn member<'a>(flow: &Flow, route: &'a Route) -> Member<'a> {
 
 impl Network for Stepped {
     fn add(&mut self, resource: Resource) -> ResourceId {
+        self.bursts.push((resource.burst > Nanos::ZERO).then(|| Burst::new(resource.burst)));
         self.resources.push(resource);
         ResourceId(self.resources.len() as u32 - 1)
     }
@@ -92,8 +119,8 @@ impl Network for Stepped {
     fn start(&mut self, now: Nanos, id: FlowId, spec: FlowSpec) {
         self.move_to(now);
         let part = self.routes[spec.path.0 as usize].uses()[0].part;
-        self.flows
-            .insert(id, Flow { spec, left: spec.bytes as f64, rate: 0.0, part, parts: Parts::default() });
+        let left = spec.bytes as f64 - self.pass_at_once(now, &spec);
+        self.flows.insert(id, Flow { spec, left, rate: 0.0, part, parts: Parts::default() });
     }
 
     fn set_cap(&mut self, now: Nanos, flow: FlowId, cap: Option<(f64, Part)>) {
@@ -107,6 +134,7 @@ impl Network for Stepped {
         self.move_to(now);
         let progress = self.progress(now, flow);
         self.flows.remove(&flow);
+        self.rest(now);
         progress
     }
 
@@ -134,6 +162,7 @@ impl Network for Stepped {
                 completed.push(Completion { flow: id, tag, bytes, parts: flow.parts });
             }
         }
+        self.rest(now);
     }
 
     fn progress(&self, now: Nanos, id: FlowId) -> Progress {

@@ -208,6 +208,7 @@ fn read_disk(name: &str, node: &Node, host: &Fields<'_>) -> Result<Disk, Scenari
             fields.get("nr_requests")?.unwrap_or(NR_REQUESTS),
             Bytes(u64::from(fields.get::<u32>("max_sectors_kb")?.unwrap_or(MAX_SECTORS_KB)) << 10),
         ),
+        burst: fields.get("burst")?.unwrap_or_default(),
         unevenness: fields.get("unevenness")?.unwrap_or(0.0),
     })
 }

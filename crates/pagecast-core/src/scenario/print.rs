@@ -112,6 +112,7 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
     }
     keys.push(("nr_requests", disk.queue.0.to_string()));
     keys.push(("max_sectors_kb", (disk.queue.1.0 >> 10).to_string()));
+    keys.push(("burst", time(disk.burst)));
     keys.push(("unevenness", disk.unevenness.to_string()));
     print_table(text, &format!("{table}.disk.{}", key(&disk.name)), &keys);
 }
@@ -274,6 +275,7 @@ write = "400 MB/s"
 sharing = "total"
 nr_requests = 16
 max_sectors_kb = 1280
+burst = "0 ns"
 unevenness = 0
 
 [host.client.mount."/data"]
@@ -321,6 +323,7 @@ write = "400 MB/s"
 sharing = "total"
 nr_requests = 16
 max_sectors_kb = 1280
+burst = "0 ns"
 unevenness = 0
 
 [host.server.mount."/export"]
@@ -364,9 +367,11 @@ latency = "20000 ns"
 
     prop_compose! {
         fn disks()(size in sizes(), read in rates(), write in rates(), sharing in sharings(), read_at in curves(),
-                   write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20), unevenness in 0.0..1.0) -> Disk {
+                   write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20), unevenness in 0.0..1.0,
+                   burst in 0_u64..1 << 40) -> Disk {
+            let burst = Nanos(burst);
             let queue = (queue.0, Bytes(queue.1 << 10));
-            Disk { name: "ssd".into(), size, read, write, sharing, read_at, write_at, queue, unevenness }
+            Disk { name: "ssd".into(), size, read, write, sharing, read_at, write_at, queue, burst, unevenness }
         }
     }
 

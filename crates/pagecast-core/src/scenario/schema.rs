@@ -287,6 +287,11 @@ pub static DISK: Schema = Schema {
         may("nr_requests", Kind::Whole(1, 1 << 30), "Requests on their way to it at most; default 16"),
         may("max_sectors_kb", Kind::Whole(4, 1 << 20), "KiB of one request; default 1280"),
         may(
+            "burst",
+            Kind::Time,
+            "A limiter lets pass at once, after idle time, what it moves in so long; default 0",
+        ),
+        may(
             "unevenness",
             Kind::Number(0.0, 1.0),
             "Coefficient of variation of the service of equal streams; default 0",

@@ -77,3 +77,24 @@ fn nothing_is_left_of_flows_that_have_ended() {
         assert_eq!((shared.counter, shared.level), (0.0, 0.0), "sums of floats begin anew");
     }
 }
+
+#[test]
+fn after_idle_time_a_limiter_lets_bytes_pass_at_once() {
+    let mut network = Fluid::default();
+    let limited = Resource { burst: Nanos(1_000_000_000), ..Resource::constant(10.0) };
+    let part = Part::DeviceWrite;
+    let resource = network.add(limited);
+    let path = network.add_path(Route::new(&[Use { resource, cost: 1.0, part }]));
+    let mut at = |seconds: f64, bytes: u64, number: u64| {
+        let now = Nanos((seconds * 1e9) as u64);
+        network.start(now, FlowId { number, slot: 0 }, FlowSpec::new(path, bytes, 0));
+        network.settle(now, &mut Vec::new());
+        let (_, end) = run(&mut network)[0];
+        end
+    };
+    assert_eq!(at(0.0, 30, 1), 2.0, "10 bytes at once, 20 in 2 s");
+    assert_eq!(at(2.5, 30, 2), 5.0, "half a second was idle");
+    assert_eq!(at(5.0, 30, 3), 8.0, "none was");
+    assert_eq!(at(9.0, 4, 4), 9.0, "all at once, and 6 bytes are left");
+    assert_eq!(at(9.0, 10, 5), 9.4);
+}
