@@ -166,6 +166,10 @@ pub struct Disk {
     pub write_at: Vec<(u32, BytesPerSecond)>,
     /// How many requests of how many bytes may be on their way to it: what is under writeback at most.
     pub queue: (u32, Bytes),
+    /// What is read ahead of a sequential reader at most.
+    pub read_ahead: Bytes,
+    /// What a read request takes before its bytes come.
+    pub latency: Nanos,
     /// Coefficient of variation of the weights with which equal streams are served; 0 is fair.
     pub unevenness: f64,
 }

@@ -6,6 +6,7 @@ mod errors;
 mod fsync_and_flush;
 mod groups;
 mod kernel_memory;
+mod kernel_readahead;
 mod kernel_reads;
 mod kernel_writes;
 mod nfs;

@@ -47,7 +47,7 @@ impl Policy for NoCache {
             | Call::Preload { .. }
             | Call::Fsync { .. }
             | Call::Truncate { .. }
-            | Call::DontNeed { .. }
+            | Call::Advise { .. }
             | Call::DropCaches => {}
         }
         out.done(request.operation, Outcome::default());

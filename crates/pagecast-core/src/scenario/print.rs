@@ -108,6 +108,8 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
     }
     keys.push(("nr_requests", disk.queue.0.to_string()));
     keys.push(("max_sectors_kb", (disk.queue.1.0 >> 10).to_string()));
+    keys.push(("read_ahead_kb", (disk.read_ahead.0 >> 10).to_string()));
+    keys.push(("latency", time(disk.latency)));
     keys.push(("unevenness", disk.unevenness.to_string()));
     print_table(text, &format!("{table}.disk.{}", key(&disk.name)), &keys);
 }
@@ -270,6 +272,8 @@ write = "400 MB/s"
 sharing = "total"
 nr_requests = 16
 max_sectors_kb = 1280
+read_ahead_kb = 128
+latency = "0 ns"
 unevenness = 0
 
 [host.client.mount."/data"]
@@ -317,6 +321,8 @@ write = "400 MB/s"
 sharing = "total"
 nr_requests = 16
 max_sectors_kb = 1280
+read_ahead_kb = 128
+latency = "0 ns"
 unevenness = 0
 
 [host.server.mount."/export"]
@@ -360,9 +366,10 @@ latency = "20000 ns"
 
     prop_compose! {
         fn disks()(size in sizes(), read in rates(), write in rates(), sharing in sharings(), read_at in curves(),
-                   write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20), unevenness in 0.0..1.0) -> Disk {
+                   write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20),
+                   read_ahead in 0_u64..1 << 20, latency in 0_u64..1 << 40, unevenness in 0.0..1.0) -> Disk {
             let queue = (queue.0, Bytes(queue.1 << 10));
-            Disk { name: "ssd".into(), size, read, write, sharing, read_at, write_at, queue, unevenness }
+            Disk { name: "ssd".into(), size, read, write, sharing, read_at, write_at, queue, read_ahead: Bytes(read_ahead << 10), latency: Nanos(latency), unevenness }
         }
     }
 

@@ -265,6 +265,8 @@ pub static DISK: Schema = Schema {
         may("write_at", Kind::Rates, "Total rate at so many concurrent writes"),
         may("nr_requests", Kind::Whole(1, 1 << 30), "Requests on their way to it at most; default 16"),
         may("max_sectors_kb", Kind::Whole(4, 1 << 20), "KiB of one request; default 1280"),
+        may("read_ahead_kb", Kind::Whole(0, 1 << 20), "KiB read ahead at most; default 128"),
+        may("latency", Kind::Time, "Of a read request, before its bytes come; default \"0 s\""),
         may(
             "unevenness",
             Kind::Number(0.0, 1.0),
@@ -371,6 +373,8 @@ pub static OPERATIONS: [Schema; 17] = [
         keys: &[
             must("fadvise", Kind::Path, "Tells the kernel how the file is used"),
             must("advice", Kind::Word(&Advice::NAMES), "What is said"),
+            may("offset", Kind::SizeOrZero, "First byte; default \"0 B\""),
+            may("size", Kind::Size, "Of how much; default up to the end of the file"),
         ],
     },
     Schema { name: "compute", keys: &[must("compute", Kind::Time, "Works on one core")] },

@@ -105,6 +105,11 @@ impl DirtyPages {
         self.inodes.get(&file).map_or(0, |inode| inode.dirty.total())
     }
 
+    /// How many bytes of a part of a file are dirty.
+    pub(super) fn reclaimable_within(&self, file: FileId, start: u64, end: u64) -> u64 {
+        self.inodes.get(&file).map_or(0, |inode| inode.dirty.overlap(start, end))
+    }
+
     /// When the file's inode became dirty, if it is.
     pub(super) fn dirtied_when(&self, file: FileId) -> Option<Nanos> {
         self.inodes.get(&file).filter(|inode| inode.dirty.total() > 0).map(|inode| inode.dirtied_when)

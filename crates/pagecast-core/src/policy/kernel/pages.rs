@@ -243,19 +243,24 @@ impl Pages {
         self.dirty.cancel(file, start, end);
     }
 
-    /// Clean bytes of a file, or of all, leave.
-    pub(super) fn drop_clean(&mut self, file: Option<FileId>) {
-        let files = file.map_or_else(|| self.lists.files().collect(), |file| vec![file]);
+    /// All clean bytes leave.
+    pub(super) fn drop_clean(&mut self) {
+        let files: Vec<FileId> = self.lists.files().collect();
         for file in files {
-            let mut at = 0;
-            while at < u64::MAX {
-                let (state, to) = self.dirty.run(file, at, u64::MAX);
-                match state {
-                    PageState::Clean => self.lists.remove(file, at, to, &mut |_, _| {}),
-                    PageState::Dirty | PageState::Writeback => self.lists.deactivate(file, at, to),
-                }
-                at = to;
+            self.drop_clean_within(file, 0, u64::MAX);
+        }
+    }
+
+    /// Clean bytes of a part of a file leave.
+    pub(super) fn drop_clean_within(&mut self, file: FileId, start: u64, end: u64) {
+        let mut at = start;
+        while at < end {
+            let (state, to) = self.dirty.run(file, at, end);
+            match state {
+                PageState::Clean => self.lists.remove(file, at, to, &mut |_, _| {}),
+                PageState::Dirty | PageState::Writeback => self.lists.deactivate(file, at, to),
             }
+            at = to;
         }
     }
 
