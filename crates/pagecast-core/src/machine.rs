@@ -68,6 +68,8 @@ pub struct CopyCost {
     pub page_lookup: Nanos,
     /// The first touch of 4 KiB of new anonymous memory.
     pub fault: Nanos,
+    /// The first touch of a huge page of 2 MiB of it, while there are free ones; if none, it comes in 4 KiB at any time.
+    pub fault_huge: Option<Nanos>,
     /// Taking 4 KiB out of the page cache when their file is cut or removed.
     pub page_remove: Nanos,
     /// What 4 KiB cost more that are copied from or to the memory of another node.

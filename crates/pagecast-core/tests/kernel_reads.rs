@@ -124,6 +124,32 @@ fn the_first_touch_of_anonymous_memory_costs_a_fault() {
     assert_eq!(longer(pages(&[READ, READ]), "fault=1 us", 1), 0.0, "a buffer that was used before");
 }
 
+/// Seconds of the first touch of so much memory at 10 us for 4 KiB and, if there are any, so much for a huge page.
+fn touch(size: &str, huge: &str) -> f64 {
+    let case = linux().set("machine.memory.cost.fault=10 us").process("p", &[&format!("alloc = '{size}'")]);
+    let case =
+        if huge.is_empty() { case } else { case.set(&format!("machine.memory.cost.fault_huge={huge}")) };
+    case.run("kernel").seconds("p", 0)
+}
+
+#[test]
+fn a_huge_page_is_touched_once() {
+    // 409.6 MB are 100,000 pages or 195.3 huge ones.
+    assert!(near(touch(PAGES, ""), 1.0, 1e-6));
+    assert!(near(touch(PAGES, "512 us"), 0.1, 1e-6));
+    let fresh = "read = '/data/f', buffer = 'fresh'";
+    let more = longer(pages(&[READ, fresh]), "fault_huge=512 us", 1);
+    assert!(near(more, 0.1, 1e-6), "{more}");
+}
+
+#[test]
+fn there_are_no_huge_pages_where_reclaim_keeps_memory_free() {
+    // The high mark: 67,584 KiB and twice a quarter of that. What is taken below it comes in pages of 4 KiB.
+    let above_high = 10_126.6e6 - 1.5 * 67_584.0 * 1024.0;
+    let expected = above_high / 4.096e9 + (10_050e6 - above_high) / 0.4096e9;
+    assert!(near(touch("10050 MB", "512 us"), expected, 0.005), "{} {expected}", touch("10050 MB", "512 us"));
+}
+
 #[test]
 fn getting_pages_is_a_part_of_its_own() {
     let run = pages(&[WRITE_PAGES])().set("machine.memory.cost.page_insert=1 us").run("kernel");

@@ -123,6 +123,7 @@ fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
         page_insert: time("page_insert")?,
         page_lookup: time("page_lookup")?,
         fault: time("fault")?,
+        fault_huge: fields.get("fault_huge")?,
         page_remove: time("page_remove")?,
         page_remote: time("page_remote")?,
         copy_read: fields.get("copy_read")?,

@@ -81,6 +81,12 @@ impl Pages {
         (0..self.nodes()).map(|node| self.free_of(node).saturating_sub(self.memory.nodes[node].low)).sum()
     }
 
+    /// What a node has free above its high mark. What is not known yet where it is has come from there.
+    pub(super) fn above_high(&self, node: usize) -> u64 {
+        let pending = self.ahead_cached + self.ahead_anonymous;
+        self.free_of(node).saturating_sub(self.memory.nodes[node].high + pending)
+    }
+
     /// Whether so much is pending that it matters where it is: while memory is short, a quarter of what kswapd frees in one go.
     pub(super) fn is_far_ahead(&self) -> bool {
         let pending = self.ahead_cached + self.ahead_anonymous;

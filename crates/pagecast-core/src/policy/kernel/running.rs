@@ -193,7 +193,15 @@ impl Kernel {
         }
         let flusher_writes = task.file.as_ref().is_some_and(|file| self.flusher_writes(file.device));
         let far = if self.pages.nodes() > 1 { self.far_copies(task, operation) } else { 0.0 };
-        self.host.memory.cost.per_byte(task.run, task.piece, task.is_fresh(), far, flusher_writes)
+        let cost = &self.host.memory.cost;
+        let fault = if task.takes_anonymous() { cost.first_touch(self.has_huge(operation)) } else { 0.0 };
+        cost.per_byte(task.run, task.piece, fault, far, flusher_writes)
+    }
+
+    /// Whether new memory of a thread comes in huge pages: its node has free blocks.
+    fn has_huge(&self, operation: OperationId) -> bool {
+        let cost = &self.host.memory.cost;
+        cost.fault_huge.is_some() && self.pages.above_high(self.placement.node(operation)) > 0
     }
 
     /// How many of the two ends of a copy are on another node than its thread.
