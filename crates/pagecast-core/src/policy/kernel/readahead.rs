@@ -246,9 +246,17 @@ pub(super) struct Reading {
     pub seconds: f64,
     /// The part of it that the thread copies, while it is not the device that the thread waits for.
     pub copying: f64,
-    /// Up to this page more is on its way when it ends, and for how long.
+    /// Up to this page more is on its way when it ends, for how long, and how many of these pages have been transferred.
     pub ahead: u64,
     pub ahead_seconds: f64,
+    pub ahead_done: u64,
+}
+
+impl Reading {
+    /// Nothing more is on its way.
+    fn alone(end: u64, seconds: f64, copying: f64) -> Self {
+        Self { end, seconds, copying, ahead: end, ahead_seconds: 0.0, ahead_done: 0 }
+    }
 }
 
 /// An open file that is read.
@@ -300,7 +308,7 @@ impl Stream {
             alone += pages;
             if page >= last {
                 let copying = alone as f64 * pace.copy;
-                return Reading { end: page, seconds: pipe.now, copying, ahead: page, ahead_seconds: 0.0 };
+                return Reading::alone(page, pipe.now, copying);
             }
         };
         self.stream(span, limits, pipe, (window, flight), alone)
@@ -356,16 +364,14 @@ impl Stream {
             pipe.submit(submitted, window.size);
         }
         self.window = window;
+        let ahead_seconds = (pipe.arrived - seconds).max(0.0);
+        let ahead_left = (ahead_seconds / pipe.pace.transfer).ceil();
         let is_copy_bound = pipe.pace.copy > pipe.pace.transfer;
         let copied = if is_copy_bound { last - first } else { alone };
         let copying = (copied as f64 * pipe.pace.copy).min(seconds);
-        Reading {
-            end,
-            seconds,
-            copying,
-            ahead: window.end(),
-            ahead_seconds: (pipe.arrived - seconds).max(0.0),
-        }
+        let ahead = window.end();
+        let ahead_done = (ahead - end).saturating_sub(ahead_left as u64);
+        Reading { end, seconds, copying, ahead, ahead_seconds, ahead_done }
     }
 }
 
@@ -379,7 +385,7 @@ fn read_exactly(span: &Span, limits: Limits, pace: Pace) -> Reading {
     let waits = (calls * of_call.div_ceil(part)).min(pages);
     let copying = pages as f64 * pace.copy;
     let seconds = waits as f64 * pace.latency + pages as f64 * pace.transfer + copying;
-    Reading { end: last, seconds, copying, ahead: last, ahead_seconds: 0.0 }
+    Reading::alone(last, seconds, copying)
 }
 
 #[cfg(test)]

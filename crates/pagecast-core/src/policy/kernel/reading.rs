@@ -6,10 +6,10 @@
 
 use super::cost::{PerByte, Run};
 use super::readahead::{Limits, Mode, Pace, Reading, Span, Stream};
-use super::tasks::{Kind, Task};
+use super::tasks::{Kind, Task, Transfer};
 use super::{Kernel, NOBODY, PAGE};
 use crate::policy::{Actions, Call, FileId, FileView, OperationId, Request};
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 use crate::workload::Advice;
 
 /// Operations that read ahead have this bit. Processes have lower numbers, transfers to other hosts higher ones.
@@ -30,8 +30,16 @@ pub(super) struct RunShape {
     /// Seconds that the run takes at least, because of latency; and how many of these are the thread's.
     pub least: f64,
     pub copying: f64,
-    /// Up to here more is on its way when it ends, for so many seconds.
-    ahead: Option<(u64, f64)>,
+    ahead: Option<Ahead>,
+}
+
+/// What is on its way behind a run: up to this byte, how many of its bytes have been transferred, and when it is there on a
+/// device that nobody else uses.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    end: u64,
+    done: u64,
+    due: Nanos,
 }
 
 impl RunShape {
@@ -105,11 +113,17 @@ impl Kernel {
         let task = &self.tasks[&operation];
         let plain = RunShape::plain(end - task.position);
         match task.run {
-            Run::Miss if task.reads_ahead() => RunShape { copied: 0, least: task.shape.least, ..plain },
+            Run::Miss if task.reads_ahead() => RunShape { copied: 0, bytes: plain.bytes, ..task.shape },
             Run::Miss => self.shape_miss(operation, end),
-            Run::Hit | Run::Follow => {
+            Run::Hit => {
                 let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
                 RunShape { toll: pages as f64 * self.host.memory.cost.page_insert.as_seconds(), ..plain }
+            }
+            Run::Follow => {
+                // It looks at the page that it waits for.
+                let next = task.position + 1;
+                self.pass_mark(operation, next, out);
+                plain
             }
             _ => plain,
         }
@@ -144,14 +158,16 @@ impl Kernel {
         let (_, end) = self.pages.lists.run(file.id, span.start, most);
         let is_timed = pace.latency > 0.0;
         let ahead = (reading.ahead * PAGE).min(file.size.0);
-        let seconds = if is_timed { reading.ahead_seconds } else { 0.0 };
+        let seconds = if is_timed { reading.seconds + reading.ahead_seconds } else { 0.0 };
+        let due = self.synced + Nanos::from_seconds(seconds);
+        let done = if is_timed { reading.ahead_done * PAGE } else { 0 };
         RunShape {
             bytes: end - span.start,
             copied: span.end - span.start,
             toll: 0.0,
             least: if is_timed { reading.seconds } else { 0.0 },
             copying: if is_timed { reading.copying } else { 0.0 },
-            ahead: (ahead > end).then_some((ahead, seconds)),
+            ahead: (ahead > end).then_some(Ahead { end: ahead, done, due }),
         }
     }
 
@@ -191,19 +207,28 @@ impl Kernel {
         // Pages that are there get no mark: the stream has ended.
         let window = if missing > 0 { next } else { Default::default() };
         self.streams.insert(key, Stream { window, ..stream });
-        self.read_ahead(operation, &file, (start, to), least, out);
+        self.read_ahead(operation, &file, (start, to), 0, least, out);
         missing
     }
 
-    /// Reads pages that nobody waits for yet, in `least` seconds at least.
+    /// Reads pages that nobody waits for yet, of which `done` bytes have been transferred: they are there in `least` seconds
+    /// at the earliest. Behind pages that the same thread has on their way, request by request.
     pub(super) fn read_ahead(
         &mut self,
         thread: OperationId,
         file: &FileView,
         (start, end): (u64, u64),
+        done: u64,
         least: f64,
         out: &mut Actions,
     ) {
+        let now = self.synced;
+        let due = now + Nanos::from_seconds(least);
+        if let Some(before) = self.ahead_of(thread, file.id, start) {
+            before.shape.ahead = Some(Ahead { end, done: 0, due });
+            return;
+        }
+        let from = start + done;
         let start = self.first_unread(file.id, start, end);
         let (_, end) = self.pages.lists.run(file.id, start, end);
         if start >= end {
@@ -211,20 +236,34 @@ impl Kernel {
         }
         self.ahead_number = self.ahead_number % (AHEAD - 1) + 1;
         let operation = OperationId(AHEAD | self.ahead_number);
-        let kind = Kind::ReadAhead { thread };
-        let bytes = Bytes(end - start);
-        let task = Task::new(kind, Some(*file), (start, bytes, bytes), self.synced);
-        let shape = RunShape { least, ..RunShape::default() };
-        self.tasks.insert(operation, Task { shape, ..task });
-        self.next_run(self.synced, operation, out);
+        let to = end.min(start + self.limits_of(file).request * PAGE);
+        let from = from.clamp(start, to - 1);
+        let ahead = (to < end).then_some(Ahead { end, done: 0, due });
+        let rest = (end - to) as f64 / PAGE as f64 * self.pace_of(file, 0.0).transfer;
+        let least = if least > 0.0 { (least - rest).max(0.0) } else { 0.0 };
+        let shape = RunShape { least, ahead, ..RunShape::default() };
+        let bytes = Bytes(to - from);
+        let task = Task::new(Kind::ReadAhead { thread }, Some(*file), (from, bytes, bytes), now);
+        self.tasks.insert(operation, Task { shape, origin: start, ..task });
+        self.next_run(now, operation, out);
+    }
+
+    /// Read-ahead of a thread that is under way and will have come to this byte.
+    fn ahead_of(&mut self, thread: OperationId, file: FileId, at: u64) -> Option<&mut Task> {
+        let of_read_ahead = self.tasks.range_mut(OperationId(AHEAD)..OperationId(AHEAD << 1));
+        let mut under_way = of_read_ahead.map(|(_, task)| task).filter(|task| task.transfer.is_some());
+        under_way.find(|task| {
+            task.kind == Kind::ReadAhead { thread } && task.file().id == file && task.reads_until() == at
+        })
     }
 
     /// The run of a task has ended: what was on its way then comes by itself.
-    pub(super) fn leave_ahead(&mut self, operation: OperationId, out: &mut Actions) {
+    pub(super) fn leave_ahead(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = self.tasks.get_mut(&operation).expect("a run that ends has a task");
-        let Some((end, seconds)) = task.shape.ahead.take() else { return };
-        let (start, file) = (task.position, *task.file());
-        self.read_ahead(operation, &file, (start, end), seconds, out);
+        let Some(ahead) = task.shape.ahead.take() else { return };
+        let (start, file, thread) = (task.position, *task.file(), task.thread(operation));
+        let least = (ahead.due.max(now) - now).as_seconds();
+        self.read_ahead(thread, &file, (start, ahead.end), ahead.done, least, out);
     }
 
     /// `mm/fadvise.c: POSIX_FADV_DONTNEED`: dirty pages are submitted, whole clean pages leave.
@@ -289,7 +328,7 @@ impl Kernel {
                 let pace = self.pace_of(file, 0.0);
                 let pages = end.saturating_sub(start).div_ceil(PAGE) as f64;
                 let least = if pace.latency > 0.0 { pace.latency + pages * pace.transfer } else { 0.0 };
-                self.read_ahead(thread, file, (start, end), least, out);
+                self.read_ahead(thread, file, (start, end), 0, least, out);
             }
             Advice::DontNeed => self.dont_need(file, range),
             Advice::NoReuse => {}
@@ -298,9 +337,16 @@ impl Kernel {
 }
 
 impl Task {
-    /// The byte up to which the run of a task that reads will have come.
+    /// The first byte of what a task reads just now.
+    pub(super) fn reads_from(&self) -> u64 {
+        if self.reads_ahead() { self.origin } else { self.position }
+    }
+
+    /// The byte up to which a task that reads will have come.
     pub(super) fn reads_until(&self) -> u64 {
-        self.position + self.pending + self.transfer.as_ref().map_or(0, super::tasks::Transfer::left)
+        let of_run = self.position + self.pending + self.transfer.as_ref().map_or(0, Transfer::left);
+        let behind = self.shape.ahead.filter(|_| self.reads_ahead());
+        behind.map_or(of_run, |ahead| ahead.end)
     }
 
     /// Of so many bytes that have moved next, those that the task has asked for.
@@ -310,6 +356,11 @@ impl Task {
 
     pub(super) fn reads_ahead(&self) -> bool {
         matches!(self.kind, Kind::ReadAhead { .. })
+    }
+
+    /// Whether its pages are on their way: those of a request arrive together.
+    pub(super) fn is_in_flight(&self) -> bool {
+        self.reads_ahead() && self.transfer.is_some()
     }
 
     /// Whose node its pages come from.

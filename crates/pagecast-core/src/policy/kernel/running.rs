@@ -131,7 +131,7 @@ impl Kernel {
     /// Who is reading these bytes from the device right now: pages under way are locked, and read once.
     pub(super) fn reader_of(&self, file: FileId, at: u64) -> Option<&Task> {
         let reads = |task: &&Task| {
-            let is_under_way = (task.position..task.reads_until()).contains(&at);
+            let is_under_way = (task.reads_from()..task.reads_until()).contains(&at);
             task.run == Run::Miss && task.file().id == file && is_under_way
         };
         self.tasks.values().find(reads)
@@ -239,6 +239,9 @@ impl Kernel {
 
     fn settle_task(&mut self, now: Nanos, operation: OperationId) {
         let task = self.tasks.get_mut(&operation).expect("it is there");
+        if task.is_in_flight() {
+            return;
+        }
         let bytes = std::mem::take(&mut task.pending);
         if bytes == 0 {
             return;
@@ -259,8 +262,8 @@ impl Kernel {
     /// Bytes of a task have moved: pages change.
     fn apply(&mut self, now: Nanos, operation: OperationId, bytes: u64) {
         let task = self.tasks.get_mut(&operation).expect("only tasks under way move bytes");
-        let start = task.position;
-        let end = start + bytes;
+        let start = task.reads_from();
+        let end = task.position + bytes;
         let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };
         task.position = end;
         let (run, file, takes_anonymous) = (task.run, task.file, task.takes_anonymous());
@@ -312,7 +315,7 @@ impl Kernel {
         self.wake_flushers(now);
         let task = self.tasks.get_mut(&operation).expect("it is there");
         task.charge(done.parts, &cost);
-        self.leave_ahead(operation, out);
+        self.leave_ahead(now, operation, out);
         self.next_run(now, operation, out);
     }
 }
