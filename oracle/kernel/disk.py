@@ -1,7 +1,7 @@
 """A disk of a host: it serves units one after the other.
 
 What it models: writes wait in one queue of limited length, and whoever submits waits for room; each process
-that reads has a queue of its own, of requests whose units arrive together, no sooner than their latency allows.
+that reads has a queue of its own, of requests whose units arrive together, no sooner than latency allows.
 The first of each queue is a flow on the disk, so reads and writes share it as the machine says.
 Source: block/blk-mq.c, block/blk-mq-tag.c (nr_requests limits what is in flight).
 Leaves out: requests of writes, merging, seeks, schedulers, wbt.
@@ -15,7 +15,6 @@ from ..flows import Flow
 from ..machine import Machine
 from .lists import Unit
 from .settings import PAGE, Options
-
 
 Request = list[tuple[Unit, int]]
 """Units, and how many pages of each."""

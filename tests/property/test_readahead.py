@@ -83,7 +83,8 @@ def test_read_ahead_agrees_with_windows_one_by_one(
         read_latency_s=latency_s,
     )
     text = to_toml(scenario)
-    sets = [f"machine.disk.d.latency={latency_s * 1e9:.0f} ns", f"machine.disk.d.read_ahead_kb={read_ahead_kb}"]
+    latency, read_ahead = f"latency={latency_s * 1e9:.0f} ns", f"read_ahead_kb={read_ahead_kb}"
+    sets = [f"machine.disk.d.{key}" for key in (latency, read_ahead)]
     note(f"# {sets}\n{text}")
     ours = pagecast.simulate(pagecast.Scenario.from_toml(text, set=sets), model="kernel")
 

@@ -7,6 +7,7 @@
 //! reader of the file meets, streams that share an open file.
 
 use super::PAGE;
+use crate::units::Nanos;
 
 /// How an open file is read: what `posix_fadvise` has said of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -226,15 +227,6 @@ impl Pipe {
     fn reached(&self, flight: Flight, pages: u64) -> f64 {
         if pages == 0 { self.now } else { self.copied(flight, pages) }
     }
-
-    /// The time of a window in a stream that has lasted: the thread's, the device's, or half of both and the latency,
-    /// as two windows are on their way.
-    fn period(&self, size: u64) -> f64 {
-        let Pace { latency, transfer, copy } = self.pace;
-        let [copies, transfers] = [copy, transfer].map(|each| each * size as f64);
-        let in_turn = size.min(self.request) as f64 * copy + latency + transfers;
-        copies.max(transfers).max(in_turn / 2.0)
-    }
 }
 
 /// What reading a span comes to.
@@ -266,6 +258,8 @@ pub(super) struct Stream {
     pub window: Window,
     /// The page at which the last read ended: `prev_pos`.
     pub previous: Option<u64>,
+    /// When the reader has passed the mark of a window whose next one it will read to its end.
+    pub passed: Option<Nanos>,
 }
 
 impl Stream {
@@ -275,15 +269,17 @@ impl Stream {
         Limits { read_ahead: factor * limits.read_ahead, ..limits }
     }
 
-    /// Reads a span of missing pages.
+    /// Reads a span of missing pages at a time.
     pub(super) fn read(
         &mut self,
+        now: Nanos,
         span: &Span,
         limits: Limits,
         pace: Pace,
         cached_before: impl Fn(u64, u64) -> u64,
     ) -> Reading {
         let limits = self.limits(limits);
+        let since = self.passed.take().map(|passed| (now - passed.min(now)).as_seconds());
         if self.mode == Mode::Random || limits.read_ahead == 0 {
             return read_exactly(span, limits, pace);
         }
@@ -291,8 +287,8 @@ impl Stream {
         let mut pipe = Pipe { pace, request: limits.request.max(1), now: 0.0, arrived: 0.0 };
         let (mut page, mut alone) = (first, 0);
         let (window, flight) = loop {
-            if self.window.size > 0 && page == self.window.end() {
-                break self.go_on(span, limits, &mut pipe);
+            if let Some(since) = since.filter(|_| page == self.window.end()) {
+                break self.go_on(span, limits, since, &mut pipe);
             }
             let call_start = span.call_start((page * PAGE).max(span.start));
             let previous = if call_start > span.origin { Some(call_start / PAGE) } else { self.previous };
@@ -314,11 +310,11 @@ impl Stream {
         self.stream(span, limits, pipe, (window, flight), alone)
     }
 
-    /// The window that was submitted when the reader came to the mark of the last one, a window ago.
-    fn go_on(&self, span: &Span, limits: Limits, pipe: &mut Pipe) -> (Window, Flight) {
+    /// The window that was submitted when the reader came to the mark of the last one, so many seconds ago.
+    fn go_on(&self, span: &Span, limits: Limits, since: f64, pipe: &mut Pipe) -> (Window, Flight) {
         let next = self.window.next(span.asked(self.window.mark()), limits);
         pipe.arrived = -(next.size.min(pipe.request) as f64) * pipe.pace.copy;
-        let flight = pipe.submit(-pipe.period(next.size), next.size);
+        let flight = pipe.submit(-since, next.size);
         (next, flight)
     }
 

@@ -140,12 +140,13 @@ impl Kernel {
         let pace = self.pace_of(&file, self.cost(task, operation).seconds);
         let limits = self.limits_of(&file);
         let mut stream = self.streams.get(&key).copied().unwrap_or_default();
-        let mut reading =
-            stream.read(&span, limits, pace, |page, most| self.cached_before(file.id, page, most));
+        let mut reading = stream
+            .read(self.synced, &span, limits, pace, |page, most| self.cached_before(file.id, page, most));
         if key.0 == NOBODY {
             // The next chunk is asked for while this one is on the link.
             let last = end.div_ceil(PAGE);
             stream.window = stream.window.ending_at(last);
+            stream.passed = Some(self.synced);
             (reading.end, reading.ahead) = (last, last);
         }
         self.streams.insert(key, stream);
@@ -198,6 +199,10 @@ impl Kernel {
         let next = window.next(span.asked(window.mark()), stream.limits(self.limits_of(&file)));
         // A window that the task reads to its end is part of its own run.
         if next.end() * PAGE <= task_end {
+            let before = window.mark() * PAGE - task.position.min(window.mark() * PAGE);
+            let seconds = before as f64 * self.cost(task, operation).seconds;
+            let passed = stream.passed.or(Some(self.synced + Nanos::from_seconds(seconds)));
+            self.streams.insert(key, Stream { passed, ..stream });
             return 0;
         }
         let pace = self.pace_of(&file, 0.0);
@@ -206,7 +211,7 @@ impl Kernel {
         let missing = to.saturating_sub(start) - self.pages.lists.cached_within(file.id, start, to);
         // Pages that are there get no mark: the stream has ended.
         let window = if missing > 0 { next } else { Default::default() };
-        self.streams.insert(key, Stream { window, ..stream });
+        self.streams.insert(key, Stream { window, passed: None, ..stream });
         self.read_ahead(operation, &file, (start, to), 0, least, out);
         missing
     }

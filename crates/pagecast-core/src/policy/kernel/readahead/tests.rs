@@ -76,7 +76,7 @@ fn a_miss_where_the_last_call_ended_or_one_page_on_goes_on() {
 }
 
 fn read(stream: &mut Stream, span: Span) -> Reading {
-    stream.read(&span, LIMITS, PACE, |_, _| 0)
+    stream.read(Nanos::ZERO, &span, LIMITS, PACE, |_, _| 0)
 }
 
 #[test]
@@ -113,7 +113,8 @@ fn a_ramp_is_the_sum_of_its_waits() {
 
 /// Milliseconds of each window of 32 pages in the long run.
 fn period(pace: Pace) -> f64 {
-    let seconds = |pages| Stream::default().read(&span(pages, 1), LIMITS, pace, |_, _| 0).seconds;
+    let seconds =
+        |pages| Stream::default().read(Nanos::ZERO, &span(pages, 1), LIMITS, pace, |_, _| 0).seconds;
     (seconds(3_200_060) - seconds(60)) / 100.0
 }
 
@@ -132,16 +133,19 @@ fn a_long_stream_is_as_slow_as_its_slowest_part() {
 fn a_stream_in_parts_takes_as_long_as_in_one() {
     let far = Pace { latency: 10e-3, ..PACE };
     for pace in [PACE, far] {
-        let whole = Stream::default().read(&span(60 + 96 * 32, 1), LIMITS, pace, |_, _| 0).seconds;
+        let whole =
+            Stream::default().read(Nanos::ZERO, &span(60 + 96 * 32, 1), LIMITS, pace, |_, _| 0).seconds;
         let mut stream = Stream::default();
-        let mut reading = stream.read(&span(60, 1), LIMITS, pace, |_, _| 0);
+        let mut reading = stream.read(Nanos::ZERO, &span(60, 1), LIMITS, pace, |_, _| 0);
         let mut parts = reading.seconds;
         for _ in 0..32 {
             // What was on its way is waited for and copied, and two windows more are read.
-            parts += reading.ahead_seconds + 32.0 * pace.copy;
+            let since = reading.ahead_seconds + 32.0 * pace.copy;
+            parts += since;
+            stream.passed = Some(Nanos::ZERO);
             let start = stream.window.end() * PAGE;
             let part = Span { start, end: start + 64 * PAGE, last: start + 64 * PAGE, ..span(0, 1) };
-            reading = stream.read(&part, LIMITS, pace, |_, _| 0);
+            reading = stream.read(Nanos::from_seconds(since), &part, LIMITS, pace, |_, _| 0);
             parts += reading.seconds;
         }
         assert!((whole - parts).abs() < 0.01 * whole, "{whole} {parts}");
@@ -182,6 +186,6 @@ fn sequential_advice_doubles_the_windows() {
 #[test]
 fn without_read_ahead_pages_come_one_by_one() {
     let limits = Limits { read_ahead: 0, ..LIMITS };
-    let reading = Stream::default().read(&span(10, 10), limits, PACE, |_, _| 0);
+    let reading = Stream::default().read(Nanos::ZERO, &span(10, 10), limits, PACE, |_, _| 0);
     assert!((reading.seconds - 10.0 * 1.11e-3).abs() < 1e-12, "{reading:?}");
 }
