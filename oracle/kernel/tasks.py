@@ -161,7 +161,7 @@ class Tasks:
         while True:
             unit, inserted = file.units.get(piece.index), 0
             if unit is None or (unit.pages < end and unit.arrived is None):
-                page, last_page = piece.start // PAGE, (stream.last_end - 1) // PAGE
+                page, last_page = piece.start // PAGE, (stream.last_call_end - 1) // PAGE
                 if unit is not None:
                     page = max(page, piece.index * self.unit_pages + unit.pages)
                 before = self._cached_before(file, page, most)
@@ -190,6 +190,8 @@ class Tasks:
         yield from self._copy(piece.end - piece.start, False, file.wb, seconds)
         unit.users -= 1
         stream.last_end = piece.end
+        if piece.end == call.end or (piece.end - call.offset) % (call.call_bytes or call.size) == 0:
+            stream.last_call_end = piece.end
 
     def _cached_before(self, file: File, page: int, most: int) -> int:
         """How many pages just before this one are cached, up to `most`."""
