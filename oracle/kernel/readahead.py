@@ -36,7 +36,7 @@ class Window:
 
 @dataclass
 class Stream:
-    """An open file that is read: its last window, and where it was read last and the last call ended (bytes)."""
+    """An open file that is read: its last window, where it was read last and where a call ended (bytes)."""
 
     size: int = 0
     end: int = 0  # page after the last window

@@ -70,7 +70,8 @@ def test_a_write_starts_at_0_unless_it_appends():
         (lambda: pc.read("/f", buffer="new"), 'buffer="new" is not known; choose one of reused, fresh'),
         (
             lambda: pc.fadvise("/f", advice="please"),
-            'advice="please" is not known; choose one of dontneed, willneed, sequential, random, normal',
+            'advice="please" is not known; '
+            "choose one of dontneed, willneed, sequential, random, normal, noreuse",
         ),
     ],
 )
