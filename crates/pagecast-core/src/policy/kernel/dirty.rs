@@ -105,6 +105,11 @@ impl DirtyPages {
         self.inodes.get(&file).map_or(0, |inode| inode.dirty.total())
     }
 
+    /// How many bytes of a part of a file are dirty.
+    pub(super) fn reclaimable_within(&self, file: FileId, start: u64, end: u64) -> u64 {
+        self.inodes.get(&file).map_or(0, |inode| inode.dirty.overlap(start, end))
+    }
+
     /// When the file's inode became dirty, if it is.
     pub(super) fn dirtied_when(&self, file: FileId) -> Option<Nanos> {
         self.inodes.get(&file).filter(|inode| inode.dirty.total() > 0).map(|inode| inode.dirtied_when)
@@ -182,11 +187,6 @@ impl DirtyPages {
         device.reclaimable += new;
         device.dirtied += new;
         was_clean && new > 0
-    }
-
-    /// How many bytes of `start..end` of a file are dirty.
-    pub(super) fn reclaimable_within(&self, file: FileId, start: u64, end: u64) -> u64 {
-        self.inodes.get(&file).map_or(0, |inode| inode.dirty.overlap(start, end))
     }
 
     /// The files of a device that have dirty pages, or pages under writeback, in the order in which they became dirty.

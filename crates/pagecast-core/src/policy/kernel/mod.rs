@@ -4,8 +4,7 @@
 //! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
 //! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
-//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, memory cgroups,
-//! read-ahead as such (a miss is one flow over device and memory).
+//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, memory cgroups.
 
 mod control;
 mod cost;
@@ -18,6 +17,8 @@ mod memory;
 mod options;
 mod pages;
 mod placement;
+mod readahead;
+mod reading;
 mod rules;
 mod running;
 mod schedule;
@@ -40,6 +41,8 @@ use self::memory::Memory;
 pub use self::options::KernelOptions;
 use self::pages::Pages;
 use self::placement::Placement;
+use self::readahead::Stream;
+use self::reading::{StreamKey, operation_of};
 use self::rules::Rules;
 use self::tasks::{Credit, Kind, Task};
 use self::wb::Wb;
@@ -76,6 +79,9 @@ pub struct Kernel {
     hard_limit: HardLimit,
     tasks: BTreeMap<OperationId, Task>,
     credits: FxHashMap<OperationId, Credit>,
+    streams: FxHashMap<StreamKey, Stream>,
+    /// The number of the last operation that reads ahead.
+    ahead_number: u32,
     /// The instant for which all levels hold.
     synced: Nanos,
     /// When it was last told where the bytes of tasks under way are.
@@ -147,6 +153,8 @@ impl Kernel {
             hard_limit,
             tasks: BTreeMap::new(),
             credits: FxHashMap::default(),
+            streams: FxHashMap::default(),
+            ahead_number: 0,
             synced: Nanos::ZERO,
             settled: Nanos::ZERO,
             told: Nanos::ZERO,
@@ -166,7 +174,8 @@ impl Kernel {
     ) {
         self.placement.home(request.operation);
         let credit = self.credits.get(&request.operation).copied();
-        self.tasks.insert(request.operation, Task { credit, ..Task::new(kind, file, at, now) });
+        let stream = reading::stream_of(request, kind, file.as_ref());
+        self.tasks.insert(request.operation, Task { credit, stream, ..Task::new(kind, file, at, now) });
         self.next_run(now, request.operation, out);
     }
 
@@ -198,11 +207,9 @@ impl Kernel {
         }
     }
 
-    /// Clean pages of a file, or of all, leave, each at its price.
-    fn drop_clean(&mut self, now: Nanos, request: &Request, file: Option<FileId>, out: &mut Actions) {
-        let before = self.pages.cached();
-        self.pages.drop_clean(file);
-        let removed = Bytes(before - self.pages.cached());
+    /// An operation ends that has dropped clean pages, when each of them has been paid for; `before` is what was cached before it.
+    fn end_removal(&mut self, now: Nanos, request: &Request, before: u64, out: &mut Actions) {
+        let removed = Bytes(before.saturating_sub(self.pages.cached()));
         if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
             return out.done(request.operation, Outcome::default());
         }
@@ -259,6 +266,7 @@ impl Policy for Kernel {
             }
             Call::Fsync { file } => self.write_file(now, request.operation, file, out),
             Call::Truncate { file, size } => {
+                self.forget_read_ahead(request.operation, file.id, size.0);
                 let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
                 self.pages.remove(file.id, size.0, u64::MAX);
                 if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
@@ -268,12 +276,16 @@ impl Policy for Kernel {
                     self.wait_for_writeback(now, request.operation, file, Outcome::default(), out);
                 }
             }
-            Call::DontNeed { file } => {
-                let dirty = self.pages.dirty.reclaimable_of_file(file.id);
-                self.wb(&file).flusher.write_file(file.id, dirty, None);
-                self.drop_clean(now, request, Some(file.id), out);
+            Call::Advise { file, advice, offset, bytes } => {
+                let before = self.pages.cached();
+                self.advise(request.operation, &file, advice, (offset, offset.saturating_add(bytes.0)), out);
+                self.end_removal(now, request, before, out);
             }
-            Call::DropCaches => self.drop_clean(now, request, None, out),
+            Call::DropCaches => {
+                let before = self.pages.cached();
+                self.pages.drop_clean();
+                self.end_removal(now, request, before, out);
+            }
             Call::Preload { file, bytes } => {
                 self.pages.read_in(file.id, 0, bytes.0, 0);
                 out.done(request.operation, Outcome::default());
@@ -292,7 +304,7 @@ impl Policy for Kernel {
         self.sync(now);
         match writeback::device_of(done.tag) {
             Some(device) => self.unit_written(now, device, out),
-            None => self.run_ended(now, OperationId(done.tag as u32), done, out),
+            None => self.run_ended(now, operation_of(done.tag), done, out),
         }
         self.control(now, out);
     }
@@ -302,9 +314,7 @@ impl Policy for Kernel {
         for each in progress {
             let transfer = match writeback::device_of(each.tag) {
                 Some(device) => self.wbs[device.0 as usize].as_mut().and_then(|wb| wb.transfer.as_mut()),
-                None => {
-                    self.tasks.get_mut(&OperationId(each.tag as u32)).and_then(|task| task.transfer.as_mut())
-                }
+                None => self.tasks.get_mut(&operation_of(each.tag)).and_then(|task| task.transfer.as_mut()),
             };
             if let Some(transfer) = transfer.filter(|transfer| transfer.flow == each.flow) {
                 transfer.heard(now, each);

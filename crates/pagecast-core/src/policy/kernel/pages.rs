@@ -86,6 +86,11 @@ impl Pages {
         self.ahead_cached + self.ahead_anonymous
     }
 
+    /// What a node has free above its high mark. What is not known yet where it is has come from there.
+    pub(super) fn above_high(&self, node: usize) -> u64 {
+        self.free_of(node).saturating_sub(self.memory.nodes[node].high + self.pending())
+    }
+
     /// Whether so much is pending that it matters where it is: reclaim begins, or, while nothing can be reclaimed, a quarter of
     /// what kswapd frees in one go.
     pub(super) fn is_far_ahead(&self) -> bool {
@@ -247,19 +252,24 @@ impl Pages {
         self.dirty.cancel(file, start, end);
     }
 
-    /// Clean bytes of a file, or of all, leave.
-    pub(super) fn drop_clean(&mut self, file: Option<FileId>) {
-        let files = file.map_or_else(|| self.lists.files().collect(), |file| vec![file]);
+    /// All clean bytes leave.
+    pub(super) fn drop_clean(&mut self) {
+        let files: Vec<FileId> = self.lists.files().collect();
         for file in files {
-            let mut at = 0;
-            while at < u64::MAX {
-                let (state, to) = self.dirty.run(file, at, u64::MAX);
-                match state {
-                    PageState::Clean => self.lists.remove(file, at, to, &mut |_, _| {}),
-                    PageState::Dirty | PageState::Writeback => self.lists.deactivate(file, at, to),
-                }
-                at = to;
+            self.drop_clean_within(file, 0, u64::MAX);
+        }
+    }
+
+    /// Clean bytes of a part of a file leave.
+    pub(super) fn drop_clean_within(&mut self, file: FileId, start: u64, end: u64) {
+        let mut at = start;
+        while at < end {
+            let (state, to) = self.dirty.run(file, at, end);
+            match state {
+                PageState::Clean => self.lists.remove(file, at, to, &mut |_, _| {}),
+                PageState::Dirty | PageState::Writeback => self.lists.deactivate(file, at, to),
             }
+            at = to;
         }
     }
 

@@ -64,6 +64,12 @@ impl Kernel {
         if above_low > 0 {
             room = room.min(above_low);
         }
+        if self.host.memory.cost.fault_huge.is_some() {
+            // The last huge page of a node.
+            let touching = self.tasks.iter().filter(|(_, task)| task.takes_anonymous());
+            let rooms = touching.map(|(&operation, _)| self.pages.above_high(self.placement.node(operation)));
+            room = rooms.filter(|&room| room > 0).fold(room, u64::min);
+        }
         if self.pages.nodes() > 1 {
             // Who is held back by something else does not notice where its pages are.
             let copies = |task: &Task| {
