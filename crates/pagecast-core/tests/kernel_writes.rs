@@ -81,6 +81,16 @@ fn background_write_back_stops_at_10_percent() {
 }
 
 #[test]
+fn a_flusher_goes_from_inode_to_inode_for_100_ms_before_it_looks_at_the_threshold_again() {
+    // Near the threshold of 998.5 MB: writing /data/a would do.
+    let small = ["write = '/data/a', size = '10 MB'", "write = '/data/b', size = '10 MB'"];
+    let run = writer(&[small[0], small[1], &write("985 MB"), "sleep = '3 s'"]).run("kernel");
+    assert_eq!((run.file("/data/a").2, run.file("/data/b").2), (0, 0));
+    let chunk = 54.5;
+    assert!(near(dirty_mb(&run, 3.9), 985.0 - chunk, 0.001), "{}", dirty_mb(&run, 3.9));
+}
+
+#[test]
 fn what_is_dirty_for_30_s_is_written_at_a_wake_up_of_the_flusher() {
     let run = writer(&["sleep = '2 s'", &write("100 MB"), "sleep = '40 s'"]).run("kernel");
     assert_eq!(dirty_mb(&run, 31.9), 100.0);

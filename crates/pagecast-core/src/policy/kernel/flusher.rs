@@ -14,6 +14,9 @@ use crate::units::Nanos;
 /// `MIN_WRITEBACK_PAGES`: a visit submits a multiple of this, in pages.
 const MIN_WRITEBACK_PAGES: u64 = 1024;
 
+/// `writeback_sb_inodes` goes from inode to inode for so long before it is looked at again whether there is reason to.
+const ROUND: Nanos = Nanos(100_000_000);
+
 /// What is submitted in one go is a part of the memory, small beside every threshold, between these bounds.
 pub(super) const UNITS: u64 = 2048;
 pub(super) const LEAST_UNIT: u64 = MIN_WRITEBACK_PAGES * PAGE;
@@ -98,6 +101,8 @@ pub(super) struct Flusher {
     io: VecDeque<Listed>,
     more_io: VecDeque<Listed>,
     work: Option<Work>,
+    /// When it last looked whether its work goes on.
+    round: Nanos,
     visit: Option<Visit>,
     integrity: VecDeque<Integrity>,
     /// Whose turn it is where both have something to submit.
@@ -106,8 +111,8 @@ pub(super) struct Flusher {
     queued: u64,
     /// When it wakes up by itself; not while it has work.
     pub timer: Option<Nanos>,
-    /// When it last looked for expired inodes.
-    last_old_flush: Nanos,
+    /// When it last looked for expired inodes; nothing if that was long before the start.
+    last_old_flush: Option<Nanos>,
 }
 
 impl Flusher {
@@ -120,13 +125,14 @@ impl Flusher {
             io: VecDeque::new(),
             more_io: VecDeque::new(),
             work: None,
+            round: Nanos::ZERO,
             visit: None,
             integrity: VecDeque::new(),
             is_turn_of_flusher: false,
             queue: VecDeque::new(),
             queued: 0,
             timer: None,
-            last_old_flush: Nanos::ZERO,
+            last_old_flush: None,
         }
     }
 
@@ -159,14 +165,19 @@ impl Flusher {
     pub(super) fn wake(&mut self, work: Work, now: Nanos, interval: Nanos) {
         match (self.work, work) {
             (None | Some(Work::Periodic | Work::Background), Work::All(_)) => self.work = Some(work),
-            (None, _) if interval > Nanos::ZERO && self.last_old_flush + interval <= now => {
-                self.last_old_flush = now;
+            (None, _) if self.is_old_flush_due(now, interval) => {
+                self.last_old_flush = Some(now);
                 self.work = Some(Work::Periodic);
             }
             (None, _) => self.work = Some(work),
             _ => return,
         }
         self.timer = None;
+    }
+
+    /// `wb_check_old_data_flush`: whether it is time to look for expired inodes.
+    fn is_old_flush_due(&self, now: Nanos, interval: Nanos) -> bool {
+        interval > Nanos::ZERO && self.last_old_flush.is_none_or(|last| last + interval <= now)
     }
 
     /// Whether `submit` will look for another inode, or at the last pages of this one.
@@ -276,7 +287,7 @@ impl Flusher {
             let goes_on = match work {
                 Work::All(left) => left > 0,
                 Work::Periodic => true,
-                Work::Background => (by.over_background)(by.dirty),
+                Work::Background => self.is_within_round(by) || (by.over_background)(by.dirty),
             };
             let inode = if goes_on { self.next_inode(work, by) } else { None };
             if let Some(inode) = inode {
@@ -289,6 +300,16 @@ impl Flusher {
                 self.rest(by);
             }
         }
+    }
+
+    /// Whether there are inodes left that it took on not long ago. If not, another round begins.
+    fn is_within_round(&mut self, by: &Circumstances<'_>) -> bool {
+        let has_inodes = self.io.iter().any(|inode| inode.is_current(by.dirty));
+        let is_within = has_inodes && by.now <= self.round + ROUND;
+        if !is_within {
+            self.round = by.now;
+        }
+        is_within
     }
 
     /// The work is done: the timer rings again while anything is dirty.
@@ -329,5 +350,22 @@ impl Flusher {
         };
         let pages = (by.average_bandwidth / 2).min(by.dirty_limit / 8).min(asked);
         (pages + MIN_WRITEBACK_PAGES) / MIN_WRITEBACK_PAGES * MIN_WRITEBACK_PAGES * PAGE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expired_inodes_are_looked_for_at_the_first_wake_up_and_every_5_s() {
+        let mut flusher = Flusher::new(MOST_UNIT, LEAST_UNIT);
+        let mut woken_at = |seconds: u64| {
+            flusher.work = None;
+            flusher.wake(Work::Background, Nanos(seconds * 1_000_000_000), Nanos(5_000_000_000));
+            flusher.work
+        };
+        let works = [3, 6, 8].map(|seconds| woken_at(seconds).expect("it has work"));
+        assert_eq!(works, [Work::Periodic, Work::Background, Work::Periodic]);
     }
 }
