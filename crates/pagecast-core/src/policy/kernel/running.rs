@@ -1,11 +1,11 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
+use super::Kernel;
 use super::cost::{PerByte, Run};
 use super::pages::Pages;
 use super::tasks::{Kind, Task, Transfer};
-use super::throttling::{earn_credit, spend_credit, task_rate};
+use super::throttling::{earn_credit, resume, spend_credit, task_rate};
 use super::wb::Wb;
-use super::{Credit, Kernel};
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::policy::{Actions, FileId, OperationId};
 use crate::result::Part;
@@ -17,7 +17,7 @@ const LOOK_AHEAD: u64 = 256 << 20;
 /// Bytes of a task have moved: levels change at once, pages later.
 pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Option<Wb>], now: Nanos) {
     let rate = task_rate(wbs, task);
-    earn_credit(task, rate.is_none(), now);
+    earn_credit(task, rate, now);
     if bytes == 0 {
         return;
     }
@@ -51,7 +51,7 @@ impl Kernel {
             task.since = now;
             return;
         }
-        earn_credit(task, task_rate(&self.wbs, task).is_none(), now);
+        resume(task, task_rate(&self.wbs, task), now);
         let bytes = end - task.position;
         match run {
             Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Insert => {
@@ -84,7 +84,7 @@ impl Kernel {
         let task = self.tasks.remove(&operation).expect("a task ends once");
         self.placement.leave(operation);
         if let Some(credit) = task.credit {
-            self.credits.insert(operation, Credit { at: now, ..credit });
+            self.credits.insert(operation, credit);
         }
         match (task.kind, task.file) {
             (Kind::Remove, Some(file)) => self.wait_for_writeback(now, operation, file, task.outcome, out),
