@@ -202,19 +202,22 @@ impl DirtyPages {
         Some((start, end))
     }
 
-    /// The device has these pages. They are clean unless they were written to meanwhile.
-    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) {
+    /// The device has these pages. They are clean unless they were written to meanwhile. True if no more pages of the file
+    /// are under writeback.
+    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) -> bool {
         self.devices[device.0 as usize].written += end - start;
-        self.end_writeback(file, start, end);
+        self.end_writeback(file, start, end)
     }
 
-    fn end_writeback(&mut self, file: FileId, start: u64, end: u64) {
-        let Some(inode) = self.inodes.get_mut(&file) else { return };
+    fn end_writeback(&mut self, file: FileId, start: u64, end: u64) -> bool {
+        let Some(inode) = self.inodes.get_mut(&file) else { return false };
         self.both -= inode.both(start, end);
         let ended = inode.writeback.remove(start, end);
         self.devices[inode.device.0 as usize].writeback -= ended;
         self.writeback -= ended;
+        let is_last = inode.writeback.total() == 0;
         self.forget_clean(file);
+        is_last
     }
 
     /// Pages are gone: dirty ones will not be written.

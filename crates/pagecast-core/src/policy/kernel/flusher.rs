@@ -111,6 +111,8 @@ pub(super) struct Flusher {
     queued: u64,
     /// When it wakes up by itself; not while it has work.
     pub timer: Option<Nanos>,
+    /// Whether a call of `do_writepages` has ended since somebody asked.
+    pub has_ended_a_visit: bool,
     /// When it last looked for expired inodes; nothing if that was long before the start.
     last_old_flush: Option<Nanos>,
 }
@@ -132,6 +134,7 @@ impl Flusher {
             queue: VecDeque::new(),
             queued: 0,
             timer: None,
+            has_ended_a_visit: false,
             last_old_flush: None,
         }
     }
@@ -216,6 +219,7 @@ impl Flusher {
                 self.leave_or_stay(Visit { left: visit.left - (end - start), ..visit }, end - start, by);
                 return true;
             }
+            self.has_ended_a_visit = true;
         }
         false
     }
@@ -230,7 +234,10 @@ impl Flusher {
         }
         if submitted.is_some() && integrity.left > 0 {
             self.integrity.push_front(integrity);
-        } else if let Some(waiter) = integrity.waiter
+            return true;
+        }
+        self.has_ended_a_visit = true;
+        if let Some(waiter) = integrity.waiter
             && !self.wait_for(integrity.file, waiter)
         {
             ready.push(waiter);
@@ -259,6 +266,7 @@ impl Flusher {
         if let Some(Work::All(left)) = &mut self.work {
             *left = left.saturating_sub(submitted);
         }
+        self.has_ended_a_visit |= visit.left == 0;
         if visit.left > 0 {
             self.visit = Some(visit);
         } else if visit.inode.is_current(by.dirty) {

@@ -213,13 +213,13 @@ impl Pages {
         }
     }
 
-    /// Pages have been written.
-    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) {
+    /// Pages have been written; true if no more of the file are under writeback.
+    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) -> bool {
         if self.nodes() > 1 {
             self.count_dirty(file, start, end, |count, bytes| *count = count.saturating_sub(bytes));
         }
-        self.dirty.written(file, device, start, end);
         self.lists.written(file, start, end);
+        self.dirty.written(file, device, start, end)
     }
 
     /// Counts the bytes of a range to the nodes that they are on.

@@ -84,7 +84,7 @@ impl Kernel {
         }
         let counts = self.pages.dirty.of_device(DeviceId(at as u32));
         let wb = self.wbs[at].as_mut().expect("who writes has a device");
-        wb.update(now, counts, Some(&level));
+        wb.update(now, counts, &level);
         let throttle = Throttle {
             hz: Hz(u64::from(self.host.kernel.hz)),
             base_rate: wb.base_rate.rate,
