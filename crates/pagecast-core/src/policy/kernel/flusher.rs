@@ -152,6 +152,16 @@ impl Flusher {
         self.queue.front()
     }
 
+    /// The bytes that wait for the device, with those of the first in line that it has already.
+    ///
+    /// # Panics
+    /// If they are not as many as are counted for the room that they take.
+    pub(super) fn waiting(&self) -> u64 {
+        let waiting = self.queue.iter().map(|unit| unit.end - unit.start).sum();
+        assert_eq!(self.queued, waiting, "bytes in the queue of a device");
+        waiting
+    }
+
     /// The first in line has been written.
     pub(super) fn pop(&mut self) -> Unit {
         let unit = self.queue.pop_front().expect("the device writes what waits for it");

@@ -7,6 +7,7 @@
 //! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, memory cgroups, the
 //! multi-generational lists, read-ahead as such (a miss is one flow over device and memory).
 
+mod books;
 mod control;
 mod cost;
 mod dirty;
@@ -262,6 +263,7 @@ impl Policy for Kernel {
             }
         }
         self.control(now, out);
+        self.check_books();
     }
 
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
@@ -271,6 +273,7 @@ impl Policy for Kernel {
             None => self.run_ended(now, OperationId(done.tag as u32), done, out),
         }
         self.control(now, out);
+        self.check_books();
     }
 
     fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {
@@ -292,6 +295,7 @@ impl Policy for Kernel {
             // New rates change no level, only when the next threshold is crossed.
             self.next_call = self.schedule(now);
         }
+        self.check_books();
     }
 
     fn next_call(&self) -> Option<Nanos> {
