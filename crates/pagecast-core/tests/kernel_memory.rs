@@ -24,6 +24,15 @@ fn anonymous_memory_pushes_clean_cache_out() {
 }
 
 #[test]
+fn taking_memory_costs_no_system_calls() {
+    let run = linux()
+        .set("machine.memory.cost.call=1 ms")
+        .process("p", &["alloc = '5 GB'", "alloc = '1 B'"])
+        .run("kernel");
+    assert_eq!((run.seconds("p", 0), run.seconds("p", 1)), (0.0, 0.0));
+}
+
+#[test]
 fn the_dirty_limit_falls_with_the_memory_that_is_left() {
     let run = linux().process("p", &["alloc = '5 GB'", "write = '/data/g', size = '2 GB'"]).run("kernel");
     let begins = run.events_called("throttling_begins")[0].2;
