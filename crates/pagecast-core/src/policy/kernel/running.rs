@@ -34,6 +34,9 @@ pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Optio
     }
 }
 
+/// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).
+const LOCKED: u64 = 256 << 10;
+
 /// A follower goes on when so many bytes have come.
 const STRIDE: u64 = 16 << 20;
 
@@ -108,6 +111,7 @@ impl Kernel {
             (Kind::Read { .. }, true) => (Run::Hit, self.near_end(file, at, run_end)),
             (Kind::Read { .. }, false) if self.reader_of(file, at).is_some() => (Run::Follow, run_end),
             (Kind::Read { .. }, false) => (Run::Miss, run_end),
+            (_, false) if self.is_being_read(file, at) => (Run::Follow, run_end),
             (_, false) => (Run::New, run_end),
             (_, true) => {
                 let (is_dirty, to) = self.pages.dirty.dirty_run(file, at, run_end);
@@ -124,6 +128,12 @@ impl Kernel {
             task.run == Run::Miss && task.file().id == file && (task.position..end).contains(&at)
         };
         self.tasks.values().find(reads)
+    }
+
+    /// Whether a page is locked by read-ahead. Who writes there waits for it; what is farther ahead he can write before.
+    fn is_being_read(&self, file: FileId, at: u64) -> bool {
+        let ahead = |reader: &Task| at.saturating_sub(reader.position + reader.pending);
+        self.reader_of(file, at).is_some_and(|reader| ahead(reader) < LOCKED)
     }
 
     /// When the bytes that a follower waits for will be there, so many that it is worth going on.
