@@ -148,7 +148,7 @@ class Throttle:
                     if pause < -hz:
                         task.paused_when, task.dirtied = now, 0
                     elif period:
-                        # The kernel counts from 0 if there was no pause: long ago, for its jiffies begin far from 0.
+                        # If there was no pause the kernel counts from 0: long ago, by its jiffies.
                         last = now - 2 * hz if task.paused_when is None else task.paused_when
                         task.paused_when = last + period
                         task.dirtied = 0
