@@ -36,8 +36,9 @@ What the fast one leaves out on purpose, and how the comparison allows for it:
 - Shared files are read, and overwritten where they are: no process makes one longer or shorter that others
   use.
 
-Not compared yet: limits that fall while much is dirty (memory is taken beside writers), where dirty bytes
-differ by 6 % of the limit now and then.
+Not compared yet: several writers beside a limit below 150 MB, whose pauses are a few jiffies, and whose
+parts of the disk differ by 3 % now and then, though together they take as long; limits that fall while much
+is dirty (memory is taken beside writers), where dirty bytes differ by 6 % of the limit now and then.
 """
 
 from collections.abc import Callable
