@@ -1,9 +1,11 @@
 """A disk of a host: it serves units one after the other.
 
-What it models: writes wait in one queue of limited length, and whoever submits waits for room; each process
-that reads has a queue of its own, of requests whose units arrive together, no sooner than latency allows.
-The first of each queue is a flow on the disk, so reads and writes share it as the machine says.
-Source: block/blk-mq.c, block/blk-mq-tag.c (nr_requests limits what is in flight).
+What it models: writes wait in one queue of limited length, and whoever submits waits for room, first come,
+first served; each process that reads has a queue of its own, of requests whose units arrive together, no
+sooner than latency allows. The first of each queue is a flow on the disk, so reads and writes share it as
+the machine says.
+Source: block/blk-mq.c, block/blk-mq-tag.c (nr_requests limits what is in flight), block/blk-rq-qos.c
+(rq_qos_wait: nobody passes those who wait already).
 Leaves out: requests of writes, merging, seeks, schedulers, wbt.
 """
 
@@ -55,13 +57,15 @@ class Disk:
         self.queue_pages, self.written = max(1, options.queue_bytes // PAGE), written
         self.latency_ns = to_ns(options.read_latency_s)
         self.queued_pages = 0
-        self.room = Signal()
+        self.waiting: deque[Signal] = deque()  # for room, in turn
         self.writes = Queue(engine, lambda path, size: machine.writing(host, path, size), self._written)
         self.reads: dict[str, Queue] = {}  # by process
 
     def wait_for_room(self) -> Steps:
-        while self.queued_pages >= self.queue_pages:
-            yield Wait(self.room)
+        if self.waiting or self.queued_pages >= self.queue_pages:
+            turn = Signal()
+            self.waiting.append(turn)
+            yield Wait(turn)
 
     def write(self, unit: Unit) -> None:
         """Submit the pages of a unit that are under writeback now."""
@@ -71,8 +75,8 @@ class Disk:
     def _written(self, unit: Unit) -> None:
         self.queued_pages -= unit.in_flight
         self.written(unit)
-        room, self.room = self.room, Signal()
-        self.engine.happen(room)
+        while self.waiting and self.queued_pages < self.queue_pages:
+            self.engine.happen(self.waiting.popleft())
 
     def read(self, process: str, request: Request) -> None:
         """Start to read units, or the rest of them; their `arrived` will happen."""

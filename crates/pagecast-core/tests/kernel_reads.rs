@@ -258,3 +258,20 @@ fn a_page_that_is_taken_out_of_the_cache_costs_its_removal() {
     assert_eq!(longer(pages(&["unlink = '/data/f'"]), "page_remove=1 us", 0), 0.0, "none of it is cached");
     assert!(near(longer(pages(&[READ, "drop_caches = true"]), "page_remove=1 us", 1), 0.1, 1e-6));
 }
+
+#[test]
+fn who_overwrites_what_another_is_reading_waits_for_the_pages_that_are_on_their_way() {
+    // /data/f, half of it cached, is read from 500 MB on at 100 MB/s; the writer is there after 0.5 s, and follows to the end.
+    let run = linux()
+        .cached("/data/f", "1 GB", "500 MB")
+        .process("reader", &["read = '/data/f', offset = '500 MB'"])
+        .process("writer", &["write = '/data/f', offset = '0 B', size = '1 GB'"])
+        .run("kernel");
+    assert!((4.9..5.2).contains(&run.seconds("writer", 0)), "{}", run.seconds("writer", 0));
+    let ahead = linux()
+        .cached("/data/f", "1 GB", "500 MB")
+        .process("reader", &["read = '/data/f', offset = '500 MB'"])
+        .process("writer", &["write = '/data/f', offset = '900 MB', size = '100 MB'"])
+        .run("kernel");
+    assert!(ahead.seconds("writer", 0) < 0.2, "{}", ahead.seconds("writer", 0));
+}

@@ -88,7 +88,9 @@ impl CopyCost {
     ) -> PerByte {
         let of_copy = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| 1.0 / rate.0);
         let of_page = |time: crate::units::Nanos| time.as_seconds() / PAGE as f64;
-        let call = if piece.0 == 0 { 0.0 } else { self.call.as_seconds() / piece.0 as f64 };
+        // Memory is touched without a system call.
+        let has_calls = piece.0 > 0 && run != Run::Touch;
+        let call = if has_calls { self.call.as_seconds() / piece.0 as f64 } else { 0.0 };
         let (copy, lookup, insert) = match run {
             Run::Hit => (of_copy(self.copy_read), of_page(self.page_lookup), 0.0),
             Run::Miss => (of_copy(self.copy_read), 0.0, of_page(self.page_insert)),

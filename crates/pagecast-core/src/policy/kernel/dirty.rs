@@ -21,6 +21,8 @@ pub(super) struct OfDevice {
     pub dirtied: u64,
     /// `WB_WRITTEN`: all whose writeback has ended so far.
     pub written: u64,
+    /// All that went away dirty and was never submitted.
+    pub cancelled: u64,
 }
 
 impl OfDevice {
@@ -90,6 +92,44 @@ impl DirtyPages {
         self.total() - self.both
     }
 
+    /// Pages that are known to have become dirty but not yet which.
+    pub(super) fn ahead(&self) -> u64 {
+        self.ahead
+    }
+
+    /// How many inodes have pages that are dirty or under writeback.
+    pub(super) fn inodes(&self) -> usize {
+        self.inodes.len()
+    }
+
+    /// How much of each of them, each page once.
+    pub(super) fn by_file(&self) -> impl Iterator<Item = (FileId, u64)> {
+        self.inodes.keys().map(|&file| (file, self.of_file(file)))
+    }
+
+    /// Checks that counters are the sums over inodes, and over devices.
+    ///
+    /// # Panics
+    /// If they are not.
+    pub(super) fn check_sums(&self) {
+        let sum = |of: fn(&Inode) -> u64| -> u64 { self.inodes.values().map(of).sum() };
+        let of_inodes = [
+            sum(|inode| inode.dirty.total()),
+            sum(|inode| inode.writeback.total()),
+            sum(|inode| inode.both(0, u64::MAX)),
+        ];
+        assert_eq!([self.dirty, self.writeback, self.both], of_inodes, "dirty, under writeback, both");
+        for (at, device) in self.devices.iter().enumerate() {
+            let inodes = || self.inodes.values().filter(|inode| inode.device.0 as usize == at);
+            let writeback: u64 = inodes().map(|inode| inode.writeback.total()).sum();
+            let known: u64 = inodes().map(|inode| inode.dirty.total()).sum();
+            assert_eq!(device.writeback, writeback, "under writeback on device {at}");
+            assert!(known <= device.reclaimable, "{known} of {} dirty on device {at}", device.reclaimable);
+        }
+        let reclaimable: u64 = self.devices.iter().map(|device| device.reclaimable).sum();
+        assert_eq!(reclaimable, self.dirty + self.ahead, "dirty on all devices");
+    }
+
     pub(super) fn of_device(&self, device: DeviceId) -> OfDevice {
         self.devices.get(device.0 as usize).copied().unwrap_or_default()
     }
@@ -132,14 +172,14 @@ impl DirtyPages {
         }
     }
 
-    /// The first run within `start..end` that is dirty or under writeback.
-    pub(super) fn first_busy(&self, file: FileId, start: u64, end: u64) -> Option<(u64, u64)> {
-        let inode = self.inodes.get(&file)?;
-        let runs = [inode.dirty.first(start, end), inode.writeback.first(start, end)];
-        let (from, to) = runs.into_iter().flatten().min()?;
-        // Up to where the other kind begins, so that no byte is told twice.
-        let other = runs.into_iter().flatten().map(|(other, _)| other).find(|&other| other > from);
-        Some((from, other.map_or(to, |other| to.min(other))))
+    /// The runs within `start..end` that are dirty.
+    pub(super) fn dirty_runs(&self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
+        self.inodes.get(&file).map_or_else(Vec::new, |inode| runs(&inode.dirty, start, end))
+    }
+
+    /// Those under writeback.
+    pub(super) fn writeback_runs(&self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
+        self.inodes.get(&file).map_or_else(Vec::new, |inode| runs(&inode.writeback, start, end))
     }
 
     /// So many pages of a device have become dirty; which ones is told later.
@@ -235,19 +275,22 @@ impl DirtyPages {
         self.writeback += put;
     }
 
-    /// The device has these pages. They are clean unless they were written to meanwhile.
-    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) {
+    /// The device has these pages. They are clean unless they were written to meanwhile. True if no more pages of the file
+    /// are under writeback.
+    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) -> bool {
         self.devices[device.0 as usize].written += end - start;
-        self.end_writeback(file, start, end);
+        self.end_writeback(file, start, end)
     }
 
-    fn end_writeback(&mut self, file: FileId, start: u64, end: u64) {
-        let Some(inode) = self.inodes.get_mut(&file) else { return };
+    fn end_writeback(&mut self, file: FileId, start: u64, end: u64) -> bool {
+        let Some(inode) = self.inodes.get_mut(&file) else { return false };
         self.both -= inode.both(start, end);
         let ended = inode.writeback.remove(start, end);
         self.devices[inode.device.0 as usize].writeback -= ended;
         self.writeback -= ended;
+        let is_last = inode.writeback.total() == 0;
         self.forget_clean(file);
+        is_last
     }
 
     /// Pages are gone: dirty ones will not be written.
@@ -255,7 +298,9 @@ impl DirtyPages {
         let Some(inode) = self.inodes.get_mut(&file) else { return };
         self.both -= inode.both(start, end);
         let cancelled = inode.dirty.remove(start, end);
-        self.devices[inode.device.0 as usize].reclaimable -= cancelled;
+        let device = &mut self.devices[inode.device.0 as usize];
+        device.reclaimable -= cancelled;
+        device.cancelled += cancelled;
         self.dirty -= cancelled;
         self.end_writeback(file, start, end);
     }
@@ -268,6 +313,12 @@ impl DirtyPages {
             self.inodes.remove(&file);
         }
     }
+}
+
+/// The parts of `start..end` that are in a set.
+fn runs(ranges: &Ranges, start: u64, end: u64) -> Vec<(u64, u64)> {
+    let mut at = start;
+    std::iter::from_fn(|| ranges.first(at, end).inspect(|&(_, to)| at = to)).collect()
 }
 
 impl Busy for DirtyPages {

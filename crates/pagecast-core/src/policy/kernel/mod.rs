@@ -6,6 +6,7 @@
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
 //! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, memory cgroups.
 
+mod books;
 mod control;
 mod cost;
 mod direct;
@@ -298,6 +299,7 @@ impl Policy for Kernel {
             }
         }
         self.control(now, out);
+        self.check_books();
     }
 
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
@@ -307,6 +309,7 @@ impl Policy for Kernel {
             None => self.run_ended(now, operation_of(done.tag), done, out),
         }
         self.control(now, out);
+        self.check_books();
     }
 
     fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {
@@ -326,6 +329,7 @@ impl Policy for Kernel {
             // New rates change no level, only when the next threshold is crossed.
             self.next_call = self.schedule(now);
         }
+        self.check_books();
     }
 
     fn next_call(&self) -> Option<Nanos> {

@@ -222,13 +222,16 @@ impl Pages {
         }
     }
 
-    /// Pages have been written.
-    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) {
+    /// Pages have been written; true if no more of the file are under writeback.
+    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) -> bool {
         if self.nodes() > 1 {
-            self.count_dirty(file, start, end, |count, bytes| *count = count.saturating_sub(bytes));
+            // What was cut while it was under writeback counts no more.
+            for (from, to) in self.dirty.writeback_runs(file, start, end) {
+                self.count_dirty(file, from, to, |count, bytes| *count -= bytes);
+            }
         }
-        self.dirty.written(file, device, start, end);
         self.lists.written(file, start, end);
+        self.dirty.written(file, device, start, end)
     }
 
     /// Counts the bytes of a range to the nodes that they are on.
@@ -242,10 +245,11 @@ impl Pages {
     /// Bytes leave, dirty ones unwritten.
     pub(super) fn remove(&mut self, file: FileId, start: u64, end: u64) {
         if self.nodes() > 1 {
-            let mut at = start;
-            while let Some((from, to)) = self.dirty.first_busy(file, at, end) {
-                self.count_dirty(file, from, to, |count, bytes| *count = count.saturating_sub(bytes));
-                at = to;
+            // What is both counts twice.
+            let mut busy = self.dirty.dirty_runs(file, start, end);
+            busy.extend(self.dirty.writeback_runs(file, start, end));
+            for (from, to) in busy {
+                self.count_dirty(file, from, to, |count, bytes| *count -= bytes);
             }
         }
         self.lists.remove(file, start, end, &mut |_, _| {});

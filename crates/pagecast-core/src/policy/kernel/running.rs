@@ -1,13 +1,13 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
+use super::Kernel;
 use super::cost::{PerByte, Run};
 use super::direct::Past;
 use super::pages::Pages;
 use super::reading::tag;
 use super::tasks::{Kind, Task, Transfer};
-use super::throttling::{earn_credit, spend_credit, task_rate};
+use super::throttling::{earn_credit, resume, spend_credit, task_rate};
 use super::wb::Wb;
-use super::{Credit, Kernel};
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::policy::{Actions, FileId, OperationId};
 use crate::result::Part;
@@ -19,7 +19,7 @@ const LOOK_AHEAD: u64 = 256 << 20;
 /// Bytes of a task have moved: levels change at once, pages later.
 pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Option<Wb>], now: Nanos) {
     let rate = task_rate(wbs, task);
-    earn_credit(task, rate.is_none(), now);
+    earn_credit(task, rate, now);
     if bytes == 0 {
         return;
     }
@@ -35,6 +35,9 @@ pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Optio
         spend_credit(task, rate, bytes);
     }
 }
+
+/// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).
+const LOCKED: u64 = 256 << 10;
 
 /// A follower goes on when so many bytes have come.
 const STRIDE: u64 = 16 << 20;
@@ -61,7 +64,7 @@ impl Kernel {
             task.since = now;
             return;
         }
-        earn_credit(task, task_rate(&self.wbs, task).is_none(), now);
+        resume(task, task_rate(&self.wbs, task), now);
         let bytes = end - task.position;
         let moved = shape.bytes;
         match run {
@@ -99,7 +102,7 @@ impl Kernel {
         let task = self.tasks.remove(&operation).expect("a task ends once");
         self.placement.leave(operation);
         if let Some(credit) = task.credit {
-            self.credits.insert(operation, Credit { at: now, ..credit });
+            self.credits.insert(operation, credit);
         }
         if let (Some(key), Some(file)) = (task.stream, &task.file) {
             self.leave_stream(key, task.end, file);
@@ -131,6 +134,7 @@ impl Kernel {
             (Kind::Read { .. }, true) => (Run::Hit, self.near_end(file, at, run_end)),
             (Kind::Read { .. }, false) if self.reader_of(file, at).is_some() => (Run::Follow, run_end),
             (Kind::Read { .. }, false) => (Run::Miss, run_end),
+            (_, false) if self.is_being_read(file, at) => (Run::Follow, run_end),
             (_, false) => (Run::New, run_end),
             (_, true) => {
                 let (is_dirty, to) = self.pages.dirty.dirty_run(file, at, run_end);
@@ -147,6 +151,12 @@ impl Kernel {
             task.run == Run::Miss && task.file().id == file && is_under_way
         };
         self.tasks.values().find(reads)
+    }
+
+    /// Whether a page is locked by read-ahead. Who writes there waits for it; what is farther ahead he can write before.
+    fn is_being_read(&self, file: FileId, at: u64) -> bool {
+        let ahead = |reader: &Task| at.saturating_sub(reader.position + reader.pending);
+        self.reader_of(file, at).is_some_and(|reader| ahead(reader) < LOCKED)
     }
 
     /// When the bytes that a follower waits for will be there, so many that it is worth going on.

@@ -38,7 +38,7 @@ impl Kernel {
     /// The next call that this policy wants.
     pub(super) fn schedule(&self, now: Nanos) -> Option<Nanos> {
         let slopes = self.slopes();
-        let timers = self.wbs.iter().flatten().filter_map(|wb| wb.flusher.timer);
+        let timers = self.wbs.iter().flatten().flat_map(|wb| [wb.flusher.timer, wb.measure_at]).flatten();
         let levels = [
             self.until_memory_changes(&slopes),
             self.until_background(&slopes),

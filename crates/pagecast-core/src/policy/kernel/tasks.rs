@@ -39,6 +39,11 @@ impl Transfer {
         self.take_up_to((done as u64).min(self.bytes))
     }
 
+    /// What has been taken account of.
+    pub(super) fn applied(&self) -> u64 {
+        self.applied
+    }
+
     /// What has not been taken account of.
     pub(super) fn left(&self) -> u64 {
         self.bytes - self.applied
