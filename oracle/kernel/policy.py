@@ -58,9 +58,7 @@ class HostCache:
         self.flushers: dict[Wb, Flusher] = {}
         for number, disk in enumerate(host.disks):
             wb = self.wbs[disk] = Wb(number, self.clock, fractions, options)
-            self.writepages.disks[wb] = Disk(
-                engine, machine, name, options.queue_bytes, self.writepages.written
-            )
+            self.writepages.disks[wb] = Disk(engine, machine, name, options, self.writepages.written)
             self.flushers[wb] = Flusher(
                 engine, self.clock, self.memory, wb, self.hard, self.writepages, host.vm
             )

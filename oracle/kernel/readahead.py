@@ -36,11 +36,12 @@ class Window:
 
 @dataclass
 class Stream:
-    """An open file that is read: its last window, and where the last read ended (bytes)."""
+    """An open file that is read: its last window, where it was read last and where a call ended (bytes)."""
 
     size: int = 0
     end: int = 0  # page after the last window
     last_end: int = -1
+    last_call_end: int = -1
 
 
 def most_pages(request: int, read_ahead: int, max_request: int) -> int:

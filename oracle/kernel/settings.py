@@ -39,7 +39,7 @@ class Cost:
     fault_s: float = 0.0  # a page of new anonymous memory
     copy_read_bytes_per_s: float | None = None
     copy_write_bytes_per_s: float | None = None
-    flushing_factor: float = 1.0  # of copy_write, while the disk's writeback is in flight
+    flushing_factor: float = 1.0  # of the speed of writing new pages, while the disk's writeback is in flight
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class Options:
     queue_bytes: int = 16 * 1280 * KIB  # writes in flight per disk: depth of wbt x max_sectors_kb
     read_ahead_bytes: int = 128 * KIB  # queue/read_ahead_kb
     request_bytes: int = 1280 * KIB  # queue/max_sectors_kb
+    read_latency_s: float = 0.0  # of a request that is read, before its bytes come
     kernel_bytes: int = 0  # memory that is neither free nor anonymous nor cache
     reserve_bytes: int | None = None  # totalreserve_pages; None: the high watermark
     bandwidth_bytes_per_s: int = 100 * MIB  # what a disk's estimate starts with,

@@ -6,10 +6,10 @@ Leaves out: locks between writers of a file; reading a page that is written in p
 
 from dataclasses import dataclass, field
 
-from ..engine import Engine, Steps, Wait, to_ns
+from ..engine import Engine, Signal, Steps, Wait, to_ns
 from ..machine import Machine
 from ..policy import Call
-from .disk import Disk
+from .disk import Disk, Request
 from .files import File
 from .flusher import Flusher
 from .memory import Memory
@@ -86,16 +86,14 @@ class Tasks:
     def _work(self, seconds: float) -> Steps:
         yield self.machine.computing(self.host, to_ns(seconds))
 
-    def _copy(self, size: int, is_write: bool, wb: Wb, seconds: float) -> Steps:
+    def _copy(self, size: int, is_write: bool, seconds: float, speed: float = 1.0) -> Steps:
         """Copy so many bytes; `seconds` for everything else. Threads share the memory equally."""
         ram, cost = self.ram, self.cost
         total = ram.write_bytes_per_s if is_write else ram.read_bytes_per_s
         own = cost.copy_write_bytes_per_s if is_write else cost.copy_read_bytes_per_s
         rate = own or ram.per_thread_bytes_per_s or total
-        if is_write and wb.in_flight > 0:
-            rate *= cost.flushing_factor
         self.copying += 1
-        yield from self._work(seconds + size / min(rate, total / self.copying))
+        yield from self._work((seconds + size / min(rate, total / self.copying)) / speed)
         self.copying -= 1
 
     # -- anonymous memory ----------------------------------------------------------------
@@ -137,7 +135,9 @@ class Tasks:
         unit.users += 1
         cost = self.cost
         seconds = piece.calls * cost.call_s + new * cost.page_insert_s + old * cost.page_lookup_s
-        yield from self._copy(piece.end - piece.start, True, file.wb, seconds)
+        is_slow = new > 0 and file.wb.in_flight > 0
+        speed = cost.flushing_factor if is_slow else 1.0
+        yield from self._copy(piece.end - piece.start, True, seconds, speed)
         unit.users -= 1
         if unit.is_cached and unit.pages >= end:
             self.throttle.account(task.dirtier, self.memory.make_dirty(unit, first, end))
@@ -161,7 +161,7 @@ class Tasks:
         while True:
             unit, inserted = file.units.get(piece.index), 0
             if unit is None or (unit.pages < end and unit.arrived is None):
-                page, last_page = piece.start // PAGE, (stream.last_end - 1) // PAGE
+                page, last_page = piece.start // PAGE, (stream.last_call_end - 1) // PAGE
                 if unit is not None:
                     page = max(page, piece.index * self.unit_pages + unit.pages)
                 before = self._cached_before(file, page, most)
@@ -187,9 +187,11 @@ class Tasks:
         if call.is_fresh:
             yield from self._take(piece.end - piece.start)
             seconds += pages(piece.end - piece.start) * self.cost.fault_s
-        yield from self._copy(piece.end - piece.start, False, file.wb, seconds)
+        yield from self._copy(piece.end - piece.start, False, seconds)
         unit.users -= 1
         stream.last_end = piece.end
+        if piece.end == call.end or (piece.end - call.offset) % (call.call_bytes or call.size) == 0:
+            stream.last_call_end = piece.end
 
     def _cached_before(self, file: File, page: int, most: int) -> int:
         """How many pages just before this one are cached, up to `most`."""
@@ -213,14 +215,23 @@ class Tasks:
     def _make_room(self, file: File, index: int, file_pages: int) -> Steps:
         yield from self.memory.make_room(self._missing(file, index, file_pages))
 
+    def _read_in(self, task: Task, file: File, request: Request) -> None:
+        if request:
+            self.disks[file.wb].read(task.name, request)
+
     def _submit(self, task: Task, file: File, window: Window, file_pages: int, stream: Stream) -> int:
         """Read the units of a window that are not there, as far as there is room. Returns the pages."""
         size, inserted = self.unit_pages, 0
+        request: Request = []
+        most = max(1, self.options.request_bytes // self.options.unit_bytes)  # units of a request
         first, end = window.start // size, -(-min(window.start + window.size, file_pages) // size)
         if window.later:
             stream.size, stream.end = window.size, end * size
         for index in range(first, end):
             missing = self._missing(file, index, file_pages)
+            if missing == 0 or len(request) == most:
+                self._read_in(task, file, request)
+                request = []
             if missing == 0:
                 continue
             if not self.memory.has_room(missing):
@@ -232,8 +243,10 @@ class Tasks:
                 unit = self.memory.add(file, index, missing, is_read=True)
             else:
                 self.memory.lists.resize(unit, unit.pages + missing)
-            self.disks[file.wb].read(task.name, unit, missing)
+            unit.arrived = Signal()
+            request.append((unit, missing))
             inserted += missing
+        self._read_in(task, file, request)
         marker = max(first, (window.start + window.size - window.later) // size)
         marked = file.units.get(min(marker, end - 1))
         if window.later and marked is not None and end * size < file_pages:

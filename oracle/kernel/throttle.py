@@ -77,7 +77,7 @@ class Dirtier:
     cpu: int
     dirtied: int = 0  # pages since the last check
     check_after: int = POLL_PAGES  # nr_dirtied_pause
-    paused_when: int = 0  # end of the last pause
+    paused_when: int | None = None  # end of the last pause
 
 
 @dataclass(frozen=True)
@@ -143,12 +143,14 @@ class Throttle:
                 pause = longest
             else:
                 period = hz * dirtied // task_rate
-                pause = period - (now - task.paused_when if task.paused_when else 0)
+                pause = period - (0 if task.paused_when is None else now - task.paused_when)
                 if pause < shortest:
                     if pause < -hz:
                         task.paused_when, task.dirtied = now, 0
                     elif period:
-                        task.paused_when += period
+                        # If there was no pause the kernel counts from 0: long ago, by its jiffies.
+                        last = now - 2 * hz if task.paused_when is None else task.paused_when
+                        task.paused_when = last + period
                         task.dirtied = 0
                     elif task.check_after <= dirtied:
                         task.check_after += dirtied

@@ -34,30 +34,27 @@ class Writepages:
         wb.update()
         yield from ()
 
-    def _submit(self, unit: Unit) -> Steps:
-        """Returns how many pages were submitted: none if others did it meanwhile."""
-        disk = self.disks[unit.file.wb]
-        yield from disk.wait_for_room()
-        if unit.dirty == 0 or unit.in_flight > 0:
-            return 0
+    def _submit(self, unit: Unit) -> int:
+        """A unit goes to its disk. Returns how many pages that is."""
         self.memory.start_writeback(unit)
-        disk.write(unit)
+        self.disks[unit.file.wb].write(unit)
         return unit.in_flight
 
     def some(self, file: File, most: int) -> Steps:
         """Up to `most` pages, from where the last pass stopped, and round once. Returns how many.
 
-        Units that are under writeback already are left for later (WB_SYNC_NONE).
+        Units that are under writeback already are left for later (WB_SYNC_NONE). Which one is next is known
+        when there is room, for whoever else submits the same file has gone on meanwhile.
         """
         wb, count, start = file.wb, 0, file.writeback_index
         wb.start_estimate()
         for first, end in ((start, None), (0, start)):
             index = first
-            while count < most and (unit := file.next_dirty(index)) and (end is None or unit.index < end):
-                index = unit.index + 1
-                if unit.in_flight == 0:
-                    count += yield from self._submit(unit)
-                    file.writeback_index = index
+            while count < most and _next(file, index, end):
+                yield from self.disks[wb].wait_for_room()
+                if unit := _next(file, index, end):
+                    count += self._submit(unit)
+                    file.writeback_index = index = unit.index + 1
         if count < most:
             file.writeback_index = 0
         if wb.is_due():
@@ -67,11 +64,17 @@ class Writepages:
     def all_and_wait(self, file: File) -> Steps:
         """Everything that is dirty now, and wait until the disk has it (WB_SYNC_ALL)."""
         file.wb.start_estimate()
+        has_room = False
         for unit in [file.units[index] for index in file.dirty_units]:
             while unit.in_flight > 0 and unit.dirty > 0:
+                has_room = False
                 yield Wait(unit.cleaned)
-            if unit.dirty > 0:
-                yield from self._submit(unit)
+            if unit.dirty > 0 and not has_room:
+                yield from self.disks[file.wb].wait_for_room()
+                has_room = True
+            if unit.dirty > 0 and unit.in_flight == 0:
+                self._submit(unit)
+                has_room = False
         if file.wb.is_due():
             file.wb.update()
         for unit in [unit for unit in file.units.values() if unit.in_flight > 0]:
@@ -82,3 +85,11 @@ class Writepages:
         """Everything that is dirty, as a process of its own (fadvise)."""
         yield Sleep(self.engine.now_ns)
         yield from self.some(file, 1 << 60)
+
+
+def _next(file: File, index: int, end: int | None) -> Unit | None:
+    """The first unit from an index on that is dirty and not under writeback."""
+    unit = file.next_dirty(index)
+    while unit is not None and unit.in_flight > 0:
+        unit = file.next_dirty(unit.index + 1)
+    return unit if unit is not None and (end is None or unit.index < end) else None

@@ -22,12 +22,19 @@ THINKS = ["compute", "sleep"]
 CLASSES = {
     "writes": [*WRITES, *THINKS],
     "cuts": [*WRITES, "unlink", "truncate", "open", *THINKS],
+    "fsyncs": [*WRITES, "fsync", "fsync", *THINKS],
+    "crowds": [*WRITES, *THINKS],
+    "disks": [*WRITES, *READS, "fsync", *THINKS],
+    "evictions": ["append", "append", *THINKS],
+    "small": [*WRITES, *THINKS],
+    "shared": ["overwrite", *READS, "fsync", *THINKS],
+    "timers": [*WRITES, *THINKS],
     "reads": [*READS, *THINKS],
     "drops": [*READS, "drop_caches", *THINKS],
     "memory": [*READS, "read fresh", "alloc", "free", *THINKS],
 }
-WRITING = ("writes", "cuts")
-ALONE = (*WRITING, "drops")
+WRITING = ("writes", "cuts", "fsyncs", "crowds", "disks", "small", "shared", "timers")
+ALONE = ("writes", "cuts", "fsyncs", "small", "drops")
 """There files stay in memory, and here there is a single process: `test_kernel` says why."""
 
 rates = st.one_of(st.sampled_from([50, 100, 200, 400, 500]), st.integers(50, 500)).map(lambda rate: rate * MB)
@@ -58,11 +65,24 @@ def costs(draw: st.DrawFn) -> Cost:
         fault_s=draw(st.sampled_from([0.0, 0.2e-6])),
         copy_read_bytes_per_s=draw(st.sampled_from([2e9, 5e9])),
         copy_write_bytes_per_s=draw(st.sampled_from([2e9, 5e9])),
+        flushing_factor=draw(st.sampled_from([1.0, 1.0, 0.5, 0.8])),
     )
 
 
+small_limits = st.tuples(st.sampled_from([20, 40, 100]), st.sampled_from([2, 3])).map(
+    lambda drawn: Vm(dirty_bytes=drawn[0] * MB, dirty_background_bytes=drawn[0] * MB // drawn[1])
+)
+timers = st.tuples(st.sampled_from([100, 200, 1000]), st.sampled_from([300, 1000])).map(
+    lambda drawn: Vm(dirty_writeback_centisecs=drawn[0], dirty_expire_centisecs=drawn[1])
+)
+
+
 @st.composite
-def settings(draw: st.DrawFn) -> Vm:
+def settings(draw: st.DrawFn, name: str) -> Vm:
+    if name == "small":
+        return draw(small_limits)
+    if name == "timers":
+        return draw(timers)
     if draw(st.booleans()):
         return Vm()
     ratio = draw(st.sampled_from([20, 40]))
@@ -115,7 +135,7 @@ class Budget:
 @st.composite
 def operations(draw: st.DrawFn, owned: Owned) -> Op:
     kind, budget = draw(st.sampled_from(owned.kinds)), owned.budget
-    if kind in ("overwrite", "truncate", "unlink") and not owned.existing():
+    if kind in ("overwrite", "truncate", "unlink", "fsync") and not owned.existing():
         kind = "write"
     size = int(draw(parts) * budget.memory) + draw(st.sampled_from([0, 0, 1]))
     rest = Op("compute", seconds=draw(seconds))
@@ -168,7 +188,7 @@ def scenarios(draw: st.DrawFn, name: str) -> Scenario:
     """Draw a scenario of a class."""
     kinds, is_writing = CLASSES[name], name in WRITING
     memory = draw(memory_sizes)
-    disk_names = ["ssd"]
+    disk_names = ["ssd", "hdd"] if name == "disks" else ["ssd"]
     cost = draw(costs())
     rate = draw(st.sampled_from([2e9, 4e9, 8e9])) if cost == Cost() else 40e9
     host = Host(
@@ -176,7 +196,7 @@ def scenarios(draw: st.DrawFn, name: str) -> Scenario:
         Device(rate, rate),
         {name: draw(disks()) for name in disk_names},
         cores=draw(st.sampled_from([4, 16])),
-        vm=draw(settings()),
+        vm=draw(settings(name)),
         cost=cost,
     )
     mounts = {"/data": Mount("machine", disk_names[0]), "/other": Mount("machine", disk_names[-1])}
@@ -186,9 +206,14 @@ def scenarios(draw: st.DrawFn, name: str) -> Scenario:
     processes = []
     for number in range(draw(st.just(1) if name in ALONE else st.integers(1, 3))):
         process = f"p{number}"
-        paths = [f"{draw(st.sampled_from(list(mounts)))}/{process}.{kind}" for kind in ("a", "b", "new")]
+        owner = "all" if name == "shared" else process
+        names = (f"{owner}.a", f"{owner}.b", f"{process}.new")
+        paths = [f"{draw(st.sampled_from(list(mounts)))}/{each}" for each in names]
         sizes: dict[str, int | None] = dict.fromkeys(paths)
         for path in paths[:2]:
+            if path in files:
+                sizes[path] = files[path].size
+                continue
             size = int(draw(parts) * memory)
             cached = min(draw(st.sampled_from([0, size // 2, size])), cache_left)
             cache_left -= cached

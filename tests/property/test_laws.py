@@ -202,4 +202,24 @@ def test_a_seed_repeats_an_uneven_run_and_another_one_does_not(
 def test_kernel_never_holds_more_than_there_is(scenario: Scenario) -> None:
     timeline = simulate(scenario, "kernel").timeline
     assert (timeline["dirty_bytes"] <= timeline["cached_bytes"]).all()
-    assert (timeline["free_bytes"] >= 0).all()
+    held = timeline["free_bytes"] + timeline["anonymous_bytes"] + timeline["cached_bytes"]
+    sizes = np.array([scenario.hosts[host].memory_bytes for host in timeline["host"]])
+    assert (held == sizes).all(), "free, anonymous and cached bytes are the memory"
+
+
+@given(scenario=scenarios())
+def test_kernel_keeps_dirty_and_active_bytes_of_a_file_in_the_cache(scenario: Scenario) -> None:
+    files = simulate(scenario, "kernel").files
+    assert (files["dirty_bytes"] <= files["cached_bytes"]).all()
+    assert (files["active_bytes"] <= files["cached_bytes"]).all()
+
+
+@given(scenario=scenarios())
+def test_kernel_has_no_more_dirty_bytes_than_became_dirty(scenario: Scenario) -> None:
+    """What is written and what is cancelled cannot be seen here: debug builds check it after every event."""
+    timeline = simulate(scenario, "kernel").timeline
+    for host in scenario.hosts:
+        rows = np.array([name == host for name in timeline["host"]], dtype=bool)
+        dirtied = timeline["dirtied_bytes"][rows]
+        assert (np.diff(dirtied) >= 0).all()
+        assert (timeline["dirty_bytes"][rows] <= dirtied).all()

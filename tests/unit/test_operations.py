@@ -90,7 +90,8 @@ def test_a_flag_alone_is_no_list():
         ),
         (
             lambda: pc.fadvise("/f", advice="please"),
-            'advice="please" is not known; choose one of dontneed, willneed, sequential, random, normal',
+            'advice="please" is not known; '
+            "choose one of dontneed, willneed, sequential, random, normal, noreuse",
         ),
     ],
 )

@@ -255,6 +255,28 @@ def test_fsync_takes_as_long_as_the_disk():
     assert kernel.dirty("machine", "/d/f") == 0
 
 
+def test_who_waits_for_room_in_the_queue_gets_it_in_turn():
+    programs = [[Op("write", f"/d/{name}", 40 * MB), Op("fsync", f"/d/{name}")] for name in "ab"]
+    result, _ = simulate(*programs)
+    assert [done.end_ns / 1e9 for done in result.operations[2:]] == pytest.approx([0.34, 0.44], abs=0.03)
+
+
+def test_a_flusher_and_an_fsync_share_the_disk_also_in_one_file():
+    grow = [Op("write", "/d/f", 110 * MB), Op("write", "/d/g", 100 * MB), Op("fsync", "/d/f")]
+    result, kernel = simulate(grow)
+    left = kernel.dirty("machine", "/d/g")
+    assert left < 100 * MB, "the flusher gets its part"
+    assert result.operations[2].end_ns / 1e9 == pytest.approx((210 * MB - left) / (200 * MB), abs=0.1)
+
+
+def test_a_writer_who_begins_while_others_are_held_back_has_no_credit():
+    grow = [Op("write", "/d/f", 400 * MB, call_bytes=MIB)]
+    late = [Op("sleep", seconds=0.5), Op("write", "/d/g", 20 * MB, call_bytes=MIB)]
+    result, _ = simulate(grow, late, unit_bytes=64 * 1024)
+    written = next(done for done in result.operations if done.process == "p1" and done.op.kind == "write")
+    assert written.duration_s > 0.1
+
+
 def test_files_are_written_in_the_order_of_their_first_dirtying():
     ops = [
         Op("write", "/d/old", 10 * MIB),
@@ -437,7 +459,7 @@ def test_costs_of_calls_and_pages():
     assert read == pytest.approx(pages * 3e-6 + 16 * MIB / 1e9)
 
 
-def test_copying_into_the_cache_is_slower_while_the_flusher_writes():
+def test_writing_new_pages_is_slower_while_the_flusher_writes():
     write = [Op("write", "/d/f", 140 * MIB)]
     [plain, slow] = [
         simulate(write, cost=Cost(flushing_factor=factor), reserve_bytes=0)[0].end_ns for factor in (1, 0.5)

@@ -70,6 +70,8 @@ pub struct CopyCost {
     pub page_lookup: Nanos,
     /// The first touch of 4 KiB of new anonymous memory.
     pub fault: Nanos,
+    /// The first touch of a huge page of 2 MiB of it, while there are free ones; if none, it comes in 4 KiB at any time.
+    pub fault_huge: Option<Nanos>,
     /// Taking 4 KiB out of the page cache when their file is cut or removed.
     pub page_remove: Nanos,
     /// What 4 KiB cost more that are copied from or to the memory of another node.
@@ -223,6 +225,10 @@ pub struct Disk {
     pub write_at: Vec<(u32, BytesPerSecond)>,
     /// How many requests of how many bytes may be on their way to it: what is under writeback at most.
     pub queue: (u32, Bytes),
+    /// What is read ahead of a sequential reader at most.
+    pub read_ahead: Bytes,
+    /// What a read request takes before its bytes come.
+    pub latency: Nanos,
     /// A limiter of its rates lets pass at once, after idle time, what it moves in so long at most; 0 without one.
     pub burst: Nanos,
     /// Coefficient of variation of the weights with which equal streams are served; 0 is fair.

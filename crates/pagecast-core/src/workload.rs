@@ -196,12 +196,16 @@ pub enum Action {
     },
     /// Writing 3 to /proc/sys/vm/drop_caches on the process's host: clean pages leave the cache, dirty ones stay.
     DropCaches,
-    /// posix_fadvise(2) over a whole file.
+    /// posix_fadvise(2).
     Fadvise {
         /// The file.
         path: Arc<str>,
         /// What is said.
         advice: Advice,
+        /// First byte.
+        offset: u64,
+        /// How many bytes; `None` is up to the end of the file.
+        bytes: Option<Bytes>,
     },
     /// Works for this long on one core of its own; takes longer when more processes than cores run.
     Compute {
@@ -361,17 +365,24 @@ impl Buffer {
 pub enum Advice {
     /// POSIX_FADV_DONTNEED: clean pages leave the cache.
     DontNeed,
-    /// POSIX_FADV_WILLNEED: the file is read ahead.
+    /// POSIX_FADV_WILLNEED: it is read ahead.
     WillNeed,
-    /// POSIX_FADV_SEQUENTIAL.
+    /// POSIX_FADV_SEQUENTIAL: more is read ahead.
     Sequential,
-    /// POSIX_FADV_RANDOM.
+    /// POSIX_FADV_RANDOM: nothing is read ahead.
     Random,
-    /// POSIX_FADV_NORMAL.
+    /// POSIX_FADV_NORMAL: neither of both.
     Normal,
+    /// POSIX_FADV_NOREUSE.
+    NoReuse,
 }
 
 impl Advice {
     /// The words of a scenario, in the order of the variants.
-    pub const NAMES: [&'static str; 5] = ["dontneed", "willneed", "sequential", "random", "normal"];
+    pub const NAMES: [&'static str; 6] =
+        ["dontneed", "willneed", "sequential", "random", "normal", "noreuse"];
+
+    /// In the order of the variants.
+    pub const ALL: [Self; 6] =
+        [Self::DontNeed, Self::WillNeed, Self::Sequential, Self::Random, Self::Normal, Self::NoReuse];
 }

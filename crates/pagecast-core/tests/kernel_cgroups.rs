@@ -100,6 +100,52 @@ fn anonymous_memory_of_a_group_pushes_its_own_cache_out_and_no_other() {
     assert!(cgroup(&run, "batch").peak.0 <= 2 * GB);
 }
 
+/// Two calls of 64 KiB come to the mark of the first window, so that two windows of 128 KiB are read.
+#[test]
+fn what_is_read_ahead_is_charged_to_the_group_of_its_reader() {
+    let reads =
+        ["read = '/data/f', size = '65536 B'", "read = '/data/f', offset = '65536 B', size = '65536 B'"];
+    let run = batch("1 GB")
+        .set("machine.disk.ssd.latency=1 ms")
+        .file("/data/f", "1 GB")
+        .process_with("p", IN_BATCH, &[reads[0], reads[1], "sleep = '1 s'"])
+        .run("kernel");
+    assert_eq!(cgroup(&run, "batch").cached.0, 256 << 10);
+}
+
+#[test]
+fn a_full_group_makes_room_for_what_is_read_ahead() {
+    let run = batch("300 MB")
+        .file("/data/f", "800 MB")
+        .process_with(
+            "p",
+            IN_BATCH,
+            &["read = '/data/f', size = '637 MB'", "read = '/data/f', size = '1 MB'"],
+        )
+        .run("kernel");
+    assert!((299 * MB..=300 * MB).contains(&cgroup(&run, "batch").peak.0), "{:?}", cgroup(&run, "batch"));
+}
+
+#[test]
+fn what_is_on_its_way_of_a_file_that_is_cut_is_charged_no_more() {
+    let run = batch("1 GB")
+        .set("machine.disk.ssd.latency=1 ms")
+        .file("/data/f", "1 GB")
+        .process_with(
+            "p",
+            IN_BATCH,
+            &[
+                "read = '/data/f', size = '1 MiB'",
+                "sleep = '2 ms'",
+                "truncate = '/data/f', size = '4096 B'",
+                "sleep = '1 s'",
+            ],
+        )
+        .run("kernel");
+    assert_eq!(cgroup(&run, "batch").cached.0, 4096);
+    assert_eq!(run.memory_at(run.end("p", 3)).cached.0, 4096);
+}
+
 /// 2 GB of `memory.max`: 200 MB background, 300 MB end of free run, 400 MB limit (each 0.1 % less). Those of the host are five times
 /// as far.
 #[test]

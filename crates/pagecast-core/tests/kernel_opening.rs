@@ -140,6 +140,32 @@ fn each_direct_call_begins_when_the_one_before_has_ended() {
 }
 
 #[test]
+fn each_direct_read_waits_for_the_latency_of_the_disk() {
+    let run = linux()
+        .file("/data/g", "256 MiB")
+        .set("machine.disk.ssd.latency=100 us")
+        .process("p", &["open = '/data/g', flags = ['O_DIRECT']", "read = '/data/g', call = '4 KiB'"])
+        .run("kernel");
+    assert!(
+        near_all(&run.parts("p", 1), &[("device_read", 6.5536 + MIB_256 / 100.0)]),
+        "{:?}",
+        run.parts("p", 1)
+    );
+}
+
+#[test]
+fn behind_a_limiter_a_synchronous_call_takes_the_longer_of_copy_and_device() {
+    // A call of 1 MiB is copied in 1.05 ms, in which the limiter saves up for as many of the 10.49 ms of the device.
+    let seconds = |burst: &str| {
+        let case = process(&[&open("O_SYNC"), &write("256 MiB", "1 MiB")]);
+        case.set(&format!("machine.disk.ssd.burst={burst}")).run("kernel").seconds("p", 1)
+    };
+    assert!(near(seconds("0 s"), MIB_256 / 1000.0 + MIB_256 / 100.0, 1e-6));
+    // At first the bucket is full: the first bytes pass at once.
+    assert!(near(seconds("50 ms"), MIB_256 / 100.0 - 0.05 + 1.048_576e-3, 1e-3));
+}
+
+#[test]
 fn a_direct_read_waits_until_what_is_dirty_of_its_bytes_has_been_written() {
     let operations = [
         &write("800 MB", "1 MB"),

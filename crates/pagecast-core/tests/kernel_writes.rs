@@ -81,6 +81,16 @@ fn background_write_back_stops_at_10_percent() {
 }
 
 #[test]
+fn a_flusher_goes_from_inode_to_inode_for_100_ms_before_it_looks_at_the_threshold_again() {
+    // Near the threshold of 998.5 MB: writing /data/a would do.
+    let small = ["write = '/data/a', size = '10 MB'", "write = '/data/b', size = '10 MB'"];
+    let run = writer(&[small[0], small[1], &write("985 MB"), "sleep = '3 s'"]).run("kernel");
+    assert_eq!((run.file("/data/a").2, run.file("/data/b").2), (0, 0));
+    let chunk = 54.5;
+    assert!(near(dirty_mb(&run, 3.9), 985.0 - chunk, 0.001), "{}", dirty_mb(&run, 3.9));
+}
+
+#[test]
 fn what_is_dirty_for_30_s_is_written_at_a_wake_up_of_the_flusher() {
     let run = writer(&["sleep = '2 s'", &write("100 MB"), "sleep = '40 s'"]).run("kernel");
     assert_eq!(dirty_mb(&run, 31.9), 100.0);
@@ -117,12 +127,18 @@ fn an_unlinked_file_costs_no_device_writes() {
     assert_eq!(run.memory_at(9.0).dirty.0, 0);
 }
 
-/// How long a throttled process takes for 30 MB after a pause, while another keeps the level up.
-fn after_a_pause(pause: &str) -> f64 {
-    let pause = format!("sleep = '{pause}'");
+/// How long a throttled process takes for so much after a pause, while another keeps the level up.
+fn after_a_pause(pause: &str, size: &str) -> f64 {
+    after(&format!("sleep = '{pause}'"), size)
+}
+
+/// The same after something else.
+fn after(pause: &str, size: &str) -> f64 {
+    let again = format!("write = '/data/h', size = '{size}'");
     let run = linux()
+        .cached("/data/old", "500 MB", "500 MB")
         .process("other", &["write = '/data/other', size = '8 GB'"])
-        .process("p", &["sleep = '30 s'", &write("300 MB"), &pause, "write = '/data/h', size = '30 MB'"])
+        .process("p", &["sleep = '30 s'", &write("300 MB"), pause, &again])
         .run("kernel");
     assert!(run.part("p", 1, Part::Throttled) > 1.0);
     run.seconds("p", 3)
@@ -130,12 +146,38 @@ fn after_a_pause(pause: &str) -> f64 {
 
 #[test]
 fn a_short_pause_lets_a_throttled_process_catch_up_at_copy_speed() {
-    assert!(near(after_a_pause("900 ms"), 0.03, 0.1), "{}", after_a_pause("900 ms"));
+    let seconds = after_a_pause("900 ms", "30 MB");
+    assert!(near(seconds, 0.03, 0.1), "{seconds}");
+}
+
+#[test]
+fn reading_is_a_pause_too() {
+    let seconds = after("read = '/data/old'", "10 MB");
+    assert!(near(seconds, 0.01, 0.1), "{seconds} after reading for 0.5 s");
+}
+
+#[test]
+fn at_the_hard_limit_a_pause_before_is_worth_nothing() {
+    // What the writers write beyond the limit with their credit is little; without a limit it would be 3 GB.
+    let run = linux()
+        .set("machine.vm.dirty_bytes=40 MB")
+        .set("machine.vm.dirty_background_bytes=13 MB")
+        .process("other", &["write = '/data/other', size = '3 GB'"])
+        .process(
+            "p",
+            &["sleep = '10 s'", &write("50 MB"), "sleep = '600 ms'", "write = '/data/h', size = '3 GB'"],
+        )
+        .run("kernel");
+    let highest = run.timeline.levels.iter().map(|levels| levels.dirty.0).max().expect("there are levels");
+    assert!(highest < 60 * MB, "{highest}");
 }
 
 #[test]
 fn a_pause_above_one_second_is_forgotten() {
-    assert!(after_a_pause("3 s") > 0.25, "{}", after_a_pause("3 s"));
+    for (size, at_least) in [("30 MB", 0.25), ("3 MB", 0.025)] {
+        let seconds = after_a_pause("3 s", size);
+        assert!(seconds > at_least, "{seconds} for {size}");
+    }
 }
 
 #[test]

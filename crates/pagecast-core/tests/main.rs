@@ -9,6 +9,7 @@ mod kernel_cgroups;
 mod kernel_memory;
 mod kernel_mglru;
 mod kernel_opening;
+mod kernel_readahead;
 mod kernel_reads;
 mod kernel_writes;
 mod nfs;

@@ -251,23 +251,35 @@ pub fn drop_caches() -> Operation {
     Action::DropCaches.into()
 }
 
-/// Tell the kernel how a file will be used, as posix_fadvise(2) does over the whole file.
+/// Tell the kernel how a file, or a piece of it, will be used, as posix_fadvise(2) does.
 ///
 /// Parameters
 /// ----------
 /// path : str or path-like
-/// advice : {"dontneed", "willneed", "sequential", "random", "normal"}
+/// advice : {"dontneed", "willneed", "sequential", "random", "normal", "noreuse"}
+/// offset_bytes : float
+///     First byte.
+/// size_bytes : float, optional
+///     How many bytes; up to the end of the file if not given.
 ///
 /// Returns
 /// -------
 /// Operation
 #[pyfunction]
-#[pyo3(signature = (path, *, advice))]
-pub fn fadvise(#[pyo3(from_py_with = path)] path: Arc<str>, advice: &str) -> PyResult<Operation> {
-    const ALL: [Advice; Advice::NAMES.len()] =
-        [Advice::DontNeed, Advice::WillNeed, Advice::Sequential, Advice::Random, Advice::Normal];
-    let advice = ALL[one_of("advice", advice, &Advice::NAMES)?];
-    Ok(Action::Fadvise { path, advice }.into())
+#[pyo3(
+    signature = (path, *, advice, offset_bytes=0.0, size_bytes=None),
+    text_signature = "(path, *, advice, offset_bytes=0, size_bytes=None)"
+)]
+pub fn fadvise(
+    #[pyo3(from_py_with = path)] path: Arc<str>,
+    advice: &str,
+    offset_bytes: f64,
+    size_bytes: Option<f64>,
+) -> PyResult<Operation> {
+    let advice = Advice::ALL[one_of("advice", advice, &Advice::NAMES)?];
+    let offset = bytes("offset_bytes", offset_bytes)?.0;
+    let bytes = size_bytes.map(|size| positive_bytes("size_bytes", size)).transpose()?;
+    Ok(Action::Fadvise { path, advice, offset, bytes }.into())
 }
 
 /// Work on one core; takes longer when more processes than cores run.

@@ -149,17 +149,21 @@ impl<N: Network> Engine<'_, N> {
                 let file = self.view(host, located);
                 self.call(at, Call::Fsync { file })
             }
-            Action::Fadvise { advice: Advice::DontNeed, .. } => {
+            Action::Fadvise { advice, offset, bytes, .. } => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
+                if advice != Advice::DontNeed && self.remote_chunk(host, located).is_some() {
+                    // Files of other hosts come in chunks, whatever is said.
+                    return self.end_operation(at, Outcome::default());
+                }
                 let file = self.view(host, located);
-                self.call(at, Call::DontNeed { file })
+                let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
+                self.call(at, Call::Advise { file, advice, offset, bytes })
             }
             Action::Close { .. } => {
                 self.processes[at as usize].set_flags(located.file, OpenFlags::default());
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
                 self.end_operation(at, Outcome::default())
             }
-            // No policy so far reads ahead on advice.
             _ => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
                 self.end_operation(at, Outcome::default())

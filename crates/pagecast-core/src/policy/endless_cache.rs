@@ -9,6 +9,7 @@ use super::{Actions, Call, FileId, FileView, OperationId, Outcome, Policy, Reque
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::result::{FileLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
+use crate::workload::Advice;
 
 /// See the module.
 pub struct EndlessCache {
@@ -178,7 +179,10 @@ impl Policy for EndlessCache {
                 unreachable!("files of other hosts are one flow for this policy")
             }
             Call::Truncate { file, size } => self.change(file.id, |ranges| ranges.remove(size.0, u64::MAX)),
-            Call::DontNeed { file } => self.change(file.id, |ranges| ranges.remove(0, u64::MAX)),
+            Call::Advise { file, advice: Advice::DontNeed, offset, bytes } => {
+                self.change(file.id, |ranges| ranges.remove(offset, offset.saturating_add(bytes.0)));
+            }
+            Call::Advise { .. } => {}
             Call::DropCaches => {
                 self.touched.clear();
                 self.cached = Bytes::ZERO;

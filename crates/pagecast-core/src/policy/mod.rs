@@ -16,6 +16,7 @@ use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::Host;
 use crate::result::{CgroupLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
+use crate::workload::Advice;
 
 /// A file of the whole scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -158,10 +159,16 @@ pub enum Call {
         /// New size.
         size: Bytes,
     },
-    /// Clean pages of a file leave.
-    DontNeed {
-        /// Whose.
+    /// A process says how it uses a file, or a part of it.
+    Advise {
+        /// Which.
         file: FileView,
+        /// What it says.
+        advice: Advice,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
     },
     /// All clean pages leave.
     DropCaches,

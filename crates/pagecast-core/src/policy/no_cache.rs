@@ -50,7 +50,7 @@ impl Policy for NoCache {
             | Call::Fsync { .. }
             | Call::Sync
             | Call::Truncate { .. }
-            | Call::DontNeed { .. }
+            | Call::Advise { .. }
             | Call::DropCaches => {}
         }
         out.done(request.operation, Outcome::default());

@@ -19,6 +19,9 @@ const NR_REQUESTS: u32 = 16;
 /// The largest request that the kernel asks for by itself (`block/blk-settings.c`, from 4.3 to 6.16).
 const MAX_SECTORS_KB: u32 = 1280;
 
+/// What is read ahead at most (`VM_READAHEAD_PAGES`, `include/linux/pagemap.h`).
+const READ_AHEAD_KB: u32 = 128;
+
 /// One hundredth of a second, in which the kernel gives its times.
 const CENTISECOND_NANOS: f64 = 1e7;
 
@@ -123,6 +126,7 @@ fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
         page_insert: time("page_insert")?,
         page_lookup: time("page_lookup")?,
         fault: time("fault")?,
+        fault_huge: fields.get("fault_huge")?,
         page_remove: time("page_remove")?,
         page_remote: time("page_remote")?,
         copy_read: fields.get("copy_read")?,
@@ -208,6 +212,8 @@ fn read_disk(name: &str, node: &Node, host: &Fields<'_>) -> Result<Disk, Scenari
             fields.get("nr_requests")?.unwrap_or(NR_REQUESTS),
             Bytes(u64::from(fields.get::<u32>("max_sectors_kb")?.unwrap_or(MAX_SECTORS_KB)) << 10),
         ),
+        read_ahead: Bytes(u64::from(fields.get::<u32>("read_ahead_kb")?.unwrap_or(READ_AHEAD_KB)) << 10),
+        latency: fields.get("latency")?.unwrap_or_default(),
         burst: fields.get("burst")?.unwrap_or_default(),
         unevenness: fields.get("unevenness")?.unwrap_or(0.0),
     })

@@ -76,6 +76,7 @@ fn print_cost(text: &mut String, table: &str, cost: &CopyCost) {
         ("page_remove", time(cost.page_remove)),
         ("page_remote", time(cost.page_remote)),
     ];
+    keys.extend(cost.fault_huge.map(|fault| ("fault_huge", time(fault))));
     keys.extend(cost.copy_read.map(|copy| ("copy_read", rate(copy))));
     keys.extend(cost.copy_write.map(|copy| ("copy_write", rate(copy))));
     keys.extend(cost.flushing_factor.map(|factor| ("flushing_factor", factor.to_string())));
@@ -112,6 +113,8 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
     }
     keys.push(("nr_requests", disk.queue.0.to_string()));
     keys.push(("max_sectors_kb", (disk.queue.1.0 >> 10).to_string()));
+    keys.push(("read_ahead_kb", (disk.read_ahead.0 >> 10).to_string()));
+    keys.push(("latency", time(disk.latency)));
     keys.push(("burst", time(disk.burst)));
     keys.push(("unevenness", disk.unevenness.to_string()));
     print_table(text, &format!("{table}.disk.{}", key(&disk.name)), &keys);
@@ -275,6 +278,8 @@ write = "400 MB/s"
 sharing = "total"
 nr_requests = 16
 max_sectors_kb = 1280
+read_ahead_kb = 128
+latency = "0 ns"
 burst = "0 ns"
 unevenness = 0
 
@@ -323,6 +328,8 @@ write = "400 MB/s"
 sharing = "total"
 nr_requests = 16
 max_sectors_kb = 1280
+read_ahead_kb = 128
+latency = "0 ns"
 burst = "0 ns"
 unevenness = 0
 
@@ -367,21 +374,24 @@ latency = "20000 ns"
 
     prop_compose! {
         fn disks()(size in sizes(), read in rates(), write in rates(), sharing in sharings(), read_at in curves(),
-                   write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20), unevenness in 0.0..1.0,
-                   burst in 0_u64..1 << 40) -> Disk {
-            let burst = Nanos(burst);
-            let queue = (queue.0, Bytes(queue.1 << 10));
-            Disk { name: "ssd".into(), size, read, write, sharing, read_at, write_at, queue, burst, unevenness }
+                   write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20),
+                   read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40],
+                   unevenness in 0.0..1.0) -> Disk {
+            let (queue, read_ahead) = ((queue.0, Bytes(queue.1 << 10)), Bytes(read_ahead << 10));
+            let [latency, burst] = times.map(Nanos);
+            let name = "ssd".into();
+            Disk { name, size, read, write, sharing, read_at, write_at, queue, read_ahead, latency, burst, unevenness }
         }
     }
 
     prop_compose! {
         fn costs()(nanos in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40],
                    copies in [prop::option::of(rates()), prop::option::of(rates())],
-                   flushing_factor in prop::option::of(0.01..1.0)) -> CopyCost {
+                   flushing_factor in prop::option::of(0.01..1.0), huge in prop::option::of(0_u64..1 << 40)) -> CopyCost {
+            let fault_huge = huge.map(Nanos);
             let [call, page_insert, page_lookup, fault, page_remove, page_remote] = nanos.map(Nanos);
             let [copy_read, copy_write] = copies;
-            CopyCost { call, page_insert, page_lookup, fault, page_remove, page_remote, copy_read, copy_write, flushing_factor }
+            CopyCost { call, page_insert, page_lookup, fault, fault_huge, page_remove, page_remote, copy_read, copy_write, flushing_factor }
         }
     }
 

@@ -248,10 +248,8 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
             Action::DropCaches
         }
         "fadvise" => {
-            const ADVICE: [Advice; 5] =
-                [Advice::DontNeed, Advice::WillNeed, Advice::Sequential, Advice::Random, Advice::Normal];
-            let advice = fields.word("advice", &ADVICE)?.expect("the schema requires it");
-            Action::Fadvise { path: text, advice }
+            let advice = fields.word("advice", &Advice::ALL)?.expect("the schema requires it");
+            Action::Fadvise { path: text, advice, offset: offset()?.unwrap_or(0), bytes: fields.get("size")? }
         }
         "compute" => Action::Compute { time: fields.need("compute")? },
         "sleep" => Action::Sleep { time: fields.need("sleep")? },
@@ -339,7 +337,7 @@ mod tests {
                 "{ open = '/data/f', create = true, truncate = true }, { fsync = '/data/f' }, { close = '/data/f' },
                  { fdatasync = '/data/f' }, { sync = true },
                  { truncate = '/data/f', size = '0 B' }, { unlink = '/data/f' }, { drop_caches = true },
-                 { fadvise = '/data/f', advice = 'random' }, { compute = '1 s' }, { sleep = '2 s' }, { alloc = '1 kB' },
+                 { fadvise = '/data/f', advice = 'random' }, { fadvise = '/data/f', advice = 'willneed', offset = '1 kB', size = '2 kB' }, { compute = '1 s' }, { sleep = '2 s' }, { alloc = '1 kB' },
                  { free = '1 kB' }, { free = 'all' }, { wait = 'go{n}' }, { signal = 'go{n}' }, { exit = true }"
             ),
             [
@@ -351,7 +349,13 @@ mod tests {
                 Action::Truncate { path: path(), size: Bytes::ZERO },
                 Action::Unlink { path: path() },
                 Action::DropCaches,
-                Action::Fadvise { path: path(), advice: Advice::Random },
+                Action::Fadvise { path: path(), advice: Advice::Random, offset: 0, bytes: None },
+                Action::Fadvise {
+                    path: path(),
+                    advice: Advice::WillNeed,
+                    offset: 1000,
+                    bytes: Some(Bytes(2000))
+                },
                 Action::Compute { time: Nanos(1_000_000_000) },
                 Action::Sleep { time: Nanos(2_000_000_000) },
                 Action::Allocate { bytes: Bytes(1000) },

@@ -214,6 +214,7 @@ pub static COST: Schema = Schema {
         may("page_insert", Kind::Time, "Getting 4 KiB into the page cache"),
         may("page_lookup", Kind::Time, "Finding 4 KiB that are there"),
         may("fault", Kind::Time, "First touch of 4 KiB of new anonymous memory"),
+        may("fault_huge", Kind::Time, "First touch of 2 MiB of it while memory is free; default by 4 KiB"),
         may(
             "page_remove",
             Kind::Time,
@@ -286,6 +287,8 @@ pub static DISK: Schema = Schema {
         may("write_at", Kind::Rates, "Total rate at so many concurrent writes"),
         may("nr_requests", Kind::Whole(1, 1 << 30), "Requests on their way to it at most; default 16"),
         may("max_sectors_kb", Kind::Whole(4, 1 << 20), "KiB of one request; default 1280"),
+        may("read_ahead_kb", Kind::Whole(0, 1 << 20), "KiB read ahead at most; default 128"),
+        may("latency", Kind::Time, "Of a read request, before its bytes come; default \"0 s\""),
         may(
             "burst",
             Kind::Time,
@@ -404,6 +407,8 @@ pub static OPERATIONS: [Schema; 19] = [
         keys: &[
             must("fadvise", Kind::Path, "Tells the kernel how the file is used"),
             must("advice", Kind::Word(&Advice::NAMES), "What is said"),
+            may("offset", Kind::SizeOrZero, "First byte; default \"0 B\""),
+            may("size", Kind::Size, "Of how much; default up to the end of the file"),
         ],
     },
     Schema { name: "compute", keys: &[must("compute", Kind::Time, "Works on one core")] },

@@ -41,6 +41,7 @@ impl Kernel {
         if has_first || self.pages.is_far_ahead() || self.pages.is_over_limit() || self.settled + SETTLE < now
         {
             self.settle(now);
+            self.pages.make_room_for_pages_in_flight();
         }
         self.pages.note_peaks();
         self.fractions.tick(now);
@@ -115,9 +116,10 @@ impl Kernel {
             return throttled.map(|rate| (rate, Part::Throttled));
         }
         let part = if task.run == Run::Touch { Part::PageAllocation } else { Part::CpuCopy };
-        let own = self.cost(task, operation).rate();
-        match throttled {
-            Some(rate) if own.is_none_or(|own| rate < own) => Some((rate, Part::Throttled)),
+        let own = task.shape.thread_rate(&self.cost(task, operation));
+        match (throttled, task.shape.latency_rate()) {
+            (Some(rate), _) if own.is_none_or(|own| rate < own) => Some((rate, Part::Throttled)),
+            (_, Some(rate)) if own.is_none_or(|own| rate < own) => Some((rate, Part::DeviceRead)),
             _ => own.map(|own| (own, part)),
         }
     }

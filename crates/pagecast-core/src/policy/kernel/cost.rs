@@ -7,6 +7,9 @@ use super::PAGE;
 use crate::machine::CopyCost;
 use crate::units::{Bytes, BytesPerSecond};
 
+/// What a page table of the second level maps at once (x86 and others).
+const HUGE_PAGE: u64 = 2 << 20;
+
 /// How a run of bytes is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Run {
@@ -65,20 +68,29 @@ impl PerByte {
 }
 
 impl CopyCost {
-    /// What a byte of a run costs, in calls of `piece`; `fresh` if it goes to new anonymous memory, `far` how many of
+    /// What the first touch of a byte of anonymous memory costs, in seconds.
+    pub(super) fn first_touch(&self, is_huge: bool) -> f64 {
+        match self.fault_huge.filter(|_| is_huge) {
+            Some(fault) => fault.as_seconds() / HUGE_PAGE as f64,
+            None => self.fault.as_seconds() / PAGE as f64,
+        }
+    }
+
+    /// What a byte of a run costs, in calls of `piece`; `fault` if it touches new anonymous memory, `far` how many of
     /// its two copies are on another node.
     pub(super) fn per_byte(
         &self,
         run: Run,
         piece: Bytes,
-        fresh: bool,
+        fault: f64,
         far: f64,
         flusher_writes: bool,
     ) -> PerByte {
         let of_copy = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| 1.0 / rate.0);
         let of_page = |time: crate::units::Nanos| time.as_seconds() / PAGE as f64;
-        let call = if piece.0 == 0 { 0.0 } else { self.call.as_seconds() / piece.0 as f64 };
-        let fault = if fresh || run == Run::Touch { of_page(self.fault) } else { 0.0 };
+        // Memory is touched without a system call.
+        let has_calls = piece.0 > 0 && run != Run::Touch;
+        let call = if has_calls { self.call.as_seconds() / piece.0 as f64 } else { 0.0 };
         let (copy, lookup, insert) = match run {
             Run::Hit => (of_copy(self.copy_read), of_page(self.page_lookup), 0.0),
             Run::Miss => (of_copy(self.copy_read), 0.0, of_page(self.page_insert)),

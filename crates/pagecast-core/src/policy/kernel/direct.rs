@@ -84,6 +84,10 @@ impl Kernel {
         if task.is_fresh() {
             parts.add(Part::PageAllocation, times(cost.fault, bytes.div_ceil(PAGE)));
         }
+        if matches!(task.kind, Kind::Direct { past: Past::Read { .. }, .. }) {
+            let disk = self.host.disks.get(task.file().device.0 as usize);
+            parts.add(Part::DeviceRead, times(disk.map_or(Nanos::ZERO, |disk| disk.latency), calls));
+        }
         parts
     }
 

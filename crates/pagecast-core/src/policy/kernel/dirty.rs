@@ -23,6 +23,8 @@ pub(super) struct OfWb {
     pub dirtied: u64,
     /// `WB_WRITTEN`: all whose writeback has ended so far.
     pub written: u64,
+    /// All that went away dirty and was never submitted.
+    pub cancelled: u64,
 }
 
 impl OfWb {
@@ -97,6 +99,39 @@ impl DirtyPages {
         self.total() - self.both
     }
 
+    /// How many inodes have pages that are dirty or under writeback.
+    pub(super) fn inodes(&self) -> usize {
+        self.inodes.len()
+    }
+
+    /// How much of each of them, each page once.
+    pub(super) fn by_file(&self) -> impl Iterator<Item = (FileId, u64)> {
+        self.inodes.keys().map(|&file| (file, self.of_file(file)))
+    }
+
+    /// Checks that counters are the sums over inodes, and over wbs.
+    ///
+    /// # Panics
+    /// If they are not.
+    pub(super) fn check_sums(&self) {
+        let sum = |of: fn(&Inode) -> u64| -> u64 { self.inodes.values().map(of).sum() };
+        let of_inodes = [
+            sum(|inode| inode.dirty.total()),
+            sum(|inode| inode.writeback.total()),
+            sum(|inode| inode.both(0, u64::MAX)),
+        ];
+        assert_eq!([self.dirty, self.writeback, self.both], of_inodes, "dirty, under writeback, both");
+        for (at, wb) in self.wbs.iter().enumerate() {
+            let inodes = || self.inodes.values().filter(|inode| inode.wb.0 as usize == at);
+            let writeback: u64 = inodes().map(|inode| inode.writeback.total()).sum();
+            let known: u64 = inodes().map(|inode| inode.dirty.total()).sum();
+            assert_eq!(wb.writeback, writeback, "under writeback of wb {at}");
+            assert!(known <= wb.reclaimable, "{known} of {} dirty of wb {at}", wb.reclaimable);
+        }
+        let reclaimable: u64 = self.wbs.iter().map(|wb| wb.reclaimable).sum();
+        assert_eq!(reclaimable, self.dirty + self.ahead, "dirty of all wbs");
+    }
+
     pub(super) fn of_wb(&self, wb: WbId) -> OfWb {
         self.wbs.get(wb.0 as usize).copied().unwrap_or_default()
     }
@@ -110,6 +145,11 @@ impl DirtyPages {
     /// How many bytes of a file are dirty.
     pub(super) fn reclaimable_of_file(&self, file: FileId) -> u64 {
         self.inodes.get(&file).map_or(0, |inode| inode.dirty.total())
+    }
+
+    /// How many bytes of a part of a file are dirty.
+    pub(super) fn reclaimable_within(&self, file: FileId, start: u64, end: u64) -> u64 {
+        self.inodes.get(&file).map_or(0, |inode| inode.dirty.overlap(start, end))
     }
 
     /// When the file's inode became dirty, if it is.
@@ -134,14 +174,14 @@ impl DirtyPages {
         }
     }
 
-    /// The first run within `start..end` that is dirty or under writeback.
-    pub(super) fn first_busy(&self, file: FileId, start: u64, end: u64) -> Option<(u64, u64)> {
-        let inode = self.inodes.get(&file)?;
-        let runs = [inode.dirty.first(start, end), inode.writeback.first(start, end)];
-        let (from, to) = runs.into_iter().flatten().min()?;
-        // Up to where the other kind begins, so that no byte is told twice.
-        let other = runs.into_iter().flatten().map(|(other, _)| other).find(|&other| other > from);
-        Some((from, other.map_or(to, |other| to.min(other))))
+    /// The runs within `start..end` that are dirty.
+    pub(super) fn dirty_runs(&self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
+        self.inodes.get(&file).map_or_else(Vec::new, |inode| runs(&inode.dirty, start, end))
+    }
+
+    /// Those under writeback.
+    pub(super) fn writeback_runs(&self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
+        self.inodes.get(&file).map_or_else(Vec::new, |inode| runs(&inode.writeback, start, end))
     }
 
     /// So many pages of a wb have become dirty; which ones is told later.
@@ -191,11 +231,6 @@ impl DirtyPages {
         was_clean && new > 0
     }
 
-    /// How many bytes of `start..end` of a file are dirty.
-    pub(super) fn reclaimable_within(&self, file: FileId, start: u64, end: u64) -> u64 {
-        self.inodes.get(&file).map_or(0, |inode| inode.dirty.overlap(start, end))
-    }
-
     /// The files of a wb that have dirty pages, or pages under writeback, in the order in which they became dirty.
     pub(super) fn files_of(&self, wb: WbId) -> Vec<FileId> {
         let inodes = self.inodes.iter().filter(|(_, inode)| inode.wb == wb);
@@ -242,19 +277,22 @@ impl DirtyPages {
         self.writeback += put;
     }
 
-    /// The device has these pages. They are clean unless they were written to meanwhile.
-    pub(super) fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) {
+    /// The device has these pages. They are clean unless they were written to meanwhile. True if no more pages of the file
+    /// are under writeback.
+    pub(super) fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) -> bool {
         self.wbs[wb.0 as usize].written += end - start;
-        self.end_writeback(file, start, end);
+        self.end_writeback(file, start, end)
     }
 
-    fn end_writeback(&mut self, file: FileId, start: u64, end: u64) {
-        let Some(inode) = self.inodes.get_mut(&file) else { return };
+    fn end_writeback(&mut self, file: FileId, start: u64, end: u64) -> bool {
+        let Some(inode) = self.inodes.get_mut(&file) else { return false };
         self.both -= inode.both(start, end);
         let ended = inode.writeback.remove(start, end);
         self.wbs[inode.wb.0 as usize].writeback -= ended;
         self.writeback -= ended;
+        let is_last = inode.writeback.total() == 0;
         self.forget_clean(file);
+        is_last
     }
 
     /// Pages are gone: dirty ones will not be written.
@@ -262,7 +300,9 @@ impl DirtyPages {
         let Some(inode) = self.inodes.get_mut(&file) else { return };
         self.both -= inode.both(start, end);
         let cancelled = inode.dirty.remove(start, end);
-        self.wbs[inode.wb.0 as usize].reclaimable -= cancelled;
+        let wb = &mut self.wbs[inode.wb.0 as usize];
+        wb.reclaimable -= cancelled;
+        wb.cancelled += cancelled;
         self.dirty -= cancelled;
         self.end_writeback(file, start, end);
     }
@@ -275,6 +315,12 @@ impl DirtyPages {
             self.inodes.remove(&file);
         }
     }
+}
+
+/// The parts of `start..end` that are in a set.
+fn runs(ranges: &Ranges, start: u64, end: u64) -> Vec<(u64, u64)> {
+    let mut at = start;
+    std::iter::from_fn(|| ranges.first(at, end).inspect(|&(_, to)| at = to)).collect()
 }
 
 impl Busy for DirtyPages {

@@ -14,6 +14,9 @@ use crate::units::Nanos;
 /// `MIN_WRITEBACK_PAGES`: a visit submits a multiple of this, in pages.
 const MIN_WRITEBACK_PAGES: u64 = 1024;
 
+/// `writeback_sb_inodes` goes from inode to inode for so long before it is looked at again whether there is reason to.
+const ROUND: Nanos = Nanos(100_000_000);
+
 /// What is submitted in one go is a part of the memory, small beside every threshold, between these bounds.
 pub(super) const UNITS: u64 = 2048;
 pub(super) const LEAST_UNIT: u64 = MIN_WRITEBACK_PAGES * PAGE;
@@ -100,6 +103,8 @@ pub(super) struct Flusher {
     io: VecDeque<Listed>,
     more_io: VecDeque<Listed>,
     work: Option<Work>,
+    /// When it last looked whether its work goes on.
+    round: Nanos,
     visit: Option<Visit>,
     integrity: VecDeque<Integrity>,
     /// Files that the flusher itself writes for `sync`, before all other work.
@@ -110,8 +115,10 @@ pub(super) struct Flusher {
     queued: u64,
     /// When it wakes up by itself; not while it has work.
     pub timer: Option<Nanos>,
-    /// When it last looked for expired inodes.
-    last_old_flush: Nanos,
+    /// Whether a call of `do_writepages` has ended since somebody asked.
+    pub has_ended_a_visit: bool,
+    /// When it last looked for expired inodes; nothing if that was long before the start.
+    last_old_flush: Option<Nanos>,
 }
 
 impl Flusher {
@@ -124,6 +131,7 @@ impl Flusher {
             io: VecDeque::new(),
             more_io: VecDeque::new(),
             work: None,
+            round: Nanos::ZERO,
             visit: None,
             integrity: VecDeque::new(),
             syncing: VecDeque::new(),
@@ -131,7 +139,8 @@ impl Flusher {
             queue: VecDeque::new(),
             queued: 0,
             timer: None,
-            last_old_flush: Nanos::ZERO,
+            has_ended_a_visit: false,
+            last_old_flush: None,
         }
     }
 
@@ -146,6 +155,16 @@ impl Flusher {
     /// What waits for the device, first in line first.
     pub(super) fn front(&self) -> Option<&Unit> {
         self.queue.front()
+    }
+
+    /// The bytes that wait for the device, with those of the first in line that it has already.
+    ///
+    /// # Panics
+    /// If they are not as many as are counted for the room that they take.
+    pub(super) fn waiting(&self) -> u64 {
+        let waiting = self.queue.iter().map(|unit| unit.end - unit.start).sum();
+        assert_eq!(self.queued, waiting, "bytes in the queue of a device");
+        waiting
     }
 
     /// The first in line has been written.
@@ -164,14 +183,19 @@ impl Flusher {
     pub(super) fn wake(&mut self, work: Work, now: Nanos, interval: Nanos) {
         match (self.work, work) {
             (None | Some(Work::Periodic | Work::Background), Work::All(_)) => self.work = Some(work),
-            (None, _) if interval > Nanos::ZERO && self.last_old_flush + interval <= now => {
-                self.last_old_flush = now;
+            (None, _) if self.is_old_flush_due(now, interval) => {
+                self.last_old_flush = Some(now);
                 self.work = Some(Work::Periodic);
             }
             (None, _) => self.work = Some(work),
             _ => return,
         }
         self.timer = None;
+    }
+
+    /// `wb_check_old_data_flush`: whether it is time to look for expired inodes.
+    fn is_old_flush_due(&self, now: Nanos, interval: Nanos) -> bool {
+        interval > Nanos::ZERO && self.last_old_flush.is_none_or(|last| last + interval <= now)
     }
 
     /// Whether `submit` will look for another inode, or at the last pages of this one.
@@ -220,6 +244,7 @@ impl Flusher {
                 self.leave_or_stay(Visit { left: visit.left - (end - start), ..visit }, end - start, by);
                 return true;
             }
+            self.has_ended_a_visit = true;
         }
         false
     }
@@ -261,6 +286,7 @@ impl Flusher {
         if submitted.is_some() && integrity.left > 0 {
             return Some(integrity);
         }
+        self.has_ended_a_visit = true;
         let (start, end) = integrity.within.unwrap_or((0, u64::MAX));
         if let Some(waiter) = integrity.waiter
             && !self.wait_within(integrity.file, start, end, waiter)
@@ -311,6 +337,7 @@ impl Flusher {
         if let Some(Work::All(left)) = &mut self.work {
             *left = left.saturating_sub(submitted);
         }
+        self.has_ended_a_visit |= visit.left == 0;
         if visit.left > 0 {
             self.visit = Some(visit);
         } else if visit.inode.is_current(by.dirty) {
@@ -339,7 +366,7 @@ impl Flusher {
             let goes_on = match work {
                 Work::All(left) => left > 0,
                 Work::Periodic => true,
-                Work::Background => (by.over_background)(by.dirty),
+                Work::Background => self.is_within_round(by) || (by.over_background)(by.dirty),
             };
             let inode = if goes_on { self.next_inode(work, by) } else { None };
             if let Some(inode) = inode {
@@ -352,6 +379,16 @@ impl Flusher {
                 self.rest(by);
             }
         }
+    }
+
+    /// Whether there are inodes left that it took on not long ago. If not, another round begins.
+    fn is_within_round(&mut self, by: &Circumstances<'_>) -> bool {
+        let has_inodes = self.io.iter().any(|inode| inode.is_current(by.dirty));
+        let is_within = has_inodes && by.now <= self.round + ROUND;
+        if !is_within {
+            self.round = by.now;
+        }
+        is_within
     }
 
     /// The work is done: the timer rings again while anything is dirty.
@@ -392,5 +429,22 @@ impl Flusher {
         };
         let pages = (by.average_bandwidth / 2).min(by.dirty_limit / 8).min(asked);
         (pages + MIN_WRITEBACK_PAGES) / MIN_WRITEBACK_PAGES * MIN_WRITEBACK_PAGES * PAGE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expired_inodes_are_looked_for_at_the_first_wake_up_and_every_5_s() {
+        let mut flusher = Flusher::new(MOST_UNIT, LEAST_UNIT);
+        let mut woken_at = |seconds: u64| {
+            flusher.work = None;
+            flusher.wake(Work::Background, Nanos(seconds * 1_000_000_000), Nanos(5_000_000_000));
+            flusher.work
+        };
+        let works = [3, 6, 8].map(|seconds| woken_at(seconds).expect("it has work"));
+        assert_eq!(works, [Work::Periodic, Work::Background, Work::Periodic]);
     }
 }

@@ -5,7 +5,6 @@
 //! evicts pages of its own cgroup first, and waits for write-back if none is clean. Left out: cgroups inside others,
 //! `memory.high`, `memory.low` and `memory.min`; the batches in which a processor charges pages.
 
-use super::lists::LruvecId;
 use super::pages::Pages;
 use super::tasks::Task;
 use super::{Kernel, PAGE};
@@ -94,15 +93,20 @@ impl Memcg {
     /// Bytes of a task have moved: charged at once, in the lists later.
     pub(super) fn run_ahead(&mut self, task: &Task, bytes: u64) {
         self.ahead_cached += if task.run.fills() { bytes } else { 0 };
-        self.ahead_anonymous += if task.takes_anonymous() { bytes } else { 0 };
+        self.ahead_anonymous += if task.takes_anonymous() { task.asked_of(bytes) } else { 0 };
         self.ahead_dirty += if task.run.dirties() { bytes } else { 0 };
     }
 
     /// It is going to be told where they are.
     pub(super) fn fall_back(&mut self, task: &Task, bytes: u64) {
         self.ahead_cached -= if task.run.fills() { bytes } else { 0 };
-        self.ahead_anonymous -= if task.takes_anonymous() { bytes } else { 0 };
+        self.ahead_anonymous -= if task.takes_anonymous() { task.asked_of(bytes) } else { 0 };
         self.ahead_dirty -= if task.run.dirties() { bytes } else { 0 };
+    }
+
+    /// What has come but is in no list yet: page cache, anonymous memory, and what of its pages has become dirty.
+    pub(super) fn ahead(&self) -> [u64; 3] {
+        [self.ahead_cached, self.ahead_anonymous, self.ahead_dirty]
     }
 
     /// Its dirty pages and those under writeback.
@@ -168,12 +172,26 @@ impl Pages {
         if room(self) > 0 {
             return room(self);
         }
-        let stroke = self.memcgs[at].stroke();
-        let lruvecs: Vec<_> = (0..self.nodes()).map(|node| self.lruvec(MemcgId::of(at), node)).collect();
-        self.reclaim(&lruvecs, stroke);
-        self.memcgs[at].has_reclaimed = true;
+        self.reclaim_from_memcg(at, self.memcgs[at].stroke());
         // A page for who was under way before they ran out.
         room(self).max(PAGE)
+    }
+
+    /// Pages that are read ahead are charged before they come: where they are more than a cgroup may have, others of it leave.
+    pub(super) fn make_room_for_pages_in_flight(&mut self) {
+        for at in 0..self.memcgs.len() {
+            let memcg = &self.memcgs[at];
+            let above = self.usage_of_memcg(at).saturating_sub(memcg.limit).min(memcg.ahead_cached);
+            if above > 0 {
+                self.reclaim_from_memcg(at, above.max(memcg.stroke()));
+            }
+        }
+    }
+
+    fn reclaim_from_memcg(&mut self, at: usize, want: u64) {
+        let lruvecs: Vec<_> = (0..self.nodes()).map(|node| self.lruvec(MemcgId::of(at), node)).collect();
+        self.reclaim(&lruvecs, want);
+        self.memcgs[at].has_reclaimed = true;
     }
 
     /// Notes what was charged to each cgroup at most.
@@ -204,25 +222,23 @@ impl Pages {
         }
     }
 
-    /// Whether what is counted of the cgroups is what is there.
-    pub(super) fn is_counted_right(&self) -> bool {
-        let (mut busy, mut anonymous) = (vec![0; self.memcgs.len() + 1], 0);
-        for file in self.lists.files() {
+    /// Checks that what is counted as dirty or under writeback of lists and cgroups is what is there.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub(super) fn check_busy(&self) {
+        let mut found = vec![0; self.busy.len()];
+        for (file, _) in self.dirty.by_file() {
             for (from, to) in self.busy_runs(file, 0, u64::MAX) {
-                self.lists.placed(file, from, to, |lruvec, bytes| busy[self.memcg_at(lruvec)] += bytes);
+                self.lists.placed(file, from, to, |lruvec, bytes| found[usize::from(lruvec.0)] += bytes);
             }
         }
-        let each = self.memcgs.iter().zip(&busy[1..]).all(|(memcg, &busy)| {
-            anonymous += memcg.anonymous;
-            memcg.busy == busy
-        });
+        assert_eq!(self.busy, found, "dirty or under writeback in each list");
         let settled = self.dirty.pages() - self.dirty.ahead();
-        each && busy.iter().sum::<u64>() == settled && anonymous <= self.memory.anonymous()
-    }
-
-    /// The place of the memory cgroup of some lists, the root's first.
-    fn memcg_at(&self, lruvec: LruvecId) -> usize {
-        usize::from(lruvec.0) / self.nodes()
+        assert_eq!(found.iter().sum::<u64>(), settled, "what is dirty or under writeback is in some list");
+        let of_memcgs = found.chunks(self.nodes()).skip(1).map(|lruvecs| lruvecs.iter().sum::<u64>());
+        let counted = self.memcgs.iter().map(|memcg| memcg.busy);
+        assert!(counted.eq(of_memcgs), "dirty or under writeback of each cgroup");
     }
 }
 
@@ -241,10 +257,6 @@ impl Kernel {
             return;
         }
         self.pages.note_peaks();
-        debug_assert!(
-            self.pages.lists.extents() > 100 || self.pages.is_counted_right(),
-            "cgroups, lists and dirty pages agree"
-        );
         for memcg in &mut self.pages.memcgs {
             memcg.takers = 0;
             memcg.look();

@@ -4,9 +4,9 @@
 //! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
 //! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
-//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, read-ahead as such (a miss is
-//! one flow over device and memory).
+//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself.
 
+mod books;
 mod control;
 mod cost;
 mod direct;
@@ -20,6 +20,8 @@ mod memory;
 mod options;
 mod pages;
 mod placement;
+mod readahead;
+mod reading;
 mod rules;
 mod running;
 mod schedule;
@@ -44,6 +46,8 @@ use self::memory::Memory;
 pub use self::options::KernelOptions;
 use self::pages::Pages;
 use self::placement::Placement;
+use self::readahead::Stream;
+use self::reading::{StreamKey, operation_of};
 use self::rules::Rules;
 use self::tasks::{Credit, Kind, Task};
 use self::wb::{Wb, WbId};
@@ -85,6 +89,9 @@ pub struct Kernel {
     owners: FxHashMap<FileId, MemcgId>,
     tasks: BTreeMap<OperationId, Task>,
     credits: FxHashMap<OperationId, Credit>,
+    streams: FxHashMap<StreamKey, Stream>,
+    /// The number of the last operation that reads ahead.
+    ahead_number: u32,
     /// The instant for which all levels hold.
     synced: Nanos,
     /// When it was last told where the bytes of tasks under way are.
@@ -170,6 +177,8 @@ impl Kernel {
             owners: FxHashMap::default(),
             tasks: BTreeMap::new(),
             credits: FxHashMap::default(),
+            streams: FxHashMap::default(),
+            ahead_number: 0,
             synced: Nanos::ZERO,
             settled: Nanos::ZERO,
             told: Nanos::ZERO,
@@ -194,7 +203,9 @@ impl Kernel {
             self.attach(file, memcg);
         }
         let wb = file.as_ref().map_or_else(WbId::default, |file| self.wb_of(file));
-        self.tasks.insert(request.operation, Task { credit, memcg, wb, ..Task::new(kind, file, at, now) });
+        let stream = reading::stream_of(request, kind, file.as_ref());
+        let task = Task { credit, stream, memcg, wb, ..Task::new(kind, file, at, now) };
+        self.tasks.insert(request.operation, task);
         self.next_run(now, request.operation, out);
     }
 
@@ -226,11 +237,9 @@ impl Kernel {
         }
     }
 
-    /// Clean pages of a file, or of all, leave, each at its price.
-    fn drop_clean(&mut self, now: Nanos, request: &Request, file: Option<FileId>, out: &mut Actions) {
-        let before = self.pages.cached();
-        self.pages.drop_clean(file);
-        let removed = Bytes(before - self.pages.cached());
+    /// An operation ends that has dropped clean pages, when each of them has been paid for; `before` is what was cached before it.
+    fn end_removal(&mut self, now: Nanos, request: &Request, before: u64, out: &mut Actions) {
+        let removed = Bytes(before.saturating_sub(self.pages.cached()));
         if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
             return out.done(request.operation, Outcome::default());
         }
@@ -288,6 +297,7 @@ impl Policy for Kernel {
             }
             Call::Fsync { file } => self.write_file(now, request.operation, file, out),
             Call::Truncate { file, size } => {
+                self.forget_read_ahead(request.operation, file.id, size.0);
                 let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
                 self.pages.remove(file.id, size.0, u64::MAX);
                 if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
@@ -297,12 +307,16 @@ impl Policy for Kernel {
                     self.wait_for_writeback(now, request.operation, file, Outcome::default(), out);
                 }
             }
-            Call::DontNeed { file } => {
-                let dirty = self.pages.dirty.reclaimable_of_file(file.id);
-                self.wb(&file).flusher.write_file(file.id, dirty, None);
-                self.drop_clean(now, request, Some(file.id), out);
+            Call::Advise { file, advice, offset, bytes } => {
+                let before = self.pages.cached();
+                self.advise(request.operation, &file, advice, (offset, offset.saturating_add(bytes.0)), out);
+                self.end_removal(now, request, before, out);
             }
-            Call::DropCaches => self.drop_clean(now, request, None, out),
+            Call::DropCaches => {
+                let before = self.pages.cached();
+                self.pages.drop_clean();
+                self.end_removal(now, request, before, out);
+            }
             Call::Preload { file, bytes } => {
                 self.pages.read_in(file.id, 0, bytes.0, Taker { home: 0, memcg: MemcgId::ROOT });
                 out.done(request.operation, Outcome::default());
@@ -316,6 +330,7 @@ impl Policy for Kernel {
             }
         }
         self.control(now, out);
+        self.check_books();
     }
 
     fn charge_to(&mut self, operation: OperationId, cgroup: Option<usize>) {
@@ -326,9 +341,10 @@ impl Policy for Kernel {
         self.sync(now);
         match writeback::wb_of(done.tag) {
             Some(wb) => self.unit_written(now, wb, out),
-            None => self.run_ended(now, OperationId(done.tag as u32), done, out),
+            None => self.run_ended(now, operation_of(done.tag), done, out),
         }
         self.control(now, out);
+        self.check_books();
     }
 
     fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {
@@ -336,9 +352,7 @@ impl Policy for Kernel {
         for each in progress {
             let transfer = match writeback::wb_of(each.tag) {
                 Some(wb) => self.wbs[wb.0 as usize].as_mut().and_then(|wb| wb.transfer.as_mut()),
-                None => {
-                    self.tasks.get_mut(&OperationId(each.tag as u32)).and_then(|task| task.transfer.as_mut())
-                }
+                None => self.tasks.get_mut(&operation_of(each.tag)).and_then(|task| task.transfer.as_mut()),
             };
             if let Some(transfer) = transfer.filter(|transfer| transfer.flow == each.flow) {
                 transfer.heard(now, each);
@@ -350,6 +364,7 @@ impl Policy for Kernel {
             // New rates change no level, only when the next threshold is crossed.
             self.next_call = self.schedule(now);
         }
+        self.check_books();
     }
 
     fn next_call(&self) -> Option<Nanos> {

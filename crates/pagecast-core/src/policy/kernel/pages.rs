@@ -110,6 +110,11 @@ impl Pages {
         self.ahead_cached + self.ahead_anonymous
     }
 
+    /// What a node has free above its high mark. What is not known yet where it is has come from there.
+    pub(super) fn above_high(&self, node: usize) -> u64 {
+        self.free_of(node).saturating_sub(self.memory.nodes[node].high + self.pending())
+    }
+
     /// Whether so much is pending that it matters where it is: reclaim begins, or, while nothing can be reclaimed, a quarter of
     /// what kswapd frees in one go.
     pub(super) fn is_far_ahead(&self) -> bool {
@@ -305,17 +310,22 @@ impl Pages {
         }
     }
 
-    /// Pages have been written.
-    pub(super) fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) {
+    /// Pages have been written; true if no more of the file are under writeback.
+    pub(super) fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) -> bool {
         if self.nodes() > 1 {
-            self.count_dirty(file, start, end, |count, bytes| *count = count.saturating_sub(bytes));
+            // What was cut while it was under writeback counts no more.
+            for (from, to) in self.dirty.writeback_runs(file, start, end) {
+                self.count_dirty(file, from, to, |count, bytes| *count -= bytes);
+            }
         }
         let were_busy = if self.memcgs.is_empty() { Vec::new() } else { self.busy_runs(file, start, end) };
-        self.dirty.written(file, wb, start, end);
+        let is_last = self.dirty.written(file, wb, start, end);
+        // Before some of them leave the lists.
         for (from, to) in were_busy {
             self.count_busy(file, from, to, PageState::Clean, |busy, bytes| *busy -= bytes);
         }
         self.lists.written(file, start, end);
+        is_last
     }
 
     /// Counts the bytes of a range to the nodes that they are on.
@@ -329,8 +339,16 @@ impl Pages {
 
     /// The runs of a range that are dirty or under writeback, none of which overlap.
     pub(super) fn busy_runs(&self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
-        let next = |at: u64| self.dirty.first_busy(file, at, end);
-        std::iter::successors(next(start), |&(_, to)| next(to)).collect()
+        let mut at = start;
+        let all = std::iter::from_fn(|| {
+            let from = at;
+            (from < end).then(|| {
+                let (state, to) = self.dirty.run(file, from, end);
+                at = to;
+                (state, (from, to))
+            })
+        });
+        all.filter(|&(state, _)| state != PageState::Clean).map(|(_, run)| run).collect()
     }
 
     /// Counts the bytes of a range that are in a state to the memory cgroups that they are charged to.
@@ -366,31 +384,41 @@ impl Pages {
 
     /// Bytes leave, dirty ones unwritten.
     pub(super) fn remove(&mut self, file: FileId, start: u64, end: u64) {
-        if self.nodes() > 1 || !self.memcgs.is_empty() {
-            for (from, to) in self.busy_runs(file, start, end) {
-                self.count_dirty(file, from, to, |count, bytes| *count = count.saturating_sub(bytes));
-                for state in [PageState::Dirty, PageState::Writeback] {
-                    self.count_busy(file, from, to, state, |busy, bytes| *busy -= bytes);
-                }
+        if self.nodes() > 1 {
+            // What is both counts twice.
+            let mut busy = self.dirty.dirty_runs(file, start, end);
+            busy.extend(self.dirty.writeback_runs(file, start, end));
+            for (from, to) in busy {
+                self.count_dirty(file, from, to, |count, bytes| *count -= bytes);
+            }
+        }
+        if !self.memcgs.is_empty() {
+            for state in [PageState::Dirty, PageState::Writeback] {
+                self.count_busy(file, start, end, state, |busy, bytes| *busy -= bytes);
             }
         }
         self.lists.remove(file, start, end, &mut |_, _| {});
         self.dirty.cancel(file, start, end);
     }
 
-    /// Clean bytes of a file, or of all, leave.
-    pub(super) fn drop_clean(&mut self, file: Option<FileId>) {
-        let files = file.map_or_else(|| self.lists.files().collect(), |file| vec![file]);
+    /// All clean bytes leave.
+    pub(super) fn drop_clean(&mut self) {
+        let files: Vec<FileId> = self.lists.files().collect();
         for file in files {
-            let mut at = 0;
-            while at < u64::MAX {
-                let (state, to) = self.dirty.run(file, at, u64::MAX);
-                match state {
-                    PageState::Clean => self.lists.remove(file, at, to, &mut |_, _| {}),
-                    PageState::Dirty | PageState::Writeback => self.lists.deactivate(file, at, to),
-                }
-                at = to;
+            self.drop_clean_within(file, 0, u64::MAX);
+        }
+    }
+
+    /// Clean bytes of a part of a file leave.
+    pub(super) fn drop_clean_within(&mut self, file: FileId, start: u64, end: u64) {
+        let mut at = start;
+        while at < end {
+            let (state, to) = self.dirty.run(file, at, end);
+            match state {
+                PageState::Clean => self.lists.remove(file, at, to, &mut |_, _| {}),
+                PageState::Dirty | PageState::Writeback => self.lists.deactivate(file, at, to),
             }
+            at = to;
         }
     }
 

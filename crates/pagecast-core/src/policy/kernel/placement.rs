@@ -49,6 +49,17 @@ impl Placement {
         if all == 0 { 0.0 } else { (all - process.anonymous[process.node]) as f64 / all as f64 }
     }
 
+    /// The anonymous memory of all processes, by node.
+    pub(super) fn held(&self, nodes: usize) -> Vec<u64> {
+        (0..nodes).map(|node| self.processes.values().map(|process| process.anonymous[node]).sum()).collect()
+    }
+
+    /// The anonymous memory of some processes, on all nodes.
+    pub(super) fn held_of(&self, is_meant: impl Fn(OperationId) -> bool) -> u64 {
+        let processes = self.processes.iter().filter(|&(&process, _)| is_meant(process));
+        processes.flat_map(|(_, process)| &process.anonymous).sum()
+    }
+
     pub(super) fn take(&mut self, process: OperationId, node: usize, bytes: u64) {
         if let Some(process) = self.processes.get_mut(&process) {
             process.anonymous[node] += bytes;

@@ -12,6 +12,8 @@ pub(super) struct Rules {
     pub share_has_floor: bool,
     /// Periodic work leaves an inode after one visit if it is not old enough itself (since 6.10).
     pub requeue_has_cutoff: bool,
+    /// The bandwidth is also measured 200 ms after the last page of an inode was written (since 5.16).
+    pub measures_after_writeback: bool,
     /// Dirty pages at the end of the inactive list wake all flushers (since 4.11).
     pub dirty_tail_wakes_flushers: bool,
     /// The multi-generational lists, where they are used: reworked in 6.14; that dirty pages at their end wake all flushers came
@@ -26,6 +28,7 @@ impl Rules {
             rounding,
             share_has_floor: version >= (6, 14),
             requeue_has_cutoff: version >= (6, 10),
+            measures_after_writeback: version >= (5, 16),
             dirty_tail_wakes_flushers: version >= (4, 11),
             lru_gen: LruGen { reworked: version >= (6, 14), wakes_flushers: version >= (6, 12) },
         }

@@ -1,13 +1,14 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
+use super::Kernel;
 use super::cost::{PerByte, Run};
 use super::direct::Past;
 use super::memcg::Taker;
 use super::pages::Pages;
+use super::reading::tag;
 use super::tasks::{Kind, Task, Transfer};
-use super::throttling::{earn_credit, spend_credit, task_rate};
+use super::throttling::{earn_credit, resume, spend_credit, task_rate};
 use super::wb::Wb;
-use super::{Credit, Kernel};
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::policy::{Actions, FileId, OperationId};
 use crate::result::Part;
@@ -19,25 +20,44 @@ const LOOK_AHEAD: u64 = 256 << 20;
 /// Bytes of a task have moved: levels change at once, pages later.
 pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Option<Wb>], now: Nanos) {
     let rate = task_rate(wbs, task);
-    earn_credit(task, rate.is_none(), now);
+    earn_credit(task, rate, now);
     if bytes == 0 {
         return;
-    }
-    task.pending += bytes;
-    if task.run.fills() {
-        pages.ahead_cached += bytes;
-    }
-    if task.takes_anonymous() {
-        pages.ahead_anonymous += bytes;
-    }
-    if task.run.dirties() {
-        pages.dirty.run_ahead(task.wb, bytes);
-        spend_credit(task, rate, bytes);
     }
     if let Some(memcg) = pages.memcg(task.memcg) {
         memcg.run_ahead(task, bytes);
     }
+    if task.run.fills() {
+        pages.ahead_cached += bytes;
+    }
+    if task.takes_anonymous() {
+        pages.ahead_anonymous += task.asked_of(bytes);
+    }
+    task.pending += bytes;
+    if task.run.dirties() {
+        pages.dirty.run_ahead(task.wb, bytes);
+        spend_credit(task, rate, bytes);
+    }
 }
+
+/// The bytes that a task had pending no more count as such: it is going to be told where they are, or nobody keeps them.
+pub(super) fn uncount(task: &Task, bytes: u64, pages: &mut Pages) {
+    if task.run.fills() {
+        pages.ahead_cached -= bytes;
+    }
+    if task.takes_anonymous() {
+        pages.ahead_anonymous -= task.asked_of(bytes);
+    }
+    if task.run.dirties() {
+        pages.dirty.fall_back(task.wb, bytes);
+    }
+    if let Some(memcg) = pages.memcg(task.memcg) {
+        memcg.fall_back(task, bytes);
+    }
+}
+
+/// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).
+const LOCKED: u64 = 256 << 10;
 
 /// A follower goes on when so many bytes have come.
 const STRIDE: u64 = 16 << 20;
@@ -57,12 +77,16 @@ impl Kernel {
         let (run, end) = self.classify(task);
         let task = self.tasks.get_mut(&operation).expect("it is there");
         task.run = run;
+        let shape = self.shape_run(operation, end, out);
+        let task = self.tasks.get_mut(&operation).expect("it is there");
+        task.shape = shape;
         if run == Run::Follow {
             task.since = now;
             return;
         }
-        earn_credit(task, task_rate(&self.wbs, task).is_none(), now);
+        resume(task, task_rate(&self.wbs, task), now);
         let bytes = end - task.position;
+        let moved = shape.bytes;
         match run {
             Run::New | Run::Clean | Run::Dirty if matches!(task.kind, Kind::WriteSync { .. }) => {
                 task.outcome.from_device += Bytes(bytes);
@@ -73,7 +97,8 @@ impl Kernel {
             Run::Miss | Run::Through => task.outcome.from_device += Bytes(bytes),
             Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
         }
-        let pace = self.cost(&self.tasks[&operation], operation).rate().unwrap_or(f64::INFINITY);
+        let cost = self.cost(&self.tasks[&operation], operation);
+        let pace = shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
         let dirty = &self.pages.dirty;
         let task = self.tasks.get_mut(&operation).expect("it is there");
         task.pace = pace;
@@ -87,20 +112,24 @@ impl Kernel {
             return self.end_task(now, operation, out);
         }
         let spec =
-            FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), bytes, u64::from(operation.0)) };
+            FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), moved, tag(operation, task)) };
         let flow = out.start(spec);
         let task = self.tasks.get_mut(&operation).expect("it is there");
-        task.transfer = Some(Transfer::new(flow, bytes, cap, now));
+        task.transfer = Some(Transfer::new(flow, moved, cap, now));
     }
 
     pub(super) fn end_task(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = self.tasks.remove(&operation).expect("a task ends once");
         self.placement.leave(operation);
         if let Some(credit) = task.credit {
-            self.credits.insert(operation, Credit { at: now, ..credit });
+            self.credits.insert(operation, credit);
+        }
+        if let (Some(key), Some(file)) = (task.stream, &task.file) {
+            self.leave_stream(key, task.end, file);
         }
         match (task.kind, task.file) {
             (Kind::Remove, Some(file)) => self.wait_for_writeback(now, operation, file, task.outcome, out),
+            (Kind::ReadAhead { .. }, _) => {}
             _ => out.done(operation, task.outcome),
         }
     }
@@ -113,6 +142,7 @@ impl Kernel {
             Kind::Remove => return (Run::Remove, end),
             Kind::WriteThrough => return (Run::Through, end),
             Kind::Insert => return (Run::Insert, end),
+            Kind::ReadAhead { .. } => return (Run::Miss, end),
             Kind::Read { .. } | Kind::Write | Kind::WriteSync { .. } => {}
             Kind::Wait | Kind::Sync { .. } | Kind::Direct { .. } => {
                 unreachable!("what waits or goes past the cache has no runs in it")
@@ -124,6 +154,7 @@ impl Kernel {
             (Kind::Read { .. }, true) => (Run::Hit, self.near_end(file, at, run_end)),
             (Kind::Read { .. }, false) if self.reader_of(file, at).is_some() => (Run::Follow, run_end),
             (Kind::Read { .. }, false) => (Run::Miss, run_end),
+            (_, false) if self.is_being_read(file, at) => (Run::Follow, run_end),
             (_, false) => (Run::New, run_end),
             (_, true) => {
                 let (is_dirty, to) = self.pages.dirty.dirty_run(file, at, run_end);
@@ -134,17 +165,27 @@ impl Kernel {
     }
 
     /// Who is reading these bytes from the device right now: pages under way are locked, and read once.
-    fn reader_of(&self, file: FileId, at: u64) -> Option<&Task> {
+    pub(super) fn reader_of(&self, file: FileId, at: u64) -> Option<&Task> {
         let reads = |task: &&Task| {
-            let end = task.position + task.pending + task.transfer.as_ref().map_or(0, Transfer::left);
-            task.run == Run::Miss && task.file().id == file && (task.position..end).contains(&at)
+            let is_under_way = (task.reads_from()..task.reads_until()).contains(&at);
+            task.run == Run::Miss && task.file().id == file && is_under_way
         };
         self.tasks.values().find(reads)
+    }
+
+    /// Whether a page is locked by read-ahead. Who writes there waits for it; what is farther ahead he can write before.
+    fn is_being_read(&self, file: FileId, at: u64) -> bool {
+        let ahead = |reader: &Task| at.saturating_sub(reader.position + reader.pending);
+        self.reader_of(file, at).is_some_and(|reader| ahead(reader) < LOCKED)
     }
 
     /// When the bytes that a follower waits for will be there, so many that it is worth going on.
     pub(super) fn until_followed(&self, task: &Task) -> Option<f64> {
         let reader = self.reader_of(task.file().id, task.position)?;
+        if reader.reads_ahead() {
+            // Its pages arrive together, and it tells when.
+            return None;
+        }
         let rate = reader.transfer.as_ref()?.rate;
         let wanted = task.position - reader.position + STRIDE.min(task.end - task.position);
         (rate > 0.0).then(|| wanted as f64 / rate)
@@ -180,6 +221,7 @@ impl Kernel {
     pub(super) fn path(&self, task: &Task) -> Path {
         match task.run {
             Run::Hit => self.memory_read,
+            Run::Miss if task.reads_ahead() => task.file().read,
             Run::Miss => task.file().read_and_copy,
             Run::Through => task.file().write,
             Run::Direct if matches!(task.kind, Kind::Direct { past: Past::Write, .. }) => task.file().write,
@@ -190,9 +232,20 @@ impl Kernel {
 
     /// What the bytes of a task cost its thread.
     pub(super) fn cost(&self, task: &Task, operation: OperationId) -> PerByte {
+        if task.reads_ahead() {
+            return PerByte::default();
+        }
         let flusher_writes = task.file.as_ref().is_some_and(|file| self.flusher_writes(file.device));
         let far = if self.pages.nodes() > 1 { self.far_copies(task, operation) } else { 0.0 };
-        self.host.memory.cost.per_byte(task.run, task.piece, task.is_fresh(), far, flusher_writes)
+        let cost = &self.host.memory.cost;
+        let fault = if task.takes_anonymous() { cost.first_touch(self.has_huge(operation)) } else { 0.0 };
+        cost.per_byte(task.run, task.piece, fault, far, flusher_writes)
+    }
+
+    /// Whether new memory of a thread comes in huge pages: its node has free blocks.
+    fn has_huge(&self, operation: OperationId) -> bool {
+        let cost = &self.host.memory.cost;
+        cost.fault_huge.is_some() && self.pages.above_high(self.placement.node(operation)) > 0
     }
 
     /// How many of the two ends of a copy are on another node than its thread.
@@ -249,44 +302,37 @@ impl Kernel {
 
     fn settle_task(&mut self, now: Nanos, operation: OperationId) {
         let task = self.tasks.get_mut(&operation).expect("it is there");
+        if task.is_in_flight() {
+            return;
+        }
         let bytes = std::mem::take(&mut task.pending);
         if bytes == 0 {
             return;
         }
         task.is_first = false;
-        if task.run.fills() {
-            self.pages.ahead_cached -= bytes;
-        }
-        if task.takes_anonymous() {
-            self.pages.ahead_anonymous -= bytes;
-        }
-        if task.run.dirties() {
-            self.pages.dirty.fall_back(task.wb, bytes);
-        }
-        if let Some(memcg) = self.pages.memcg(task.memcg) {
-            memcg.fall_back(task, bytes);
-        }
+        uncount(task, bytes, &mut self.pages);
         self.apply(now, operation, bytes);
     }
 
     /// Bytes of a task have moved: pages change.
     fn apply(&mut self, now: Nanos, operation: OperationId, bytes: u64) {
         let task = self.tasks.get_mut(&operation).expect("only tasks under way move bytes");
-        let start = task.position;
-        let end = start + bytes;
+        let start = task.reads_from();
+        let end = task.position + bytes;
+        let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };
         task.position = end;
         let (run, file, wb, takes_anonymous) = (task.run, task.file, task.wb, task.takes_anonymous());
-        let by = Taker { home: self.placement.node(operation), memcg: task.memcg };
+        let by = Taker { home: self.placement.node(task.thread(operation)), memcg: task.memcg };
         if takes_anonymous {
             let placement = &mut self.placement;
-            self.pages.take_anonymous(by, bytes, |node, part| placement.take(operation, node, part));
+            self.pages.take_anonymous(by, asked, |node, part| placement.take(operation, node, part));
         }
         let Some(file) = file else { return };
         match run {
             Run::Hit => {}
             Run::Miss => {
                 self.pages.read_in(file.id, start, end, by);
-                self.pages.lists.mark_accessed(file.id, start, end);
+                self.pages.lists.mark_accessed(file.id, start, start + asked);
             }
             Run::Through | Run::Insert => self.pages.put(file.id, start, end, by),
             Run::New | Run::Clean | Run::Dirty => {
@@ -307,7 +353,8 @@ impl Kernel {
         done: &Completion,
         out: &mut Actions,
     ) {
-        let task = self.tasks.get_mut(&operation).expect("only tasks under way have runs");
+        // Nobody wants what was read ahead of a file that has been cut.
+        let Some(task) = self.tasks.get_mut(&operation) else { return };
         let mut transfer = task.transfer.take().expect("a run has a transfer");
         let (_, rest) = transfer.take_rest();
         count(task, rest, &mut self.pages, &self.wbs, now);
@@ -324,6 +371,7 @@ impl Kernel {
         let task = self.tasks.get_mut(&operation).expect("it is there");
         task.charge(done.parts, &cost);
         self.settle_others(now, operation);
+        self.leave_ahead(now, operation, out);
         self.next_run(now, operation, out);
     }
 }

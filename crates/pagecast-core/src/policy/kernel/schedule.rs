@@ -38,7 +38,7 @@ impl Kernel {
     /// The next call that this policy wants.
     pub(super) fn schedule(&self, now: Nanos) -> Option<Nanos> {
         let slopes = self.slopes();
-        let timers = self.wbs.iter().flatten().filter_map(|wb| wb.flusher.timer);
+        let timers = self.wbs.iter().flatten().flat_map(|wb| [wb.flusher.timer, wb.measure_at]).flatten();
         let levels = [
             self.until_memory_changes(&slopes),
             self.until_background(&slopes),
@@ -64,6 +64,12 @@ impl Kernel {
         let mut room = self.pages.available();
         if above_low > 0 {
             room = room.min(above_low);
+        }
+        if self.host.memory.cost.fault_huge.is_some() {
+            // The last huge page of a node.
+            let touching = self.tasks.iter().filter(|(_, task)| task.takes_anonymous());
+            let rooms = touching.map(|(&operation, _)| self.pages.above_high(self.placement.node(operation)));
+            room = rooms.filter(|&room| room > 0).fold(room, u64::min);
         }
         if self.pages.nodes() > 1 {
             // Who is held back by something else does not notice where its pages are.

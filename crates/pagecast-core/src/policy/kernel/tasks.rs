@@ -3,9 +3,10 @@
 use super::cost::{PerByte, Run};
 use super::direct::Past;
 use super::memcg::MemcgId;
+use super::reading::{RunShape, StreamKey};
 use super::wb::WbId;
 use crate::flow::{FlowId, Progress};
-use crate::policy::{FileView, Outcome};
+use crate::policy::{FileView, OperationId, Outcome};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
 
@@ -38,6 +39,11 @@ impl Transfer {
     pub(super) fn take(&mut self, now: Nanos) -> (u64, u64) {
         let done = self.done + self.rate * (now - self.since).as_seconds();
         self.take_up_to((done as u64).min(self.bytes))
+    }
+
+    /// What has been taken account of.
+    pub(super) fn applied(&self) -> u64 {
+        self.applied
     }
 
     /// What has not been taken account of.
@@ -89,6 +95,10 @@ pub(super) enum Kind {
         from: u64,
         step: u64,
     },
+    /// Pages are read that nobody has asked for yet, because of what this thread has read.
+    ReadAhead {
+        thread: OperationId,
+    },
 }
 
 /// An operation under way.
@@ -103,10 +113,15 @@ pub(super) struct Task {
     /// Where the run under way begins, and where the operation ends.
     pub position: u64,
     pub end: u64,
+    /// Where the operation began.
+    pub origin: u64,
+    /// The open file that it reads.
+    pub stream: Option<StreamKey>,
     /// Bytes of one system call.
     pub piece: Bytes,
     /// How the bytes under way are served.
     pub run: Run,
+    pub shape: RunShape,
     /// What its thread could do when the run began, in bytes per second.
     pub pace: f64,
     pub transfer: Option<Transfer>,
@@ -134,8 +149,11 @@ impl Task {
             wb: WbId::default(),
             position: offset,
             end: offset + bytes.0,
+            origin: offset,
+            stream: None,
             piece,
             run: Run::Hit,
+            shape: RunShape::default(),
             pace: 0.0,
             transfer: None,
             is_first: false,
@@ -170,6 +188,9 @@ impl Task {
 
     /// Notes how the run that has ended was spent.
     pub(super) fn charge(&mut self, mut parts: crate::result::Parts, cost: &PerByte) {
+        // What it copied while it had nothing to wait for is no time of the device.
+        let copying = Nanos::from_seconds(self.shape.copying).min(parts.get(Part::DeviceRead));
+        parts.shift(Part::DeviceRead, Part::CpuCopy, copying);
         if cost.seconds > 0.0 {
             let copy = parts.get(Part::CpuCopy);
             let share = (copy.0 as f64 * cost.allocation / cost.seconds) as u64;

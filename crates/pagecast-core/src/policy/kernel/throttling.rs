@@ -105,7 +105,7 @@ impl Kernel {
         }
         let counts = self.pages.dirty.of_wb(WbId(at as u32));
         let wb = self.wbs[at].as_mut().expect("who writes has a device");
-        wb.update(now, counts, levels);
+        wb.update(now, counts, &levels);
         let throttle = Throttle {
             hz: Hz(u64::from(self.host.kernel.hz)),
             base_rate: wb.base_rate.rate,
@@ -117,14 +117,14 @@ impl Kernel {
         wb.rated_at = (dirty, memcg_dirty);
     }
 
-    /// What a task may write by the law of its device, unless it has credit.
+    /// What a task may write by the law of its device, unless it has credit. At the hard limit that is worth nothing.
     pub(super) fn throttled_rate(&self, task: &Task) -> Option<f64> {
-        task_rate(&self.wbs, task).filter(|_| !has_credit(task))
+        task_rate(&self.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task))
     }
 
     /// In how many seconds a task that runs ahead of the rate of its device will have no credit left.
     pub(super) fn until_credit_is_spent(&self, task: &Task) -> Option<f64> {
-        let limit = task_rate(&self.wbs, task).filter(|_| has_credit(task))?;
+        let limit = task_rate(&self.wbs, task).filter(|&rate| rate > 0.0 && has_credit(task))?;
         let rate = task.transfer.as_ref()?.rate;
         let credit = task.credit?.seconds;
         (rate > limit).then(|| credit * limit / (rate - limit))
@@ -155,15 +155,16 @@ fn has_credit(task: &Task) -> bool {
     task.credit.is_some_and(|credit| credit.seconds > LEAST_CREDIT)
 }
 
-/// Time has passed since the last check of a task.
-pub(super) fn earn_credit(task: &mut Task, is_free: bool, now: Nanos) {
+/// Time has passed since the last check of a task, which is credited. In free run, and by a pause at the hard limit, all credit
+/// is lost.
+pub(super) fn earn_credit(task: &mut Task, rate: Option<f64>, now: Nanos) {
     if !task.run.dirties() {
         return;
     }
     let credit = task.credit.get_or_insert(Credit { seconds: 0.0, at: now });
     credit.seconds += (now - credit.at).as_seconds();
     credit.at = now;
-    if is_free {
+    if rate.is_none_or(|rate| rate == 0.0) {
         credit.seconds = 0.0;
     }
 }
@@ -171,9 +172,21 @@ pub(super) fn earn_credit(task: &mut Task, is_free: bool, now: Nanos) {
 /// A task has made pages dirty: at this rate it should have taken so long.
 pub(super) fn spend_credit(task: &mut Task, rate: Option<f64>, bytes: u64) {
     let (Some(rate), Some(credit)) = (rate, task.credit.as_mut()) else { return };
+    if rate > 0.0 {
+        credit.seconds = (credit.seconds - bytes as f64 / rate).max(-MOST_DEBT);
+    }
+    forget_much(credit);
+}
+
+/// A task begins to write, and is checked for the first time since it did something else.
+pub(super) fn resume(task: &mut Task, rate: Option<f64>, now: Nanos) {
+    earn_credit(task, rate, now);
+    task.credit.iter_mut().for_each(forget_much);
+}
+
+/// Who was away for long begins with a clean slate.
+fn forget_much(credit: &mut Credit) {
     if credit.seconds > MOST_CREDIT {
         credit.seconds = 0.0;
-    } else if rate > 0.0 {
-        credit.seconds = (credit.seconds - bytes as f64 / rate).max(-MOST_DEBT);
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct Wb {
     stamp: Nanos,
     dirtied_stamp: u64,
     written_stamp: u64,
+    /// When the bandwidth is measured because the writeback of an inode has ended (`bw_dwork`).
+    pub measure_at: Option<Nanos>,
     /// Bytes per second of each task that writes to it; nothing in free run.
     pub task_rate: Option<f64>,
     /// Whether there are such tasks beyond free run.
@@ -71,6 +73,7 @@ impl Wb {
             stamp: Nanos::ZERO,
             dirtied_stamp: 0,
             written_stamp: 0,
+            measure_at: None,
             task_rate: None,
             is_throttling: false,
             rated_at: (0, 0),
@@ -80,6 +83,11 @@ impl Wb {
     /// When the estimates may be brought up to date again.
     pub(super) fn next_update(&self) -> Nanos {
         self.stamp + BANDWIDTH_INTERVAL
+    }
+
+    /// `wb_inode_writeback_end`: the last page of an inode has been written, which will be measured with what else ends soon.
+    pub(super) fn inode_ended(&mut self, now: Nanos) {
+        self.measure_at.get_or_insert(now + BANDWIDTH_INTERVAL);
     }
 
     /// Whether the last update is so long ago that nothing can be said of the time since (`WB_BANDWIDTH_IDLE_JIF`).
@@ -92,26 +100,58 @@ impl Wb {
         (self.stamp, self.dirtied_stamp, self.written_stamp) = (now, counts.dirtied, counts.written);
     }
 
-    /// `__wb_update_bandwidth`: every 200 ms, by a throttled task (which also moves the base rate, once for each domain that it is in)
-    /// or by the flusher.
-    pub(super) fn update(&mut self, now: Nanos, counts: OfWb, levels: [Option<Level>; 2]) {
-        let elapsed = now - self.stamp;
-        if elapsed < BANDWIDTH_INTERVAL {
+    /// `__wb_update_bandwidth` by a throttled task, if the last update is long enough ago: the rate, once for each domain that the
+    /// task is in, and the bandwidth.
+    pub(super) fn update(&mut self, now: Nanos, counts: OfWb, levels: &[Option<Level>; 2]) {
+        if now < self.next_update() {
             return;
         }
         // Fewer than before if two tasks wrote the same pages, which were counted ahead for both.
         let dirtied = counts.dirtied.saturating_sub(self.dirtied_stamp) / PAGE;
-        for level in levels.into_iter().flatten() {
+        for level in levels.iter().flatten() {
             self.base_rate.update(&RateSample {
                 ratio: level.position_ratio,
                 average_bandwidth: self.bandwidth.average,
-                dirty_rate: (dirtied as f64 / elapsed.as_seconds()) as u64,
+                dirty_rate: (dirtied as f64 / (now - self.stamp).as_seconds()) as u64,
                 dirty: level.dirty,
                 setpoint: level.setpoint,
             });
         }
+        self.measure(now, counts);
+    }
+
+    /// The same by others: the bandwidth alone. The next throttled task has to wait all the same.
+    pub(super) fn measure(&mut self, now: Nanos, counts: OfWb) {
         let written = (counts.written - self.written_stamp) / PAGE;
-        self.bandwidth.update(HZ, HZ.jiffies(elapsed), written);
+        self.bandwidth.update(HZ, HZ.jiffies(now - self.stamp).max(1), written);
         self.begin_anew(now, counts);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn a_measurement_by_the_flusher_puts_off_the_next_step_of_the_rate() {
+        let flusher = Flusher::new(1 << 20, 1 << 20);
+        let mut wb = Wb::new(Path::default(), flusher, BaseRate::default(), Bandwidth::default());
+        wb.inode_ended(Nanos(0));
+        wb.inode_ended(Nanos(50 * MS));
+        assert_eq!(wb.measure_at, Some(Nanos(200 * MS)), "both at once");
+        // 10,000 pages in 100 ms weigh 100 of 4096 ms.
+        let counts = OfWb { written: 10_000 * PAGE, ..OfWb::default() };
+        wb.measure(Nanos(100 * MS), counts);
+        assert_eq!(wb.bandwidth.write, (10_000 * 1000 + 25_600 * (4096 - 100)) / 4096);
+        assert_eq!(wb.next_update(), Nanos(300 * MS));
+        let level = Level { position_ratio: 512, dirty: 2, setpoint: 1 };
+        let (rate, levels) = (wb.base_rate, [Some(level), None]);
+        let later = OfWb { dirtied: 10_000 * PAGE, ..counts };
+        wb.update(Nanos(299 * MS), later, &levels);
+        assert_eq!(wb.base_rate, rate);
+        wb.update(Nanos(300 * MS), later, &levels);
+        assert_ne!(wb.base_rate, rate);
     }
 }

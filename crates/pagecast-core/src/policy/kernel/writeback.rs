@@ -39,7 +39,9 @@ impl Kernel {
         let unit = wb.flusher.front().expect("what is written was in the queue");
         let (file, start) = (unit.file, unit.start + from);
         let before = self.pages.dirty.of_wb(at).written / PAGE;
-        self.pages.written(file, at, start, start + bytes);
+        if self.pages.written(file, at, start, start + bytes) && self.rules.measures_after_writeback {
+            self.wbs[at.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
+        }
         let pages = self.pages.dirty.of_wb(at).written / PAGE - before;
         self.add_completions(now, at.0 as usize, pages);
     }
@@ -53,10 +55,6 @@ impl Kernel {
         let wb = self.wbs[at.0 as usize].as_mut().expect("what writes is there");
         for waiter in wb.flusher.pop().waiters {
             self.end_wait(now, waiter, out);
-        }
-        let wb = self.wbs[at.0 as usize].as_mut().expect("what writes is there");
-        if !wb.is_throttling {
-            wb.update(now, self.pages.dirty.of_wb(at), [None, None]);
         }
     }
 
@@ -115,6 +113,12 @@ impl Kernel {
             wb.begin_anew(now, by.dirty.of_wb(id));
         }
         let ready = wb.flusher.submit(&mut by);
+        let is_measured = wb.measure_at.is_some_and(|due| due <= now);
+        let has_submitted = std::mem::take(&mut wb.flusher.has_ended_a_visit) && wb.next_update() <= now;
+        if is_measured || has_submitted {
+            wb.measure(now, self.pages.dirty.of_wb(id));
+            wb.measure_at = wb.measure_at.filter(|_| !is_measured);
+        }
         self.start_unit(now, id, out);
         for waiter in ready {
             self.end_wait(now, waiter, out);

@@ -26,6 +26,7 @@ use super::{
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::result::{FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
+use crate::workload::Advice;
 
 /// See the module.
 pub struct Wrench {
@@ -265,8 +266,12 @@ impl Policy for Wrench {
                     self.cache.discard_beyond(file, size.0);
                 }
             }
-            Call::DontNeed { file } => {
-                if let Some(file) = self.files.number(file.id) {
+            Call::Advise { file, advice, offset, bytes } => {
+                // Its blocks have no places in their file: advice on a part of it says nothing.
+                let is_whole = offset == 0 && bytes >= file.size;
+                if let Some(file) =
+                    self.files.number(file.id).filter(|_| is_whole && advice == Advice::DontNeed)
+                {
                     self.cache.drop_clean(Some(file));
                 }
             }

@@ -1,0 +1,191 @@
+//! Windows and times worked out by hand from `mm/readahead.c`, Linux 6.16.
+
+use super::*;
+
+/// `read_ahead_kb = 128`, `max_sectors_kb = 1280`.
+const LIMITS: Limits = Limits { read_ahead: 32, request: 320 };
+
+/// 1 ms of latency, 1 ms for 10 pages from the device, 1 ms for 100 pages to copy.
+const PACE: Pace = Pace { latency: 1e-3, transfer: 1e-4, copy: 1e-5 };
+
+/// A read of so many pages in calls of so many, with nothing cached.
+fn span(pages: u64, call: u64) -> Span {
+    Span { start: 0, end: pages * PAGE, origin: 0, last: pages * PAGE, call: call * PAGE }
+}
+
+/// Each window as (start, size) of a file that is read from its beginning, in calls of so many pages.
+fn windows(call: u64, limits: Limits, count: usize) -> Vec<(u64, u64)> {
+    let whole = span(1 << 20, call);
+    let first = Miss { page: 0, asked: call, previous: None }.window(limits, |_| 0);
+    let next = |window: &Window| Some(window.next(whole.asked(window.mark()), limits));
+    let all = std::iter::successors(first, next).take(count);
+    all.map(|window| (window.start, window.size)).collect()
+}
+
+#[test]
+fn small_reads_ramp_up_to_the_limit() {
+    // 16, 32, 64 and 128 KiB.
+    assert_eq!(windows(1, LIMITS, 5), [(0, 4), (4, 8), (12, 16), (28, 32), (60, 32)]);
+    // 16 pages are more than a quarter of 32: the limit at once.
+    assert_eq!(windows(16, LIMITS, 3), [(0, 32), (32, 32), (64, 32)]);
+}
+
+#[test]
+fn a_first_window_depends_on_what_is_asked() {
+    let sizes = [1, 2, 3, 4, 5, 8, 9, 32].map(|asked| first_size(asked, 32));
+    assert_eq!(sizes, [4, 4, 8, 8, 16, 16, 32, 32]);
+}
+
+#[test]
+fn a_large_call_has_windows_of_a_whole_request() {
+    // 1 MiB: the windows of its second half are limited by the 128 pages left of the call, or what follows.
+    assert_eq!(windows(256, LIMITS, 5), [(0, 256), (256, 128), (384, 256), (640, 128), (768, 128)]);
+    assert_eq!(windows(1 << 20, LIMITS, 3), [(0, 320), (320, 320), (640, 320)]);
+}
+
+#[test]
+fn a_larger_limit_is_reached_in_larger_steps() {
+    let limits = Limits { read_ahead: 1024, ..LIMITS };
+    assert_eq!(windows(1, limits, 6), [(0, 4), (4, 16), (20, 64), (84, 128), (212, 256), (468, 512)]);
+}
+
+#[test]
+fn the_mark_is_at_the_part_that_nobody_asked_for() {
+    let at_start = |asked| Miss { page: 0, asked, previous: None }.window(LIMITS, |_| 0);
+    assert_eq!(at_start(1), Some(Window { start: 0, size: 4, async_size: 3 }));
+    assert_eq!(at_start(256), Some(Window { start: 0, size: 256, async_size: 128 }), "all was asked for");
+}
+
+#[test]
+fn a_miss_elsewhere_is_random_unless_a_stream_has_left_its_traces() {
+    let miss = Miss { page: 1000, asked: 4, previous: Some(20) };
+    assert_eq!(miss.window(LIMITS, |_| 0), None);
+    assert_eq!(miss.window(LIMITS, |_| 4), None, "no more than it asks for itself");
+    let window = |size| Some(Window { start: 1000, size, async_size: 1 });
+    assert_eq!(miss.window(LIMITS, |_| 5), window(9));
+    assert_eq!(miss.window(LIMITS, |most| most), window(32));
+    let near_the_start = Miss { page: 6, ..miss };
+    let doubled = Window { start: 6, size: 16, async_size: 1 };
+    assert_eq!(near_the_start.window(LIMITS, |_| 6), Some(doubled), "cached from the start on");
+}
+
+#[test]
+fn a_miss_where_the_last_call_ended_or_one_page_on_goes_on() {
+    let miss = |page| Miss { page, asked: 1, previous: Some(100) }.window(LIMITS, |_| 0);
+    assert_eq!([99, 100, 101, 102].map(|page| miss(page).is_some()), [false, true, true, false]);
+}
+
+fn read(stream: &mut Stream, span: Span) -> Reading {
+    stream.read(Nanos::ZERO, &span, LIMITS, PACE, |_, _| 0)
+}
+
+#[test]
+fn a_small_read_waits_for_its_window_and_leaves_none_but_its_rest() {
+    let mut stream = Stream::default();
+    let reading = read(&mut stream, span(1, 1));
+    // 4 pages arrive together after 1 + 0.4 ms, one is copied; the mark at page 1 was not read.
+    assert_eq!((reading.end, reading.ahead), (4, 4));
+    assert!((reading.seconds - 1.41e-3).abs() < 1e-12, "{reading:?}");
+    assert_eq!(stream.window, Window { start: 0, size: 4, async_size: 3 });
+}
+
+#[test]
+fn a_read_past_the_mark_leaves_a_window_on_its_way() {
+    let reading = read(&mut Stream::default(), span(20, 20));
+    // A window of 32, of which the mark is at 20: not read. One of 21 reads it after 1 + 3.2 + 0.2 ms; the next window
+    // arrives 1 + 3.2 ms later, the reader has copied one more page meanwhile.
+    assert_eq!((reading.end, reading.ahead), (32, 32));
+    let reading = read(&mut Stream::default(), span(21, 20));
+    assert_eq!((reading.end, reading.ahead), (32, 64));
+    assert!((reading.seconds - 4.41e-3).abs() < 1e-12, "{reading:?}");
+    assert!((reading.ahead_seconds - (4.2e-3 - 0.01e-3)).abs() < 1e-12, "{reading:?}");
+}
+
+#[test]
+fn a_ramp_is_the_sum_of_its_waits() {
+    // Windows 4, 8, 16 and 32 in calls of a page. Reader: 1.4 ms wait, page 0 copied at 1.41: the mark, window 1 submitted.
+    // It has copied the first at 1.44 and looks for the mark of window 1: window 2 is submitted. Window 1 arrives at
+    // 1.41 + 1 + 0.8 = 3.21 and is copied at 3.29, when window 3 is submitted; window 2 arrives at max(2.44, 3.21) + 1.6
+    // = 4.81, copied at 4.97; window 3 at max(4.29, 4.81) + 3.2 = 8.01, copied at 8.33.
+    let reading = read(&mut Stream::default(), span(60, 1));
+    assert!((reading.seconds - 8.33e-3).abs() < 1e-12, "{reading:?}");
+}
+
+/// Milliseconds of each window of 32 pages in the long run.
+fn period(pace: Pace) -> f64 {
+    let seconds =
+        |pages| Stream::default().read(Nanos::ZERO, &span(pages, 1), LIMITS, pace, |_, _| 0).seconds;
+    (seconds(3_200_060) - seconds(60)) / 100.0
+}
+
+#[test]
+fn a_long_stream_is_as_slow_as_its_slowest_part() {
+    let near = |actual: f64, expected: f64| (actual - expected).abs() < 1e-6 * expected;
+    // 3.2 ms of the device, 0.32 ms of copying, (0.32 + 3.2 + 1) / 2 = 2.26 ms of both in turn.
+    assert!(near(period(PACE), 3.2), "the device: {}", period(PACE));
+    let copy_bound = Pace { copy: 1e-3, ..PACE };
+    assert!(near(period(copy_bound), 32.0), "the thread: {}", period(copy_bound));
+    let far = Pace { latency: 10e-3, ..PACE };
+    assert!(near(period(far), (0.32 + 3.2 + 10.0) / 2.0), "the latency: {}", period(far));
+}
+
+#[test]
+fn a_stream_in_parts_takes_as_long_as_in_one() {
+    let far = Pace { latency: 10e-3, ..PACE };
+    for pace in [PACE, far] {
+        let whole =
+            Stream::default().read(Nanos::ZERO, &span(60 + 96 * 32, 1), LIMITS, pace, |_, _| 0).seconds;
+        let mut stream = Stream::default();
+        let mut reading = stream.read(Nanos::ZERO, &span(60, 1), LIMITS, pace, |_, _| 0);
+        let mut parts = reading.seconds;
+        for _ in 0..32 {
+            // What was on its way is waited for and copied, and two windows more are read.
+            let since = reading.ahead_seconds + 32.0 * pace.copy;
+            parts += since;
+            stream.passed = Some(Nanos::ZERO);
+            let start = stream.window.end() * PAGE;
+            let part = Span { start, end: start + 64 * PAGE, last: start + 64 * PAGE, ..span(0, 1) };
+            reading = stream.read(Nanos::from_seconds(since), &part, LIMITS, pace, |_, _| 0);
+            parts += reading.seconds;
+        }
+        assert!((whole - parts).abs() < 0.01 * whole, "{whole} {parts}");
+    }
+}
+
+#[test]
+fn random_reads_wait_for_each_call_and_read_no_more() {
+    let mut stream = Stream { mode: Mode::Random, ..Stream::default() };
+    let reading = read(&mut stream, span(100, 1));
+    // 100 x (1 + 0.1 + 0.01) ms.
+    assert!((reading.seconds - 0.111).abs() < 1e-12, "{reading:?}");
+    assert_eq!((reading.end, reading.ahead, stream.window.size), (100, 100, 0));
+    let reading = read(&mut stream, span(1000, 1000));
+    // In parts of 320 pages: 4 x 1 + 100 + 10 ms.
+    assert!((reading.seconds - 0.114).abs() < 1e-12, "{reading:?}");
+}
+
+#[test]
+fn an_isolated_read_is_exact_and_the_next_call_goes_on() {
+    let mut stream = Stream { previous: Some(5), ..Stream::default() };
+    let base = 1000 * PAGE;
+    let one = Span { start: base, end: base + 2 * PAGE, origin: base, last: base + 2 * PAGE, call: 2 * PAGE };
+    let reading = read(&mut stream, one);
+    assert_eq!((reading.end, reading.ahead), (1002, 1002));
+    assert!((reading.seconds - 1.22e-3).abs() < 1e-12 && (reading.copying - 0.02e-3).abs() < 1e-12);
+    let two = Span { end: base + 4 * PAGE, last: base + 4 * PAGE, ..one };
+    assert_eq!(read(&mut stream, two).end, 1006, "first_size(2) = 4 pages from 1002 on");
+}
+
+#[test]
+fn sequential_advice_doubles_the_windows() {
+    let mut stream = Stream { mode: Mode::Sequential, ..Stream::default() };
+    read(&mut stream, span(1000, 16));
+    assert_eq!(stream.window.size, 64);
+}
+
+#[test]
+fn without_read_ahead_pages_come_one_by_one() {
+    let limits = Limits { read_ahead: 0, ..LIMITS };
+    let reading = Stream::default().read(Nanos::ZERO, &span(10, 10), limits, PACE, |_, _| 0);
+    assert!((reading.seconds - 10.0 * 1.11e-3).abs() < 1e-12, "{reading:?}");
+}
