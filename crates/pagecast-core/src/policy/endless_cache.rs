@@ -121,7 +121,7 @@ impl Policy for EndlessCache {
             Call::Write { file, offset, bytes, .. } => {
                 return self.write(operation, file, offset, bytes, out);
             }
-            Call::Preload { file, bytes } => self.touch(file.id, 0, bytes),
+            Call::Preload { file, bytes, .. } => self.touch(file.id, 0, bytes),
             Call::Insert { .. } | Call::Serve { .. } => {
                 unreachable!("files of other hosts are one flow for this policy")
             }
