@@ -17,7 +17,7 @@ const LOOK_AHEAD: u64 = 256 << 20;
 /// Bytes of a task have moved: levels change at once, pages later.
 pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Option<Wb>], now: Nanos) {
     let rate = task_rate(wbs, task);
-    earn_credit(task, rate.is_none(), now);
+    earn_credit(task, rate, now);
     if bytes == 0 {
         return;
     }
@@ -51,7 +51,7 @@ impl Kernel {
             task.since = now;
             return;
         }
-        earn_credit(task, task_rate(&self.wbs, task).is_none(), now);
+        earn_credit(task, task_rate(&self.wbs, task), now);
         let bytes = end - task.position;
         match run {
             Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Insert => {

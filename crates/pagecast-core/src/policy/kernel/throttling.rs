@@ -103,7 +103,7 @@ impl Kernel {
 
     /// What a task may write by the law of its device, unless it has credit.
     pub(super) fn throttled_rate(&self, task: &Task) -> Option<f64> {
-        task_rate(&self.wbs, task).filter(|_| !has_credit(task))
+        task_rate(&self.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task))
     }
 
     /// In how many seconds a task that runs ahead of the rate of its device will have no credit left.
@@ -127,15 +127,16 @@ fn has_credit(task: &Task) -> bool {
     task.credit.is_some_and(|credit| credit.seconds > LEAST_CREDIT)
 }
 
-/// Time has passed since the last check of a task.
-pub(super) fn earn_credit(task: &mut Task, is_free: bool, now: Nanos) {
+/// Time has passed since the last check of a task, at this rate. Who was free or blocked earns nothing: a blocked task
+/// sleeps until it may go on, and its pause ends then.
+pub(super) fn earn_credit(task: &mut Task, rate: Option<f64>, now: Nanos) {
     if !task.run.dirties() {
         return;
     }
     let credit = task.credit.get_or_insert(Credit { seconds: 0.0, at: now });
     credit.seconds += (now - credit.at).as_seconds();
     credit.at = now;
-    if is_free {
+    if rate.is_none_or(|rate| rate == 0.0) {
         credit.seconds = 0.0;
     }
 }
