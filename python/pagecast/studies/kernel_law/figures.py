@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pagecast.plot.style import MEASURED_COLOUR, SEQUENCE, model_colour
+from pagecast.plot.style import MEASURED_COLOUR, model_colour
 from pagecast.studies.drawing import grid, style, with_legend
 from pagecast.studies.kernel_law.throughput import by_limit
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_law", "draw_throughput"]
 
-MARKERS = "osD^vP*X"
+MARKERS = "osD^vP*X<>"
 
 
 def draw_law(outcome: "KernelLawOutcome") -> "Figure":
@@ -70,21 +70,23 @@ def draw_throughput(outcome: "KernelLawOutcome") -> "Figure":
 
 
 def _throughput(ax: "Axes", outcome: "KernelLawOutcome", filesystem: str) -> None:
+    from matplotlib import colormaps
+
     groups = by_limit(outcome.throughputs)
     limits = list(dict.fromkeys(limit for limit, _, _ in groups))
+    colours = colormaps["viridis"](np.linspace(0, 0.95, len(limits)))
     for at, limit in enumerate(limits):
         found = {
             writers: of for (size, writers, name), of in groups.items() if (size, name) == (limit, filesystem)
         }
         if found:
             mean = [np.mean([one.case.published for one in of]) for of in found.values()]
-            marker, colour = MARKERS[at % len(MARKERS)], SEQUENCE[at % len(SEQUENCE)]
             # Side by side: many limits have as many writers.
             ax.plot(
                 [writers * 1.05 ** (at - len(limits) / 2) for writers in found],
                 mean,
-                marker=marker,
-                color=colour,
+                marker=MARKERS[at % len(MARKERS)],
+                color=colours[at],
                 linestyle="none",
                 label=f"{limit} MiB, published",
             )
