@@ -329,7 +329,7 @@ def page(claims: str, accuracy: str) -> str:
             "Made by `make validate`; do not edit. Tolerances were set before the results were looked at; "
             "one that is missed is not loosened. Errors of `kernel` against the cluster are those of "
             "operations that its machine was not made from; over CAWL's 22 series all of them count, the "
-            "seven of calibration too. `kernel` alone is told what happened before Exp 1, 2 and 4, and that "
+            "seven of calibration too. `kernel` alone is told what happened before the experiments, and that "
             "step 3 of Exp 4 reads one file twice; the other models get what the authors' simulators got.",
             claims,
             "## Mean absolute error against the measured cluster",

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pagecast.studies.wrench_cache.experiments import AS_RUN, EXPERIMENTS
-from pagecast.studies.wrench_cache.forecast import long_writes, makespan, task_spans
+from pagecast.studies.wrench_cache.experiments import AS_RUN, EXPERIMENTS, PRODUCING
+from pagecast.studies.wrench_cache.forecast import long_writes, makespan, run_case, task_spans
 from pagecast.studies.wrench_cache.memory import Levels, compare, compare_files
 from pagecast.studies.wrench_cache.producing import BLOCK_BYTES, produce
 from pagecast.studies.wrench_cache.recordings import Profile
@@ -112,7 +112,44 @@ def test_another_program_is_no_task():
 def test_kernel_alone_is_told_what_the_published_simulators_leave_out():
     for experiment in EXPERIMENTS.values():
         assert experiment.overrides("wrench") == experiment.overrides("no-cache") == ()
-        assert experiment.overrides("kernel") == (() if experiment.number == "3" else (AS_RUN,))
+        assert experiment.overrides("kernel") == (AS_RUN,)
+
+
+@pytest.mark.parametrize(("number", "case"), [("1", 0), ("2", 0), ("3", 0), ("4", 0)])
+def test_before_kernel_is_asked_the_input_is_written_and_dropped(number, case):
+    experiment = EXPERIMENTS[number]
+    run = run_case(experiment, experiment.cases[case], model="kernel", machine=None, seeds=[0], overrides=[])
+    before = [name for name in run.result.operations["process"] if name == "input"]
+    assert before
+    assert run.start_s > 0
+    first = next(value for value in run.result.operations["start_s"] if value >= run.start_s)
+    assert run.makespan_s == pytest.approx(max(run.result.operations["end_s"]) - first, rel=1e-6)
+    at_start = np.searchsorted(run.result.timeline["time_s"], run.start_s, side="right") - 1
+    assert run.result.timeline["cached_bytes"][at_start] < 1e9
+    assert run.result.timeline["dirty_bytes"][at_start] == 0
+
+
+def test_published_models_are_not_told():
+    experiment = EXPERIMENTS["4"]
+    run = run_case(experiment, experiment.cases[0], model="wrench", machine=None, seeds=[0], overrides=[])
+    assert run.start_s == 0
+    assert "input" not in run.result.operations["process"]
+    reads = [
+        path
+        for path, kind in zip(run.result.operations["path"], run.result.operations["operation"], strict=True)
+        if kind == "read"
+    ]
+    assert len(reads) == len(set(reads)) == 13
+
+
+def test_the_producing_scenario_without_a_rate_is_exp_4():
+    for model in ("wrench", "kernel"):
+        plain, in_blocks = (
+            run_case(one, one.cases[0], model=model, machine=None, seeds=[0], overrides=[])
+            for one in (EXPERIMENTS["4"], PRODUCING)
+        )
+        for operation, seconds in plain.seconds.items():
+            assert in_blocks.seconds[operation] == pytest.approx(seconds, rel=0.02), (model, operation)
 
 
 def simulate(write_1_s):

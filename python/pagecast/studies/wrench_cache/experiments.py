@@ -62,9 +62,8 @@ class Experiment:
     """One experiment of the paper.
 
     `file` is the scenario's, `hosts` are its tables whose `from` names the machine, `mount` is where that has
-    the disk that they use. `is_simplified` says that the scenario can do more than the authors' simulators
-    did: `AS_RUN`. `process` is the name of a process without its number, or None where applications are
-    averaged and no single process is meant.
+    the disk that they use. `process` is the name of a process without its number, or None where applications
+    are averaged and no single process is meant.
     """
 
     number: str
@@ -74,7 +73,6 @@ class Experiment:
     process: str | None
     cases: tuple[Case, ...]
     file: str
-    is_simplified: bool
 
     @property
     def scenario(self) -> Path:
@@ -83,7 +81,7 @@ class Experiment:
 
     def overrides(self, model: str) -> tuple[str, ...]:
         """What the scenario is told for a model: published models get what the authors' simulators got."""
-        return (AS_RUN,) if self.is_simplified and model == "kernel" else ()
+        return (AS_RUN,) if model == "kernel" else ()
 
 
 def default_machine(model: str) -> str:
@@ -111,7 +109,6 @@ EXPERIMENTS: Final = {
         "task",
         _sizes(),
         file="exp1.toml",
-        is_simplified=True,
     ),
     "2": Experiment(
         "2",
@@ -121,7 +118,6 @@ EXPERIMENTS: Final = {
         None,
         _applications(),
         file="exp2.toml",
-        is_simplified=True,
     ),
     "3": Experiment(
         "3",
@@ -131,7 +127,6 @@ EXPERIMENTS: Final = {
         None,
         _applications(),
         file="exp3.toml",
-        is_simplified=False,
     ),
     "4": Experiment(
         "4",
@@ -141,7 +136,6 @@ EXPERIMENTS: Final = {
         "step",
         (Case("nighres"),),
         file="exp4.toml",
-        is_simplified=True,
     ),
 }
 """By number. Exp 2 and 3 are forecast for 1 to 32 applications, whether all were measured or not."""

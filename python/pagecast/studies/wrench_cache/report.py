@@ -93,7 +93,7 @@ PITFALLS: Final = (
     "The real Nighres reads one file of 590 MB twice in step 3 and computes between its calls; the "
     "simulation, as the paper's, reads all files, then computes, then writes. kernel alone reads that file "
     "twice, too.",
-    "Before Exp 1, 2 and 4 the input was written and dropped from the cache, by which a kernel learns its "
+    "Before the experiments the input was written and dropped from the cache, by which a kernel learns its "
     "disk. kernel alone is told; the paper's simulators begin with an empty cache.",
     "The measured computing time grows from 4.4 s alone to 5.2 s (SSD) and 5.8 s (NFS) with the number of "
     "applications; the simulation keeps 4.4 s.",
