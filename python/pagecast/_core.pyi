@@ -36,6 +36,7 @@ __all__ = [
     "unlink",
     "wait",
     "write",
+    "writer_pause",
 ]
 
 _Path: TypeAlias = str | os.PathLike[str]
@@ -106,6 +107,16 @@ def dirty_thresholds(
     dirtyable: int, *, dirty_ratio: int, dirty_background_ratio: int, plain: bool = False
 ) -> tuple[int, int]: ...
 def device_limit(limit: int, *, max_ratio: int) -> int: ...
+def writer_pause(
+    *,
+    dirty_ratelimit: int,
+    task_ratelimit: int,
+    bandwidth: int,
+    device_dirty: int,
+    hz: int,
+    dirtied: int,
+    think: int,
+) -> tuple[int, int | None, int]: ...
 
 @final
 class Machine:

@@ -120,3 +120,50 @@ pub fn device_limit(limit: u64, max_ratio: u64) -> u64 {
     let share = law::DeviceShare { max_ratio: max_ratio * 10_000, ..law::DeviceShare::default() };
     share.part(law::Fraction { numerator: 1, denominator: 1 }, limit, limit)
 }
+
+/// The pause of a writer that is checked.
+///
+/// Parameters
+/// ----------
+/// dirty_ratelimit, task_ratelimit : int
+/// bandwidth : int
+///     What the device writes.
+/// device_dirty : int
+///     Dirty or under writeback, on the device.
+/// hz : int
+///     Ticks per second.
+/// dirtied : int
+///     Pages that the task has made dirty since its last check.
+/// think : int
+///     Ticks since its last pause ended.
+///
+/// Returns
+/// -------
+/// tuple of int, int or None, and int
+///     How long the task should take for these pages, how long it sleeps (None: it does not), both in ticks, and after how many
+///     pages it is checked again.
+#[pyfunction]
+#[pyo3(signature = (*, dirty_ratelimit, task_ratelimit, bandwidth, device_dirty, hz, dirtied, think))]
+pub fn writer_pause(
+    dirty_ratelimit: u64,
+    task_ratelimit: u64,
+    bandwidth: u64,
+    device_dirty: u64,
+    hz: u64,
+    dirtied: u64,
+    think: i64,
+) -> (u64, Option<u64>, u64) {
+    let pause = law::Throttle {
+        hz: law::Hz(hz),
+        base_rate: dirty_ratelimit,
+        task_rate: task_ratelimit,
+        average_bandwidth: bandwidth,
+        device_dirty,
+    }
+    .pause();
+    let slept = match pause.decide(dirtied, think) {
+        law::Decision::Sleep { pause, .. } => Some(pause),
+        _ => None,
+    };
+    (pause.period(dirtied), slept, pause.poll)
+}

@@ -20,7 +20,7 @@ mod _core {
     #[pymodule_export]
     use super::columns::Result;
     #[pymodule_export]
-    use super::law::{device_limit, dirty_thresholds, position_ratio, task_ratelimit};
+    use super::law::{device_limit, dirty_thresholds, position_ratio, task_ratelimit, writer_pause};
     #[pymodule_export]
     use super::operation::{
         Operation, alloc, close, compute, drop_caches, exit, fadvise, free, fsync, open, read, signal, sleep,

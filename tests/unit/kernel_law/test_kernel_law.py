@@ -27,6 +27,12 @@ EVENT = {
     "bdi_thresh_pages_derived": 94863,
     "dirty_ratelimit_kib_per_s": 63408,
     "task_ratelimit_kib_per_s": 63592,
+    "pid": 5563,
+    "dirtied_pages": 32,
+    "dirtied_pause_pages": 32,
+    "pause_ms": 0,
+    "period_ms": 2,
+    "think_ms": 0,
 }
 THRESHOLD = {
     "set": "ratio_rounding",
@@ -95,6 +101,18 @@ def test_an_event_is_met_to_the_last_digit(folder):
     assert (event.printed, event.ours) == (15898, 15898)
     assert event.is_exact
     assert abs(event.real_error) < 0.0025
+
+
+def test_period_pause_and_the_next_check_follow_from_the_rate(folder):
+    slept = EVENT | {"event": 2, "think_ms": -5, "pause_ms": 7}
+    after = EVENT | {"event": 3, "dirtied_pause_pages": 154}
+    other = after | {"event": 4, "pid": 1}
+    write(folder / "test_vectors.csv", [EVENT, slept, after, other])
+    found = events(folder)
+    assert [one.period for one in found] == [(2, 2)] * 4
+    assert [one.pause for one in found] == [(0, 0), (7, 7), (0, 0), (0, 0)]
+    assert [one.has_poll for one in found] == [False, True, False, False]
+    assert found[1].poll == (154, 15852 * 10 // 1024)
 
 
 def test_an_event_that_is_not_met_is_shown(folder):

@@ -15,6 +15,9 @@ __all__ = ["BANDWIDTH_PAGES_PER_S", "Event", "Threshold", "events", "thresholds"
 BANDWIDTH_PAGES_PER_S: Final = 15_800
 """What the disk of the trace wrote; see README.md."""
 
+HZ: Final = 1000
+"""Ticks per second of the kernel of the trace."""
+
 KIB_OF_PAGE: Final = 4
 
 REAL_TOLERANCE: Final = 0.0025
@@ -29,6 +32,12 @@ EVENT_COLUMNS: Final = (
     "bdi_thresh_pages_derived",
     "dirty_ratelimit_kib_per_s",
     "task_ratelimit_kib_per_s",
+    "pid",
+    "dirtied_pages",
+    "dirtied_pause_pages",
+    "pause_ms",
+    "period_ms",
+    "think_ms",
 )
 THRESHOLDS: Final = "threshold_samples.csv"
 THRESHOLD_COLUMNS: Final = (
@@ -52,21 +61,30 @@ MAX_RATIO: Final = 1
 class Event:
     """One check of a writer: the printed rate of the task and ours, pages per second.
 
-    Ratios are those of that rate to the base rate, `real_ratio` without rounding.
+    Ratios are those of that rate to the base rate, `real_ratio` without rounding. `period` and `pause` are
+    printed and ours, in ms; `poll` is after how many pages the task is checked next, as the next event of its
+    printed it (None if none did) and ours, where it slept.
     """
 
     number: int
     dirty_pages: int
-    device_dirty_pages: int
     printed: int
     ours: int
     printed_ratio: float
     real_ratio: float
+    period: tuple[int, int]
+    pause: tuple[int, int]
+    poll: tuple[int | None, int | None]
 
     @property
     def is_exact(self) -> bool:
         """The same to the last digit."""
         return self.printed == self.ours
+
+    @property
+    def has_poll(self) -> bool:
+        """Whether the task slept, and was seen again."""
+        return None not in self.poll
 
     @property
     def real_error(self) -> float:
@@ -110,12 +128,20 @@ def events(folder: Path) -> list[Event]:
     StudyError
         The table is not there or cannot be understood.
     """
-    return [_event(record) for record in read(folder, EVENTS, EVENT_COLUMNS)]
+    records = read(folder, EVENTS, EVENT_COLUMNS)
+    values = [
+        {column: whole(record, column, f"{EVENTS}, event {record['event']}") for column in EVENT_COLUMNS}
+        for record in records
+    ]
+    polls: dict[int, int] = {}  # by task, from the last event back
+    found = []
+    for value in reversed(values):
+        found.append(_event(value, polls.get(value["pid"])))
+        polls[value["pid"]] = value["dirtied_pause_pages"]
+    return found[::-1]
 
 
-def _event(record: Record) -> Event:
-    where = f"{EVENTS}, event {record['event']}"
-    value = {column: whole(record, column, where) for column in EVENT_COLUMNS}
+def _event(value: dict[str, int], next_poll: int | None) -> Event:
     limit, part = value["limit_pages"], value["bdi_thresh_pages_derived"]
     ratio, real_ratio = _core.position_ratio(
         limit=limit,
@@ -129,14 +155,28 @@ def _event(record: Record) -> Event:
     )
     base_rate = value["dirty_ratelimit_kib_per_s"] // KIB_OF_PAGE
     printed = value["task_ratelimit_kib_per_s"] // KIB_OF_PAGE
+    ours = _core.task_ratelimit(base_rate, ratio)
+    period, slept, poll = _core.writer_pause(
+        dirty_ratelimit=base_rate,
+        task_ratelimit=ours,
+        bandwidth=BANDWIDTH_PAGES_PER_S,
+        device_dirty=value["bdi_dirty_pages"],
+        hz=HZ,
+        dirtied=value["dirtied_pages"],
+        think=value["think_ms"],
+    )
+    # What is not slept is printed as far as it is negative.
+    pause = min(period - value["think_ms"], 0) if slept is None else slept
     return Event(
         value["event"],
         value["dirty_pages"],
-        value["bdi_dirty_pages"],
         printed,
-        _core.task_ratelimit(base_rate, ratio),
+        ours,
         printed / base_rate,
         real_ratio,
+        period=(value["period_ms"], period),
+        pause=(value["pause_ms"], pause),
+        poll=(next_poll, None if slept is None else poll),
     )
 
 

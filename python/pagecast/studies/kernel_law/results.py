@@ -26,6 +26,15 @@ def law_table(outcome: "KernelLawOutcome") -> Table:
             f"the same in real numbers, within {100 * REAL_TOLERANCE:g} % (greatest {100 * max(real):.2f} %)",
             _count(error <= REAL_TOLERANCE for error in real),
         ),
+        (
+            "period that the pages of a task should take",
+            _count(one.period[0] == one.period[1] for one in events),
+        ),
+        ("pause of a task", _count(one.pause[0] == one.pause[1] for one in events)),
+        (
+            "pages until a task that slept is checked again",
+            _count(one.poll[0] == one.poll[1] for one in events if one.has_poll),
+        ),
         ("limit and background threshold", _count(one.is_exact for one in thresholds)),
         (
             "part of the limit of a device, 1 % to the page",

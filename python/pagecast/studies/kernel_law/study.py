@@ -57,6 +57,10 @@ class KernelLawOutcome:
                     "printed_task_ratelimit_pages_per_s": one.printed,
                     "task_ratelimit_pages_per_s": one.ours,
                     "real_error": one.real_error,
+                    "printed_period_ms": one.period[0],
+                    "period_ms": one.period[1],
+                    "printed_pause_ms": one.pause[0],
+                    "pause_ms": one.pause[1],
                 }
                 for one in self.events
             ],
