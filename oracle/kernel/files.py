@@ -14,7 +14,8 @@ class File:
     def __init__(self, path: str, wb: Wb):
         self.path, self.wb = path, wb
         self.units: dict[int, Unit] = {}  # by index
-        self.shadows: dict[int, tuple[int, bool]] = {}  # of evicted units: age of the list, was active
+        # of evicted units: age of the list, was active; with generations: the oldest one, read often, refs
+        self.shadows: dict[int, tuple[int, ...]] = {}
         self.dirty_units: list[int] = []  # ascending
         self.in_flight = 0  # units under writeback
         # -- the flusher's

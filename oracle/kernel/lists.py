@@ -1,10 +1,12 @@
 """The two lists of a host, and what an access does to a unit of the cache.
 
 Source: mm/swap.c (folio_mark_accessed, lru_deactivate_file, folio_rotate_reclaimable), mm/workingset.c.
-Leaves out: the batches per processor in which the kernel puts pages on lists; MGLRU.
+Leaves out: the batches per processor in which the kernel puts pages on lists. The multi-generational lists
+are in `generations`.
 """
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,7 +28,9 @@ class Unit:
     in_flight: int = 0  # pages under writeback
     is_active: bool = False
     is_referenced: bool = False
-    was_active: bool = False  # PG_workingset
+    was_active: bool = False  # PG_workingset; with generations: read several times
+    refs: int = 0  # LRU_REFS_MASK: with generations, how often it was read besides
+    seq: int = 0  # its generation
     is_reclaim: bool = False  # to be evicted as soon as it is written
     is_marker: bool = False  # PG_readahead
     is_cached: bool = True
@@ -52,14 +56,13 @@ class Unit:
         return self.users > 0 or self.arrived is not None
 
 
-UnitList = OrderedDict[Unit, None]
-"""From the tail (first to go) to the head."""
+class UnitList(OrderedDict[Unit, None]):
+    """From the tail (first to go) to the head."""
 
 
 class Lists:
     def __init__(self) -> None:
-        self.inactive: UnitList = OrderedDict()
-        self.active: UnitList = OrderedDict()
+        self.inactive, self.active = UnitList(), UnitList()
         self.inactive_pages = self.active_pages = 0
         self.age = 0  # pages evicted and pages activated, ever
         self.activating_refaults = 0  # units, ever
@@ -67,6 +70,10 @@ class Lists:
     @property
     def pages(self) -> int:
         return self.inactive_pages + self.active_pages
+
+    def units(self) -> Iterator[Unit]:
+        yield from self.inactive
+        yield from self.active
 
     def insert(self, unit: Unit) -> None:
         """Put a unit at the head of the list that it says."""
@@ -112,6 +119,11 @@ class Lists:
         unit.is_active = False
         self.insert(unit)
 
+    def deactivate_file(self, unit: Unit) -> None:
+        """It could not be dropped: it goes as soon as it is written."""
+        unit.is_reclaim = True
+        self.deactivate(unit)
+
     def rotate(self, unit: Unit) -> None:
         """To the inactive tail: the next to go."""
         self.deactivate(unit)
@@ -128,6 +140,6 @@ class Lists:
         """A unit is about to be inserted by a read: was it evicted not long ago?"""
         shadow = unit.file.shadows.pop(unit.index, None)
         if shadow is not None and self.age - shadow[0] <= self.active_pages:
-            unit.is_active, unit.was_active = True, shadow[1]
+            unit.is_active, unit.was_active = True, bool(shadow[1])
             self.activating_refaults += 1
             self.age += unit.pages

@@ -11,6 +11,8 @@ from ..engine import Engine, Signal, Sleep, Steps, Wait, to_ns
 from ..policy import ImpossibleError
 from .clock import Clock
 from .files import File
+from .generation_reclaim import GenerationReclaim
+from .generations import Generations
 from .limits import Limits, dirtyable, limits
 from .lists import Lists, Unit
 from .reclaim import Reclaim
@@ -31,8 +33,14 @@ class Memory:
         self.anonymous_bytes = 0
         self.dirty = self.in_flight = 0  # NR_FILE_DIRTY, NR_WRITEBACK
         self.rewritten = 0  # what both count
-        self.lists = Lists()
-        self.reclaim = Reclaim(self)
+        self.lists: Lists | Generations
+        self.reclaim: Reclaim | GenerationReclaim
+        if options.lru == "mglru":
+            self.lists = Generations(options.lru_is_reworked)
+            self.reclaim = GenerationReclaim(self, self.lists)
+        else:
+            self.lists = Lists()
+            self.reclaim = Reclaim(self, self.lists)
         self.flush_all: Callable[[], None] = lambda: None
         self.cleaned = Signal()  # happens whenever a unit has been written
 
@@ -63,7 +71,7 @@ class Memory:
         return self.free - wanted >= self.marks.min
 
     def has_locked_units(self) -> bool:
-        return any(unit.is_locked for unit in (*self.lists.inactive, *self.lists.active))
+        return any(unit.is_locked for unit in self.lists.units())
 
     # -- the cache -----------------------------------------------------------------------
     def add(self, file: File, index: int, pages: int, is_read: bool) -> Unit:

@@ -142,8 +142,7 @@ class HostCache:
             if unit.is_clean:
                 self.memory.drop(unit)
             else:
-                unit.is_reclaim = True
-                self.memory.lists.deactivate(unit)
+                self.memory.lists.deactivate_file(unit)
 
     def sample(self) -> Sample:
         memory, limits = self.memory, self.memory.limits()

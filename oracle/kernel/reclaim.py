@@ -11,7 +11,7 @@ is scanned as a whole; what a pass scans too much of a list the next ones scan l
 import math
 from typing import TYPE_CHECKING
 
-from .lists import Unit
+from .lists import Lists, Unit
 
 if TYPE_CHECKING:
     from .memory import Memory
@@ -27,8 +27,8 @@ def inactive_is_low(inactive: int, active: int) -> bool:
 
 
 class Reclaim:
-    def __init__(self, memory: "Memory"):
-        self.memory = memory
+    def __init__(self, memory: "Memory", lists: Lists):
+        self.memory, self.lists = memory, lists
         self.refaults_seen = 0  # activating refaults by the end of the last reclaim
         self.budget = {"inactive": 0, "active": 0}  # pages left to scan
         self.scanned = self.reclaimed = 0  # pages, of this pass
@@ -51,10 +51,10 @@ class Reclaim:
         self._end()
 
     def _end(self) -> None:
-        self.refaults_seen = self.memory.lists.activating_refaults
+        self.refaults_seen = self.lists.activating_refaults
 
     def _pass(self, priority: int, is_forced: bool = False) -> None:
-        lists = self.memory.lists
+        lists = self.lists
         self.scanned = self.reclaimed = 0
         self.budget["inactive"] += lists.inactive_pages >> priority
         may_deactivate = (
@@ -72,7 +72,7 @@ class Reclaim:
 
     def _take(self, name: str) -> list[Unit]:
         """The next batch from the tail of a list."""
-        units = self.memory.lists.active if name == "active" else self.memory.lists.inactive
+        units = self.lists.active if name == "active" else self.lists.inactive
         batch: list[Unit] = []
         count = 0
         for unit in units:
@@ -87,7 +87,7 @@ class Reclaim:
     def _shrink_active(self) -> None:
         for unit in self._take("active"):
             unit.was_active = True
-            self.memory.lists.deactivate(unit)
+            self.lists.deactivate(unit)
 
     def _shrink_inactive(self) -> None:
         batch = self._take("inactive")
@@ -95,10 +95,10 @@ class Reclaim:
         for unit in batch:
             all_dirty = all_dirty and unit.dirty > 0 and unit.in_flight == 0
             if unit.is_locked:
-                self.memory.lists.deactivate(unit)
+                self.lists.deactivate(unit)
             elif not unit.is_clean:
                 unit.is_reclaim = True
-                self.memory.lists.activate(unit)
+                self.lists.activate(unit)
             else:
                 self.reclaimed += unit.pages
                 self.memory.drop(unit, is_evicted=True)

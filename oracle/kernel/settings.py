@@ -49,6 +49,8 @@ class Options:
     unit_bytes: int = MIB  # what is cached, dirtied, written, evicted as a whole
     sample_s: float = 0.1
     hz: int = 250
+    lru: str = "two-list"  # or "mglru"
+    lru_is_reworked: bool = True  # of mglru: as since Linux 6.14
     has_timer_wheel: bool = True  # if not, a timer fires at the next jiffy however far off it is
     queue_bytes: int = 16 * 1280 * KIB  # writes in flight per disk: depth of wbt x max_sectors_kb
     read_ahead_bytes: int = 128 * KIB  # queue/read_ahead_kb

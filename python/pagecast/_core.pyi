@@ -196,5 +196,6 @@ def simulate(
     seed: int = 0,
     options: Mapping[str, str] | None = None,
     residency: str | None = None,
+    threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result: ...

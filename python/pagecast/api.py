@@ -235,10 +235,11 @@ class Scenario:
 def simulate(
     scenario: Scenario,
     *,
-    model: str = "wrench",
+    model: str = "kernel",
     seed: int = 0,
     options: Mapping[str, object] | None = None,
     residency: str | None = None,
+    threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result:
     """Simulate a scenario under one model.
@@ -247,13 +248,16 @@ def simulate(
     ----------
     scenario : Scenario
     model : str
-        One of `MODELS`.
+        One of `MODELS`; by default Linux's own rules.
     seed : int
         Of all random streams; only machines with uneven devices draw random numbers.
     options : mapping of str, optional
         Options of the model, with units: ``{"chunk": "100 MB"}``; they come before those of the scenario.
     residency : {"end", "operation"}, optional
         When the table `files` is filled; what the scenario says if not given, which is "end" by default.
+    threads : int, optional
+        How many threads share the hosts that have nothing to do with each other; one per processor if not
+        given. The result does not depend on it.
     progress : callable, optional
         Called at most ten times a second with the fraction done (NaN if not known) and the simulated seconds.
 
@@ -274,7 +278,13 @@ def simulate(
     texts = {name: str(value) for name, value in (options or {}).items()}
     return Result(
         _core.simulate(
-            scenario._core, model, seed=seed, options=texts, residency=residency, progress=progress
+            scenario._core,
+            model,
+            seed=seed,
+            options=texts,
+            residency=residency,
+            threads=threads,
+            progress=progress,
         )
     )
 

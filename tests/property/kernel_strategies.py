@@ -197,3 +197,16 @@ def scenarios(draw: st.DrawFn, name: str) -> Scenario:
         program = tuple(draw(operations(owned)) for _ in range(draw(st.integers(1, 6))))
         processes.append(Process(process, program, start_s=draw(st.sampled_from([0, 0, 0, 2, 12.5]))))
     return Scenario({"machine": host}, mounts, files, tuple(processes))
+
+
+@st.composite
+def rereads(draw: st.DrawFn) -> Scenario:
+    """Draw files that are read again and again, most of them together larger than the memory."""
+    memory = 1000 * MB
+    disk = Device(500 * MB, 500 * MB)
+    host = Host(memory, Device(8e9, 8e9), {"ssd": disk}, cores=4)
+    shares = draw(st.lists(st.floats(0.1, 0.9), min_size=2, max_size=4))
+    files = {f"/data/p0.{number}": File(int(share * memory)) for number, share in enumerate(shares)}
+    reads = st.lists(st.sampled_from(sorted(files)), min_size=2, max_size=12)
+    program = tuple(Op("read", path) for path in draw(reads))
+    return Scenario({"machine": host}, {"/data": Mount("machine", "ssd")}, files, (Process("p0", program),))

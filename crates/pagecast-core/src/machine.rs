@@ -87,12 +87,30 @@ pub struct Kernel {
     pub version: (u32, u32),
     /// `CONFIG_HZ`: ticks per second, in which pauses are counted.
     pub hz: u32,
+    /// By which lists it chooses the pages to evict.
+    pub lru: Lru,
 }
 
 impl Default for Kernel {
     fn default() -> Self {
-        Self { version: (6, 18), hz: 250 }
+        Self { version: (6, 18), hz: 250, lru: Lru::TwoList }
     }
+}
+
+/// By which lists a kernel chooses the pages to evict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lru {
+    /// Inactive and active.
+    TwoList,
+    /// Generations and tiers: `/sys/kernel/mm/lru_gen/enabled`.
+    Mglru,
+}
+
+impl Lru {
+    /// The words of a machine file, in the order of the variants.
+    pub const NAMES: [&'static str; 2] = ["two-list", "mglru"];
+    /// The first version of Linux that has generations.
+    pub const MGLRU_SINCE: (u32, u32) = (6, 1);
 }
 
 /// How reads and writes of one device share it.

@@ -256,6 +256,8 @@ pub struct BlockTable {
 impl BlockTable {
     /// How many blocks are kept at most.
     pub const LIMIT: usize = 10_000;
+    /// Of more hosts than this no blocks are kept.
+    pub const MOST_HOSTS: usize = 256;
 }
 
 impl EventTable {

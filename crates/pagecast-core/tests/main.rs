@@ -7,6 +7,7 @@ mod fsync_and_flush;
 mod groups;
 mod kernel_initial_state;
 mod kernel_memory;
+mod kernel_mglru;
 mod kernel_reads;
 mod kernel_writes;
 mod nfs;

@@ -1,11 +1,13 @@
 //! The one long call: releases the interpreter lock, lets Ctrl-C through, reports progress, maps errors.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::time::{Duration, Instant};
 
 use pagecast_core::Settings;
 use pagecast_core::scenario::Residency;
 use pagecast_core::units::Nanos;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::columns::Result;
@@ -20,7 +22,8 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
 /// Simulate a scenario under one model.
 #[pyfunction]
-#[pyo3(signature = (scenario, model, *, seed=0, options=None, residency=None, progress=None))]
+#[pyo3(signature = (scenario, model, *, seed=0, options=None, residency=None, threads=None, progress=None))]
+#[allow(clippy::too_many_arguments)] // One for each of Python's.
 pub fn simulate(
     py: Python<'_>,
     scenario: &Scenario,
@@ -28,8 +31,10 @@ pub fn simulate(
     seed: u64,
     options: Option<BTreeMap<String, String>>,
     residency: Option<&str>,
+    threads: Option<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Result> {
+    let threads = threads.map(threads_from).transpose()?;
     let residency = match residency {
         Some(word) => [Residency::End, Residency::Operation][one_of("residency", word, &Residency::NAMES)?],
         None => scenario.0.residency,
@@ -46,6 +51,7 @@ pub fn simulate(
             seed,
             residency,
             options: overrides.into_iter().collect(),
+            threads,
             interrupt: Some(&mut interrupt),
         };
         pagecast_core::simulate(&scenario.0, model, settings).map_err(Box::new)
@@ -57,6 +63,12 @@ pub fn simulate(
     let data = outcome.map_err(|error| errors::simulation(py, *error))?;
     let (model, origin) = (model.to_owned(), scenario.0.origin.clone());
     Ok(Result { data, model, options, machine_hash, seed, origin, wall_s })
+}
+
+fn threads_from(threads: u32) -> PyResult<NonZero<usize>> {
+    NonZero::new(threads as usize).ok_or_else(|| {
+        PyValueError::new_err("threads is 0; give 1 or more, or leave it out for one per processor")
+    })
 }
 
 /// Looks at the outside world now and then while a simulation runs.

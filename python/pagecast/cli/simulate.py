@@ -28,6 +28,12 @@ __all__ = ["command"]
     type=click.Choice(["end", "operation"]),
     help="When to note how much of each file is in memory: at the end, or after each file operation too.",
 )
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Use N threads for hosts that have nothing to do with each other; by default one per processor.",
+)
 @options.as_json
 @click.option("--out", type=options.FileName(), metavar="DIR", help="Write tables, trace and figures to DIR.")
 @click.option("--force", is_flag=True, help="Replace an earlier output in DIR.")
@@ -40,6 +46,7 @@ def command(
     overrides: tuple[str, ...],
     seed: int,
     residency: str | None,
+    threads: int | None,
     as_json: bool,
     out: Path | None,
     force: bool,
@@ -64,7 +71,9 @@ def command(
 
         check_directory(out, replace=force)
     loaded = options.load_scenario(scenario, overrides)
-    results = run(loaded, models or tuple(loaded.models), seed=seed, residency=residency)
+    results = run(
+        loaded, models or tuple(loaded.models), seed=seed, residency=residency, threads=threads
+    )
     if out is not None:
         save(results, out, force=force)
     if as_json:
@@ -77,7 +86,14 @@ def command(
         click.echo(f"Results are in {shown(out)}", err=True)
 
 
-def run(scenario: Scenario, models: tuple[str, ...], *, seed: int, residency: str | None) -> list[Result]:
+def run(
+    scenario: Scenario,
+    models: tuple[str, ...],
+    *,
+    seed: int,
+    residency: str | None,
+    threads: int | None = None,
+) -> list[Result]:
     """Simulate under each model, with a progress display for anything longer."""
     from pagecast.cli.progress import Progress
 
@@ -86,7 +102,14 @@ def run(scenario: Scenario, models: tuple[str, ...], *, seed: int, residency: st
         for model in dict.fromkeys(models):
             progress.begin(f"simulating under {model}")
             results.append(
-                simulate(scenario, model=model, seed=seed, residency=residency, progress=progress.simulated)
+                simulate(
+                    scenario,
+                    model=model,
+                    seed=seed,
+                    residency=residency,
+                    threads=threads,
+                    progress=progress.simulated,
+                )
             )
     return results
 

@@ -1,4 +1,4 @@
-//! Hosts that have nothing to do with each other are simulated one group after the other.
+//! Hosts that have nothing to do with each other are simulated group by group, on as many threads as there are processors.
 //!
 //! A run over thousands of hosts would touch the state of another host at every event and wait for memory each time; so a
 //! process costs the same among a hundred thousand as among thirty. The result is the same, bit by bit: groups whose
@@ -8,13 +8,12 @@ use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 
-use super::{Engine, INTERRUPT_EVERY, Interrupt, Settings, Watch};
+use super::{Engine, INTERRUPT_EVERY, Interrupt, Settings, Watch, threads};
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::machine::{Link, Machine, Mount, MountSource};
 use crate::result::{Merger, SimulationResult};
 use crate::scenario::Scenario;
-use crate::units::Nanos;
 use crate::workload::{InitialFile, Process};
 
 /// Simulates group by group.
@@ -25,26 +24,21 @@ pub(super) fn simulate<N: Network>(
 ) -> Result<SimulationResult, SimulationError> {
     let mut interrupt = settings.interrupt.take();
     let interrupt = interrupt.as_mut().map(|interrupt| &mut **interrupt as &mut Interrupt<'_>);
-    let watch = RefCell::new(Watch { interrupt, left: INTERRUPT_EVERY });
     let hosts = scenario.machine.hosts.len();
     let groups = groups_of_hosts(scenario);
     if groups.count == 1 {
+        let watch = RefCell::new(Watch { interrupt, left: INTERRUPT_EVERY });
         let mut engine = Engine::<N>::new(scenario, model, &settings, &watch, hosts)?;
         let end = engine.run()?;
         return engine.finish(end);
     }
     let parts = split(scenario, &groups);
-    let (mut engines, mut end) = (Vec::with_capacity(parts.len()), Nanos::ZERO);
-    for part in &parts {
-        let mut engine = Engine::<N>::new(&part.scenario, model, &settings, &watch, hosts)?;
-        end = end.max(engine.run()?);
-        engines.push(engine);
-    }
+    let results = threads::simulate::<N>(&parts, model, &settings, interrupt, hosts)?;
     let names = scenario.machine.hosts.iter().map(|host| host.name.clone()).collect();
     let processes = scenario.processes.iter().map(|process| process.name.clone()).collect();
     let mut whole = Merger::new(names, processes);
-    for (engine, part) in engines.into_iter().zip(&parts) {
-        whole.add(engine.finish(end)?, &part.hosts, &part.processes);
+    for (result, part) in results.into_iter().zip(&parts) {
+        whole.add(result, &part.hosts, &part.processes);
     }
     Ok(whole.finish())
 }
@@ -111,8 +105,8 @@ fn groups_of_hosts(scenario: &Scenario) -> Groups {
 }
 
 /// A group as a scenario of its own, and which hosts and processes of the whole it has.
-struct Part {
-    scenario: Scenario,
+pub(super) struct Part {
+    pub scenario: Scenario,
     hosts: Vec<u32>,
     processes: Vec<u32>,
 }

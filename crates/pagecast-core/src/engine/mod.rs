@@ -9,10 +9,12 @@ mod groups;
 mod operations;
 mod processes;
 mod setup;
+mod threads;
 mod transfers;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::num::NonZero;
 
 use agenda::{Agenda, Wake};
 use processes::Running;
@@ -41,6 +43,8 @@ pub struct Settings<'a> {
     pub residency: Residency,
     /// Options of the model that replace those of the scenario.
     pub options: Vec<(String, String)>,
+    /// How many threads share the groups of hosts that have nothing to do with each other; by default one for each processor.
+    pub threads: Option<NonZero<usize>>,
     /// May stop the run.
     pub interrupt: Option<&'a mut Interrupt<'a>>,
 }
@@ -125,6 +129,8 @@ struct Engine<'a, N> {
     scenario: &'a Scenario,
     seed: u64,
     residency: Residency,
+    /// Whether there are so few hosts that their blocks are listed at the end.
+    keeps_blocks: bool,
     watch: &'a RefCell<Watch<'a>>,
     now: Nanos,
     network: N,
@@ -157,6 +163,8 @@ impl<N: Network> Engine<'_, N> {
         loop {
             self.settle()?;
             if self.alive == 0 {
+                let keeps_blocks = self.keeps_blocks;
+                self.hosts.iter_mut().for_each(|host| host.policy.retire(keeps_blocks));
                 return Ok(self.now);
             }
             self.check_deadlock()?;
@@ -387,7 +395,10 @@ impl<N: Network> Engine<'_, N> {
 
     fn record_blocks(&mut self) {
         for (host, state) in self.hosts.iter().enumerate() {
-            if self.recorder.has_room_for(state.policy.block_count()) {
+            let count = state.policy.block_count();
+            if !self.keeps_blocks {
+                self.recorder.leave_out_blocks(count);
+            } else if self.recorder.has_room_for(count) {
                 for block in state.policy.blocks() {
                     self.recorder.block(host, self.namespace.path(block.file), &block);
                 }

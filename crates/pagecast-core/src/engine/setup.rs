@@ -11,7 +11,7 @@ use crate::machine::{Host, Machine, Mount, MountSource};
 use crate::net;
 use crate::policy::registry;
 use crate::policy::{Actions, Call, DeviceId, FileId, FileView, OperationId, Options, Request, Setting};
-use crate::result::{Part, Recorder};
+use crate::result::{BlockTable, Part, Recorder};
 use crate::scenario::{ModelOptions, OptionValue, Scenario};
 use crate::units::Nanos;
 
@@ -127,6 +127,7 @@ impl<'a, N: Network> Engine<'a, N> {
             scenario,
             seed: settings.seed,
             residency: settings.residency,
+            keeps_blocks: hosts_in_all <= BlockTable::MOST_HOSTS,
             watch,
             now: Nanos::ZERO,
             uneven: hardware.uneven(machine),

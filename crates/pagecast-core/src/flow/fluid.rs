@@ -6,9 +6,9 @@
 //! forward only when the level changes, never because somebody looks, so that results do not depend on who looks.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
-use super::sharing::{self, Binding, Member};
+use super::sharing::{self, Binding, Crossed, Member};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route, Use};
 use super::{finish_time, served};
 use crate::least::Least;
@@ -27,6 +27,8 @@ pub struct Fluid {
     touched: Vec<u32>,
     /// Scratch of `settle`, kept for its memory.
     settled: Vec<u32>,
+    /// How many components have been looked for: what carries this number is in the last one.
+    components: u64,
     /// When the next of the flows that a resource binds ends, and which resource.
     next_of_resources: Least,
     /// When flows end that their own caps bind; stale entries are passed over.
@@ -40,6 +42,16 @@ struct Capped {
     number: u64,
     version: u32,
 }
+
+impl Capped {
+    fn is_current(&self, flows: &[Option<Flow>]) -> bool {
+        let flow = flows[self.slot as usize].as_ref();
+        flow.is_some_and(|flow| flow.id.number == self.number && flow.version == self.version)
+    }
+}
+
+/// So many stale entries are not worth a search.
+const MOST_STALE: usize = 256;
 
 struct Shared {
     spec: Resource,
@@ -56,6 +68,8 @@ struct Shared {
     bound: u32,
     watched: u32,
     is_touched: bool,
+    /// The last component it was in.
+    component: u64,
 }
 
 impl Shared {
@@ -115,6 +129,10 @@ struct Flow {
     parts: Parts,
     /// Counts bindings: older entries in heaps are stale.
     version: u32,
+    /// The rate that was reported last, if it is watched; at first none.
+    reported: Option<f64>,
+    /// The last component it was in.
+    component: u64,
 }
 
 impl Flow {
@@ -244,6 +262,7 @@ impl Fluid {
                 let capped = Capped { slot, number: flow.id.number, version: flow.version };
                 if rate > 0.0 {
                     self.next_of_capped.push(Reverse((finish_time(remaining, rate, now), capped)));
+                    self.forget_stale();
                 }
             }
             Some(resource) => {
@@ -257,35 +276,51 @@ impl Fluid {
         }
     }
 
-    /// All resources and flows that are connected with `start`, in ascending order.
-    fn component(&self, start: u32) -> (Vec<u32>, Vec<u32>) {
-        let (mut resources, mut flows) = (BTreeSet::from([start]), BTreeSet::new());
-        let mut open = vec![start];
-        while let Some(resource) = open.pop() {
-            for &slot in &self.resources[resource as usize].members {
-                if flows.insert((self.flow(slot).id.number, slot)) {
-                    let uses = self.flow(slot).uses(&self.routes);
-                    open.extend(uses.iter().map(|u| u.resource.0).filter(|&r| resources.insert(r)));
+    /// Caps that change often leave entries behind: once these are the most, they go.
+    fn forget_stale(&mut self) {
+        if self.next_of_capped.len() > MOST_STALE + 2 * self.flows.len() {
+            let Self { next_of_capped, flows, .. } = self;
+            next_of_capped.retain(|Reverse((_, capped))| capped.is_current(flows));
+        }
+    }
+
+    /// All resources that are connected with `start`, in ascending order, and all flows, in the order of their starts.
+    fn component(&mut self, start: u32) -> (Vec<u32>, Vec<u32>) {
+        self.components += 1;
+        let Self { resources, flows, routes, components, .. } = self;
+        let (mut connected, mut crossing) = (vec![start], Vec::new());
+        resources[start as usize].component = *components;
+        let mut next = 0;
+        while let Some(&resource) = connected.get(next) {
+            next += 1;
+            for place in 0..resources[resource as usize].members.len() {
+                let slot = resources[resource as usize].members[place];
+                let flow = flows[slot as usize].as_mut().expect("members are under way");
+                if std::mem::replace(&mut flow.component, *components) == *components {
+                    continue;
+                }
+                crossing.push((flow.id.number, slot));
+                for each in flow.uses(routes) {
+                    let other = &mut resources[each.resource.0 as usize];
+                    if std::mem::replace(&mut other.component, *components) != *components {
+                        connected.push(each.resource.0);
+                    }
                 }
             }
         }
-        (resources.into_iter().collect(), flows.into_iter().map(|(_, slot)| slot).collect())
+        connected.sort_unstable();
+        crossing.sort_unstable();
+        (connected, crossing.into_iter().map(|(_, slot)| slot).collect())
     }
 
     /// Rates of a component whose flows cross several resources or have caps.
     fn settle_component(&mut self, now: Nanos, start: u32) -> Vec<u32> {
         let (resources, flows) = self.component(start);
-        let mut members: Vec<Member> = flows.iter().map(|&slot| self.member(slot, &resources)).collect();
-        let shared: Vec<(&Resource, u32)> = resources
-            .iter()
-            .map(|&each| &self.resources[each as usize])
-            .map(|shared| (&shared.spec, shared.members.len() as u32))
-            .collect();
-        let levels = sharing::fill(&shared, &mut members);
+        let (levels, outcome) = self.fill(&resources, &flows);
         // Flows leave a resource under its old level, so all that change go before any level does.
-        for (&slot, member) in flows.iter().zip(&members) {
+        for (&slot, &(binding, _)) in flows.iter().zip(&outcome) {
             let flow = self.flow(slot);
-            if flow.binding != member.binding && flow.bound_resource(&self.routes).is_some() {
+            if flow.binding != binding && flow.bound_resource(&self.routes).is_some() {
                 self.unbind(slot, now);
             }
         }
@@ -294,8 +329,8 @@ impl Fluid {
                 self.resources[resource as usize].set_level(now, level);
             }
         }
-        for (&slot, member) in flows.iter().zip(&members) {
-            self.bind(slot, now, member.binding, member.rate);
+        for (&slot, &(binding, rate)) in flows.iter().zip(&outcome) {
+            self.bind(slot, now, binding, rate);
         }
         resources
     }
@@ -310,16 +345,20 @@ impl Fluid {
         (flow.binding, flow.since, flow.tag) = (Binding::New, now, remaining);
     }
 
-    fn member(&self, slot: u32, resources: &[u32]) -> Member {
-        let flow = self.flow(slot);
-        let place = |r: ResourceId| resources.binary_search(&r.0).expect("a component is closed");
-        Member {
-            uses: flow.uses(&self.routes).iter().map(|u| (place(u.resource), u.cost)).collect(),
-            weight: flow.spec.weight,
-            cap: flow.spec.cap.map(|(rate, _)| rate),
-            rate: 0.0,
-            binding: Binding::New,
-        }
+    /// The level of each resource of a component, and what binds each flow to which rate.
+    fn fill(&self, resources: &[u32], flows: &[u32]) -> (Vec<f64>, Vec<(Binding, f64)>) {
+        let crossed = |&each: &u32| {
+            let shared = &self.resources[each as usize];
+            (ResourceId(each), &shared.spec, shared.members.len() as u32)
+        };
+        let member = |&slot: &u32| {
+            let flow = self.flow(slot);
+            Member::new(flow.uses(&self.routes), flow.spec.weight, flow.spec.cap.map(|(rate, _)| rate))
+        };
+        let crossed: Vec<Crossed<'_>> = resources.iter().map(crossed).collect();
+        let mut members: Vec<Member<'_>> = flows.iter().map(member).collect();
+        let levels = sharing::fill(&crossed, &mut members);
+        (levels, members.iter().map(|member| (member.binding, member.rate)).collect())
     }
 
     /// The level of a resource whose flows cross nothing else and have no caps.
@@ -355,8 +394,7 @@ impl Fluid {
     /// When the next flow ends that its own cap binds.
     fn next_capped(&mut self) -> Option<(Nanos, u32)> {
         while let Some(&Reverse((time, capped))) = self.next_of_capped.peek() {
-            let current = self.flows[capped.slot as usize].as_ref();
-            if current.is_some_and(|flow| flow.id.number == capped.number && flow.version == capped.version) {
+            if capped.is_current(&self.flows) {
                 return Some((time, capped.slot));
             }
             self.next_of_capped.pop();
@@ -364,11 +402,20 @@ impl Fluid {
         None
     }
 
-    fn report(&self, resource: u32, now: Nanos, changed: &mut Vec<Progress>) {
-        let shared = &self.resources[resource as usize];
-        if shared.watched > 0 {
-            let watched = shared.members.iter().map(|&slot| self.flow(slot)).filter(|flow| flow.spec.watched);
-            changed.extend(watched.map(|flow| self.progress(now, flow.id)));
+    /// Reports the watched flows of a resource whose rates have changed.
+    fn report(&mut self, resource: u32, now: Nanos, changed: &mut Vec<Progress>) {
+        if self.resources[resource as usize].watched == 0 {
+            return;
+        }
+        for place in 0..self.resources[resource as usize].members.len() {
+            let slot = self.resources[resource as usize].members[place];
+            let flow = self.flow(slot);
+            let rate = self.rate(flow);
+            if flow.spec.watched && flow.reported != Some(rate) {
+                changed.push(self.progress(now, flow.id));
+                let flow = self.flows[slot as usize].as_mut().expect("members are under way");
+                flow.reported = Some(rate);
+            }
         }
     }
 
@@ -396,6 +443,7 @@ impl Network for Fluid {
             bound: 0,
             watched: 0,
             is_touched: false,
+            component: 0,
         });
         ResourceId(self.resources.len() as u32 - 1)
     }
@@ -424,6 +472,8 @@ impl Network for Fluid {
             since: now,
             parts: Parts::default(),
             version: 0,
+            reported: None,
+            component: 0,
         });
         self.attach(id.slot);
         self.unsettled.push(id.slot);

@@ -1,7 +1,7 @@
-//! Weighted max-min fair rates of one component by progressive filling: the resource or cap with the lowest level
-//! binds its flows first, what they leave is shared by the others, and so on.
+//! Weighted max-min fair rates of one component by progressive filling: the caps below the lowest level of all resources, or
+//! else the resource with that level, bind their flows first, what they leave is shared by the others, and so on.
 
-use super::Resource;
+use super::{Resource, ResourceId, Use};
 
 /// The load of weight 1 at cost 1. Loads are integers so that sums do not depend on the order of adding.
 pub(super) const UNIT_LOAD: f64 = (1_u64 << 52) as f64;
@@ -41,9 +41,8 @@ pub(super) enum Binding {
 
 /// A flow as the filling sees it.
 #[derive(Clone, Debug)]
-pub(super) struct Member {
-    /// Indices into the component's resources, with costs.
-    pub uses: Vec<(usize, f64)>,
+pub(super) struct Member<'a> {
+    pub uses: &'a [Use],
     pub weight: f64,
     pub cap: Option<f64>,
     /// The outcome.
@@ -51,65 +50,74 @@ pub(super) struct Member {
     pub binding: Binding,
 }
 
+impl<'a> Member<'a> {
+    /// A flow that nothing binds yet.
+    pub(super) fn new(uses: &'a [Use], weight: f64, cap: Option<f64>) -> Self {
+        Member { uses, weight, cap, rate: 0.0, binding: Binding::New }
+    }
+
+    fn is_open(&self) -> bool {
+        self.binding == Binding::New
+    }
+
+    fn bind(&mut self, level: f64, binding: Binding) {
+        self.rate = self.weight * level;
+        self.binding = binding;
+    }
+}
+
+/// A resource of a component, and how many flows cross it.
+pub(super) type Crossed<'a> = (ResourceId, &'a Resource, u32);
+
 /// Gives every member its rate and binding and returns the level of each resource (infinite where it binds no flow).
 ///
-/// `resources` come in ascending number with the number of flows on each, `members` in the order of their starts.
-pub(super) fn fill(resources: &[(&Resource, u32)], members: &mut [Member]) -> Vec<f64> {
+/// `resources` come in ascending number, `members` in the order of their starts.
+pub(super) fn fill(resources: &[Crossed<'_>], members: &mut [Member<'_>]) -> Vec<f64> {
     let mut levels = vec![f64::INFINITY; resources.len()];
-    let mut open = members.len();
-    while open > 0 {
-        match lowest(resources, members) {
-            Limit::Cap(at, level) => bind(&mut members[at], level, Binding::Cap),
-            Limit::Resource(at, level) => {
-                levels[at] = level;
-                for member in members.iter_mut().filter(|member| member.binding == Binding::New) {
-                    if let Some(place) = member.uses.iter().position(|&(resource, _)| resource == at) {
-                        bind(member, level, Binding::Resource(place as u8));
-                    }
-                }
+    while members.iter().any(Member::is_open) {
+        let (at, lowest) = lowest(resources, members);
+        // What a cap below all resources takes from them is less than its share, so that none of them sinks below another cap.
+        let mut has_capped = false;
+        for member in members.iter_mut().filter(|member| member.is_open()) {
+            if let Some(level) = member.cap.map(|cap| cap / member.weight).filter(|&level| level < lowest) {
+                member.bind(level, Binding::Cap);
+                has_capped = true;
             }
         }
-        open = members.iter().filter(|member| member.binding == Binding::New).count();
+        if !has_capped {
+            levels[at] = lowest;
+            bind_all(resources[at].0, lowest, members);
+        }
     }
     levels
 }
 
-enum Limit {
-    Resource(usize, f64),
-    Cap(usize, f64),
+/// Binds all flows that cross a resource to it.
+fn bind_all(resource: ResourceId, level: f64, members: &mut [Member<'_>]) {
+    for member in members.iter_mut().filter(|member| member.is_open()) {
+        if let Some(place) = member.uses.iter().position(|each| each.resource == resource) {
+            member.bind(level, Binding::Resource(place as u8));
+        }
+    }
 }
 
-fn bind(member: &mut Member, level: f64, binding: Binding) {
-    member.rate = member.weight * level;
-    member.binding = binding;
-}
-
-/// The lowest level of all that still bind; at a tie a resource before a cap, the lower number first.
-fn lowest(resources: &[(&Resource, u32)], members: &[Member]) -> Limit {
-    let mut best = Limit::Resource(usize::MAX, f64::INFINITY);
-    let mut lowest = f64::INFINITY;
-    for (at, &(resource, flows)) in resources.iter().enumerate() {
+/// Of the resources that still bind flows the place and level of the lowest; at a tie the lower number.
+fn lowest(resources: &[Crossed<'_>], members: &[Member<'_>]) -> (usize, f64) {
+    let mut best = (usize::MAX, f64::INFINITY);
+    for (at, &(id, resource, flows)) in resources.iter().enumerate() {
         let (mut used, mut open) = (0.0, 0_u128);
         for member in members {
-            for &(_, cost) in member.uses.iter().filter(|&&(resource, _)| resource == at) {
+            for each in member.uses.iter().filter(|each| each.resource == id) {
                 match member.binding {
-                    Binding::New => open += load(member.weight, cost),
-                    _ => used += cost * member.rate,
+                    Binding::New => open += load(member.weight, each.cost),
+                    _ => used += each.cost * member.rate,
                 }
             }
         }
         if open > 0 {
             let level = level(resource, (resource.capacity(flows) - used).max(0.0), open);
-            if level < lowest {
-                (best, lowest) = (Limit::Resource(at, level), level);
-            }
-        }
-    }
-    for (at, member) in members.iter().enumerate().filter(|(_, member)| member.binding == Binding::New) {
-        if let Some(cap) = member.cap {
-            let level = cap / member.weight;
-            if level < lowest {
-                (best, lowest) = (Limit::Cap(at, level), level);
+            if level < best.1 {
+                best = (at, level);
             }
         }
     }
@@ -120,16 +128,18 @@ fn lowest(resources: &[(&Resource, u32)], members: &[Member]) -> Limit {
 mod tests {
     use super::*;
 
-    fn member(uses: &[usize], weight: f64, cap: Option<f64>) -> Member {
-        let uses = uses.iter().map(|&at| (at, 1.0)).collect();
-        Member { uses, weight, cap, rate: 0.0, binding: Binding::New }
+    fn crosses(resources: &[u32]) -> Vec<Use> {
+        let part = crate::result::Part::DeviceRead;
+        resources.iter().map(|&at| Use { resource: ResourceId(at), cost: 1.0, part }).collect()
     }
 
     #[test]
     fn what_a_narrow_link_leaves_goes_to_the_others() {
         let (disk, link) = (Resource::constant(100.0), Resource::constant(10.0));
-        let mut members = [member(&[0], 1.0, None), member(&[0, 1], 1.0, None), member(&[0], 2.0, None)];
-        let levels = fill(&[(&disk, 3), (&link, 1)], &mut members);
+        let (local, remote) = (crosses(&[0]), crosses(&[0, 1]));
+        let mut members = [(&local, 1.0), (&remote, 1.0), (&local, 2.0)]
+            .map(|(uses, weight)| Member::new(uses, weight, None));
+        let levels = fill(&[(ResourceId(0), &disk, 3), (ResourceId(1), &link, 1)], &mut members);
         assert_eq!(members.each_ref().map(|m| m.rate), [30.0, 10.0, 60.0]);
         assert_eq!(members.each_ref().map(|m| m.binding), [0, 1, 0].map(Binding::Resource));
         assert_eq!(levels, [30.0, 10.0]);
@@ -138,21 +148,25 @@ mod tests {
     #[test]
     fn caps_bind_before_a_wider_resource_and_after_an_equal_one() {
         let disk = Resource::constant(100.0);
-        let mut members = [member(&[0], 1.0, Some(10.0)), member(&[0], 1.0, None)];
-        fill(&[(&disk, 2)], &mut members);
+        let uses = crosses(&[0]);
+        let fill_two = |cap: f64| {
+            let mut members = [Member::new(&uses, 1.0, Some(cap)), Member::new(&uses, 1.0, None)];
+            fill(&[(ResourceId(0), &disk, 2)], &mut members);
+            members
+        };
+        let members = fill_two(10.0);
         assert_eq!(members.each_ref().map(|m| m.rate), [10.0, 90.0]);
         assert_eq!(members[0].binding, Binding::Cap);
-        let mut equal = [member(&[0], 1.0, Some(50.0)), member(&[0], 1.0, None)];
-        fill(&[(&disk, 2)], &mut equal);
-        assert_eq!(equal[0].binding, Binding::Resource(0));
+        assert_eq!(fill_two(50.0)[0].binding, Binding::Resource(0));
     }
 
     #[test]
     fn no_flow_passes_the_limit_of_one() {
         let mut cpu = Resource::constant(4.0);
         cpu.per_flow_max = Some(1.0);
-        let mut members = [member(&[0], 1.0, None), member(&[0], 1.0, None)];
-        fill(&[(&cpu, 2)], &mut members);
+        let uses = crosses(&[0]);
+        let mut members = [Member::new(&uses, 1.0, None), Member::new(&uses, 1.0, None)];
+        fill(&[(ResourceId(0), &cpu, 2)], &mut members);
         assert_eq!(members.each_ref().map(|m| m.rate), [1.0, 1.0]);
     }
 

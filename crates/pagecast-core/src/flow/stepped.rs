@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sharing::{self, Binding, Member};
+use super::sharing::{self, Binding, Crossed, Member};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route};
 use crate::result::{Part, Parts};
 use crate::units::Nanos;
@@ -42,9 +42,11 @@ impl Stepped {
                 |flow: &&Flow| self.routes[flow.route()].uses().iter().any(|u| u.resource.0 as usize == at);
             self.flows.values().filter(crosses).count() as u32
         };
-        let shared: Vec<(&Resource, u32)> =
-            self.resources.iter().enumerate().map(|(at, each)| (each, count(at))).collect();
-        let mut members: Vec<Member> =
+        let shared: Vec<Crossed<'_>> = (0_u32..)
+            .zip(&self.resources)
+            .map(|(at, each)| (ResourceId(at), each, count(at as usize)))
+            .collect();
+        let mut members: Vec<Member<'_>> =
             self.flows.values().map(|flow| member(flow, &self.routes[flow.route()])).collect();
         sharing::fill(&shared, &mut members);
         for (flow, member) in self.flows.values_mut().zip(&members) {
@@ -68,14 +70,8 @@ impl Stepped {
     }
 }
 
-fn member(flow: &Flow, route: &Route) -> Member {
-    Member {
-        uses: route.uses().iter().map(|u| (u.resource.0 as usize, u.cost)).collect(),
-        weight: flow.spec.weight,
-        cap: flow.spec.cap.map(|(rate, _)| rate),
-        rate: 0.0,
-        binding: Binding::New,
-    }
+fn member<'a>(flow: &Flow, route: &'a Route) -> Member<'a> {
+    Member::new(route.uses(), flow.spec.weight, flow.spec.cap.map(|(rate, _)| rate))
 }
 
 impl Network for Stepped {

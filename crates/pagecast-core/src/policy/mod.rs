@@ -295,6 +295,10 @@ pub trait Policy {
     /// Brings the levels up to an instant, if they change between calls.
     fn bring_up_to(&mut self, _now: Nanos) {}
 
+    /// Nobody will ask for anything any more: what only matters to requests may be forgotten, and which blocks there are unless
+    /// they will be asked for. Levels and counts stay.
+    fn retire(&mut self, _keeps_blocks: bool) {}
+
     /// Whether levels change evenly between calls, and not at calls alone.
     fn is_even(&self) -> bool {
         false

@@ -147,9 +147,14 @@ impl Recorder {
     pub(crate) fn has_room_for(&mut self, blocks: usize) -> bool {
         let has_room = self.result.blocks.host.len() + blocks <= BlockTable::LIMIT;
         if !has_room {
-            self.result.blocks.left_out += blocks as u64;
+            self.leave_out_blocks(blocks);
         }
         has_room
+    }
+
+    /// So many blocks are counted and not written down.
+    pub(crate) fn leave_out_blocks(&mut self, blocks: usize) {
+        self.result.blocks.left_out += blocks as u64;
     }
 
     /// `path` is that of the block's file.

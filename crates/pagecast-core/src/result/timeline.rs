@@ -155,6 +155,10 @@ impl Timeline {
 
     fn coarsen(&mut self) {
         self.shift += 1;
+        let is_long = |few: &[Sample]| few[0].time.0 >> self.shift == few[KEPT].time.0 >> self.shift;
+        if !self.samples.windows(KEPT + 1).any(is_long) {
+            return self.find_stretch();
+        }
         let room = Vec::with_capacity(self.limit + 1);
         let old = std::mem::replace(&mut self.samples, room);
         self.stretch = 0;
@@ -166,6 +170,13 @@ impl Timeline {
             self.samples.push(sample);
         }
         thin(&mut self.samples, self.stretch);
+    }
+
+    /// The newest stretch has become longer.
+    fn find_stretch(&mut self) {
+        let Some(last) = self.samples.last() else { return };
+        let newest = last.time.0 >> self.shift;
+        self.stretch = self.samples.partition_point(|sample| sample.time.0 >> self.shift < newest);
     }
 
     pub(crate) fn into_samples(self) -> Vec<Sample> {

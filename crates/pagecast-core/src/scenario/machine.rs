@@ -7,7 +7,7 @@ use super::network::{Hosts, read_links, read_mounts};
 use super::schema::{COST, DISK, KERNEL, Kind, MACHINE, MEMORY, VM};
 use super::table::{Fields, FromNode, Given};
 use crate::error::ScenarioError;
-use crate::machine::{CopyCost, Disk, Host, Kernel, Machine, Memory, Sharing, VmSettings};
+use crate::machine::{CopyCost, Disk, Host, Kernel, Lru, Machine, Memory, Sharing, VmSettings};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// The name of the only host.
@@ -93,6 +93,7 @@ pub fn inside(outer: &Fields<'_>, key: &str) -> String {
 }
 
 const SHARINGS: [Sharing; 3] = [Sharing::Total, Sharing::Separate, Sharing::Time];
+const LRUS: [Lru; 2] = [Lru::TwoList, Lru::Mglru];
 
 fn read_memory(host: &Fields<'_>) -> Result<Memory, ScenarioError> {
     let node = host.node("memory").expect("the schema requires it");
@@ -131,15 +132,29 @@ fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
 fn read_kernel(host: &Fields<'_>) -> Result<Kernel, ScenarioError> {
     let Some(node) = host.node("kernel") else { return Ok(Kernel::default()) };
     let fields = Fields::open(node, &KERNEL, inside(host, "kernel"))?;
-    let hz = fields.get("hz")?.unwrap_or(Kernel::default().hz);
-    let Some(text) = fields.get::<String>("version")? else { return Ok(Kernel { hz, ..Kernel::default() }) };
+    let default = Kernel::default();
+    let hz = fields.get("hz")?.unwrap_or(default.hz);
+    let version = read_version(&fields)?.unwrap_or(default.version);
+    let lru = fields.word("lru", &LRUS)?.unwrap_or(default.lru);
+    if lru == Lru::Mglru && version < Lru::MGLRU_SINCE {
+        let (major, minor) = version;
+        return Err(fields.place("lru").error(
+            format!("Linux {major}.{minor} has no multi-generational lists"),
+            "name 6.1 or a later version, or leave `lru` out",
+        ));
+    }
+    Ok(Kernel { version, hz, lru })
+}
+
+fn read_version(fields: &Fields<'_>) -> Result<Option<(u32, u32)>, ScenarioError> {
+    let Some(text) = fields.get::<String>("version")? else { return Ok(None) };
     let numbers = text.split_once('.').and_then(|(major, minor)| {
         let minor = minor.split(|c: char| !c.is_ascii_digit()).next()?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     });
     let at = || &fields.node("version").expect("it is there").at;
     match numbers {
-        Some(version) if (3, 10) <= version => Ok(Kernel { version, hz }),
+        Some(version) if (3, 10) <= version => Ok(Some(version)),
         Some(_) => Err(at().error(
             format!("Linux {} is older than the rules that are modelled", shorten(&text)),
             "name 3.10 or a later version",
@@ -250,6 +265,21 @@ mod tests {
         let vm = host("vm.dirty_ratio = 40\nvm.dirty_expire_centisecs = 1500").unwrap().vm;
         assert_eq!((vm.dirty_ratio, vm.dirty_background_ratio), (0.4, 0.1));
         assert_eq!((vm.dirty_expire, vm.dirty_writeback), (Nanos(15_000_000_000), Nanos(5_000_000_000)));
+    }
+
+    #[test]
+    fn a_kernel_has_two_lists_unless_it_says_generations() {
+        let lru = |extra| host(extra).map(|host| host.kernel.lru);
+        assert_eq!(lru(""), Ok(Lru::TwoList));
+        assert_eq!(lru("kernel.version = '6.12'"), Ok(Lru::TwoList));
+        assert_eq!(lru("kernel.lru = 'mglru'"), Ok(Lru::Mglru));
+        assert_eq!(lru("kernel = { version = '6.1', lru = 'mglru' }"), Ok(Lru::Mglru));
+    }
+
+    #[test]
+    fn generations_need_a_kernel_that_has_them() {
+        assert_snapshot!(host("[machine.kernel]\nversion = '5.15'\nlru = 'mglru'").unwrap_err(), @"x.toml:6: Linux 5.15 has no multi-generational lists; name 6.1 or a later version, or leave `lru` out");
+        assert_snapshot!(host("kernel.lru = 'clock'").unwrap_err(), @r#"x.toml:4: `lru` cannot be "clock"; known words: `two-list`, `mglru`"#);
     }
 
     #[test]

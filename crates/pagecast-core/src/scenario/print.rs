@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use super::machine::ONLY_HOST;
-use crate::machine::{CopyCost, Disk, Host, Machine, Mount, MountSource, Sharing, VmSettings, WriteMode};
+use crate::machine::{
+    CopyCost, Disk, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings, WriteMode,
+};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Prints a machine. Two machines have the same text just when they are the same, so that the text can be hashed.
@@ -50,11 +52,9 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
     print_vm(text, table, &host.vm);
     let (major, minor) = host.kernel.version;
     let version = quoted(&format!("{major}.{minor}"));
-    print_table(
-        text,
-        &format!("{table}.kernel"),
-        &[("version", version), ("hz", host.kernel.hz.to_string())],
-    );
+    let mut keys = vec![("version", version), ("hz", host.kernel.hz.to_string())];
+    keys.extend((host.kernel.lru == Lru::Mglru).then(|| ("lru", quoted(Lru::NAMES[1]))));
+    print_table(text, &format!("{table}.kernel"), &keys);
     for disk in &host.disks {
         print_disk(text, table, disk);
     }
@@ -396,14 +396,14 @@ latency = "20000 ns"
     prop_compose! {
         fn hosts()(cores in 1_u32..1000, size in sizes(), read in rates(), write in rates(), sharing in sharings(),
                    per_thread in prop::option::of(rates()), curves in [curves(), curves()], reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs(), disk in disks(), vm in vms(),
-                   version in (5_u32..9, 0_u32..30), hz in 100_u32..1000, through in any::<bool>()) -> Host {
+                   version in (6_u32..9, 1_u32..30), hz in 100_u32..1000, mglru in any::<bool>(), through in any::<bool>()) -> Host {
             let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
             Host {
                 name: ONLY_HOST.into(),
                 cores,
                 memory: Memory { size, read, write, sharing, read_at: curves[0].clone(), write_at: curves[1].clone(), per_thread, reserve, nodes, cost },
                 vm,
-                kernel: Kernel { version, hz },
+                kernel: Kernel { version, hz, lru: if mglru { Lru::Mglru } else { Lru::TwoList } },
                 disks: vec![disk],
                 mounts: vec![Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode }],
             }

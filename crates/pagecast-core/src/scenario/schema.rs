@@ -1,7 +1,7 @@
 //! Which keys there are, what each holds and what it is for: one table from which the reader takes its checks and hints,
 //! and `json_schema` what an editor completes. It leaves out what only several values together can violate.
 
-use crate::machine::{Sharing, WriteMode};
+use crate::machine::{Lru, Sharing, WriteMode};
 use crate::scenario::Residency;
 use crate::workload::{Advice, Buffer};
 
@@ -231,6 +231,7 @@ pub static KERNEL: Schema = Schema {
     keys: &[
         may("version", Kind::Text, "Version of Linux, such as \"4.18\"; default \"6.18\""),
         may("hz", Kind::Whole(100, 1000), "CONFIG_HZ, ticks per second; default 250"),
+        may("lru", Kind::Word(&Lru::NAMES), "How pages are chosen for eviction; default \"two-list\""),
     ],
 };
 

@@ -133,7 +133,7 @@ impl Case {
             seed: self.seed,
             residency: scenario.residency,
             options: self.options.clone(),
-            interrupt: None,
+            ..Settings::default()
         }
     }
 

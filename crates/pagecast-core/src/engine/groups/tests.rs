@@ -1,5 +1,6 @@
 //! Who belongs to whom.
 
+use std::num::NonZero;
 use std::path::Path;
 
 use super::*;
@@ -66,4 +67,42 @@ fn a_program_of_which_nothing_is_known_may_wait_for_anybody() {
     let mut scenario = scenario(&process("p", "c", "", NOTHING));
     scenario.processes[0].program = std::sync::Arc::new(Unknown);
     assert_eq!(groups_of_hosts(&scenario).of_host, [0; 5]);
+}
+
+#[test]
+fn the_number_of_threads_changes_no_result() {
+    let write = "{ write = '/data/f', size = '300 MB' }";
+    let processes = ["a", "b", "c", "e"].map(|host| process(&format!("of {host}"), host, "", write));
+    let scenario = scenario(&processes.concat());
+    let run = |threads| {
+        let settings = Settings { threads: NonZero::new(threads), ..Settings::default() };
+        crate::simulate(&scenario, "kernel", settings).expect("it goes through")
+    };
+    let one = format!("{:?}", run(1));
+    assert!(one.contains("of e"));
+    for threads in [2, 3, 9] {
+        assert_eq!(format!("{:?}", run(threads)), one, "{threads} threads");
+    }
+}
+
+#[test]
+fn of_several_groups_that_fail_the_first_is_told() {
+    let allocates = |host| process(&format!("of {host}"), host, "", "{ alloc = '2 GB' }");
+    let scenario = scenario(&["a", "c", "e"].map(allocates).concat());
+    for threads in [1, 2, 3] {
+        let settings = Settings { threads: NonZero::new(threads), ..Settings::default() };
+        let error = crate::simulate(&scenario, "kernel", settings).expect_err("there is 1 GB");
+        assert!(error.to_string().contains("of a"), "{error}");
+    }
+}
+
+#[test]
+fn groups_on_several_threads_can_be_stopped() {
+    let endless =
+        ["a", "c"].map(|host| process(host, host, "", "{ repeat = 1000000, do = [ { sleep = '0 s' } ] }"));
+    let scenario = scenario(&endless.concat());
+    let mut at_once = |_| true;
+    let settings =
+        Settings { interrupt: Some(&mut at_once), threads: NonZero::new(2), ..Settings::default() };
+    assert!(matches!(crate::simulate(&scenario, "no-cache", settings), Err(SimulationError::Interrupted)));
 }

@@ -10,7 +10,7 @@ use crate::result::Part;
 use crate::units::Nanos;
 
 /// What is pending is never older than this.
-const SETTLE: Nanos = Nanos(1_000_000_000);
+const SETTLE: Nanos = Nanos(5_000_000_000);
 /// A change of a rate by less than this part is not passed on.
 const LEAST_CHANGE: f64 = 0.005;
 

@@ -17,7 +17,7 @@ const MIN_WRITEBACK_PAGES: u64 = 1024;
 /// What is submitted in one go is a part of the memory, small beside every threshold, between these bounds.
 pub(super) const UNITS: u64 = 2048;
 pub(super) const LEAST_UNIT: u64 = MIN_WRITEBACK_PAGES * PAGE;
-pub(super) const MOST_UNIT: u64 = 64 << 20;
+pub(super) const MOST_UNIT: u64 = 128 << 20;
 
 /// Why the flusher runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +174,14 @@ impl Flusher {
         let goes_on = |visit: &Visit| dirty.reclaimable_of_file(visit.inode.file) >= 2 * self.unit;
         let has_work = self.work.is_some() || !self.integrity.is_empty();
         has_work && self.queued < self.capacity && !self.visit.as_ref().is_some_and(goes_on)
+    }
+
+    /// Whether `submit` may look at a file. It fills the queue with pages of an inode or two.
+    pub(super) fn may_visit(&self, file: FileId) -> bool {
+        let is_next = self.io.iter().take(2).any(|inode| inode.file == file);
+        let is_visited = self.visit.is_some_and(|visit| visit.inode.file == file);
+        let is_waited_for = self.integrity.iter().any(|integrity| integrity.file == file);
+        is_next || is_visited || is_waited_for || self.io.len() < 2
     }
 
     /// Submits as much as there is work and room for. Returns who waits for pages that turn out to be written already.

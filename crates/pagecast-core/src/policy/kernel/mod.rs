@@ -4,8 +4,8 @@
 //! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
 //! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
-//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, memory cgroups, the
-//! multi-generational lists, read-ahead as such (a miss is one flow over device and memory).
+//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, memory cgroups,
+//! read-ahead as such (a miss is one flow over device and memory).
 
 mod control;
 mod cost;
@@ -32,7 +32,7 @@ use rustc_hash::FxHashMap;
 use self::dirty::DirtyPages;
 use self::flusher::Flusher;
 use self::law::{DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
-use self::lists::{Lists, LruvecId};
+use self::lists::{Lists, LruvecId, Replacement};
 use self::memory::Memory;
 pub use self::options::KernelOptions;
 use self::pages::Pages;
@@ -45,7 +45,7 @@ use super::{
     Setting,
 };
 use crate::flow::{Completion, Path, Progress};
-use crate::machine::Host;
+use crate::machine::{Host, Lru};
 use crate::result::{FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 
@@ -114,8 +114,12 @@ impl Kernel {
         let memory = Memory::of(&host);
         let settings = options::dirty_settings(&host.vm, rules.rounding);
         let nodes = memory.nodes.len();
+        let replacement = match host.kernel.lru {
+            Lru::TwoList => Replacement::TwoLists,
+            Lru::Mglru => Replacement::Generations(rules.lru_gen),
+        };
         let pages = Pages {
-            lists: Lists::new(nodes, memory.total, memory.total / pages::GRAINS),
+            lists: Lists::new(replacement, nodes, memory.total, memory.total / pages::GRAINS),
             dirty: DirtyPages::default(),
             memory,
             dirty_of_node: vec![0; nodes],
@@ -305,6 +309,10 @@ impl Policy for Kernel {
 
     fn bring_up_to(&mut self, now: Nanos) {
         self.sync(now);
+    }
+
+    fn retire(&mut self, keeps_blocks: bool) {
+        self.pages.lists.retire(keeps_blocks);
     }
 
     fn is_even(&self) -> bool {

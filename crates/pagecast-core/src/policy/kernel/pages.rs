@@ -7,7 +7,7 @@ use crate::policy::{DeviceId, FileId, FileView, ListedBlock};
 use crate::units::{Bytes, Nanos};
 
 /// An extent of a file that grows is lengthened while less than this part of the memory has come into its list since.
-pub(super) const GRAINS: u64 = 1024;
+pub(super) const GRAINS: u64 = 256;
 
 /// With memory to spare, what is pending is at most this part of it.
 const LOOSE: u64 = 256;
@@ -81,12 +81,16 @@ impl Pages {
         (0..self.nodes()).map(|node| self.free_of(node).saturating_sub(self.memory.nodes[node].low)).sum()
     }
 
-    /// Whether so much is pending that it matters where it is: while memory is short, a quarter of what kswapd frees in one go.
+    /// What has come, but is in no list yet.
+    pub(super) fn pending(&self) -> u64 {
+        self.ahead_cached + self.ahead_anonymous
+    }
+
+    /// Whether so much is pending that it matters where it is: reclaim begins, or, while nothing can be reclaimed, a quarter of
+    /// what kswapd frees in one go.
     pub(super) fn is_far_ahead(&self) -> bool {
-        let pending = self.ahead_cached + self.ahead_anonymous;
         let stroke: u64 = self.memory.nodes.iter().map(|node| node.high - node.low).sum();
-        let is_short = self.above_low() <= 2 * stroke + pending;
-        pending > if is_short { stroke / 4 } else { self.memory.total / LOOSE }
+        self.pending() > self.above_low().min(self.memory.total / LOOSE).max(stroke / 4)
     }
 
     /// The node that the next page for somebody on `home` comes from, and how many bytes of it until that changes: the

@@ -1,6 +1,7 @@
 //! What differs between versions of Linux, as data.
 
 use super::law::Rounding;
+use super::lists::LruGen;
 
 /// The rules of one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,9 @@ pub(super) struct Rules {
     pub requeue_has_cutoff: bool,
     /// Dirty pages at the end of the inactive list wake all flushers (since 4.11).
     pub dirty_tail_wakes_flushers: bool,
+    /// The multi-generational lists, where they are used: reworked in 6.14; that dirty pages at their end wake all flushers came
+    /// with 6.13 and to 6.12 (6.12.104).
+    pub lru_gen: LruGen,
 }
 
 impl Rules {
@@ -23,6 +27,7 @@ impl Rules {
             share_has_floor: version >= (6, 14),
             requeue_has_cutoff: version >= (6, 10),
             dirty_tail_wakes_flushers: version >= (4, 11),
+            lru_gen: LruGen { reworked: version >= (6, 14), wakes_flushers: version >= (6, 12) },
         }
     }
 }

@@ -203,11 +203,30 @@ impl Kernel {
     /// Finds out where the bytes of all tasks are that have moved so far.
     pub(super) fn settle(&mut self, now: Nanos) {
         let pending = self.tasks.iter().filter(|(_, task)| task.pending > 0);
-        let operations: Vec<OperationId> = pending.map(|(&operation, _)| operation).collect();
+        self.settle_each(now, pending.map(|(&operation, _)| operation).collect());
+        self.settled = now;
+    }
+
+    /// The same for those who write to files that the flusher of a device is going to look at.
+    pub(super) fn settle_visited(&mut self, now: Nanos, device: usize) {
+        let Some(Wb { flusher, .. }) = &self.wbs[device] else { return };
+        let is_visited = |task: &Task| task.run.dirties() && flusher.may_visit(task.file().id);
+        let pending = self.tasks.iter().filter(|(_, task)| task.pending > 0 && is_visited(task));
+        self.settle_each(now, pending.map(|(&operation, _)| operation).collect());
+    }
+
+    /// The same for all tasks on the file of one that is going to look where its next bytes are.
+    fn settle_others(&mut self, now: Nanos, operation: OperationId) {
+        let of = |task: &Task| task.file.as_ref().map(|file| file.id);
+        let Some(file) = self.tasks.get(&operation).and_then(of) else { return };
+        let pending = self.tasks.iter().filter(|(_, task)| task.pending > 0 && of(task) == Some(file));
+        self.settle_each(now, pending.map(|(&operation, _)| operation).collect());
+    }
+
+    fn settle_each(&mut self, now: Nanos, operations: Vec<OperationId>) {
         for operation in operations {
             self.settle_task(now, operation);
         }
-        self.settled = now;
     }
 
     fn settle_task(&mut self, now: Nanos, operation: OperationId) {
@@ -286,6 +305,7 @@ impl Kernel {
         self.wake_flushers(now);
         let task = self.tasks.get_mut(&operation).expect("it is there");
         task.charge(done.parts, &cost);
+        self.settle_others(now, operation);
         self.next_run(now, operation, out);
     }
 }

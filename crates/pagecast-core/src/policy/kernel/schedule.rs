@@ -58,7 +58,7 @@ impl Kernel {
         if slopes.taken == 0.0 {
             return None;
         }
-        let above_low = self.pages.above_low();
+        let above_low = self.pages.above_low().saturating_sub(self.pages.pending());
         let mut room = self.pages.available();
         if above_low > 0 {
             room = room.min(above_low);

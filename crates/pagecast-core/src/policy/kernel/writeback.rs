@@ -72,7 +72,7 @@ impl Kernel {
         let wb = self.wbs[at].as_ref();
         let rings = |wb: &Wb| wb.flusher.timer.is_some_and(|timer| timer <= now);
         if wb.is_some_and(|wb| rings(wb) || wb.flusher.is_at_a_turn(&self.pages.dirty)) {
-            self.settle(now);
+            self.settle_visited(now, at);
         }
         let (share, fraction) = (self.device_share(), self.fractions.fraction(at));
         let Some(wb) = self.wbs[at].as_mut() else { return };

@@ -5,6 +5,8 @@
 //! the head since the extent began. So no two pages are out of order unless they came within `grain` bytes of each other,
 //! and files that grow at the same time take few extents. With a `grain` of at most a page the order is exact.
 
+use std::collections::BTreeMap;
+
 use super::LruvecId;
 use super::files::{ByFile, Cached};
 use super::list::List;
@@ -16,23 +18,70 @@ pub(super) struct Extents {
     slab: Slab,
     files: ByFile<Cached>,
     lists: Vec<List>,
+    /// How many lists each lruvec has.
+    per_lruvec: usize,
     grain: u64,
-}
-
-/// The place of a list among all.
-fn place(lruvec: LruvecId, active: bool) -> usize {
-    usize::from(lruvec.0) * 2 + usize::from(active)
+    /// How many extents there were that nobody will ask for.
+    forgotten: usize,
 }
 
 impl Extents {
-    pub(super) fn new(lruvecs: usize, grain: u64) -> Self {
+    /// None, with a list in each lruvec for each of `active`, which says whether it counts as active.
+    pub(super) fn new(lruvecs: usize, active: &[bool], grain: u64) -> Self {
         // An extent that is said to have begun at 0 has always begun long ago.
-        let lists = vec![List::new(grain); lruvecs * 2];
-        Extents { slab: Slab::default(), files: ByFile::default(), lists, grain }
+        let lists = (0..lruvecs).flat_map(|_| active).map(|&is_active| List::new(grain, is_active)).collect();
+        let per_lruvec = active.len();
+        Extents { slab: Slab::default(), files: ByFile::default(), lists, per_lruvec, grain, forgotten: 0 }
     }
 
-    pub(super) fn bytes(&self, lruvec: LruvecId, active: bool) -> u64 {
-        self.lists[place(lruvec, active)].bytes
+    /// The place of a list among all.
+    fn place_of(&self, lruvec: LruvecId, list: u8) -> usize {
+        usize::from(lruvec.0) * self.per_lruvec + usize::from(list)
+    }
+
+    fn list(&self, lruvec: LruvecId, list: u8) -> &List {
+        &self.lists[self.place_of(lruvec, list)]
+    }
+
+    fn lists_of(&self, lruvec: LruvecId) -> impl Iterator<Item = &List> {
+        self.lists[self.place_of(lruvec, 0)..][..self.per_lruvec].iter()
+    }
+
+    /// So many bytes may come between two that belong together: see the module.
+    pub(super) fn grain(&self) -> u64 {
+        self.grain
+    }
+
+    pub(super) fn get(&self, slot: Slot) -> Extent {
+        self.slab[slot]
+    }
+
+    pub(super) fn bytes(&self, lruvec: LruvecId, list: u8) -> u64 {
+        self.list(lruvec, list).bytes
+    }
+
+    /// The bytes of a lruvec that count as active, or those that do not.
+    pub(super) fn counted(&self, lruvec: LruvecId, active: bool) -> u64 {
+        self.lists_of(lruvec).filter(|list| list.is_active == active).map(|list| list.bytes).sum()
+    }
+
+    /// Whether a list counts as active.
+    pub(super) fn is_active(&self, lruvec: LruvecId, list: u8) -> bool {
+        self.list(lruvec, list).is_active
+    }
+
+    /// From now on a list counts as active, or does no more.
+    pub(super) fn set_active(&mut self, lruvec: LruvecId, list: u8, is_active: bool) {
+        let place = self.place_of(lruvec, list);
+        if std::mem::replace(&mut self.lists[place].is_active, is_active) == is_active {
+            return;
+        }
+        for slot in self.lists[place].slots(&self.slab) {
+            let extent = &self.slab[slot];
+            let cached = self.files.of(extent.file);
+            cached.discount(!is_active, extent.len());
+            cached.count(is_active, extent.len());
+        }
     }
 
     pub(super) fn all_bytes(&self) -> u64 {
@@ -40,7 +89,15 @@ impl Extents {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.slab.len()
+        self.forgotten + self.slab.len()
+    }
+
+    /// Forgets all but how many bytes and extents there are.
+    pub(super) fn forget(&mut self) {
+        self.forgotten = self.len();
+        self.slab = Slab::default();
+        self.files.iter_mut().for_each(|cached| cached.extents = BTreeMap::new());
+        self.lists.iter_mut().for_each(List::forget);
     }
 
     pub(super) fn of_file(&self, file: FileId) -> u64 {
@@ -57,13 +114,13 @@ impl Extents {
     }
 
     /// The extents of a list, the oldest first.
-    pub(super) fn in_list(&self, lruvec: LruvecId, active: bool) -> impl Iterator<Item = &Extent> {
-        self.lists[place(lruvec, active)].slots(&self.slab).map(|slot| &self.slab[slot])
+    pub(super) fn in_list(&self, lruvec: LruvecId, list: u8) -> impl Iterator<Item = &Extent> {
+        self.list(lruvec, list).slots(&self.slab).map(|slot| &self.slab[slot])
     }
 
     /// The extent that will leave the list first.
-    pub(super) fn oldest(&self, lruvec: LruvecId, active: bool) -> Option<(Slot, Extent)> {
-        let slot = self.lists[place(lruvec, active)].oldest;
+    pub(super) fn oldest(&self, lruvec: LruvecId, list: u8) -> Option<(Slot, Extent)> {
+        let slot = self.list(lruvec, list).oldest;
         (slot != NONE).then(|| (slot, self.slab[slot]))
     }
 
@@ -98,7 +155,8 @@ impl Extents {
         if start >= end {
             return;
         }
-        let list = &mut self.lists[place(state.lruvec, state.active)];
+        let place = self.place_of(state.lruvec, state.list);
+        let list = &mut self.lists[place];
         let (begun, newest) = (list.inserted, list.newest);
         list.inserted += end - start;
         let now = list.inserted;
@@ -133,7 +191,7 @@ impl Extents {
     pub(super) fn insert_oldest(&mut self, file: FileId, start: u64, end: u64, state: State) {
         debug_assert!(self.first_in(file, start, end).is_none(), "what comes into a list was in none");
         self.count(file, state, end - start);
-        let slot = self.lists[place(state.lruvec, state.active)].oldest;
+        let slot = self.list(state.lruvec, state.list).oldest;
         let oldest = (slot != NONE).then(|| self.slab[slot]).filter(|o| o.file == file && o.state == state);
         match oldest {
             Some(extent) if extent.start == end => self.lower_start(slot, start),
@@ -171,8 +229,10 @@ impl Extents {
     /// Takes an extent out of its list and file.
     pub(super) fn take(&mut self, slot: Slot) -> Extent {
         let extent = self.displace(slot);
-        self.files.of(extent.file).discount(extent.state.active, extent.len());
-        self.lists[place(extent.state.lruvec, extent.state.active)].bytes -= extent.len();
+        let place = self.place_of(extent.state.lruvec, extent.state.list);
+        let list = &mut self.lists[place];
+        list.bytes -= extent.len();
+        self.files.of(extent.file).discount(list.is_active, extent.len());
         if extent.older != NONE {
             self.join_newer(extent.older);
         }
@@ -181,27 +241,31 @@ impl Extents {
 
     /// Gives an extent another state in its place in the same list.
     pub(super) fn set_state(&mut self, slot: Slot, state: State) {
-        debug_assert_eq!(state.active, self.slab[slot].state.active, "another list is another place");
+        debug_assert_eq!(state.list, self.slab[slot].state.list, "another list is another place");
         self.slab[slot].state = state;
         self.settle(slot);
     }
 
     fn count(&mut self, file: FileId, state: State, bytes: u64) {
-        self.files.of(file).count(state.active, bytes);
-        self.lists[place(state.lruvec, state.active)].bytes += bytes;
+        let place = self.place_of(state.lruvec, state.list);
+        let list = &mut self.lists[place];
+        list.bytes += bytes;
+        self.files.of(file).count(list.is_active, bytes);
     }
 
     fn place(&mut self, extent: Extent, older: Slot, newer: Slot) -> Slot {
         let slot = self.slab.insert(extent);
         self.files.of(extent.file).extents.insert(extent.start, slot);
-        self.lists[place(extent.state.lruvec, extent.state.active)].link(&mut self.slab, older, slot, newer);
+        let place = self.place_of(extent.state.lruvec, extent.state.list);
+        self.lists[place].link(&mut self.slab, older, slot, newer);
         slot
     }
 
     fn displace(&mut self, slot: Slot) -> Extent {
         let extent = self.slab.remove(slot);
         self.files.of(extent.file).extents.remove(&extent.start);
-        self.lists[place(extent.state.lruvec, extent.state.active)].unlink(&mut self.slab, slot);
+        let place = self.place_of(extent.state.lruvec, extent.state.list);
+        self.lists[place].unlink(&mut self.slab, slot);
         extent
     }
 
@@ -232,6 +296,9 @@ impl Extents {
 
     /// Whether sums, links and order by offset agree, and no two neighbours should be one.
     pub(super) fn is_consistent(&self) -> bool {
+        if self.forgotten > 0 {
+            return true;
+        }
         let lists = (0..self.lists.len()).all(|place| self.is_list_consistent(place));
         let linked: usize = self.lists.iter().map(|list| list.slots(&self.slab).count()).sum();
         let files = self.files.iter().all(|(file, cached)| self.is_file_consistent(file, cached));
@@ -244,7 +311,7 @@ impl Extents {
         let mut older = NONE;
         let linked = list.slots(&self.slab).all(|slot| {
             let extent = &self.slab[slot];
-            let here = place(extent.state.lruvec, extent.state.active) == number;
+            let here = self.place_of(extent.state.lruvec, extent.state.list) == number;
             let apart = older == NONE || !self.slab[older].continues_in(extent);
             let follows = extent.older == older;
             older = slot;
@@ -264,7 +331,8 @@ impl Extents {
         });
         let extents = || cached.extents.values().map(|&slot| &self.slab[slot]);
         let bytes: u64 = extents().map(Extent::len).sum();
-        let active: u64 = extents().filter(|extent| extent.state.active).map(Extent::len).sum();
+        let is_active = |extent: &&Extent| self.is_active(extent.state.lruvec, extent.state.list);
+        let active: u64 = extents().filter(is_active).map(Extent::len).sum();
         disjoint && bytes == cached.bytes && active == cached.active
     }
 }

@@ -26,6 +26,10 @@ impl<T: Default> ByFile<T> {
         &mut self.0[place]
     }
 
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (FileId, &T)> {
         self.0.iter().enumerate().map(|(place, value)| (FileId(place as u32), value))
     }

@@ -10,12 +10,19 @@ pub(super) struct List {
     pub bytes: u64,
     /// All bytes that have ever come to the head: the time by which extents of this list are dated.
     pub inserted: u64,
+    /// Whether its bytes count as active.
+    pub is_active: bool,
 }
 
 impl List {
     /// An empty one whose time starts at `inserted`.
-    pub(super) fn new(inserted: u64) -> Self {
-        List { oldest: NONE, newest: NONE, bytes: 0, inserted }
+    pub(super) fn new(inserted: u64, is_active: bool) -> Self {
+        List { oldest: NONE, newest: NONE, bytes: 0, inserted, is_active }
+    }
+
+    /// Forgets its extents, but not how many bytes they are.
+    pub(super) fn forget(&mut self) {
+        (self.oldest, self.newest) = (NONE, NONE);
     }
 
     /// Puts an extent between two neighbours, or an end and a neighbour. Bytes are counted by the caller.

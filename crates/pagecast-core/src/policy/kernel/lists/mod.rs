@@ -1,28 +1,47 @@
 //! The lists of pages by which the kernel chooses what to evict, for runs of bytes instead of pages.
 //!
-//! Source: Linux 6.16, `mm/swap.c`, `mm/workingset.c`, `mm/vmscan.c`, without the multi-generational lists. Each node and
-//! memory control group has an inactive and an active list of file pages ([`LruvecId`]). Pages come to the head of the
-//! inactive list; a second read moves them to the head of the active one; reclaim takes the inactive tail and
-//! moves the active tail to the inactive head. Bytes are counted, not pages: who wants whole pages inserts whole pages.
+//! Source: Linux 6.16, `mm/swap.c`, `mm/workingset.c`, `mm/vmscan.c`. One set of extents, two replacement policies: each
+//! node and memory control group ([`LruvecId`]) has either an inactive and an active list of file pages, or two to four
+//! generations of them. With two lists (`accessed`, `reclaim`) pages come to the head of the inactive one; a second read
+//! moves them to the head of the active one; reclaim takes the inactive tail and moves the active tail to the inactive
+//! head. With generations see `generations`. Bytes are counted, not pages: who wants whole pages inserts whole pages.
 //! Left out: mapped and anonymous pages, the counting of a control group's pages for its parents.
 
 mod accessed;
 mod extents;
 mod files;
+mod generations;
 mod list;
 mod reclaim;
 mod shadows;
 mod slab;
 
+pub(super) use generations::LruGen;
 pub(super) use reclaim::{Busy, PageState};
 
 use extents::Extents;
-use shadows::Shadows;
-use slab::{Extent, State};
+use generations::Generations;
+use reclaim::Reclaimed;
+use shadows::{Shadow, Shadows, Token};
+use slab::{Extent, Slot, State};
 
 use crate::policy::FileId;
 
-/// The inactive and active list of a node and memory control group.
+/// With two lists, the number of the one that is reclaimed.
+const INACTIVE: u8 = 0;
+/// And of the other.
+const ACTIVE: u8 = 1;
+
+/// By which rules pages are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Replacement {
+    /// An inactive and an active list.
+    TwoLists,
+    /// The multi-generational lists of some version of Linux.
+    Generations(LruGen),
+}
+
+/// The lists of a node and memory control group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LruvecId(pub u16);
 
@@ -37,7 +56,7 @@ pub(super) struct Inserted {
     pub restored: u64,
 }
 
-/// A run of bytes in a list.
+/// A run of bytes in a list or generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Listed {
     /// Whose.
@@ -55,12 +74,15 @@ pub(super) struct Listed {
 struct Lruvec {
     /// Bytes evicted and bytes activated so far: `nonresident_age`.
     age: u64,
-    /// Whether evicted pages have come back as active ones since the last reclaim.
+    /// With two lists: whether evicted pages have come back as active ones since the last reclaim.
     refaulted: bool,
+    /// With generations: which there are, and what has come back.
+    generations: Generations,
 }
 
 /// The lists of a host.
 pub(super) struct Lists {
+    replacement: Replacement,
     extents: Extents,
     shadows: Shadows,
     lruvecs: Vec<Lruvec>,
@@ -68,11 +90,36 @@ pub(super) struct Lists {
 
 impl Lists {
     /// Empty ones, of a host with so much memory. Pages that came within `grain` bytes of each other may be out of order.
-    pub(super) fn new(lruvecs: usize, memory: u64, grain: u64) -> Self {
+    pub(super) fn new(replacement: Replacement, lruvecs: usize, memory: u64, grain: u64) -> Self {
+        let (active, remembered) = match replacement {
+            Replacement::TwoLists => (&[false, true][..], memory),
+            Replacement::Generations(_) => (&generations::ACTIVE_AT_FIRST[..], memory.saturating_mul(8)),
+        };
         Lists {
-            extents: Extents::new(lruvecs, grain),
-            shadows: Shadows::new(lruvecs, memory),
+            replacement,
+            extents: Extents::new(lruvecs, active, grain),
+            shadows: Shadows::new(lruvecs, remembered),
             lruvecs: vec![Lruvec::default(); lruvecs],
+        }
+    }
+
+    fn lruvec(&mut self, lruvec: LruvecId) -> &mut Lruvec {
+        &mut self.lruvecs[usize::from(lruvec.0)]
+    }
+
+    /// The list in which new pages begin, and their state.
+    fn fresh(&self, lruvec: LruvecId) -> State {
+        match self.replacement {
+            Replacement::TwoLists => State::fresh(lruvec, INACTIVE),
+            Replacement::Generations(version) => self.lru_gen_fresh(version, lruvec),
+        }
+    }
+
+    /// The list whose tail is reclaimed.
+    fn first_reclaimed(&self, lruvec: LruvecId) -> u8 {
+        match self.replacement {
+            Replacement::TwoLists => INACTIVE,
+            Replacement::Generations(_) => self.lruvecs[usize::from(lruvec.0)].generations.oldest(),
         }
     }
 
@@ -81,11 +128,14 @@ impl Lists {
         let mut total = Inserted::default();
         let mut at = start;
         while let Some(gone) = self.shadows.take_first(file, at, end) {
-            self.extents.insert_newest(file, at, gone.start, State::fresh(lruvec));
-            total.add(self.refault(lruvec, file, gone));
+            self.extents.insert_newest(file, at, gone.start, self.fresh(lruvec));
+            total.add(match self.replacement {
+                Replacement::TwoLists => self.workingset_refault(lruvec, file, gone),
+                Replacement::Generations(version) => self.lru_gen_refault(version, lruvec, file, gone),
+            });
             at = gone.end;
         }
-        self.extents.insert_newest(file, at, end, State::fresh(lruvec));
+        self.extents.insert_newest(file, at, end, self.fresh(lruvec));
         self.check();
         total
     }
@@ -93,7 +143,79 @@ impl Lists {
     /// Bytes that are not in memory are written there. That they may have been before does not count.
     pub(super) fn insert_written(&mut self, lruvec: LruvecId, file: FileId, start: u64, end: u64) {
         self.shadows.forget(file, start, end);
-        self.extents.insert_newest(file, start, end, State::fresh(lruvec));
+        self.extents.insert_newest(file, start, end, self.fresh(lruvec));
+        self.check();
+    }
+
+    /// A read has copied these bytes, those of them that are in memory.
+    pub(super) fn mark_accessed(&mut self, file: FileId, start: u64, end: u64) {
+        match self.replacement {
+            Replacement::TwoLists => self.folio_mark_accessed(file, start, end),
+            Replacement::Generations(version) => self.lru_gen_inc_refs(version, file, start, end),
+        }
+        self.check();
+    }
+
+    /// Frees `want` bytes, or all that are clean if those are fewer.
+    pub(super) fn reclaim(&mut self, lruvec: LruvecId, want: u64, busy: &impl Busy) -> Reclaimed {
+        let reclaimed = match self.replacement {
+            Replacement::TwoLists => self.shrink_lruvec(lruvec, want, busy),
+            Replacement::Generations(version) => self.lru_gen_shrink_lruvec(version, lruvec, want, busy),
+        };
+        self.check();
+        reclaimed
+    }
+
+    /// The pages of an extent leave; what is known of them is remembered.
+    fn evict(&mut self, slot: Slot, token: Token) {
+        let gone = self.extents.take(slot);
+        let lruvec = gone.state.lruvec;
+        let age = &mut self.lruvecs[usize::from(lruvec.0)].age;
+        let shadow = Shadow { start: gone.start, end: gone.end, lruvec, age: *age, token };
+        *age += gone.len();
+        self.shadows.leave(gone.file, shadow);
+    }
+
+    /// These bytes have been written: those that reclaim had set aside are the next to be freed.
+    ///
+    /// `mm/swap.c: folio_rotate_reclaimable`. The lowest of them go first, as in all extents; in the kernel the last to
+    /// be written does.
+    pub(super) fn written(&mut self, file: FileId, start: u64, end: u64) {
+        let mut until = end;
+        while let Some((slot, extent)) = self.extents.last_in(file, start, until) {
+            let (from, to) = (extent.start.max(start), extent.end.min(until));
+            until = from;
+            if extent.state.reclaim {
+                let slot = self.extents.cut(slot, from, to);
+                self.extents.take(slot);
+                let list = self.first_reclaimed(extent.state.lruvec);
+                let state = State { list, reclaim: false, ..extent.state };
+                self.extents.insert_oldest(file, from, to, state);
+            }
+        }
+        self.check();
+    }
+
+    /// Bytes that were to be dropped but are dirty or under write-back: to be freed when they are written.
+    ///
+    /// `mm/swap.c: deactivate_file_folio`.
+    pub(super) fn deactivate(&mut self, file: FileId, start: u64, end: u64) {
+        let mut at = start;
+        while let Some((slot, extent)) = self.extents.first_in(file, at, end) {
+            let from = extent.start.max(at);
+            at = extent.end.min(end);
+            let slot = self.extents.cut(slot, from, at);
+            let (state, moves) = match self.replacement {
+                Replacement::TwoLists => (Self::deactivated(extent.state), true),
+                Replacement::Generations(version) => self.lru_gen_deactivated(version, extent.state),
+            };
+            if moves {
+                self.extents.take(slot);
+                self.extents.insert_newest(file, from, at, state);
+            } else {
+                self.extents.set_state(slot, state);
+            }
+        }
         self.check();
     }
 
@@ -114,6 +236,15 @@ impl Lists {
         }
         self.shadows.forget(file, start, end);
         self.check();
+    }
+
+    /// Nothing will be read or reclaimed any more: what was evicted does not matter, nor, unless somebody will look, which bytes
+    /// are where. What is counted stays.
+    pub(super) fn retire(&mut self, keeps_extents: bool) {
+        self.shadows = Shadows::new(self.lruvecs.len(), 0);
+        if !keeps_extents {
+            self.extents.forget();
+        }
     }
 
     /// Whether the byte at `at` is in memory, and up to where that is the same, `end` at most.
@@ -164,7 +295,7 @@ impl Lists {
         self.extents.of_file(file)
     }
 
-    /// How many bytes of a file are in active lists.
+    /// How many bytes of a file count as active.
     pub(super) fn active_of_file(&self, file: FileId) -> u64 {
         self.extents.active_of_file(file)
     }
@@ -174,14 +305,14 @@ impl Lists {
         self.extents.files()
     }
 
-    /// The bytes of an inactive list.
+    /// The bytes that do not count as active.
     pub(super) fn inactive(&self, lruvec: LruvecId) -> u64 {
-        self.extents.bytes(lruvec, false)
+        self.extents.counted(lruvec, false)
     }
 
-    /// The bytes of an active list.
+    /// The bytes of the active list, or of the two youngest generations (`lru_gen_is_active`).
     pub(super) fn active(&self, lruvec: LruvecId) -> u64 {
-        self.extents.bytes(lruvec, true)
+        self.extents.counted(lruvec, true)
     }
 
     /// The bytes of all lists.
@@ -194,9 +325,14 @@ impl Lists {
         self.extents.len()
     }
 
-    /// A list, the next to be reclaimed first.
+    /// What counts as active, or what does not, the next to be reclaimed first.
     pub(super) fn listed(&self, lruvec: LruvecId, active: bool) -> impl Iterator<Item = Listed> {
-        self.extents.in_list(lruvec, active).map(|extent| Listed {
+        let lists = match self.replacement {
+            Replacement::TwoLists => vec![INACTIVE, ACTIVE],
+            Replacement::Generations(_) => self.lruvecs[usize::from(lruvec.0)].generations.lists().collect(),
+        };
+        let lists = lists.into_iter().filter(move |&list| self.extents.is_active(lruvec, list) == active);
+        lists.flat_map(move |list| self.extents.in_list(lruvec, list)).map(|extent| Listed {
             file: extent.file,
             start: extent.start,
             end: extent.end,

@@ -1,4 +1,4 @@
-//! Which pages leave when memory is wanted.
+//! Two lists: which pages leave when memory is wanted.
 //!
 //! `mm/vmscan.c: shrink_lruvec, shrink_inactive_list, shrink_active_list, inactive_is_low, prepare_scan_control`, Linux
 //! 6.16. The inactive list is scanned from its tail: clean pages are freed, others set aside at the head of the
@@ -9,12 +9,12 @@
 //! wanted and has scanned the same part of its share of both lists; the kernel alternates between them in batches.
 //! Left out: mapped pages, anonymous pages, protection of memory control groups, sleeping until pages are written.
 
-use super::shadows::Shadow;
+use super::shadows::Token;
 use super::slab::{Slot, State};
-use super::{Lists, LruvecId};
+use super::{ACTIVE, INACTIVE, Lists, LruvecId};
 use crate::policy::FileId;
 
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 
 /// Pages taken off a list at a time: `include/linux/swap.h: SWAP_CLUSTER_MAX`.
 pub(super) const BATCH: u64 = 32 * PAGE;
@@ -48,10 +48,12 @@ pub(in crate::policy::kernel) struct Reclaimed {
     pub dirty: u64,
     /// Set aside because under write-back.
     pub writeback: u64,
-    /// Looked at in the inactive list: the sum of these.
+    /// Looked at in the inactive list, or the oldest generation.
     pub scanned: u64,
-    /// Moved from the active to the inactive list.
+    /// With two lists: moved from the active to the inactive one.
     pub demoted: u64,
+    /// With generations: moved to the next one because pages like these have come back.
+    pub protected: u64,
     /// A batch had only dirty pages that nobody writes: all flushers are to be woken.
     pub all_dirty: bool,
 }
@@ -84,7 +86,7 @@ impl Batches {
 }
 
 /// The share of a list that a pass scans: whole pages, at the last priority everything.
-fn share(bytes: u64, priority: u32) -> u64 {
+pub(super) fn share(bytes: u64, priority: u32) -> u64 {
     if priority == 0 { bytes } else { whole_pages(bytes >> priority) }
 }
 
@@ -104,12 +106,7 @@ impl Lists {
     ///
     /// Pages go round, from the tail of the active list to the head of the inactive one and, if they cannot be freed,
     /// from its tail to the active head. So nothing is clean any more when as many as there are were found unclean in turn.
-    pub(in crate::policy::kernel) fn reclaim(
-        &mut self,
-        lruvec: LruvecId,
-        want: u64,
-        busy: &impl Busy,
-    ) -> Reclaimed {
+    pub(super) fn shrink_lruvec(&mut self, lruvec: LruvecId, want: u64, busy: &impl Busy) -> Reclaimed {
         let mut total = Reclaimed::default();
         let mut unclean = 0;
         while total.freed < want && unclean < self.inactive(lruvec) + self.active(lruvec) {
@@ -122,7 +119,6 @@ impl Lists {
             unclean = if total.freed > before.freed { 0 } else { unclean + total.scanned - before.scanned };
         }
         self.lruvecs[usize::from(lruvec.0)].refaulted &= want == 0;
-        self.check();
         total
     }
 
@@ -155,7 +151,7 @@ impl Lists {
     ) -> u64 {
         let mut batches = Batches::default();
         while batches.scanned < share && total.freed < want {
-            let Some((slot, extent)) = self.extents.oldest(lruvec, false) else { break };
+            let Some((slot, extent)) = self.extents.oldest(lruvec, INACTIVE) else { break };
             let (file, start) = (extent.file, extent.start);
             let (state, end) = busy.run(file, start, extent.end.min(start + share - batches.scanned));
             let bytes = match state {
@@ -164,7 +160,9 @@ impl Lists {
             };
             let slot = self.extents.cut(slot, start, start + bytes);
             match state {
-                PageState::Clean => self.evict(slot),
+                PageState::Clean => {
+                    self.evict(slot, Token { workingset: extent.state.workingset, ..Token::default() })
+                }
                 // Unlike a page under write-back, one that is dirty is asked for references before.
                 PageState::Dirty => self.set_aside(slot, false),
                 PageState::Writeback => self.set_aside(slot, extent.state.referenced),
@@ -177,15 +175,6 @@ impl Lists {
         scanned
     }
 
-    fn evict(&mut self, slot: Slot) {
-        let gone = self.extents.take(slot);
-        let (lruvec, workingset) = (gone.state.lruvec, gone.state.workingset);
-        let age = &mut self.lruvecs[usize::from(lruvec.0)].age;
-        let shadow = Shadow { start: gone.start, end: gone.end, lruvec, age: *age, workingset };
-        *age += gone.len();
-        self.shadows.leave(gone.file, shadow);
-    }
-
     fn set_aside(&mut self, slot: Slot, referenced: bool) {
         let extent = self.extents.take(slot);
         let state = State { referenced, reclaim: true, ..extent.state };
@@ -195,56 +184,24 @@ impl Lists {
     /// The oldest active bytes become the newest inactive ones; they stay referenced if they were.
     fn shrink_active(&mut self, lruvec: LruvecId, bytes: u64) {
         let mut left = bytes;
-        while let Some((slot, extent)) = self.extents.oldest(lruvec, true).filter(|_| left > 0) {
+        while let Some((slot, extent)) = self.extents.oldest(lruvec, ACTIVE).filter(|_| left > 0) {
             let end = extent.end.min(extent.start + left);
             let slot = self.extents.cut(slot, extent.start, end);
             self.extents.take(slot);
-            let state = State { active: false, workingset: true, ..extent.state };
+            let state = State { list: INACTIVE, workingset: true, ..extent.state };
             self.extents.insert_newest(extent.file, extent.start, end, state);
             left -= end - extent.start;
         }
     }
 
-    /// These bytes have been written: those that reclaim had set aside are the next to be freed.
-    ///
-    /// `mm/swap.c: folio_rotate_reclaimable`. The lowest of them go first, as in all extents; in the kernel the last to
-    /// be written does.
-    pub(in crate::policy::kernel) fn written(&mut self, file: FileId, start: u64, end: u64) {
-        let mut until = end;
-        while let Some((slot, extent)) = self.extents.last_in(file, start, until) {
-            let (from, to) = (extent.start.max(start), extent.end.min(until));
-            until = from;
-            if extent.state.reclaim {
-                let slot = self.extents.cut(slot, from, to);
-                self.extents.take(slot);
-                let state = State { active: false, reclaim: false, ..extent.state };
-                self.extents.insert_oldest(file, from, to, state);
-            }
-        }
-        self.check();
-    }
-}
-
-impl Lists {
-    /// Bytes that were to be dropped but are dirty or under write-back: to be freed when they are written.
-    ///
-    /// `mm/swap.c: deactivate_file_folio`.
-    pub(in crate::policy::kernel) fn deactivate(&mut self, file: FileId, start: u64, end: u64) {
-        let mut at = start;
-        while let Some((slot, extent)) = self.extents.first_in(file, at, end) {
-            let from = extent.start.max(at);
-            at = extent.end.min(end);
-            let slot = self.extents.cut(slot, from, at);
-            self.extents.take(slot);
-            let state = State { active: false, referenced: false, reclaim: true, ..extent.state };
-            self.extents.insert_newest(file, from, at, state);
-        }
-        self.check();
+    /// What becomes of pages that could not be dropped.
+    pub(super) fn deactivated(state: State) -> State {
+        State { list: INACTIVE, referenced: false, reclaim: true, ..state }
     }
 }
 
 impl Reclaimed {
-    fn add(&mut self, state: PageState, bytes: u64) {
+    pub(super) fn add(&mut self, state: PageState, bytes: u64) {
         self.scanned += bytes;
         match state {
             PageState::Clean => self.freed += bytes,

@@ -3,7 +3,8 @@
 //! `mm/workingset.c`, Linux 6.16. A list's age grows by each page evicted and each page activated, so a run of bytes
 //! that were evicted one after the other has ages that rise with the offset: one entry tells all of them.
 //! Forgotten is what left longer ago than all memory ago, for no active list is as long as that. The kernel forgets
-//! by the number of nodes that hold such entries.
+//! by the number of nodes that hold such entries, an eighth of the pages, each with up to 64: with generations, which do
+//! not ask how long ago, eight times the memory is remembered.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,8 +21,17 @@ pub(super) struct Shadow {
     pub lruvec: LruvecId,
     /// How old those were when the first byte left; the next byte left one later.
     pub age: u64,
-    /// Whether it had been active before.
+    pub token: Token,
+}
+
+/// What was known of the pages when they left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Token {
+    /// With two lists: whether they had been active before. With generations: whether they had been read often.
     pub workingset: bool,
+    /// With generations: how often they had been read besides, and which generation was the oldest.
+    pub refs: u8,
+    pub min_seq: u64,
 }
 
 impl Shadow {
@@ -49,12 +59,13 @@ pub(super) struct Shadows {
     by_file: ByFile<BTreeMap<u64, Shadow>>,
     /// By lruvec, what was evicted, the oldest first; some of it has come back or gone since.
     evicted: Vec<VecDeque<(FileId, Shadow)>>,
-    memory: u64,
+    /// How many bytes evicted later make one be forgotten.
+    most: u64,
 }
 
 impl Shadows {
-    pub(super) fn new(lruvecs: usize, memory: u64) -> Self {
-        Shadows { by_file: ByFile::default(), evicted: vec![VecDeque::new(); lruvecs], memory }
+    pub(super) fn new(lruvecs: usize, most: u64) -> Self {
+        Shadows { by_file: ByFile::default(), evicted: vec![VecDeque::new(); lruvecs], most }
     }
 
     /// Remembers what has just been evicted.
@@ -69,13 +80,13 @@ impl Shadows {
             }
             None => evicted.push_back((file, gone)),
         }
-        match before.filter(|before| before.continues_in(&gone) && before.workingset == gone.workingset) {
+        match before.filter(|before| before.continues_in(&gone) && before.token == gone.token) {
             Some(before) => before.end = gone.end,
             None => {
                 known.insert(gone.start, gone);
             }
         }
-        self.forget_before(gone.lruvec, (gone.age + gone.len()).saturating_sub(self.memory));
+        self.forget_before(gone.lruvec, (gone.age + gone.len()).saturating_sub(self.most));
     }
 
     /// Forgets what left when the lists were younger than `age`.

@@ -16,11 +16,13 @@ pub(super) const NONE: Slot = Slot::MAX;
 pub(super) struct State {
     /// Whose lists it is in.
     pub lruvec: LruvecId,
-    /// In which of the two.
-    pub active: bool,
-    /// Read once since it came into this list.
+    /// In which of them; what that means is the replacement policy's.
+    pub list: u8,
+    /// Read once since it came into this list: `PG_referenced`.
     pub referenced: bool,
-    /// Has been active and was deactivated.
+    /// How often it has been read beyond what the flags say: `LRU_REFS_MASK`. Only with generations.
+    pub refs: u8,
+    /// `PG_workingset`. With two lists: has been active and was deactivated. With generations: read more than once.
     pub workingset: bool,
     /// Reclaim has met it dirty: to be evicted soon after it is written.
     pub reclaim: bool,
@@ -28,8 +30,8 @@ pub(super) struct State {
 
 impl State {
     /// A page that has just come into the cache.
-    pub(super) fn fresh(lruvec: LruvecId) -> Self {
-        State { lruvec, active: false, referenced: false, workingset: false, reclaim: false }
+    pub(super) fn fresh(lruvec: LruvecId, list: u8) -> Self {
+        State { lruvec, list, referenced: false, refs: 0, workingset: false, reclaim: false }
     }
 }
 

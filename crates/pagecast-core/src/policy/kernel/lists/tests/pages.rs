@@ -1,4 +1,4 @@
-//! The lists as the kernel has them, page by page and slow.
+//! The two lists as the kernel has them, page by page and slow.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,19 +14,43 @@ pub(super) type Key = (FileId, u64);
 pub(super) struct Page {
     pub key: Key,
     pub referenced: bool,
+    pub refs: u8,
     pub workingset: bool,
     pub reclaim: bool,
     /// How many bytes had come to the head of its list when it did.
     pub inserted: u64,
 }
 
+impl Page {
+    pub(super) fn new(key: Key) -> Self {
+        Page { key, referenced: false, refs: 0, workingset: false, reclaim: false, inserted: 0 }
+    }
+}
+
+/// A replacement policy, page by page.
+pub(super) trait Model {
+    /// Lists of each of two lruvecs.
+    const LISTS: u8;
+
+    fn has(&self, key: Key) -> bool;
+    fn insert_written(&mut self, number: usize, key: Key);
+    fn insert_read(&mut self, number: usize, key: Key) -> Inserted;
+    fn mark_accessed(&mut self, key: Key);
+    fn remove(&mut self, key: Key) -> Option<LruvecId>;
+    fn written(&mut self, key: Key);
+    fn deactivate(&mut self, key: Key);
+    fn reclaim(&mut self, number: usize, want: u64, unclean: &Unclean) -> Reclaimed;
+    fn list(&self, number: usize, list: u8) -> &List;
+    fn is_active(&self, number: usize, list: u8) -> bool;
+}
+
 /// A list, the oldest page first.
 pub(super) type List = Vec<Page>;
 
 #[derive(Default)]
-pub(super) struct Lruvec {
-    pub inactive: List,
-    pub active: List,
+struct Lruvec {
+    inactive: List,
+    active: List,
     /// Pages that have come to the heads of the two.
     heads: [u64; 2],
     age: u64,
@@ -54,7 +78,7 @@ impl Busy for Unclean {
 
 #[derive(Default)]
 pub(super) struct Pages {
-    pub lruvecs: [Lruvec; 2],
+    lruvecs: [Lruvec; 2],
     shadows: HashMap<Key, Shadow>,
 }
 
@@ -65,10 +89,6 @@ impl Pages {
             let inactive = position(&lruvec.inactive).map(|at| (number, false, at));
             inactive.or_else(|| position(&lruvec.active).map(|at| (number, true, at)))
         })
-    }
-
-    pub(super) fn has(&self, key: Key) -> bool {
-        self.find(key).is_some()
     }
 
     fn take(&mut self, (number, active, at): (usize, bool, usize)) -> Page {
@@ -86,85 +106,6 @@ impl Pages {
     fn activate(&mut self, number: usize, page: Page) {
         self.add(number, true, page);
         self.lruvecs[number].age += 1;
-    }
-
-    pub(super) fn insert_written(&mut self, number: usize, key: Key) {
-        self.shadows.remove(&key);
-        let page = Page { key, referenced: false, workingset: false, reclaim: false, inserted: 0 };
-        self.add(number, false, page);
-    }
-
-    pub(super) fn insert_read(&mut self, number: usize, key: Key) -> Inserted {
-        let mut page = Page { key, referenced: false, workingset: false, reclaim: false, inserted: 0 };
-        let Some(shadow) = self.shadows.remove(&key) else {
-            self.add(number, false, page);
-            return Inserted::default();
-        };
-        let evictor = &self.lruvecs[shadow.lruvec];
-        if evictor.age - shadow.age > evictor.active.len() as u64 {
-            self.add(number, false, page);
-            return Inserted { refaulted: PAGE, ..Inserted::default() };
-        }
-        page.workingset = shadow.workingset;
-        self.activate(number, page);
-        self.lruvecs[number].refaulted = true;
-        let restored = if shadow.workingset { PAGE } else { 0 };
-        Inserted { refaulted: PAGE, activated: PAGE, restored }
-    }
-
-    pub(super) fn mark_accessed(&mut self, key: Key) {
-        let Some(found) = self.find(key) else { return };
-        let (number, active, at) = found;
-        let lruvec = &mut self.lruvecs[number];
-        if active {
-            lruvec.active[at].referenced = true;
-        } else if lruvec.inactive[at].referenced {
-            let page = self.take(found);
-            self.activate(number, Page { referenced: false, ..page });
-        } else {
-            lruvec.inactive[at].referenced = true;
-        }
-    }
-
-    pub(super) fn remove(&mut self, key: Key) -> Option<LruvecId> {
-        self.shadows.remove(&key);
-        let found = self.find(key)?;
-        self.take(found);
-        Some(LruvecId(found.0 as u16))
-    }
-
-    pub(super) fn written(&mut self, key: Key) {
-        let Some(found) = self.find(key) else { return };
-        let (number, active, at) = found;
-        let lruvec = &mut self.lruvecs[number];
-        let page = if active { lruvec.active[at] } else { lruvec.inactive[at] };
-        if page.reclaim {
-            self.take(found);
-            self.lruvecs[number].inactive.insert(0, Page { reclaim: false, ..page });
-        }
-    }
-
-    pub(super) fn deactivate(&mut self, key: Key) {
-        let Some(found) = self.find(key) else { return };
-        let page = self.take(found);
-        self.add(found.0, false, Page { referenced: false, reclaim: true, ..page });
-    }
-
-    pub(super) fn reclaim(&mut self, number: usize, want: u64, unclean_pages: &Unclean) -> Reclaimed {
-        let mut total = Reclaimed::default();
-        let mut unclean = 0;
-        let pages = |lruvec: &Lruvec| (lruvec.inactive.len() + lruvec.active.len()) as u64;
-        while total.freed < want && unclean < pages(&self.lruvecs[number]) * PAGE {
-            let before = total;
-            for priority in (0..=12).rev() {
-                if total.freed < want {
-                    self.pass(number, priority, want, unclean_pages, &mut total);
-                }
-            }
-            unclean = if total.freed > before.freed { 0 } else { unclean + total.scanned - before.scanned };
-        }
-        self.lruvecs[number].refaulted = false;
-        total
     }
 
     /// Scans both lists in turn, batch by batch.
@@ -222,5 +163,101 @@ impl Pages {
         let page = self.take((number, true, 0));
         self.add(number, false, Page { workingset: true, ..page });
         total.demoted += PAGE;
+    }
+}
+
+impl Model for Pages {
+    const LISTS: u8 = 2;
+
+    fn has(&self, key: Key) -> bool {
+        self.find(key).is_some()
+    }
+
+    fn insert_written(&mut self, number: usize, key: Key) {
+        self.shadows.remove(&key);
+        let page = Page::new(key);
+        self.add(number, false, page);
+    }
+
+    fn insert_read(&mut self, number: usize, key: Key) -> Inserted {
+        let mut page = Page::new(key);
+        let Some(shadow) = self.shadows.remove(&key) else {
+            self.add(number, false, page);
+            return Inserted::default();
+        };
+        let evictor = &self.lruvecs[shadow.lruvec];
+        if evictor.age - shadow.age > evictor.active.len() as u64 {
+            self.add(number, false, page);
+            return Inserted { refaulted: PAGE, ..Inserted::default() };
+        }
+        page.workingset = shadow.workingset;
+        self.activate(number, page);
+        self.lruvecs[number].refaulted = true;
+        let restored = if shadow.workingset { PAGE } else { 0 };
+        Inserted { refaulted: PAGE, activated: PAGE, restored }
+    }
+
+    fn mark_accessed(&mut self, key: Key) {
+        let Some(found) = self.find(key) else { return };
+        let (number, active, at) = found;
+        let lruvec = &mut self.lruvecs[number];
+        if active {
+            lruvec.active[at].referenced = true;
+        } else if lruvec.inactive[at].referenced {
+            let page = self.take(found);
+            self.activate(number, Page { referenced: false, ..page });
+        } else {
+            lruvec.inactive[at].referenced = true;
+        }
+    }
+
+    fn remove(&mut self, key: Key) -> Option<LruvecId> {
+        self.shadows.remove(&key);
+        let found = self.find(key)?;
+        self.take(found);
+        Some(LruvecId(found.0 as u16))
+    }
+
+    fn written(&mut self, key: Key) {
+        let Some(found) = self.find(key) else { return };
+        let (number, active, at) = found;
+        let lruvec = &mut self.lruvecs[number];
+        let page = if active { lruvec.active[at] } else { lruvec.inactive[at] };
+        if page.reclaim {
+            self.take(found);
+            self.lruvecs[number].inactive.insert(0, Page { reclaim: false, ..page });
+        }
+    }
+
+    fn deactivate(&mut self, key: Key) {
+        let Some(found) = self.find(key) else { return };
+        let page = self.take(found);
+        self.add(found.0, false, Page { referenced: false, reclaim: true, ..page });
+    }
+
+    fn reclaim(&mut self, number: usize, want: u64, unclean_pages: &Unclean) -> Reclaimed {
+        let mut total = Reclaimed::default();
+        let mut unclean = 0;
+        let pages = |lruvec: &Lruvec| (lruvec.inactive.len() + lruvec.active.len()) as u64;
+        while total.freed < want && unclean < pages(&self.lruvecs[number]) * PAGE {
+            let before = total;
+            for priority in (0..=12).rev() {
+                if total.freed < want {
+                    self.pass(number, priority, want, unclean_pages, &mut total);
+                }
+            }
+            unclean = if total.freed > before.freed { 0 } else { unclean + total.scanned - before.scanned };
+        }
+        self.lruvecs[number].refaulted = false;
+        total
+    }
+
+    fn list(&self, number: usize, list: u8) -> &List {
+        let lruvec = &self.lruvecs[number];
+        if list == ACTIVE { &lruvec.active } else { &lruvec.inactive }
+    }
+
+    fn is_active(&self, _number: usize, list: u8) -> bool {
+        list == ACTIVE
     }
 }

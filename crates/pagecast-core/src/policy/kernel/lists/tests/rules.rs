@@ -29,7 +29,7 @@ impl Busy for Only {
 }
 
 fn lists() -> Lists {
-    Lists::new(1, 64 * GIB, 0)
+    Lists::new(Replacement::TwoLists, 1, 64 * GIB, 0)
 }
 
 /// Lists with the first bytes of both files, read in that order.
@@ -198,7 +198,7 @@ fn what_is_removed_is_not_remembered() {
 
 #[test]
 fn only_what_left_within_the_memory_is_remembered() {
-    let mut lists = Lists::new(1, 16 * MIB, 0);
+    let mut lists = Lists::new(Replacement::TwoLists, 1, 16 * MIB, 0);
     for block in 0..64 {
         lists.insert_read(ONLY, FileId(block % 2), u64::from(block) * MIB, u64::from(block + 1) * MIB);
         lists.reclaim(ONLY, MIB, &AllClean);
@@ -277,7 +277,7 @@ fn reclaim_finds_whatever_is_clean() {
 
 #[test]
 fn a_stream_through_a_full_cache_is_one_extent() {
-    let mut lists = Lists::new(1, 64 * MIB, MIB);
+    let mut lists = Lists::new(Replacement::TwoLists, 1, 64 * MIB, MIB);
     for block in 0..4096 {
         if lists.cached() == 64 * MIB {
             assert_eq!(lists.reclaim(ONLY, MIB, &Unclean::default()).freed, MIB);
@@ -299,7 +299,7 @@ fn a_read_in_small_pieces_leaves_an_extent_whole() {
 
 #[test]
 fn files_that_grow_together_take_an_extent_each_for_a_grain() {
-    let mut lists = Lists::new(1, GIB, 32 * MIB);
+    let mut lists = Lists::new(Replacement::TwoLists, 1, GIB, 32 * MIB);
     for page in 0..4096_u64 {
         for file in 0..32 {
             lists.insert_written(ONLY, FileId(file), page * PAGE, (page + 1) * PAGE);
@@ -310,7 +310,7 @@ fn files_that_grow_together_take_an_extent_each_for_a_grain() {
 
 #[test]
 fn an_extent_is_as_old_as_its_oldest_byte() {
-    let mut lists = Lists::new(1, GIB, 4 * MIB);
+    let mut lists = Lists::new(Replacement::TwoLists, 1, GIB, 4 * MIB);
     lists.insert_read(ONLY, A, MIB, 2 * MIB);
     lists.insert_read(ONLY, B, 0, 4 * MIB);
     lists.insert_read(ONLY, A, 2 * MIB, 3 * MIB);
@@ -322,7 +322,7 @@ fn an_extent_is_as_old_as_its_oldest_byte() {
 
 #[test]
 fn nothing_new_joins_what_is_to_be_freed_first() {
-    let mut lists = Lists::new(1, GIB, 64 * MIB);
+    let mut lists = Lists::new(Replacement::TwoLists, 1, GIB, 64 * MIB);
     lists.insert_read(ONLY, A, 0, MIB);
     lists.insert_read(ONLY, B, 0, 4 * MIB);
     lists.reclaim(ONLY, MIB, &Only(A, PageState::Writeback));
@@ -334,7 +334,7 @@ fn nothing_new_joins_what_is_to_be_freed_first() {
 #[test]
 fn pieces_that_are_written_in_turn_are_one_extent_up_to_a_grain() {
     let written = |grain| {
-        let mut lists = Lists::new(1, GIB, grain);
+        let mut lists = Lists::new(Replacement::TwoLists, 1, GIB, grain);
         lists.insert_read(ONLY, A, 0, 2 * MIB);
         lists.insert_read(ONLY, B, 0, 4 * MIB);
         lists.reclaim(ONLY, MIB, &Only(A, PageState::Writeback));

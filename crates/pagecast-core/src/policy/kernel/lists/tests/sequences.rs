@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::super::*;
-use super::pages::{Key, PAGE, Page, Pages, Unclean};
+use super::generation_pages;
+use super::pages::{Key, Model, PAGE, Page, Pages, Unclean};
 
 const FILES: u32 = 2;
 
@@ -60,19 +61,53 @@ fn steps(reclaims: bool) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..120)
 }
 
+/// The same places again and again, read so often that tiers fill, while memory is short: what comes back is protected.
+fn pressed() -> impl Strategy<Value = Vec<Step>> {
+    let use_often = (0..6_usize, 0..5_u64, 96..192_u64).prop_map(|(reads, quarter, pages)| {
+        let what = std::iter::once(What::Read).chain(std::iter::repeat_n(What::Accessed, reads));
+        what.map(|what| (what, quarter * 32, pages)).collect()
+    });
+    let evict = (96..256_u64).prop_map(|pages| vec![(What::Reclaim, 0, pages)]);
+    let write = (0..5_u64, 1..64_u64).prop_map(|(quarter, pages)| {
+        let (start, written) = (quarter * 32, [What::Write, What::Writeback, What::Reclaim, What::Written]);
+        written.into_iter().map(|what| (what, start, pages)).collect()
+    });
+    let round = (prop_oneof![8 => use_often, 8 => evict, 1 => write], 0..FILES);
+    let step = |(what, start, pages), file| Step { what, lruvec: 0, file: FileId(file), start, pages };
+    let rounds = prop::collection::vec(round, 20..60);
+    rounds.prop_map(move |rounds| {
+        let steps = rounds
+            .into_iter()
+            .flat_map(|(steps, file): (Vec<_>, u32)| steps.into_iter().map(move |each| step(each, file)));
+        steps.collect()
+    })
+}
+
 /// Both, driven alike.
-struct Both {
+struct Both<M> {
     lists: Lists,
-    pages: Pages,
+    pages: M,
     unclean: Unclean,
 }
 
-impl Both {
-    fn new(grain: u64) -> Self {
-        // Memory of many times what comes into it, so that no shadow is forgotten.
-        Both { lists: Lists::new(2, 1 << 40, grain), pages: Pages::default(), unclean: Unclean::default() }
-    }
+/// Memory of many times what comes into it, so that no shadow is forgotten.
+const AMPLE: u64 = 1 << 40;
 
+impl Both<Pages> {
+    fn with_two_lists(grain: u64) -> Self {
+        let lists = Lists::new(Replacement::TwoLists, 2, AMPLE, grain);
+        Both { lists, pages: Pages::default(), unclean: Unclean::default() }
+    }
+}
+
+impl Both<generation_pages::Generations> {
+    fn with_generations(version: LruGen, grain: u64) -> Self {
+        let lists = Lists::new(Replacement::Generations(version), 2, AMPLE, grain);
+        Both { lists, pages: generation_pages::Generations::new(version), unclean: Unclean::default() }
+    }
+}
+
+impl<M: Model> Both<M> {
     fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
         let Step { what, lruvec, file, start, pages } = step;
         let keys: Vec<Key> = (start..start + pages).map(|page| (file, page)).collect();
@@ -143,82 +178,112 @@ impl Both {
     }
 
     /// The pages of the extents of a list, as far as an extent knows them, and those of the list of pages.
-    fn contents(&self, lruvec: usize, active: bool) -> (Vec<Page>, &Vec<Page>) {
-        let extents = self.lists.extents.in_list(LruvecId(lruvec as u16), active);
+    fn contents(&self, lruvec: usize, list: u8) -> (Vec<Page>, &Vec<Page>) {
+        let extents = self.lists.extents.in_list(LruvecId(lruvec as u16), list);
         let each = extents.flat_map(|extent| {
             let state = extent.state;
             (extent.start / PAGE..extent.end / PAGE).map(move |number| Page {
                 key: (extent.file, number),
                 referenced: state.referenced,
+                refs: state.refs,
                 workingset: state.workingset,
                 reclaim: state.reclaim,
                 inserted: 0,
             })
         });
-        let pages = &self.pages.lruvecs[lruvec];
-        (each.collect(), if active { &pages.active } else { &pages.inactive })
+        (each.collect(), self.pages.list(lruvec, list))
+    }
+
+    fn each_list() -> impl Iterator<Item = (usize, u8)> {
+        (0..2).flat_map(|lruvec| (0..M::LISTS).map(move |list| (lruvec, list)))
     }
 
     fn sums_agree(&self) -> Result<(), TestCaseError> {
-        for (number, pages) in self.pages.lruvecs.iter().enumerate() {
+        for number in 0..2 {
             let lruvec = LruvecId(number as u16);
-            prop_assert_eq!(self.lists.inactive(lruvec), pages.inactive.len() as u64 * PAGE);
-            prop_assert_eq!(self.lists.active(lruvec), pages.active.len() as u64 * PAGE);
+            let lists =
+                (0..M::LISTS).map(|list| (self.pages.is_active(number, list), self.pages.list(number, list)));
+            let bytes = |active| {
+                lists
+                    .clone()
+                    .filter(|list| list.0 == active)
+                    .map(|list| list.1.len() as u64 * PAGE)
+                    .sum::<u64>()
+            };
+            prop_assert_eq!(self.lists.inactive(lruvec), bytes(false));
+            prop_assert_eq!(self.lists.active(lruvec), bytes(true));
         }
-        let all =
-            || self.pages.lruvecs.iter().flat_map(|lruvec| lruvec.inactive.iter().chain(&lruvec.active));
+        let all = || {
+            Self::each_list()
+                .map(|(number, list)| (self.pages.is_active(number, list), self.pages.list(number, list)))
+        };
+        let pages = |file, is_counted: fn(bool) -> bool| {
+            let counted = all().filter(|list| is_counted(list.0)).flat_map(|list| list.1);
+            counted.filter(|page| page.key.0 == file).count() as u64 * PAGE
+        };
         for file in (0..FILES).map(FileId) {
-            let cached = all().filter(|page| page.key.0 == file).count() as u64 * PAGE;
+            let cached = pages(file, |_| true);
             prop_assert_eq!(self.lists.of_file(file), cached);
             prop_assert_eq!(self.lists.cached_within(file, 0, u64::MAX), cached);
-            let active = self.pages.lruvecs.iter().flat_map(|lruvec| &lruvec.active);
-            let active = active.filter(|page| page.key.0 == file).count() as u64 * PAGE;
-            prop_assert_eq!(self.lists.active_of_file(file), active);
+            prop_assert_eq!(self.lists.active_of_file(file), pages(file, |active| active));
+        }
+        Ok(())
+    }
+
+    /// Takes the steps; after each all is equal, page by page.
+    fn are_equal(mut self, steps: Vec<Step>) -> Result<(), TestCaseError> {
+        for step in steps {
+            self.step(step)?;
+            self.sums_agree()?;
+            for (lruvec, list) in Self::each_list() {
+                let (extents, pages) = self.contents(lruvec, list);
+                let pages: Vec<Page> = pages.iter().map(|page| Page { inserted: 0, ..*page }).collect();
+                prop_assert_eq!(extents, pages, "list {} of {}", list, lruvec);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the steps; no page is before one that came a grain earlier.
+    fn are_displaced_by_less_than(mut self, grain: u64, steps: Vec<Step>) -> Result<(), TestCaseError> {
+        for step in steps {
+            self.step(step)?;
+            self.sums_agree()?;
+            for (lruvec, list) in Self::each_list() {
+                let (extents, pages) = self.contents(lruvec, list);
+                let inserted: HashMap<Key, u64> =
+                    pages.iter().map(|page| (page.key, page.inserted)).collect();
+                let mut latest = 0;
+                for page in &extents {
+                    let inserted = *inserted.get(&page.key).expect("the same pages are in the list");
+                    prop_assert!(inserted + grain > latest);
+                    latest = latest.max(inserted);
+                }
+            }
         }
         Ok(())
     }
 }
 
-const LISTS: [(usize, bool); 4] = [(0, false), (0, true), (1, false), (1, true)];
+fn versions() -> impl Strategy<Value = LruGen> {
+    (any::<bool>(), any::<bool>()).prop_map(|(reworked, wakes_flushers)| LruGen { reworked, wakes_flushers })
+}
 
 proptest! {
     #[test]
     fn extents_are_pages_in_the_same_order(steps in steps(true), grain in 0..=PAGE) {
-        let mut both = Both::new(grain);
-        for step in steps {
-            both.step(step)?;
-            both.sums_agree()?;
-            for (lruvec, active) in LISTS {
-                let (extents, pages) = both.contents(lruvec, active);
-                let pages: Vec<Page> = pages.iter().map(|page| Page { inserted: 0, ..*page }).collect();
-                prop_assert_eq!(extents, pages, "list {} of {}", active, lruvec);
-            }
-        }
+        Both::with_two_lists(grain).are_equal(steps)?;
     }
 
     #[test]
     fn a_grain_displaces_pages_by_less_than_itself(steps in steps(false), grain in 1..64_u64) {
-        let mut both = Both::new(grain * PAGE);
-        for step in steps {
-            both.step(step)?;
-            both.sums_agree()?;
-            for (lruvec, active) in LISTS {
-                let (extents, pages) = both.contents(lruvec, active);
-                let inserted: HashMap<Key, u64> = pages.iter().map(|page| (page.key, page.inserted)).collect();
-                let mut latest = 0;
-                for page in &extents {
-                    let inserted = *inserted.get(&page.key).expect("the same pages are in the list");
-                    prop_assert!(inserted + grain * PAGE > latest);
-                    latest = latest.max(inserted);
-                }
-            }
-        }
+        Both::with_two_lists(grain * PAGE).are_displaced_by_less_than(grain * PAGE, steps)?;
     }
 
     #[test]
     fn what_is_forgotten_would_not_have_been_activated(steps in steps(true), memory in 1..200_u64) {
-        let mut forgetful = Lists::new(2, memory * PAGE, 0);
-        let mut remembering = Lists::new(2, 1 << 40, 0);
+        let mut forgetful = Lists::new(Replacement::TwoLists, 2, memory * PAGE, 0);
+        let mut remembering = Lists::new(Replacement::TwoLists, 2, 1 << 40, 0);
         for Step { what, file, start, pages, .. } in steps {
             let (lruvec, start, end, want) = (LruvecId(0), start * PAGE, (start + pages) * PAGE, pages * PAGE);
             for lists in [&mut forgetful, &mut remembering] {
@@ -247,6 +312,25 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn generations_of_extents_are_generations_of_pages(steps in steps(true), grain in 0..=PAGE, version in versions()) {
+        Both::with_generations(version, grain).are_equal(steps)?;
+    }
+
+    #[test]
+    fn pages_that_come_back_are_protected_alike(steps in pressed(), version in versions()) {
+        Both::with_generations(version, 0).are_equal(steps)?;
+    }
+
+    #[test]
+    fn a_grain_displaces_pages_of_generations_alike(steps in steps(false), grain in 1..64_u64, version in versions()) {
+        Both::with_generations(version, grain * PAGE).are_displaced_by_less_than(grain * PAGE, steps)?;
+    }
+}
+
 /// The runs of a file that are not in memory.
 fn gaps(lists: &Lists, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
     let (mut at, mut gaps) = (start, Vec::new());
@@ -256,4 +340,25 @@ fn gaps(lists: &Lists, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
         at = until;
     }
     gaps
+}
+
+#[test]
+fn a_batch_is_of_4096_pages_if_none_can_be_evicted() {
+    let step = |what, file, pages| Step { what, lruvec: 0, file: FileId(file), start: 0, pages };
+    let use_twice = |file, pages| {
+        [What::Read, What::Accessed, What::Accessed].map(|what| step(what, file, pages)).to_vec()
+    };
+    let evict = |pages| vec![step(What::Reclaim, 0, pages)];
+    for reworked in [false, true] {
+        let rounds = [
+            use_twice(0, 6000),
+            vec![step(What::Read, 1, 700)],
+            evict(2000),
+            use_twice(0, 2000),
+            evict(500),
+            evict(3000),
+        ];
+        let version = LruGen { reworked, wakes_flushers: true };
+        Both::with_generations(version, 0).are_equal(rounds.concat()).expect("extents are pages");
+    }
 }

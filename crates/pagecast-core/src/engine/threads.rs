@@ -1,0 +1,140 @@
+//! Groups of hosts on several threads. Each is simulated on one alone, so that the number of threads changes no result.
+
+use std::cell::RefCell;
+use std::num::NonZero;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use super::groups::Part;
+use super::{Engine, INTERRUPT_EVERY, Interrupt, Settings, Watch};
+use crate::error::SimulationError;
+use crate::flow::Network;
+use crate::result::SimulationResult;
+use crate::units::Nanos;
+
+/// How often the caller is asked whether to stop: well below the 100 ms that a person notices.
+const ASK_EVERY: Duration = Duration::from_millis(10);
+
+/// No group has failed.
+const NONE: usize = usize::MAX;
+
+/// What the threads know of each other.
+struct Shared {
+    /// The first group that nobody has begun.
+    next: AtomicUsize,
+    /// The first group that failed; those behind it are not begun any more.
+    failed: AtomicUsize,
+    /// When the last process of all has ended.
+    end: AtomicU64,
+    /// Where one of them is.
+    now: AtomicU64,
+    stop: AtomicBool,
+    all_have_ended: Barrier,
+}
+
+/// Waits for the other threads when it goes, also if that is because of a panic.
+struct WaitsAtLast<'a>(&'a Barrier);
+
+impl Drop for WaitsAtLast<'_> {
+    fn drop(&mut self) {
+        self.0.wait();
+    }
+}
+
+/// The result of a group, or why there is none.
+type Told = (usize, Result<SimulationResult, SimulationError>);
+
+/// Simulates groups, each up to the end of the last one.
+///
+/// # Errors
+/// That of the first group that fails.
+pub(super) fn simulate<N: Network>(
+    parts: &[Part],
+    model: &str,
+    settings: &Settings<'_>,
+    mut interrupt: Option<&mut Interrupt<'_>>,
+    hosts: usize,
+) -> Result<Vec<SimulationResult>, SimulationError> {
+    let wanted = settings.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
+    let threads = wanted.min(parts.len());
+    let shared = Shared {
+        next: AtomicUsize::new(0),
+        failed: AtomicUsize::new(NONE),
+        end: AtomicU64::new(0),
+        now: AtomicU64::new(0),
+        stop: AtomicBool::new(false),
+        all_have_ended: Barrier::new(threads),
+    };
+    let mut results: Vec<_> = parts.iter().map(|_| None).collect();
+    let (seed, residency, options) = (settings.seed, settings.residency, &settings.options);
+    thread::scope(|scope| {
+        let (tell, told) = channel();
+        for _ in 0..threads {
+            let (shared, tell) = (&shared, tell.clone());
+            scope.spawn(move || {
+                let settings = Settings { seed, residency, options: options.clone(), ..Settings::default() };
+                work::<N>(shared, parts, model, &settings, hosts, &tell);
+            });
+        }
+        drop(tell);
+        loop {
+            match told.recv_timeout(ASK_EVERY) {
+                Ok((at, result)) => results[at] = Some(result),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if interrupt.as_mut().is_some_and(|interrupt| interrupt(Nanos(shared.now.load(Relaxed)))) {
+                shared.stop.store(true, Relaxed);
+            }
+        }
+    });
+    // Of groups behind one that failed there may be none.
+    results.into_iter().flatten().collect()
+}
+
+/// Simulates groups until there are no more, then each of them up to the end of all.
+fn work<N: Network>(
+    shared: &Shared,
+    parts: &[Part],
+    model: &str,
+    settings: &Settings<'_>,
+    hosts: usize,
+    tell: &Sender<Told>,
+) {
+    let mut interrupt = |now: Nanos| {
+        shared.now.store(now.0, Relaxed);
+        shared.stop.load(Relaxed)
+    };
+    let watch = RefCell::new(Watch { interrupt: Some(&mut interrupt), left: INTERRUPT_EVERY });
+    let mut engines = Vec::new();
+    {
+        let _wait = WaitsAtLast(&shared.all_have_ended);
+        loop {
+            let at = shared.next.fetch_add(1, Relaxed);
+            if at >= parts.len() || at > shared.failed.load(Relaxed) {
+                break;
+            }
+            let begun = Engine::<N>::new(&parts[at].scenario, model, settings, &watch, hosts);
+            match begun.and_then(|mut engine| Ok((engine.run()?, engine))) {
+                Ok((end, engine)) => {
+                    shared.end.fetch_max(end.0, Relaxed);
+                    engines.push((at, engine));
+                }
+                Err(error) => {
+                    shared.failed.fetch_min(at, Relaxed);
+                    tell.send((at, Err(error))).expect("the caller listens until all have ended");
+                }
+            }
+        }
+    }
+    if shared.failed.load(Relaxed) < NONE {
+        return;
+    }
+    let end = Nanos(shared.end.load(Relaxed));
+    for (at, engine) in engines {
+        tell.send((at, engine.finish(end))).expect("the caller listens until all have ended");
+    }
+}

@@ -1,0 +1,184 @@
+//! One rule of the generations each.
+
+use super::super::*;
+use super::pages::PAGE;
+
+const MIB: u64 = 1 << 20;
+const A: FileId = FileId(0);
+const B: FileId = FileId(1);
+const C: FileId = FileId(2);
+const ONLY: LruvecId = LruvecId(0);
+
+const BEFORE: LruGen = LruGen { reworked: false, wakes_flushers: true };
+const SINCE: LruGen = LruGen { reworked: true, wakes_flushers: true };
+
+/// This is dirty, the rest is clean.
+struct Dirty(Option<FileId>);
+
+impl Busy for Dirty {
+    fn run(&self, file: FileId, _at: u64, end: u64) -> (PageState, u64) {
+        (if Some(file) == self.0 { PageState::Dirty } else { PageState::Clean }, end)
+    }
+}
+
+const NOTHING: Dirty = Dirty(None);
+
+/// Lists with a MiB of each file, read in that order.
+fn lists_of(version: LruGen, files: &[FileId]) -> Lists {
+    let mut lists = Lists::new(Replacement::Generations(version), 1, 64 * MIB, MIB);
+    for &file in files {
+        lists.insert_read(ONLY, file, 0, MIB);
+    }
+    lists
+}
+
+fn read(lists: &mut Lists, file: FileId, times: usize) {
+    (0..times).for_each(|_| lists.mark_accessed(file, 0, MIB));
+}
+
+/// Files in the order in which they will be evicted.
+fn order(lists: &Lists) -> Vec<u32> {
+    [false, true].into_iter().flat_map(|active| lists.listed(ONLY, active)).map(|run| run.file.0).collect()
+}
+
+#[test]
+fn reads_move_nothing() {
+    for version in [BEFORE, SINCE] {
+        let mut lists = lists_of(version, &[A, B]);
+        read(&mut lists, A, 5);
+        assert_eq!((order(&lists), lists.active(ONLY)), (vec![0, 1], 0));
+        assert_eq!(lists.extents(), 2);
+    }
+}
+
+#[test]
+fn new_pages_come_to_the_oldest_generation_but_before_6_14_to_the_second_of_four() {
+    let list = |version, of: &[FileId]| {
+        let lists = lists_of(version, of);
+        (0..4).find(|&list| lists.extents.bytes(ONLY, list) > 0)
+    };
+    assert_eq!((list(SINCE, &[A]), list(BEFORE, &[A])), (Some(0), Some(1)));
+    let mut lists = lists_of(BEFORE, &[A, B]);
+    lists.reclaim(ONLY, MIB, &NOTHING);
+    lists.insert_read(ONLY, C, 0, MIB);
+    assert_eq!(lists.extents.bytes(ONLY, 1), 2 * MIB, "which is the oldest of three now");
+}
+
+#[test]
+fn pages_read_five_times_have_a_turn_in_the_next_generation() {
+    let order = |version| {
+        let mut lists = lists_of(version, &[A, B, C]);
+        [A, B].into_iter().for_each(|file| read(&mut lists, file, 5));
+        let reclaimed = lists.reclaim(ONLY, PAGE, &NOTHING);
+        assert_eq!(
+            (reclaimed.protected, reclaimed.freed, reclaimed.scanned),
+            (2 * MIB, PAGE, 2 * MIB + PAGE)
+        );
+        order(&lists)
+    };
+    assert_eq!(order(SINCE), [2, 0, 1]);
+    assert_eq!(order(BEFORE), [2, 1, 0], "the last to be protected comes first");
+}
+
+#[test]
+fn dirty_pages_go_to_the_next_generation_and_leave_first_once_written() {
+    for version in [BEFORE, SINCE] {
+        let mut lists = lists_of(version, &[A, B]);
+        let reclaimed = lists.reclaim(ONLY, PAGE, &Dirty(Some(A)));
+        assert_eq!((reclaimed.dirty, reclaimed.freed), (MIB, PAGE));
+        assert_eq!(order(&lists), [1, 0]);
+        lists.written(A, 0, MIB);
+        assert_eq!(order(&lists), [0, 1]);
+    }
+}
+
+#[test]
+fn the_flushers_are_woken_by_a_pass_that_met_only_dirty_pages() {
+    let found = |version, dirty| {
+        let mut lists = lists_of(version, &[]);
+        lists.insert_read(ONLY, A, 0, dirty);
+        lists.insert_read(ONLY, B, 0, MIB);
+        lists.reclaim(ONLY, PAGE, &Dirty(Some(A)))
+    };
+    for version in [BEFORE, SINCE] {
+        // 4096 pages are looked at before a pass can end.
+        assert!(found(version, 16 * MIB).all_dirty);
+        assert!(!found(version, 16 * MIB - PAGE).all_dirty);
+        assert!(!found(LruGen { wakes_flushers: false, ..version }, 16 * MIB).all_dirty);
+    }
+}
+
+#[test]
+fn the_two_youngest_generations_count_as_active_until_another_begins() {
+    let mut lists = lists_of(BEFORE, &[A]);
+    // From the second of four generations to the third: there are no more to evict.
+    lists.reclaim(ONLY, PAGE, &Dirty(Some(A)));
+    assert_eq!((lists.inactive(ONLY), lists.active(ONLY), lists.active_of_file(A)), (0, MIB, MIB));
+    lists.reclaim(ONLY, PAGE, &NOTHING);
+    assert_eq!((lists.inactive(ONLY), lists.active(ONLY), lists.active_of_file(A)), (MIB - PAGE, 0, 0));
+}
+
+#[test]
+fn reclaim_finds_whatever_is_clean() {
+    for version in [BEFORE, SINCE] {
+        let mut lists = lists_of(version, &[A, B, C]);
+        [B, C].into_iter().for_each(|file| read(&mut lists, file, 9));
+        assert_eq!(lists.reclaim(ONLY, 9 * MIB, &Dirty(Some(A))).freed, 2 * MIB);
+        assert_eq!(lists.reclaim(ONLY, 9 * MIB, &Dirty(Some(A))).freed, 0);
+        assert_eq!(lists.reclaim(ONLY, 9 * MIB, &NOTHING).freed, MIB);
+        assert_eq!((lists.cached(), lists.extents()), (0, 0));
+    }
+}
+
+#[test]
+fn before_6_14_pages_come_back_soon_while_the_generation_that_they_left_is_the_oldest() {
+    let come_back = |evicted| {
+        let mut lists = lists_of(BEFORE, &[A, B]);
+        lists.reclaim(ONLY, evicted, &NOTHING);
+        lists.insert_read(ONLY, A, 0, MIB)
+    };
+    assert_eq!(come_back(2 * MIB - PAGE), Inserted { refaulted: MIB, activated: MIB, restored: 0 });
+    assert_eq!(come_back(2 * MIB), Inserted { refaulted: MIB, activated: 0, restored: 0 });
+}
+
+#[test]
+fn since_6_14_pages_come_back_soon_within_four_generations() {
+    let come_back = |rounds| {
+        let mut lists = lists_of(SINCE, &[A]);
+        read(&mut lists, A, 5);
+        lists.reclaim(ONLY, MIB, &NOTHING);
+        for _ in 0..rounds {
+            // A generation ends when its last page has left.
+            lists.insert_read(ONLY, B, 0, MIB);
+            lists.reclaim(ONLY, MIB, &NOTHING);
+        }
+        lists.insert_read(ONLY, A, 0, MIB)
+    };
+    assert_eq!(come_back(0), Inserted { refaulted: MIB, activated: 0, restored: MIB });
+    assert_eq!(come_back(9), Inserted { refaulted: MIB, activated: 0, restored: 0 });
+}
+
+#[test]
+fn eight_times_the_memory_is_remembered() {
+    let mut lists = Lists::new(Replacement::Generations(SINCE), 1, 4 * MIB, 0);
+    for block in 0..64 {
+        lists.insert_read(ONLY, FileId(block % 2), u64::from(block) * MIB, u64::from(block + 1) * MIB);
+        lists.reclaim(ONLY, MIB, &NOTHING);
+    }
+    assert_eq!(lists.shadows.len(), 32);
+}
+
+#[test]
+fn a_stream_through_a_full_cache_is_one_extent() {
+    for version in [BEFORE, SINCE] {
+        let mut lists = lists_of(version, &[]);
+        for block in 0..1024 {
+            if lists.cached() == 64 * MIB {
+                assert_eq!(lists.reclaim(ONLY, MIB, &NOTHING).freed, MIB);
+            }
+            lists.insert_read(ONLY, A, block * MIB, (block + 1) * MIB);
+            lists.mark_accessed(A, block * MIB, (block + 1) * MIB);
+        }
+        assert_eq!((lists.extents(), lists.shadows.len()), (1, 1));
+    }
+}
