@@ -19,6 +19,7 @@ __all__ = [
     "drop_caches",
     "exit",
     "fadvise",
+    "fdatasync",
     "format_bytes",
     "format_rate",
     "format_seconds",
@@ -31,6 +32,7 @@ __all__ = [
     "signal",
     "simulate",
     "sleep",
+    "sync",
     "task_ratelimit",
     "truncate",
     "unlink",
@@ -70,9 +72,17 @@ def write(
     append: bool = False,
     call_bytes: SupportsFloat | None = None,
 ) -> Operation: ...
-def open(path: _Path, *, create: bool = False, truncate: bool = False) -> Operation: ...
+def open(
+    path: _Path,
+    *,
+    create: bool = False,
+    truncate: bool = False,
+    flags: Sequence[Literal["O_DIRECT", "O_SYNC", "O_DSYNC"]] = (),
+) -> Operation: ...
 def close(path: _Path) -> Operation: ...
 def fsync(path: _Path) -> Operation: ...
+def fdatasync(path: _Path) -> Operation: ...
+def sync() -> Operation: ...
 def truncate(path: _Path, *, size_bytes: SupportsFloat) -> Operation: ...
 def unlink(path: _Path) -> Operation: ...
 def drop_caches() -> Operation: ...

@@ -26,6 +26,7 @@ NOT_UNDERSTOOD = {
     "unknown operation": MACHINE + process('{ reed = "/data/in" }'),
     "missing unit": MACHINE.replace('"10 GB"', '"10"') + process('{ compute = "1 s" }'),
     "bare number": MACHINE.replace('"10 GB"', "10") + process('{ compute = "1 s" }'),
+    "flag that is not known": MACHINE + FILE + process('{ open = "/data/in", flags = ["O_DIRCT"] }'),
     "negative size": MACHINE + FILE.replace("2 GB", "-2 GB") + process('{ read = "/data/in" }'),
     "NaN size": MACHINE + FILE.replace('"2 GB"', "nan") + process('{ read = "/data/in" }'),
     "NaN in a string": MACHINE + FILE.replace("2 GB", "nan GB") + process('{ read = "/data/in" }'),
@@ -48,6 +49,9 @@ NOT_UNDERSTOOD = {
 
 CANNOT_GO_ON = {
     "read beyond the end": MACHINE + FILE + process('{ read = "/data/in", size = "3 GB" }'),
+    "O_DIRECT with bytes that are no blocks": MACHINE
+    + FILE
+    + process('{ open = "/data/in", flags = ["O_DIRECT"] },\n{ read = "/data/in", size = "1 kB" }'),
     "no such file": MACHINE + FILE + process('{ unlink = "/data/in" }, { read = "/data/in" }'),
     "cycle of waits": MACHINE
     + process('{ wait = "b done" }, { signal = "a done" }', name="a")

@@ -77,10 +77,19 @@ def test_reproduce_live_kernel_unknown_step(pagecast, recordings, matches):
     matches(outcome)
 
 
-def test_reproduce_live_kernel_direct_io_is_left_out(pagecast, recordings):
-    (recordings / "cases" / "a_write.pct").write_text("mark go\nopen 0 MNT/f wctd\n")
+def test_reproduce_live_kernel_takes_every_way_of_opening(pagecast, recordings):
+    for flags in ("wctd", "wcts", "wctS"):
+        (recordings / "cases" / "a_write.pct").write_text(A_WRITE.replace("f wct", f"f {flags}"))
+        document = json.loads(pagecast(*LIVE, "--json", "--model", "kernel").stdout)
+        assert document["provenance"]["left_out"] == []
+        rows = {(row["case"], row["operation"]): row["forecast_s"] for row in document["rows"]}
+        assert rows["a_write", "total"] == pytest.approx(1.0, rel=0.1)  # 100 MiB at 100 MiB/s
+
+
+def test_reproduce_live_kernel_what_cannot_be_forecast_is_left_out(pagecast, recordings):
+    (recordings / "cases" / "a_write.pct").write_text("mark go\nopen 0 MNT/f w\n")
     document = json.loads(pagecast(*LIVE, "--json").stdout)
     assert document["provenance"]["left_out"] == [
-        "tiny, a_write: line 2 opens /mnt/f with O_DIRECT, which a scenario cannot say"
+        "tiny, a_write: line 2 opens /mnt/f, which nothing before it makes"
     ]
     assert {row["case"] for row in document["rows"]} == {"m_memory"}

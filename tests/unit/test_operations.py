@@ -16,7 +16,10 @@ from pagecast.errors import ScenarioError
         (pc.read("/data/f", size_bytes=20e9), "<read /data/f 20 GB>"),
         (pc.write("/data/f", size_bytes=4096), "<write /data/f 4.1 kB>"),
         (pc.open("/data/f", create=True), "<open /data/f>"),
+        (pc.open("/data/f", flags=["O_DIRECT"]), "<open /data/f>"),
         (pc.fsync("/data/f"), "<fsync /data/f>"),
+        (pc.fdatasync("/data/f"), "<fdatasync /data/f>"),
+        (pc.sync(), "<sync>"),
         (pc.truncate("/data/f", size_bytes=0), "<truncate /data/f>"),
         (pc.fadvise("/data/f", advice="dontneed"), "<fadvise /data/f>"),
         (pc.compute(28.0), "<compute 28.000 s>"),
@@ -51,6 +54,19 @@ def test_a_write_starts_at_0_unless_it_appends():
     assert pc.write("/f", size_bytes=1) != pc.write("/f", size_bytes=1, append=True)
 
 
+def test_flags_are_a_set():
+    assert pc.open("/f", flags=["O_SYNC", "O_DIRECT"]) == pc.open(
+        "/f", flags=("O_DIRECT", "O_SYNC", "O_SYNC")
+    )
+    assert pc.open("/f", flags=[]) == pc.open("/f")
+    assert pc.open("/f", flags=["O_SYNC"]) != pc.open("/f", flags=["O_DSYNC"])
+
+
+def test_a_flag_alone_is_no_list():
+    with pytest.raises(TypeError, match=r"'O_DIRECT' is a string; write \['O_DIRECT'\]"):
+        pc.open("/f", flags="O_DIRECT")
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -68,6 +84,10 @@ def test_a_write_starts_at_0_unless_it_appends():
         (lambda: pc.read("/f\n"), 'path "/f\\n" has a control character; remove it'),
         (lambda: pc.read("/caf\udce9"), 'path "/caf\\xE9" is not UTF-8; rename the file'),
         (lambda: pc.read("/f", buffer="new"), 'buffer="new" is not known; choose one of reused, fresh'),
+        (
+            lambda: pc.open("/f", flags=["O_DIRCT"]),
+            'flags="O_DIRCT" is not known; choose one of O_DIRECT, O_SYNC, O_DSYNC',
+        ),
         (
             lambda: pc.fadvise("/f", advice="please"),
             'advice="please" is not known; choose one of dontneed, willneed, sequential, random, normal',

@@ -68,6 +68,24 @@ pub enum SimulationError {
         /// The file's size.
         size: Bytes,
     },
+    /// O_DIRECT with bytes that are not whole blocks: EINVAL.
+    #[error("{}: process `{}` does a {operation} of {bytes} at offset {offset} of {path} in calls of {call} at {}, with O_DIRECT, which fails with EINVAL; make offset, size and call multiples of {block}, or open the file without O_DIRECT", at.place, at.process, at.time)]
+    Unaligned {
+        /// Where.
+        at: Blame,
+        /// What it wanted to do.
+        operation: &'static str,
+        /// The path.
+        path: Arc<str>,
+        /// First byte.
+        offset: u64,
+        /// Bytes in all.
+        bytes: Bytes,
+        /// Bytes of one call.
+        call: Bytes,
+        /// What the device takes at least.
+        block: Bytes,
+    },
     /// More on a disk than fits.
     #[error(
         "{}: {who} needs {needed} on disk `{disk}` of host `{host}`, which has {size} and {used} in use; make the disk larger or the files smaller",

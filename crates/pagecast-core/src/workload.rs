@@ -138,6 +138,8 @@ pub enum Action {
         create: bool,
         /// O_TRUNC: the file's old pages leave the cache, dirty ones unwritten.
         truncate: bool,
+        /// How the process reads and writes it until it closes it or opens it again.
+        flags: OpenFlags,
     },
     /// read(2), as often as it takes.
     Read {
@@ -168,6 +170,13 @@ pub enum Action {
         /// The file.
         path: Arc<str>,
     },
+    /// fdatasync(2): as fsync, without the file's times. The same as long as there is no journal.
+    Fdatasync {
+        /// The file.
+        path: Arc<str>,
+    },
+    /// sync(2): the dirty pages of all files of the process's host are written before it returns.
+    Sync,
     /// close(2). Takes no time.
     Close {
         /// The file.
@@ -237,6 +246,8 @@ impl Action {
             Self::Read { .. } => "read",
             Self::Write { .. } => "write",
             Self::Fsync { .. } => "fsync",
+            Self::Fdatasync { .. } => "fdatasync",
+            Self::Sync => "sync",
             Self::Close { .. } => "close",
             Self::Truncate { .. } => "truncate",
             Self::Unlink { .. } => "unlink",
@@ -266,12 +277,67 @@ impl Action {
             | Self::Read { path, .. }
             | Self::Write { path, .. }
             | Self::Fsync { path }
+            | Self::Fdatasync { path }
             | Self::Close { path }
             | Self::Truncate { path, .. }
             | Self::Unlink { path }
             | Self::Fadvise { path, .. } => Some(path),
             _ => None,
         }
+    }
+}
+
+/// A flag of open(2) that says how a file is read and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenFlag {
+    /// O_DIRECT: past the page cache, from and to the program's own memory.
+    Direct,
+    /// O_SYNC: a write returns when the device has its bytes.
+    Sync,
+    /// O_DSYNC: as O_SYNC, without the file's times. The same as long as there is no journal.
+    Dsync,
+}
+
+impl OpenFlag {
+    /// The words of a scenario, in the order of `ALL`.
+    pub const NAMES: [&'static str; 3] = ["O_DIRECT", "O_SYNC", "O_DSYNC"];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Direct, Self::Sync, Self::Dsync];
+}
+
+/// A set of flags; none by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenFlags(u8);
+
+impl OpenFlags {
+    /// Whether the flag is set.
+    #[must_use]
+    pub fn has(self, flag: OpenFlag) -> bool {
+        self.0 & (1 << flag as u8) != 0
+    }
+
+    /// Whether no flag is set.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// O_DIRECT.
+    #[must_use]
+    pub fn is_direct(self) -> bool {
+        self.has(OpenFlag::Direct)
+    }
+
+    /// O_SYNC or O_DSYNC.
+    #[must_use]
+    pub fn is_synchronous(self) -> bool {
+        self.has(OpenFlag::Sync) || self.has(OpenFlag::Dsync)
+    }
+}
+
+impl FromIterator<OpenFlag> for OpenFlags {
+    fn from_iter<I: IntoIterator<Item = OpenFlag>>(flags: I) -> Self {
+        Self(flags.into_iter().fold(0, |set, flag| set | 1 << flag as u8))
     }
 }
 

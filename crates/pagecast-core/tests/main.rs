@@ -8,6 +8,7 @@ mod groups;
 mod kernel_initial_state;
 mod kernel_memory;
 mod kernel_mglru;
+mod kernel_opening;
 mod kernel_reads;
 mod kernel_writes;
 mod nfs;

@@ -92,3 +92,42 @@ fn write_through_makes_no_difference_to_a_rival() {
     assert_eq!(case.run("no-cache").seconds("p", 0), 10.0);
     assert_eq!(case.run("endless-cache").seconds("p", 0), 1.0);
 }
+
+#[test]
+fn without_a_cache_o_direct_and_o_sync_change_nothing() {
+    for flag in ["O_DIRECT", "O_SYNC", "O_DSYNC"] {
+        let open = format!("open = '/data/g', create = true, flags = ['{flag}']");
+        let operations = [&open, "write = '/data/g', size = '1024 MB'", "read = '/data/g'", "sync = true"];
+        let run = case().process("p", &operations).run("no-cache");
+        assert_eq!(run.all_seconds("p"), [0.0, 10.24, 10.24, 0.0]);
+    }
+}
+
+#[test]
+fn o_direct_goes_past_an_endless_cache() {
+    let run = case()
+        .file("/data/f", "1 GB")
+        .process(
+            "p",
+            &[
+                "read = '/data/f'",
+                "open = '/data/f', flags = ['O_DIRECT']",
+                "read = '/data/f'",
+                "write = '/data/f', size = '512 MB'",
+                "close = '/data/f'",
+                "read = '/data/f'",
+            ],
+        )
+        .run("endless-cache");
+    assert_eq!(run.all_seconds("p"), [10.0, 0.0, 10.0, 5.12, 0.0, 5.608]);
+    assert_eq!(run.parts("p", 2), [("device_read", 10.0)]);
+    assert_eq!(run.parts("p", 3), [("device_write", 5.12)]);
+    assert_eq!(run.sources("p", 5), (488 * MB, 512 * MB), "what was written directly is not cached");
+}
+
+#[test]
+fn an_endless_cache_makes_nothing_durable() {
+    let open = "open = '/data/g', create = true, flags = ['O_SYNC']";
+    let run = case().process("p", &[open, "write = '/data/g', size = '1 GB'", "sync = true"]);
+    assert_eq!(run.run("endless-cache").all_seconds("p"), [0.0, 1.0, 0.0]);
+}

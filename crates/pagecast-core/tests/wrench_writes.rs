@@ -200,3 +200,55 @@ fn memory_that_is_taken_evicts_clean_blocks() {
     assert_eq!(run.file("/data/f").1, 6 * GB);
     assert_eq!(run.events_called("evict"), [(0.0, "", 3 * GB)]);
 }
+
+#[test]
+fn a_synchronous_write_is_written_through() {
+    let open = "open = '/data/g', create = true, flags = ['O_SYNC']";
+    let run =
+        case().process("p", &[open, "write = '/data/g', size = '1 GB'", "fsync = '/data/g'"]).run("wrench");
+    assert_eq!(run.parts("p", 1), [("device_write", 10.0)]);
+    assert_eq!(run.seconds("p", 2), 0.0);
+    assert_eq!(run.file("/data/g"), (GB, GB, 0), "and stays in the cache, clean");
+}
+
+#[test]
+fn sync_flushes_all_files() {
+    let run = case()
+        .process(
+            "p",
+            &["write = '/data/g', size = '1 GB'", "write = '/data/h', size = '500 MB'", "sync = true"],
+        )
+        .run("wrench");
+    assert_eq!(run.parts("p", 2), [("device_write", 15.0)]);
+    assert_eq!(run.events_called("forced_flush"), [(2.0 - 0.5, "", 1500 * MB)]);
+    assert_eq!((run.file("/data/g").2, run.file("/data/h").2), (0, 0));
+}
+
+#[test]
+fn sync_with_nothing_dirty_takes_no_time() {
+    assert_eq!(case().process("p", &["sync = true"]).run("wrench").all_seconds("p"), [0.0]);
+}
+
+#[test]
+fn o_direct_flushes_its_file_and_goes_past_the_cache() {
+    let run = case()
+        .process(
+            "p",
+            &[
+                "write = '/data/g', size = '1024 MB'",
+                "write = '/data/h', size = '500 MB'",
+                "open = '/data/g', flags = ['O_DIRECT']",
+                "read = '/data/g'",
+                "write = '/data/g', size = '512 MB', offset = '1024 MB'",
+                "write = '/data/g', size = '512 MB'",
+            ],
+        )
+        .run("wrench");
+    assert_eq!(run.parts("p", 3), [("device_read", 10.24), ("device_write", 10.24)]);
+    assert_eq!(run.sources("p", 3), (0, 1024 * MB));
+    assert_eq!(run.parts("p", 4), [("device_write", 5.12)]);
+    assert_eq!(run.parts("p", 5), [("device_write", 5.12)]);
+    // What was added is not cached; what was written over it has taken as much out of the cache.
+    assert_eq!(run.file("/data/g").1, 1024 * MB);
+    assert_eq!(run.file("/data/h"), (500 * MB, 500 * MB, 500 * MB), "no other file is flushed");
+}

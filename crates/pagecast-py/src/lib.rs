@@ -23,8 +23,8 @@ mod _core {
     use super::law::{device_limit, dirty_thresholds, position_ratio, task_ratelimit, writer_pause};
     #[pymodule_export]
     use super::operation::{
-        Operation, alloc, close, compute, drop_caches, exit, fadvise, free, fsync, open, read, signal, sleep,
-        truncate, unlink, wait, write,
+        Operation, alloc, close, compute, drop_caches, exit, fadvise, fdatasync, free, fsync, open, read,
+        signal, sleep, sync, truncate, unlink, wait, write,
     };
     #[pymodule_export]
     use super::quantity::{format_bytes, format_rate, format_seconds};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use pagecast_core::units::Bytes;
-use pagecast_core::workload::{self, Action, Advice, Buffer};
+use pagecast_core::workload::{self, Action, Advice, Buffer, OpenFlag, OpenFlags};
 use pyo3::prelude::*;
 
-use crate::quantity::{bytes, one_of, path, positive_bytes, seconds};
+use crate::quantity::{bytes, one_of, path, positive_bytes, seconds, texts};
 
 /// One step of a program; made by `read`, `write` and the other functions of this module.
 #[pyclass(frozen, eq, module = "pagecast._core")]
@@ -137,14 +137,26 @@ fn call_size(call_bytes: Option<f64>) -> PyResult<Option<Bytes>> {
 ///     Make the file if it is not there.
 /// truncate : bool
 ///     Empty it; its pages leave the cache, dirty ones unwritten.
+/// flags : sequence of {"O_DIRECT", "O_SYNC", "O_DSYNC"}
+///     How the process reads and writes the file until it closes it or opens it again.
 ///
 /// Returns
 /// -------
 /// Operation
 #[pyfunction]
-#[pyo3(signature = (path, *, create=false, truncate=false))]
-pub fn open(#[pyo3(from_py_with = path)] path: Arc<str>, create: bool, truncate: bool) -> Operation {
-    Action::Open { path, create, truncate }.into()
+#[pyo3(
+    signature = (path, *, create=false, truncate=false, flags=Vec::new()),
+    text_signature = "(path, *, create=False, truncate=False, flags=())"
+)]
+pub fn open(
+    #[pyo3(from_py_with = path)] path: Arc<str>,
+    create: bool,
+    truncate: bool,
+    #[pyo3(from_py_with = texts)] flags: Vec<String>,
+) -> PyResult<Operation> {
+    let flag = |name: &String| Ok(OpenFlag::ALL[one_of("flags", name, &OpenFlag::NAMES)?]);
+    let flags = flags.iter().map(flag).collect::<PyResult<OpenFlags>>()?;
+    Ok(Action::Open { path, create, truncate, flags }.into())
 }
 
 /// Close a file; takes no time.
@@ -173,6 +185,30 @@ pub fn close(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
 #[pyfunction]
 pub fn fsync(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
     Action::Fsync { path }.into()
+}
+
+/// Wait until the file's dirty pages are on its device, as fdatasync(2) does: as `fsync`, as long as there is no journal.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn fdatasync(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
+    Action::Fdatasync { path }.into()
+}
+
+/// Wait until all dirty pages of the process's host are on their devices, as sync(2) does.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn sync() -> Operation {
+    Action::Sync.into()
 }
 
 /// Set the size of a file; pages beyond it leave the cache, dirty ones unwritten.

@@ -4,7 +4,9 @@ use std::path::{Component, PathBuf};
 use std::sync::Arc;
 
 use pagecast_core::units::{Bytes, BytesPerSecond, Nanos};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::errors::ScenarioError;
 
@@ -61,6 +63,15 @@ pub fn path(value: &Bound<'_, PyAny>) -> PyResult<Arc<str>> {
     // The normal form of scenario files: no slash at the end, no empty or "." parts.
     let normal: PathBuf = path.components().collect();
     Ok(normal.to_str().expect("a part of a UTF-8 path is UTF-8").into())
+}
+
+/// A list of strings; one string alone is none.
+pub fn texts(list: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if list.is_instance_of::<PyString>() {
+        let text = list.repr()?;
+        return Err(PyTypeError::new_err(format!("{text} is a string; write [{text}]")));
+    }
+    list.extract()
 }
 
 /// The position of `word` among `words`.

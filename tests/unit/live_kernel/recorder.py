@@ -132,7 +132,9 @@ class Recorder:
                             touched = each
                         now = self.call(process, now, kind, path, here, seconds, calls)
                 case "fsync" | "fdatasync":
-                    now = self.call(process, now, "fsync", handles[of["handle"]], 0, FSYNC_S)
+                    now = self.call(process, now, step.command, handles[of["handle"]], 0, FSYNC_S)
+                case "sync" | "drop" | "dontneed":
+                    now = self.call(process, now, step.command, handles.get(of.get("handle"), ""), 0, 1e-3)
                 case "sleep" | "spin":
                     now = self.call(process, now, step.command, "", 0, of["ms"] / 1000)
                 case "mark":

@@ -53,27 +53,96 @@ def test_a_call_is_no_larger_than_what_is_written():
     assert found[1] == pc.write("/data/a", size_bytes=MIB, call_bytes=MIB)
 
 
-@pytest.mark.parametrize(("piece", "call"), [("100", 4096), ("4096", 4096), ("10000", 8192), ("1m", MIB)])
-def test_streams_call_with_whole_buffers(piece, call):
-    found = operations(f"open 0 MNT/a wct\nfwrite 0 8m {piece} 4096")
-    assert found[1] == pc.write("/data/a", size_bytes=8 * MIB, call_bytes=call)
+def test_streams_make_calls_of_their_own():
+    found = operations("open 0 MNT/a rwct\nfwrite 0 8m 100 4096\nclose 0\nopen 0 MNT/a r\nfread 0 8m 1m 64k")
+    assert found[1] == pc.write("/data/a", size_bytes=8 * MIB, call_bytes=4096)
+    assert found[-1] == pc.read("/data/a", size_bytes=8 * MIB, call_bytes=MIB)
 
 
-def test_sync_is_fsync_of_every_file_written_and_not_removed():
-    text = "open 0 MNT/a wct\nopen 1 MNT/b wct\nopen 2 MNT/c wct\n"
-    text += "write 0 0 1m 1m\nwrite 1 0 1m 1m\nunlink MNT/a\nsync"
-    assert operations(text)[-1:] == [pc.fsync("/data/b")]
+def test_a_file_that_is_removed_while_it_is_open_goes_at_its_last_close():
+    text = "open 0 MNT/a wct\nopen 1 MNT/a r\nunlink MNT/a\nfsync 0\nclose 0\n"
+    text += "dontneed 1\nclose 1\nunlink MNT/a"
+    assert operations(text)[2:] == [
+        pc.fsync("/data/a"),
+        pc.close("/data/a"),
+        pc.fadvise("/data/a", advice="dontneed"),
+        pc.close("/data/a"),
+        pc.unlink("/data/a"),
+    ]
 
 
-def test_what_happens_to_a_removed_file_is_left_out():
-    text = "open 0 MNT/a wct\nwrite 0 0 1m 1m\nunlink MNT/a\nfsync 0\nclose 0"
+def test_a_new_file_of_the_name_of_one_that_is_still_open_is_another():
+    text = "open 0 MNT/a wct\nunlink MNT/a\nopen 1 MNT/a wct\n"
+    text += "write 0 0 1m 1m\nwrite 1 0 1m 1m\nstat now MNT/a"
+    found = program(text)
+    paths = [each.operation.path for each in found.processes[MAIN]]
+    assert paths == ["/data/a", "/data/a#2", "/data/a", "/data/a#2", "/data/a#2"]
+    assert found.stats[0].file == "a"
+
+
+def test_a_process_that_ends_closes_what_it_has_open():
+    text = "proc p\nopen 0 MNT/a wct\nunlink MNT/a\nendproc\nwait"
+    assert operations(text, "p")[-2:] == [pc.unlink("/data/a"), pc.signal("end p")]
+
+
+def test_an_open_file_of_the_parent_is_open_in_the_child_too():
+    text = "open 0 MNT/a wct\nunlink MNT/a\nproc p\nclose 0\nendproc\nwait\nclose 0"
+    assert pc.unlink("/data/a") not in operations(text, "p")
     assert operations(text)[-1] == pc.unlink("/data/a")
 
 
+@pytest.mark.parametrize(
+    ("letters", "flags"), [("wcd", ["O_DIRECT"]), ("wcs", ["O_SYNC"]), ("wcdS", ["O_DIRECT", "O_DSYNC"])]
+)
+def test_a_file_is_opened_with_flags(letters, flags):
+    assert operations(f"open 0 MNT/a {letters}") == [pc.open("/data/a", create=True, flags=flags)]
+
+
+def test_each_handle_reads_and_writes_as_it_was_opened():
+    text = (
+        "open 0 MNT/a wct\nopen 1 MNT/a rd\nread 1 0 4k 4k\nwrite 0 0 1m 1m\nwrite 0 1m 1m 1m\n"
+        "read 1 0 4k 4k\nclose 1\nread 0 0 4k 4k"
+    )
+    plain, direct = pc.open("/data/a"), pc.open("/data/a", flags=["O_DIRECT"])
+    found = operations(text)[2:]
+    assert [each.name for each in found] == ["open", "write", "write", "open", "read", "close", "read"]
+    assert [each for each in found if each.name == "open"] == [plain, direct]
+
+
+@pytest.mark.parametrize(
+    ("step", "moved"),
+    [
+        ("write 1 0 1m 4k", MIB),
+        ("write 1 0 10000 4k", 8192),  # the last call is refused
+        ("write 1 0 1000 4k", 0),
+        ("write 1 100 1m 4k", 0),
+        ("write 1 0 1m 1000", 0),
+        ("read 1 0 100m 4k", 10000),  # the last call ends at the end of the file
+        ("read 1 0 9000 4k", 8192),
+        ("read 1 100 9000 4k", 0),
+        ("read 1 0 100m 1000", 0),
+    ],
+)
+def test_what_is_not_whole_blocks_is_refused_with_o_direct(step, moved):
+    text = "open 0 MNT/a wct\nwrite 0 0 10000 4k\nclose 0\nopen 1 MNT/a rwd\n" + step
+    found = operations(text)[4:]
+    make = pc.write if step.startswith("write") else pc.read
+    call = min(4096, moved)
+    assert found == ([make("/data/a", size_bytes=moved, call_bytes=call)] if moved else [])
+
+
+def test_a_process_opens_what_it_has_inherited_as_its_parent_has_it():
+    text = "open 0 MNT/a wcs\nproc p\nwrite 0 0 1m 1m\nendproc\nwait"
+    assert operations(text, "p")[1] == pc.open("/data/a", flags=["O_SYNC"])
+
+
 def test_other_steps_have_an_operation_each():
-    text = "open 0 MNT/a wct\nfdatasync 0\ndontneed 0\ndrop\nsleep 1500\nspin 250\nclose 0\nunlink MNT/a"
+    text = "open 0 MNT/a wct\nfsync 0\nfdatasync 0\nsync\ndontneed 0\ndrop\nsleep 1500\nspin 250\nclose 0\n"
+    text += "unlink MNT/a\nunlink MNT/a"
     assert operations(text)[1:] == [
         pc.fsync("/data/a"),
+        pc.fdatasync("/data/a"),
+        pc.sync(),
         pc.fadvise("/data/a", advice="dontneed"),
         pc.drop_caches(),
         pc.sleep(1.5),
@@ -135,10 +204,7 @@ def test_a_file_that_is_not_there_is_not_looked_at():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sync\nopen 0 MNT/a wcd", "line 2 opens /data/a with O_DIRECT"),
-        ("open 0 MNT/a wcs", "with O_SYNC"),
-        ("open 0 MNT/a wcS", "with O_DSYNC"),
-        ("open 0 MNT/a r", "line 1 opens /data/a, which nothing before it makes"),
+        ("sync\nopen 0 MNT/a r", "line 2 opens /data/a, which nothing before it makes"),
         ("fsync 1", "line 1 uses handle 1, which is not open"),
         ("open 0 /tmp/a wct", "line 1 uses /tmp/a, which is not below MNT"),
     ],

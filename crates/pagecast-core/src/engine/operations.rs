@@ -13,10 +13,13 @@ use crate::policy::{Call, Command, FileId, FileView, OperationId, Outcome, Remot
 use crate::result::{Ended, Resident};
 use crate::scenario::Residency;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, Advice, Buffer, Operation};
+use crate::workload::{Action, Advice, Buffer, OpenFlags, Operation};
 
 /// How many holders of memory an error names.
 const HOLDERS: usize = 3;
+
+/// What a disk reads or writes at least (`queue/logical_block_size`); that of most disks.
+const LOGICAL_BLOCK: u64 = 512;
 
 /// The bytes of a read or write, and how many each system call moves.
 struct Span {
@@ -53,6 +56,10 @@ impl<N: Network> Engine<'_, N> {
             Action::DropCaches => {
                 self.enter(at, operation, None, 0, Bytes::ZERO);
                 self.call(at, Call::DropCaches)
+            }
+            Action::Sync => {
+                self.enter(at, operation, None, 0, Bytes::ZERO);
+                self.call(at, Call::Sync)
             }
             Action::Exit => unreachable!("the process has been ended instead"),
             _ => self.begin_on_file(at, operation),
@@ -115,7 +122,8 @@ impl<N: Network> Engine<'_, N> {
         self.check_exists(at, &operation, &path, located)?;
         let size = self.namespace.size(located.file);
         match operation.action.clone() {
-            Action::Open { truncate, .. } => {
+            Action::Open { truncate, flags, .. } => {
+                self.processes[at as usize].set_flags(located.file, flags);
                 let size = if truncate { Bytes::ZERO } else { size };
                 self.resize_and_tell(at, operation, located, size)
             }
@@ -124,18 +132,20 @@ impl<N: Network> Engine<'_, N> {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
                 let file = self.view(host, located);
                 self.namespace.remove(located.file);
+                self.processes[at as usize].set_flags(located.file, OpenFlags::default());
                 self.truncate(at, located, file, Bytes::ZERO)
             }
             Action::Read { offset, bytes, buffer, call, .. } => {
                 let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
-                let span = Span { offset, bytes, piece: call.unwrap_or(bytes) };
+                let span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };
                 self.read(at, operation, located, span, buffer)
             }
             Action::Write { offset, bytes, call, .. } => {
                 let offset = offset.unwrap_or(size.0);
-                self.write(at, operation, located, Span { offset, bytes, piece: call.unwrap_or(bytes) })
+                let span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };
+                self.write(at, operation, located, span)
             }
-            Action::Fsync { .. } => {
+            Action::Fsync { .. } | Action::Fdatasync { .. } => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
                 let file = self.view(host, located);
                 self.call(at, Call::Fsync { file })
@@ -145,7 +155,12 @@ impl<N: Network> Engine<'_, N> {
                 let file = self.view(host, located);
                 self.call(at, Call::DontNeed { file })
             }
-            // Closing takes no time, and no policy so far reads ahead on advice.
+            Action::Close { .. } => {
+                self.processes[at as usize].set_flags(located.file, OpenFlags::default());
+                self.enter(at, operation, Some(located), 0, Bytes::ZERO);
+                self.end_operation(at, Outcome::default())
+            }
+            // No policy so far reads ahead on advice.
             _ => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
                 self.end_operation(at, Outcome::default())
@@ -217,6 +232,10 @@ impl<N: Network> Engine<'_, N> {
             let at = self.blame(at, operation.line);
             return Err(SimulationError::BeyondEnd { at, path, offset, bytes, size });
         }
+        let is_direct = self.processes[at as usize].flags(located.file).is_direct();
+        if is_direct {
+            self.check_aligned(at, &operation, &span, size)?;
+        }
         let fresh = buffer == Buffer::Fresh;
         if fresh {
             self.take_memory(at, bytes, operation.line)?;
@@ -225,7 +244,9 @@ impl<N: Network> Engine<'_, N> {
         let file = self.view(host, located);
         self.enter(at, operation, Some(located), offset, bytes);
         match self.remote_chunk(host, located) {
+            Some(chunk) if is_direct => self.remote_read_direct(at, located, bytes, chunk),
             Some(chunk) => self.remote_read(at, located, bytes, fresh, chunk),
+            None if is_direct => self.call(at, Call::ReadDirect { file, offset, bytes, fresh, piece }),
             None => self.call(at, Call::Read { file, offset, bytes, fresh, piece }),
         }
     }
@@ -240,6 +261,10 @@ impl<N: Network> Engine<'_, N> {
         let Span { offset, bytes, piece } = span;
         let size = self.namespace.size(located.file);
         let end = Bytes(offset.saturating_add(bytes.0)).max(size);
+        let flags = self.processes[at as usize].flags(located.file);
+        if flags.is_direct() {
+            self.check_aligned(at, &operation, &span, size)?;
+        }
         self.check_fits(at, operation.line, located.file, end)?;
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
@@ -249,8 +274,39 @@ impl<N: Network> Engine<'_, N> {
         self.enter(at, operation, Some(located), offset, bytes);
         match self.remote_chunk(host, located) {
             Some(chunk) => self.remote_write(at, located, bytes, chunk),
+            // With no cache in the device, what is written past the page cache is durable too.
+            None if flags.is_direct() => self.call(at, Call::WriteDirect { file, offset, bytes, piece }),
+            None if flags.is_synchronous() && !through => {
+                self.call(at, Call::WriteSync { file, offset, bytes, piece })
+            }
             None => self.call(at, Call::Write { file, offset, bytes, through, piece }),
         }
+    }
+
+    /// O_DIRECT takes whole blocks only; the last bytes of a file can be read all the same.
+    fn check_aligned(
+        &self,
+        at: u32,
+        operation: &Operation,
+        span: &Span,
+        size: Bytes,
+    ) -> Result<(), SimulationError> {
+        let Span { offset, bytes, piece } = *span;
+        let reads_to_end = matches!(operation.action, Action::Read { .. }) && offset + bytes.0 == size.0;
+        let is_whole = |bytes: u64| bytes.is_multiple_of(LOGICAL_BLOCK);
+        let calls_are_whole = bytes == piece || is_whole(piece.0);
+        if is_whole(offset) && calls_are_whole && (is_whole(bytes.0) || reads_to_end) {
+            return Ok(());
+        }
+        Err(SimulationError::Unaligned {
+            at: self.blame(at, operation.line),
+            operation: operation.action.name(),
+            path: operation.action.path().expect("reads and writes have a path").clone(),
+            offset,
+            bytes,
+            call: piece,
+            block: Bytes(LOGICAL_BLOCK),
+        })
     }
 
     /// If a file is another host's and goes through both page caches: in chunks of this size.

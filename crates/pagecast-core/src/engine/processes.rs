@@ -10,11 +10,11 @@ use super::agenda::Wake;
 use crate::error::{Blame, SimulationError};
 use crate::flow::Network;
 use crate::fs::Located;
-use crate::policy::Outcome;
+use crate::policy::{FileId, Outcome};
 use crate::result::{Part, Parts};
 use crate::scenario::Scenario;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, Operation, Program};
+use crate::workload::{Action, OpenFlags, Operation, Program};
 
 /// A process at run time.
 pub(super) struct Running {
@@ -29,6 +29,8 @@ pub(super) struct Running {
     pub anonymous: u64,
     operations: u32,
     pub current: Option<Current>,
+    /// How it has opened files, of those that it has opened with flags.
+    opened: BTreeMap<FileId, OpenFlags>,
 }
 
 /// The operation that a process is in.
@@ -77,6 +79,7 @@ impl Running {
                 anonymous: 0,
                 operations: 0,
                 current: None,
+                opened: BTreeMap::new(),
             })
             .collect();
         for (at, process) in scenario.processes.iter().enumerate() {
@@ -92,6 +95,20 @@ impl Running {
             }
         }
         Ok(all)
+    }
+
+    /// How it has opened a file.
+    pub(super) fn flags(&self, file: FileId) -> OpenFlags {
+        self.opened.get(&file).copied().unwrap_or_default()
+    }
+
+    /// It has opened a file with these flags, or closed it.
+    pub(super) fn set_flags(&mut self, file: FileId, flags: OpenFlags) {
+        if flags.is_empty() {
+            self.opened.remove(&file);
+        } else {
+            self.opened.insert(file, flags);
+        }
     }
 }
 

@@ -32,6 +32,20 @@ impl<N: Network> Engine<'_, N> {
         self.begin_transfer(at, located, bytes, chunk, Direction::Read)
     }
 
+    /// Reads another host's file past the page cache of this host (O_DIRECT).
+    pub(super) fn remote_read_direct(
+        &mut self,
+        at: u32,
+        located: Located,
+        bytes: Bytes,
+        chunk: Bytes,
+    ) -> Result<(), SimulationError> {
+        if bytes == Bytes::ZERO {
+            return self.end_operation(at, Outcome::default());
+        }
+        self.begin_transfer(at, located, bytes, chunk, Direction::ReadDirect)
+    }
+
     /// Writes another host's file through.
     pub(super) fn remote_write(
         &mut self,
@@ -151,10 +165,15 @@ impl<N: Network> Engine<'_, N> {
         let plan = *self.nfs.plan(transfer);
         let (offset, bytes) = plan.chunk_at(chunk);
         let (host, call) = match (stage, plan.direction) {
+            (Stage::Sink, Direction::ReadDirect) => {
+                return self.stage_ended(transfer, stage, Parts::default());
+            }
             (Stage::Sink, Direction::Read) => {
                 (plan.client, Call::Insert { file: plan.client_file, offset, bytes })
             }
-            (_, Direction::Read) => (plan.server, Call::Serve { file: plan.server_file, offset, bytes }),
+            (_, Direction::Read | Direction::ReadDirect) => {
+                (plan.server, Call::Serve { file: plan.server_file, offset, bytes })
+            }
             (_, Direction::Write) => (
                 plan.server,
                 Call::Write { file: plan.server_file, offset, bytes, through: true, piece: bytes },

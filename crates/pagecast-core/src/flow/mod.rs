@@ -93,8 +93,7 @@ pub struct Use {
 }
 
 /// A route that a network knows; flows name the one they take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(test, derive(Default))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path(u32);
 
 /// The resources that a flow crosses: at most [`Route::MAX`].

@@ -43,6 +43,8 @@ pub(crate) const MESSAGE: u64 = 1024;
 pub(crate) enum Direction {
     /// To the client.
     Read,
+    /// To the client, whose page cache does not keep them.
+    ReadDirect,
     /// To the server.
     Write,
 }

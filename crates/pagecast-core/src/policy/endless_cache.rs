@@ -30,6 +30,19 @@ struct Transfer {
     /// Bytes to copy once the device has delivered, and what that crosses.
     then_copy: Bytes,
     copy_path: Path,
+    /// What becomes of the bytes in the cache.
+    leaves: Leaves,
+}
+
+/// What an operation leaves of its bytes in the cache.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leaves {
+    /// All of them.
+    All,
+    /// What was there before (an O_DIRECT read).
+    AsBefore,
+    /// Nothing (an O_DIRECT write).
+    Nothing,
 }
 
 impl EndlessCache {
@@ -71,6 +84,7 @@ impl EndlessCache {
             bytes,
             then_copy: Bytes(present),
             copy_path: self.memory_read,
+            leaves: Leaves::All,
         };
         let missing = transfer.outcome.from_device.0;
         self.under_way.insert(operation, transfer);
@@ -87,7 +101,12 @@ impl EndlessCache {
         if copy > 0 {
             out.start(FlowSpec::new(transfer.copy_path, copy, u64::from(operation.0)));
         } else if let Some(done) = self.under_way.remove(&operation) {
-            self.touch(done.file.id, done.offset, done.bytes);
+            let end = done.offset + done.bytes.0;
+            match done.leaves {
+                Leaves::All => self.touch(done.file.id, done.offset, done.bytes),
+                Leaves::AsBefore => {}
+                Leaves::Nothing => self.change(done.file.id, |ranges| ranges.remove(done.offset, end)),
+            }
             out.done(operation, done.outcome);
         }
     }
@@ -101,10 +120,33 @@ impl EndlessCache {
         out: &mut Actions,
     ) {
         let outcome = Outcome { from_cache: bytes, ..Outcome::default() };
-        let copy_path = self.memory_write;
-        self.under_way
-            .insert(operation, Transfer { outcome, file, offset, bytes, then_copy: bytes, copy_path });
+        let (copy_path, leaves) = (self.memory_write, Leaves::All);
+        self.under_way.insert(
+            operation,
+            Transfer { outcome, file, offset, bytes, then_copy: bytes, copy_path, leaves },
+        );
         self.copy_or_finish(operation, out);
+    }
+
+    /// Everything past the cache: the device alone.
+    fn direct(
+        &mut self,
+        operation: OperationId,
+        path: Path,
+        at: (FileView, u64, Bytes),
+        leaves: Leaves,
+        out: &mut Actions,
+    ) {
+        let (file, offset, bytes) = at;
+        let outcome = Outcome { from_device: bytes, ..Outcome::default() };
+        let (then_copy, copy_path) = (Bytes::ZERO, self.memory_read);
+        self.under_way
+            .insert(operation, Transfer { outcome, file, offset, bytes, then_copy, copy_path, leaves });
+        if bytes > Bytes::ZERO {
+            out.start(FlowSpec::new(path, bytes.0, u64::from(operation.0)));
+        } else {
+            self.copy_or_finish(operation, out);
+        }
     }
 }
 
@@ -118,8 +160,18 @@ impl Policy for EndlessCache {
                 }
                 return self.read(operation, file, offset, bytes, out);
             }
-            Call::Write { file, offset, bytes, .. } => {
+            // As fsync, O_SYNC takes no time: nothing is ever written back.
+            Call::Write { file, offset, bytes, .. } | Call::WriteSync { file, offset, bytes, .. } => {
                 return self.write(operation, file, offset, bytes, out);
+            }
+            Call::ReadDirect { file, offset, bytes, fresh, .. } => {
+                if fresh {
+                    self.anonymous += bytes;
+                }
+                return self.direct(operation, file.read, (file, offset, bytes), Leaves::AsBefore, out);
+            }
+            Call::WriteDirect { file, offset, bytes, .. } => {
+                return self.direct(operation, file.write, (file, offset, bytes), Leaves::Nothing, out);
             }
             Call::Preload { file, bytes, .. } => self.touch(file.id, 0, bytes),
             Call::Insert { .. } | Call::Serve { .. } => {
@@ -133,7 +185,7 @@ impl Policy for EndlessCache {
             }
             Call::Allocate { bytes } => self.anonymous += bytes,
             Call::Free { bytes, .. } => self.anonymous -= bytes,
-            Call::Fsync { .. } => {}
+            Call::Fsync { .. } | Call::Sync => {}
         }
         out.done(operation, Outcome::default());
     }

@@ -18,7 +18,7 @@ use crate::result::{FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
 
 /// A file of the whole scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
 /// An operation under way. A process has one at a time; what a file system asks for in between has its own.
@@ -26,7 +26,7 @@ pub struct FileId(pub u32);
 pub struct OperationId(pub u32);
 
 /// A file as a policy sees it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FileView {
     /// Which.
     pub id: FileId,
@@ -43,7 +43,7 @@ pub struct FileView {
 }
 
 /// A device of a host, or a mount of another host's, in the order in which the host names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceId(pub u32);
 
 /// Something to be done.
@@ -79,6 +79,41 @@ pub enum Call {
         offset: u64,
         /// How many.
         bytes: Bytes,
+    },
+    /// Read past the cache (O_DIRECT): what of the bytes is dirty is written first, what is cached stays and is not used.
+    ReadDirect {
+        /// From here.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+        /// Whether each byte read takes a byte of new anonymous memory.
+        fresh: bool,
+        /// Bytes of each system call but the last.
+        piece: Bytes,
+    },
+    /// Write past the cache (O_DIRECT): what of the bytes is dirty is written first, what is cached leaves.
+    WriteDirect {
+        /// To here.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+        /// Bytes of each system call but the last.
+        piece: Bytes,
+    },
+    /// Write through the cache, where each system call returns only when the device has its bytes (O_SYNC).
+    WriteSync {
+        /// To here.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+        /// Bytes of each system call but the last.
+        piece: Bytes,
     },
     /// Write through the cache.
     Write {
@@ -116,6 +151,8 @@ pub enum Call {
         /// Whose.
         file: FileView,
     },
+    /// Write all dirty pages of the host and wait.
+    Sync,
     /// Pages beyond the new size leave, unwritten.
     Truncate {
         /// Whose.

@@ -33,19 +33,22 @@ impl NoCache {
 impl Policy for NoCache {
     fn begin(&mut self, _now: Nanos, request: &Request, out: &mut Actions) {
         match request.call {
-            Call::Read { file, bytes, fresh, .. } => {
+            Call::Read { file, bytes, fresh, .. } | Call::ReadDirect { file, bytes, fresh, .. } => {
                 if fresh {
                     self.anonymous += bytes;
                 }
                 return Self::transfer(file.read, bytes, request, out);
             }
-            Call::Write { file, bytes, .. } => return Self::transfer(file.write, bytes, request, out),
+            Call::Write { file, bytes, .. }
+            | Call::WriteDirect { file, bytes, .. }
+            | Call::WriteSync { file, bytes, .. } => return Self::transfer(file.write, bytes, request, out),
             Call::Allocate { bytes } => self.anonymous += bytes,
             Call::Free { bytes, .. } => self.anonymous -= bytes,
             Call::Insert { .. }
             | Call::Serve { .. }
             | Call::Preload { .. }
             | Call::Fsync { .. }
+            | Call::Sync
             | Call::Truncate { .. }
             | Call::DontNeed { .. }
             | Call::DropCaches => {}

@@ -69,6 +69,7 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::Word(words) => {
             json!({ "anyOf": [{ "enum": words }, { "type": "string", "pattern": WITH_PARAMETER }] })
         }
+        Kind::Words(words) => json!({ "type": "array", "items": { "enum": words } }),
         Kind::Texts => json!({ "type": "array", "items": { "type": "string", "minLength": 1 } }),
         Kind::Rates => named(&quantity(RATE, &["511 MB/s"]), r"^[1-9][0-9]*$"),
         Kind::Scalars => named(&json!({ "type": ["string", "number", "boolean"] }), ANY_NAME),

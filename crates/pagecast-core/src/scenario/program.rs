@@ -11,7 +11,7 @@ use super::script::Step;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::units::Bytes;
-use crate::workload::{Action, Advice, Buffer, Operation};
+use crate::workload::{Action, Advice, Buffer, OpenFlag, Operation};
 
 /// What an operation has to do with the path or event that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,7 +218,12 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
     let flag = |key| Ok::<_, ScenarioError>(fields.get::<bool>(key)?.unwrap_or(false));
     let offset = || Ok::<_, ScenarioError>(fields.get::<Bytes>("offset")?.map(|offset| offset.0));
     Ok(match verb {
-        "open" => Action::Open { path: text, create: flag("create")?, truncate: flag("truncate")? },
+        "open" => Action::Open {
+            path: text,
+            create: flag("create")?,
+            truncate: flag("truncate")?,
+            flags: fields.words("flags", &OpenFlag::ALL)?.into_iter().collect(),
+        },
         "read" => Action::Read {
             path: text,
             offset: offset()?.unwrap_or(0),
@@ -238,6 +243,11 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
             Action::Write { path: text, offset, bytes: fields.need("size")?, call: fields.get("call")? }
         }
         "fsync" => Action::Fsync { path: text },
+        "fdatasync" => Action::Fdatasync { path: text },
+        "sync" => {
+            fields.need::<bool>("sync")?;
+            Action::Sync
+        }
         "close" => Action::Close { path: text },
         "truncate" => Action::Truncate { path: text, size: fields.need("size")? },
         "unlink" => Action::Unlink { path: text },
@@ -280,6 +290,7 @@ mod tests {
     use super::*;
     use crate::scenario::testing::{MACHINE, read, refusal};
     use crate::units::Nanos;
+    use crate::workload::OpenFlags;
 
     fn scenario(operations: &str) -> String {
         format!("{MACHINE}\n[[process]]\nname = 'p{{n}}'\ncount = 2\ndo = [\n{operations} ]")
@@ -334,14 +345,17 @@ mod tests {
         assert_eq!(
             actions(
                 "{ open = '/data/f', create = true, truncate = true }, { fsync = '/data/f' }, { close = '/data/f' },
+                 { fdatasync = '/data/f' }, { sync = true },
                  { truncate = '/data/f', size = '0 B' }, { unlink = '/data/f' }, { drop_caches = true },
                  { fadvise = '/data/f', advice = 'random' }, { compute = '1 s' }, { sleep = '2 s' }, { alloc = '1 kB' },
                  { free = '1 kB' }, { free = 'all' }, { wait = 'go{n}' }, { signal = 'go{n}' }, { exit = true }"
             ),
             [
-                Action::Open { path: path(), create: true, truncate: true },
+                Action::Open { path: path(), create: true, truncate: true, flags: OpenFlags::default() },
                 Action::Fsync { path: path() },
                 Action::Close { path: path() },
+                Action::Fdatasync { path: path() },
+                Action::Sync,
                 Action::Truncate { path: path(), size: Bytes::ZERO },
                 Action::Unlink { path: path() },
                 Action::DropCaches,
@@ -356,6 +370,27 @@ mod tests {
                 Action::Exit,
             ]
         );
+    }
+
+    #[test]
+    fn a_file_is_opened_with_flags() {
+        let flags = |list: &str| match &actions(&format!("{{ open = '/data/f', flags = {list} }}"))[..] {
+            [Action::Open { flags, .. }] => OpenFlag::ALL.map(|flag| flags.has(flag)),
+            other => panic!("one `open` was written, not {other:?}"),
+        };
+        assert_eq!(flags("[]"), [false, false, false]);
+        assert_eq!(flags("['O_DIRECT']"), [true, false, false]);
+        assert_eq!(flags("['O_DSYNC', 'O_SYNC', 'O_SYNC']"), [false, true, true]);
+    }
+
+    #[test]
+    fn a_flag_that_is_not_known_names_the_nearest() {
+        let flags = |list: &str| error(&format!("{{ open = '/data/f', flags = {list} }}"));
+        assert_snapshot!(flags("['O_DIRCT']"), @r#"x.toml:6: `flags` cannot have "O_DIRCT"; did you mean `O_DIRECT`?"#);
+        assert_snapshot!(flags("['O_DIRECT', 'rw']"), @r#"x.toml:6: `flags` cannot have "rw"; known words: `O_DIRECT`, `O_SYNC`, `O_DSYNC`"#);
+        assert_snapshot!(flags("'O_DIRECT'"), @r#"x.toml:6: `flags` is the string "O_DIRECT", but must be a list of words; write for example flags = ["O_DIRECT"]"#);
+        assert_snapshot!(flags("[1]"), @r#"x.toml:6: `flags` has the number 1 in it, but must be a list of words; write for example flags = ["O_DIRECT"]"#);
+        assert_snapshot!(flags("['{flag}']"), @"x.toml:6: `{flag}` is no parameter; add it to [parameter], or write {{ for a brace");
     }
 
     #[test]
@@ -478,7 +513,7 @@ mod tests {
     #[test]
     fn no_verb_is_refused() {
         assert_snapshot!(error("{ raed = '/data/f' }"), @"x.toml:6: an operation has no verb; it has `raed`; did you mean `read`?");
-        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `close`, `truncate`, `unlink`, `drop_caches`, `fadvise`, `compute`, `sleep`, `alloc` and 5 more");
+        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `close`, `truncate`, `unlink`, `drop_caches`, `fadvise`, `compute` and 7 more");
         assert_snapshot!(error("{}"), @r#"x.toml:6: an operation is empty; write for example { read = "/data/f1" }"#);
         assert_snapshot!(error("'read'"), @r#"x.toml:6: an operation is the string "read", but must be a table; write for example { read = "/data/f1" }"#);
     }

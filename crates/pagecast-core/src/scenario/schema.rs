@@ -3,7 +3,7 @@
 
 use crate::machine::{Lru, Sharing, WriteMode};
 use crate::scenario::Residency;
-use crate::workload::{Advice, Buffer};
+use crate::workload::{Advice, Buffer, OpenFlag};
 
 /// How many copies of a file or a process, and how many rounds of a loop, can be asked for at once.
 pub const MOST_COPIES: u32 = 1_000_000;
@@ -57,6 +57,8 @@ pub enum Kind {
     True,
     /// One of some words.
     Word(&'static [&'static str]),
+    /// A list of some words.
+    Words(&'static [&'static str]),
     /// A list of strings.
     Texts,
     /// Number of streams to rate.
@@ -92,6 +94,7 @@ impl Kind {
             Self::Word(words) => {
                 words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ")
             }
+            Self::Words(_) => "a list of words".to_owned(),
             Self::Texts => "a list of strings".to_owned(),
             Self::Rates => "a table of rates by number of streams".to_owned(),
             Self::Scalars | Self::ScalarTables | Self::Table(_) | Self::Tables(_) => "a table".to_owned(),
@@ -112,6 +115,7 @@ impl Kind {
             Self::Number(_, most) => most.to_string(),
             Self::Flag | Self::True => "true".to_owned(),
             Self::Word(words) => format!("\"{}\"", words[0]),
+            Self::Words(words) => format!("[\"{}\"]", words[0]),
             Self::Texts => "[\"name\"]".to_owned(),
             Self::Rates => "{ \"1\" = \"511 MB/s\" }".to_owned(),
             Self::Program => "[ { read = \"/data/f1\" } ]".to_owned(),
@@ -212,7 +216,7 @@ pub static COST: Schema = Schema {
         may(
             "page_remove",
             Kind::Time,
-            "Taking 4 KiB out of the page cache when their file is cut or removed",
+            "Taking 4 KiB out of the page cache when their file is cut or removed, or they are dropped",
         ),
         may("page_remote", Kind::Time, "What 4 KiB in the memory of another node cost more"),
         may("copy_read", Kind::Rate, "Copying out of the page cache, one thread; default per_thread"),
@@ -328,7 +332,7 @@ pub static PROCESS: Schema = Schema {
 const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
 
 /// The operations. The first key of each is its verb.
-pub static OPERATIONS: [Schema; 17] = [
+pub static OPERATIONS: [Schema; 19] = [
     Schema {
         name: "read",
         keys: &[
@@ -355,9 +359,15 @@ pub static OPERATIONS: [Schema; 17] = [
             must("open", Kind::Path, "Opens a file"),
             may("create", Kind::Flag, "Makes it if it is not there"),
             may("truncate", Kind::Flag, "Empties it"),
+            may("flags", Kind::Words(&OpenFlag::NAMES), "How it is read and written until it is closed"),
         ],
     },
     Schema { name: "fsync", keys: &[must("fsync", Kind::Path, "Writes the file's dirty pages")] },
+    Schema {
+        name: "fdatasync",
+        keys: &[must("fdatasync", Kind::Path, "Writes the file's dirty pages, without its times")],
+    },
+    Schema { name: "sync", keys: &[must("sync", Kind::True, "Writes all dirty pages of the host")] },
     Schema { name: "close", keys: &[must("close", Kind::Path, "Closes a file")] },
     Schema {
         name: "truncate",

@@ -117,6 +117,15 @@ impl<'a> Fields<'a> {
         Ok(self.get::<WordIndex>(key)?.map(|WordIndex(index)| values[index]))
     }
 
+    /// Those of `values` whose words are in the list that is given; none without the key.
+    ///
+    /// # Errors
+    /// Any other word.
+    pub fn words<T: Copy>(&self, key: &'static str, values: &[T]) -> Result<Vec<T>, ScenarioError> {
+        let given = self.get::<Vec<WordIndex>>(key)?.unwrap_or_default();
+        Ok(given.into_iter().map(|WordIndex(index)| values[index]).collect())
+    }
+
     /// The tables below a key that are named by the user, in the order of the file.
     ///
     /// # Errors
@@ -233,10 +242,39 @@ impl FromNode for WordIndex {
             panic!("`{}` is read as a word, as its schema says", given.key)
         };
         let text = given.text()?;
-        words.iter().position(|word| *word == text).map(Self).ok_or_else(|| {
+        Self::of(&text, words).ok_or_else(|| {
             let what = format!("`{}` cannot be \"{}\"", given.key, shorten(&text));
             given.node.at.error(what, hint(&text, words.iter().copied(), "known words"))
         })
+    }
+}
+
+impl WordIndex {
+    fn of(text: &str, words: &[&str]) -> Option<Self> {
+        words.iter().position(|word| *word == text).map(Self)
+    }
+}
+
+impl FromNode for Vec<WordIndex> {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        let (Kind::Words(words), key) = (given.kind, given.key) else {
+            panic!("`{}` is read as a list of words, as its schema says", given.key)
+        };
+        let Value::List(list) = &given.node.value else { return Err(given.mismatch()) };
+        let each = |node: &Node| {
+            let Value::Text(text) = &node.value else {
+                let what = format!("`{key}` has {} in it, but must be a list of words", node.describe());
+                return Err(node
+                    .at
+                    .error(what, format!("write for example {key} = {}", given.kind.example())));
+            };
+            let text = braces::render(text, &given.scope, false, &node.at)?;
+            WordIndex::of(&text, words).ok_or_else(|| {
+                let what = format!("`{key}` cannot have \"{}\"", shorten(&text));
+                node.at.error(what, hint(&text, words.iter().copied(), "known words"))
+            })
+        };
+        list.iter().map(each).collect()
     }
 }
 

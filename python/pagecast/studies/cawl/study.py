@@ -159,7 +159,7 @@ def _left_out(
     synchronous = [each.name for each in asked if not each.is_buffered]
     if synchronous:
         yield (
-            f"{len(synchronous)} series written with O_SYNC or O_DIRECT, which a scenario cannot say yet: "
+            f"{len(synchronous)} series written with O_SYNC or O_DIRECT, which this study does not forecast: "
             f"{', '.join(synchronous)}"
         )
     missing = [

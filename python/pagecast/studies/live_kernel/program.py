@@ -1,14 +1,15 @@
 """A case as a scenario's processes: every step becomes an operation, or a note on where to look.
 
 What a step means is in README.md beside this file. Sizes and positions are followed in the order of the text,
-a concurrent process where it is started. O_SYNC and O_DIRECT cannot be said in a scenario yet.
+a concurrent process where it is started. A file that is removed while it is open goes at its last close.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pagecast.studies.live_kernel.case import CURRENT, Case, Step
+from pagecast.studies.live_kernel.streams import read_call_bytes, written_call_bytes
 
 if TYPE_CHECKING:
     from pagecast import Operation
@@ -23,7 +24,12 @@ WHOLE_CASE: Final = "all"
 
 _MOUNT: Final = "MNT"
 
-_SYNCHRONOUS: Final = {"d": "O_DIRECT", "s": "O_SYNC", "S": "O_DSYNC"}
+OpenFlag: TypeAlias = Literal["O_DIRECT", "O_SYNC", "O_DSYNC"]
+
+_BLOCK_BYTES: Final = 512
+"""O_DIRECT takes whole blocks."""
+
+_FLAGS: Final[dict[str, OpenFlag]] = {"d": "O_DIRECT", "s": "O_SYNC", "S": "O_DSYNC"}
 
 _NOT_TIMED: Final = ("compute", "sleep", "signal")
 """Operations whose time the case decides, not the kernel."""
@@ -87,11 +93,11 @@ def translate(case: Case, *, mount: str, stat_s: Mapping[str, Sequence[float]] |
     Raises
     ------
     UnsupportedError
-        The case opens a file with O_DIRECT or O_SYNC, or one that nothing makes, or one outside of ``MNT``.
+        The case opens a file that nothing makes, or one outside of ``MNT``, or uses one that is not open.
     """
     translator = _Translator(case, mount.rstrip("/"), stat_s or {})
     marks = any(step.command == "mark" for step in _all_steps(case.steps))
-    translator.process(MAIN, MAIN, case.steps, phase=None if marks else WHOLE_CASE, handles={})
+    translator.process(MAIN, MAIN, case.steps, phase=None if marks else WHOLE_CASE, handles=_Handles())
     return translator.program
 
 
@@ -100,9 +106,34 @@ def _all_steps(steps: Sequence[Step]) -> list[Step]:
 
 
 @dataclass(slots=True)
-class _Handle:
+class _File:
+    """A file: its path in the scenario, its size, how many handles it has, and whether it has a name."""
+
     path: str
+    size: int = 0
+    handles: int = 0
+    is_linked: bool = True
+
+
+@dataclass(slots=True)
+class _Handle:
+    file: _File
+    flags: tuple[OpenFlag, ...]
     position: int = 0
+
+
+@dataclass(slots=True)
+class _Handles:
+    """The handles of a process by number, and with which flags the scenario's process has a path open."""
+
+    open: dict[str, _Handle] = field(default_factory=dict)
+    flags: dict[str, tuple[OpenFlag, ...]] = field(default_factory=dict)
+
+    def inherited(self) -> "_Handles":
+        """Give those of a process that is started now."""
+        for handle in self.open.values():
+            handle.file.handles += 1
+        return _Handles({number: replace(handle) for number, handle in self.open.items()})
 
 
 class _Translator:
@@ -113,8 +144,8 @@ class _Translator:
         self._case = case
         self._mount = mount
         self._stat_s = {name: list(seconds) for name, seconds in stat_s.items()}
-        self._sizes: dict[str, int] = {}
-        self._written: dict[str, None] = {}
+        self._files: dict[str, _File] = {}
+        self._made: dict[str, int] = {}
         self._running: list[str] = []
 
     def process(
@@ -124,7 +155,7 @@ class _Translator:
         steps: Sequence[Step],
         *,
         phase: str | None,
-        handles: dict[str, _Handle],
+        handles: _Handles,
         first: "Operation | None" = None,
     ) -> None:
         """Translate the steps of one process."""
@@ -140,7 +171,7 @@ class _Translator:
                     phase = step.arguments["label"]
                 case "proc":
                     child = self._new_name(step.arguments["label"])
-                    copies = {key: _Handle(of.path, of.position) for key, of in handles.items()}
+                    inherited = handles.inherited()
                     self._running.append(child)
                     planned.append(Planned(pc.signal(f"start {child}"), phase, is_timed=False))
                     self.process(
@@ -148,17 +179,25 @@ class _Translator:
                         step.arguments["label"],
                         step.steps,
                         phase=phase,
-                        handles=copies,
+                        handles=inherited,
                         first=pc.wait(f"start {child}"),
                     )
-                    end = Planned(pc.signal(f"end {child}"), None, is_timed=False)
-                    self.program.processes[child].append(end)
+                    self._exit(child, inherited)
                 case "stat":
                     self._stat(step, name, recorded_name, planned, phase)
                 case _:
                     for operation in self._operations(step, handles):
                         is_timed = operation.name not in _NOT_TIMED
                         planned.append(Planned(operation, phase, is_timed))
+
+    def _exit(self, name: str, handles: _Handles) -> None:
+        """End a process: what it has open is closed."""
+        import pagecast as pc
+
+        planned = self.program.processes[name]
+        for handle in handles.open.values():
+            planned += [Planned(each, None, is_timed=False) for each in self._release(handle, handles)]
+        planned.append(Planned(pc.signal(f"end {name}"), None, is_timed=False))
 
     def _new_name(self, label: str) -> str:
         taken = self.program.processes
@@ -175,12 +214,13 @@ class _Translator:
         seconds = waiting.pop(0) if waiting else 0.0
         if seconds > 0:
             planned.append(Planned(pc.sleep(seconds), phase, is_timed=False))
-        if path in self._sizes:  # an operation on a file that changes nothing: residency is noted after it
-            planned.append(Planned(pc.fadvise(path, advice="normal"), phase, is_timed=False))
+        if path in self._files:  # an operation on a file that changes nothing: residency is noted after it
+            look = pc.fadvise(self._files[path].path, advice="normal")
+            planned.append(Planned(look, phase, is_timed=False))
             file = path.removeprefix(f"{self._mount}/")
             self.program.stats.append(Stat(name, len(planned) - 1, step.arguments["label"], file))
 
-    def _operations(self, step: Step, handles: dict[str, _Handle]) -> "list[Operation]":
+    def _operations(self, step: Step, handles: _Handles) -> "list[Operation]":
         import pagecast as pc
 
         arguments = step.arguments
@@ -189,31 +229,36 @@ class _Translator:
                 return self._open(step, handles)
             case "write":
                 handle = self._handle(step, handles)
-                return self._write(handle, arguments["size"], arguments["call"], arguments["offset"])
+                offset = arguments["offset"]
+                return self._write(handle, handles, arguments["size"], arguments["call"], offset)
             case "read":
                 handle = self._handle(step, handles)
-                return self._read(handle, arguments["size"], arguments["call"], arguments["offset"])
+                offset = arguments["offset"]
+                return self._read(handle, handles, arguments["size"], arguments["call"], offset)
             case "fwrite":
-                return self._write(self._handle(step, handles), arguments["size"], _stream_call(arguments))
+                handle = self._handle(step, handles)
+                return self._write(
+                    handle, handles, arguments["size"], written_call_bytes(**_stream(arguments))
+                )
             case "fread":
-                return self._read(self._handle(step, handles), arguments["size"], _stream_call(arguments))
-            case "fsync" | "fdatasync":
-                path = self._handle(step, handles).path
-                return [pc.fsync(path)] if path in self._sizes else []
+                handle = self._handle(step, handles)
+                return self._read(handle, handles, arguments["size"], read_call_bytes(**_stream(arguments)))
+            case "fsync":
+                return [pc.fsync(self._handle(step, handles).file.path)]
+            case "fdatasync":
+                return [pc.fdatasync(self._handle(step, handles).file.path)]
             case "close":
-                path = self._handle(step, handles).path
-                del handles[arguments["handle"]]
-                return [pc.close(path)] if path in self._sizes else []
+                handle = self._handle(step, handles)
+                del handles.open[arguments["handle"]]
+                return [pc.close(handle.file.path), *self._release(handle, handles)]
             case "unlink":
-                path = self._path(step)
-                self._written.pop(path, None)
-                return [pc.unlink(path)] if self._sizes.pop(path, None) is not None else []
+                return self._unlink(self._path(step))
             case "sync":
-                return [pc.fsync(path) for path in self._written]
+                return [pc.sync()]
             case "drop":
                 return [pc.drop_caches()]
             case "dontneed":
-                return [pc.fadvise(self._handle(step, handles).path, advice="dontneed")]
+                return [pc.fadvise(self._handle(step, handles).file.path, advice="dontneed")]
             case "sleep":
                 return [pc.sleep(arguments["ms"] / 1000)]
             case "spin":
@@ -224,51 +269,97 @@ class _Translator:
             case _:
                 raise AssertionError(f"`{step.command}` is in COMMANDS, but not here")
 
-    def _open(self, step: Step, handles: dict[str, _Handle]) -> "list[Operation]":
+    def _open(self, step: Step, handles: _Handles) -> "list[Operation]":
         import pagecast as pc
 
-        path, flags = self._path(step), step.arguments["flags"]
-        for flag, name in _SYNCHRONOUS.items():
-            if flag in flags:
-                raise UnsupportedError(f"{self._at(step)} opens {path} with {name}")
-        if path not in self._sizes and "c" not in flags:
-            raise UnsupportedError(f"{self._at(step)} opens {path}, which nothing before it makes")
-        if path not in self._sizes or "t" in flags:
-            self._sizes[path] = 0
-        handles[step.arguments["handle"]] = _Handle(path)
-        return [pc.open(path, create="c" in flags, truncate="t" in flags)]
+        path, letters = self._path(step), step.arguments["flags"]
+        if path not in self._files:
+            if "c" not in letters:
+                raise UnsupportedError(f"{self._at(step)} opens {path}, which nothing before it makes")
+            self._files[path] = self._new_file(path)
+        file = self._files[path]
+        if "t" in letters:
+            file.size = 0
+        file.handles += 1
+        flags = tuple(name for letter, name in _FLAGS.items() if letter in letters)
+        handles.open[step.arguments["handle"]] = _Handle(file, flags)
+        handles.flags[file.path] = flags
+        return [pc.open(file.path, create="c" in letters, truncate="t" in letters, flags=flags)]
 
-    def _write(self, handle: _Handle, size: int, call: int, offset: int = CURRENT) -> "list[Operation]":
+    def _new_file(self, path: str) -> _File:
+        """Make a file; an earlier one of the name may still be open, and keeps its path."""
+        number = self._made[path] = self._made.get(path, 0) + 1
+        return _File(path if number == 1 else f"{path}#{number}")
+
+    def _unlink(self, path: str) -> "list[Operation]":
         import pagecast as pc
 
+        file = self._files.pop(path, None)
+        if file is None:
+            return []
+        file.is_linked = False
+        return [] if file.handles else [pc.unlink(file.path)]
+
+    def _release(self, handle: _Handle, handles: _Handles) -> "list[Operation]":
+        """Give a handle up: a file without a name goes with its last one."""
+        import pagecast as pc
+
+        file = handle.file
+        handles.flags.pop(file.path, None)
+        file.handles -= 1
+        return [] if file.is_linked or file.handles else [pc.unlink(file.path)]
+
+    def _write(
+        self, handle: _Handle, handles: _Handles, size: int, call: int, offset: int = CURRENT
+    ) -> "list[Operation]":
+        import pagecast as pc
+
+        file = handle.file
         start = handle.position if offset == CURRENT else offset
+        size = _accepted(handle, start, size, call)
         if offset == CURRENT:
             handle.position += size
         if size == 0:
             return []
-        self._sizes[handle.path] = max(self._sizes.get(handle.path, 0), start + size)
-        self._written[handle.path] = None
-        return [
-            pc.write(handle.path, offset_bytes=start, size_bytes=size, call_bytes=min(call, size) or None)
-        ]
+        file.size = max(file.size, start + size)
+        call_bytes = min(call, size) or None
+        write = pc.write(file.path, offset_bytes=start, size_bytes=size, call_bytes=call_bytes)
+        return [*self._switch(handle, handles), write]
 
-    def _read(self, handle: _Handle, size: int, call: int, offset: int = CURRENT) -> "list[Operation]":
+    def _read(
+        self, handle: _Handle, handles: _Handles, size: int, call: int, offset: int = CURRENT
+    ) -> "list[Operation]":
         import pagecast as pc
 
+        file = handle.file
         start = handle.position if offset == CURRENT else offset
-        size = min(size, self._sizes.get(handle.path, 0) - start)  # the kernel stops at the end of a file
+        if start + size > file.size and _accepted(handle, start, call, call) == call:
+            size = file.size - start  # the kernel stops at the end of a file
+        else:
+            size = _accepted(handle, start, size, call)
         if size <= 0:
             return []
         if offset == CURRENT:
             handle.position += size
         call_bytes = min(call, size) or None
-        return [pc.read(handle.path, offset_bytes=start, size_bytes=size, call_bytes=call_bytes)]
+        read = pc.read(file.path, offset_bytes=start, size_bytes=size, call_bytes=call_bytes)
+        return [*self._switch(handle, handles), read]
 
-    def _handle(self, step: Step, handles: dict[str, _Handle]) -> _Handle:
+    def _switch(self, handle: _Handle, handles: _Handles) -> "list[Operation]":
+        """Open the file as the handle has it: a scenario's process has it open in one way at a time."""
+        import pagecast as pc
+
+        path = handle.file.path
+        if handles.flags.get(path, ()) == handle.flags:
+            return []
+        handles.flags[path] = handle.flags
+        return [pc.open(path, flags=handle.flags)]
+
+    def _handle(self, step: Step, handles: _Handles) -> _Handle:
         number = step.arguments["handle"]
-        if number not in handles:
+        if number not in handles.open:
             raise UnsupportedError(f"{self._at(step)} uses handle {number}, which is not open")
-        return handles[number]
+        return handles.open[number]
 
     def _path(self, step: Step) -> str:
         path: str = step.arguments["path"]
@@ -280,7 +371,16 @@ class _Translator:
         return f"line {step.line}"
 
 
-def _stream_call(arguments: Mapping[str, Any]) -> int:
-    """Give the size of the calls that a C stream makes: whole buffers, as many as a piece has."""
-    call, buffer = int(arguments["call"]), max(int(arguments["buffer"]), 1)
-    return max(call // buffer, 1) * buffer
+def _accepted(handle: _Handle, start: int, size: int, call: int) -> int:
+    """Say how many bytes the kernel moves before it refuses a call as EINVAL, which moves nothing."""
+    if "O_DIRECT" not in handle.flags:
+        return size
+    call = min(call, size) or size
+    if start % _BLOCK_BYTES or (call % _BLOCK_BYTES and size > 0):
+        return 0
+    return size if size % _BLOCK_BYTES == 0 else size - size % call
+
+
+def _stream(arguments: Mapping[str, Any]) -> dict[str, int]:
+    """Give what a step says of a C stream, as functions of streams take it."""
+    return {"size": arguments["size"], "piece": arguments["call"], "buffer": arguments["buffer"]}

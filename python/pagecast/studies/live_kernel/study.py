@@ -160,7 +160,7 @@ def run(
                 simulate=simulate,
             )
         except UnsupportedError as error:
-            left_out.append(f"{platform.name}, {recording.case}: {error}, which a scenario cannot say")
+            left_out.append(f"{platform.name}, {recording.case}: {error}")
         except SimulationError as error:
             left_out.append(f"{platform.name}, {recording.case} under {model}: {error}")
         else:

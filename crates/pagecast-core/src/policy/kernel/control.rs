@@ -52,6 +52,7 @@ impl Kernel {
             self.write_back(now, at, out);
         }
         self.release_followers(now, out);
+        self.start_due_requests(now, out);
         self.throttle(now, out);
         self.set_caps(out);
         self.next_call = self.schedule(now);

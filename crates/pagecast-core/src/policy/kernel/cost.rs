@@ -30,6 +30,10 @@ pub(super) enum Run {
     Remove,
     /// Being read from the device by somebody else: waits until that has come.
     Follow,
+    /// Between a device and the program's own memory.
+    Direct,
+    /// Nothing moves: waits for write-back, or for its own processor.
+    Wait,
 }
 
 impl Run {
@@ -85,6 +89,8 @@ impl CopyCost {
             Run::Touch => (0.0, 0.0, 0.0),
             Run::Remove => (0.0, of_page(self.page_remove), 0.0),
             Run::Follow => (0.0, 0.0, 0.0),
+            // What its calls cost comes before the device, not at once with it.
+            Run::Direct | Run::Wait => return PerByte::default(),
         };
         let seconds = copy + lookup + insert + fault + call + far * of_page(self.page_remote);
         let slow = match (run, flusher_writes) {

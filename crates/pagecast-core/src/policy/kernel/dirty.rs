@@ -184,6 +184,34 @@ impl DirtyPages {
         was_clean && new > 0
     }
 
+    /// How many bytes of `start..end` of a file are dirty.
+    pub(super) fn reclaimable_within(&self, file: FileId, start: u64, end: u64) -> u64 {
+        self.inodes.get(&file).map_or(0, |inode| inode.dirty.overlap(start, end))
+    }
+
+    /// The files of a device that have dirty pages, or pages under writeback, in the order in which they became dirty.
+    pub(super) fn files_of(&self, device: DeviceId) -> Vec<FileId> {
+        let inodes = self.inodes.iter().filter(|(_, inode)| inode.device == device);
+        let mut files: Vec<(Nanos, FileId)> =
+            inodes.map(|(&file, inode)| (inode.dirtied_when, file)).collect();
+        files.sort_unstable();
+        files.into_iter().map(|(_, file)| file).collect()
+    }
+
+    /// The first dirty pages within `start..end` of a file, at most `most`, go under writeback.
+    pub(super) fn submit_within(
+        &mut self,
+        file: FileId,
+        start: u64,
+        end: u64,
+        most: u64,
+    ) -> Option<(u64, u64)> {
+        let (start, end) = self.inodes.get(&file)?.dirty.first(start, end)?;
+        let end = end.min(start.saturating_add(most));
+        self.put_under_writeback(file, start, end);
+        Some((start, end))
+    }
+
     /// The next dirty pages of a file, at most `most`, from where the last pass stopped and then from the start, go under writeback.
     pub(super) fn submit(&mut self, file: FileId, most: u64) -> Option<(u64, u64)> {
         let inode = self.inodes.get_mut(&file)?;
@@ -191,6 +219,12 @@ impl DirtyPages {
         let (start, end) = ahead.or_else(|| inode.dirty.first(0, inode.index))?;
         let end = end.min(start.saturating_add(most));
         inode.index = end;
+        self.put_under_writeback(file, start, end);
+        Some((start, end))
+    }
+
+    fn put_under_writeback(&mut self, file: FileId, start: u64, end: u64) {
+        let inode = self.inodes.get_mut(&file).expect("a file with dirty pages has an inode");
         self.both -= inode.both(start, end);
         let taken = inode.dirty.remove(start, end);
         let put = inode.writeback.insert(start, end);
@@ -199,7 +233,6 @@ impl DirtyPages {
         device.writeback += put;
         self.dirty -= taken;
         self.writeback += put;
-        Some((start, end))
     }
 
     /// The device has these pages. They are clean unless they were written to meanwhile.

@@ -82,6 +82,8 @@ pub(super) struct Unit {
 #[derive(Debug)]
 struct Integrity {
     file: FileId,
+    /// Only what is between these bytes, if not the whole file.
+    within: Option<(u64, u64)>,
     /// What was dirty at the call and has not been submitted; what becomes dirty later is not waited for.
     left: u64,
     waiter: Option<OperationId>,
@@ -100,6 +102,8 @@ pub(super) struct Flusher {
     work: Option<Work>,
     visit: Option<Visit>,
     integrity: VecDeque<Integrity>,
+    /// Files that the flusher itself writes for `sync`, before all other work.
+    syncing: VecDeque<Integrity>,
     /// Whose turn it is where both have something to submit.
     is_turn_of_flusher: bool,
     queue: VecDeque<Unit>,
@@ -122,6 +126,7 @@ impl Flusher {
             work: None,
             visit: None,
             integrity: VecDeque::new(),
+            syncing: VecDeque::new(),
             is_turn_of_flusher: false,
             queue: VecDeque::new(),
             queued: 0,
@@ -172,7 +177,7 @@ impl Flusher {
     /// Whether `submit` will look for another inode, or at the last pages of this one.
     pub(super) fn is_at_a_turn(&self, dirty: &DirtyPages) -> bool {
         let goes_on = |visit: &Visit| dirty.reclaimable_of_file(visit.inode.file) >= 2 * self.unit;
-        let has_work = self.work.is_some() || !self.integrity.is_empty();
+        let has_work = self.work.is_some() || !self.integrity.is_empty() || !self.syncing.is_empty();
         has_work && self.queued < self.capacity && !self.visit.as_ref().is_some_and(goes_on)
     }
 
@@ -192,7 +197,9 @@ impl Flusher {
             self.is_turn_of_flusher = !self.is_turn_of_flusher;
             let flusher_first = self.is_turn_of_flusher || self.integrity.is_empty();
             let has_submitted = if flusher_first {
-                self.submit_visit(by) || self.submit_integrity(by.dirty, &mut ready)
+                self.submit_sync(by.dirty, &mut ready)
+                    || self.submit_visit(by)
+                    || self.submit_integrity(by.dirty, &mut ready)
             } else {
                 self.submit_integrity(by.dirty, &mut ready)
             };
@@ -219,20 +226,46 @@ impl Flusher {
 
     /// Submits a unit of the file whose writer has waited longest; false if nobody does.
     fn submit_integrity(&mut self, dirty: &mut DirtyPages, ready: &mut Vec<OperationId>) -> bool {
-        let Some(mut integrity) = self.integrity.pop_front() else { return false };
-        let submitted = dirty.submit(integrity.file, integrity.left.min(self.unit));
+        let Some(integrity) = self.integrity.pop_front() else { return false };
+        let rest = self.submit_part(integrity, dirty, ready);
+        rest.into_iter().for_each(|rest| self.integrity.push_front(rest));
+        true
+    }
+
+    /// Submits a unit of what `sync` waits for; false if nobody has called it.
+    fn submit_sync(&mut self, dirty: &mut DirtyPages, ready: &mut Vec<OperationId>) -> bool {
+        let Some(integrity) = self.syncing.pop_front() else { return false };
+        let rest = self.submit_part(integrity, dirty, ready);
+        rest.into_iter().for_each(|rest| self.syncing.push_front(rest));
+        true
+    }
+
+    /// Submits a unit of a file and returns what is left of it; or lets its waiter wait.
+    fn submit_part(
+        &mut self,
+        mut integrity: Integrity,
+        dirty: &mut DirtyPages,
+        ready: &mut Vec<OperationId>,
+    ) -> Option<Integrity> {
+        let most = integrity.left.min(self.unit);
+        let submitted = match integrity.within {
+            Some((start, end)) => dirty.submit_within(integrity.file, start, end, most),
+            None => dirty.submit(integrity.file, most),
+        };
         if let Some((start, end)) = submitted {
             self.push(Unit { file: integrity.file, start, end, waiters: Vec::new() });
             integrity.left -= end - start;
         }
         if submitted.is_some() && integrity.left > 0 {
-            self.integrity.push_front(integrity);
-        } else if let Some(waiter) = integrity.waiter
-            && !self.wait_for(integrity.file, waiter)
+            return Some(integrity);
+        }
+        let (start, end) = integrity.within.unwrap_or((0, u64::MAX));
+        if let Some(waiter) = integrity.waiter
+            && !self.wait_within(integrity.file, start, end, waiter)
         {
             ready.push(waiter);
         }
-        true
+        None
     }
 
     fn push(&mut self, unit: Unit) {
@@ -242,12 +275,32 @@ impl Flusher {
 
     /// So many dirty bytes of a file are to be submitted beside the flusher, for somebody who waits for them, or nobody.
     pub(super) fn write_file(&mut self, file: FileId, dirty: u64, waiter: Option<OperationId>) {
-        self.integrity.push_back(Integrity { file, left: dirty, waiter });
+        self.integrity.push_back(Integrity { file, within: None, left: dirty, waiter });
+    }
+
+    /// The same of a part of a file.
+    pub(super) fn write_range(&mut self, file: FileId, range: (u64, u64), dirty: u64, waiter: OperationId) {
+        let integrity = Integrity { file, within: Some(range), left: dirty, waiter: Some(waiter) };
+        self.integrity.push_back(integrity);
+    }
+
+    /// So many dirty bytes of a file are to be written for `sync`.
+    ///
+    /// `fs/fs-writeback.c: sync_inodes_sb, writeback_chunk_size`, Linux 6.16: the flusher itself does it, each inode in one go, and
+    /// rests from background and periodic work meanwhile.
+    pub(super) fn write_for_sync(&mut self, file: FileId, dirty: u64, waiter: OperationId) {
+        self.syncing.push_back(Integrity { file, within: None, left: dirty, waiter: Some(waiter) });
     }
 
     /// Somebody waits until no page of a file is under writeback; false if there is none.
     pub(super) fn wait_for(&mut self, file: FileId, waiter: OperationId) -> bool {
-        let last = self.queue.iter_mut().rev().find(|unit| unit.file == file);
+        self.wait_within(file, 0, u64::MAX, waiter)
+    }
+
+    /// The same of a part of a file.
+    pub(super) fn wait_within(&mut self, file: FileId, start: u64, end: u64, waiter: OperationId) -> bool {
+        let overlaps = |unit: &&mut Unit| unit.file == file && unit.start < end && start < unit.end;
+        let last = self.queue.iter_mut().rev().find(overlaps);
         last.map(|unit| unit.waiters.push(waiter)).is_some()
     }
 

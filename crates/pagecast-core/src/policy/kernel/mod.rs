@@ -9,6 +9,7 @@
 
 mod control;
 mod cost;
+mod direct;
 mod dirty;
 mod flusher;
 pub mod law;
@@ -20,6 +21,7 @@ mod placement;
 mod rules;
 mod running;
 mod schedule;
+mod synchronous;
 mod tasks;
 mod throttling;
 mod wb;
@@ -29,6 +31,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use self::direct::Past;
 use self::dirty::DirtyPages;
 use self::flusher::Flusher;
 use self::law::{DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
@@ -195,6 +198,17 @@ impl Kernel {
         }
     }
 
+    /// Clean pages of a file, or of all, leave, each at its price.
+    fn drop_clean(&mut self, now: Nanos, request: &Request, file: Option<FileId>, out: &mut Actions) {
+        let before = self.pages.cached();
+        self.pages.drop_clean(file);
+        let removed = Bytes(before - self.pages.cached());
+        if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
+            return out.done(request.operation, Outcome::default());
+        }
+        self.begin_task(now, request, Kind::Remove, None, (0, removed, removed), out);
+    }
+
     /// What the kernel knows of the device of a file; made when it is first heard of.
     fn wb(&mut self, file: &FileView) -> &mut Wb {
         let at = file.device.0 as usize;
@@ -227,6 +241,16 @@ impl Policy for Kernel {
                 let kind = if through { Kind::WriteThrough } else { Kind::Write };
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, piece), out);
             }
+            Call::WriteSync { file, offset, bytes, piece } => {
+                self.begin_synchronous(now, request, file, (offset, bytes, piece), out);
+            }
+            Call::ReadDirect { file, offset, bytes, fresh, piece } => {
+                self.begin_direct(now, request, Past::Read { fresh }, file, (offset, bytes, piece), out);
+            }
+            Call::WriteDirect { file, offset, bytes, piece } => {
+                self.begin_direct(now, request, Past::Write, file, (offset, bytes, piece), out);
+            }
+            Call::Sync => self.write_everything(now, request.operation, out),
             Call::Insert { file, offset, bytes } => {
                 self.begin_task(now, request, Kind::Insert, Some(file), (offset, bytes, bytes), out);
             }
@@ -247,13 +271,9 @@ impl Policy for Kernel {
             Call::DontNeed { file } => {
                 let dirty = self.pages.dirty.reclaimable_of_file(file.id);
                 self.wb(&file).flusher.write_file(file.id, dirty, None);
-                self.pages.drop_clean(Some(file.id));
-                out.done(request.operation, Outcome::default());
+                self.drop_clean(now, request, Some(file.id), out);
             }
-            Call::DropCaches => {
-                self.pages.drop_clean(None);
-                out.done(request.operation, Outcome::default());
-            }
+            Call::DropCaches => self.drop_clean(now, request, None, out),
             Call::Preload { file, bytes, dirty } => {
                 self.pages.read_in(file.id, 0, bytes.0, 0);
                 self.make_dirty(now, &file, (0, dirty.0), 0);

@@ -1,6 +1,7 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
 use super::cost::{PerByte, Run};
+use super::direct::Past;
 use super::pages::Pages;
 use super::tasks::{Kind, Task, Transfer};
 use super::throttling::{earn_credit, spend_credit, task_rate};
@@ -41,8 +42,13 @@ impl Kernel {
     /// Begins the next run of a task, or ends it.
     pub(super) fn next_run(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let Some(task) = self.tasks.get(&operation) else { return };
-        if task.position >= task.end {
-            return self.end_task(now, operation, out);
+        match task.kind {
+            Kind::Direct { .. } => return self.next_calls(now, operation, out),
+            Kind::WriteSync { .. } if task.position >= task.end => {
+                return self.write_step(now, operation, out);
+            }
+            _ if task.position >= task.end => return self.end_task(now, operation, out),
+            _ => {}
         }
         let (run, end) = self.classify(task);
         let task = self.tasks.get_mut(&operation).expect("it is there");
@@ -54,11 +60,14 @@ impl Kernel {
         earn_credit(task, task_rate(&self.wbs, task), now);
         let bytes = end - task.position;
         match run {
+            Run::New | Run::Clean | Run::Dirty if matches!(task.kind, Kind::WriteSync { .. }) => {
+                task.outcome.from_device += Bytes(bytes);
+            }
             Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Insert => {
                 task.outcome.from_cache += Bytes(bytes)
             }
             Run::Miss | Run::Through => task.outcome.from_device += Bytes(bytes),
-            Run::Touch | Run::Remove | Run::Follow => {}
+            Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
         }
         let pace = self.cost(&self.tasks[&operation], operation).rate().unwrap_or(f64::INFINITY);
         let dirty = &self.pages.dirty;
@@ -80,7 +89,7 @@ impl Kernel {
         task.transfer = Some(Transfer::new(flow, bytes, cap, now));
     }
 
-    fn end_task(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+    pub(super) fn end_task(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = self.tasks.remove(&operation).expect("a task ends once");
         self.placement.leave(operation);
         if let Some(credit) = task.credit {
@@ -100,7 +109,10 @@ impl Kernel {
             Kind::Remove => return (Run::Remove, end),
             Kind::WriteThrough => return (Run::Through, end),
             Kind::Insert => return (Run::Insert, end),
-            Kind::Read { .. } | Kind::Write | Kind::Wait => {}
+            Kind::Read { .. } | Kind::Write | Kind::WriteSync { .. } => {}
+            Kind::Wait | Kind::Sync { .. } | Kind::Direct { .. } => {
+                unreachable!("what waits or goes past the cache has no runs in it")
+            }
         }
         let file = task.file().id;
         let (is_cached, run_end) = self.pages.lists.run(file, at, end);
@@ -161,11 +173,13 @@ impl Kernel {
         self.pages.lists.place(file, at, end).map_or(end, |(_, to)| to)
     }
 
-    fn path(&self, task: &Task) -> Path {
+    pub(super) fn path(&self, task: &Task) -> Path {
         match task.run {
             Run::Hit => self.memory_read,
             Run::Miss => task.file().read_and_copy,
             Run::Through => task.file().write,
+            Run::Direct if matches!(task.kind, Kind::Direct { past: Past::Write, .. }) => task.file().write,
+            Run::Direct => task.file().read,
             _ => self.memory_write,
         }
     }
@@ -196,7 +210,7 @@ impl Kernel {
             Run::Miss => 2.0 * new_page(false),
             Run::New => new_page(true) + buffer(),
             Run::Clean | Run::Dirty => present_page() + buffer(),
-            Run::Through | Run::Insert | Run::Remove | Run::Follow => 0.0,
+            Run::Through | Run::Insert | Run::Remove | Run::Follow | Run::Direct | Run::Wait => 0.0,
         }
     }
 
@@ -269,7 +283,7 @@ impl Kernel {
             }
             Run::Through | Run::Insert => self.pages.put(file.id, start, end, home),
             Run::New | Run::Clean | Run::Dirty => self.make_dirty(now, &file, (start, end), home),
-            Run::Touch | Run::Remove | Run::Follow => {}
+            Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
         }
     }
 

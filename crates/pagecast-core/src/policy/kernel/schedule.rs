@@ -50,7 +50,8 @@ impl Kernel {
         let followers = follows.filter_map(|task| self.until_followed(task));
         let soon = levels.into_iter().flatten().chain(credits).chain(followers);
         let due = soon.map(|seconds| now + Nanos((seconds.max(LEAST_STEP) * 1e9) as u64));
-        timers.chain(due).chain(self.next_update(now)).min()
+        let busy = self.tasks.values().filter_map(|task| task.busy_until);
+        timers.chain(due).chain(busy).chain(self.next_update(now)).min()
     }
 
     /// The beginning of reclaim, the end of what can be had without waiting, or of the node that a task takes its pages from.

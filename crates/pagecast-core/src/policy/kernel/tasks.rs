@@ -1,6 +1,7 @@
 //! Operations under way, and how far they have come.
 
 use super::cost::{PerByte, Run};
+use super::direct::Past;
 use crate::flow::{FlowId, Progress};
 use crate::policy::{FileView, Outcome};
 use crate::result::Part;
@@ -68,6 +69,24 @@ pub(super) enum Kind {
     Remove,
     /// Waits until nothing of its file is under writeback.
     Wait,
+    /// Waits until nothing of so many files is under writeback.
+    Sync {
+        files: u32,
+    },
+    /// As `Write`, but what the calls of a step have copied is written before the next step begins.
+    WriteSync {
+        /// Where the step began, how many bytes a step has, and where the operation ends.
+        from: u64,
+        step: u64,
+        last: u64,
+    },
+    /// Reads or writes past the cache.
+    Direct {
+        past: Past,
+        /// Where the operation began, and how many bytes a step has.
+        from: u64,
+        step: u64,
+    },
 }
 
 /// An operation under way.
@@ -95,6 +114,8 @@ pub(super) struct Task {
     pub outcome: Outcome,
     /// When it began to wait, if it does.
     pub since: Nanos,
+    /// Until when its processor is busy before the device gets its next request.
+    pub busy_until: Option<Nanos>,
 }
 
 impl Task {
@@ -115,6 +136,7 @@ impl Task {
             credit: None,
             outcome: Outcome::default(),
             since: now,
+            busy_until: None,
         }
     }
 
@@ -123,7 +145,10 @@ impl Task {
     }
 
     pub(super) fn is_fresh(&self) -> bool {
-        self.kind == Kind::Read { fresh: true }
+        matches!(
+            self.kind,
+            Kind::Read { fresh: true } | Kind::Direct { past: Past::Read { fresh: true }, .. }
+        )
     }
 
     /// Whether each of its bytes is one of new anonymous memory.

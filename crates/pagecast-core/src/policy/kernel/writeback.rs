@@ -59,11 +59,23 @@ impl Kernel {
     }
 
     fn end_wait(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.remove(&operation).expect("who waits is under way");
-        debug_assert_eq!(task.kind, Kind::Wait);
-        let mut outcome = task.outcome;
-        outcome.parts.add(Part::DeviceWrite, now - task.since);
-        out.done(operation, outcome);
+        let task = self.tasks.get_mut(&operation).expect("who waits is under way");
+        if let Kind::Sync { files } = &mut task.kind
+            && *files > 1
+        {
+            *files -= 1;
+            return;
+        }
+        task.outcome.parts.add(Part::DeviceWrite, now - task.since);
+        match task.kind {
+            Kind::WriteSync { .. } => self.next_step(now, operation, out),
+            Kind::Direct { .. } => self.next_calls(now, operation, out),
+            _ => {
+                let task = self.tasks.remove(&operation).expect("it is there");
+                debug_assert!(matches!(task.kind, Kind::Wait | Kind::Sync { .. }));
+                out.done(operation, task.outcome);
+            }
+        }
     }
 
     /// Lets the flusher of a device submit what it should, and the device write what waits for it.

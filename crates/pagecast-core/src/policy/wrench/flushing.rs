@@ -12,7 +12,7 @@ pub(super) const FLUSHER: u64 = u64::MAX;
 /// A forced flush of an operation.
 #[derive(Clone, Copy)]
 pub(super) struct Flush {
-    /// Not to be flushed, or (fsync) the only one to be.
+    /// Not to be flushed, or (fsync, O_DIRECT) the only one to be.
     pub(super) file: Option<HostFile>,
     /// Still to be flushed when the transfers under way have ended.
     pub(super) amount: u64,
@@ -33,6 +33,8 @@ pub(super) enum Then {
     Read { missing: u64 },
     /// Write so much of the chunk.
     Write { rest: u64 },
+    /// Move so much past the cache.
+    Bypass { chunk: u64 },
     /// Nothing more.
     End,
 }
@@ -74,7 +76,7 @@ impl Wrench {
 
     /// Flushes from the inactive list, then from the active one; blocks are clean from the start of the transfers on.
     pub(super) fn flush_list(&mut self, now: Nanos, operation: Ticket, mut flush: Flush, out: &mut Actions) {
-        let only = matches!(flush.then, Then::End);
+        let only = matches!(flush.then, Then::End | Then::Bypass { .. });
         loop {
             let mut by_device = std::mem::take(&mut self.by_device);
             let files = &self.files;
@@ -116,6 +118,7 @@ impl Wrench {
                 }
                 self.write_to_cache(now, operation, rest, out);
             }
+            Then::Bypass { chunk } => self.bypass(operation, chunk, out),
             Then::End => {
                 self.running(operation).left = 0;
                 self.next_chunk(now, operation, out);

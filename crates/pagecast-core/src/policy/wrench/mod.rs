@@ -6,6 +6,7 @@
 //! changes when a transfer is asked for, as published. Left out, as published: read-ahead, the background threshold,
 //! throttling before the dirty limit, offsets in files, the cost of a call.
 
+mod bypassing;
 mod cache;
 mod files;
 mod flushing;
@@ -83,6 +84,12 @@ enum Kind {
     /// A chunk from another host is put into the cache, clean.
     Insert,
     Fsync,
+    Sync,
+    /// Past the cache.
+    ReadDirect {
+        fresh: bool,
+    },
+    WriteDirect,
 }
 
 /// What an operation waits for.
@@ -133,6 +140,10 @@ impl Wrench {
         let (offset, left) = (at.0, at.1.0);
         let outcome = Outcome::default();
         let running = Running { kind, file, view, offset, left, stage, since: now, outcome };
+        self.run(now, operation, running, out);
+    }
+
+    fn run(&mut self, now: Nanos, operation: OperationId, running: Running, out: &mut Actions) {
         let place = self.vacant.pop().unwrap_or_else(|| {
             self.operations.push(None);
             self.operations.len() as u32 - 1
@@ -178,6 +189,8 @@ impl Wrench {
                 let (file, amount) = (running.file, u64::MAX);
                 self.flush(now, operation, Some(file), amount, Then::End, out);
             }
+            Kind::Sync => self.flush(now, operation, None, u64::MAX, Then::End, out),
+            Kind::ReadDirect { .. } | Kind::WriteDirect => self.bypass_chunk(now, operation, chunk, out),
         }
     }
 
@@ -198,7 +211,8 @@ impl Wrench {
                 self.keep_written(now, operation, file, chunk, out);
                 self.next_chunk(now, operation, out);
             }
-            Kind::Insert | Kind::Fsync => self.next_chunk(now, operation, out),
+            Kind::Insert | Kind::Fsync | Kind::Sync => self.next_chunk(now, operation, out),
+            Kind::ReadDirect { .. } | Kind::WriteDirect => self.end_bypassed(now, operation, chunk, out),
         }
     }
 
@@ -230,6 +244,17 @@ impl Policy for Wrench {
                 let kind = if through { Kind::WriteThrough } else { Kind::Write };
                 return self.start(now, operation, kind, file, (offset, bytes), out);
             }
+            // As published: what must be durable is written through.
+            Call::WriteSync { file, offset, bytes, .. } => {
+                return self.start(now, operation, Kind::WriteThrough, file, (offset, bytes), out);
+            }
+            Call::ReadDirect { file, offset, bytes, fresh, .. } => {
+                return self.start(now, operation, Kind::ReadDirect { fresh }, file, (offset, bytes), out);
+            }
+            Call::WriteDirect { file, offset, bytes, .. } => {
+                return self.start(now, operation, Kind::WriteDirect, file, (offset, bytes), out);
+            }
+            Call::Sync => return self.sync(now, operation, out),
             Call::Fsync { file } => {
                 return self.start(now, operation, Kind::Fsync, file, (0, Bytes(1)), out);
             }

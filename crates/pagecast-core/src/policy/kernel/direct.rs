@@ -1,0 +1,129 @@
+//! Reads and writes past the page cache (O_DIRECT).
+//!
+//! Source: `mm/filemap.c: generic_file_read_iter, generic_file_direct_write, kiocb_invalidate_pages`, Linux 6.16. Dirty pages of the range are
+//! written first, and waited for. A read leaves cached pages as they are and does not use them; before and after a write they
+//! are taken out. Calls follow one another: first the processor, then one request to the device. Calls are taken together in
+//! steps, which changes when the device is busy, not for how long. Left out: several requests of one call, asynchronous I/O.
+
+use super::cost::Run;
+use super::lists::{Busy, PageState};
+use super::pages::Pages;
+use super::synchronous::step_of;
+use super::tasks::{Kind, Task, Transfer};
+use super::{FileView, Kernel, PAGE};
+use crate::flow::FlowSpec;
+use crate::policy::{Actions, FileId, OperationId, Request};
+use crate::result::{Part, Parts};
+use crate::units::{Bytes, Nanos};
+
+/// What goes past the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Past {
+    /// A read, into new anonymous memory or not.
+    Read { fresh: bool },
+    /// A write.
+    Write,
+}
+
+impl Kernel {
+    /// Begins an operation past the cache.
+    pub(super) fn begin_direct(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        past: Past,
+        file: FileView,
+        at: (u64, Bytes, Bytes),
+        out: &mut Actions,
+    ) {
+        let (from, bytes, piece) = at;
+        let operation = request.operation;
+        let kind = Kind::Direct { past, from, step: step_of(bytes, piece) };
+        self.placement.home(operation);
+        self.tasks.insert(operation, Task { run: Run::Wait, ..Task::new(kind, Some(file), at, now) });
+        if !self.write_range(operation, &file, from, from + bytes.0) {
+            self.next_calls(now, operation, out);
+        }
+    }
+
+    /// The next calls begin with what they cost the processor.
+    pub(super) fn next_calls(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let Kind::Direct { past, from, step } = task.kind else {
+            unreachable!("only these go past the cache")
+        };
+        let (file, start, end) = (task.file().id, task.position, task.end.min(task.position + step));
+        task.run = Run::Wait;
+        if start >= end {
+            if past == Past::Write {
+                // What somebody has read in meanwhile is out of date.
+                self.pages.invalidate(file, from, end);
+            }
+            return self.end_task(now, operation, out);
+        }
+        let removed = if past == Past::Write { self.pages.invalidate(file, start, end) } else { 0 };
+        let spent = self.before_requests(&self.tasks[&operation], end - start, removed);
+        let task = self.tasks.get_mut(&operation).expect("it is there");
+        task.outcome.parts.add_all(&spent);
+        task.outcome.from_device += Bytes(end - start);
+        if spent.total() > Nanos::ZERO {
+            task.busy_until = Some(now + spent.total());
+        } else {
+            self.start_request(now, operation, out);
+        }
+    }
+
+    /// What so many bytes of a task past the cache take before the device moves them, and taking so many out of the cache. Each
+    /// call is one request, so whatever a request takes beside its bytes belongs here.
+    fn before_requests(&self, task: &Task, bytes: u64, removed: u64) -> Parts {
+        let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
+        let (cost, calls) = (&self.host.memory.cost, bytes.div_ceil(task.piece.0.max(1)));
+        let mut parts = Parts::of(Part::CpuCopy, times(cost.call, calls));
+        parts.add(Part::CpuCopy, times(cost.page_remove, removed.div_ceil(PAGE)));
+        if task.is_fresh() {
+            parts.add(Part::PageAllocation, times(cost.fault, bytes.div_ceil(PAGE)));
+        }
+        parts
+    }
+
+    /// The device gets the requests of those whose processor has prepared them.
+    pub(super) fn start_due_requests(&mut self, now: Nanos, out: &mut Actions) {
+        let is_due = |task: &Task| task.busy_until.is_some_and(|until| until <= now);
+        let due: Vec<OperationId> =
+            self.tasks.iter().filter(|(_, task)| is_due(task)).map(|(&operation, _)| operation).collect();
+        for operation in due {
+            self.start_request(now, operation, out);
+        }
+    }
+
+    fn start_request(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let Kind::Direct { step, .. } = task.kind else { unreachable!("only these go past the cache") };
+        (task.run, task.busy_until) = (Run::Direct, None);
+        let bytes = step.min(task.end - task.position);
+        let task = &self.tasks[&operation];
+        let cap = self.cap(task, operation);
+        let spec =
+            FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), bytes, u64::from(operation.0)) };
+        let transfer = Transfer::new(out.start(spec), bytes, cap, now);
+        self.tasks.get_mut(&operation).expect("it is there").transfer = Some(transfer);
+    }
+}
+
+impl Pages {
+    /// Clean bytes of a range leave the cache; says how many. Those that have become dirty again stay.
+    ///
+    /// `mm/truncate.c: invalidate_inode_pages2_range`
+    fn invalidate(&mut self, file: FileId, start: u64, end: u64) -> u64 {
+        let before = self.lists.cached_within(file, start, end);
+        let mut at = start;
+        while at < end {
+            let (state, to) = self.dirty.run(file, at, end);
+            if state == PageState::Clean {
+                self.lists.remove(file, at, to, &mut |_, _| {});
+            }
+            at = to;
+        }
+        before - self.lists.cached_within(file, start, end)
+    }
+}

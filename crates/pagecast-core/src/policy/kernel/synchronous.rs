@@ -1,0 +1,105 @@
+//! Writes that return when the device has them (O_SYNC, O_DSYNC), and `sync`.
+//!
+//! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, `fs/sync.c`, Linux 6.16. A call copies into the
+//! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps, which changes when the
+//! device is busy, not for how long. Left out: the journal, a cache in the device, that a call of less than a page writes all of
+//! the page, and that beside a flusher every call waits in the queue anew (here every step does).
+
+use super::cost::Run;
+use super::tasks::{Kind, Task};
+use super::{DeviceId, FileView, Kernel};
+use crate::policy::{Actions, OperationId, Outcome, Request};
+use crate::units::{Bytes, Nanos};
+
+/// An operation is taken in about so many steps at most.
+const STEPS: u64 = 256;
+
+/// How many bytes of whole calls are taken together.
+pub(super) fn step_of(bytes: Bytes, piece: Bytes) -> u64 {
+    let piece = piece.0.max(1);
+    bytes.0.div_ceil(piece).div_ceil(STEPS) * piece
+}
+
+impl Kernel {
+    /// Begins a write of which every call waits for the device.
+    pub(super) fn begin_synchronous(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        file: FileView,
+        at: (u64, Bytes, Bytes),
+        out: &mut Actions,
+    ) {
+        let (from, bytes, piece) = at;
+        let step = step_of(bytes, piece);
+        let kind = Kind::WriteSync { from, step, last: from + bytes.0 };
+        self.begin_task(now, request, kind, Some(file), (from, bytes.min(Bytes(step)), piece), out);
+    }
+
+    /// The calls of a step have copied their bytes: the device gets them.
+    pub(super) fn write_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
+        (task.run, task.since) = (Run::Wait, now);
+        let (file, end) = (*task.file(), task.end);
+        if !self.write_range(operation, &file, from, end) {
+            self.next_step(now, operation, out);
+        }
+    }
+
+    /// The device has the bytes of a step: the next one begins.
+    pub(super) fn next_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let Kind::WriteSync { from, step, last } = &mut task.kind else {
+            unreachable!("only these have steps")
+        };
+        if task.end == *last {
+            return self.end_task(now, operation, out);
+        }
+        *from = task.end;
+        task.end = (task.end + *step).min(*last);
+        self.next_run(now, operation, out);
+    }
+
+    /// Has the dirty pages of a range written for somebody who waits for all of it; false if nothing is to be waited for.
+    ///
+    /// `mm/filemap.c: filemap_write_and_wait_range`
+    pub(super) fn write_range(
+        &mut self,
+        operation: OperationId,
+        file: &FileView,
+        start: u64,
+        end: u64,
+    ) -> bool {
+        let dirty = self.pages.dirty.reclaimable_within(file.id, start, end);
+        let flusher = &mut self.wb(file).flusher;
+        if dirty == 0 {
+            return flusher.wait_within(file.id, start, end, operation);
+        }
+        flusher.write_range(file.id, (start, end), dirty, operation);
+        true
+    }
+
+    /// `sync`: all flushers write what is dirty now, and the caller waits for that and for what is under writeback.
+    pub(super) fn write_everything(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let mut files = 0;
+        for (at, wb) in self.wbs.iter_mut().enumerate() {
+            let Some(wb) = wb else { continue };
+            for file in self.pages.dirty.files_of(DeviceId(at as u32)) {
+                let dirty = self.pages.dirty.reclaimable_of_file(file);
+                if dirty > 0 {
+                    wb.flusher.write_for_sync(file, dirty, operation);
+                    files += 1;
+                } else {
+                    files += u32::from(wb.flusher.wait_for(file, operation));
+                }
+            }
+        }
+        if files == 0 {
+            return out.done(operation, Outcome::default());
+        }
+        let nothing = (0, Bytes::ZERO, Bytes::ZERO);
+        let task = Task { run: Run::Wait, ..Task::new(Kind::Sync { files }, None, nothing, now) };
+        self.tasks.insert(operation, task);
+    }
+}
