@@ -22,7 +22,7 @@ pub fn make(
 ) -> Result<Box<dyn Policy>, ScenarioError> {
     let memory = setting.host.memory.size;
     match model {
-        "kernel" => Ok(Box::new(Kernel::new(setting, KernelOptions::read(options)?))),
+        "kernel" => Ok(Box::new(Kernel::new(setting, KernelOptions::read(options, setting.host)?))),
         "wrench" => {
             let wrench_options = WrenchOptions::read(options, &setting.host.vm)?;
             Ok(Box::new(Wrench::new(memory, setting.memory_read, setting.memory_write, wrench_options)))

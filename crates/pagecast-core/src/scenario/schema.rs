@@ -318,6 +318,7 @@ pub static FILE: Schema = Schema {
             Kind::SizeOrZero,
             "How much of it, from its start, is in the page cache; default \"0 B\"",
         ),
+        may("dirty", Kind::SizeOrZero, "How much of that, from its start, is dirty; default \"0 B\""),
         may("count", Kind::Whole(1, MOST_COPIES), "How many copies; default 1"),
         may("host", Kind::Text, "Whose path it is; default the first host"),
     ],
@@ -404,7 +405,7 @@ pub static OPERATIONS: [Schema; 19] = [
     Schema {
         name: "repeat",
         keys: &[
-            must("repeat", Kind::Whole(1, MOST_COPIES), "Does several operations so many times"),
+            must("repeat", Kind::Whole(0, MOST_COPIES), "Does several operations so many times"),
             may(
                 "as",
                 Kind::Text,

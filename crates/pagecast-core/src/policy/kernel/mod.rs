@@ -139,18 +139,18 @@ impl Kernel {
             found_only_dirty: false,
         };
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
-        let hard_limit = HardLimit::at(at_boot.limit);
+        let hard_limit = options.hard_limit(at_boot.limit);
         Self {
             limits: Limits::of(&pages, &settings, &hard_limit),
             settings,
             rules,
+            fractions: options.fractions(host.disks.len() + host.mounts.len()),
             options,
             memory_read: setting.memory_read,
             memory_write: setting.memory_write,
             pages,
             placement: Placement::new(nodes),
             wbs: Vec::new(),
-            fractions: Fractions::new(host.disks.len() + host.mounts.len()),
             hard_limit,
             tasks: BTreeMap::new(),
             credits: FxHashMap::default(),
@@ -287,8 +287,9 @@ impl Policy for Kernel {
                 self.pages.drop_clean();
                 self.end_removal(now, request, before, out);
             }
-            Call::Preload { file, bytes } => {
+            Call::Preload { file, bytes, dirty } => {
                 self.pages.read_in(file.id, 0, bytes.0, 0);
+                self.make_dirty(now, &file, (0, dirty.0), 0);
                 out.done(request.operation, Outcome::default());
             }
             Call::Free { bytes, owner } => {

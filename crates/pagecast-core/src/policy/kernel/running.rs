@@ -9,7 +9,7 @@ use super::tasks::{Kind, Task, Transfer};
 use super::throttling::{earn_credit, resume, spend_credit, task_rate};
 use super::wb::Wb;
 use crate::flow::{Completion, FlowSpec, Path};
-use crate::policy::{Actions, FileId, OperationId};
+use crate::policy::{Actions, FileId, FileView, OperationId};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
 
@@ -323,13 +323,16 @@ impl Kernel {
                 self.pages.lists.mark_accessed(file.id, start, start + asked);
             }
             Run::Through | Run::Insert => self.pages.put(file.id, start, end, home),
-            Run::New | Run::Clean | Run::Dirty => {
-                if self.pages.write(&file, start, end, home, now) {
-                    let interval = self.host.vm.dirty_writeback;
-                    self.wb(&file).flusher.inode_dirtied(file.id, now, interval);
-                }
-            }
+            Run::New | Run::Clean | Run::Dirty => self.make_dirty(now, &file, (start, end), home),
             Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
+        }
+    }
+
+    /// Pages become dirty, and their inode with the first.
+    pub(super) fn make_dirty(&mut self, now: Nanos, file: &FileView, (start, end): (u64, u64), home: usize) {
+        if self.pages.write(file, start, end, home, now) {
+            let interval = self.host.vm.dirty_writeback;
+            self.wb(file).flusher.inode_dirtied(file.id, now, interval);
         }
     }
 
