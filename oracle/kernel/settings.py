@@ -39,7 +39,7 @@ class Cost:
     fault_s: float = 0.0  # a page of new anonymous memory
     copy_read_bytes_per_s: float | None = None
     copy_write_bytes_per_s: float | None = None
-    flushing_factor: float = 1.0  # of copy_write, while the disk's writeback is in flight
+    flushing_factor: float = 1.0  # of copy_write, while other pages of the file are under writeback
 
 
 @dataclass(frozen=True)

@@ -86,13 +86,13 @@ class Tasks:
     def _work(self, seconds: float) -> Steps:
         yield self.machine.computing(self.host, to_ns(seconds))
 
-    def _copy(self, size: int, is_write: bool, wb: Wb, seconds: float) -> Steps:
+    def _copy(self, size: int, is_write: bool, file: File, seconds: float) -> Steps:
         """Copy so many bytes; `seconds` for everything else. Threads share the memory equally."""
         ram, cost = self.ram, self.cost
         total = ram.write_bytes_per_s if is_write else ram.read_bytes_per_s
         own = cost.copy_write_bytes_per_s if is_write else cost.copy_read_bytes_per_s
         rate = own or ram.per_thread_bytes_per_s or total
-        if is_write and wb.in_flight > 0:
+        if is_write and file.in_flight > 0:
             rate *= cost.flushing_factor
         self.copying += 1
         yield from self._work(seconds + size / min(rate, total / self.copying))
@@ -137,7 +137,7 @@ class Tasks:
         unit.users += 1
         cost = self.cost
         seconds = piece.calls * cost.call_s + new * cost.page_insert_s + old * cost.page_lookup_s
-        yield from self._copy(piece.end - piece.start, True, file.wb, seconds)
+        yield from self._copy(piece.end - piece.start, True, file, seconds)
         unit.users -= 1
         if unit.is_cached and unit.pages >= end:
             self.throttle.account(task.dirtier, self.memory.make_dirty(unit, first, end))
@@ -187,7 +187,7 @@ class Tasks:
         if call.is_fresh:
             yield from self._take(piece.end - piece.start)
             seconds += pages(piece.end - piece.start) * self.cost.fault_s
-        yield from self._copy(piece.end - piece.start, False, file.wb, seconds)
+        yield from self._copy(piece.end - piece.start, False, file, seconds)
         unit.users -= 1
         stream.last_end = piece.end
 

@@ -60,21 +60,44 @@ impl PerByte {
     }
 }
 
+/// Where the two ends of a copy are, as seen from the node of its thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Distance {
+    /// How much of what it reads is on another node: 0 to 1.
+    pub from: f64,
+    /// The same of what it writes.
+    pub to: f64,
+}
+
+/// The pages that new anonymous memory comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touched {
+    /// None is new.
+    Nothing,
+    Small,
+    Huge,
+}
+
 impl CopyCost {
-    /// What a byte of a run costs, in calls of `piece`; `fresh` if it goes to new anonymous memory, `far` how many of
-    /// its two copies are on another node.
+    /// What a byte of a run costs, in calls of `piece`.
     pub(super) fn per_byte(
         &self,
         run: Run,
         piece: Bytes,
-        fresh: bool,
-        far: f64,
-        flusher_writes: bool,
+        touched: Touched,
+        distance: Distance,
+        is_being_written: bool,
     ) -> PerByte {
         let of_copy = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| 1.0 / rate.0);
         let of_page = |time: crate::units::Nanos| time.as_seconds() / PAGE as f64;
         let call = if piece.0 == 0 { 0.0 } else { self.call.as_seconds() / piece.0 as f64 };
-        let fault = if fresh || run == Run::Touch { of_page(self.fault) } else { 0.0 };
+        let fault = match touched {
+            Touched::Nothing => 0.0,
+            Touched::Small => of_page(self.fault),
+            Touched::Huge => of_page(self.fault_huge.unwrap_or(self.fault)),
+        };
+        let far = distance.from * of_page(self.page_remote_read.unwrap_or(self.page_remote))
+            + distance.to * of_page(self.page_remote);
         let (copy, lookup, insert) = match run {
             Run::Hit => (of_copy(self.copy_read), of_page(self.page_lookup), 0.0),
             Run::Miss => (of_copy(self.copy_read), 0.0, of_page(self.page_insert)),
@@ -86,8 +109,8 @@ impl CopyCost {
             Run::Remove => (0.0, of_page(self.page_remove), 0.0),
             Run::Follow => (0.0, 0.0, 0.0),
         };
-        let seconds = copy + lookup + insert + fault + call + far * of_page(self.page_remote);
-        let slow = match (run, flusher_writes) {
+        let seconds = copy + lookup + insert + fault + call + far;
+        let slow = match (run, is_being_written) {
             (Run::New, true) => self.flushing_factor.unwrap_or(1.0),
             _ => 1.0,
         };

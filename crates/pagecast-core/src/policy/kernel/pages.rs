@@ -1,5 +1,6 @@
 //! The pages in memory: in which list each is, which are dirty, how many are free.
 
+use super::PAGE;
 use super::dirty::DirtyPages;
 use super::lists::{Busy, Lists, LruvecId, PageState};
 use super::memory::Memory;
@@ -86,7 +87,12 @@ impl Pages {
         let pending = self.ahead_cached + self.ahead_anonymous;
         let stroke: u64 = self.memory.nodes.iter().map(|node| node.high - node.low).sum();
         let is_short = self.above_low() <= 2 * stroke + pending;
-        pending > if is_short { stroke / 4 } else { self.memory.total / LOOSE }
+        pending > if is_short { stroke / 4 } else { self.most_ahead() }
+    }
+
+    /// What may be pending at most while there is memory to spare.
+    pub(super) fn most_ahead(&self) -> u64 {
+        (self.memory.total / LOOSE).max(PAGE)
     }
 
     /// The node that the next page for somebody on `home` comes from, and how many bytes of it until that changes: the

@@ -1,6 +1,6 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
-use super::cost::{PerByte, Run};
+use super::cost::{Distance, PerByte, Run, Touched};
 use super::pages::Pages;
 use super::tasks::{Kind, Task, Transfer};
 use super::throttling::{earn_credit, spend_credit, task_rate};
@@ -172,13 +172,31 @@ impl Kernel {
 
     /// What the bytes of a task cost its thread.
     pub(super) fn cost(&self, task: &Task, operation: OperationId) -> PerByte {
-        let flusher_writes = task.file.as_ref().is_some_and(|file| self.flusher_writes(file.device));
-        let far = if self.pages.nodes() > 1 { self.far_copies(task, operation) } else { 0.0 };
-        self.host.memory.cost.per_byte(task.run, task.piece, task.is_fresh(), far, flusher_writes)
+        let is_being_written = task.file.as_ref().is_some_and(|file| self.is_being_written(file));
+        let distance =
+            if self.pages.nodes() > 1 { self.distance(task, operation) } else { Distance::default() };
+        let touched = self.touched(task, operation);
+        self.host.memory.cost.per_byte(task.run, task.piece, touched, distance, is_being_written)
     }
 
-    /// How many of the two ends of a copy are on another node than its thread.
-    fn far_copies(&self, task: &Task, operation: OperationId) -> f64 {
+    /// What pages the new anonymous memory of a task comes in. Huge ones are only taken from the node of the thread, while it
+    /// has free blocks; what comes from another node, or has to be reclaimed first, is small.
+    ///
+    /// `mm/mempolicy.c: alloc_pages_vma` (`__GFP_THISNODE`), `mm/huge_memory.c: alloc_hugepage_direct_gfpmask` (no reclaim for
+    /// it with the default of `transparent_hugepage/defrag`), Linux 4.18.
+    fn touched(&self, task: &Task, operation: OperationId) -> Touched {
+        if !task.takes_anonymous() {
+            return Touched::Nothing;
+        }
+        let home = self.placement.node(operation);
+        match self.pages.target(home, false) {
+            Some((node, _)) if node == home => Touched::Huge,
+            _ => Touched::Small,
+        }
+    }
+
+    /// How much of both ends of a copy is on another node than its thread.
+    fn distance(&self, task: &Task, operation: OperationId) -> Distance {
         let home = self.placement.node(operation);
         let new_page = |to_write| {
             let target = self.pages.target(home, to_write).map_or(home, |(node, _)| node);
@@ -189,15 +207,16 @@ impl Kernel {
             f64::from(u8::from(place.is_some_and(|(lruvec, _)| usize::from(lruvec.0) != home)))
         };
         let buffer = || self.placement.far_share(operation);
-        match task.run {
-            Run::Touch => new_page(false),
-            Run::Hit if task.is_fresh() => present_page() + new_page(false),
-            Run::Hit => present_page(),
-            Run::Miss => 2.0 * new_page(false),
-            Run::New => new_page(true) + buffer(),
-            Run::Clean | Run::Dirty => present_page() + buffer(),
-            Run::Through | Run::Insert | Run::Remove | Run::Follow => 0.0,
-        }
+        let (from, to) = match task.run {
+            Run::Touch => (0.0, new_page(false)),
+            Run::Hit if task.is_fresh() => (present_page(), new_page(false)),
+            Run::Hit => (present_page(), 0.0),
+            Run::Miss => (new_page(false), new_page(false)),
+            Run::New => (buffer(), new_page(true)),
+            Run::Clean | Run::Dirty => (buffer(), present_page()),
+            Run::Through | Run::Insert | Run::Remove | Run::Follow => (0.0, 0.0),
+        };
+        Distance { from, to }
     }
 
     /// Finds out where the bytes of all tasks are that have moved so far.
@@ -226,7 +245,13 @@ impl Kernel {
         if task.run.dirties() {
             self.pages.dirty.fall_back(task.file().device, bytes);
         }
-        self.apply(now, operation, bytes);
+        // Pages of the file and of the buffer were taken in turn.
+        let step = if task.run.fills() && task.takes_anonymous() { self.pages.most_ahead() } else { bytes };
+        let mut left = bytes;
+        while left > 0 {
+            self.apply(now, operation, left.min(step));
+            left = left.saturating_sub(step);
+        }
     }
 
     /// Bytes of a task have moved: pages change.
