@@ -16,6 +16,16 @@ const LOOSE: u64 = 256;
 /// Less room than this part of a node counts as none, or the way to a mark would be taken in ever smaller steps.
 const CRUMBS: u64 = 1 << 14;
 
+/// What became of bytes that a program has written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Written {
+    /// Whether they made their inode dirty.
+    pub dirtied_inode: bool,
+    /// How many are on pages that are new in the cache, and how many of these on another node than the writer's.
+    pub new: u64,
+    pub far: u64,
+}
+
 /// See the module.
 pub(super) struct Pages {
     pub lists: Lists,
@@ -161,24 +171,33 @@ impl Pages {
         });
     }
 
-    /// Bytes are written by a program; true if that made their inode dirty.
-    pub(super) fn write(&mut self, file: &FileView, start: u64, end: u64, home: usize, now: Nanos) -> bool {
-        let (mut at, mut was_clean) = (start, false);
+    /// Bytes are written by a program.
+    pub(super) fn write(
+        &mut self,
+        file: &FileView,
+        start: u64,
+        end: u64,
+        home: usize,
+        now: Nanos,
+    ) -> Written {
+        let (mut at, mut written) = (start, Written::default());
         while at < end {
             let (is_cached, mut to) = self.lists.run(file.id, at, end);
             if !is_cached {
                 let (node, room) = self.allocate(home, true);
                 to = to.min(at.saturating_add(room));
                 self.lists.insert_written(Self::lruvec(node), file.id, at, to);
+                written.new += to - at;
+                written.far += if node == home { 0 } else { to - at };
             }
             if self.nodes() > 1 {
                 self.count_newly_dirty(file.id, at, to);
             }
             // At once: the next pages may be had by evicting clean ones.
-            was_clean |= self.dirty.make_dirty(file, at, to, now);
+            written.dirtied_inode |= self.dirty.make_dirty(file, at, to, now);
             at = to;
         }
-        was_clean
+        written
     }
 
     fn count_newly_dirty(&mut self, file: FileId, start: u64, end: u64) {

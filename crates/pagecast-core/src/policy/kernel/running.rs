@@ -1,7 +1,7 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
 use super::cost::{Distance, PerByte, Run, Touched};
-use super::pages::Pages;
+use super::pages::{Pages, Written};
 use super::tasks::{Kind, Task, Transfer};
 use super::throttling::{earn_credit, spend_credit, task_rate};
 use super::wb::Wb;
@@ -44,7 +44,7 @@ impl Kernel {
         if task.position >= task.end {
             return self.end_task(now, operation, out);
         }
-        let (run, end) = self.classify(task);
+        let (run, end) = self.classify(task, operation);
         let task = self.tasks.get_mut(&operation).expect("it is there");
         task.run = run;
         if run == Run::Follow {
@@ -93,7 +93,7 @@ impl Kernel {
     }
 
     /// How the next bytes of a task are served, and up to where.
-    fn classify(&self, task: &Task) -> (Run, u64) {
+    fn classify(&self, task: &Task, operation: OperationId) -> (Run, u64) {
         let (at, end) = (task.position, task.end);
         match task.kind {
             Kind::Allocate => return (Run::Touch, end),
@@ -108,7 +108,7 @@ impl Kernel {
             (Kind::Read { .. }, true) => (Run::Hit, self.near_end(file, at, run_end)),
             (Kind::Read { .. }, false) if self.reader_of(file, at).is_some() => (Run::Follow, run_end),
             (Kind::Read { .. }, false) => (Run::Miss, run_end),
-            (_, false) => (Run::New, run_end),
+            (_, false) => (Run::New, self.new_end(operation, at, run_end)),
             (_, true) => {
                 let (is_dirty, to) = self.pages.dirty.dirty_run(file, at, run_end);
                 let run = if is_dirty { Run::Dirty } else { Run::Clean };
@@ -161,6 +161,31 @@ impl Kernel {
         self.pages.lists.place(file, at, end).map_or(end, |(_, to)| to)
     }
 
+    /// Up to where new pages are looked at in one go: as many as the own node has room for, or so few that the share of other
+    /// nodes is known soon.
+    fn new_end(&self, operation: OperationId, at: u64, end: u64) -> u64 {
+        if self.pages.nodes() == 1 {
+            return end;
+        }
+        end.min(at.saturating_add(self.own_room(operation).max(LOOK_AHEAD)))
+    }
+
+    /// How many pages the node of a writer can give it, in bytes.
+    fn own_room(&self, operation: OperationId) -> u64 {
+        let home = self.placement.node(operation);
+        self.pages.target(home, true).filter(|&(node, _)| node == home).map_or(0, |(_, room)| room)
+    }
+
+    /// How much of what is written to new pages goes to other nodes. At a node's limit of dirty pages its own share is what is
+    /// cleaned meanwhile, so it is taken from what was written last.
+    fn new_far(&self, operation: OperationId) -> f64 {
+        let room = self.own_room(operation);
+        if room >= LOOK_AHEAD {
+            return 0.0;
+        }
+        self.placement.written_far(operation).unwrap_or(if room > 0 { 0.0 } else { 1.0 })
+    }
+
     fn path(&self, task: &Task) -> Path {
         match task.run {
             Run::Hit => self.memory_read,
@@ -198,8 +223,8 @@ impl Kernel {
     /// How much of both ends of a copy is on another node than its thread.
     fn distance(&self, task: &Task, operation: OperationId) -> Distance {
         let home = self.placement.node(operation);
-        let new_page = |to_write| {
-            let target = self.pages.target(home, to_write).map_or(home, |(node, _)| node);
+        let new_page = || {
+            let target = self.pages.target(home, false).map_or(home, |(node, _)| node);
             f64::from(u8::from(target != home))
         };
         let present_page = || {
@@ -208,11 +233,11 @@ impl Kernel {
         };
         let buffer = || self.placement.far_share(operation);
         let (from, to) = match task.run {
-            Run::Touch => (0.0, new_page(false)),
-            Run::Hit if task.is_fresh() => (present_page(), new_page(false)),
+            Run::Touch => (0.0, new_page()),
+            Run::Hit if task.is_fresh() => (present_page(), new_page()),
             Run::Hit => (present_page(), 0.0),
-            Run::Miss => (new_page(false), new_page(false)),
-            Run::New => (buffer(), new_page(true)),
+            Run::Miss => (new_page(), new_page()),
+            Run::New => (buffer(), self.new_far(operation)),
             Run::Clean | Run::Dirty => (buffer(), present_page()),
             Run::Through | Run::Insert | Run::Remove | Run::Follow => (0.0, 0.0),
         };
@@ -274,17 +299,28 @@ impl Kernel {
                 self.pages.lists.mark_accessed(file.id, start, end);
             }
             Run::Through | Run::Insert => self.pages.put(file.id, start, end, home),
-            Run::New | Run::Clean | Run::Dirty => self.make_dirty(now, &file, (start, end), home),
+            Run::New | Run::Clean | Run::Dirty => {
+                let written = self.make_dirty(now, &file, (start, end), home);
+                self.placement.has_written(operation, written.new, written.far);
+            }
             Run::Touch | Run::Remove | Run::Follow => {}
         }
     }
 
     /// Pages become dirty, and their inode with the first.
-    pub(super) fn make_dirty(&mut self, now: Nanos, file: &FileView, (start, end): (u64, u64), home: usize) {
-        if self.pages.write(file, start, end, home, now) {
+    pub(super) fn make_dirty(
+        &mut self,
+        now: Nanos,
+        file: &FileView,
+        (start, end): (u64, u64),
+        home: usize,
+    ) -> Written {
+        let written = self.pages.write(file, start, end, home, now);
+        if written.dirtied_inode {
             let interval = self.host.vm.dirty_writeback;
             self.wb(file).flusher.inode_dirtied(file.id, now, interval);
         }
+        written
     }
 
     /// A run has moved all its bytes.
