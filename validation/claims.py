@@ -188,9 +188,9 @@ def cawl_error(part: int, *series: str) -> float:
 # What is known of the misses.
 NFS = "what follows the first task, cached reads (they repeat to 54 to 79 %) and last writes (30 to 59 %)"
 ONE_SERIES = (
-    "`h1_async_p0.5` alone makes the difference (+36 %): the disk took 613 MB/s while it was written and 500 MB/s "
-    "in the series without pause of its group; with the machine of group B, in which its repetition is, the "
-    "total of all is 3.9 %"
+    "`h1_async_p0.5` alone makes the difference (+36 %): the disk took 613 MB/s while it was written and "
+    "500 MB/s in the series without pause of its group; with the machine of group B, in which its repetition "
+    "is, the total of all is 3.9 %"
 )
 CACHED_READS = ("read 2", "read 3")
 WRITES = ("write 1", "write 2", "write 3")
