@@ -196,18 +196,10 @@ SECOND_FILE = (
 )
 NFS = "what follows the first task, cached reads (they repeat to 54 to 79 %) and last writes (30 to 59 %)"
 ONE_SERIES = (
-    "`h1_async_p0.5` alone makes the difference, one of three series with a pause of 0.5 s, whose practical "
-    "repetitions differ by 16 %"
+    "`h1_async_p0.5` alone makes the difference (+36 %): the disk took 613 MB/s while it was written and "
+    "500 MB/s in the series without pause of its group; with the machine of group B, in which its repetition "
+    "is, the total of all is 3.9 %"
 )
-TENTH = (
-    "at 10 applications the third writes just come to the end of free run; the longest take 8.5 s in the "
-    "forecast and 4.7 to 6.3 s as measured, around the 5 s that count; all other numbers are within 0.07"
-)
-UNSEEN_DISK = (
-    "the rates of its machine are the authors' own calibration: no series without pause shows what the "
-    "storage did at that time"
-)
-
 CACHED_READS = ("read 2", "read 3")
 WRITES = ("write 1", "write 2", "write 3")
 CAWL = "pagecast reproduce cawl --exp buffered --model kernel"
@@ -240,7 +232,6 @@ CLAIMS = [
         "within 0.15",
         long_writes_off,
         f"{REPRODUCE} --exp 2 --model kernel",
-        TENTH,
     ),
     Claim(
         "Exp 1: moments at which dirty memory under `kernel` is as measured, within 10 % of the dirty limit",
@@ -274,7 +265,6 @@ CLAIMS = [
         8,
         CAWL,
         lambda: cawl_error(0),
-        reason=ONE_SERIES,
     ),
     at_most(
         "CAWL: mean error of `kernel` on the total time of a series, 22 series",
@@ -289,7 +279,6 @@ CLAIMS = [
             10,
             CAWL,
             lambda series=series: cawl_error(0, series),
-            reason=UNSEEN_DISK,
         )
         for series in ("h1_async_p1", "h1_async_p2")
     ),
