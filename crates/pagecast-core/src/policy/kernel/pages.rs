@@ -106,7 +106,8 @@ impl Pages {
     /// what kswapd frees in one go.
     pub(super) fn is_far_ahead(&self) -> bool {
         let stroke: u64 = self.memory.nodes.iter().map(|node| node.high - node.low).sum();
-        self.pending() > self.above_low().min(self.most_ahead()).max(stroke / 4)
+        let is_short = self.above_low() <= 2 * stroke + self.pending();
+        self.pending() > if is_short { stroke / 4 } else { self.most_ahead() }
     }
 
     /// What may be pending at most while there is memory to spare.

@@ -248,7 +248,7 @@ impl Kernel {
     }
 
     /// What pages the new anonymous memory of a task comes in. Huge ones are only taken from the node of the thread, while it
-    /// has free blocks; what comes from another node, or has to be reclaimed first, is small.
+    /// has free blocks: what comes from another node is small, and what reclaim has freed is in pieces.
     ///
     /// `mm/mempolicy.c: alloc_pages_vma` (`__GFP_THISNODE`), `mm/huge_memory.c: alloc_hugepage_direct_gfpmask` (no reclaim for
     /// it with the default of `transparent_hugepage/defrag`), Linux 4.18.
@@ -256,11 +256,8 @@ impl Kernel {
         if !task.takes_anonymous() {
             return Touched::Nothing;
         }
-        let home = self.placement.node(operation);
-        match self.pages.target(home, false) {
-            Some((node, _)) if node == home => Touched::Huge,
-            _ => Touched::Small,
-        }
+        let has_blocks = self.pages.above_high(self.placement.node(operation)) > 0;
+        if has_blocks { Touched::Huge } else { Touched::Small }
     }
 
     /// How much of both ends of a copy is on another node than its thread.
