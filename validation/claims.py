@@ -23,9 +23,10 @@ from pagecast.studies import cawl
 from pagecast.studies.cawl.results import errors_of
 from pagecast.studies.cawl.study import CawlOutcome
 from pagecast.studies.comparison import RIVALS, Row, judged, summarise
+from pagecast.studies.wrench_cache.memory import Levels
 from pagecast.studies.wrench_cache.published import Deviation, deviations, published_rows
 from pagecast.studies.wrench_cache.study import WrenchCacheOutcome, run
-from pagecast.studies.wrench_cache.tables import makespans
+from pagecast.studies.wrench_cache.tables import long_writes, makespans
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "validation" / "claims.md"
@@ -147,6 +148,37 @@ def makespan_error() -> float:
     )
 
 
+def long_writes_off() -> tuple[str, bool]:
+    """Say how far the share of long writes of Exp 2 is off, where it is worst."""
+    runs = [run for run in study(machine=MEASURED).with_long_writes() if run.model == "kernel"]
+    worst = max(runs, key=lambda run: abs(run.long_writes - long_writes()[run.case]))
+    away = worst.long_writes - long_writes()[worst.case]
+    return f"{away:+.2f} at {worst.case.replace('applications', 'a.')}", abs(away) <= 0.15
+
+
+def memory_within(part: int) -> Callable[[], tuple[str, bool]]:
+    """Give the share of the moments of Exp 1 at which dirty (0) or cached (1) memory is close."""
+
+    def measure() -> tuple[str, bool]:
+        levels = [one for one in study(machine=MEASURED).memory if one.model == "kernel"]
+        share = Levels.within(levels)[part]
+        return f"{100 * share:.1f} %", share >= 0.95
+
+    return measure
+
+
+def cached_files_within() -> tuple[str, bool]:
+    """Give the greatest deviation of what is cached of a file after an operation of Exp 1."""
+    found = [one for one in study(machine=MEASURED).cached_files if one.model == "kernel"]
+    worst = max(found, key=lambda one: abs(one.deviation))
+    return f"{100 * worst.deviation:+.1f} %", all(one.is_within for one in found)
+
+
+def producing_error() -> float:
+    """Give the error of steps 2 to 4 of Exp 4 with the producing rate of step 1."""
+    return next(one for one in study(machine=MEASURED).producing if one.run.model == "kernel").mean_abs_error
+
+
 def cawl_error(part: int, *series: str) -> float:
     """Give the error of `kernel` on writes (0) or on totals (1), over all main series or those named."""
     rows = [row for row in cawl_study().rows if not series or row.case in series]
@@ -158,20 +190,16 @@ ONE_RUN = (
     "20 GB is close; from 50 GB on, where memory of both nodes is in use, errors go in both directions; "
     "measured once"
 )
+SECOND_FILE = (
+    "95 of 96 amounts are within; after the second write of 100 GB file 2 keeps 74 GB instead of 59, at the "
+    "cost of file 3"
+)
 NFS = "what follows the first task, cached reads (they repeat to 54 to 79 %) and last writes (30 to 59 %)"
-SMALL = (
-    "eight operations, 3.7 s in all, measured once; writes come out too short, and step 3 reads a file twice "
-    "that the scenario reads once"
-)
 ONE_SERIES = (
-    "`h1_async_p0.5` alone makes the difference, one of three series with a pause of 0.5 s, whose practical "
-    "repetitions differ by 16 %"
+    "`h1_async_p0.5` alone makes the difference (+36 %): the disk took 613 MB/s while it was written and "
+    "500 MB/s in the series without pause of its group; with the machine of group B, in which its repetition "
+    "is, the total of all is 3.9 %"
 )
-UNSEEN_DISK = (
-    "the rates of its machine are the authors' own calibration: no series without pause shows what the "
-    "storage did at that time"
-)
-
 CACHED_READS = ("read 2", "read 3")
 WRITES = ("write 1", "write 2", "write 3")
 CAWL = "pagecast reproduce cawl --exp buffered --model kernel"
@@ -199,14 +227,44 @@ CLAIMS = [
         f"{REPRODUCE} --exp 2 --model kernel",
         makespan_error,
     ),
+    Claim(
+        "Exp 2: share of writes over 5 s under `kernel`, less the measured, at each number of applications",
+        "within 0.15",
+        long_writes_off,
+        f"{REPRODUCE} --exp 2 --model kernel",
+    ),
+    Claim(
+        "Exp 1: moments at which dirty memory under `kernel` is as measured, within 10 % of the dirty limit",
+        ">= 95 %",
+        memory_within(0),
+        f"{REPRODUCE} --exp 1 --model kernel",
+    ),
+    Claim(
+        "Exp 1: moments at which cached memory under `kernel` is as measured, within 5 % of all memory",
+        ">= 95 %",
+        memory_within(1),
+        f"{REPRODUCE} --exp 1 --model kernel",
+    ),
+    Claim(
+        "Exp 1: cached of each file after each operation under `kernel`, less the measured, by all memory",
+        "within 5 %",
+        cached_files_within,
+        f"{REPRODUCE} --exp 1 --model kernel",
+        SECOND_FILE,
+    ),
     kernel("3", "", 15, reason=NFS),
-    kernel("4", "", 25, reason=SMALL),
+    kernel("4", "", 25),
+    at_most(
+        "Exp 4: mean error of `kernel` against the cluster, steps 2 to 4, with the producing rate of step 1",
+        15,
+        f"{REPRODUCE} --exp 4 --model kernel",
+        producing_error,
+    ),
     at_most(
         "CAWL: mean error of `kernel` on the shipped means of writes, 22 series",
         8,
         CAWL,
         lambda: cawl_error(0),
-        reason=ONE_SERIES,
     ),
     at_most(
         "CAWL: mean error of `kernel` on the total time of a series, 22 series",
@@ -221,7 +279,6 @@ CLAIMS = [
             10,
             CAWL,
             lambda series=series: cawl_error(0, series),
-            reason=UNSEEN_DISK,
         )
         for series in ("h1_async_p1", "h1_async_p2")
     ),
@@ -270,7 +327,8 @@ def page(claims: str, accuracy: str) -> str:
             "Made by `make validate`; do not edit. Tolerances were set before the results were looked at; "
             "one that is missed is not loosened. Errors of `kernel` against the cluster are those of "
             "operations that its machine was not made from; over CAWL's 22 series all of them count, the "
-            "seven of calibration too.",
+            "seven of calibration too. `kernel` alone is told what happened before the experiments, and that "
+            "step 3 of Exp 4 reads one file twice; the other models get what the authors' simulators got.",
             claims,
             "## Mean absolute error against the measured cluster",
             "Averaged within a case, then over the cases. *published* is the machine as the authors' "

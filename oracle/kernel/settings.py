@@ -39,7 +39,7 @@ class Cost:
     fault_s: float = 0.0  # a page of new anonymous memory
     copy_read_bytes_per_s: float | None = None
     copy_write_bytes_per_s: float | None = None
-    flushing_factor: float = 1.0  # of the speed of writing new pages, while the disk's writeback is in flight
+    flushing_factor: float = 1.0  # of writing new pages, while others of the file are under writeback
 
 
 @dataclass(frozen=True)

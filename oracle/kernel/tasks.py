@@ -135,7 +135,7 @@ class Tasks:
         unit.users += 1
         cost = self.cost
         seconds = piece.calls * cost.call_s + new * cost.page_insert_s + old * cost.page_lookup_s
-        is_slow = new > 0 and file.wb.in_flight > 0
+        is_slow = new > 0 and file.in_flight > 0
         speed = cost.flushing_factor if is_slow else 1.0
         yield from self._copy(piece.end - piece.start, True, seconds, speed)
         unit.users -= 1

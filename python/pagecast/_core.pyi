@@ -14,6 +14,8 @@ __all__ = [
     "alloc",
     "close",
     "compute",
+    "device_limit",
+    "dirty_thresholds",
     "drop_caches",
     "exit",
     "fadvise",
@@ -25,15 +27,18 @@ __all__ = [
     "fsync",
     "json_schema",
     "open",
+    "position_ratio",
     "read",
     "signal",
     "simulate",
     "sleep",
     "sync",
+    "task_ratelimit",
     "truncate",
     "unlink",
     "wait",
     "write",
+    "writer_pause",
 ]
 
 _Path: TypeAlias = str | os.PathLike[str]
@@ -99,6 +104,33 @@ def format_bytes(size_bytes: int, /) -> str: ...
 def format_rate(rate_bytes_per_s: SupportsFloat, /) -> str: ...
 def format_seconds(time_s: SupportsFloat, /) -> str: ...
 def json_schema() -> str: ...
+def position_ratio(
+    *,
+    limit: int,
+    background: int,
+    dirty: int,
+    device_limit: int,
+    device_background: int,
+    device_dirty: int,
+    bandwidth: int,
+    strict_limit: bool = False,
+    floor_in_ratio: bool = False,
+) -> tuple[int, float]: ...
+def task_ratelimit(dirty_ratelimit: int, position_ratio: int) -> int: ...
+def dirty_thresholds(
+    dirtyable: int, *, dirty_ratio: int, dirty_background_ratio: int, plain: bool = False
+) -> tuple[int, int]: ...
+def device_limit(limit: int, *, max_ratio: int) -> int: ...
+def writer_pause(
+    *,
+    dirty_ratelimit: int,
+    task_ratelimit: int,
+    bandwidth: int,
+    device_dirty: int,
+    hz: int,
+    dirtied: int,
+    think: int,
+) -> tuple[int, int | None, int]: ...
 
 @final
 class Machine:
@@ -127,7 +159,7 @@ class Scenario:
     @staticmethod
     def from_parts(
         machine: Machine,
-        files: Sequence[tuple[str | None, _Path, SupportsFloat, SupportsFloat]],
+        files: Sequence[tuple[str | None, _Path, SupportsFloat, SupportsFloat, SupportsFloat]],
         processes: Sequence[
             tuple[
                 str,

@@ -43,13 +43,16 @@ class File:
     ----------
     size_bytes : float
     cached_bytes : float
-        How much of it, from its start, is in the page cache, clean.
+        How much of it, from its start, is in the page cache.
+    dirty_bytes : float
+        How much of that, from its start, is dirty.
     host : str, optional
         Only with several hosts; the first one if not given.
     """
 
     size_bytes: float
     cached_bytes: float = 0
+    dirty_bytes: float = 0
     host: str | None = None
 
 
@@ -118,7 +121,10 @@ class Scenario:
         ]
         self._core = _core.Scenario.from_parts(
             machine,
-            [(file.host, path, file.size_bytes, file.cached_bytes) for path, file in all_files],
+            [
+                (file.host, path, file.size_bytes, file.cached_bytes, file.dirty_bytes)
+                for path, file in all_files
+            ],
             [
                 (
                     name,

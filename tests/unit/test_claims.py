@@ -48,5 +48,5 @@ def test_a_reason_that_is_no_longer_needed_is_said(claims, monkeypatch, capsys):
 
 def test_what_kernel_is_held_to_is_claimed(claims):
     said = {each.text: each.tolerance for each in claims.CLAIMS if "kernel" in each.text}
-    assert len(said) == 13
+    assert len(said) == 18
     assert said["Exp 2: mean error of `kernel` against the cluster, writes"] == "<= 20 %"

@@ -21,7 +21,7 @@
 //!     mount."/data" = { disk = "ssd" }
 //! "#;
 //! let machine = scenario::load_machine(machine.as_bytes(), "<rust>", "".as_ref(), "".as_ref())?;
-//! let input = InitialFile { host: 0, path: "/data/in".into(), size: Bytes(2_000_000_000), cached: Bytes::ZERO };
+//! let input = InitialFile { host: 0, path: "/data/in".into(), size: Bytes(2_000_000_000), cached: Bytes::ZERO, dirty: Bytes::ZERO };
 //! let read_twice = || {
 //!     let read = Action::Read {
 //!         path: "/data/in".into(),

@@ -70,17 +70,19 @@ pub struct CopyCost {
     pub page_lookup: Nanos,
     /// The first touch of 4 KiB of new anonymous memory.
     pub fault: Nanos,
-    /// The first touch of a huge page of 2 MiB of it, while there are free ones; if none, it comes in 4 KiB at any time.
+    /// The first touch of a huge page of 2 MiB of it, while the node of its thread has free ones; if none, all comes in 4 KiB.
     pub fault_huge: Option<Nanos>,
     /// Taking 4 KiB out of the page cache when their file is cut or removed.
     pub page_remove: Nanos,
-    /// What 4 KiB cost more that are copied from or to the memory of another node.
+    /// What 4 KiB cost more that are copied to the memory of another node.
     pub page_remote: Nanos,
+    /// The same if they are copied from there; `page_remote` if it is not known.
+    pub page_remote_read: Option<Nanos>,
     /// Copying out of the page cache, one thread.
     pub copy_read: Option<BytesPerSecond>,
     /// Copying into the page cache, one thread.
     pub copy_write: Option<BytesPerSecond>,
-    /// The part of the speed of writing new pages that is left while the flusher of the same device writes.
+    /// The part of the speed of writing new pages that is left while the flusher writes others of the same file.
     pub flushing_factor: Option<f64>,
 }
 

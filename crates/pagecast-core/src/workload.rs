@@ -13,8 +13,10 @@ pub struct InitialFile {
     pub path: Arc<str>,
     /// Its size.
     pub size: Bytes,
-    /// How much of it, from its start, is in the page cache of that host, clean.
+    /// How much of it, from its start, is in the page cache of that host.
     pub cached: Bytes,
+    /// How much of that, from its start, is dirty.
+    pub dirty: Bytes,
 }
 
 /// A process before it runs.

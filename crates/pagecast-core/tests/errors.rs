@@ -54,7 +54,8 @@ fn a_path_under_no_mount_is_named_with_the_mounts_there_are() {
 
 #[test]
 fn a_file_under_no_mount_is_refused_before_anything_runs() {
-    let file = InitialFile { host: 0, path: "/scratch/x".into(), size: Bytes(1), cached: Bytes(0) };
+    let file =
+        InitialFile { host: 0, path: "/scratch/x".into(), size: Bytes(1), cached: Bytes(0), dirty: Bytes(0) };
     assert_snapshot!(
         changed(|scenario| scenario.files.push(file)),
         @r#"test.toml: process `[[file]]` uses /scratch/x, which is under no mount of host `machine`; add [machine.mount."..."] or correct the path (mounts: /data)"#
@@ -138,8 +139,13 @@ fn a_remote_file_fills_the_servers_disk() {
 
 #[test]
 fn files_that_do_not_fit_are_refused_before_anything_runs() {
-    let file =
-        |path: &str| InitialFile { host: 0, path: path.into(), size: Bytes(60 << 30), cached: Bytes(0) };
+    let file = |path: &str| InitialFile {
+        host: 0,
+        path: path.into(),
+        size: Bytes(60 << 30),
+        cached: Bytes(0),
+        dirty: Bytes(0),
+    };
     assert_snapshot!(
         changed(|scenario| scenario.files = vec![file("/data/f"), file("/data/g")]),
         @"test.toml: file /data/g needs 64.42 GB on disk `ssd` of host `machine`, which has 100 GB and 64.42 GB in use; make the disk larger or the files smaller"

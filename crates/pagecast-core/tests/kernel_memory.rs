@@ -187,3 +187,17 @@ fn a_file_that_is_cut_while_it_is_rewritten_and_written_leaves_no_trace_in_the_c
         .run("kernel");
     assert_eq!(run.file("/data/g").1, 150 * MB);
 }
+
+#[test]
+fn at_its_limit_of_dirty_pages_a_node_gives_a_writer_only_what_has_been_cleaned() {
+    let write = |setting: &str| {
+        let case = linux().set("machine.memory.size=100 GB").set("machine.memory.nodes=2");
+        let case = case.set("machine.vm.dirty_ratio=40").set(setting);
+        case.process("p", &["write = '/data/g', size = '24 GB'"]).run("kernel").seconds("p", 0)
+    };
+    // 40 % of a node of 50 GB may be dirty. The flusher starts at 10 GB and cleans 100 MB in each second, a tenth of what is written,
+    // so that the first node is there after 21.1 GB; from then on it takes what is cleaned, and the other one the rest.
+    let more = write("machine.memory.cost.page_remote=1 us") - write("machine.memory.cost.page_remote=0 s");
+    let expected = (24_000.0 - 21_100.0) * 0.88 / 4096.0;
+    assert!((more - expected).abs() < 0.1 * expected, "{more} s more instead of {expected}");
+}

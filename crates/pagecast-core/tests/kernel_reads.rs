@@ -189,6 +189,9 @@ fn copying_in_is_slower_while_the_flusher_of_the_device_writes() {
     let operations = [write, "write = '/data/g', offset = '1300 MB', size = '100 MB'"];
     let more = longer(|| linux().process("p", &operations), "flushing_factor=0.5", 1);
     assert_eq!(more, 0.0, "pages that are there");
+    let operations = [write, "write = '/data/h', size = '100 MB'"];
+    let more = longer(|| linux().process("p", &operations), "flushing_factor=0.5", 1);
+    assert_eq!(more, 0.0, "the flusher writes another file");
 }
 
 /// Two nodes of 5.06 GB; a file of 8 GB is read twice, the second time from memory.
@@ -233,6 +236,57 @@ fn a_process_on_another_node_pays_for_each_page() {
         .process("b", &["alloc = '1 MB'", "sleep = '10 s'", READ])
         .run("kernel");
     assert!(near(run.seconds("b", 2), 0.4096 + 0.1, 0.01), "{}", run.seconds("b", 2));
+}
+
+#[test]
+fn what_is_read_from_another_node_may_cost_less_than_what_is_written_there() {
+    let read = |setting: &str| {
+        let run = linux()
+            .set("machine.memory.nodes=2")
+            .set("machine.memory.cost.page_remote=1 us")
+            .set(setting)
+            .file("/data/f", PAGES)
+            .process("a", &[READ, "alloc = '1 MB'", "sleep = '20 s'"])
+            .process("b", &["alloc = '1 MB'", "sleep = '10 s'", READ])
+            .run("kernel");
+        run.seconds("b", 2)
+    };
+    assert!(near(read("machine.memory.cost.page_remote_read=400 ns"), 0.4096 + 0.04, 0.01));
+    assert!(near(read("machine.memory.cost.page_insert=0 s"), 0.4096 + 0.1, 0.01), "as the other way");
+}
+
+#[test]
+fn new_memory_comes_in_huge_pages_while_the_threads_node_has_room() {
+    let read = |setting: &str| {
+        let run = linux()
+            .set("machine.memory.nodes=2")
+            .set("machine.memory.cost.fault=1 us")
+            .set(setting)
+            .file("/data/f", "1 GB")
+            .process("p", &[READ, "alloc = '3.6 GB'", "read = '/data/f', buffer = 'fresh'"])
+            .run("kernel");
+        run.seconds("p", 2)
+    };
+    let small = read("machine.memory.cost.page_insert=0 s");
+    assert!(near(small, 1.0 + 1000.0 / 4096.0, 0.01), "{small}: all are priced alike");
+    // Node 0 has 5063 MB but for half of the high mark of 103.8 MB.
+    let huge = (5063.3 - 51.9) - 1000.0 - 3600.0;
+    let mixed = read("machine.memory.cost.fault_huge=0 s");
+    assert!(near(small - mixed, huge / 4096.0, 0.02), "{} s less", small - mixed);
+}
+
+#[test]
+fn a_buffer_and_the_file_that_is_read_into_it_fill_a_node_together() {
+    // 3 of 5 GB each: the last 0.5 GB of both are on the other node, and the file is read from there once more.
+    let run = linux()
+        .set("machine.memory.nodes=2")
+        .set("machine.memory.cost.page_remote=1 us")
+        .file("/data/f", "3 GB")
+        .process("p", &["read = '/data/f', buffer = 'fresh'", READ])
+        .run("kernel");
+    let far = 3000.0 - (5063.3 - 43.3) / 2.0;
+    let more = run.seconds("p", 1) - 3.0;
+    assert!(near(more, far / 4096.0, 0.1), "{more} s more");
 }
 
 #[test]

@@ -395,3 +395,17 @@ fn with_memory_full_of_dirty_pages_a_write_goes_on_at_the_speed_of_the_disk() {
     assert!(run.part("p", 1, Part::Reclaim) > 0.0);
     assert!(near(run.seconds("p", 1), written / 100.0, 0.05), "{} s for {written} MB", run.seconds("p", 1));
 }
+
+/// They were blocked at the limit, earned credit for that time, and then ran at copy speed over it.
+#[test]
+fn writers_that_were_blocked_at_the_limit_have_no_credit() {
+    let operations = ["write = '/data/g{n}', size = '350 MB'"];
+    let run = linux()
+        .process_with("dd{n}", "count = 10", &operations)
+        .set("machine.vm.dirty_bytes=100 MB")
+        .run("kernel");
+    let most = (0..350).map(|tenth| dirty_mb(&run, f64::from(tenth) / 10.0)).fold(0.0, f64::max);
+    assert!(most < 102.0, "{most} MB are dirty");
+    let ends = (1..=10).map(|n| run.end(&format!("dd{n}"), 0)).fold(f64::INFINITY, f64::min);
+    assert!(near(ends, (3500.0 - 87.5) / 100.0, 0.05), "{ends} s");
+}

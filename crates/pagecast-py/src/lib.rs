@@ -5,6 +5,7 @@
 
 mod columns;
 mod errors;
+mod law;
 mod operation;
 mod program;
 mod quantity;
@@ -18,6 +19,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::columns::Result;
+    #[pymodule_export]
+    use super::law::{device_limit, dirty_thresholds, position_ratio, task_ratelimit, writer_pause};
     #[pymodule_export]
     use super::operation::{
         Operation, alloc, close, compute, drop_caches, exit, fadvise, fdatasync, free, fsync, open, read,

@@ -47,8 +47,8 @@ impl Machine {
     }
 }
 
-/// Of a file: host, path, size and cached bytes.
-type FileParts<'py> = (Option<String>, Bound<'py, PyAny>, f64, f64);
+/// Of a file: host, path, size, cached and dirty bytes.
+type FileParts<'py> = (Option<String>, Bound<'py, PyAny>, f64, f64, f64);
 /// Of a process: name, host, memory cgroup, after, start in seconds, and a callable that gives an iterator of operations.
 type ProcessParts = (String, Option<String>, Option<String>, Vec<String>, f64, Py<PyAny>);
 
@@ -88,9 +88,16 @@ impl Scenario {
         processes: Vec<ProcessParts>,
     ) -> PyResult<Self> {
         let host = |name: Option<String>| host_index(&machine.0, name);
-        let files = files.into_iter().map(|(on, name, size, cached)| {
+        let files = files.into_iter().map(|(on, name, size, cached, dirty)| {
             let (size, cached) = (bytes("size_bytes", size)?, bytes("cached_bytes", cached)?);
-            Ok(InitialFile { host: host(on)?, path: path(&name)?, size, cached })
+            let dirty = bytes("dirty_bytes", dirty)?;
+            if dirty > cached {
+                let what = format!(
+                    "dirty_bytes={dirty} of {name}: dirty pages are cached pages, and cached_bytes={cached}"
+                );
+                return Err(errors::ScenarioError::new_err(what));
+            }
+            Ok(InitialFile { host: host(on)?, path: path(&name)?, size, cached, dirty })
         });
         let processes = processes.into_iter().map(|(name, on, cgroup, after, start, callable)| {
             let process: Arc<str> = name.into();

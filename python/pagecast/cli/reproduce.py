@@ -70,6 +70,7 @@ def command(
       pagecast reproduce wrench-cache --machine wrench-cluster --out measured-machine
       pagecast reproduce cawl --exp buffered --data DIR
       pagecast reproduce live-kernel --data DIR --machine machine.toml
+      pagecast reproduce kernel-law --data DIR
     """
     from pagecast.cli.progress import Progress
     from pagecast.export import check_directory

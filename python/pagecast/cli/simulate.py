@@ -71,9 +71,7 @@ def command(
 
         check_directory(out, replace=force)
     loaded = options.load_scenario(scenario, overrides)
-    results = run(
-        loaded, models or tuple(loaded.models), seed=seed, residency=residency, threads=threads
-    )
+    results = run(loaded, models or tuple(loaded.models), seed=seed, residency=residency, threads=threads)
     if out is not None:
         save(results, out, force=force)
     if as_json:

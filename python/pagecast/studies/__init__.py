@@ -22,6 +22,7 @@ STUDIES: Final = {
     "wrench-cache": "pagecast.studies.wrench_cache",
     "cawl": "pagecast.studies.cawl",
     "live-kernel": "pagecast.studies.live_kernel",
+    "kernel-law": "pagecast.studies.kernel_law",
 }
 """Where each study is; imported when it is asked for."""
 

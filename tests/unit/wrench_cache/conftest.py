@@ -22,12 +22,13 @@ def publish(experiment, case, *, model, machine, seed, overrides):
     return SimpleNamespace(
         operations=operations(seconds),
         files=files(case.name) if experiment.number == "1" else {},
-        timeline={name: np.linspace(0, 1e9, 5) for name in LEVELS} | {"time_s": np.linspace(0, 200, 5)},
+        timeline={name: np.linspace(0, 1e9, 5) for name in LEVELS}
+        | {"time_s": np.linspace(0, 200, 5), "free_bytes": np.full(5, 268e9)},
         provenance={"machine_hash": "0" * 64},
     )
 
 
-LEVELS = ("used_bytes", "cached_bytes", "dirty_bytes")
+LEVELS = ("used_bytes", "cached_bytes", "dirty_bytes", "writeback_bytes")
 
 
 def operations(seconds):

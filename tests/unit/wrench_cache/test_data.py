@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from itertools import pairwise
 
 import pytest
 
@@ -12,8 +13,10 @@ from pagecast.studies.wrench_cache.recordings import MEMORY_PROFILES, memory_pro
 from pagecast.studies.wrench_cache.tables import (
     HERE,
     cached_files,
+    long_writes,
     makespans,
     measured,
+    memory,
     published,
     published_run_times,
 )
@@ -64,6 +67,53 @@ def test_published_run_times_and_cached_files_are_complete():
     assert {len(amounts) for amounts in cached_files().values()} == {24}
 
 
+def test_windows_follow_each_other_through_every_task():
+    for case in ("20 GB", "50 GB", "75 GB", "100 GB"):
+        windows = [window for window in memory() if window.case == case]
+        spans = list(dict.fromkeys(window.span for window in windows))
+        assert spans == [f"{what} {task}" for task in (1, 2, 3) for what in ("read", "compute", "write")]
+        gaps = [after.start_s - before.end_s for before, after in pairwise(windows)]
+        assert all(0 <= gap < 2 for gap in gaps)
+        assert all(window.end_s - window.start_s <= 10.001 for window in windows)
+        assert all(window.dirty_bytes <= window.cached_bytes < window.dirtyable_bytes for window in windows)
+
+
+def test_long_writes_are_shares_that_grow_with_the_applications():
+    shares = list(long_writes().values())
+    assert len(shares) == 15
+    assert shares == sorted(shares)
+    assert shares[0] == 0.0
+    assert shares[-1] == 0.8
+
+
+def test_windows_are_means_of_their_samples(tmp_path):
+    common = {"size_gb": 20, "task": 1}
+    read = common | {"op": "read", "start_s": 0, "end_s": 12}
+    write(tmp_path / "exp1_real.csv", [read, common | {"op": "write", "start_s": 15, "end_s": 16}])
+    samples = [
+        {"size_gb": 20, "time_s": k + 0.5, "dirty_bytes": k, "file_cache_bytes": 10, "free_bytes": 100}
+        for k in range(20)
+    ]
+    write(tmp_path / "exp1_memprof_real.csv.gz", samples)
+    rows = list(make_tables.memory(tmp_path))
+    assert rows[0] == ["20 GB", "read 1", 0.0, 6.0, 2, 10, 110]
+    assert [row[1:4] for row in rows[1:]] == [
+        ["read 1", 6.0, 12.0],
+        ["compute 1", 12.0, 15.0],
+        ["write 1", 15.0, 16.0],
+    ]
+
+
+def test_a_long_write_took_more_than_5_s(tmp_path):
+    common = {"variant": "cleared", "op": "write", "n_apps": 2}
+    seconds = [4.0, 5.0, 5.1, 60.0]
+    rows = [common | {"duration_s": value} for value in seconds]
+    write(
+        tmp_path / "exp2_real.csv.gz", [*rows, rows[3] | {"op": "read"}, rows[3] | {"variant": "overwrite"}]
+    )
+    assert list(make_tables.long_writes(tmp_path)) == [["2 applications", 0.5, 4]]
+
+
 def test_the_shipped_tables_are_small():
     assert sum(path.stat().st_size for path in HERE.glob("*.csv")) < 150_000
 
@@ -84,9 +134,11 @@ def test_the_mean_is_over_applications_then_over_repetitions(tmp_path):
 
 
 def test_memory_profiles_are_read_by_case(tmp_path):
-    sample = {"size_gb": 20, "time_s": 0.5, "used_bytes": 3e9, "file_cache_bytes": 2e9, "dirty_bytes": 1e9}
+    levels = {"used_bytes": 3e9, "file_cache_bytes": 2e9, "dirty_bytes": 1e9, "free_bytes": 7e9}
+    sample = {"size_gb": 20, "time_s": 0.5} | levels
     write(tmp_path / MEMORY_PROFILES, [sample, sample | {"time_s": 1.5}])
     profile = memory_profiles(tmp_path)["20 GB"]
+    assert profile.dirtyable_bytes.tolist() == [9e9, 9e9]
     assert profile.time_s.tolist() == [0.5, 1.5]
     assert profile.cached_bytes.tolist() == [2e9, 2e9]
 

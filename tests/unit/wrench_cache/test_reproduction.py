@@ -52,11 +52,10 @@ def test_the_measured_machine_is_closer_to_the_cluster_than_the_published_one(er
 
 
 def test_what_is_cached_of_each_file_is_what_the_authors_published(outcome):
-    from pagecast.studies.wrench_cache.figures import content_after_operations
+    from pagecast.studies.wrench_cache.memory import content
     from pagecast.studies.wrench_cache.tables import cached_files
 
     for run in outcome.of("1", "wrench"):
-        content = content_after_operations(run.result.files)
-        for operation, amounts in content.items():
+        for operation, amounts in content(run.result.files).items():
             published = cached_files()["wrench_cache_camera_ready"][run.case, operation]
             assert amounts == pytest.approx(published, abs=1e9), (run.case, operation)

@@ -185,7 +185,7 @@ impl<'a, N: Network> Engine<'a, N> {
             self.namespace.resize(located.file, file.size);
             if file.cached.0 > 0 {
                 let view = self.view(file.host, located);
-                let call = Call::Preload { file: view, bytes: file.cached };
+                let call = Call::Preload { file: view, bytes: file.cached, dirty: file.dirty };
                 self.request(file.host as u32, &Request { operation: NOBODY, call })?;
             }
         }

@@ -174,7 +174,7 @@ impl Policy for EndlessCache {
             Call::WriteDirect { file, offset, bytes, .. } => {
                 return self.direct(operation, file.write, (file, offset, bytes), Leaves::Nothing, out);
             }
-            Call::Preload { file, bytes } => self.touch(file.id, 0, bytes),
+            Call::Preload { file, bytes, .. } => self.touch(file.id, 0, bytes),
             Call::Insert { .. } | Call::Serve { .. } => {
                 unreachable!("files of other hosts are one flow for this policy")
             }

@@ -129,12 +129,14 @@ pub enum Call {
         /// Bytes of each system call but the last.
         piece: Bytes,
     },
-    /// The first pages of a file are cached, clean, before time 0. Takes no time.
+    /// The first pages of a file are cached before time 0. Takes no time.
     Preload {
         /// Whose.
         file: FileView,
         /// How many.
         bytes: Bytes,
+        /// How many of them, from the first on, are dirty.
+        dirty: Bytes,
     },
     /// Pages that another host sent come into the cache, clean.
     Insert {

@@ -32,7 +32,8 @@ impl Options<'_> {
         })
     }
 
-    fn wrong(&self, key: &str, what: String, remedy: &str) -> ScenarioError {
+    /// An error at the place of an option.
+    pub(super) fn wrong(&self, key: &str, what: String, remedy: &str) -> ScenarioError {
         let place = self.values.get(key).map_or_else(|| self.origin.to_owned(), |value| value.at.clone());
         ScenarioError {
             place,
@@ -66,15 +67,41 @@ impl Options<'_> {
     /// It is no percentage, or not between 0 and 100.
     pub fn percent(&self, key: &str) -> Result<Option<f64>, ScenarioError> {
         let Some(value) = self.values.get(key) else { return Ok(None) };
-        let number = value.text.trim().strip_suffix('%').and_then(|text| text.trim().parse::<f64>().ok());
-        match number.filter(|percent| (0.0..=100.0).contains(percent)) {
-            Some(percent) => Ok(Some(percent / 100.0)),
+        match fraction(&value.text) {
+            Some(fraction) => Ok(Some(fraction)),
             None => Err(self.wrong(
                 key,
                 format!("`{}` is no percentage", value.text),
                 "write for example \"40 %\", from 0 to 100",
             )),
         }
+    }
+
+    /// Percentages of named things such as "ssd 80 %, hdd 20 %", as fractions, if the option is there.
+    ///
+    /// # Errors
+    /// A name without its percentage, or percentages that do not sum to 100.
+    pub fn shares(&self, key: &str) -> Result<Option<Vec<(&str, f64)>>, ScenarioError> {
+        let Some(value) = self.values.get(key) else { return Ok(None) };
+        let share = |text: &'_ str| {
+            let (name, percent) = text.trim().split_once(char::is_whitespace)?;
+            Some((name.len(), fraction(percent)?))
+        };
+        let mut shares = Vec::new();
+        for text in value.text.split(',') {
+            let text = text.trim();
+            let Some((name, fraction)) = share(text) else {
+                let what = format!("`{text}` is no name with a percentage");
+                return Err(self.wrong(key, what, "write for example \"ssd 80 %, hdd 20 %\""));
+            };
+            shares.push((&text[..name], fraction));
+        }
+        let sum: f64 = shares.iter().map(|share| share.1).sum();
+        if (sum - 1.0).abs() > 1e-6 {
+            let what = format!("the percentages sum to {:.4}", sum * 100.0);
+            return Err(self.wrong(key, what, "they must sum to 100"));
+        }
+        Ok(Some(shares))
     }
 
     /// Which of some words, if the option is there.
@@ -91,4 +118,10 @@ impl Options<'_> {
             }
         }
     }
+}
+
+/// A percentage such as "40 %", as a fraction; nothing if it is none, or not between 0 and 100.
+fn fraction(text: &str) -> Option<f64> {
+    let percent = text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()?;
+    (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
 }

@@ -34,6 +34,7 @@ pub fn read_files<'a>(
                 path: fields.need::<String>("path")?.into(),
                 size: fields.need("size")?,
                 cached: fields.get("cached")?.unwrap_or(Bytes::ZERO),
+                dirty: fields.get("dirty")?.unwrap_or(Bytes::ZERO),
             };
             files.add(file, count > Some(1), &|key| fields.place(key))?;
         }
@@ -71,7 +72,7 @@ impl<'a> Files<'a> {
     /// Adds a file, whose path becomes normal; `at` gives the place of each of its keys.
     ///
     /// # Errors
-    /// A path that is wrong or under no mount, a file that is there twice, more cached than it has, and more than a disk
+    /// A path that is wrong or under no mount, a file that is there twice, more cached than it has or dirty than cached, and more than a disk
     /// or the memory holds.
     pub fn add<'p>(
         &mut self,
@@ -88,6 +89,14 @@ impl<'a> Files<'a> {
         }
         self.add_to_disk(home.host, home.disk, &file, at("size"))?;
         self.add_to_memory(&file, at("cached"))?;
+        if file.dirty > file.cached {
+            let InitialFile { path, cached, dirty, .. } = &file;
+            let what =
+                format!("{dirty} of \"{}\" are dirty, of which only {cached} are cached", shorten(path));
+            return Err(
+                at("dirty").error(what, "dirty pages are cached pages: make `cached` as large, at least")
+            );
+        }
         self.files.push(file);
         Ok(())
     }
@@ -166,8 +175,13 @@ mod tests {
     fn copies_of_a_file_have_their_numbers() {
         let text = file("path = '/data/{n}//f/'\nsize = '{n} GB'\ncached = '1 GB'\ncount = '2'");
         let files = read(&format!("{MACHINE}\n{text}\n{PROCESS}"), &[]).unwrap().files;
-        let expected =
-            |path: &str, size| InitialFile { host: 0, path: path.into(), size, cached: Bytes(1_000_000_000) };
+        let expected = |path: &str, size| InitialFile {
+            host: 0,
+            path: path.into(),
+            size,
+            cached: Bytes(1_000_000_000),
+            dirty: Bytes::ZERO,
+        };
         assert_eq!(
             files,
             [expected("/data/1/f", Bytes(1_000_000_000)), expected("/data/2/f", Bytes(2_000_000_000))]

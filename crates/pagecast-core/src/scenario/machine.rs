@@ -129,6 +129,7 @@ fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
         fault_huge: fields.get("fault_huge")?,
         page_remove: time("page_remove")?,
         page_remote: time("page_remote")?,
+        page_remote_read: fields.get("page_remote_read")?,
         copy_read: fields.get("copy_read")?,
         copy_write: fields.get("copy_write")?,
         flushing_factor: fields.get("flushing_factor")?,

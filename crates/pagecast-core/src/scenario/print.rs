@@ -76,7 +76,8 @@ fn print_cost(text: &mut String, table: &str, cost: &CopyCost) {
         ("page_remove", time(cost.page_remove)),
         ("page_remote", time(cost.page_remote)),
     ];
-    keys.extend(cost.fault_huge.map(|fault| ("fault_huge", time(fault))));
+    keys.extend(cost.fault_huge.map(|huge| ("fault_huge", time(huge))));
+    keys.extend(cost.page_remote_read.map(|remote| ("page_remote_read", time(remote))));
     keys.extend(cost.copy_read.map(|copy| ("copy_read", rate(copy))));
     keys.extend(cost.copy_write.map(|copy| ("copy_write", rate(copy))));
     keys.extend(cost.flushing_factor.map(|factor| ("flushing_factor", factor.to_string())));
@@ -386,12 +387,13 @@ latency = "20000 ns"
 
     prop_compose! {
         fn costs()(nanos in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40],
+                   known in [prop::option::of(0_u64..1 << 40), prop::option::of(0_u64..1 << 40)],
                    copies in [prop::option::of(rates()), prop::option::of(rates())],
-                   flushing_factor in prop::option::of(0.01..1.0), huge in prop::option::of(0_u64..1 << 40)) -> CopyCost {
-            let fault_huge = huge.map(Nanos);
+                   flushing_factor in prop::option::of(0.01..1.0)) -> CopyCost {
             let [call, page_insert, page_lookup, fault, page_remove, page_remote] = nanos.map(Nanos);
+            let [fault_huge, page_remote_read] = known.map(|nanos| nanos.map(Nanos));
             let [copy_read, copy_write] = copies;
-            CopyCost { call, page_insert, page_lookup, fault, fault_huge, page_remove, page_remote, copy_read, copy_write, flushing_factor }
+            CopyCost { call, page_insert, page_lookup, fault, fault_huge, page_remove, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
         }
     }
 

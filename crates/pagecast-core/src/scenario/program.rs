@@ -142,12 +142,20 @@ impl Reader {
         }
         let (times, name) = (fields.need("repeat")?, fields.get::<String>("as")?);
         let inside = Loop { name: name.as_deref(), outer: scope.innermost };
+        let had_exited = self.has_exited;
+        // What is never done is read for its errors only.
+        self.has_exited |= times == 0;
         self.steps.push(Step::Begin { times });
-        self.rounds.push(times);
+        self.rounds.push(times.max(1));
         let begin = self.steps.len();
         self.operations(list, Scope { innermost: Some(&inside), ..scope })?;
         self.rounds.pop();
-        self.steps.push(Step::End { begin, times });
+        if times == 0 {
+            self.steps.truncate(begin - 1);
+            self.has_exited = had_exited;
+        } else {
+            self.steps.push(Step::End { begin, times });
+        }
         Ok(())
     }
 }
@@ -420,6 +428,14 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_without_rounds_does_nothing_and_is_read_for_its_errors() {
+        let none = "{ repeat = 0, do = [ { read = '/data/gone' }, { wait = 'never' }, { exit = true } ] }";
+        let text = format!("{none}, {{ repeat = 0, do = [ {none} ] }}, {{ signal = 'a' }}");
+        assert_eq!(actions(&text), [Action::Signal { event: "a".into() }]);
+        assert_snapshot!(error("{ repeat = 0, do = [ { sleep = 1 } ] }"), @r#"x.toml:6: `sleep` is the number 1 without a unit; a quantity is a string with its unit: sleep = "28 s""#);
+    }
+
+    #[test]
     fn a_loop_of_a_million_rounds_is_not_written_out() {
         let text = scenario(
             "{ repeat = 1_000_000, as = 'k', do = [ { write = '/data/f{k}', size = '1 B' }, { signal = '{k}' } ] }",
@@ -548,7 +564,7 @@ mod tests {
 
     #[test]
     fn a_loop_has_rounds_and_operations() {
-        assert_snapshot!(error("{ repeat = 0, do = [ { sleep = '1 s' } ] }"), @"x.toml:6: `repeat` is the number 0, but must be a whole number from 1 to 1000000; write for example repeat = 1");
+        assert_snapshot!(error("{ repeat = -1, do = [ { sleep = '1 s' } ] }"), @"x.toml:6: `repeat` is the number -1, but must be a whole number from 0 to 1000000; write for example repeat = 1");
         assert_snapshot!(error("{ repeat = 1, do = [] }"), @"x.toml:6: `do` of a `repeat` is empty; put operations into it or remove it");
         assert_snapshot!(error("{ repeat = 1, do = 1 }"), @"x.toml:6: `do` is the number 1, but must be a list; write do = [ ... ]");
     }

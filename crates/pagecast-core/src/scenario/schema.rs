@@ -220,13 +220,18 @@ pub static COST: Schema = Schema {
             Kind::Time,
             "Taking 4 KiB out of the page cache when their file is cut or removed, or they are dropped",
         ),
-        may("page_remote", Kind::Time, "What 4 KiB in the memory of another node cost more"),
+        may("page_remote", Kind::Time, "What copying 4 KiB to the memory of another node costs more"),
+        may(
+            "page_remote_read",
+            Kind::Time,
+            "What copying 4 KiB from another node costs more; default page_remote",
+        ),
         may("copy_read", Kind::Rate, "Copying out of the page cache, one thread; default per_thread"),
         may("copy_write", Kind::Rate, "Copying into the page cache, one thread; default per_thread"),
         may(
             "flushing_factor",
             Kind::Number(0.01, 1.0),
-            "Part of the speed of writing new pages that is left while the device's flusher writes; default 1",
+            "Part of the speed of writing new pages that is left while the flusher writes the same file; default 1",
         ),
     ],
 };
@@ -334,6 +339,7 @@ pub static FILE: Schema = Schema {
             Kind::SizeOrZero,
             "How much of it, from its start, is in the page cache; default \"0 B\"",
         ),
+        may("dirty", Kind::SizeOrZero, "How much of that, from its start, is dirty; default \"0 B\""),
         may("count", Kind::Whole(1, MOST_COPIES), "How many copies; default 1"),
         may("host", Kind::Text, "Whose path it is; default the first host"),
     ],
@@ -421,7 +427,7 @@ pub static OPERATIONS: [Schema; 19] = [
     Schema {
         name: "repeat",
         keys: &[
-            must("repeat", Kind::Whole(1, MOST_COPIES), "Does several operations so many times"),
+            must("repeat", Kind::Whole(0, MOST_COPIES), "Does several operations so many times"),
             may(
                 "as",
                 Kind::Text,

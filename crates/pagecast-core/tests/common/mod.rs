@@ -87,6 +87,13 @@ impl Case {
         self
     }
 
+    /// A file that is there before and cached, and whose beginning is dirty.
+    pub fn dirty(mut self, path: &str, size: &str, dirty: &str) -> Self {
+        self.text +=
+            &format!("[[file]]\npath = '{path}'\nsize = '{size}'\ncached = '{size}'\ndirty = '{dirty}'\n");
+        self
+    }
+
     /// A process with these operations, each without its braces.
     pub fn process(self, name: &str, operations: &[&str]) -> Self {
         self.process_with(name, "", operations)

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 
 from pagecast.studies.comparison import Row, judged, main_model, summarise
 from pagecast.studies.wrench_cache.experiments import MEASURED_MACHINE
+from pagecast.studies.wrench_cache.memory import Levels
 from pagecast.studies.wrench_cache.published import REPEATED_BY, deviations, published_rows
+from pagecast.studies.wrench_cache.tables import long_writes
 
 if TYPE_CHECKING:
     from pagecast.studies.wrench_cache.study import WrenchCacheOutcome
@@ -26,7 +28,12 @@ def conclusion(outcome: "WrenchCacheOutcome") -> tuple[str, ...]:
         A sentence each.
     """
     model = main_model(outcome.models)
-    sentences = (_against_the_cluster(outcome, model), _others(outcome, model), _repeated(outcome))
+    sentences = (
+        _against_the_cluster(outcome, model),
+        _beside_times(outcome, model),
+        _others(outcome, model),
+        _repeated(outcome),
+    )
     return tuple(sentence for sentence in sentences if sentence)
 
 
@@ -42,6 +49,30 @@ def _against_the_cluster(outcome: "WrenchCacheOutcome", model: str) -> str:
     if published := _of(simulator, published_rows(outcome.experiments, outcome.vintage)):
         text += f"; that of the published {simulator} is {_errors(published)}"
     return text + "."
+
+
+def _beside_times(outcome: "WrenchCacheOutcome", model: str) -> str:
+    """Say what else of the main model holds: memory, files, long writes, the producing rate."""
+    parts = []
+    if levels := [one for one in outcome.memory if one.model == model]:
+        dirty, cached = Levels.within(levels)
+        parts.append(
+            f"in Exp 1 dirty memory is within 10 % of the limit at {100 * dirty:.0f} % of the moments, "
+            f"cached within 5 % of the memory at {100 * cached:.0f} %"
+        )
+    if files := [one for one in outcome.cached_files if one.model == model]:
+        within = sum(one.is_within for one in files)
+        parts.append(f"{within} of {len(files)} amounts cached of a file are within 5 % of the memory")
+    if runs := [run for run in outcome.with_long_writes() if run.model == model]:
+        away = max(abs(run.long_writes - long_writes()[run.case]) for run in runs)
+        parts.append(f"in Exp 2 the share of writes over 5 s is at most {away:.2f} off")
+    if producing := [one for one in outcome.producing if one.run.model == model]:
+        error = 100 * producing[0].mean_abs_error
+        parts.append(
+            f"with the producing rate of step 1 the error in the other steps of Exp 4 is {error:.1f} %"
+        )
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 def _others(outcome: "WrenchCacheOutcome", model: str) -> str:

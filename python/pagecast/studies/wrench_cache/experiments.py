@@ -1,16 +1,18 @@
 """What the four experiments are: their scenario files, their cases, and what is known of each machine."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from pagecast.studies.wrench_cache.tables import HERE, Key
 
 __all__ = [
+    "AS_RUN",
     "CALIBRATION",
     "EXPERIMENTS",
     "MEASURED_MACHINE",
     "MODELS",
+    "PRODUCING",
     "PUBLISHED_MACHINE",
     "TASK_OPERATIONS",
     "Case",
@@ -37,6 +39,9 @@ CALIBRATION: Final[dict[str, frozenset[Key]]] = {
 }
 """The measured points that a shipped machine file was made from; a forecast of them is no proof."""
 
+AS_RUN: Final = "parameter.as_run=1"
+"""Adds to a scenario what the authors' simulators leave out, for the model that is not theirs."""
+
 TASK_OPERATIONS: Final = tuple(f"{kind} {task}" for task in (1, 2, 3) for kind in ("read", "write"))
 """The operations of Exp 1 to 3 in the order in which an application does them."""
 
@@ -56,9 +61,9 @@ class Case:
 class Experiment:
     """One experiment of the paper.
 
-    `hosts` are the tables of the scenario whose `from` names the machine, `mount` is where it has the disk
-    that they use. `process` is the name of a process without its number, or None where applications are
-    averaged and no single process is meant.
+    `file` is the scenario's, `hosts` are its tables whose `from` names the machine, `mount` is where that has
+    the disk that they use. `process` is the name of a process without its number, or None where applications
+    are averaged and no single process is meant.
     """
 
     number: str
@@ -67,11 +72,16 @@ class Experiment:
     mount: str
     process: str | None
     cases: tuple[Case, ...]
+    file: str
 
     @property
     def scenario(self) -> Path:
         """The shipped scenario file."""
-        return HERE / f"exp{self.number}.toml"
+        return HERE / self.file
+
+    def overrides(self, model: str) -> tuple[str, ...]:
+        """What the scenario is told for a model: published models get what the authors' simulators got."""
+        return (AS_RUN,) if model == "kernel" else ()
 
 
 def default_machine(model: str) -> str:
@@ -91,19 +101,44 @@ def _applications() -> tuple[Case, ...]:
 
 
 EXPERIMENTS: Final = {
-    experiment.number: experiment
-    for experiment in (
-        Experiment("1", "one application, local SSD", ("machine",), "/data", "task", _sizes()),
-        Experiment("2", "concurrent applications, local SSD", ("machine",), "/data", None, _applications()),
-        Experiment(
-            "3",
-            "concurrent applications, NFS",
-            ("host.client", "host.server"),
-            "/export",
-            None,
-            _applications(),
-        ),
-        Experiment("4", "Nighres, local SSD", ("machine",), "/data", "step", (Case("nighres"),)),
-    )
+    "1": Experiment(
+        "1",
+        "one application, local SSD",
+        ("machine",),
+        "/data",
+        "task",
+        _sizes(),
+        file="exp1.toml",
+    ),
+    "2": Experiment(
+        "2",
+        "concurrent applications, local SSD",
+        ("machine",),
+        "/data",
+        None,
+        _applications(),
+        file="exp2.toml",
+    ),
+    "3": Experiment(
+        "3",
+        "concurrent applications, NFS",
+        ("host.client", "host.server"),
+        "/export",
+        None,
+        _applications(),
+        file="exp3.toml",
+    ),
+    "4": Experiment(
+        "4",
+        "Nighres, local SSD",
+        ("machine",),
+        "/data",
+        "step",
+        (Case("nighres"),),
+        file="exp4.toml",
+    ),
 }
 """By number. Exp 2 and 3 are forecast for 1 to 32 applications, whether all were measured or not."""
+
+PRODUCING: Final = replace(EXPERIMENTS["4"], file="exp4_producing.toml")
+"""Exp 4 with the rate at which the program produces what it writes."""

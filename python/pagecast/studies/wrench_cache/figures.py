@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from pagecast.result import is_modelled
 from pagecast.studies.comparison import main_model
 from pagecast.studies.drawing import grid, style, with_legend
 from pagecast.studies.wrench_cache import panels
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, TASK_OPERATIONS
-from pagecast.studies.wrench_cache.forecast import CaseRun, Columns
+from pagecast.studies.wrench_cache.forecast import CaseRun
+from pagecast.studies.wrench_cache.memory import compared_levels, content
 from pagecast.studies.wrench_cache.published import published_rows
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     from pagecast.studies.wrench_cache.study import WrenchCacheOutcome
 
-__all__ = ["content_after_operations", "draw"]
+__all__ = ["draw"]
 
 
 def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
@@ -28,14 +30,17 @@ def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
     Returns
     -------
     dict
-        By the paper's number: "4a" to "8"; "5 by task" and "7 by task" are ours.
+        By the paper's number: "4a" to "8"; "4b aligned", "5 by task", "5 long writes" and "7 by task"
+        are ours.
     """
     makers: dict[str, tuple[str, Callable[[WrenchCacheOutcome], Figure]]] = {
         "4a": ("1", _figure_4a),
         "4b": ("1", _figure_4b),
+        "4b aligned": ("1", _figure_4b_aligned),
         "4c": ("1", _figure_4c),
         "5": ("2", lambda of: _figure_times(of, "2")),
         "5 by task": ("2", lambda of: _figure_by_task(of, "2")),
+        "5 long writes": ("2", _figure_long_writes),
         "6": ("4", _figure_6),
         "7": ("3", lambda of: _figure_times(of, "3")),
         "7 by task": ("3", lambda of: _figure_by_task(of, "3")),
@@ -46,6 +51,7 @@ def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
             name: maker(outcome)
             for name, (experiments, maker) in makers.items()
             if any(number in outcome.experiments for number in experiments)
+            and (name != "4b aligned" or is_modelled(main_model(outcome.models), "dirty"))
         }
 
 
@@ -62,15 +68,31 @@ def _figure_4a(outcome: "WrenchCacheOutcome") -> "Figure":
 def _figure_4b(outcome: "WrenchCacheOutcome") -> "Figure":
     figure, axes = grid(2, 2, size=(9, 5.6))
     for ax, run in zip(axes, outcome.of("1", main_model(outcome.models)), strict=True):
-        panels.memory_profile(ax, run.result.timeline, outcome.profiles.get(run.case))
+        panels.memory_profile(ax, run.result.timeline, run.start_s, outcome.profiles.get(run.case))
         ax.set_title(f"{run.case} per file")
+    return with_legend(figure, axes)
+
+
+def _figure_4b_aligned(outcome: "WrenchCacheOutcome") -> "Figure":
+    figure, axes = grid(2, 4, size=(11, 5.2))
+    for at, run in enumerate(outcome.of("1", main_model(outcome.models))):
+        compared = compared_levels(run, outcome.profiles.get(run.case))
+        for ax, level in ((axes[at], "dirty"), (axes[at + 4], "cached")):
+            panels.aligned_memory(ax, compared, level)
+            ax.set_title(f"{run.case}, {level}")
+    return with_legend(figure, axes)
+
+
+def _figure_long_writes(outcome: "WrenchCacheOutcome") -> "Figure":
+    figure, axes = grid(1, 1, size=(6, 3.2))
+    panels.long_write_shares(axes[0], _runs(outcome, "2"))
     return with_legend(figure, axes)
 
 
 def _figure_4c(outcome: "WrenchCacheOutcome") -> "Figure":
     figure, axes = grid(2, 2, size=(9, 5.6))
     for ax, run in zip(axes, outcome.of("1", main_model(outcome.models)), strict=True):
-        panels.cache_content(ax, content_after_operations(run.result.files), run.case)
+        panels.cache_content(ax, content(run.result.files), run.case)
         ax.set_title(f"{run.case} per file")
     return with_legend(figure, axes)
 
@@ -112,14 +134,3 @@ def _figure_8(outcome: "WrenchCacheOutcome") -> "Figure":
 
 def _runs(outcome: "WrenchCacheOutcome", experiment: str) -> Iterator[CaseRun]:
     return (run for run in outcome.runs if run.experiment == experiment)
-
-
-def content_after_operations(files: Columns) -> dict[str, list[float]]:
-    """Give the cached bytes of f1 to f4 after each operation of Exp 1, from a result's table of files."""
-    content: dict[str, list[float]] = {operation: [0.0] * 4 for operation in TASK_OPERATIONS}
-    columns = (files[name] for name in ("process", "index", "path", "cached_bytes"))
-    for process, index, path, cached in zip(*columns, strict=True):
-        if process:  # the rows without one are those at the end
-            kind = "read" if int(index) == 0 else "write"
-            content[f"{kind} {str(process)[-1]}"][int(str(path)[-1]) - 1] = float(cached)
-    return content

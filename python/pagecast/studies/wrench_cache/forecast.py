@@ -19,7 +19,24 @@ from pagecast.studies.wrench_cache.experiments import Case, Experiment, default_
 if TYPE_CHECKING:
     from pagecast import Result
 
-__all__ = ["TIMINGS", "CaseRun", "Columns", "Simulate", "durations", "is_uneven", "run_case", "simulate_case"]
+__all__ = [
+    "LONG_S",
+    "TIMINGS",
+    "CaseRun",
+    "Columns",
+    "Simulate",
+    "durations",
+    "is_uneven",
+    "long_writes",
+    "makespan",
+    "run_case",
+    "simulate_case",
+    "task_of",
+    "task_spans",
+]
+
+LONG_S: Final = 5.0
+"""A write of Exp 2 that takes longer was held back: 3 GB are copied in one second."""
 
 TIMINGS: Final = 5
 """How often a case is simulated, at least, where the paper tells how long simulating took (Fig. 8)."""
@@ -36,6 +53,8 @@ class Columns(Protocol):
 
     def __getitem__(self, name: str, /) -> Any: ...
 
+    def __contains__(self, name: object, /) -> bool: ...
+
 
 _NUMBER: Final = re.compile(r"\d+$")
 
@@ -44,10 +63,11 @@ _NUMBER: Final = re.compile(r"\d+$")
 class CaseRun:
     """One case under one model, over all seeds.
 
-    `seconds` holds, by operation ("read 1"), one mean over the applications per seed; `makespan_s` is when
-    the last of them ended, mean over the seeds. `result` is that of the first seed; `run_time_s` is how long
-    reading the scenario and simulating it took: the median over the seeds, and over `TIMINGS` runs of quick
-    cases in Exp 2 and 3.
+    `seconds` holds, by operation ("read 1"), one mean over the applications per seed; `makespan_s` is from
+    the start of the first of them to the end of the last, `long_writes` the share of their writes that took
+    more than `LONG_S`, both means over the seeds. `result` is that of the first seed; `run_time_s` is how
+    long reading the scenario and simulating it took: the median over the seeds, and over `TIMINGS` runs of
+    quick cases in Exp 2 and 3.
     """
 
     experiment: str
@@ -56,8 +76,14 @@ class CaseRun:
     machine: str
     seconds: dict[str, list[float]]
     makespan_s: float
+    long_writes: float
     run_time_s: float
     result: "Result"
+
+    @property
+    def start_s(self) -> float:
+        """When the first task begins to read, which is time 0 of what was measured."""
+        return min(start for _, _, start, _ in _reads_and_writes(self.result.operations))
 
     def mean_s(self, operation: str) -> float:
         """Mean over the seeds."""
@@ -76,7 +102,9 @@ def simulate_case(
     import pagecast
 
     machines = [f"{host}.from={as_toml(machine)}" for host in experiment.hosts]
-    scenario = pagecast.Scenario.load(experiment.scenario, set=[*machines, *case.overrides, *overrides])
+    scenario = pagecast.Scenario.load(
+        experiment.scenario, set=[*machines, *experiment.overrides(model), *case.overrides, *overrides]
+    )
     return pagecast.simulate(scenario, model=model, seed=seed)
 
 
@@ -127,7 +155,8 @@ def run_case(
         model,
         machine,
         seconds={operation: [one[operation] for one in per_seed] for operation in per_seed[0]},
-        makespan_s=float(np.mean([max(one.operations["end_s"]) for one in results[: len(seeds)]])),
+        makespan_s=float(np.mean([makespan(one.operations) for one in results[: len(seeds)]])),
+        long_writes=float(np.mean([long_writes(one.operations) for one in results[: len(seeds)]])),
         run_time_s=float(np.median(run_times)),
         result=results[0],
     )
@@ -153,21 +182,46 @@ def durations(operations: Columns) -> dict[str, float]:
         spans[kind, process] = (min(first, start), max(last, end))
     tasks: dict[tuple[int, str], list[float]] = {}
     for (kind, process), (start, end) in spans.items():
-        tasks.setdefault((_task(process), kind), []).append(end - start)
+        task = task_of(process)
+        assert task is not None, "only tasks are looked at"
+        tasks.setdefault((task, kind), []).append(end - start)
     return {f"{kind} {task}": float(np.mean(seconds)) for (task, kind), seconds in sorted(tasks.items())}
+
+
+def makespan(operations: Columns) -> float:
+    """Give the seconds from the start of the first read or write of a task to the end of the last."""
+    spans = [(start, end) for _, _, start, end in _reads_and_writes(operations)]
+    return max(end for _, end in spans) - min(start for start, _ in spans)
+
+
+def long_writes(operations: Columns) -> float:
+    """Give the share of the tasks' writes that took more than `LONG_S`."""
+    seconds = [end - start for _, kind, start, end in _reads_and_writes(operations) if kind == "write"]
+    return float(np.mean(np.array(seconds) > LONG_S))
+
+
+def task_of(process: str) -> int | None:
+    """Give the number of the task that a process is named for; None if it is another program."""
+    number = _NUMBER.search(process)
+    return int(number.group()) if number else None
+
+
+def task_spans(operations: Columns) -> dict[str, tuple[float, float]]:
+    """Give start and end of what one application does: "read 1", "compute 1", "write 1", "read 2", ..."""
+    spans = {
+        f"{kind} {task_of(process)}": (start, end)
+        for process, kind, start, end in _reads_and_writes(operations)
+    }
+    reads = [name.split()[1] for name in spans if name.startswith("read")]
+    computing = {f"compute {k}": (spans[f"read {k}"][1], spans[f"write {k}"][0]) for k in reads}
+    return spans | computing
 
 
 def _reads_and_writes(operations: Columns) -> Iterator[tuple[str, str, float, float]]:
     columns = (operations[name] for name in ("process", "operation", "start_s", "end_s"))
     for process, kind, start, end in zip(*columns, strict=True):
-        if kind in ("read", "write"):
+        if kind in ("read", "write") and task_of(str(process)) is not None:
             yield str(process), str(kind), float(start), float(end)
-
-
-def _task(process: str) -> int:
-    number = _NUMBER.search(process)
-    assert number, f"a process of a shipped scenario is named for its task, not {process!r}"
-    return int(number.group())
 
 
 @cache

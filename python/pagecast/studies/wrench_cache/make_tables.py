@@ -7,6 +7,8 @@ Standard library only, so that it runs without pagecast.
 
 import csv
 import gzip
+import itertools
+import math
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -15,6 +17,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 TASKS = ("1", "2", "3")
 VARIANTS = {"2": "cleared", "3": "nfs"}
+LONG_S = 5.0
+WINDOW_S = 10.0  # at most
 
 Record = dict[str, str]
 Key = tuple[str, str, str]  # experiment, case, operation
@@ -22,7 +26,7 @@ Span = tuple[str, str, str, str, str]  # experiment, case, operation, repetition
 
 
 def main(recordings: Path) -> None:
-    """Write the five tables."""
+    """Write the seven tables."""
     write_table(
         "measured.csv",
         ["experiment", "case", "operation", "mean_s", "min_s", "max_s", "repetitions"],
@@ -33,12 +37,18 @@ def main(recordings: Path) -> None:
         ["experiment", "case", "mean_s", "min_s", "max_s", "repetitions"],
         makespans(recordings),
     )
+    write_table("long_writes.csv", ["case", "share", "writes"], long_writes(recordings))
     write_table("published.csv", ["experiment", "case", "operation", *PUBLISHED], published(recordings))
     write_table("published_run_times.csv", ["experiment", "applications", *RUN_TIMES], run_times(recordings))
     write_table(
         "cached_files.csv",
         ["source", "case", "operation", *(f"f{k}_bytes" for k in range(1, 5))],
         cached_files(recordings),
+    )
+    write_table(
+        "memory.csv",
+        ["case", "span", "start_s", "end_s", "dirty_bytes", "cached_bytes", "dirtyable_bytes"],
+        memory(recordings),
     )
 
 
@@ -89,6 +99,17 @@ def makespans(recordings: Path) -> Iterator[list[object]]:
         mean = sum(values) / len(values)
         spread = (round(value, 6) for value in (mean, min(values), max(values)))
         yield [experiment, f"{applications} applications", *spread, len(values)]
+
+
+def long_writes(recordings: Path) -> Iterator[list[object]]:
+    """Share of the writes of Exp 2 that took more than 5 s, over all tasks, applications and repetitions."""
+    writes: dict[int, list[float]] = defaultdict(list)
+    for record in read_table(recordings / "exp2_real.csv.gz"):
+        if record["variant"] == VARIANTS["2"] and record["op"] == "write":
+            writes[int(record["n_apps"])].append(float(record["duration_s"]))
+    for applications, seconds in sorted(writes.items()):
+        share = sum(value > LONG_S for value in seconds) / len(seconds)
+        yield [f"{applications} applications", round(share, 6), len(seconds)]
 
 
 # What the authors' simulators gave ----------------------------------------------------------------
@@ -161,6 +182,41 @@ def cached_files(recordings: Path) -> Iterator[list[object]]:
         table[source, f"{record['size_gb']} GB", operation].append(record["cached_bytes"])
     for which, amounts in table.items():
         yield [*which, *amounts]
+
+
+def memory(recordings: Path) -> Iterator[list[object]]:
+    """Means over windows of each operation of Exp 1 and of the computing in between."""
+    samples: dict[str, list[Record]] = defaultdict(list)
+    for record in read_table(recordings / "exp1_memprof_real.csv.gz"):
+        samples[record["size_gb"]].append(record)
+    operations: dict[str, list[Record]] = defaultdict(list)
+    for record in read_table(recordings / "exp1_real.csv"):
+        operations[record["size_gb"]].append(record)
+    for size, records in operations.items():
+        for span, start, end in spans(records):
+            count = math.ceil((end - start) / WINDOW_S)
+            edges = [start + (end - start) * k / count for k in range(count + 1)]
+            for window in itertools.pairwise(edges):
+                inside = [one for one in samples[size] if window[0] <= float(one["time_s"]) < window[1]]
+                yield [f"{size} GB", span, *(round(edge, 3) for edge in window), *mean_levels(inside)]
+
+
+def spans(operations: list[Record]) -> Iterator[tuple[str, float, float]]:
+    """Reads, computing and writes one after the other; a read is followed by the write of its task."""
+    read_until = 0.0
+    for record in operations:
+        start, end = float(record["start_s"]), float(record["end_s"])
+        if record["op"] == "write":
+            yield f"compute {record['task']}", read_until, start
+        yield f"{record['op']} {record['task']}", start, end
+        read_until = end
+
+
+def mean_levels(samples: list[Record]) -> Iterator[int]:
+    """Dirty, cached and dirtyable bytes."""
+    for columns in (["dirty_bytes"], ["file_cache_bytes"], ["free_bytes", "file_cache_bytes"]):
+        total = sum(float(sample[column]) for sample in samples for column in columns)
+        yield round(total / len(samples))
 
 
 # Reading and writing ------------------------------------------------------------------------------

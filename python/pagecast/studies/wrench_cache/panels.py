@@ -19,9 +19,10 @@ from pagecast.plot.style import (
 )
 from pagecast.studies.wrench_cache.experiments import TASK_OPERATIONS
 from pagecast.studies.wrench_cache.forecast import CaseRun, Columns
+from pagecast.studies.wrench_cache.memory import CACHED_TOLERANCE, DIRTY_TOLERANCE, Compared
 from pagecast.studies.wrench_cache.published import REPEATED_BY
 from pagecast.studies.wrench_cache.recordings import Profile
-from pagecast.studies.wrench_cache.tables import cached_files, measured, published_run_times
+from pagecast.studies.wrench_cache.tables import cached_files, long_writes, measured, published_run_times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from pagecast.studies.comparison import Row
 
 __all__ = [
+    "aligned_memory",
     "cache_content",
     "errors_by_operation",
+    "long_write_shares",
     "memory_profile",
     "nighres_steps",
     "simulation_time",
@@ -40,6 +43,11 @@ __all__ = [
 GB: Final = 1e9
 FIRST_ERROR: Final = 1.0
 """Errors below 1 % are drawn at 1 %: a logarithmic axis has no zero."""
+
+TOLERANCES: Final = {"dirty": DIRTY_TOLERANCE, "cached": CACHED_TOLERANCE}
+
+SHARE_TOLERANCE: Final = 0.15
+"""How far the share of long writes may be off at each number of applications."""
 
 FILE_COLOURS: Final = SEQUENCE[:4]
 
@@ -90,7 +98,7 @@ def errors_by_operation(ax: "Axes", rows: Iterable["Row"], published: Iterable["
     return ax
 
 
-def memory_profile(ax: "Axes", timeline: Columns, recorded: Profile | None) -> "Axes":
+def memory_profile(ax: "Axes", timeline: Columns, start_s: float, recorded: Profile | None) -> "Axes":
     """Draw what memory holds over time (Fig. 4b).
 
     Parameters
@@ -98,6 +106,8 @@ def memory_profile(ax: "Axes", timeline: Columns, recorded: Profile | None) -> "
     ax : Axes
     timeline : Columns
         Of a simulated result.
+    start_s : float
+        When the first read begins in it: time 0 of the recording.
     recorded : Profile or None
         The same as measured.
 
@@ -105,7 +115,7 @@ def memory_profile(ax: "Axes", timeline: Columns, recorded: Profile | None) -> "
     -------
     Axes
     """
-    time_s = np.asarray(timeline["time_s"])
+    time_s = np.asarray(timeline["time_s"]) - start_s
     end_s = time_s[-1] * 1.1  # the recording goes on for minutes, in which the rest is flushed
     for level in ("used", "cached", "dirty"):
         colour, column = LEVEL_COLOURS[level], f"{level}_bytes"
@@ -118,6 +128,77 @@ def memory_profile(ax: "Axes", timeline: Columns, recorded: Profile | None) -> "
     ax.set_ylim(bottom=0)
     ax.set_xlabel("time (s)")
     ax.set_ylabel("memory (GB)")
+    return ax
+
+
+def aligned_memory(ax: "Axes", compared: Compared, level: str) -> "Axes":
+    """Draw dirty or cached memory of one case of Exp 1, aligned operation by operation.
+
+    Parameters
+    ----------
+    ax : Axes
+    compared : Compared
+    level : {"dirty", "cached"}
+
+    Returns
+    -------
+    Axes
+    """
+    order = np.argsort(compared.time_s)
+    time_s, colour = compared.time_s[order], LEVEL_COLOURS[level]
+    measured = compared.measured[level][order] / GB
+    tolerance = TOLERANCES[level] * compared.whole[level][order] / GB
+    ax.fill_between(
+        time_s,
+        measured - tolerance,
+        measured + tolerance,
+        color=colour,
+        alpha=0.15,
+        linewidth=0,
+        label="tolerance",
+    )
+    ax.plot(time_s, compared.forecast[level][order] / GB, color=colour, zorder=6, label=f"{level}, simulated")
+    ax.plot(time_s, measured, **MEASURED | {"markersize": 2}, label="measured")
+    ax.set_xlim(0, time_s[-1])
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("measured time (s)")
+    ax.set_ylabel("memory (GB)")
+    return ax
+
+
+def long_write_shares(ax: "Axes", runs: Iterable[CaseRun]) -> "Axes":
+    """Draw the share of writes of Exp 2 that took more than 5 s against the number of applications.
+
+    Parameters
+    ----------
+    ax : Axes
+    runs : iterable of CaseRun
+
+    Returns
+    -------
+    Axes
+    """
+    lines: dict[str, list[tuple[int, float]]] = {}
+    for run in runs:
+        lines.setdefault(run.model, []).append((_applications(run.case), run.long_writes))
+    for model, points in lines.items():
+        n, share = np.array(sorted(points)).T
+        ax.plot(n, share, color=model_colour(model), linestyle=MODEL_LINES.get(model, "-"), label=model)
+    n = np.array([_applications(case) for case in long_writes()])
+    measured = np.array(list(long_writes().values()))
+    ax.fill_between(
+        n,
+        measured - SHARE_TOLERANCE,
+        measured + SHARE_TOLERANCE,
+        color=MEASURED_COLOUR,
+        alpha=0.1,
+        linewidth=0,
+        label="tolerance",
+    )
+    ax.plot(n, measured, label="measured", **MEASURED)
+    ax.set_ylim(-0.02, 1.02)
+    _applications_axis(ax)
+    ax.set_ylabel("share of writes over 5 s")
     return ax
 
 

@@ -16,7 +16,7 @@ __all__ = ["MEMORY_PROFILES", "Profile", "memory_profiles"]
 
 MEMORY_PROFILES: Final = "exp1_memprof_real.csv.gz"
 
-_COLUMNS: Final = ("time_s", "used_bytes", "file_cache_bytes", "dirty_bytes")
+_COLUMNS: Final = ("time_s", "used_bytes", "file_cache_bytes", "dirty_bytes", "free_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,12 @@ class Profile:
     used_bytes: NDArray[np.float64]
     cached_bytes: NDArray[np.float64]
     dirty_bytes: NDArray[np.float64]
+    free_bytes: NDArray[np.float64]
+
+    @property
+    def dirtyable_bytes(self) -> NDArray[np.float64]:
+        """What the dirty limit is a part of."""
+        return self.free_bytes + self.cached_bytes
 
 
 def memory_profiles(folder: Path) -> dict[str, Profile]:

@@ -7,14 +7,25 @@ from typing import TYPE_CHECKING, Final
 from pagecast.report.document import Table
 from pagecast.studies import tables
 from pagecast.studies.comparison import Row
-from pagecast.studies.tables import percent
+from pagecast.studies.tables import percent, signed_percent
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS
+from pagecast.studies.wrench_cache.memory import CachedFile, Levels
 from pagecast.studies.wrench_cache.published import FAR, deviations, published_rows
+from pagecast.studies.wrench_cache.tables import long_writes
 
 if TYPE_CHECKING:
     from pagecast.studies.wrench_cache.study import WrenchCacheOutcome
 
-__all__ = ["deviation_table", "operations_table", "summary_table", "times_table"]
+__all__ = [
+    "cached_files_table",
+    "deviation_table",
+    "long_writes_table",
+    "memory_table",
+    "operations_table",
+    "producing_table",
+    "summary_table",
+    "times_table",
+]
 
 _APPLICATIONS: Final = re.compile(r"(\d+) applications")
 
@@ -142,3 +153,107 @@ def operations_table(outcome: "WrenchCacheOutcome") -> Table:
 
 def _is_calibrated(outcome: "WrenchCacheOutcome", number: str) -> bool:
     return any(row.role == "calibration" for row in outcome.rows if row.experiment == number)
+
+
+def memory_table(outcome: "WrenchCacheOutcome") -> Table | None:
+    """Make the table of memory during Exp 1, if any model that knows it was asked."""
+    if not outcome.memory:
+        return None
+    groups: dict[str, list[Levels]] = {}
+    for levels in outcome.memory:
+        groups.setdefault(levels.model, []).append(levels)
+    lines: list[Sequence[str] | None] = []
+    for model, found in groups.items():
+        lines += [_memory_line(one.case, model, [one]) for one in found]
+        lines += [_memory_line("all", model, found), None]
+    samples = outcome.memory[0].from_samples
+    return Table(
+        title="Memory of Exp 1: moments within the tolerance, in %",
+        columns=("case", "model", "dirty", "greatest", "cached", "greatest", "n"),
+        rows=lines[:-1],
+        text_columns=2,
+        note=f"{'Samples of each second' if samples else 'Means over at most 10 s'}, aligned operation by "
+        "operation. Tolerance: dirty 10 % of the dirty limit of the moment, cached 5 % of the memory; "
+        "greatest: deviation in the same shares.",
+    )
+
+
+def _memory_line(case: str, model: str, levels: Sequence[Levels]) -> tuple[str, ...]:
+    dirty, cached = Levels.within(levels)
+    greatest = (
+        max((abs(value), value) for one in levels for value in getattr(one, name))[1]
+        for name in ("dirty", "cached")
+    )
+    of_dirty, of_cached = (signed_percent(value) for value in greatest)
+    count = sum(len(one.dirty) for one in levels)
+    return case, model, percent(dirty), of_dirty, percent(cached), of_cached, str(count)
+
+
+def cached_files_table(outcome: "WrenchCacheOutcome") -> Table | None:
+    """Make the table of what is cached of each file after each operation of Exp 1."""
+    if not outcome.cached_files:
+        return None
+    groups: dict[tuple[str, str], list[CachedFile]] = {}
+    for one in outcome.cached_files:
+        groups.setdefault((one.model, one.case), []).append(one)
+    lines = []
+    for (model, case), found in groups.items():
+        worst = max(found, key=lambda one: abs(one.deviation))
+        within = f"{sum(one.is_within for one in found)} of {len(found)}"
+        where = f"{worst.file} after {worst.operation}" if abs(worst.deviation) >= 0.001 else ""
+        lines.append((case, model, within, signed_percent(worst.deviation), where))
+    return Table(
+        title="Cached bytes of each file after each operation of Exp 1",
+        columns=("case", "model", "within", "greatest", "at"),
+        rows=lines,
+        text_columns=2,
+        note="Within 5 % of the memory; greatest: deviation in % of the memory.",
+    )
+
+
+def long_writes_table(outcome: "WrenchCacheOutcome") -> Table | None:
+    """Make the table of the share of writes of Exp 2 that took more than 5 s."""
+    shares: dict[str, dict[str, float]] = {}
+    for run in outcome.with_long_writes():
+        shares.setdefault(run.case, {})[run.model] = run.long_writes
+    if not shares:
+        return None
+    return Table(
+        title="Exp 2: share of the writes that took more than 5 s, in %",
+        columns=("case", "measured", *outcome.models),
+        rows=[
+            (_short(case), percent(long_writes()[case]), *(percent(by_model[m]) for m in outcome.models))
+            for case, by_model in shares.items()
+        ],
+        text_columns=1,
+    )
+
+
+def producing_table(outcome: "WrenchCacheOutcome") -> Table | None:
+    """Make the table of Exp 4 with the program's own producing rate."""
+    if not outcome.producing:
+        return None
+    by_model = {one.run.model: {row.operation: row for row in one.rows()} for one in outcome.producing}
+    first = next(iter(by_model.values()))
+    lines: list[Sequence[str] | None] = [
+        (operation, f"{first[operation].measured_s:.2f}", *_all_forecasts(operation, by_model))
+        for operation in first
+    ]
+    errors = [("", f"{100 * one.mean_abs_error:.1f}") for one in outcome.producing]
+    lines += [None, ("mean absolute error", "", *(cell for pair in errors for cell in pair))]
+    rates = ", ".join(f"{one.run.model} {_rate(one.rate_bytes_per_s)}" for one in outcome.producing)
+    return Table(
+        title="Exp 4 with the program's own producing rate, steps 2 to 4: seconds, and error in %",
+        columns=("", "measured", *(name for model in by_model for name in (model, "%"))),
+        rows=lines,
+        text_columns=1,
+        note=f"The rate is what the forecast of step 1's writes lacks: {rates}.",
+    )
+
+
+def _rate(bytes_per_s: float | None) -> str:
+    return "no time" if bytes_per_s is None else f"{bytes_per_s / 1e9:.2f} GB/s"
+
+
+def _all_forecasts(operation: str, by_model: dict[str, dict[str, Row]]) -> tuple[str, ...]:
+    return tuple(cell for rows in by_model.values() for cell in _forecast(rows[operation], ranges=False))

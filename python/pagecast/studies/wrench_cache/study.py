@@ -12,9 +12,11 @@ from pagecast.studies.provenance import provenance
 from pagecast.studies.wrench_cache import recordings
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, MODELS, Experiment, default_machine
 from pagecast.studies.wrench_cache.forecast import CaseRun, Simulate, is_uneven, run_case, simulate_case
+from pagecast.studies.wrench_cache.memory import CachedFile, Levels, compare, compare_files
+from pagecast.studies.wrench_cache.producing import Producing, produce
 from pagecast.studies.wrench_cache.published import vintage_of
 from pagecast.studies.wrench_cache.rows import row
-from pagecast.studies.wrench_cache.tables import measured
+from pagecast.studies.wrench_cache.tables import long_writes, measured
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,8 +37,9 @@ class WrenchCacheOutcome:
     """What came out: a `CaseRun` per case and model, and the rows of those that were measured.
 
     `seeds` is the greatest number of them; where nothing depends on it, one was run.
-    `profiles` are the measured memory profiles of Exp 1, empty without ``--data``; `left_out` says what is
-    missing.
+    `memory` and `cached_files` hold memory during Exp 1 against what was measured, `producing` has Exp 4 with
+    the program's own rate. `profiles` are the measured memory profiles of Exp 1, empty without ``--data``;
+    `left_out` says what is missing.
     """
 
     experiments: tuple[str, ...]
@@ -46,13 +49,30 @@ class WrenchCacheOutcome:
     overrides: tuple[str, ...]
     runs: tuple[CaseRun, ...]
     rows: tuple[Row, ...]
+    memory: tuple[Levels, ...]
+    cached_files: tuple[CachedFile, ...]
+    producing: tuple[Producing, ...]
     profiles: dict[str, recordings.Profile]
     left_out: tuple[str, ...]
     provenance: dict[str, object]
 
     def to_json(self) -> dict[str, object]:
-        """Give the rows, their summary and the provenance."""
-        return to_json(self.rows, self.provenance)
+        """Give the rows, their summary and the provenance, and what is compared beside times."""
+        return to_json(self.rows, self.provenance) | {
+            "memory_levels": [one.as_dict() for one in self.memory],
+            "cached_files": [one.as_dict() for one in self.cached_files],
+            "long_writes": [
+                {
+                    "experiment": "2",
+                    "case": run.case,
+                    "model": run.model,
+                    "measured_share": long_writes()[run.case],
+                    "forecast_share": run.long_writes,
+                }
+                for run in self.with_long_writes()
+            ],
+            "producing": [one.as_dict() for one in self.producing],
+        }
 
     def print_to(self, console: "Console") -> None:
         """Print the tables for a reader at a terminal."""
@@ -70,6 +90,10 @@ class WrenchCacheOutcome:
     def of(self, experiment: str, model: str) -> list[CaseRun]:
         """Give the runs of one experiment under one model, in the order of the cases."""
         return [run for run in self.runs if run.experiment == experiment and run.model == model]
+
+    def with_long_writes(self) -> list[CaseRun]:
+        """Give the runs of Exp 2 for whose case the share of long writes was measured."""
+        return [run for run in self.runs if run.experiment == "2" and run.case in long_writes()]
 
     @property
     def machines(self) -> tuple[str, ...]:
@@ -161,7 +185,19 @@ def run(
             )
             for case in EXPERIMENTS[number].cases
         )
+    producing = tuple(
+        produce(
+            model=model,
+            machine=machine,
+            seeds=range(plan["4", model]),
+            overrides=overrides,
+            simulate=simulate,
+        )
+        for model in models
+        if "4" in chosen
+    )
     tell(1.0, "")
+    of_memory = [run for run in runs if run.experiment == "1"]
     left_out = tuple(_left_out(chosen, data))
     return WrenchCacheOutcome(
         experiments=chosen,
@@ -171,6 +207,9 @@ def run(
         overrides=tuple(overrides),
         runs=tuple(runs),
         rows=tuple(one for run in runs for one in _rows(run)),
+        memory=tuple(one for run in of_memory if (one := compare(run, profiles.get(run.case))) is not None),
+        cached_files=tuple(one for run in of_memory for one in compare_files(run)),
+        producing=producing,
         profiles=profiles,
         left_out=left_out,
         provenance=provenance(
@@ -213,4 +252,7 @@ def _rows(run: CaseRun) -> Iterator[Row]:
 
 def _left_out(chosen: Sequence[str], data: Path | None) -> Iterator[str]:
     if "1" in chosen and not data:
-        yield f"measured memory of Exp 1 (Fig. 4b), which needs --data with {recordings.MEMORY_PROFILES}"
+        yield (
+            "samples of the memory during Exp 1 (means over windows are compared instead), which need --data "
+            f"with {recordings.MEMORY_PROFILES}"
+        )

@@ -14,9 +14,12 @@ __all__ = [
     "HERE",
     "Key",
     "Measured",
+    "Window",
     "cached_files",
+    "long_writes",
     "makespans",
     "measured",
+    "memory",
     "published",
     "published_run_times",
 ]
@@ -55,6 +58,37 @@ def measured() -> dict[Key, Measured]:
 def makespans() -> dict[tuple[str, str], float]:
     """Give the mean seconds from the start of the first to the end of the last application, Exp 2 and 3."""
     return {(row["experiment"], row["case"]): float(row["mean_s"]) for row in _rows("makespans.csv")}
+
+
+@cache
+def long_writes() -> dict[str, float]:
+    """Give the share of all writes of Exp 2 that took more than 5 s, by case."""
+    return {row["case"]: float(row["share"]) for row in _rows("long_writes.csv")}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Memory during a part of an operation of Exp 1, or of the computing between two: means, in bytes.
+
+    Seconds count from the start of the first read. `dirtyable_bytes` is what is free and what is cached.
+    """
+
+    case: str
+    span: str
+    start_s: float
+    end_s: float
+    dirty_bytes: float
+    cached_bytes: float
+    dirtyable_bytes: float
+
+
+@cache
+def memory() -> tuple[Window, ...]:
+    """Give the memory that was measured during Exp 1."""
+    return tuple(
+        Window(row.pop("case"), row.pop("span"), **{name: float(value) for name, value in row.items()})
+        for row in _rows("memory.csv")
+    )
 
 
 @cache

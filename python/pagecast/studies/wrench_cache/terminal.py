@@ -4,7 +4,15 @@ from typing import TYPE_CHECKING, Final
 
 from pagecast.report.terminal import print_plain, print_table
 from pagecast.studies.wrench_cache.conclusion import conclusion
-from pagecast.studies.wrench_cache.results import deviation_table, summary_table, times_table
+from pagecast.studies.wrench_cache.results import (
+    cached_files_table,
+    deviation_table,
+    long_writes_table,
+    memory_table,
+    producing_table,
+    summary_table,
+    times_table,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,8 +31,10 @@ def print_outcome(outcome: "WrenchCacheOutcome", console: "Console") -> None:
     print_plain(f"WRENCH-cache (Do et al., CLUSTER 2021) on {outcome.machines_text}, {seeds}", console)
     for number in outcome.experiments:
         print_table(times_table(outcome, number, applications=SHOWN.get(number, ()), ranges=False), console)
-    if (deviation := deviation_table(outcome)) is not None:
-        print_table(deviation, console)
+    more = (memory_table, cached_files_table, long_writes_table, producing_table, deviation_table)
+    for maker in more:
+        if (table := maker(outcome)) is not None:
+            print_table(table, console)
     print_table(summary_table(outcome), console)
     for line in outcome.left_out:
         print_plain(f"Left out: {line}.", console, style="dim")

@@ -67,30 +67,48 @@ impl PerByte {
     }
 }
 
-impl CopyCost {
-    /// What the first touch of a byte of anonymous memory costs, in seconds.
-    pub(super) fn first_touch(&self, is_huge: bool) -> f64 {
-        match self.fault_huge.filter(|_| is_huge) {
-            Some(fault) => fault.as_seconds() / HUGE_PAGE as f64,
-            None => self.fault.as_seconds() / PAGE as f64,
-        }
-    }
+/// Where the two ends of a copy are, as seen from the node of its thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Distance {
+    /// How much of what it reads is on another node: 0 to 1.
+    pub from: f64,
+    /// The same of what it writes.
+    pub to: f64,
+}
 
-    /// What a byte of a run costs, in calls of `piece`; `fault` if it touches new anonymous memory, `far` how many of
-    /// its two copies are on another node.
+/// The pages that new anonymous memory comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touched {
+    /// None is new.
+    Nothing,
+    Small,
+    Huge,
+}
+
+impl CopyCost {
+    /// What a byte of a run costs, in calls of `piece`.
     pub(super) fn per_byte(
         &self,
         run: Run,
         piece: Bytes,
-        fault: f64,
-        far: f64,
-        flusher_writes: bool,
+        touched: Touched,
+        distance: Distance,
+        is_being_written: bool,
     ) -> PerByte {
         let of_copy = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| 1.0 / rate.0);
         let of_page = |time: crate::units::Nanos| time.as_seconds() / PAGE as f64;
         // Memory is touched without a system call.
         let has_calls = piece.0 > 0 && run != Run::Touch;
         let call = if has_calls { self.call.as_seconds() / piece.0 as f64 } else { 0.0 };
+        let fault = match touched {
+            Touched::Nothing => 0.0,
+            Touched::Small => of_page(self.fault),
+            Touched::Huge => {
+                self.fault_huge.map_or(of_page(self.fault), |fault| fault.as_seconds() / HUGE_PAGE as f64)
+            }
+        };
+        let far = distance.from * of_page(self.page_remote_read.unwrap_or(self.page_remote))
+            + distance.to * of_page(self.page_remote);
         let (copy, lookup, insert) = match run {
             Run::Hit => (of_copy(self.copy_read), of_page(self.page_lookup), 0.0),
             Run::Miss => (of_copy(self.copy_read), 0.0, of_page(self.page_insert)),
@@ -104,8 +122,8 @@ impl CopyCost {
             // What its calls cost comes before the device, not at once with it.
             Run::Direct | Run::Wait => return PerByte::default(),
         };
-        let seconds = copy + lookup + insert + fault + call + far * of_page(self.page_remote);
-        let slow = match (run, flusher_writes) {
+        let seconds = copy + lookup + insert + fault + call + far;
+        let slow = match (run, is_being_written) {
             (Run::New, true) => self.flushing_factor.unwrap_or(1.0),
             _ => 1.0,
         };

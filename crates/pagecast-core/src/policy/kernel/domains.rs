@@ -10,7 +10,7 @@ use super::law::{DeviceShare, Fraction, Fractions, HardLimit, Position, Threshol
 use super::memcg::MemcgId;
 use super::wb::WbId;
 use super::{DirtyPages, Kernel, Limits, PAGE};
-use crate::policy::{DeviceId, FileView};
+use crate::policy::FileView;
 use crate::units::Nanos;
 
 /// What a cgroup's dirty pages are compared with, and which part of them each device writes: `wb_domain`.
@@ -72,12 +72,6 @@ impl Kernel {
     fn wbs_of(&self, memcg: usize) -> impl Iterator<Item = WbId> + use<> {
         let devices = self.devices();
         (0..devices).map(move |device| WbId(((memcg + 1) * devices + device) as u32))
-    }
-
-    /// The wbs of a device.
-    pub(super) fn wbs_of_device(&self, device: DeviceId) -> impl Iterator<Item = WbId> + use<> {
-        let devices = self.devices() as u32;
-        (0..=self.domains.len() as u32).map(move |memcg| WbId(memcg * devices + device.0))
     }
 
     /// The domain of a wb beside that of all memory, and how many of its pages are dirty or under writeback.

@@ -159,18 +159,18 @@ impl Kernel {
             memcgs,
         };
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
-        let hard_limit = HardLimit::at(at_boot.limit);
+        let hard_limit = options.hard_limit(at_boot.limit);
         Self {
             limits: Limits::of(&pages, &settings, &hard_limit),
             settings,
             rules,
+            fractions: options.fractions(wbs_at_most),
             options,
             memory_read: setting.memory_read,
             memory_write: setting.memory_write,
             pages,
             placement: Placement::new(nodes),
             wbs: Vec::new(),
-            fractions: Fractions::new(wbs_at_most),
             hard_limit,
             domains,
             memcg_of: FxHashMap::default(),
@@ -317,8 +317,13 @@ impl Policy for Kernel {
                 self.pages.drop_clean();
                 self.end_removal(now, request, before, out);
             }
-            Call::Preload { file, bytes } => {
-                self.pages.read_in(file.id, 0, bytes.0, Taker { home: 0, memcg: MemcgId::ROOT });
+            Call::Preload { file, bytes, dirty } => {
+                let nobody = Taker { home: 0, memcg: MemcgId::ROOT };
+                self.pages.read_in(file.id, 0, bytes.0, nobody);
+                if dirty > Bytes::ZERO {
+                    self.attach(&file, MemcgId::ROOT);
+                    self.make_dirty(now, &file, (0, dirty.0), nobody);
+                }
                 out.done(request.operation, Outcome::default());
             }
             Call::Free { bytes, owner } => {

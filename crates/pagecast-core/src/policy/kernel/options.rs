@@ -1,36 +1,69 @@
 //! What a scenario sets beside the machine: the state in which the kernel begins.
 
 use super::PAGE;
-use super::law::{Bandwidth, BaseRate, DirtySettings, INIT_BANDWIDTH, Limit, Rounding};
+use super::law::{Bandwidth, BaseRate, DirtySettings, Fractions, HardLimit, INIT_BANDWIDTH, Limit, Rounding};
 use crate::error::ScenarioError;
-use crate::machine::VmSettings;
+use crate::machine::{Host, MountSource, VmSettings};
 use crate::policy::Options;
-use crate::units::{Bytes, BytesPerSecond};
+use crate::scenario::nearest::hint;
+use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// What may be under way to another host: the slots of an NFS client (64) of 1 MiB each.
 pub(super) const REMOTE_QUEUE: (u32, Bytes) = (64, Bytes(1 << 20));
 
+/// What a device that has been writing for long has completed just after everything was halved: as much as in one period
+/// of 3 s (`law::Fractions`), in seconds.
+const COMPLETED: u64 = 3;
+
 /// The state of a kernel that has just booted, unless a scenario says what was learnt before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelOptions {
     /// `dirty_ratelimit` of each device, pages per second.
     dirty_ratelimit: u64,
     /// `avg_write_bandwidth` of each device, pages per second.
     write_bandwidth: u64,
+    /// `dirty_limit`, the limit in force, in pages.
+    dirty_limit: Option<u64>,
+    /// Which devices of the host have completed how many pages.
+    completed: Vec<(usize, u64)>,
 }
 
 impl KernelOptions {
-    /// Reads the options of `[model.kernel]`.
+    /// Reads the options of `[model.kernel]`, for one host.
     ///
     /// # Errors
-    /// An unknown option, or a value that is no rate.
-    pub fn read(options: &Options<'_>) -> Result<Self, ScenarioError> {
-        options.only(&["dirty_ratelimit", "write_bandwidth"])?;
+    /// An unknown option, a value that is no rate, size or percentage, or a device that the host does not have.
+    pub fn read(options: &Options<'_>, host: &Host) -> Result<Self, ScenarioError> {
+        options.only(&["dirty_ratelimit", "write_bandwidth", "dirty_limit", "writeout_fraction"])?;
         let rate = |key| {
             let rate = options.quantity(key, BytesPerSecond::parse, |rate| rate.0 >= PAGE as f64)?;
             Ok(rate.map_or(INIT_BANDWIDTH, |rate| (rate.0 / PAGE as f64) as u64))
         };
-        Ok(Self { dirty_ratelimit: rate("dirty_ratelimit")?, write_bandwidth: rate("write_bandwidth")? })
+        let write_bandwidth = rate("write_bandwidth")?;
+        let dirty_limit = options.quantity("dirty_limit", Bytes::parse, |limit| limit.0 >= PAGE)?;
+        let completed = |(device, share): (usize, f64)| {
+            (device, (share * (COMPLETED * write_bandwidth) as f64).round() as u64)
+        };
+        Ok(Self {
+            dirty_ratelimit: rate("dirty_ratelimit")?,
+            write_bandwidth,
+            dirty_limit: dirty_limit.map(|limit| limit.0 / PAGE),
+            completed: shares(options, host)?.into_iter().map(completed).collect(),
+        })
+    }
+
+    /// The limit in force where the threshold is `threshold`.
+    pub(super) fn hard_limit(&self, threshold: u64) -> HardLimit {
+        HardLimit::at(self.dirty_limit.unwrap_or(threshold))
+    }
+
+    /// What each of so many devices has written lately.
+    pub(super) fn fractions(&self, devices: usize) -> Fractions {
+        let mut fractions = Fractions::new(devices);
+        for &(device, pages) in &self.completed {
+            fractions.add_completions(Nanos::ZERO, device, pages);
+        }
+        fractions
     }
 
     pub(super) fn base_rate(&self) -> BaseRate {
@@ -40,6 +73,29 @@ impl KernelOptions {
     pub(super) fn bandwidth(&self) -> Bandwidth {
         Bandwidth::with(self.write_bandwidth)
     }
+}
+
+/// `writeout_fraction` of the devices of a host. A device of another host is written "HOST:DEVICE".
+fn shares(options: &Options<'_>, host: &Host) -> Result<Vec<(usize, f64)>, ScenarioError> {
+    const KEY: &str = "writeout_fraction";
+    let remote = |source: &MountSource| matches!(source, MountSource::Nfs { .. });
+    let mounts = host.mounts.iter().map(|mount| if remote(&mount.source) { &*mount.path } else { "" });
+    let names: Vec<&str> = host.disks.iter().map(|disk| &*disk.name).chain(mounts).collect();
+    let mut found = Vec::new();
+    for (name, share) in options.shares(KEY)?.unwrap_or_default() {
+        let here = match name.split_once(':') {
+            Some((other, _)) if other != host.name => continue,
+            Some((_, device)) => device,
+            None => name,
+        };
+        let Some(device) = names.iter().position(|known| !known.is_empty() && *known == here) else {
+            let known = names.iter().copied().filter(|name| !name.is_empty());
+            let what = format!("host `{}` has no device `{here}`", host.name);
+            return Err(options.wrong(KEY, what, &hint(here, known, "devices of it")));
+        };
+        found.push((device, share));
+    }
+    Ok(found)
 }
 
 /// The dirty limits that a machine sets.

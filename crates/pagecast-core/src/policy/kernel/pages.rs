@@ -1,5 +1,6 @@
 //! The pages in memory: in which list each is, which are dirty, how many are free.
 
+use super::PAGE;
 use super::dirty::DirtyPages;
 use super::lists::{Busy, Lists, LruvecId, PageState};
 use super::memcg::{Memcg, MemcgId, Taker};
@@ -16,6 +17,16 @@ const LOOSE: u64 = 256;
 
 /// Less room than this part of a node counts as none, or the way to a mark would be taken in ever smaller steps.
 const CRUMBS: u64 = 1 << 14;
+
+/// What became of bytes that a program has written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Written {
+    /// Whether they made their inode dirty.
+    pub dirtied_inode: bool,
+    /// How many are on pages that are new in the cache, and how many of these on another node than the writer's.
+    pub new: u64,
+    pub far: u64,
+}
 
 /// See the module.
 pub(super) struct Pages {
@@ -119,7 +130,13 @@ impl Pages {
     /// what kswapd frees in one go.
     pub(super) fn is_far_ahead(&self) -> bool {
         let stroke: u64 = self.memory.nodes.iter().map(|node| node.high - node.low).sum();
-        self.pending() > self.above_low().min(self.memory.total / LOOSE).max(stroke / 4)
+        let is_short = self.above_low() <= 2 * stroke + self.pending();
+        self.pending() > if is_short { stroke / 4 } else { self.most_ahead() }
+    }
+
+    /// What may be pending at most while there is memory to spare.
+    pub(super) fn most_ahead(&self) -> u64 {
+        (self.memory.total / LOOSE).max(PAGE)
     }
 
     /// The node that the next page for somebody on `home` comes from, and how many bytes of it until that changes: the
@@ -241,7 +258,7 @@ impl Pages {
         });
     }
 
-    /// Bytes of an inode of this wb are written by a program; true if that made it dirty.
+    /// Bytes of an inode of this wb are written by a program.
     pub(super) fn write(
         &mut self,
         file: FileId,
@@ -249,14 +266,16 @@ impl Pages {
         (start, end): (u64, u64),
         by: Taker,
         now: Nanos,
-    ) -> bool {
-        let (mut at, mut was_clean) = (start, false);
+    ) -> Written {
+        let (mut at, mut written) = (start, Written::default());
         while at < end {
             let (is_cached, mut to) = self.lists.run(file, at, end);
             if !is_cached {
                 let (node, room) = self.allocate(by, true);
                 to = to.min(at.saturating_add(room));
                 self.lists.insert_written(self.lruvec(by.memcg, node), file, at, to);
+                written.new += to - at;
+                written.far += if node == by.home { 0 } else { to - at };
             }
             if self.nodes() > 1 {
                 self.count_newly_dirty(file, at, to);
@@ -265,10 +284,10 @@ impl Pages {
                 self.count_newly_busy(file, at, to);
             }
             // At once: the next pages may be had by evicting clean ones.
-            was_clean |= self.dirty.make_dirty(file, wb, at, to, now);
+            written.dirtied_inode |= self.dirty.make_dirty(file, wb, at, to, now);
             at = to;
         }
-        was_clean
+        written
     }
 
     fn count_newly_dirty(&mut self, file: FileId, start: u64, end: u64) {

@@ -17,18 +17,20 @@ struct Process {
 #[derive(Debug)]
 pub(super) struct Placement {
     processes: FxHashMap<OperationId, Process>,
+    /// How much of what each process wrote last went to other nodes: 0 to 1.
+    written_far: FxHashMap<OperationId, f64>,
     /// How many there are on each node.
     running: Vec<u32>,
 }
 
 impl Placement {
     pub(super) fn new(nodes: usize) -> Self {
-        Self { processes: FxHashMap::default(), running: vec![0; nodes] }
+        Self { processes: FxHashMap::default(), written_far: FxHashMap::default(), running: vec![0; nodes] }
     }
 
     /// The node of a process, which it gets when it is first heard of.
     pub(super) fn home(&mut self, process: OperationId) -> usize {
-        let Self { processes, running } = self;
+        let Self { processes, running, .. } = self;
         let process = processes.entry(process).or_insert_with(|| {
             let node = (0..running.len()).min_by_key(|&node| running[node]).unwrap_or(0);
             running[node] += 1;
@@ -58,6 +60,18 @@ impl Placement {
     pub(super) fn held_of(&self, is_meant: impl Fn(OperationId) -> bool) -> u64 {
         let processes = self.processes.iter().filter(|&(&process, _)| is_meant(process));
         processes.flat_map(|(_, process)| &process.anonymous).sum()
+    }
+
+    /// The part of the new pages of a process that went to other nodes when it last wrote some, if it did.
+    pub(super) fn written_far(&self, process: OperationId) -> Option<f64> {
+        self.written_far.get(&process).copied()
+    }
+
+    /// A process has written to so many new pages, so many of them on other nodes.
+    pub(super) fn has_written(&mut self, process: OperationId, new: u64, far: u64) {
+        if new > 0 && self.running.len() > 1 {
+            self.written_far.insert(process, far as f64 / new as f64);
+        }
     }
 
     pub(super) fn take(&mut self, process: OperationId, node: usize, bytes: u64) {

@@ -1,16 +1,16 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
 use super::Kernel;
-use super::cost::{PerByte, Run};
+use super::cost::{Distance, PerByte, Run, Touched};
 use super::direct::Past;
 use super::memcg::Taker;
-use super::pages::Pages;
+use super::pages::{Pages, Written};
 use super::reading::tag;
 use super::tasks::{Kind, Task, Transfer};
 use super::throttling::{earn_credit, resume, spend_credit, task_rate};
 use super::wb::Wb;
 use crate::flow::{Completion, FlowSpec, Path};
-use crate::policy::{Actions, FileId, OperationId};
+use crate::policy::{Actions, FileId, FileView, OperationId};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
 
@@ -74,7 +74,7 @@ impl Kernel {
             _ if task.position >= task.end => return self.end_task(now, operation, out),
             _ => {}
         }
-        let (run, end) = self.classify(task);
+        let (run, end) = self.classify(task, operation);
         let task = self.tasks.get_mut(&operation).expect("it is there");
         task.run = run;
         let shape = self.shape_run(operation, end, out);
@@ -135,7 +135,7 @@ impl Kernel {
     }
 
     /// How the next bytes of a task are served, and up to where.
-    fn classify(&self, task: &Task) -> (Run, u64) {
+    fn classify(&self, task: &Task, operation: OperationId) -> (Run, u64) {
         let (at, end) = (task.position, task.end);
         match task.kind {
             Kind::Allocate => return (Run::Touch, end),
@@ -155,7 +155,7 @@ impl Kernel {
             (Kind::Read { .. }, false) if self.reader_of(file, at).is_some() => (Run::Follow, run_end),
             (Kind::Read { .. }, false) => (Run::Miss, run_end),
             (_, false) if self.is_being_read(file, at) => (Run::Follow, run_end),
-            (_, false) => (Run::New, run_end),
+            (_, false) => (Run::New, self.new_end(operation, at, run_end)),
             (_, true) => {
                 let (is_dirty, to) = self.pages.dirty.dirty_run(file, at, run_end);
                 let run = if is_dirty { Run::Dirty } else { Run::Clean };
@@ -218,6 +218,31 @@ impl Kernel {
         self.pages.lists.place(file, at, end).map_or(end, |(_, to)| to)
     }
 
+    /// Up to where new pages are looked at in one go: as many as the own node has room for, or so few that the share of other
+    /// nodes is known soon.
+    fn new_end(&self, operation: OperationId, at: u64, end: u64) -> u64 {
+        if self.pages.nodes() == 1 {
+            return end;
+        }
+        end.min(at.saturating_add(self.own_room(operation).max(LOOK_AHEAD)))
+    }
+
+    /// How many pages the node of a writer can give it, in bytes.
+    fn own_room(&self, operation: OperationId) -> u64 {
+        let home = self.placement.node(operation);
+        self.pages.target(home, true).filter(|&(node, _)| node == home).map_or(0, |(_, room)| room)
+    }
+
+    /// How much of what is written to new pages goes to other nodes. At a node's limit of dirty pages its own share is what is
+    /// cleaned meanwhile, so it is taken from what was written last.
+    fn new_far(&self, operation: OperationId) -> f64 {
+        let room = self.own_room(operation);
+        if room >= LOOK_AHEAD {
+            return 0.0;
+        }
+        self.placement.written_far(operation).unwrap_or(if room > 0 { 0.0 } else { 1.0 })
+    }
+
     pub(super) fn path(&self, task: &Task) -> Path {
         match task.run {
             Run::Hit => self.memory_read,
@@ -235,24 +260,31 @@ impl Kernel {
         if task.reads_ahead() {
             return PerByte::default();
         }
-        let flusher_writes = task.file.as_ref().is_some_and(|file| self.flusher_writes(file.device));
-        let far = if self.pages.nodes() > 1 { self.far_copies(task, operation) } else { 0.0 };
-        let cost = &self.host.memory.cost;
-        let fault = if task.takes_anonymous() { cost.first_touch(self.has_huge(operation)) } else { 0.0 };
-        cost.per_byte(task.run, task.piece, fault, far, flusher_writes)
+        let is_being_written = task.file.as_ref().is_some_and(|file| self.is_being_written(file));
+        let distance =
+            if self.pages.nodes() > 1 { self.distance(task, operation) } else { Distance::default() };
+        let touched = self.touched(task, operation);
+        self.host.memory.cost.per_byte(task.run, task.piece, touched, distance, is_being_written)
     }
 
-    /// Whether new memory of a thread comes in huge pages: its node has free blocks.
-    fn has_huge(&self, operation: OperationId) -> bool {
-        let cost = &self.host.memory.cost;
-        cost.fault_huge.is_some() && self.pages.above_high(self.placement.node(operation)) > 0
+    /// What pages the new anonymous memory of a task comes in. Huge ones are only taken from the node of the thread, while it
+    /// has free blocks: what comes from another node is small, and what reclaim has freed is in pieces.
+    ///
+    /// `mm/mempolicy.c: alloc_pages_vma` (`__GFP_THISNODE`), `mm/huge_memory.c: alloc_hugepage_direct_gfpmask` (no reclaim for
+    /// it with the default of `transparent_hugepage/defrag`), Linux 4.18.
+    fn touched(&self, task: &Task, operation: OperationId) -> Touched {
+        if !task.takes_anonymous() {
+            return Touched::Nothing;
+        }
+        let has_blocks = self.pages.above_high(self.placement.node(operation)) > 0;
+        if has_blocks { Touched::Huge } else { Touched::Small }
     }
 
-    /// How many of the two ends of a copy are on another node than its thread.
-    fn far_copies(&self, task: &Task, operation: OperationId) -> f64 {
+    /// How much of both ends of a copy is on another node than its thread.
+    fn distance(&self, task: &Task, operation: OperationId) -> Distance {
         let home = self.placement.node(operation);
-        let new_page = |to_write| {
-            let target = self.pages.target(home, to_write).map_or(home, |(node, _)| node);
+        let new_page = || {
+            let target = self.pages.target(home, false).map_or(home, |(node, _)| node);
             f64::from(u8::from(target != home))
         };
         let present_page = || {
@@ -260,15 +292,16 @@ impl Kernel {
             f64::from(u8::from(place.is_some_and(|(lruvec, _)| self.pages.node_of(lruvec) != home)))
         };
         let buffer = || self.placement.far_share(operation);
-        match task.run {
-            Run::Touch => new_page(false),
-            Run::Hit if task.is_fresh() => present_page() + new_page(false),
-            Run::Hit => present_page(),
-            Run::Miss => 2.0 * new_page(false),
-            Run::New => new_page(true) + buffer(),
-            Run::Clean | Run::Dirty => present_page() + buffer(),
-            Run::Through | Run::Insert | Run::Remove | Run::Follow | Run::Direct | Run::Wait => 0.0,
-        }
+        let (from, to) = match task.run {
+            Run::Touch => (0.0, new_page()),
+            Run::Hit if task.is_fresh() => (present_page(), new_page()),
+            Run::Hit => (present_page(), 0.0),
+            Run::Miss => (new_page(), new_page()),
+            Run::New => (buffer(), self.new_far(operation)),
+            Run::Clean | Run::Dirty => (buffer(), present_page()),
+            Run::Through | Run::Insert | Run::Remove | Run::Follow | Run::Direct | Run::Wait => (0.0, 0.0),
+        };
+        Distance { from, to }
     }
 
     /// Finds out where the bytes of all tasks are that have moved so far.
@@ -311,7 +344,13 @@ impl Kernel {
         }
         task.is_first = false;
         uncount(task, bytes, &mut self.pages);
-        self.apply(now, operation, bytes);
+        // Pages of the file and of the buffer were taken in turn.
+        let step = if task.run.fills() && task.takes_anonymous() { self.pages.most_ahead() } else { bytes };
+        let mut left = bytes;
+        while left > 0 {
+            self.apply(now, operation, left.min(step));
+            left = left.saturating_sub(step);
+        }
     }
 
     /// Bytes of a task have moved: pages change.
@@ -321,7 +360,7 @@ impl Kernel {
         let end = task.position + bytes;
         let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };
         task.position = end;
-        let (run, file, wb, takes_anonymous) = (task.run, task.file, task.wb, task.takes_anonymous());
+        let (run, file, takes_anonymous) = (task.run, task.file, task.takes_anonymous());
         let by = Taker { home: self.placement.node(task.thread(operation)), memcg: task.memcg };
         if takes_anonymous {
             let placement = &mut self.placement;
@@ -336,13 +375,27 @@ impl Kernel {
             }
             Run::Through | Run::Insert => self.pages.put(file.id, start, end, by),
             Run::New | Run::Clean | Run::Dirty => {
-                if self.pages.write(file.id, wb, (start, end), by, now) {
-                    let interval = self.host.vm.dirty_writeback;
-                    self.wb(&file).flusher.inode_dirtied(file.id, now, interval);
-                }
+                let written = self.make_dirty(now, &file, (start, end), by);
+                self.placement.has_written(operation, written.new, written.far);
             }
             Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
         }
+    }
+
+    /// Pages become dirty, and their inode with the first.
+    pub(super) fn make_dirty(
+        &mut self,
+        now: Nanos,
+        file: &FileView,
+        range: (u64, u64),
+        by: Taker,
+    ) -> Written {
+        let written = self.pages.write(file.id, self.wb_of(file), range, by, now);
+        if written.dirtied_inode {
+            let interval = self.host.vm.dirty_writeback;
+            self.wb(file).flusher.inode_dirtied(file.id, now, interval);
+        }
+        written
     }
 
     /// A run has moved all its bytes.

@@ -6,7 +6,7 @@ use super::wb::{Wb, WbId};
 use super::{Kernel, PAGE};
 use crate::flow::FlowSpec;
 use crate::policy::kernel::tasks::Kind;
-use crate::policy::{Actions, DeviceId, OperationId};
+use crate::policy::{Actions, FileView, OperationId};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
 
@@ -26,11 +26,12 @@ fn tag(wb: WbId) -> u64 {
 }
 
 impl Kernel {
-    /// Whether the flusher of a device has writes on their way.
-    pub(super) fn flusher_writes(&self, device: DeviceId) -> bool {
-        self.wbs_of_device(device).any(|at| {
-            self.wbs.get(at.0 as usize).and_then(Option::as_ref).is_some_and(|wb| wb.transfer.is_some())
-        })
+    /// Whether pages of a file are on their way to its device: who adds pages to it shares the lock of its tree of pages
+    /// (`i_pages`) with who submits and who completes them.
+    pub(super) fn is_being_written(&self, file: &FileView) -> bool {
+        let wb = self.wbs.get(self.wb_of(file).0 as usize).and_then(Option::as_ref);
+        let unit = wb.filter(|wb| wb.transfer.is_some()).and_then(|wb| wb.flusher.front());
+        unit.is_some_and(|unit| unit.file == file.id)
     }
 
     /// Pages of the unit on its way have been written.

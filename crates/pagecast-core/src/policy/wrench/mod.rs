@@ -153,12 +153,14 @@ impl Wrench {
         self.next_chunk(now, Ticket { operation, place }, out);
     }
 
-    fn preload(&mut self, now: Nanos, file: &FileView, bytes: Bytes) {
+    fn preload(&mut self, now: Nanos, file: &FileView, bytes: Bytes, dirty: Bytes) {
         let file = self.files.learn(file);
         let chunk_size = self.options.chunk.0;
-        for before in (0..bytes.0).step_by(chunk_size as usize) {
-            self.cache.add_clean(file, chunk_size.min(bytes.0 - before), now);
-        }
+        let chunks = |bytes: u64| {
+            (0..bytes).step_by(chunk_size as usize).map(move |before| chunk_size.min(bytes - before))
+        };
+        chunks(dirty.0).for_each(|chunk| self.cache.add_dirty(file, chunk, now));
+        chunks(bytes.0 - dirty.0).for_each(|chunk| self.cache.add_clean(file, chunk, now));
     }
 
     fn running(&mut self, operation: Ticket) -> &mut Running {
@@ -260,7 +262,7 @@ impl Policy for Wrench {
             Call::Insert { file, offset, bytes } => {
                 return self.start(now, operation, Kind::Insert, file, (offset, bytes), out);
             }
-            Call::Preload { file, bytes } => self.preload(now, &file, bytes),
+            Call::Preload { file, bytes, dirty } => self.preload(now, &file, bytes, dirty),
             Call::Truncate { file, size } => {
                 if let Some(file) = self.files.number(file.id) {
                     self.cache.discard_beyond(file, size.0);

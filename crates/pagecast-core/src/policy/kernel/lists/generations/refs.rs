@@ -70,18 +70,26 @@ impl LruGen {
         }
     }
 
-    /// The tier to which a page that leaves is counted, and what is remembered of it.
-    ///
-    /// `mm/vmscan.c: isolate_folio`, `mm/workingset.c: lru_gen_eviction`.
-    pub(super) fn leave(self, state: State, min_seq: u64) -> (usize, Token) {
-        let isolated = match state.referenced {
+    /// What is left of a page's state when it leaves: `mm/vmscan.c: isolate_folio`.
+    fn isolated(self, state: State) -> State {
+        match state.referenced {
             true => state,
             false => State { refs: 0, workingset: state.workingset && self.reworked, ..state },
-        };
+        }
+    }
+
+    /// The tier to which a page that leaves is counted: `mm/workingset.c: lru_gen_eviction`.
+    pub(super) fn leave_tier(self, state: State) -> usize {
+        self.tier(self.isolated(state))
+    }
+
+    /// That tier, and what is remembered of the page.
+    pub(super) fn leave(self, state: State, min_seq: u64) -> (usize, Token) {
+        let isolated = self.isolated(state);
         let refs = self.refs(isolated);
         let workingset = if self.reworked { isolated.workingset } else { refs > 0 };
         let token = Token { workingset, refs: refs.saturating_sub(1), min_seq };
-        (self.tier_of(refs, isolated.workingset), token)
+        (self.leave_tier(state), token)
     }
 
     /// The tier to which a page that has come back is counted, and whether it has all that it had: then its state says so.

@@ -32,6 +32,18 @@ impl Batch {
         MIN_LRU_BATCH.saturating_sub(self.isolated).min(MAX_LRU_BATCH.saturating_sub(self.scanned))
     }
 
+    /// How much of so many clean bytes leaves before the tiers are compared anew.
+    ///
+    /// Pages that count to their own tier when they leave do not protect others like them. So all but the last batch can be taken
+    /// together, unless pages of another tier have left with the first.
+    fn take(&self, bytes: u64, counts_alike: bool) -> u64 {
+        let room = self.room();
+        match bytes.checked_sub(room + 1) {
+            Some(more) if counts_alike && self.isolated == 0 => room + more / MIN_LRU_BATCH * MIN_LRU_BATCH,
+            _ => bytes.min(room),
+        }
+    }
+
     /// What counts as scanned: nothing if there were too few pages for a batch and none to isolate.
     fn counted(&self) -> u64 {
         if self.isolated > 0 || self.scanned >= MAX_LRU_BATCH { self.scanned } else { 0 }
@@ -159,7 +171,10 @@ impl Lists {
             }
             let (state, end) = busy.run(extent.file, start, extent.end);
             let bytes = match state {
-                PageState::Clean => several_batches((end - start).min(want - total.freed), batch.room()),
+                PageState::Clean => {
+                    let counts_alike = version.leave_tier(extent.state) == tier;
+                    batch.take((end - start).min(want - total.freed), counts_alike)
+                }
                 PageState::Dirty | PageState::Writeback => (end - start).min(room),
             };
             let slot = self.extents.cut(slot, start, start + bytes);
@@ -214,10 +229,4 @@ impl Lists {
         generations.tiers.count(tier, extent.len());
         self.evict(slot, token);
     }
-}
-
-/// How much of a clean run leaves before the tiers are compared anew: evicting pages does not protect others like them, so all
-/// but the last batch can be taken together.
-fn several_batches(bytes: u64, room: u64) -> u64 {
-    if bytes <= room { bytes } else { room + (bytes - room - 1) / MIN_LRU_BATCH * MIN_LRU_BATCH }
 }

@@ -158,6 +158,43 @@ fn since_6_14_pages_come_back_soon_within_four_generations() {
     assert_eq!(come_back(9), Inserted { refaulted: MIB, activated: 0, restored: 0 });
 }
 
+/// Lists in which A's 4400 pages, all read twice, have left, and 100 of them have come back behind B and C.
+///
+/// While no page read once leaves, pages read twice are not protected: since 6.14 for 100 * (0 + 64) * 2 <= 1 * 4400 * 3, before
+/// for 100 * (0 + 64) <= 1 * 4400 * 2. Once 30 have left they are: 100 * (30 + 64) * 2 > 4434 * 3, 100 * (30 + 64) > 4434 * 2.
+fn nearly_protected(version: LruGen, b: u64, c: u64) -> Lists {
+    let mut lists = lists_of(version, &[]);
+    for (file, pages, times) in [(A, 4400, 2), (B, b, 1), (C, c, 2)] {
+        lists.insert_read(ONLY, file, 0, pages * PAGE);
+        (0..times).for_each(|_| lists.mark_accessed(file, 0, pages * PAGE));
+    }
+    assert_eq!(lists.reclaim(ONLY, 4400 * PAGE, &NOTHING).freed, 4400 * PAGE);
+    assert_eq!(lists.insert_read(ONLY, A, 0, 100 * PAGE).refaulted, 100 * PAGE);
+    lists
+}
+
+#[test]
+fn tiers_are_compared_anew_after_64_pages_of_whichever_tiers() {
+    for version in [BEFORE, SINCE] {
+        let mut lists = nearly_protected(version, 30, 200);
+        // 30 of B, 34 of C; then the other 166 of C are protected, 64 and 2 of A leave.
+        let reclaimed = lists.reclaim(ONLY, 130 * PAGE, &NOTHING);
+        assert_eq!((reclaimed.freed, reclaimed.protected), (130 * PAGE, 166 * PAGE), "{version:?}");
+        assert_eq!([A, B, C].map(|file| lists.of_file(file) / PAGE), [34, 0, 166]);
+    }
+}
+
+#[test]
+fn before_6_14_pages_not_read_since_they_were_deactivated_leave_as_if_never_read_twice() {
+    let mut lists = nearly_protected(BEFORE, 300, 200);
+    lists.deactivate(C, 0, 200 * PAGE);
+    lists.written(C, 0, 200 * PAGE);
+    // 64 of C count as read once and so protect the other 136; 64 and 2 of B leave.
+    let reclaimed = lists.reclaim(ONLY, 130 * PAGE, &NOTHING);
+    assert_eq!((reclaimed.freed, reclaimed.protected), (130 * PAGE, 136 * PAGE));
+    assert_eq!([A, B, C].map(|file| lists.of_file(file) / PAGE), [100, 234, 136]);
+}
+
 #[test]
 fn eight_times_the_memory_is_remembered() {
     let mut lists = Lists::new(Replacement::Generations(SINCE), 1, 4 * MIB, 0);

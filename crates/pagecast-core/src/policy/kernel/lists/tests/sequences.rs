@@ -362,3 +362,27 @@ fn a_batch_is_of_4096_pages_if_none_can_be_evicted() {
         Both::with_generations(version, 0).are_equal(rounds.concat()).expect("extents are pages");
     }
 }
+
+#[test]
+fn a_run_of_pages_read_often_is_protected_from_the_batch_on_in_which_others_have_left() {
+    let of = |what, file, start, pages| Step { what, lruvec: 0, file: FileId(file), start, pages };
+    let read = |file, start, pages, times| {
+        let accessed = std::iter::repeat_n(of(What::Accessed, file, start, pages), times);
+        std::iter::once(of(What::Read, file, start, pages)).chain(accessed).collect()
+    };
+    let evict = |pages| vec![of(What::Reclaim, 0, 0, pages)];
+    let rounds: [Vec<Step>; 10] = [
+        read(1, 128, 172, 2),
+        read(1, 0, 121, 0),
+        evict(96),
+        evict(96),
+        evict(101),
+        read(1, 96, 145, 1),
+        read(0, 0, 101, 3),
+        read(1, 0, 96, 0),
+        read(1, 0, 178, 4),
+        evict(129),
+    ];
+    let version = LruGen { reworked: true, wakes_flushers: false };
+    Both::with_generations(version, 0).are_equal(rounds.concat()).expect("extents are pages");
+}

@@ -1,0 +1,56 @@
+"""What came out, in a few sentences."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pagecast.studies.kernel_law.study import KernelLawOutcome
+
+__all__ = ["conclusion"]
+
+
+def conclusion(outcome: "KernelLawOutcome") -> tuple[str, ...]:
+    """Say how much of the law is exact, and what it explains of the throughput.
+
+    Parameters
+    ----------
+    outcome : KernelLawOutcome
+
+    Returns
+    -------
+    tuple of str
+        A sentence each.
+    """
+    sentences = []
+    if outcome.events:
+        exact = sum(one.is_exact for one in outcome.events)
+        limits = sum(one.is_exact for one in outcome.thresholds)
+        sentences.append(
+            f"The law gives {exact} of {len(outcome.events)} printed rates and {limits} of "
+            f"{len(outcome.thresholds)} printed pairs of limits to the last digit."
+        )
+    if outcome.throughputs:
+        forecasts = [one.forecast for one in outcome.throughputs]
+        away = {
+            kind: 100 * float(np.mean([abs(one.difference) for one in found]))
+            for kind in (True, False)
+            if (found := [one for one in outcome.throughputs if one.case.has_no_seeks == kind])
+        }
+        sentences.append(
+            f"Whatever the limit and the number of writers, kernel keeps the disk "
+            f"{100 * min(forecasts):.0f} to {100 * max(forecasts):.0f} % busy: throttling by itself costs no "
+            "throughput."
+        )
+        if True in away:
+            sentences.append(
+                f"Where the disk has one stream to write the published throughput says the same, "
+                f"{away[True]:.1f} % apart on average."
+            )
+        if False in away:
+            sentences.append(
+                f"That of several files falls with their number and with a small limit, {away[False]:.0f} % "
+                "below the forecast on average: the model has neither seeks nor file systems, and no trend "
+                "there."
+            )
+    return tuple(sentences)

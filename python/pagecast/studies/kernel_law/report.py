@@ -1,0 +1,73 @@
+"""The study as a report."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from pagecast.report.document import Figure, Report, Section
+from pagecast.report.svg import to_svg
+from pagecast.studies.kernel_law.conclusion import conclusion
+from pagecast.studies.kernel_law.figures import draw_law, draw_throughput
+from pagecast.studies.kernel_law.results import law_table, seeks_table, throughput_table
+from pagecast.studies.provenance import facts
+
+if TYPE_CHECKING:
+    from pagecast.studies.kernel_law.study import KernelLawOutcome
+
+__all__ = ["build"]
+
+LEAD: Final = (
+    "The law by which Linux slows writers down, against numbers that kernels printed, through the functions "
+    "that the model kernel calls; and the throughput of many writers on one disk that was published when it "
+    "was merged."
+)
+
+LAW_CAPTION: Final = (
+    "Events of one trace (Linux 3.3-rc1). Left: the rate of a task, printed and by the law as the kernel "
+    "rounds. Right: the same law in real numbers."
+)
+
+THROUGHPUT_CAPTION: Final = (
+    "What flushers wrote, as a part of the most of the same disk and file system. Points are published, "
+    "single runs or means of several kernels, one kind for each dirty limit; the line is the forecast, mean "
+    "over the limits."
+)
+
+PITFALLS: Final = (
+    "The disk of the model is a rate: it has neither seeks nor requests, and a file system has no layout. "
+    "The forecast can only say whether throttling and flushing keep the disk busy.",
+    "btrfs with a limit of 1 MiB writes next to nothing: it keeps more than that for itself.",
+    "Published runs are single; the same case on near-identical kernels differs by 2.9 % on average.",
+    "The kernels are 3.1 with the patches that became 3.2; the oldest that is modelled is 3.10.",
+)
+
+
+def build(outcome: "KernelLawOutcome") -> Report:
+    """Put the report together.
+
+    Parameters
+    ----------
+    outcome : KernelLawOutcome
+
+    Returns
+    -------
+    Report
+    """
+    return Report(
+        title="The throttling law: printed and published",
+        lead=LEAD,
+        conclusion=conclusion(outcome),
+        facts=facts(outcome.provenance, outcome.models),
+        sections=tuple(_sections(outcome)),
+    )
+
+
+def _sections(outcome: "KernelLawOutcome") -> Iterator[Section]:
+    if outcome.events:
+        drawn = Figure("Law", to_svg(draw_law(outcome), name="figure-law"), LAW_CAPTION)
+        yield Section("The law", figures=[drawn], tables=[law_table(outcome)])
+    if outcome.throughputs:
+        svg = to_svg(draw_throughput(outcome), name="figure-throughput")
+        drawn = Figure("Throughput", svg, THROUGHPUT_CAPTION)
+        tables = [seeks_table(outcome), throughput_table(outcome)]
+        yield Section("Throughput", figures=[drawn], tables=tables)
+    yield Section("What to beware of", text=PITFALLS)

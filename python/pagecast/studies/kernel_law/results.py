@@ -1,0 +1,98 @@
+"""The tables of the study, for the terminal and the report."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pagecast.report.document import Table
+from pagecast.studies.kernel_law.law import REAL_TOLERANCE
+from pagecast.studies.kernel_law.throughput import Throughput, by_limit
+from pagecast.studies.tables import percent
+
+if TYPE_CHECKING:
+    from pagecast.studies.kernel_law.study import KernelLawOutcome
+
+__all__ = ["law_table", "seeks_table", "throughput_table"]
+
+
+def law_table(outcome: "KernelLawOutcome") -> Table:
+    """Make the table of what the law gives exactly."""
+    events, thresholds = outcome.events, outcome.thresholds
+    real = [abs(one.real_error) for one in events]
+    rows = [
+        ("rate of a task, rounded as the kernel rounds", _count(one.is_exact for one in events)),
+        (
+            f"the same in real numbers, within {100 * REAL_TOLERANCE:g} % (greatest {100 * max(real):.2f} %)",
+            _count(error <= REAL_TOLERANCE for error in real),
+        ),
+        (
+            "period that the pages of a task should take",
+            _count(one.period[0] == one.period[1] for one in events),
+        ),
+        ("pause of a task", _count(one.pause[0] == one.pause[1] for one in events)),
+        (
+            "pages until a task that slept is checked again",
+            _count(one.poll[0] == one.poll[1] for one in events if one.has_poll),
+        ),
+        ("limit and background threshold", _count(one.is_exact for one in thresholds)),
+        (
+            "part of the limit of a device, 1 % to the page",
+            f"{sum(one.is_device_full for one in thresholds)} of {len(thresholds)} print it",
+        ),
+    ]
+    return Table(
+        title="The law against printed numbers",
+        columns=("what", "exact"),
+        rows=rows,
+        text_columns=1,
+    )
+
+
+def _count(of: Iterable[bool]) -> str:
+    found = list(of)
+    return f"{sum(found)} of {len(found)}"
+
+
+def throughput_table(outcome: "KernelLawOutcome") -> Table:
+    """Make the table of throughputs by limit, number of writers and file system."""
+    groups = by_limit(outcome.throughputs)
+    filesystems = sorted({filesystem for _, _, filesystem in groups})
+    lines: list[Sequence[str] | None] = []
+    for limit, writers in dict.fromkeys((limit, writers) for limit, writers, _ in groups):
+        of = {name: groups.get((limit, writers, name), []) for name in filesystems}
+        if lines and lines[-1] is not None and lines[-1][0] != str(limit):
+            lines.append(None)
+        forecasts = [one.forecast for found in of.values() for one in found]
+        published = (_mean(found) for found in of.values())
+        lines.append((str(limit), str(writers), *published, f"{np.mean(forecasts):.2f}"))
+    return Table(
+        title="Written back, as a part of the most of the same disk and file system",
+        columns=("limit, MiB", "writers", *(f"{name}\npublished" for name in filesystems), "forecast"),
+        rows=lines,
+        text_columns=0,
+        note="Means over machines, kernels and background thresholds.",
+    )
+
+
+def _mean(found: Sequence[Throughput]) -> str:
+    return f"{np.mean([one.case.published for one in found]):.2f}" if found else ""
+
+
+def seeks_table(outcome: "KernelLawOutcome") -> Table:
+    """Make the table of differences where the disk has one stream to write, and where it must seek."""
+    kinds = {
+        "one stream: one writer or btrfs, limit of 8 MiB or more": True,
+        "several files, or a limit of 1 MiB": False,
+    }
+    rows = []
+    for text, has_no_seeks in kinds.items():
+        of = [one.difference for one in outcome.throughputs if one.case.has_no_seeks == has_no_seeks]
+        if of:
+            rows.append((text, percent(float(np.mean(np.abs(of)))), percent(float(np.max(of))), str(len(of))))
+    return Table(
+        title="Forecast less published, in % of the most",
+        columns=("what the disk writes", "mean", "greatest", "cases"),
+        rows=rows,
+        text_columns=1,
+    )

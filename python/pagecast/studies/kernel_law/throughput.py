@@ -1,0 +1,254 @@
+"""What many writers on one disk come to: published figures, and the same cases simulated."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from pagecast.errors import StudyError
+from pagecast.studies.kernel_law.tables import Record, read, whole
+
+if TYPE_CHECKING:
+    from pagecast import Result
+
+__all__ = ["MIB", "Case", "Simulate", "Throughput", "by_limit", "cases", "forecast", "simulate_case"]
+
+TABLE: Final = "published_throughput.csv"
+COLUMNS: Final = (
+    "table",
+    "kernel",
+    "throttling",
+    "filesystem",
+    "storage",
+    "n_disks",
+    "workload",
+    "n_writers",
+    "block_bytes",
+    "mem_class_mib",
+    "mem_limit_mib",
+    "dirty_ratio_percent",
+    "dirty_limit_bytes",
+    "background_ratio_percent",
+    "background_bytes",
+    "metric",
+    "value",
+)
+
+WITH_THE_LAW: Final = "IO-less"
+
+DISK_MIB_PER_S: Final = 60.0
+"""What the disk of the scenario writes, about as those of the mails."""
+
+MIB: Final = 2**20
+
+BEGIN_S: Final = 10.0
+END_S: Final = 60.0
+"""What is written in between counts."""
+
+SCENARIO: Final = Path(__file__).parent / "scenario.toml"
+
+LEAST_LIMIT: Final = 8 * MIB
+"""With less, file systems are in each other's way, and btrfs keeps more for itself."""
+
+NO_SEEKS: Final = ("btrfs",)
+"""File systems that put what is written after each other beside each other."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One published case.
+
+    `most_mib_per_s` is the most that was published of the same disk and file system.
+    """
+
+    table: str
+    kernel: str
+    filesystem: str
+    writers: int
+    call_bytes: int
+    memory_mib: int
+    limit: str
+    limit_bytes: int
+    background: str
+    published_mib_per_s: float
+    most_mib_per_s: float
+
+    @property
+    def name(self) -> str:
+        """What it is called in rows."""
+        return (
+            f"{self.table} {self.kernel} {self.filesystem} {self.memory_mib} MiB, limit {self.limit}, "
+            f"background {self.background}, {self.writers} writers of {self.call_bytes} B"
+        )
+
+    @property
+    def is_most(self) -> bool:
+        """Whether the others are measured by this very case."""
+        return self.published_mib_per_s == self.most_mib_per_s
+
+    @property
+    def has_no_seeks(self) -> bool:
+        """Whether the disk has next to nothing but one stream to write."""
+        return self.limit_bytes >= LEAST_LIMIT and (self.writers == 1 or self.filesystem in NO_SEEKS)
+
+    @property
+    def published(self) -> float:
+        """As a part of the most."""
+        return self.published_mib_per_s / self.most_mib_per_s
+
+    @cached_property
+    def overrides(self) -> tuple[str, ...]:
+        """What the case sets in the scenario."""
+        limits = {"dirty": self.limit, "dirty_background": self.background}
+        vm = [
+            f"machine.vm.{name}_ratio={value.removesuffix('%')}"
+            if value.endswith("%")
+            else f'machine.vm.{name}_bytes="{value} B"'
+            for name, value in limits.items()
+        ]
+        bytes_each = (2 * END_S * DISK_MIB_PER_S * MIB + self.limit_bytes) / self.writers
+        return (
+            *vm,
+            f"parameter.writers={self.writers}",
+            f'parameter.call="{self.call_bytes} B"',
+            f'parameter.size="{round(bytes_each)} B"',
+            f'machine.memory.size="{self.memory_mib} MiB"',
+        )
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """A case and what was forecast for it, as a part of the rate of the disk."""
+
+    case: Case
+    forecast: float
+    machine_hash: str
+
+    @property
+    def difference(self) -> float:
+        """Forecast less published, both as parts of the most."""
+        return self.forecast - self.case.published
+
+
+Simulate = Callable[[Case, tuple[str, ...]], "Result"]
+"""Like `simulate_case`; tests put their own in its place."""
+
+
+def cases(folder: Path) -> list[Case]:
+    """Read the published cases with `dd` on one disk, the law in force.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    list of Case
+
+    Raises
+    ------
+    StudyError
+        The table is not there or cannot be understood.
+    """
+    chosen = [record for record in read(folder, TABLE, COLUMNS) if _is_compared(record)]
+    most: dict[tuple[str, ...], float] = {}
+    for record in chosen:
+        most[_disk(record)] = max(_value(record), most.get(_disk(record), 0.0))
+    return [_case(record, most[_disk(record)]) for record in chosen]
+
+
+def _is_compared(record: Record) -> bool:
+    return (
+        record["throttling"].startswith(WITH_THE_LAW)
+        and record["workload"] == "sequential dd"
+        and record["metric"] == "write_bandwidth"
+        and (record["storage"], record["n_disks"]) == ("hdd", "1")
+    )
+
+
+def _disk(record: Record) -> tuple[str, ...]:
+    columns = ("table", "kernel", "filesystem", "mem_class_mib", "mem_limit_mib", "block_bytes")
+    return tuple(record[column] for column in columns)
+
+
+def _value(record: Record) -> float:
+    try:
+        value = float(record["value"])
+    except ValueError as error:
+        raise StudyError(f"{TABLE}: value is {record['value']!r}, which is no number") from error
+    if value <= 0:
+        raise StudyError(f"{TABLE}: value is {value:g} MiB/s; a case that writes nothing is none")
+    return value
+
+
+def _case(record: Record, most_mib_per_s: float) -> Case:
+    memory = "mem_limit_mib" if record["mem_limit_mib"] else "mem_class_mib"
+    memory_mib = whole(record, memory, TABLE)
+    if record["dirty_limit_bytes"]:
+        limit, limit_bytes = record["dirty_limit_bytes"], whole(record, "dirty_limit_bytes", TABLE)
+    else:
+        limit = f"{record['dirty_ratio_percent']}%"
+        limit_bytes = whole(record, "dirty_ratio_percent", TABLE) * memory_mib * MIB // 100
+    return Case(
+        record["table"],
+        record["kernel"],
+        record["filesystem"],
+        whole(record, "n_writers", TABLE),
+        whole(record, "block_bytes", TABLE),
+        memory_mib,
+        limit,
+        limit_bytes,
+        record["background_bytes"] or f"{record['background_ratio_percent']}%",
+        _value(record),
+        most_mib_per_s,
+    )
+
+
+def simulate_case(case: Case, overrides: tuple[str, ...]) -> "Result":
+    """Simulate a case under the model `kernel`."""
+    import pagecast
+
+    scenario = pagecast.Scenario.load(SCENARIO, set=[*case.overrides, *overrides])
+    return pagecast.simulate(scenario, model="kernel")
+
+
+def forecast(of: Iterable[Case], overrides: tuple[str, ...], simulate: Simulate) -> Iterator[Throughput]:
+    """Simulate cases; the same case in several tables is simulated once.
+
+    Parameters
+    ----------
+    of : iterable of Case
+    overrides : tuple of str
+    simulate : callable
+
+    Yields
+    ------
+    Throughput
+    """
+    known: dict[tuple[str, ...], tuple[float, str]] = {}
+    for case in of:
+        if case.overrides not in known:
+            result = simulate(case, overrides)
+            written = _written_bytes_per_s(result) / (DISK_MIB_PER_S * MIB)
+            known[case.overrides] = (written, str(result.provenance["machine_hash"]))
+        yield Throughput(case, *known[case.overrides])
+
+
+def _written_bytes_per_s(result: "Result") -> float:
+    """Give what was written back in the time that counts: what became dirty less what still is."""
+    timeline = result.timeline
+    clean = np.asarray(timeline["dirtied_bytes"], float) - np.asarray(timeline["dirty_bytes"], float)
+    begin, end = np.interp((BEGIN_S, END_S), np.asarray(timeline["time_s"]), clean)
+    return float(end - begin) / (END_S - BEGIN_S)
+
+
+def by_limit(of: Iterable[Throughput]) -> dict[tuple[int, int, str], list[Throughput]]:
+    """Group what is comparable: by size of the limit in MiB, number of writers, and file system."""
+    groups: dict[tuple[int, int, str], list[Throughput]] = {}
+    for one in of:
+        key = (round(one.case.limit_bytes / MIB), one.case.writers, one.case.filesystem)
+        groups.setdefault(key, []).append(one)
+    return dict(sorted(groups.items()))
