@@ -136,9 +136,18 @@ impl Extents {
 
     /// The first of them.
     pub(super) fn first_in(&self, file: FileId, start: u64, end: u64) -> Option<(Slot, Extent)> {
-        let before = self.files.get(file)?.starting_before(start.saturating_add(1));
+        let cached = self.files.get(file)?;
+        // A call asks several times for the same place.
+        let found = self.slab.get(cached.found.get());
+        if let Some((slot, extent)) = found.filter(|(_, extent)| extent.is_around(file, start)) {
+            return (start < end).then_some((slot, extent));
+        }
+        let before = cached.starting_before(start.saturating_add(1));
         match before.map(|slot| (slot, self.slab[slot])).filter(|(_, extent)| extent.end > start) {
-            Some(around) => (start < end).then_some(around),
+            Some(around) => {
+                cached.found.set(around.0);
+                (start < end).then_some(around)
+            }
             None => self.within(file, start, end).next().map(|(slot, extent)| (slot, *extent)),
         }
     }

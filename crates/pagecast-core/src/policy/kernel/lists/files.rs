@@ -1,8 +1,9 @@
 //! What is kept for each file, and which of its bytes are in which extent.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use super::slab::Slot;
+use super::slab::{NONE, Slot};
 use crate::policy::FileId;
 
 /// One value for each file. Files are numbered from 0, so their numbers are places.
@@ -36,11 +37,18 @@ impl<T: Default> ByFile<T> {
 }
 
 /// The extents of a file by where they start, how many bytes they are, and how many of those are active.
-#[derive(Default)]
 pub(super) struct Cached {
     pub extents: BTreeMap<u64, Slot>,
+    /// Where the last extent was that somebody looked for; there may be none, or another one, by now.
+    pub found: Cell<Slot>,
     pub bytes: u64,
     pub active: u64,
+}
+
+impl Default for Cached {
+    fn default() -> Self {
+        Self { extents: BTreeMap::new(), found: Cell::new(NONE), bytes: 0, active: 0 }
+    }
 }
 
 impl Cached {

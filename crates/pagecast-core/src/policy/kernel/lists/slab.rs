@@ -55,6 +55,11 @@ impl Extent {
         self.end - self.start
     }
 
+    /// Whether it has this byte.
+    pub(super) fn is_around(&self, file: FileId, at: u64) -> bool {
+        self.file == file && (self.start..self.end).contains(&at)
+    }
+
     /// Whether `newer`, beside it in the list, could be one extent with it.
     pub(super) fn continues_in(&self, newer: &Extent) -> bool {
         self.file == newer.file && self.end == newer.start && self.state == newer.state
@@ -80,7 +85,15 @@ impl Slab {
 
     pub(super) fn remove(&mut self, slot: Slot) -> Extent {
         self.vacant.push(slot);
-        self[slot]
+        let extent = self[slot];
+        // So that who still knows the slot finds nothing there.
+        self[slot].end = extent.start;
+        extent
+    }
+
+    /// What is in a slot, if there ever was anything.
+    pub(super) fn get(&self, slot: Slot) -> Option<(Slot, Extent)> {
+        self.extents.get(slot as usize).map(|&extent| (slot, extent))
     }
 
     pub(super) fn len(&self) -> usize {
