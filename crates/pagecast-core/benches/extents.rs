@@ -65,6 +65,7 @@ fn run(extents: u64) -> Duration {
     let process = Process {
         name: "p".into(),
         host: 0,
+        cgroup: None,
         after: vec![],
         start: Nanos::ZERO,
         program: Arc::new(move || program(extents, source.clone())),
