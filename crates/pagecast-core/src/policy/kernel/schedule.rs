@@ -108,10 +108,11 @@ impl Kernel {
         if slopes.dirtied == 0.0 || slope == 0.0 {
             return None;
         }
-        if dirty > freerun {
+        // In pages, as `throttle` compares them.
+        if dirty / PAGE > self.limits.freerun {
             return Some(self.rate_step() * PAGE as f64 / slope.abs());
         }
-        (slope > 0.0).then(|| (freerun - dirty) as f64 / slope)
+        (slope > 0.0).then(|| freerun.saturating_sub(dirty) as f64 / slope)
     }
 
     /// Estimates are brought up to date every 200 ms while anybody is throttled.
