@@ -161,7 +161,14 @@ class Scenario:
         machine: Machine,
         files: Sequence[tuple[str | None, _Path, SupportsFloat, SupportsFloat, SupportsFloat]],
         processes: Sequence[
-            tuple[str, str | None, Sequence[str], SupportsFloat, Callable[[], Iterable[Operation]]]
+            tuple[
+                str,
+                str | None,
+                str | None,
+                Sequence[str],
+                SupportsFloat,
+                Callable[[], Iterable[Operation]],
+            ]
         ],
     ) -> Scenario: ...
     @property

@@ -70,12 +70,15 @@ class Process:
         Earliest start.
     host : str, optional
         Only with several hosts; the first one if not given.
+    cgroup : str, optional
+        The memory cgroup of its host that it is in; none if not given.
     """
 
     program: Program
     after: Sequence[str] = ()
     start_s: float = 0.0
     host: str | None = None
+    cgroup: str | None = None
 
 
 class Scenario:
@@ -126,6 +129,7 @@ class Scenario:
                 (
                     name,
                     process.host,
+                    process.cgroup,
                     _names(name, process.after),
                     process.start_s,
                     _factory(name, process.program),

@@ -197,6 +197,11 @@ class Result:
         """How many blocks are left out of `blocks`, because their hosts have too many."""
         return self._core.blocks_left_out
 
+    @cached_property
+    def cgroups(self) -> Columns:
+        """What was charged to each memory cgroup; not saved."""
+        return self._table("cgroups")
+
     def table(self, name: str) -> Columns:
         """Give a table by its name.
 

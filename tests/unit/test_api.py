@@ -269,3 +269,56 @@ def test_progress_is_told_at_most_ten_times_a_second(machine):
     times, _, simulated = np.array(told).T
     assert (np.diff(times) > 0.09).all()
     assert (np.diff(simulated) > 0).all()
+
+
+CGROUPS = """\
+cores = 2
+memory = { size = "16 GB", read = "4 GB/s", write = "2 GB/s" }
+disk.ssd = { size = "100 GB", read = "500 MB/s", write = "400 MB/s" }
+mount."/data".disk = "ssd"
+cgroup.batch.memory.max = "1 GB"
+"""
+
+
+@pytest.fixture
+def machine_with_cgroup(tmp_path):
+    (tmp_path / "cgroups.toml").write_text(CGROUPS)
+    return pc.load_machine(tmp_path / "cgroups.toml")
+
+
+def test_a_process_may_be_in_a_memory_cgroup(machine_with_cgroup):
+    program = [pc.read("/data/in"), pc.read("/data/in")]
+    scenario = pc.Scenario(
+        machine_with_cgroup,
+        files={"/data/in": 2e9},
+        processes={"app": pc.Process(program, cgroup="batch")},
+    )
+    assert scenario.models == ["kernel"]
+    result = pc.simulate(scenario, model="kernel")
+    table = result.cgroups.to_dict()
+    assert (table["host"], table["cgroup"], table["memory_max_bytes"]) == (["machine"], ["batch"], [10**9])
+    assert 0.99e9 < table["memory_peak_bytes"][0] <= 1e9
+    assert table["cached_bytes"] == result.files["cached_bytes"].tolist()
+    assert result.operations["from_cache_bytes"][1] < 1e9
+
+
+def test_a_cgroup_must_be_one_of_the_host(machine, machine_with_cgroup):
+    processes = {"app": pc.Process([pc.sleep(1.0)], cgroup="bach")}
+    with pytest.raises(errors.ScenarioError, match='has no cgroup "bach"; choose one of batch'):
+        pc.Scenario(machine_with_cgroup, processes=processes)
+    with pytest.raises(errors.ScenarioError, match='has no cgroup "bach"; it has none'):
+        pc.Scenario(machine, processes=processes)
+
+
+def test_out_of_memory_in_a_cgroup_is_out_of_memory(machine_with_cgroup):
+    processes = {"app": pc.Process([pc.alloc(2e9)], cgroup="batch")}
+    with pytest.raises(
+        errors.OutOfMemoryError, match=r"cgroup `batch` on host `machine` \(memory.max\) has 1 GB"
+    ):
+        pc.simulate(pc.Scenario(machine_with_cgroup, processes=processes), model="kernel")
+
+
+def test_other_models_refuse_a_machine_with_cgroups(machine_with_cgroup):
+    scenario = pc.Scenario(machine_with_cgroup, processes={"app": [pc.sleep(1.0)]})
+    with pytest.raises(errors.ScenarioError, match="model `wrench` knows no memory cgroups"):
+        pc.simulate(scenario, model="wrench")

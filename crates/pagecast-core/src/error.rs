@@ -107,18 +107,18 @@ pub enum SimulationError {
         /// By other files.
         used: Bytes,
     },
-    /// More anonymous memory than the host has.
-    #[error("{}: process `{}` needs {needed} more memory at {}, but host `{host}` has {size} and the processes hold {held} ({holders}); use `free`, a smaller buffer or more memory", at.place, at.process, at.time)]
+    /// More anonymous memory than the host, or a memory cgroup, has.
+    #[error("{}: process `{}` needs {needed} more memory at {}, but {whose} has {size} and the processes hold {held} ({holders}); use `free`, a smaller buffer or more memory", at.place, at.process, at.time)]
     OutOfMemory {
         /// Where.
         at: Blame,
-        /// The host.
-        host: String,
+        /// The host, or the memory cgroup and its limit.
+        whose: String,
         /// What was asked for.
         needed: Bytes,
-        /// The host's memory.
+        /// The memory of the host or cgroup.
         size: Bytes,
-        /// Held by all processes of the host.
+        /// Held by all its processes.
         held: Bytes,
         /// The largest holders.
         holders: String,

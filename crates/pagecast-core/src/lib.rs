@@ -35,6 +35,7 @@
 //! let process = Process {
 //!     name: "app".into(),
 //!     host: 0,
+//!     cgroup: None,
 //!     after: vec![],
 //!     start: Nanos::ZERO,
 //!     program: Arc::new(read_twice),
@@ -61,4 +62,4 @@ pub mod units;
 pub mod workload;
 
 pub use engine::{Settings, simulate, simulate_by_steps};
-pub use policy::registry::MODELS;
+pub use policy::registry::{MODELS, models_for};

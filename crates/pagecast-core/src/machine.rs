@@ -26,6 +26,8 @@ pub struct Host {
     pub vm: VmSettings,
     /// Which kernel it runs.
     pub kernel: Kernel,
+    /// Memory cgroups; processes refer to them by index.
+    pub cgroups: Vec<Cgroup>,
     /// Disks; mounts refer to them by index.
     pub disks: Vec<Disk>,
     /// Mount points, none of them twice.
@@ -98,6 +100,43 @@ pub struct Kernel {
 impl Default for Kernel {
     fn default() -> Self {
         Self { version: (6, 18), hz: 250, lru: Lru::TwoList }
+    }
+}
+
+/// A memory cgroup: processes whose memory has a limit of its own. None is inside another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cgroup {
+    /// The key of its table.
+    pub name: String,
+    /// How much page cache and anonymous memory its processes may have.
+    pub limit: MemoryLimit,
+}
+
+/// The limit of a memory cgroup, by the file in which it is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryLimit {
+    /// `memory.max` of cgroup v2, whose groups have dirty limits of their own.
+    Max(Bytes),
+    /// `memory.limit_in_bytes` of cgroup v1, whose groups do not.
+    LimitInBytes(Bytes),
+}
+
+impl MemoryLimit {
+    /// How much it is.
+    #[must_use]
+    pub fn bytes(self) -> Bytes {
+        match self {
+            Self::Max(bytes) | Self::LimitInBytes(bytes) => bytes,
+        }
+    }
+
+    /// The name of the file in which it is set.
+    #[must_use]
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Max(_) => "memory.max",
+            Self::LimitInBytes(_) => "memory.limit_in_bytes",
+        }
     }
 }
 

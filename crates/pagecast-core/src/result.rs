@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 pub(crate) use merge::Merger;
 pub(crate) use recorder::{Ended, Recorder, Resident};
-pub use timeline::{FileLevels, KernelLevels, MemoryLevels};
+pub use timeline::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 
 use crate::units::Nanos;
 
@@ -146,6 +146,8 @@ pub struct SimulationResult {
     pub events: EventTable,
     /// The blocks in memory at the end, under policies that keep lists of blocks.
     pub blocks: BlockTable,
+    /// The memory cgroups.
+    pub cgroups: CgroupTable,
     /// The simulated time at which the last process ended.
     pub end: Nanos,
 }
@@ -251,6 +253,19 @@ pub struct BlockTable {
     pub dirtied: Vec<Nanos>,
     /// Blocks of hosts whose blocks would make this more than [`BlockTable::LIMIT`], counted and not kept.
     pub left_out: u64,
+}
+
+/// Columns of the memory cgroups, host by host and in the order of each. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct CgroupTable {
+    /// Index into `hosts`.
+    pub host: Vec<u32>,
+    /// Its name.
+    pub cgroup: Vec<String>,
+    /// Its limit.
+    pub limit: Vec<u64>,
+    /// What was charged to it, and what is at the end.
+    pub levels: Vec<CgroupLevels>,
 }
 
 impl BlockTable {

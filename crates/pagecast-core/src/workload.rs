@@ -26,6 +26,8 @@ pub struct Process {
     pub name: Arc<str>,
     /// Index of the host it runs on.
     pub host: usize,
+    /// Index of its memory cgroup on that host, if it is in one.
+    pub cgroup: Option<usize>,
     /// Names of the processes that must have ended before it starts.
     pub after: Vec<Arc<str>>,
     /// Earliest start.

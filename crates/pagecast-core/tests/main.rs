@@ -5,6 +5,7 @@ mod common;
 mod errors;
 mod fsync_and_flush;
 mod groups;
+mod kernel_cgroups;
 mod kernel_initial_state;
 mod kernel_memory;
 mod kernel_mglru;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use numpy::PyArray1;
 use pagecast_core::result::{
-    BlockTable, EventTable, FileTable, KernelLevels, OperationTable, Part, SimulationResult, TimelineTable,
+    BlockTable, CgroupLevels, CgroupTable, EventTable, FileTable, KernelLevels, OperationTable, Part,
+    SimulationResult, TimelineTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;
@@ -72,9 +73,10 @@ impl Result {
             "files" => columns.files(&self.data.files),
             "events" => columns.events(&self.data.events),
             "blocks" => columns.blocks(&self.data.blocks),
+            "cgroups" => columns.cgroups(&self.data.cgroups),
             _ => Err(ScenarioError::new_err(format!(
                 "there is no table {table:?}; choose one of operations, parts, timeline, files, \
-                 events, blocks"
+                 events, blocks, cgroups"
             ))),
         }
     }
@@ -180,6 +182,21 @@ impl<'py> Columns<'_, 'py> {
         self.dict.set_item("dirty", PyArray1::from_slice(self.py, &table.dirty))?;
         self.times("accessed_s", table.accessed.iter().copied())?;
         self.times("dirtied_s", table.dirtied.iter().copied())?;
+        Ok(self.dict)
+    }
+
+    fn cgroups(self, table: &CgroupTable) -> PyResult<Bound<'py, PyDict>> {
+        self.names("host", &self.data.hosts, &table.host)?;
+        self.dict.set_item("cgroup", PyList::new(self.py, &table.cgroup)?)?;
+        self.sizes("memory_max_bytes", &table.limit)?;
+        let level = |name, get: fn(&CgroupLevels) -> Bytes| {
+            self.array(name, table.levels.iter().map(|levels| get(levels).0 as i64))
+        };
+        level("memory_peak_bytes", |levels| levels.peak)?;
+        level("dirty_peak_bytes", |levels| levels.dirty_peak)?;
+        level("cached_bytes", |levels| levels.cached)?;
+        level("anonymous_bytes", |levels| levels.anonymous)?;
+        level("dirty_bytes", |levels| levels.dirty)?;
         Ok(self.dict)
     }
 

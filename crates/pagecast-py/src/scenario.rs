@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pagecast_core::MODELS;
 use pagecast_core::machine;
 use pagecast_core::scenario::{self, Residency, load_machine, machine_to_toml};
 use pagecast_core::workload::{InitialFile, Process};
+use pagecast_core::{MODELS, models_for};
 use pyo3::prelude::*;
 
 use crate::errors::{self, ScenarioError};
@@ -49,8 +49,8 @@ impl Machine {
 
 /// Of a file: host, path, size, cached and dirty bytes.
 type FileParts<'py> = (Option<String>, Bound<'py, PyAny>, f64, f64, f64);
-/// Of a process: name, host, after, start in seconds, and a callable that gives an iterator of operations.
-type ProcessParts = (String, Option<String>, Vec<String>, f64, Py<PyAny>);
+/// Of a process: name, host, memory cgroup, after, start in seconds, and a callable that gives an iterator of operations.
+type ProcessParts = (String, Option<String>, Option<String>, Vec<String>, f64, Py<PyAny>);
 
 /// A machine, the files on it and the processes; can be simulated any number of times.
 #[pyclass(frozen, module = "pagecast._core")]
@@ -73,7 +73,7 @@ impl Scenario {
                 scenario::Scenario::from_toml(text, origin, &base_dir, &machine_dir, &overrides)?;
             scenario.check_models(&MODELS)?;
             if scenario.models.is_empty() {
-                scenario.models = all_models();
+                scenario.models = all_models(&scenario.machine);
             }
             Ok(scenario)
         };
@@ -99,11 +99,13 @@ impl Scenario {
             }
             Ok(InitialFile { host: host(on)?, path: path(&name)?, size, cached, dirty })
         });
-        let processes = processes.into_iter().map(|(name, on, after, start, callable)| {
+        let processes = processes.into_iter().map(|(name, on, cgroup, after, start, callable)| {
             let process: Arc<str> = name.into();
+            let on = host(on)?;
             Ok(Process {
                 name: process.clone(),
-                host: host(on)?,
+                host: on,
+                cgroup: cgroup_index(&machine.0.hosts[on], cgroup)?,
                 after: after.into_iter().map(Arc::from).collect(),
                 start: seconds("start_s", start)?,
                 program: Arc::new(Factory { process, callable }),
@@ -111,7 +113,7 @@ impl Scenario {
         });
         Ok(Self(scenario::Scenario {
             origin: "<python>".to_owned(),
-            models: all_models(),
+            models: all_models(&machine.0),
             model_options: BTreeMap::new(),
             residency: Residency::End,
             machine: machine.0.clone(),
@@ -172,8 +174,22 @@ impl Scenario {
 }
 
 /// Who is asked if nobody is named.
-fn all_models() -> Vec<String> {
-    MODELS.iter().map(|&name| name.to_owned()).collect()
+fn all_models(machine: &machine::Machine) -> Vec<String> {
+    models_for(machine).map(str::to_owned).collect()
+}
+
+fn cgroup_index(host: &machine::Host, name: Option<String>) -> PyResult<Option<usize>> {
+    let Some(name) = name else { return Ok(None) };
+    let found = host.cgroups.iter().position(|cgroup| cgroup.name == name);
+    found.map(Some).ok_or_else(|| {
+        let known: Vec<_> = host.cgroups.iter().map(|cgroup| cgroup.name.as_str()).collect();
+        let known = if known.is_empty() {
+            "it has none".to_owned()
+        } else {
+            format!("choose one of {}", known.join(", "))
+        };
+        ScenarioError::new_err(format!("host {:?} has no cgroup {name:?}; {known}", host.name))
+    })
 }
 
 fn host_index(machine: &machine::Machine, name: Option<String>) -> PyResult<usize> {

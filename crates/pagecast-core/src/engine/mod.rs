@@ -113,8 +113,9 @@ struct HostState {
     mounts: Vec<setup::Paths>,
     /// The call that is on the agenda.
     next_call: Option<Nanos>,
-    /// Anonymous memory of its processes.
+    /// Anonymous memory of its processes, and of those in each of its memory cgroups.
     anonymous: u64,
+    anonymous_of_cgroups: Vec<u64>,
 }
 
 /// A resource that serves equal streams unequally.
@@ -158,6 +159,7 @@ struct Engine<'a, N> {
 impl<N: Network> Engine<'_, N> {
     /// Runs until the last process has ended, and says when that was.
     fn run(&mut self) -> Result<Nanos, SimulationError> {
+        self.join_cgroups();
         self.load_files()?;
         self.start_processes()?;
         loop {
@@ -185,6 +187,7 @@ impl<N: Network> Engine<'_, N> {
         }
         self.record_residency(None);
         self.record_blocks();
+        self.record_cgroups();
         Ok(self.recorder.finish(end))
     }
 
@@ -391,6 +394,14 @@ impl<N: Network> Engine<'_, N> {
     fn record_event(&mut self, host: u32, event: Event) {
         let file = event.file.map(|file| (file, self.namespace.path(file)));
         self.recorder.event(self.now, host as usize, event.name, file, event.bytes);
+    }
+
+    fn record_cgroups(&mut self) {
+        for (at, (host, state)) in self.scenario.machine.hosts.iter().zip(&self.hosts).enumerate() {
+            for (cgroup, levels) in host.cgroups.iter().zip(state.policy.cgroups()) {
+                self.recorder.cgroup(at, &cgroup.name, cgroup.limit.bytes(), levels);
+            }
+        }
     }
 
     fn record_blocks(&mut self) {

@@ -93,15 +93,14 @@ impl<N: Network> Engine<'_, N> {
         let process = &mut self.processes[at as usize];
         let bytes = bytes.map_or(process.anonymous, |bytes| bytes.0.min(process.anonymous));
         process.anonymous -= bytes;
-        let host = process.host as usize;
-        self.hosts[host].anonymous -= bytes;
+        self.give_memory_back(at, bytes);
         self.enter(at, operation, None, 0, Bytes(bytes));
         self.call(at, Call::Free { bytes: Bytes(bytes), owner: OperationId(at) })
     }
 
     /// A process that has exited gives its memory back.
     pub(super) fn free_unasked(&mut self, host: u32, at: u32, bytes: u64) -> Result<(), SimulationError> {
-        self.hosts[host as usize].anonymous -= bytes;
+        self.give_memory_back(at, bytes);
         let call = Call::Free { bytes: Bytes(bytes), owner: OperationId(at) };
         self.request(host, &Request { operation: super::setup::NOBODY, call })
     }
@@ -244,6 +243,7 @@ impl<N: Network> Engine<'_, N> {
         if fresh {
             self.take_memory(at, bytes, operation.line)?;
         }
+        self.check_cgroup_has_room(at, bytes, operation.line)?;
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
         self.enter(at, operation, Some(located), offset, bytes);
@@ -270,6 +270,7 @@ impl<N: Network> Engine<'_, N> {
             self.check_aligned(at, &operation, &span, size)?;
         }
         self.check_fits(at, operation.line, located.file, end)?;
+        self.check_cgroup_has_room(at, bytes, operation.line)?;
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
         let through = self.namespace.writes_through(located.file);
@@ -368,24 +369,88 @@ impl<N: Network> Engine<'_, N> {
         if held + bytes.0 > size.0 {
             return Err(SimulationError::OutOfMemory {
                 at: self.blame(at, line),
-                host: self.scenario.machine.hosts[host].name.clone(),
+                whose: format!("host `{}`", self.scenario.machine.hosts[host].name),
                 needed: bytes,
                 size,
                 held: Bytes(held),
-                holders: self.holders(host as u32),
+                holders: self.holders(|other| self.processes[other].host == host as u32),
             });
+        }
+        if let Some(cgroup) = self.scenario.processes[at as usize].cgroup {
+            self.take_memory_of_cgroup(at, bytes, line, cgroup)?;
         }
         self.hosts[host].anonymous += bytes.0;
         self.processes[at as usize].anonymous += bytes.0;
         Ok(())
     }
 
-    fn holders(&self, host: u32) -> String {
-        let mut holders: Vec<(u64, &str)> = self
-            .processes
-            .iter()
-            .filter(|process| process.host == host && process.anonymous > 0)
-            .map(|process| (process.anonymous, &*process.name))
+    /// Books anonymous memory of a process in a memory cgroup. Page cache of the group makes room for it.
+    fn take_memory_of_cgroup(
+        &mut self,
+        at: u32,
+        bytes: Bytes,
+        line: Option<u32>,
+        cgroup: usize,
+    ) -> Result<(), SimulationError> {
+        let host = self.processes[at as usize].host as usize;
+        let limit = self.scenario.machine.hosts[host].cgroups[cgroup].limit.bytes();
+        if self.hosts[host].anonymous_of_cgroups[cgroup] + bytes.0 > limit.0 {
+            return Err(self.out_of_memory_in_cgroup(at, bytes, line, cgroup));
+        }
+        self.hosts[host].anonymous_of_cgroups[cgroup] += bytes.0;
+        Ok(())
+    }
+
+    /// Refuses bytes of a file where all that a memory cgroup may have is anonymous: not a page of them could be charged.
+    fn check_cgroup_has_room(&self, at: u32, bytes: Bytes, line: Option<u32>) -> Result<(), SimulationError> {
+        let Some((host, cgroup)) = self.cgroup_of(at as usize) else { return Ok(()) };
+        let limit = self.scenario.machine.hosts[host as usize].cgroups[cgroup].limit.bytes();
+        match self.hosts[host as usize].anonymous_of_cgroups[cgroup] < limit.0 {
+            true => Ok(()),
+            false => Err(self.out_of_memory_in_cgroup(at, bytes, line, cgroup)),
+        }
+    }
+
+    fn out_of_memory_in_cgroup(
+        &self,
+        at: u32,
+        needed: Bytes,
+        line: Option<u32>,
+        cgroup: usize,
+    ) -> SimulationError {
+        let host = self.processes[at as usize].host;
+        let machine = &self.scenario.machine.hosts[host as usize];
+        let (name, limit) = (&machine.cgroups[cgroup].name, machine.cgroups[cgroup].limit);
+        SimulationError::OutOfMemory {
+            at: self.blame(at, line),
+            whose: format!("cgroup `{name}` on host `{}` ({})", machine.name, limit.file()),
+            needed,
+            size: limit.bytes(),
+            held: Bytes(self.hosts[host as usize].anonymous_of_cgroups[cgroup]),
+            holders: self.holders(|other| self.cgroup_of(other) == Some((host, cgroup))),
+        }
+    }
+
+    /// The host and the memory cgroup of it that a process is in, if it is in one.
+    fn cgroup_of(&self, at: usize) -> Option<(u32, usize)> {
+        Some((self.processes[at].host, self.scenario.processes[at].cgroup?))
+    }
+
+    /// Anonymous memory of a process is no more booked.
+    fn give_memory_back(&mut self, at: u32, bytes: u64) {
+        let host = &mut self.hosts[self.processes[at as usize].host as usize];
+        host.anonymous -= bytes;
+        if let Some(cgroup) = self.scenario.processes[at as usize].cgroup {
+            host.anonymous_of_cgroups[cgroup] -= bytes;
+        }
+    }
+
+    /// The largest holders of anonymous memory among some processes.
+    fn holders(&self, is_asked_for: impl Fn(usize) -> bool) -> String {
+        let processes = self.processes.iter().enumerate();
+        let mut holders: Vec<(u64, &str)> = processes
+            .filter(|&(at, process)| process.anonymous > 0 && is_asked_for(at))
+            .map(|(_, process)| (process.anonymous, &*process.name))
             .collect();
         holders.sort_by_key(|&(bytes, name)| (std::cmp::Reverse(bytes), name));
         let more = holders.len().saturating_sub(HOLDERS);

@@ -120,6 +120,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 mounts: hardware.mounts(machine, at, &mut network),
                 next_call: None,
                 anonymous: 0,
+                anonymous_of_cgroups: vec![0; host.cgroups.len()],
             });
         }
         let names = scenario.processes.iter().map(|process| process.name.clone()).collect();
@@ -151,6 +152,15 @@ impl<'a, N: Network> Engine<'a, N> {
             ),
             ended: Vec::new(),
         })
+    }
+
+    /// Tells each host's policy which process is in which memory cgroup.
+    pub(super) fn join_cgroups(&mut self) {
+        for (at, process) in self.scenario.processes.iter().enumerate() {
+            if process.cgroup.is_some() {
+                self.hosts[process.host].policy.charge_to(OperationId(at as u32), process.cgroup);
+            }
+        }
     }
 
     /// The files that exist before time 0, and what of them is cached.

@@ -169,6 +169,7 @@ impl<N: Network> Engine<'_, N> {
                 return self.stage_ended(transfer, stage, Parts::default());
             }
             (Stage::Sink, Direction::Read) => {
+                self.charge_to_reader(transfer, stage);
                 (plan.client, Call::Insert { file: plan.client_file, offset, bytes })
             }
             (_, Direction::Read | Direction::ReadDirect) => {
@@ -180,6 +181,16 @@ impl<N: Network> Engine<'_, N> {
             ),
         };
         self.request(host, &Request { operation: Nfs::sub_operation(transfer, stage), call })
+    }
+
+    /// Pages that come to a client are charged to the memory cgroup of the process that reads them.
+    fn charge_to_reader(&mut self, transfer: u32, stage: Stage) {
+        let plan = self.nfs.plan(transfer);
+        let client = &mut self.hosts[plan.client as usize];
+        if !client.anonymous_of_cgroups.is_empty() {
+            let cgroup = self.scenario.processes[plan.operation.0 as usize].cgroup;
+            client.policy.charge_to(Nfs::sub_operation(transfer, stage), cgroup);
+        }
     }
 
     fn end_transfer(&mut self, transfer: u32) -> Result<(), SimulationError> {

@@ -14,7 +14,7 @@ pub use options::Options;
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::Host;
-use crate::result::{FileLevels, MemoryLevels, Part, Parts};
+use crate::result::{CgroupLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
 use crate::workload::Advice;
 
@@ -317,6 +317,9 @@ pub trait Policy {
     /// An operation enters.
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions);
 
+    /// What an operation brings into memory is charged from now on to this memory cgroup of the host, or to none.
+    fn charge_to(&mut self, _operation: OperationId, _cgroup: Option<usize>) {}
+
     /// A flow has moved all its bytes.
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions);
 
@@ -353,6 +356,11 @@ pub trait Policy {
 
     /// What the memory holds of a file.
     fn residency(&self, file: FileId) -> FileLevels;
+
+    /// What is charged to each memory cgroup of the host, if the policy knows them.
+    fn cgroups(&self) -> Vec<CgroupLevels> {
+        Vec::new()
+    }
 
     /// How many blocks are in memory, if the policy keeps lists of blocks.
     fn block_count(&self) -> usize {

@@ -6,21 +6,42 @@ use super::no_cache::NoCache;
 use super::wrench::{Wrench, WrenchOptions};
 use super::{Options, Policy, Setting};
 use crate::error::ScenarioError;
+use crate::machine::Machine;
 use crate::scenario::nearest::hint;
 
 /// The models there are, in the order in which they are shown.
 pub const MODELS: [&str; 4] = ["kernel", "wrench", "no-cache", "endless-cache"];
 
+/// The models that can answer for a machine: those that know all that it has.
+pub fn models_for(machine: &Machine) -> impl Iterator<Item = &'static str> {
+    let has_cgroups = machine.hosts.iter().any(|host| !host.cgroups.is_empty());
+    MODELS.into_iter().filter(move |&model| !has_cgroups || knows_cgroups(model))
+}
+
+fn knows_cgroups(model: &str) -> bool {
+    model == "kernel"
+}
+
 /// Makes the page cache of one host.
 ///
 /// # Errors
-/// A model that does not exist, or an option that it does not have or that does not fit.
+/// A model that does not exist or knows no memory cgroups where the host has some, or an option that it does not have or that does not fit.
 pub fn make(
     model: &str,
     setting: &Setting<'_>,
     options: &Options<'_>,
 ) -> Result<Box<dyn Policy>, ScenarioError> {
     let memory = setting.host.memory.size;
+    if MODELS.contains(&model) && !knows_cgroups(model) && !setting.host.cgroups.is_empty() {
+        return Err(ScenarioError {
+            place: options.origin.to_owned(),
+            what: format!(
+                "model `{model}` knows no memory cgroups, and host `{}` has some",
+                setting.host.name
+            ),
+            remedy: "ask model `kernel`, or remove the cgroups".to_owned(),
+        });
+    }
     match model {
         "kernel" => Ok(Box::new(Kernel::new(setting, KernelOptions::read(options, setting.host)?))),
         "wrench" => {

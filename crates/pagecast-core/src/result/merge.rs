@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{BlockTable, EventTable, FileTable, OperationTable, SimulationResult, TimelineTable};
+use super::{
+    BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult, TimelineTable,
+};
 use crate::units::Nanos;
 
 /// See the module.
@@ -51,6 +53,11 @@ impl Merger {
             sort_events(&mut whole.events);
         }
         add_blocks(&mut whole.blocks, result.blocks, hosts, &paths);
+        let CgroupTable { host, cgroup, limit, levels } = result.cgroups;
+        whole.cgroups.host.extend(host.into_iter().map(|each| of_whole(hosts, each)));
+        whole.cgroups.cgroup.extend(cgroup);
+        whole.cgroups.limit.extend(limit);
+        whole.cgroups.levels.extend(levels);
     }
 
     /// All of it, in the order of one run.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::merge::{sort_events, sort_timeline};
-use super::timeline::{FileLevels, MemoryLevels, Timeline};
+use super::timeline::{CgroupLevels, FileLevels, MemoryLevels, Timeline};
 use super::{BlockTable, EventTable, SimulationResult};
 use crate::policy::{FileId, ListedBlock, Outcome};
 use crate::units::{Bytes, Nanos};
@@ -168,6 +168,14 @@ impl Recorder {
         table.dirty.push(block.dirty);
         table.accessed.push(block.accessed);
         table.dirtied.push(block.dirtied);
+    }
+
+    pub(crate) fn cgroup(&mut self, host: usize, name: &str, limit: Bytes, levels: CgroupLevels) {
+        let table = &mut self.result.cgroups;
+        table.host.push(host as u32);
+        table.cgroup.push(name.to_owned());
+        table.limit.push(limit.0);
+        table.levels.push(levels);
     }
 
     /// The result of a run that ended at `end`.

@@ -76,6 +76,21 @@ pub struct FileLevels {
     pub active: Bytes,
 }
 
+/// What is charged to a memory cgroup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CgroupLevels {
+    /// The most that it ever was: page cache and anonymous memory.
+    pub peak: Bytes,
+    /// The most that was ever dirty or under writeback of it.
+    pub dirty_peak: Bytes,
+    /// Page cache.
+    pub cached: Bytes,
+    /// Anonymous memory.
+    pub anonymous: Bytes,
+    /// How much of the page cache the device does not have yet.
+    pub dirty: Bytes,
+}
+
 /// How many samples of one stretch of time are kept: the last, and the extremes of three levels. One more tells how slow tasks had
 /// to be, where they had.
 const KEPT: usize = 7;

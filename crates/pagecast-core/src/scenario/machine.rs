@@ -1,5 +1,6 @@
 //! `[machine]` or `[host.NAME]`: memory, kernel settings and disks. Mounts and links are in `network`.
 
+use super::cgroups::read_cgroups;
 use super::document::{Node, Value, shorten};
 use super::machine_file::{Folders, resolve};
 use super::nearest::hint;
@@ -81,6 +82,7 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
         memory: read_memory(&fields)?,
         vm: read_vm(&fields)?,
         kernel: read_kernel(&fields)?,
+        cgroups: read_cgroups(&fields)?,
         disks: disks
             .into_iter()
             .map(|(name, node)| read_disk(name, node, &fields))

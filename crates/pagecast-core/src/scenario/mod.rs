@@ -22,6 +22,7 @@ use table::Fields;
 
 mod braces;
 mod certain;
+mod cgroups;
 mod document;
 mod files;
 mod json_schema;

@@ -54,6 +54,11 @@ pub struct Mounts<'a> {
 }
 
 impl<'a> Mounts<'a> {
+    /// A host of the machine.
+    pub fn host(&self, index: usize) -> &'a Host {
+        &self.hosts[index]
+    }
+
     /// Prepares the search.
     pub fn new(machine: &'a Machine) -> Self {
         let index = |host: &'a Host| {

@@ -55,6 +55,10 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
     let mut keys = vec![("version", version), ("hz", host.kernel.hz.to_string())];
     keys.extend((host.kernel.lru == Lru::Mglru).then(|| ("lru", quoted(Lru::NAMES[1]))));
     print_table(text, &format!("{table}.kernel"), &keys);
+    for cgroup in &host.cgroups {
+        let limit = (cgroup.limit.file(), size(cgroup.limit.bytes()));
+        print_table(text, &format!("{table}.cgroup.{}", key(&cgroup.name)), &[limit]);
+    }
     for disk in &host.disks {
         print_disk(text, table, disk);
     }
@@ -223,7 +227,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::machine::{Kernel, Link, Memory};
+    use crate::machine::{Cgroup, Kernel, Link, Memory, MemoryLimit};
     use crate::scenario::load_machine;
     use crate::scenario::testing::{HOSTS, PROCESS, read};
 
@@ -413,7 +417,7 @@ latency = "20000 ns"
     prop_compose! {
         fn hosts()(cores in 1_u32..1000, size in sizes(), read in rates(), write in rates(), sharing in sharings(),
                    per_thread in prop::option::of(rates()), curves in [curves(), curves()], reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs(), disk in disks(), vm in vms(),
-                   version in (6_u32..9, 1_u32..30), hz in 100_u32..1000, mglru in any::<bool>(), through in any::<bool>()) -> Host {
+                   version in (6_u32..9, 1_u32..30), hz in 100_u32..1000, mglru in any::<bool>(), cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), through in any::<bool>()) -> Host {
             let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
             Host {
                 name: ONLY_HOST.into(),
@@ -421,6 +425,10 @@ latency = "20000 ns"
                 memory: Memory { size, read, write, sharing, read_at: curves[0].clone(), write_at: curves[1].clone(), per_thread, reserve, nodes, cost },
                 vm,
                 kernel: Kernel { version, hz, lru: if mglru { Lru::Mglru } else { Lru::TwoList } },
+                cgroups: cgroups.into_iter().enumerate().map(|(at, (is_v2, limit))| Cgroup {
+                    name: format!("g {at}"),
+                    limit: if is_v2 { MemoryLimit::Max(limit) } else { MemoryLimit::LimitInBytes(limit) },
+                }).collect(),
                 disks: vec![disk],
                 mounts: vec![Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode }],
             }

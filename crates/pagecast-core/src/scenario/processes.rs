@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::braces::{Copies, Pattern, Scope, has_copy_number};
 use super::certain::Certain;
+use super::cgroups::cgroup_of;
 use super::document::{Node, Place, Value, shorten};
 use super::files::Files;
 use super::nearest::hint;
@@ -101,6 +102,7 @@ fn read_process(
     Ok(Process {
         name: fields.need::<String>("name")?.into(),
         host,
+        cgroup: cgroup_of(fields, mounts.host(host))?,
         after: after.into_iter().map(Arc::from).collect(),
         start: fields.get("start")?.unwrap_or(Nanos::ZERO),
         program: Arc::new(CopyProgram { steps: Arc::clone(&program.steps), n }),

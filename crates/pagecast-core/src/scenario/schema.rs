@@ -183,6 +183,7 @@ pub static MACHINE: Schema = Schema {
         must("memory", Kind::Table(&MEMORY), "Main memory"),
         may("vm", Kind::Table(&VM), "Kernel settings, under their own names"),
         may("kernel", Kind::Table(&KERNEL), "Which Linux it runs"),
+        may("cgroup", Kind::Tables(&CGROUP), "Memory cgroups, by name"),
         may("disk", Kind::Tables(&DISK), "Disks, by name"),
         may("mount", Kind::Tables(&MOUNT), "Directories and what is mounted there, by path"),
     ],
@@ -242,6 +243,21 @@ pub static KERNEL: Schema = Schema {
         may("version", Kind::Text, "Version of Linux, such as \"4.18\"; default \"6.18\""),
         may("hz", Kind::Whole(100, 1000), "CONFIG_HZ, ticks per second; default 250"),
         may("lru", Kind::Word(&Lru::NAMES), "How pages are chosen for eviction; default \"two-list\""),
+    ],
+};
+
+/// `[machine.cgroup.NAME]`.
+pub static CGROUP: Schema = Schema {
+    name: "cgroup",
+    keys: &[must("memory", Kind::Table(&CGROUP_MEMORY), "Its limit: memory.max or memory.limit_in_bytes")],
+};
+
+/// The keys of a cgroup that begin with `memory.`.
+pub static CGROUP_MEMORY: Schema = Schema {
+    name: "cgroup_memory",
+    keys: &[
+        may("max", Kind::Size, "Of cgroup v2: page cache and anonymous memory of its processes"),
+        may("limit_in_bytes", Kind::Size, "The same of cgroup v1, which has no dirty limits"),
     ],
 };
 
@@ -339,6 +355,7 @@ pub static PROCESS: Schema = Schema {
         may("after", Kind::Texts, "Processes that must have ended before"),
         may("start", Kind::Time, "Earliest start; default \"0 s\""),
         may("host", Kind::Text, "Where it runs; default the first host"),
+        may("cgroup", Kind::Text, "The memory cgroup of that host that it is in; default none"),
     ],
 };
 

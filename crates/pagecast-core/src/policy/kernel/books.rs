@@ -1,10 +1,15 @@
 //! What must be true of all counters after every event. Debug builds look, as long as that is quick.
 
+use super::Kernel;
+use super::memcg::MemcgId;
 use super::tasks::{Task, Transfer};
-use super::{DeviceId, Kernel, LruvecId};
+use super::wb::WbId;
 
 /// With more inodes than this, looking at all of them after every event would take too long.
 const MOST_INODES: usize = 64;
+
+/// With more pieces of files than this, looking for those that are dirty would.
+const MOST_EXTENTS: usize = 1000;
 
 impl Kernel {
     /// Checks in debug builds that counters are the sums of what they count.
@@ -16,18 +21,19 @@ impl Kernel {
             self.check_dirty();
             self.check_pending();
             self.check_nodes();
-            self.check_devices();
+            self.check_wbs();
+            self.check_memcgs();
         }
     }
 
     /// What became dirty has been written or cancelled, waits for its device, or is dirty still.
-    fn check_devices(&self) {
+    fn check_wbs(&self) {
         for (at, wb) in self.wbs.iter().enumerate() {
             let Some(wb) = wb else { continue };
-            let of = self.pages.dirty.of_device(DeviceId(at as u32));
+            let of = self.pages.dirty.of_wb(WbId(at as u32));
             let submitted = wb.flusher.waiting() - wb.transfer.as_ref().map_or(0, Transfer::applied);
             let accounted = of.written + of.cancelled + submitted + of.reclaimable;
-            assert_eq!(of.dirtied, accounted, "bytes that became dirty on device {at}");
+            assert_eq!(of.dirtied, accounted, "bytes that became dirty of wb {at}");
         }
     }
 
@@ -42,23 +48,44 @@ impl Kernel {
 
     /// What has moved without having found its place is what tasks have pending.
     fn check_pending(&self) {
-        let pending = |counts: fn(&Task) -> bool| -> u64 {
-            self.tasks.values().filter(|task| counts(task)).map(|task| task.pending).sum()
-        };
-        let of_tasks = [
-            pending(|task| task.run.fills()),
-            pending(Task::takes_anonymous),
-            pending(|task| task.run.dirties()),
-        ];
         let counted = [self.pages.ahead_cached, self.pages.ahead_anonymous, self.pages.dirty.ahead()];
+        let of_tasks = self.pending_of(|_| true);
         assert_eq!(counted, of_tasks, "cached, anonymous and dirty bytes ahead are those of tasks");
+    }
+
+    /// The bytes that some tasks have pending: of page cache, of anonymous memory, and dirty ones.
+    fn pending_of(&self, is_meant: impl Fn(&Task) -> bool) -> [u64; 3] {
+        let mut sums = [0; 3];
+        for task in self.tasks.values().filter(|task| is_meant(task)) {
+            // What its last request brings beyond that has no buffer.
+            let asked = task.pending.min(task.end.saturating_sub(task.position));
+            sums[0] += if task.run.fills() { task.pending } else { 0 };
+            sums[1] += if task.takes_anonymous() { asked } else { 0 };
+            sums[2] += if task.run.dirties() { task.pending } else { 0 };
+        }
+        sums
+    }
+
+    /// What is charged to a memory cgroup is what its tasks have pending, what its processes hold, and what is busy in its lists.
+    ///
+    /// It may be over its limit: what is pending takes its room when it finds its place.
+    fn check_memcgs(&self) {
+        if self.pages.memcgs.is_empty() || self.pages.lists.extents() > MOST_EXTENTS {
+            return;
+        }
+        self.pages.check_busy();
+        for (at, memcg) in self.pages.memcgs.iter().enumerate() {
+            let id = MemcgId::of(at);
+            assert_eq!(memcg.ahead(), self.pending_of(|task| task.memcg == id), "bytes ahead of cgroup {at}");
+            let held = self.placement.held_of(|process| self.memcg_of(process) == id);
+            assert_eq!(memcg.anonymous, held, "anonymous memory of cgroup {at} is that of its processes");
+        }
     }
 
     /// Nodes have what lists and processes have, and no more than there is.
     fn check_nodes(&self) {
         let (pages, lists) = (&self.pages, &self.pages.lists);
-        let lruvecs = (0..pages.nodes()).map(|node| LruvecId(node as u16));
-        let cached: u64 = lruvecs.map(|lruvec| lists.inactive(lruvec) + lists.active(lruvec)).sum();
+        let cached: u64 = pages.lruvecs().map(|lruvec| lists.inactive(lruvec) + lists.active(lruvec)).sum();
         assert_eq!(cached, lists.cached(), "what is cached is on some node");
         let held = self.placement.held(pages.nodes());
         let anonymous: Vec<u64> = pages.memory.nodes.iter().map(|node| node.anonymous).collect();

@@ -3,7 +3,9 @@
 use super::cost::Run;
 use super::flusher::Work;
 use super::running::count;
+use super::schedule::LEAST_STEP;
 use super::tasks::Task;
+use super::wb::WbId;
 use super::{Kernel, Limits, OperationId, PAGE};
 use crate::policy::Actions;
 use crate::result::Part;
@@ -25,7 +27,7 @@ impl Kernel {
             if let Some((from, bytes)) =
                 transfer.map(|transfer| transfer.take(now)).filter(|taken| taken.1 > 0)
             {
-                self.apply_written(now, super::DeviceId(at as u32), from, bytes);
+                self.apply_written(now, WbId(at as u32), from, bytes);
             }
         }
         let Self { tasks, pages, wbs, .. } = self;
@@ -36,17 +38,23 @@ impl Kernel {
             }
         }
         let has_first = self.tasks.values().any(|task| task.is_first && task.pending > 0);
-        if has_first || self.pages.is_far_ahead() || self.settled + SETTLE < now {
+        if has_first || self.pages.is_far_ahead() || self.pages.is_over_limit() || self.settled + SETTLE < now
+        {
             self.settle(now);
+            self.pages.make_room_for_pages_in_flight();
         }
+        self.pages.note_peaks();
         self.fractions.tick(now);
+        self.domains.iter_mut().flatten().for_each(|domain| domain.fractions.tick(now));
         self.synced = now;
     }
 
     /// Decides what follows from the state as it is now.
     pub(super) fn control(&mut self, now: Nanos, out: &mut Actions) {
+        self.look_at_memcgs(now, out);
         self.heed_reclaim(now, out);
         self.limits = Limits::of(&self.pages, &self.settings, &self.hard_limit);
+        self.limit_domains();
         self.wake_flushers(now);
         for at in 0..self.wbs.len() {
             self.write_back(now, at, out);
@@ -63,6 +71,7 @@ impl Kernel {
         let mut found = std::mem::take(&mut self.pages.found_only_dirty);
         // Who waits for pages reclaims by itself, and finds as little.
         found |= self.pages.is_exhausted() && self.tasks.values().any(Task::takes_memory);
+        found |= self.is_memcg_short();
         if found && self.rules.dirty_tail_wakes_flushers && self.pages.dirty.dirty() > 0 {
             self.wake_all_flushers(now, out);
         }
@@ -72,11 +81,16 @@ impl Kernel {
     pub(super) fn wake_flushers(&mut self, now: Nanos) {
         let dirty = self.pages.dirty.dirty() / PAGE;
         let total = self.pages.dirty.total() / PAGE;
-        if dirty <= self.limits.thresholds.background && total <= self.limits.freerun {
+        let is_over = dirty > self.limits.thresholds.background || total > self.limits.freerun;
+        if !is_over && self.domains.is_empty() {
             return;
         }
         for task in self.tasks.values().filter(|task| task.run.dirties()) {
-            if let Some(wb) = self.wbs.get_mut(task.file().device.0 as usize).and_then(Option::as_mut) {
+            let at = task.wb.0 as usize;
+            // The background threshold of a cgroup is looked at by its flusher alone, when the timer rings.
+            if (is_over || self.is_memcg_beyond_freerun(at, false))
+                && let Some(wb) = self.wbs.get_mut(at).and_then(Option::as_mut)
+            {
                 wb.flusher.wake(Work::Background, now, self.host.vm.dirty_writeback);
             }
         }
@@ -87,6 +101,15 @@ impl Kernel {
         if self.pages.is_exhausted() && task.takes_memory() {
             return Some((0.0, Part::Reclaim));
         }
+        let cap = self.cap_of_thread(task, operation);
+        match self.charging_rate(task, LEAST_STEP) {
+            Some(rate) if cap.is_none_or(|(cap, _)| rate < cap) => Some((rate, Part::Reclaim)),
+            _ => cap,
+        }
+    }
+
+    /// The cap of what a task does, if there are pages for it.
+    fn cap_of_thread(&self, task: &Task, operation: OperationId) -> Option<(f64, Part)> {
         let throttled = self.throttled_rate(task);
         if throttled.is_some_and(|rate| rate < task.pace / 4.0) {
             // So far below what the thread could do that its costs need not be looked at.

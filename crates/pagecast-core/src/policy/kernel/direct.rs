@@ -40,7 +40,8 @@ impl Kernel {
         let operation = request.operation;
         let kind = Kind::Direct { past, from, step: step_of(bytes, piece) };
         self.placement.home(operation);
-        self.tasks.insert(operation, Task { run: Run::Wait, ..Task::new(kind, Some(file), at, now) });
+        let memcg = self.memcg_of(operation);
+        self.tasks.insert(operation, Task { run: Run::Wait, memcg, ..Task::new(kind, Some(file), at, now) });
         if !self.write_range(operation, &file, from, from + bytes.0) {
             self.next_calls(now, operation, out);
         }

@@ -1,4 +1,5 @@
-//! Which pages the devices do not have yet: dirty or under writeback, by inode and by device.
+//! Which pages the devices do not have yet: dirty or under writeback, by inode and by wb (which is one for each device, and for
+//! each memory cgroup on it).
 //!
 //! Source: `mm/page-writeback.c: folio_account_dirtied`, `fs/fs-writeback.c: __mark_inode_dirty`, Linux 6.16. A page may be both: one
 //! that is written to while it is under writeback will be written again. Counts are in bytes here, whole pages or not.
@@ -6,13 +7,14 @@
 use rustc_hash::FxHashMap;
 
 use super::lists::{Busy, PageState};
+use super::wb::WbId;
+use crate::policy::FileId;
 use crate::policy::ranges::Ranges;
-use crate::policy::{DeviceId, FileId, FileView};
 use crate::units::Nanos;
 
-/// What one device does not have yet, and its counters since the start.
+/// What a device does not have yet of one wb, and its counters since the start.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct OfDevice {
+pub(super) struct OfWb {
     /// `WB_RECLAIMABLE`: dirty and not under writeback.
     pub reclaimable: u64,
     /// `WB_WRITEBACK`.
@@ -25,7 +27,7 @@ pub(super) struct OfDevice {
     pub cancelled: u64,
 }
 
-impl OfDevice {
+impl OfWb {
     /// Dirty or under writeback.
     pub(super) fn dirty(&self) -> u64 {
         self.reclaimable + self.writeback
@@ -35,7 +37,7 @@ impl OfDevice {
 /// A file with dirty pages or pages under writeback.
 #[derive(Debug)]
 struct Inode {
-    device: DeviceId,
+    wb: WbId,
     dirty: Ranges,
     writeback: Ranges,
     /// When it became dirty; later writes do not move this.
@@ -60,7 +62,7 @@ impl Inode {
 #[derive(Debug, Default)]
 pub(super) struct DirtyPages {
     inodes: FxHashMap<FileId, Inode>,
-    devices: Vec<OfDevice>,
+    wbs: Vec<OfWb>,
     /// `NR_FILE_DIRTY`.
     dirty: u64,
     /// `NR_WRITEBACK`.
@@ -82,6 +84,11 @@ impl DirtyPages {
         self.writeback
     }
 
+    /// Of `NR_FILE_DIRTY`, what is in no file yet.
+    pub(super) fn ahead(&self) -> u64 {
+        self.ahead
+    }
+
     /// What counts against the dirty limit.
     pub(super) fn total(&self) -> u64 {
         self.dirty() + self.writeback
@@ -90,11 +97,6 @@ impl DirtyPages {
     /// Dirty or under writeback, each page once.
     pub(super) fn pages(&self) -> u64 {
         self.total() - self.both
-    }
-
-    /// Pages that are known to have become dirty but not yet which.
-    pub(super) fn ahead(&self) -> u64 {
-        self.ahead
     }
 
     /// How many inodes have pages that are dirty or under writeback.
@@ -107,7 +109,7 @@ impl DirtyPages {
         self.inodes.keys().map(|&file| (file, self.of_file(file)))
     }
 
-    /// Checks that counters are the sums over inodes, and over devices.
+    /// Checks that counters are the sums over inodes, and over wbs.
     ///
     /// # Panics
     /// If they are not.
@@ -119,19 +121,19 @@ impl DirtyPages {
             sum(|inode| inode.both(0, u64::MAX)),
         ];
         assert_eq!([self.dirty, self.writeback, self.both], of_inodes, "dirty, under writeback, both");
-        for (at, device) in self.devices.iter().enumerate() {
-            let inodes = || self.inodes.values().filter(|inode| inode.device.0 as usize == at);
+        for (at, wb) in self.wbs.iter().enumerate() {
+            let inodes = || self.inodes.values().filter(|inode| inode.wb.0 as usize == at);
             let writeback: u64 = inodes().map(|inode| inode.writeback.total()).sum();
             let known: u64 = inodes().map(|inode| inode.dirty.total()).sum();
-            assert_eq!(device.writeback, writeback, "under writeback on device {at}");
-            assert!(known <= device.reclaimable, "{known} of {} dirty on device {at}", device.reclaimable);
+            assert_eq!(wb.writeback, writeback, "under writeback of wb {at}");
+            assert!(known <= wb.reclaimable, "{known} of {} dirty of wb {at}", wb.reclaimable);
         }
-        let reclaimable: u64 = self.devices.iter().map(|device| device.reclaimable).sum();
-        assert_eq!(reclaimable, self.dirty + self.ahead, "dirty on all devices");
+        let reclaimable: u64 = self.wbs.iter().map(|wb| wb.reclaimable).sum();
+        assert_eq!(reclaimable, self.dirty + self.ahead, "dirty of all wbs");
     }
 
-    pub(super) fn of_device(&self, device: DeviceId) -> OfDevice {
-        self.devices.get(device.0 as usize).copied().unwrap_or_default()
+    pub(super) fn of_wb(&self, wb: WbId) -> OfWb {
+        self.wbs.get(wb.0 as usize).copied().unwrap_or_default()
     }
 
     /// How many bytes of a file are dirty or under writeback, each once.
@@ -182,34 +184,34 @@ impl DirtyPages {
         self.inodes.get(&file).map_or_else(Vec::new, |inode| runs(&inode.writeback, start, end))
     }
 
-    /// So many pages of a device have become dirty; which ones is told later.
-    pub(super) fn run_ahead(&mut self, device: DeviceId, bytes: u64) {
+    /// So many pages of a wb have become dirty; which ones is told later.
+    pub(super) fn run_ahead(&mut self, wb: WbId, bytes: u64) {
         self.ahead += bytes;
-        let device = self.device(device);
-        device.reclaimable += bytes;
-        device.dirtied += bytes;
+        let wb = self.wb(wb);
+        wb.reclaimable += bytes;
+        wb.dirtied += bytes;
     }
 
     /// It is going to be told which pages those were.
-    pub(super) fn fall_back(&mut self, device: DeviceId, bytes: u64) {
+    pub(super) fn fall_back(&mut self, wb: WbId, bytes: u64) {
         self.ahead -= bytes;
-        let device = self.device(device);
-        device.reclaimable -= bytes;
-        device.dirtied -= bytes;
+        let wb = self.wb(wb);
+        wb.reclaimable -= bytes;
+        wb.dirtied -= bytes;
     }
 
-    fn device(&mut self, device: DeviceId) -> &mut OfDevice {
-        let at = device.0 as usize;
-        if self.devices.len() <= at {
-            self.devices.resize(at + 1, OfDevice::default());
+    fn wb(&mut self, wb: WbId) -> &mut OfWb {
+        let at = wb.0 as usize;
+        if self.wbs.len() <= at {
+            self.wbs.resize(at + 1, OfWb::default());
         }
-        &mut self.devices[at]
+        &mut self.wbs[at]
     }
 
-    /// Pages become dirty; true if that made their inode dirty.
-    pub(super) fn make_dirty(&mut self, file: &FileView, start: u64, end: u64, now: Nanos) -> bool {
-        let inode = self.inodes.entry(file.id).or_insert_with(|| Inode {
-            device: file.device,
+    /// Pages of an inode of this wb become dirty; true if that made the inode dirty.
+    pub(super) fn make_dirty(&mut self, file: FileId, wb: WbId, start: u64, end: u64, now: Nanos) -> bool {
+        let inode = self.inodes.entry(file).or_insert_with(|| Inode {
+            wb,
             dirty: Ranges::default(),
             writeback: Ranges::default(),
             dirtied_when: now,
@@ -223,15 +225,15 @@ impl DirtyPages {
         }
         self.both += inode.both(start, end) - both;
         self.dirty += new;
-        let device = self.device(file.device);
-        device.reclaimable += new;
-        device.dirtied += new;
+        let wb = self.wb(wb);
+        wb.reclaimable += new;
+        wb.dirtied += new;
         was_clean && new > 0
     }
 
-    /// The files of a device that have dirty pages, or pages under writeback, in the order in which they became dirty.
-    pub(super) fn files_of(&self, device: DeviceId) -> Vec<FileId> {
-        let inodes = self.inodes.iter().filter(|(_, inode)| inode.device == device);
+    /// The files of a wb that have dirty pages, or pages under writeback, in the order in which they became dirty.
+    pub(super) fn files_of(&self, wb: WbId) -> Vec<FileId> {
+        let inodes = self.inodes.iter().filter(|(_, inode)| inode.wb == wb);
         let mut files: Vec<(Nanos, FileId)> =
             inodes.map(|(&file, inode)| (inode.dirtied_when, file)).collect();
         files.sort_unstable();
@@ -268,17 +270,17 @@ impl DirtyPages {
         self.both -= inode.both(start, end);
         let taken = inode.dirty.remove(start, end);
         let put = inode.writeback.insert(start, end);
-        let device = &mut self.devices[inode.device.0 as usize];
-        device.reclaimable -= taken;
-        device.writeback += put;
+        let wb = &mut self.wbs[inode.wb.0 as usize];
+        wb.reclaimable -= taken;
+        wb.writeback += put;
         self.dirty -= taken;
         self.writeback += put;
     }
 
     /// The device has these pages. They are clean unless they were written to meanwhile. True if no more pages of the file
     /// are under writeback.
-    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) -> bool {
-        self.devices[device.0 as usize].written += end - start;
+    pub(super) fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) -> bool {
+        self.wbs[wb.0 as usize].written += end - start;
         self.end_writeback(file, start, end)
     }
 
@@ -286,7 +288,7 @@ impl DirtyPages {
         let Some(inode) = self.inodes.get_mut(&file) else { return false };
         self.both -= inode.both(start, end);
         let ended = inode.writeback.remove(start, end);
-        self.devices[inode.device.0 as usize].writeback -= ended;
+        self.wbs[inode.wb.0 as usize].writeback -= ended;
         self.writeback -= ended;
         let is_last = inode.writeback.total() == 0;
         self.forget_clean(file);
@@ -298,9 +300,9 @@ impl DirtyPages {
         let Some(inode) = self.inodes.get_mut(&file) else { return };
         self.both -= inode.both(start, end);
         let cancelled = inode.dirty.remove(start, end);
-        let device = &mut self.devices[inode.device.0 as usize];
-        device.reclaimable -= cancelled;
-        device.cancelled += cancelled;
+        let wb = &mut self.wbs[inode.wb.0 as usize];
+        wb.reclaimable -= cancelled;
+        wb.cancelled += cancelled;
         self.dirty -= cancelled;
         self.end_writeback(file, start, end);
     }
@@ -342,32 +344,23 @@ impl Busy for DirtyPages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::Path;
-    use crate::units::Bytes;
 
     #[test]
     fn a_page_written_to_again_under_writeback_is_in_both_counters_but_one_page() {
-        let file = FileView {
-            id: FileId(0),
-            size: Bytes(100),
-            device: DeviceId(0),
-            read: Path::default(),
-            write: Path::default(),
-            read_and_copy: Path::default(),
-        };
+        let (file, wb) = (FileId(0), WbId(0));
         let mut dirty = DirtyPages::default();
-        dirty.make_dirty(&file, 0, 100, Nanos(0));
-        dirty.submit(file.id, 60);
-        dirty.make_dirty(&file, 20, 50, Nanos(1));
+        dirty.make_dirty(file, wb, 0, 100, Nanos(0));
+        dirty.submit(file, 60);
+        dirty.make_dirty(file, wb, 20, 50, Nanos(1));
         assert_eq!(
-            (dirty.dirty(), dirty.writeback(), dirty.pages(), dirty.of_file(file.id)),
+            (dirty.dirty(), dirty.writeback(), dirty.pages(), dirty.of_file(file)),
             (70, 60, 100, 100)
         );
-        dirty.written(file.id, file.device, 0, 30);
+        dirty.written(file, wb, 0, 30);
         assert_eq!((dirty.dirty(), dirty.writeback(), dirty.pages()), (70, 30, 80));
-        dirty.cancel(file.id, 40, 60);
+        dirty.cancel(file, 40, 60);
         assert_eq!((dirty.dirty(), dirty.writeback(), dirty.pages()), (60, 10, 60));
-        dirty.submit(file.id, 100);
-        assert_eq!((dirty.pages(), dirty.of_file(file.id)), (60, 60));
+        dirty.submit(file, 100);
+        assert_eq!((dirty.pages(), dirty.of_file(file)), (60, 60));
     }
 }

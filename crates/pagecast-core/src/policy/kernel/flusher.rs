@@ -273,7 +273,9 @@ impl Flusher {
         ready: &mut Vec<OperationId>,
     ) -> Option<Integrity> {
         let most = integrity.left.min(self.unit);
+        // Nothing was dirty at the call, or all has gone since: what has become dirty later is not meant.
         let submitted = match integrity.within {
+            _ if most == 0 => None,
             Some((start, end)) => dirty.submit_within(integrity.file, start, end, most),
             None => dirty.submit(integrity.file, most),
         };

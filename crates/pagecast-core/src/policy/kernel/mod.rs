@@ -4,16 +4,18 @@
 //! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
 //! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
-//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself, memory cgroups.
+//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself.
 
 mod books;
 mod control;
 mod cost;
 mod direct;
 mod dirty;
+mod domains;
 mod flusher;
 pub mod law;
 mod lists;
+mod memcg;
 mod memory;
 mod options;
 mod pages;
@@ -35,9 +37,11 @@ use rustc_hash::FxHashMap;
 
 use self::direct::Past;
 use self::dirty::DirtyPages;
+use self::domains::Domain;
 use self::flusher::Flusher;
 use self::law::{DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
-use self::lists::{Lists, LruvecId, Replacement};
+use self::lists::{Lists, Replacement};
+use self::memcg::{Memcg, MemcgId, Taker};
 use self::memory::Memory;
 pub use self::options::KernelOptions;
 use self::pages::Pages;
@@ -46,14 +50,13 @@ use self::readahead::Stream;
 use self::reading::{StreamKey, operation_of};
 use self::rules::Rules;
 use self::tasks::{Credit, Kind, Task};
-use self::wb::Wb;
+use self::wb::{Wb, WbId};
 use super::{
-    Actions, Call, DeviceId, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request,
-    Setting,
+    Actions, Call, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request, Setting,
 };
 use crate::flow::{Completion, Path, Progress};
 use crate::machine::{Host, Lru};
-use crate::result::{FileLevels, KernelLevels, MemoryLevels};
+use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 
 /// The number of operations that nobody waits for.
@@ -78,6 +81,12 @@ pub struct Kernel {
     wbs: Vec<Option<Wb>>,
     fractions: Fractions,
     hard_limit: HardLimit,
+    /// Of each memory cgroup that has dirty limits of its own.
+    domains: Vec<Option<Domain>>,
+    /// The memory cgroup that each operation's pages are charged to, and each inode that was ever dirty belongs to; only kept where
+    /// there are cgroups.
+    memcg_of: FxHashMap<OperationId, MemcgId>,
+    owners: FxHashMap<FileId, MemcgId>,
     tasks: BTreeMap<OperationId, Task>,
     credits: FxHashMap<OperationId, Credit>,
     streams: FxHashMap<StreamKey, Stream>,
@@ -106,7 +115,11 @@ struct Limits {
 impl Limits {
     /// The limits with the memory as it is.
     fn of(pages: &Pages, settings: &DirtySettings, hard_limit: &HardLimit) -> Self {
-        let thresholds = Thresholds::of(settings, pages.dirtyable() / PAGE);
+        Self::with(Thresholds::of(settings, pages.dirtyable() / PAGE), hard_limit)
+    }
+
+    /// The limits with these thresholds.
+    fn with(thresholds: Thresholds, hard_limit: &HardLimit) -> Self {
         let (freerun, hard) = (thresholds.freerun(), hard_limit.value(thresholds.limit));
         Self { thresholds, freerun, hard, setpoint: setpoint(freerun, hard) }
     }
@@ -123,13 +136,18 @@ impl Kernel {
         let rules = Rules::of(host.kernel.version);
         let memory = Memory::of(&host);
         let settings = options::dirty_settings(&host.vm, rules.rounding);
-        let nodes = memory.nodes.len();
         let replacement = match host.kernel.lru {
             Lru::TwoList => Replacement::TwoLists,
             Lru::Mglru => Replacement::Generations(rules.lru_gen),
         };
+        let (nodes, devices) = (memory.nodes.len(), host.disks.len() + host.mounts.len());
+        let memcgs: Vec<Memcg> = host.cgroups.iter().map(Memcg::new).collect();
+        let least = memcgs.iter().map(|memcg| memcg.limit).fold(memory.total, u64::min);
+        let has_domain = host.cgroups.iter().map(memcg::has_domain);
+        let domains = has_domain.map(|has| has.then(|| Domain::new(devices))).collect();
+        let wbs_at_most = devices * (memcgs.len() + 1);
         let pages = Pages {
-            lists: Lists::new(replacement, nodes, memory.total, memory.total / pages::GRAINS),
+            lists: Lists::new(replacement, nodes * (memcgs.len() + 1), memory.total, least / pages::GRAINS),
             dirty: DirtyPages::default(),
             memory,
             dirty_of_node: vec![0; nodes],
@@ -137,6 +155,8 @@ impl Kernel {
             ahead_cached: 0,
             ahead_anonymous: 0,
             found_only_dirty: false,
+            busy: if memcgs.is_empty() { Vec::new() } else { vec![0; nodes * (memcgs.len() + 1)] },
+            memcgs,
         };
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = options.hard_limit(at_boot.limit);
@@ -144,7 +164,7 @@ impl Kernel {
             limits: Limits::of(&pages, &settings, &hard_limit),
             settings,
             rules,
-            fractions: options.fractions(host.disks.len() + host.mounts.len()),
+            fractions: options.fractions(wbs_at_most),
             options,
             memory_read: setting.memory_read,
             memory_write: setting.memory_write,
@@ -152,6 +172,9 @@ impl Kernel {
             placement: Placement::new(nodes),
             wbs: Vec::new(),
             hard_limit,
+            domains,
+            memcg_of: FxHashMap::default(),
+            owners: FxHashMap::default(),
             tasks: BTreeMap::new(),
             credits: FxHashMap::default(),
             streams: FxHashMap::default(),
@@ -175,8 +198,14 @@ impl Kernel {
     ) {
         self.placement.home(request.operation);
         let credit = self.credits.get(&request.operation).copied();
+        let memcg = self.memcg_of(request.operation);
+        if let (Kind::Write | Kind::WriteSync { .. }, Some(file)) = (kind, &file) {
+            self.attach(file, memcg);
+        }
+        let wb = file.as_ref().map_or_else(WbId::default, |file| self.wb_of(file));
         let stream = reading::stream_of(request, kind, file.as_ref());
-        self.tasks.insert(request.operation, Task { credit, stream, ..Task::new(kind, file, at, now) });
+        let task = Task { credit, stream, memcg, wb, ..Task::new(kind, file, at, now) };
+        self.tasks.insert(request.operation, task);
         self.next_run(now, request.operation, out);
     }
 
@@ -217,13 +246,14 @@ impl Kernel {
         self.begin_task(now, request, Kind::Remove, None, (0, removed, removed), out);
     }
 
-    /// What the kernel knows of the device of a file; made when it is first heard of.
+    /// What the kernel knows of writing a file to its device; made when it is first heard of.
     fn wb(&mut self, file: &FileView) -> &mut Wb {
-        let at = file.device.0 as usize;
+        let at = self.wb_of(file).0 as usize;
         if self.wbs.len() <= at {
             self.wbs.resize_with(at + 1, || None);
         }
-        let queue = self.host.disks.get(at).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
+        let queue =
+            self.host.disks.get(file.device.0 as usize).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
         let capacity = u64::from(queue.0).saturating_mul(queue.1.0);
         let unit = (self.pages.memory.total / flusher::UNITS).clamp(flusher::LEAST_UNIT, flusher::MOST_UNIT);
         let options = &self.options;
@@ -288,13 +318,18 @@ impl Policy for Kernel {
                 self.end_removal(now, request, before, out);
             }
             Call::Preload { file, bytes, dirty } => {
-                self.pages.read_in(file.id, 0, bytes.0, 0);
-                self.make_dirty(now, &file, (0, dirty.0), 0);
+                let nobody = Taker { home: 0, memcg: MemcgId::ROOT };
+                self.pages.read_in(file.id, 0, bytes.0, nobody);
+                if dirty > Bytes::ZERO {
+                    self.attach(&file, MemcgId::ROOT);
+                    self.make_dirty(now, &file, (0, dirty.0), nobody);
+                }
                 out.done(request.operation, Outcome::default());
             }
             Call::Free { bytes, owner } => {
+                let memcg = self.memcg_of(owner);
                 for (node, given) in self.placement.give_back(owner, bytes.0).into_iter().enumerate() {
-                    self.pages.memory.nodes[node].anonymous -= given;
+                    self.pages.give_back_anonymous(memcg, node, given);
                 }
                 out.done(request.operation, Outcome::default());
             }
@@ -303,10 +338,14 @@ impl Policy for Kernel {
         self.check_books();
     }
 
+    fn charge_to(&mut self, operation: OperationId, cgroup: Option<usize>) {
+        self.memcg_of.insert(operation, cgroup.map_or(MemcgId::ROOT, MemcgId::of));
+    }
+
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
         self.sync(now);
-        match writeback::device_of(done.tag) {
-            Some(device) => self.unit_written(now, device, out),
+        match writeback::wb_of(done.tag) {
+            Some(wb) => self.unit_written(now, wb, out),
             None => self.run_ended(now, operation_of(done.tag), done, out),
         }
         self.control(now, out);
@@ -316,8 +355,8 @@ impl Policy for Kernel {
     fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {
         self.sync(now);
         for each in progress {
-            let transfer = match writeback::device_of(each.tag) {
-                Some(device) => self.wbs[device.0 as usize].as_mut().and_then(|wb| wb.transfer.as_mut()),
+            let transfer = match writeback::wb_of(each.tag) {
+                Some(wb) => self.wbs[wb.0 as usize].as_mut().and_then(|wb| wb.transfer.as_mut()),
                 None => self.tasks.get_mut(&operation_of(each.tag)).and_then(|task| task.transfer.as_mut()),
             };
             if let Some(transfer) = transfer.filter(|transfer| transfer.flow == each.flow) {
@@ -356,12 +395,12 @@ impl Policy for Kernel {
     fn levels(&self) -> MemoryLevels {
         let pages = |count: u64| Bytes(count * PAGE);
         let (lists, dirty, limits) = (&self.pages.lists, &self.pages.dirty, &self.limits);
-        let devices = 0..(self.host.disks.len() + self.host.mounts.len()) as u32;
+        let wbs = 0..(self.devices() * (self.pages.memcgs.len() + 1)) as u32;
         let throttling = self.wbs.iter().flatten().filter(|wb| wb.is_throttling);
         let kernel = KernelLevels {
-            active: Bytes((0..self.pages.nodes()).map(|node| lists.active(LruvecId(node as u16))).sum()),
+            active: Bytes(self.pages.lruvecs().map(|lruvec| lists.active(lruvec)).sum()),
             writeback: Bytes(dirty.writeback()),
-            dirtied: Bytes(devices.map(|at| dirty.of_device(DeviceId(at)).dirtied).sum()),
+            dirtied: Bytes(wbs.map(|at| dirty.of_wb(WbId(at)).dirtied).sum()),
             background: pages(limits.thresholds.background),
             limit: pages(limits.thresholds.limit),
             hard_limit: pages(limits.hard),
@@ -386,6 +425,10 @@ impl Policy for Kernel {
         let [cached, dirty, active] =
             [lists.of_file(file), self.pages.dirty.of_file(file), lists.active_of_file(file)];
         FileLevels { cached: Bytes(cached), dirty: Bytes(dirty), active: Bytes(active) }
+    }
+
+    fn cgroups(&self) -> Vec<CgroupLevels> {
+        (0..self.pages.memcgs.len()).map(|at| self.pages.levels_of_memcg(at)).collect()
     }
 
     fn block_count(&self) -> usize {

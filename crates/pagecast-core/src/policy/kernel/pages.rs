@@ -3,8 +3,10 @@
 use super::PAGE;
 use super::dirty::DirtyPages;
 use super::lists::{Busy, Lists, LruvecId, PageState};
+use super::memcg::{Memcg, MemcgId, Taker};
 use super::memory::Memory;
-use crate::policy::{DeviceId, FileId, FileView, ListedBlock};
+use super::wb::WbId;
+use crate::policy::{FileId, ListedBlock};
 use crate::units::{Bytes, Nanos};
 
 /// An extent of a file that grows is lengthened while less than this part of the memory has come into its list since.
@@ -40,6 +42,10 @@ pub(super) struct Pages {
     pub ahead_anonymous: u64,
     /// Reclaim has met nothing but dirty pages since this was last cleared.
     pub found_only_dirty: bool,
+    /// The memory cgroups of the host.
+    pub memcgs: Vec<Memcg>,
+    /// Of each list's pages, those that are dirty or under writeback, each once; only kept where there are cgroups.
+    pub busy: Vec<u64>,
 }
 
 impl Pages {
@@ -62,12 +68,30 @@ impl Pages {
         self.memory.dirtyable(self.anonymous(), self.cached())
     }
 
-    fn lruvec(node: usize) -> LruvecId {
-        LruvecId(node as u16)
+    /// The lists of a memory cgroup on a node.
+    pub(super) fn lruvec(&self, memcg: MemcgId, node: usize) -> LruvecId {
+        LruvecId(memcg.0 * self.nodes() as u16 + node as u16)
+    }
+
+    /// The node of some lists.
+    pub(super) fn node_of(&self, lruvec: LruvecId) -> usize {
+        usize::from(lruvec.0) % self.nodes()
+    }
+
+    /// The lists of a node, the root's first.
+    fn lruvecs_of_node(&self, node: usize) -> impl Iterator<Item = LruvecId> + use<> {
+        let nodes = self.nodes() as u16;
+        (0..=self.memcgs.len() as u16).map(move |memcg| LruvecId(memcg * nodes + node as u16))
+    }
+
+    /// All lists.
+    pub(super) fn lruvecs(&self) -> impl Iterator<Item = LruvecId> + use<> {
+        (0..(self.nodes() * (self.memcgs.len() + 1)) as u16).map(LruvecId)
     }
 
     fn cached_of(&self, node: usize) -> u64 {
-        self.lists.inactive(Self::lruvec(node)) + self.lists.active(Self::lruvec(node))
+        let lruvecs = self.lruvecs_of_node(node);
+        lruvecs.map(|lruvec| self.lists.inactive(lruvec) + self.lists.active(lruvec)).sum()
     }
 
     /// What nobody uses of a node.
@@ -139,7 +163,12 @@ impl Pages {
     }
 
     /// A node for the next pages, and for how many: after some have been evicted, if need be.
-    fn allocate(&mut self, home: usize, to_write: bool) -> (usize, u64) {
+    fn allocate(&mut self, by: Taker, to_write: bool) -> (usize, u64) {
+        let (node, room) = self.allocate_of_node(by.home, to_write);
+        (node, by.memcg.index().map_or(room, |at| room.min(self.charge(at))))
+    }
+
+    fn allocate_of_node(&mut self, home: usize, to_write: bool) -> (usize, u64) {
         if let Some(found) = self.target(home, to_write) {
             return found;
         }
@@ -156,55 +185,106 @@ impl Pages {
         for node in 0..self.nodes() {
             let (free, high) = (self.free_of(node), self.memory.nodes[node].high);
             if free < high {
-                let reclaimed = self.lists.reclaim(Self::lruvec(node), high - free, &self.dirty);
-                self.found_only_dirty |= reclaimed.all_dirty;
+                if self.memcgs.is_empty() {
+                    self.reclaim_from(LruvecId(node as u16), high - free);
+                } else {
+                    let lruvecs: Vec<LruvecId> = self.lruvecs_of_node(node).collect();
+                    self.reclaim(&lruvecs, high - free);
+                }
             }
         }
     }
 
+    /// Evicts so much from several lists: each gives in proportion to its inactive one, of which a round over them scans the same part
+    /// (`mm/vmscan.c: shrink_node_memcgs, get_scan_count`). What one does not have the others give.
+    pub(super) fn reclaim(&mut self, lruvecs: &[LruvecId], want: u64) {
+        let inactive: u64 = lruvecs.iter().map(|&lruvec| self.lists.inactive(lruvec)).sum();
+        let mut left = want;
+        for &lruvec in lruvecs {
+            let scanned = u128::from(self.lists.inactive(lruvec));
+            let share = (u128::from(want) * scanned).checked_div(u128::from(inactive)).unwrap_or(0) as u64;
+            left -= self.reclaim_clean_from(lruvec, share.min(left));
+        }
+        for &lruvec in lruvecs {
+            left -= self.reclaim_clean_from(lruvec, left);
+        }
+        // Who finds less has met nothing but dirty pages in the end.
+        self.found_only_dirty |= left > 0;
+    }
+
+    /// Evicts so much from one list, or all that is clean: that nothing else is there it need not find out by scanning everything.
+    fn reclaim_clean_from(&mut self, lruvec: LruvecId, want: u64) -> u64 {
+        let cached = self.lists.inactive(lruvec) + self.lists.active(lruvec);
+        self.reclaim_from(lruvec, want.min(cached - self.busy[usize::from(lruvec.0)]))
+    }
+
+    /// Evicts so much from one list; tells how much that was.
+    fn reclaim_from(&mut self, lruvec: LruvecId, want: u64) -> u64 {
+        if want == 0 {
+            return 0;
+        }
+        let reclaimed = self.lists.reclaim(lruvec, want, &self.dirty);
+        self.found_only_dirty |= reclaimed.all_dirty;
+        reclaimed.freed
+    }
+
     /// Takes anonymous memory; tells of which nodes.
-    pub(super) fn take_anonymous(&mut self, home: usize, bytes: u64, mut taken: impl FnMut(usize, u64)) {
+    pub(super) fn take_anonymous(&mut self, by: Taker, bytes: u64, mut taken: impl FnMut(usize, u64)) {
         let mut left = bytes;
         while left > 0 {
-            let (node, room) = self.allocate(home, false);
+            let (node, room) = self.allocate(by, false);
             let part = left.min(room);
             self.memory.nodes[node].anonymous += part;
+            if let Some(memcg) = self.memcg(by.memcg) {
+                memcg.anonymous += part;
+            }
             taken(node, part);
             left -= part;
         }
     }
 
+    /// Somebody gives back anonymous memory of a node.
+    pub(super) fn give_back_anonymous(&mut self, memcg: MemcgId, node: usize, bytes: u64) {
+        self.memory.nodes[node].anonymous -= bytes;
+        if let Some(memcg) = self.memcg(memcg) {
+            memcg.anonymous -= bytes;
+        }
+    }
+
     /// Bytes come from a device, clean. What is there already stays as it is.
-    pub(super) fn read_in(&mut self, file: FileId, start: u64, end: u64, home: usize) {
-        self.each_missing(file, start, end, home, |lists, node, from, to| {
+    pub(super) fn read_in(&mut self, file: FileId, start: u64, end: u64, by: Taker) {
+        self.each_missing(file, start, end, by, |lists, node, from, to| {
             lists.insert_read(node, file, from, to);
         });
     }
 
-    /// Bytes are written by a program.
+    /// Bytes of an inode of this wb are written by a program.
     pub(super) fn write(
         &mut self,
-        file: &FileView,
-        start: u64,
-        end: u64,
-        home: usize,
+        file: FileId,
+        wb: WbId,
+        (start, end): (u64, u64),
+        by: Taker,
         now: Nanos,
     ) -> Written {
         let (mut at, mut written) = (start, Written::default());
         while at < end {
-            let (is_cached, mut to) = self.lists.run(file.id, at, end);
+            let (is_cached, mut to) = self.lists.run(file, at, end);
             if !is_cached {
-                let (node, room) = self.allocate(home, true);
+                let (node, room) = self.allocate(by, true);
                 to = to.min(at.saturating_add(room));
-                self.lists.insert_written(Self::lruvec(node), file.id, at, to);
+                self.lists.insert_written(self.lruvec(by.memcg, node), file, at, to);
                 written.new += to - at;
-                written.far += if node == home { 0 } else { to - at };
+                written.far += if node == by.home { 0 } else { to - at };
             }
             if self.nodes() > 1 {
-                self.count_newly_dirty(file.id, at, to);
+                self.count_newly_dirty(file, at, to);
+            }
+            if !self.memcgs.is_empty() {
+                self.count_newly_busy(file, at, to);
             }
             // At once: the next pages may be had by evicting clean ones.
-            written.dirtied_inode |= self.dirty.make_dirty(file, at, to, now);
+            written.dirtied_inode |= self.dirty.make_dirty(file, wb, at, to, now);
             at = to;
         }
         written
@@ -222,8 +302,8 @@ impl Pages {
     }
 
     /// Bytes come into the cache by a write, clean.
-    pub(super) fn put(&mut self, file: FileId, start: u64, end: u64, home: usize) {
-        self.each_missing(file, start, end, home, |lists, node, from, to| {
+    pub(super) fn put(&mut self, file: FileId, start: u64, end: u64, by: Taker) {
+        self.each_missing(file, start, end, by, |lists, node, from, to| {
             lists.insert_written(node, file, from, to);
         });
     }
@@ -233,39 +313,92 @@ impl Pages {
         file: FileId,
         start: u64,
         end: u64,
-        home: usize,
+        by: Taker,
         mut insert: impl FnMut(&mut Lists, LruvecId, u64, u64),
     ) {
         let mut at = start;
         while at < end {
             let (is_cached, mut to) = self.lists.run(file, at, end);
             if !is_cached {
-                let (node, room) = self.allocate(home, false);
+                let (node, room) = self.allocate(by, false);
                 to = to.min(at.saturating_add(room));
-                insert(&mut self.lists, Self::lruvec(node), at, to);
+                let lruvec = self.lruvec(by.memcg, node);
+                insert(&mut self.lists, lruvec, at, to);
             }
             at = to;
         }
     }
 
     /// Pages have been written; true if no more of the file are under writeback.
-    pub(super) fn written(&mut self, file: FileId, device: DeviceId, start: u64, end: u64) -> bool {
+    pub(super) fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) -> bool {
         if self.nodes() > 1 {
             // What was cut while it was under writeback counts no more.
             for (from, to) in self.dirty.writeback_runs(file, start, end) {
                 self.count_dirty(file, from, to, |count, bytes| *count -= bytes);
             }
         }
+        let were_busy = if self.memcgs.is_empty() { Vec::new() } else { self.busy_runs(file, start, end) };
+        let is_last = self.dirty.written(file, wb, start, end);
+        // Before some of them leave the lists.
+        for (from, to) in were_busy {
+            self.count_busy(file, from, to, PageState::Clean, |busy, bytes| *busy -= bytes);
+        }
         self.lists.written(file, start, end);
-        self.dirty.written(file, device, start, end)
+        is_last
     }
 
     /// Counts the bytes of a range to the nodes that they are on.
     fn count_dirty(&mut self, file: FileId, start: u64, end: u64, count: impl Fn(&mut u64, u64)) {
         let Self { lists, dirty_of_node, .. } = self;
+        let nodes = dirty_of_node.len();
         lists.placed(file, start, end, |lruvec, bytes| {
-            count(&mut dirty_of_node[usize::from(lruvec.0)], bytes)
+            count(&mut dirty_of_node[usize::from(lruvec.0) % nodes], bytes)
         });
+    }
+
+    /// The runs of a range that are dirty or under writeback, none of which overlap.
+    pub(super) fn busy_runs(&self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut at = start;
+        let all = std::iter::from_fn(|| {
+            let from = at;
+            (from < end).then(|| {
+                let (state, to) = self.dirty.run(file, from, end);
+                at = to;
+                (state, (from, to))
+            })
+        });
+        all.filter(|&(state, _)| state != PageState::Clean).map(|(_, run)| run).collect()
+    }
+
+    /// Counts the bytes of a range that are in a state to the memory cgroups that they are charged to.
+    fn count_busy(
+        &mut self,
+        file: FileId,
+        start: u64,
+        end: u64,
+        counted: PageState,
+        count: impl Fn(&mut u64, u64),
+    ) {
+        let nodes = self.nodes();
+        let Self { lists, dirty, memcgs, busy, .. } = self;
+        let mut at = start;
+        while at < end {
+            let (state, to) = dirty.run(file, at, end);
+            if state == counted {
+                lists.placed(file, at, to, |lruvec, bytes| {
+                    count(&mut busy[usize::from(lruvec.0)], bytes);
+                    if let Some(memcg) = MemcgId(lruvec.0 / nodes as u16).index() {
+                        count(&mut memcgs[memcg].busy, bytes);
+                    }
+                });
+            }
+            at = to;
+        }
+    }
+
+    /// Bytes are about to become dirty: those of them that are clean are counted.
+    fn count_newly_busy(&mut self, file: FileId, start: u64, end: u64) {
+        self.count_busy(file, start, end, PageState::Clean, |busy, bytes| *busy += bytes);
     }
 
     /// Bytes leave, dirty ones unwritten.
@@ -276,6 +409,11 @@ impl Pages {
             busy.extend(self.dirty.writeback_runs(file, start, end));
             for (from, to) in busy {
                 self.count_dirty(file, from, to, |count, bytes| *count -= bytes);
+            }
+        }
+        if !self.memcgs.is_empty() {
+            for state in [PageState::Dirty, PageState::Writeback] {
+                self.count_busy(file, start, end, state, |busy, bytes| *busy -= bytes);
             }
         }
         self.lists.remove(file, start, end, &mut |_, _| {});
@@ -305,9 +443,9 @@ impl Pages {
 
     /// For the table of blocks.
     pub(super) fn blocks(&self) -> Vec<ListedBlock> {
-        let lists = (0..self.nodes()).flat_map(|node| [(node, "inactive", false), (node, "active", true)]);
-        let listed = lists.flat_map(|(node, list, active)| {
-            self.lists.listed(Self::lruvec(node), active).map(move |each| ListedBlock {
+        let lists = self.lruvecs().flat_map(|lruvec| [(lruvec, "inactive", false), (lruvec, "active", true)]);
+        let listed = lists.flat_map(|(lruvec, list, active)| {
+            self.lists.listed(lruvec, active).map(move |each| ListedBlock {
                 list,
                 file: each.file,
                 bytes: Bytes(each.end - each.start),

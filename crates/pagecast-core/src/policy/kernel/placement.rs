@@ -56,6 +56,12 @@ impl Placement {
         (0..nodes).map(|node| self.processes.values().map(|process| process.anonymous[node]).sum()).collect()
     }
 
+    /// The anonymous memory of some processes, on all nodes.
+    pub(super) fn held_of(&self, is_meant: impl Fn(OperationId) -> bool) -> u64 {
+        let processes = self.processes.iter().filter(|&(&process, _)| is_meant(process));
+        processes.flat_map(|(_, process)| &process.anonymous).sum()
+    }
+
     /// The part of the new pages of a process that went to other nodes when it last wrote some, if it did.
     pub(super) fn written_far(&self, process: OperationId) -> Option<f64> {
         self.written_far.get(&process).copied()

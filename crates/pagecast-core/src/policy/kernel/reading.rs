@@ -6,6 +6,7 @@
 
 use super::cost::{PerByte, Run};
 use super::readahead::{Limits, Mode, Pace, Reading, Span, Stream};
+use super::running::uncount;
 use super::tasks::{Kind, Task, Transfer};
 use super::{Kernel, NOBODY, PAGE};
 use crate::policy::{Actions, Call, FileId, FileView, OperationId, Request};
@@ -248,8 +249,9 @@ impl Kernel {
         let least = if least > 0.0 { (least - rest).max(0.0) } else { 0.0 };
         let shape = RunShape { least, ahead, ..RunShape::default() };
         let bytes = Bytes(to - from);
+        let (memcg, wb) = (self.memcg_of(thread), self.wb_of(file));
         let task = Task::new(Kind::ReadAhead { thread }, Some(*file), (from, bytes, bytes), now);
-        self.tasks.insert(operation, Task { shape, origin: start, ..task });
+        self.tasks.insert(operation, Task { memcg, wb, shape, origin: start, ..task });
         self.next_run(now, operation, out);
     }
 
@@ -305,7 +307,15 @@ impl Kernel {
 
     /// Somebody cuts a file. What is on its way beyond the cut still comes, but nobody keeps it.
     pub(super) fn forget_read_ahead(&mut self, by: OperationId, file: FileId, size: u64) {
-        self.tasks.retain(|_, task| !(task.reads_ahead() && task.file().id == file && task.end > size));
+        let Self { tasks, pages, .. } = self;
+        tasks.retain(|_, task| {
+            let is_beyond = task.reads_ahead() && task.file().id == file && task.end > size;
+            if is_beyond {
+                let bytes = std::mem::take(&mut task.pending);
+                uncount(task, bytes, pages);
+            }
+            !is_beyond
+        });
         if size == 0 {
             self.streams.remove(&(by, file));
         }

@@ -3,6 +3,7 @@
 use super::Kernel;
 use super::cost::{Distance, PerByte, Run, Touched};
 use super::direct::Past;
+use super::memcg::Taker;
 use super::pages::{Pages, Written};
 use super::reading::tag;
 use super::tasks::{Kind, Task, Transfer};
@@ -23,6 +24,9 @@ pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Optio
     if bytes == 0 {
         return;
     }
+    if let Some(memcg) = pages.memcg(task.memcg) {
+        memcg.run_ahead(task, bytes);
+    }
     if task.run.fills() {
         pages.ahead_cached += bytes;
     }
@@ -31,8 +35,24 @@ pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Optio
     }
     task.pending += bytes;
     if task.run.dirties() {
-        pages.dirty.run_ahead(task.file().device, bytes);
+        pages.dirty.run_ahead(task.wb, bytes);
         spend_credit(task, rate, bytes);
+    }
+}
+
+/// The bytes that a task had pending no more count as such: it is going to be told where they are, or nobody keeps them.
+pub(super) fn uncount(task: &Task, bytes: u64, pages: &mut Pages) {
+    if task.run.fills() {
+        pages.ahead_cached -= bytes;
+    }
+    if task.takes_anonymous() {
+        pages.ahead_anonymous -= task.asked_of(bytes);
+    }
+    if task.run.dirties() {
+        pages.dirty.fall_back(task.wb, bytes);
+    }
+    if let Some(memcg) = pages.memcg(task.memcg) {
+        memcg.fall_back(task, bytes);
     }
 }
 
@@ -269,7 +289,7 @@ impl Kernel {
         };
         let present_page = || {
             let place = self.pages.lists.place(task.file().id, task.position, task.end);
-            f64::from(u8::from(place.is_some_and(|(lruvec, _)| usize::from(lruvec.0) != home)))
+            f64::from(u8::from(place.is_some_and(|(lruvec, _)| self.pages.node_of(lruvec) != home)))
         };
         let buffer = || self.placement.far_share(operation);
         let (from, to) = match task.run {
@@ -323,15 +343,7 @@ impl Kernel {
             return;
         }
         task.is_first = false;
-        if task.run.fills() {
-            self.pages.ahead_cached -= bytes;
-        }
-        if task.takes_anonymous() {
-            self.pages.ahead_anonymous -= task.asked_of(bytes);
-        }
-        if task.run.dirties() {
-            self.pages.dirty.fall_back(task.file().device, bytes);
-        }
+        uncount(task, bytes, &mut self.pages);
         // Pages of the file and of the buffer were taken in turn.
         let step = if task.run.fills() && task.takes_anonymous() { self.pages.most_ahead() } else { bytes };
         let mut left = bytes;
@@ -349,21 +361,21 @@ impl Kernel {
         let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };
         task.position = end;
         let (run, file, takes_anonymous) = (task.run, task.file, task.takes_anonymous());
-        let home = self.placement.node(task.thread(operation));
+        let by = Taker { home: self.placement.node(task.thread(operation)), memcg: task.memcg };
         if takes_anonymous {
             let placement = &mut self.placement;
-            self.pages.take_anonymous(home, asked, |node, part| placement.take(operation, node, part));
+            self.pages.take_anonymous(by, asked, |node, part| placement.take(operation, node, part));
         }
         let Some(file) = file else { return };
         match run {
             Run::Hit => {}
             Run::Miss => {
-                self.pages.read_in(file.id, start, end, home);
+                self.pages.read_in(file.id, start, end, by);
                 self.pages.lists.mark_accessed(file.id, start, start + asked);
             }
-            Run::Through | Run::Insert => self.pages.put(file.id, start, end, home),
+            Run::Through | Run::Insert => self.pages.put(file.id, start, end, by),
             Run::New | Run::Clean | Run::Dirty => {
-                let written = self.make_dirty(now, &file, (start, end), home);
+                let written = self.make_dirty(now, &file, (start, end), by);
                 self.placement.has_written(operation, written.new, written.far);
             }
             Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
@@ -375,10 +387,10 @@ impl Kernel {
         &mut self,
         now: Nanos,
         file: &FileView,
-        (start, end): (u64, u64),
-        home: usize,
+        range: (u64, u64),
+        by: Taker,
     ) -> Written {
-        let written = self.pages.write(file, start, end, home, now);
+        let written = self.pages.write(file.id, self.wb_of(file), range, by, now);
         if written.dirtied_inode {
             let interval = self.host.vm.dirty_writeback;
             self.wb(file).flusher.inode_dirtied(file.id, now, interval);

@@ -7,7 +7,7 @@ use crate::result::Part;
 use crate::units::Nanos;
 
 /// Levels are looked at no more often than this: a tenth of a pause.
-const LEAST_STEP: f64 = 1e-3;
+pub(super) const LEAST_STEP: f64 = 1e-3;
 
 /// At what rates the levels change, in bytes per second.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,6 +44,7 @@ impl Kernel {
             self.until_background(&slopes),
             self.until_throttling(&slopes),
             self.until_first_page(),
+            self.until_memcgs_change(),
         ];
         let credits = self.tasks.values().filter_map(|task| self.until_credit_is_spent(task));
         let follows = self.tasks.values().filter(|task| task.run == Run::Follow);
@@ -110,9 +111,44 @@ impl Kernel {
         }
         // In pages, as `throttle` compares them.
         if dirty / PAGE > self.limits.freerun {
-            return Some(self.rate_step() * PAGE as f64 / slope.abs());
+            return Some(self.limits.rate_step() * PAGE as f64 / slope.abs());
         }
         (slope > 0.0).then(|| freerun.saturating_sub(dirty) as f64 / slope)
+    }
+
+    /// The end of what a memory cgroup can have without evicting or waiting, the end of its free run or the next step of the law.
+    fn until_memcgs_change(&self) -> Option<f64> {
+        let slopes = (0..self.pages.memcgs.len()).map(|at| (at, self.slopes_of_memcg(at)));
+        slopes.filter_map(|(at, slopes)| self.until_memcg_changes(at, &slopes)).reduce(f64::min)
+    }
+
+    fn slopes_of_memcg(&self, at: usize) -> Slopes {
+        let mut slopes = Slopes::default();
+        for task in self.tasks.values().filter(|task| task.memcg.index() == Some(at)) {
+            let rate = task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate);
+            slopes.dirtied += if task.run.dirties() { rate } else { 0.0 };
+            slopes.taken += rate * pages_taken(task);
+        }
+        let wbs = self.wbs.iter().enumerate().filter(|&(wb, _)| self.memcg_of_wb(wb) == Some(at));
+        let transfers = wbs.filter_map(|(_, wb)| wb.as_ref()?.transfer.as_ref());
+        slopes.written = transfers.map(|transfer| transfer.rate).sum();
+        slopes
+    }
+
+    fn until_memcg_changes(&self, at: usize, slopes: &Slopes) -> Option<f64> {
+        let until_full = (slopes.taken > 0.0).then(|| {
+            let room = self.pages.room_of_memcg(at).min(self.pages.memcgs[at].available());
+            room as f64 / slopes.taken
+        });
+        let until_throttling = self.domains[at].as_ref().and_then(|domain| {
+            let (freerun, dirty) = (domain.limits.freerun * PAGE, self.pages.memcgs[at].dirty());
+            let slope = slopes.dirtied - slopes.written;
+            match dirty / PAGE > domain.limits.freerun {
+                true => (slope != 0.0).then(|| domain.limits.rate_step() * PAGE as f64 / slope.abs()),
+                false => (slope > 0.0).then(|| freerun.saturating_sub(dirty) as f64 / slope),
+            }
+        });
+        until_full.into_iter().chain(until_throttling).reduce(f64::min)
     }
 
     /// Estimates are brought up to date every 200 ms while anybody is throttled.

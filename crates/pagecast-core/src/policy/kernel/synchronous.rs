@@ -7,7 +7,8 @@
 
 use super::cost::Run;
 use super::tasks::{Kind, Task};
-use super::{DeviceId, FileView, Kernel};
+use super::wb::WbId;
+use super::{FileView, Kernel};
 use crate::policy::{Actions, OperationId, Outcome, Request};
 use crate::units::{Bytes, Nanos};
 
@@ -85,7 +86,7 @@ impl Kernel {
         let mut files = 0;
         for (at, wb) in self.wbs.iter_mut().enumerate() {
             let Some(wb) = wb else { continue };
-            for file in self.pages.dirty.files_of(DeviceId(at as u32)) {
+            for file in self.pages.dirty.files_of(WbId(at as u32)) {
                 let dirty = self.pages.dirty.reclaimable_of_file(file);
                 if dirty > 0 {
                     wb.flusher.write_for_sync(file, dirty, operation);

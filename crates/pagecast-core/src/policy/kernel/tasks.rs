@@ -2,7 +2,9 @@
 
 use super::cost::{PerByte, Run};
 use super::direct::Past;
+use super::memcg::MemcgId;
 use super::reading::{RunShape, StreamKey};
+use super::wb::WbId;
 use crate::flow::{FlowId, Progress};
 use crate::policy::{FileView, OperationId, Outcome};
 use crate::result::Part;
@@ -105,6 +107,9 @@ pub(super) struct Task {
     pub kind: Kind,
     /// Allocations have none.
     pub file: Option<FileView>,
+    /// To whom its pages are charged, and the wb that its inode belongs to.
+    pub memcg: MemcgId,
+    pub wb: WbId,
     /// Where the run under way begins, and where the operation ends.
     pub position: u64,
     pub end: u64,
@@ -140,6 +145,8 @@ impl Task {
         Self {
             kind,
             file,
+            memcg: MemcgId::ROOT,
+            wb: WbId::default(),
             position: offset,
             end: offset + bytes.0,
             origin: offset,

@@ -3,10 +3,10 @@
 //! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16. A task that writes n pages is let go on after n / rate since its last pause
 //! ended; if it was slower by itself, the difference is credited, up to a second.
 
-use super::law::{DeviceShare, Hz, Position, Throttle};
+use super::law::{DeviceShare, Fraction, Hz, Position, Throttle};
 use super::tasks::Task;
-use super::wb::{Level, Wb};
-use super::{Credit, DeviceId, Kernel, PAGE};
+use super::wb::{Level, Wb, WbId};
+use super::{Credit, Kernel, Limits, PAGE};
 use crate::policy::Actions;
 use crate::units::{Bytes, Nanos};
 
@@ -25,15 +25,21 @@ impl Kernel {
         DeviceShare { floor_in_ratio: !self.rules.share_has_floor, ..DeviceShare::default() }
     }
 
-    fn position(&self, at: usize, dirty: u64, bandwidth: u64) -> Position {
-        let (share, fraction) = (self.device_share(), self.fractions.fraction(at));
-        let thresholds = self.limits.thresholds;
+    /// Where a wb stands in a domain with these limits and so many dirty pages, a fraction of which it writes.
+    pub(super) fn position_in(
+        &self,
+        limits: &Limits,
+        fraction: Fraction,
+        dirty: u64,
+        at: usize,
+        bandwidth: u64,
+    ) -> Position {
         Position {
-            thresholds,
-            hard_limit: self.limits.hard,
+            thresholds: limits.thresholds,
+            hard_limit: limits.hard,
             dirty,
-            device_thresholds: share.thresholds(fraction, &thresholds, dirty),
-            device_dirty: self.pages.dirty.of_device(DeviceId(at as u32)).dirty() / PAGE,
+            device_thresholds: self.device_share().thresholds(fraction, &limits.thresholds, dirty),
+            device_dirty: self.pages.dirty.of_wb(WbId(at as u32)).dirty() / PAGE,
             device_bandwidth: bandwidth,
             strict_limit: false,
             floor_in_ratio: !self.rules.share_has_floor,
@@ -43,20 +49,25 @@ impl Kernel {
     /// Sets the rate of the tasks that write to each device, and brings what it is made of up to date.
     pub(super) fn throttle(&mut self, now: Nanos, out: &mut Actions) {
         let dirty = self.pages.dirty.total() / PAGE;
-        let slack = self.rate_step() as u64;
+        let slack = self.limits.rate_step() as u64;
         for at in 0..self.wbs.len() {
             let has_writers = self.has_writers(at);
-            let Some(wb) = self.wbs[at].as_mut() else { continue };
+            let Some(wb) = self.wbs[at].as_ref() else { continue };
             let was_throttling = wb.is_throttling;
             // Around free run it would begin and end with every unit that is written.
             let floor =
                 if was_throttling { self.limits.freerun.saturating_sub(slack) } else { self.limits.freerun };
-            wb.is_throttling = dirty > floor && has_writers;
-            if was_throttling != wb.is_throttling {
+            let is_over = dirty > floor;
+            let is_throttling = has_writers && (is_over || self.is_memcg_beyond_freerun(at, was_throttling));
+            let is_free = dirty <= self.limits.freerun && !self.is_memcg_beyond_freerun(at, false);
+            if was_throttling != is_throttling {
                 let name = if was_throttling { "throttling_ends" } else { "throttling_begins" };
-                out.tell(name, None, Bytes(dirty * PAGE));
+                let of_memcg = self.domain_of(at).filter(|_| !is_over).map(|(_, dirty)| dirty);
+                out.tell(name, None, Bytes(of_memcg.unwrap_or(dirty) * PAGE));
             }
-            if dirty <= self.limits.freerun {
+            let wb = self.wbs[at].as_mut().expect("it was just there");
+            wb.is_throttling = is_throttling;
+            if is_free {
                 wb.task_rate = None;
             } else if has_writers {
                 self.rate_tasks(now, at, dirty);
@@ -65,26 +76,36 @@ impl Kernel {
     }
 
     fn has_writers(&self, at: usize) -> bool {
-        self.tasks.values().any(|task| task.run.dirties() && task.file().device.0 as usize == at)
+        self.tasks.values().any(|task| task.run.dirties() && task.wb.0 as usize == at)
     }
 
     /// Sets the rate of the tasks that write to a device, if it may have changed.
     fn rate_tasks(&mut self, now: Nanos, at: usize, dirty: u64) {
-        let step = self.rate_step() - 1.0;
         let wb = self.wbs[at].as_ref().expect("who writes has a device");
         let is_update_due = wb.next_update() <= now;
-        let has_moved = dirty.abs_diff(wb.rated_at) as f64 >= step;
+        let (memcg_dirty, has_moved_in_memcg) = self
+            .domain_of(at)
+            .map_or((0, false), |(domain, dirty)| (dirty, domain.limits.have_moved(dirty, wb.rated_at.1)));
+        let has_moved = self.limits.have_moved(dirty, wb.rated_at.0) || has_moved_in_memcg;
         if wb.task_rate.is_some() && !is_update_due && !has_moved {
             return;
         }
-        let ratio = self.position(at, dirty, wb.bandwidth.average).ratio();
-        let level = Level { position_ratio: ratio, dirty, setpoint: self.limits.setpoint };
+        let bandwidth = wb.bandwidth.average;
+        let global = self.position_in(&self.limits, self.fractions.fraction(at), dirty, at, bandwidth);
+        let own = self.position_in_memcg(at, bandwidth);
+        let levels = [Some(Level::of(&global)), own.as_ref().map(Level::of)];
+        // The domain that lets less pass rules.
+        let ratio = own.map_or(global.ratio(), |own| own.ratio().min(global.ratio()));
         if is_update_due {
             self.hard_limit.update(now, self.limits.thresholds.limit, dirty);
+            let memcg = self.memcg_of_wb(at);
+            if let Some(domain) = memcg.and_then(|memcg| self.domains[memcg].as_mut()) {
+                domain.hard_limit.update(now, domain.limits.thresholds.limit, memcg_dirty);
+            }
         }
-        let counts = self.pages.dirty.of_device(DeviceId(at as u32));
+        let counts = self.pages.dirty.of_wb(WbId(at as u32));
         let wb = self.wbs[at].as_mut().expect("who writes has a device");
-        wb.update(now, counts, &level);
+        wb.update(now, counts, &levels);
         let throttle = Throttle {
             hz: Hz(u64::from(self.host.kernel.hz)),
             base_rate: wb.base_rate.rate,
@@ -93,12 +114,7 @@ impl Kernel {
             device_dirty: counts.dirty() / PAGE,
         };
         wb.task_rate = Some(throttle.rate() * PAGE as f64);
-        wb.rated_at = dirty;
-    }
-
-    /// The rate of tasks is set anew when the dirty level has moved by so many pages.
-    pub(super) fn rate_step(&self) -> f64 {
-        (self.limits.hard - self.limits.freerun) as f64 / STEPS
+        wb.rated_at = (dirty, memcg_dirty);
     }
 
     /// What a task may write by the law of its device, unless it has credit. At the hard limit that is worth nothing.
@@ -115,12 +131,24 @@ impl Kernel {
     }
 }
 
+impl Limits {
+    /// The rate of tasks is set anew when the dirty level has moved by so many pages.
+    pub(super) fn rate_step(&self) -> f64 {
+        (self.hard - self.freerun) as f64 / STEPS
+    }
+
+    /// Whether it has, to so many dirty pages from so many.
+    fn have_moved(&self, dirty: u64, rated_at: u64) -> bool {
+        dirty.abs_diff(rated_at) as f64 >= self.rate_step() - 1.0
+    }
+}
+
 /// The rate of the tasks that write to the device of one that does; nothing in free run.
 pub(super) fn task_rate(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
     if !task.run.dirties() {
         return None;
     }
-    wbs.get(task.file().device.0 as usize)?.as_ref()?.task_rate
+    wbs.get(task.wb.0 as usize)?.as_ref()?.task_rate
 }
 
 fn has_credit(task: &Task) -> bool {

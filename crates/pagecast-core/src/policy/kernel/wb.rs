@@ -5,9 +5,9 @@
 //! when the dirty level has moved.
 
 use super::PAGE;
-use super::dirty::OfDevice;
+use super::dirty::OfWb;
 use super::flusher::Flusher;
-use super::law::{BANDWIDTH_INTERVAL, Bandwidth, BaseRate, Hz, RateSample};
+use super::law::{BANDWIDTH_INTERVAL, Bandwidth, BaseRate, Hz, Position, RateSample};
 use super::tasks::Transfer;
 use crate::flow::Path;
 use crate::units::Nanos;
@@ -17,6 +17,10 @@ const HZ: Hz = Hz(1000);
 
 /// A second without an update is idle time.
 const REST: Nanos = Nanos(1_000_000_000);
+
+/// Which: by memory cgroup, the root's first, and then by device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct WbId(pub u32);
 
 /// See the module.
 pub(super) struct Wb {
@@ -37,8 +41,8 @@ pub(super) struct Wb {
     pub task_rate: Option<f64>,
     /// Whether there are such tasks beyond free run.
     pub is_throttling: bool,
-    /// The dirty pages for which the rate was set.
-    pub rated_at: u64,
+    /// The dirty pages of all memory and of its memory cgroup for which the rate was set.
+    pub rated_at: (u64, u64),
 }
 
 /// What an update of the base rate depends on.
@@ -48,6 +52,14 @@ pub(super) struct Level {
     /// Dirty pages and what they are compared with.
     pub dirty: u64,
     pub setpoint: u64,
+}
+
+impl Level {
+    /// That of a position.
+    pub(super) fn of(position: &Position) -> Self {
+        let (dirty, setpoint) = position.balance();
+        Self { position_ratio: position.ratio(), dirty, setpoint }
+    }
 }
 
 impl Wb {
@@ -64,7 +76,7 @@ impl Wb {
             measure_at: None,
             task_rate: None,
             is_throttling: false,
-            rated_at: 0,
+            rated_at: (0, 0),
         }
     }
 
@@ -84,28 +96,32 @@ impl Wb {
     }
 
     /// Nothing was written for a while: idle time is no measure of the device.
-    pub(super) fn begin_anew(&mut self, now: Nanos, counts: OfDevice) {
+    pub(super) fn begin_anew(&mut self, now: Nanos, counts: OfWb) {
         (self.stamp, self.dirtied_stamp, self.written_stamp) = (now, counts.dirtied, counts.written);
     }
 
-    /// `__wb_update_bandwidth` by a throttled task, if the last update is long enough ago: the rate and the bandwidth.
-    pub(super) fn update(&mut self, now: Nanos, counts: OfDevice, level: &Level) {
+    /// `__wb_update_bandwidth` by a throttled task, if the last update is long enough ago: the rate, once for each domain that the
+    /// task is in, and the bandwidth.
+    pub(super) fn update(&mut self, now: Nanos, counts: OfWb, levels: &[Option<Level>; 2]) {
         if now < self.next_update() {
             return;
         }
-        let dirtied = (counts.dirtied - self.dirtied_stamp) / PAGE;
-        self.base_rate.update(&RateSample {
-            ratio: level.position_ratio,
-            average_bandwidth: self.bandwidth.average,
-            dirty_rate: (dirtied as f64 / (now - self.stamp).as_seconds()) as u64,
-            dirty: level.dirty,
-            setpoint: level.setpoint,
-        });
+        // Fewer than before if two tasks wrote the same pages, which were counted ahead for both.
+        let dirtied = counts.dirtied.saturating_sub(self.dirtied_stamp) / PAGE;
+        for level in levels.iter().flatten() {
+            self.base_rate.update(&RateSample {
+                ratio: level.position_ratio,
+                average_bandwidth: self.bandwidth.average,
+                dirty_rate: (dirtied as f64 / (now - self.stamp).as_seconds()) as u64,
+                dirty: level.dirty,
+                setpoint: level.setpoint,
+            });
+        }
         self.measure(now, counts);
     }
 
     /// The same by others: the bandwidth alone. The next throttled task has to wait all the same.
-    pub(super) fn measure(&mut self, now: Nanos, counts: OfDevice) {
+    pub(super) fn measure(&mut self, now: Nanos, counts: OfWb) {
         let written = (counts.written - self.written_stamp) / PAGE;
         self.bandwidth.update(HZ, HZ.jiffies(now - self.stamp).max(1), written);
         self.begin_anew(now, counts);
@@ -126,15 +142,16 @@ mod tests {
         wb.inode_ended(Nanos(50 * MS));
         assert_eq!(wb.measure_at, Some(Nanos(200 * MS)), "both at once");
         // 10,000 pages in 100 ms weigh 100 of 4096 ms.
-        let counts = OfDevice { written: 10_000 * PAGE, ..OfDevice::default() };
+        let counts = OfWb { written: 10_000 * PAGE, ..OfWb::default() };
         wb.measure(Nanos(100 * MS), counts);
         assert_eq!(wb.bandwidth.write, (10_000 * 1000 + 25_600 * (4096 - 100)) / 4096);
         assert_eq!(wb.next_update(), Nanos(300 * MS));
-        let (rate, level) = (wb.base_rate, Level { position_ratio: 512, dirty: 2, setpoint: 1 });
-        let later = OfDevice { dirtied: 10_000 * PAGE, ..counts };
-        wb.update(Nanos(299 * MS), later, &level);
+        let level = Level { position_ratio: 512, dirty: 2, setpoint: 1 };
+        let (rate, levels) = (wb.base_rate, [Some(level), None]);
+        let later = OfWb { dirtied: 10_000 * PAGE, ..counts };
+        wb.update(Nanos(299 * MS), later, &levels);
         assert_eq!(wb.base_rate, rate);
-        wb.update(Nanos(300 * MS), later, &level);
+        wb.update(Nanos(300 * MS), later, &levels);
         assert_ne!(wb.base_rate, rate);
     }
 }

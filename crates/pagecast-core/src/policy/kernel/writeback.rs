@@ -2,58 +2,58 @@
 
 use super::flusher::{Circumstances, Work};
 use super::tasks::Transfer;
-use super::wb::Wb;
-use super::{DeviceId, Kernel, PAGE};
+use super::wb::{Wb, WbId};
+use super::{Kernel, PAGE};
 use crate::flow::FlowSpec;
 use crate::policy::kernel::tasks::Kind;
 use crate::policy::{Actions, FileView, OperationId};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
 
-/// The operation number of what nobody waits for; the device is above it in the tag.
+/// The operation number of what nobody waits for; the wb is above it in the tag.
 const NOBODY: u64 = u32::MAX as u64;
 
 /// How long nothing is told of the same again.
 const QUIET: Nanos = Nanos(1_000_000_000);
 
-/// The device whose write-back a flow is, if it is one.
-pub(super) fn device_of(tag: u64) -> Option<DeviceId> {
-    (tag & NOBODY == NOBODY).then_some(DeviceId((tag >> 32) as u32))
+/// The wb whose write-back a flow is, if it is one.
+pub(super) fn wb_of(tag: u64) -> Option<WbId> {
+    (tag & NOBODY == NOBODY).then_some(WbId((tag >> 32) as u32))
 }
 
-fn tag(device: DeviceId) -> u64 {
-    u64::from(device.0) << 32 | NOBODY
+fn tag(wb: WbId) -> u64 {
+    u64::from(wb.0) << 32 | NOBODY
 }
 
 impl Kernel {
     /// Whether pages of a file are on their way to its device: who adds pages to it shares the lock of its tree of pages
     /// (`i_pages`) with who submits and who completes them.
     pub(super) fn is_being_written(&self, file: &FileView) -> bool {
-        let wb = self.wbs.get(file.device.0 as usize).and_then(Option::as_ref);
+        let wb = self.wbs.get(self.wb_of(file).0 as usize).and_then(Option::as_ref);
         let unit = wb.filter(|wb| wb.transfer.is_some()).and_then(|wb| wb.flusher.front());
         unit.is_some_and(|unit| unit.file == file.id)
     }
 
     /// Pages of the unit on its way have been written.
-    pub(super) fn apply_written(&mut self, now: Nanos, device: DeviceId, from: u64, bytes: u64) {
-        let wb = self.wbs[device.0 as usize].as_ref().expect("what writes is there");
+    pub(super) fn apply_written(&mut self, now: Nanos, at: WbId, from: u64, bytes: u64) {
+        let wb = self.wbs[at.0 as usize].as_ref().expect("what writes is there");
         let unit = wb.flusher.front().expect("what is written was in the queue");
         let (file, start) = (unit.file, unit.start + from);
-        let before = self.pages.dirty.of_device(device).written / PAGE;
-        if self.pages.written(file, device, start, start + bytes) && self.rules.measures_after_writeback {
-            self.wbs[device.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
+        let before = self.pages.dirty.of_wb(at).written / PAGE;
+        if self.pages.written(file, at, start, start + bytes) && self.rules.measures_after_writeback {
+            self.wbs[at.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
         }
-        let pages = self.pages.dirty.of_device(device).written / PAGE - before;
-        self.fractions.add_completions(now, device.0 as usize, pages);
+        let pages = self.pages.dirty.of_wb(at).written / PAGE - before;
+        self.add_completions(now, at.0 as usize, pages);
     }
 
     /// The unit on its way has been written: who waited for it goes on.
-    pub(super) fn unit_written(&mut self, now: Nanos, device: DeviceId, out: &mut Actions) {
-        let wb = self.wbs[device.0 as usize].as_mut().expect("what writes is there");
+    pub(super) fn unit_written(&mut self, now: Nanos, at: WbId, out: &mut Actions) {
+        let wb = self.wbs[at.0 as usize].as_mut().expect("what writes is there");
         let mut transfer = wb.transfer.take().expect("a unit on its way has a transfer");
         let (from, rest) = transfer.take_rest();
-        self.apply_written(now, device, from, rest);
-        let wb = self.wbs[device.0 as usize].as_mut().expect("what writes is there");
+        self.apply_written(now, at, from, rest);
+        let wb = self.wbs[at.0 as usize].as_mut().expect("what writes is there");
         for waiter in wb.flusher.pop().waiters {
             self.end_wait(now, waiter, out);
         }
@@ -81,19 +81,21 @@ impl Kernel {
 
     /// Lets the flusher of a device submit what it should, and the device write what waits for it.
     pub(super) fn write_back(&mut self, now: Nanos, at: usize, out: &mut Actions) {
-        let device = DeviceId(at as u32);
+        let id = WbId(at as u32);
         let wb = self.wbs[at].as_ref();
         let rings = |wb: &Wb| wb.flusher.timer.is_some_and(|timer| timer <= now);
         if wb.is_some_and(|wb| rings(wb) || wb.flusher.is_at_a_turn(&self.pages.dirty)) {
             self.settle_visited(now, at);
         }
         let (share, fraction) = (self.device_share(), self.fractions.fraction(at));
+        let memcg = self.memcg_background(at);
         let Some(wb) = self.wbs[at].as_mut() else { return };
         let (background, thresholds) = (self.limits.thresholds.background, self.limits.thresholds);
         let over_background = move |dirty: &super::DirtyPages| {
-            let reclaimable = dirty.of_device(device).reclaimable / PAGE;
+            let reclaimable = dirty.of_wb(id).reclaimable / PAGE;
             let part = share.part(fraction, thresholds.background, dirty.dirty() / PAGE);
-            dirty.dirty() / PAGE > background || reclaimable > part
+            let is_over = dirty.dirty() / PAGE > background || reclaimable > part;
+            is_over || memcg.as_ref().is_some_and(|memcg| memcg.is_over(dirty, &share, reclaimable))
         };
         let mut by = Circumstances {
             now,
@@ -108,28 +110,28 @@ impl Kernel {
         if wb.flusher.timer.is_some_and(|timer| timer <= now) {
             wb.flusher.wake(Work::Background, now, self.host.vm.dirty_writeback);
         }
-        if by.dirty.of_device(device).writeback == 0 && wb.has_rested(now) {
-            wb.begin_anew(now, by.dirty.of_device(device));
+        if by.dirty.of_wb(id).writeback == 0 && wb.has_rested(now) {
+            wb.begin_anew(now, by.dirty.of_wb(id));
         }
         let ready = wb.flusher.submit(&mut by);
         let is_measured = wb.measure_at.is_some_and(|due| due <= now);
         let has_submitted = std::mem::take(&mut wb.flusher.has_ended_a_visit) && wb.next_update() <= now;
         if is_measured || has_submitted {
-            wb.measure(now, self.pages.dirty.of_device(device));
+            wb.measure(now, self.pages.dirty.of_wb(id));
             wb.measure_at = wb.measure_at.filter(|_| !is_measured);
         }
-        self.start_unit(now, device, out);
+        self.start_unit(now, id, out);
         for waiter in ready {
             self.end_wait(now, waiter, out);
         }
     }
 
     /// The device writes the first of what waits for it, unless it writes already.
-    fn start_unit(&mut self, now: Nanos, device: DeviceId, out: &mut Actions) {
-        let wb = self.wbs[device.0 as usize].as_mut().expect("it has submitted something");
+    fn start_unit(&mut self, now: Nanos, at: WbId, out: &mut Actions) {
+        let wb = self.wbs[at.0 as usize].as_mut().expect("it has submitted something");
         let Some(unit) = wb.flusher.front().filter(|_| wb.transfer.is_none()) else { return };
         let bytes = unit.end - unit.start;
-        let flow = out.start(FlowSpec { watched: true, ..FlowSpec::new(wb.path, bytes, tag(device)) });
+        let flow = out.start(FlowSpec { watched: true, ..FlowSpec::new(wb.path, bytes, tag(at)) });
         wb.transfer = Some(Transfer::new(flow, bytes, None, now));
     }
 

@@ -60,9 +60,24 @@ impl Thresholds {
     /// The limits with so many dirtyable pages.
     pub fn of(settings: &DirtySettings, dirtyable: u64) -> Self {
         let pages = |limit: Limit| limit.pages(settings.rounding, dirtyable);
+        Self::ordered(pages(settings.limit), pages(settings.background))
+    }
+
+    /// The limits of a memory cgroup with so many dirtyable pages, when there are so many in all memory. Limits in bytes are the
+    /// same part of its pages as of those, in 4096ths.
+    pub fn of_memcg(settings: &DirtySettings, dirtyable_in_all: u64, dirtyable: u64) -> Self {
+        let pages = |limit: Limit| match limit {
+            Limit::Bytes(bytes) => {
+                mul_div(bytes.div_ceil(dirtyable_in_all.max(1)).min(PAGE), dirtyable, PAGE)
+            }
+            Limit::Ratio(_) => limit.pages(settings.rounding, dirtyable),
+        };
+        Self::ordered(pages(settings.limit), pages(settings.background))
+    }
+
+    fn ordered(limit: u64, background: u64) -> Self {
         // The law counts on 32 bits.
-        let limit = pages(settings.limit).min(u64::from(u32::MAX));
-        let background = pages(settings.background);
+        let limit = limit.min(u64::from(u32::MAX));
         Self { limit, background: if background >= limit { limit / 2 } else { background } }
     }
 
@@ -153,6 +168,20 @@ mod tests {
         let of = Thresholds::of(&settings, 16_000_000);
         assert_eq!(of, Thresholds { limit: 1_048_576, background: 524_288 });
         assert_eq!(of.freerun(), 786_432);
+    }
+
+    #[test]
+    fn bytes_are_a_part_of_a_cgroups_pages() {
+        let settings = DirtySettings {
+            limit: Limit::Bytes(1 << 30),
+            background: Limit::Ratio(10),
+            rounding: Rounding::FourThousandNinetySixths,
+        };
+        // 2^30 bytes of 2^20 pages are 1024/4096 of them; of 100,000 pages 25,000. 409/4096 of them are 9985.
+        let of = Thresholds::of_memcg(&settings, 1 << 20, 100_000);
+        assert_eq!(of, Thresholds { limit: 25_000, background: 9985 });
+        let more_than_all = Thresholds::of_memcg(&settings, 1000, 100_000);
+        assert_eq!(more_than_all.limit, 100_000);
     }
 
     #[test]

@@ -1,0 +1,156 @@
+//! Dirty limits of a memory cgroup, beside those of all memory.
+//!
+//! Source: `mm/page-writeback.c: mdtc_calc_avail, domain_dirty_limits, balance_dirty_pages, wb_over_bg_thresh`,
+//! `mm/memcontrol.c: mem_cgroup_wb_stats`, `fs/fs-writeback.c: __inode_attach_wb`, Linux 6.16. Only cgroups of v2 have them. Each has a
+//! `bdi_writeback` of its own on every disk, with its flusher, bandwidth and base rate; an inode belongs to the cgroup that made it
+//! dirty first. Left out: inodes that go over to the cgroup that writes most of them (`inode_switch_wbs`), and flushing those
+//! of other cgroups that hold pages of a throttled one (`mem_cgroup_flush_foreign`).
+
+use super::law::{DeviceShare, Fraction, Fractions, HardLimit, Position, Thresholds};
+use super::memcg::MemcgId;
+use super::wb::WbId;
+use super::{DirtyPages, Kernel, Limits, PAGE};
+use crate::policy::FileView;
+use crate::units::Nanos;
+
+/// What a cgroup's dirty pages are compared with, and which part of them each device writes: `wb_domain`.
+#[derive(Debug)]
+pub(super) struct Domain {
+    /// By device.
+    pub fractions: Fractions,
+    pub hard_limit: HardLimit,
+    pub limits: Limits,
+}
+
+impl Domain {
+    /// As a new cgroup has it.
+    pub(super) fn new(devices: usize) -> Self {
+        Self {
+            fractions: Fractions::new(devices),
+            hard_limit: HardLimit::at(0),
+            limits: Limits { thresholds: Thresholds::default(), freerun: 0, hard: 0, setpoint: 0 },
+        }
+    }
+}
+
+impl Kernel {
+    /// How many devices and mounts there are; each memory cgroup has as many wbs.
+    pub(super) fn devices(&self) -> usize {
+        self.host.disks.len() + self.host.mounts.len()
+    }
+
+    /// The wb that a file's inode belongs to.
+    pub(super) fn wb_of(&self, file: &FileView) -> WbId {
+        let owner = match self.owners.is_empty() {
+            true => MemcgId::ROOT,
+            false => self.owners.get(&file.id).copied().unwrap_or_default(),
+        };
+        WbId(u32::from(owner.0) * self.devices() as u32 + file.device.0)
+    }
+
+    /// Somebody is about to make a file dirty: its inode belongs to his cgroup from now on, unless it belongs to one already.
+    ///
+    /// Files of other hosts stay with the root: NFS has no write-back by cgroup.
+    pub(super) fn attach(&mut self, file: &FileView, memcg: MemcgId) {
+        let is_local = (file.device.0 as usize) < self.host.disks.len();
+        if self.pages.memcgs.is_empty() || !is_local {
+            return;
+        }
+        let has_domain = memcg.index().is_some_and(|at| self.domains[at].is_some());
+        self.owners.entry(file.id).or_insert(if has_domain { memcg } else { MemcgId::ROOT });
+    }
+
+    /// The cgroup of a wb that is not the root's.
+    pub(super) fn memcg_of_wb(&self, at: usize) -> Option<usize> {
+        match self.domains.is_empty() {
+            true => None,
+            false => MemcgId((at / self.devices()) as u16).index(),
+        }
+    }
+
+    /// The wbs of a cgroup.
+    fn wbs_of(&self, memcg: usize) -> impl Iterator<Item = WbId> + use<> {
+        let devices = self.devices();
+        (0..devices).map(move |device| WbId(((memcg + 1) * devices + device) as u32))
+    }
+
+    /// The domain of a wb beside that of all memory, and how many of its pages are dirty or under writeback.
+    pub(super) fn domain_of(&self, at: usize) -> Option<(&Domain, u64)> {
+        let memcg = self.memcg_of_wb(at)?;
+        Some((self.domains[memcg].as_ref()?, self.pages.memcgs[memcg].dirty() / PAGE))
+    }
+
+    /// Sets the limits of each cgroup, with the memory as it is.
+    pub(super) fn limit_domains(&mut self) {
+        if self.domains.is_empty() {
+            return;
+        }
+        let (avail, dirty) = (self.pages.dirtyable() / PAGE, self.pages.dirty.total() / PAGE);
+        for (at, domain) in self.domains.iter_mut().enumerate() {
+            let Some(domain) = domain else { continue };
+            let memcg_dirty = self.pages.memcgs[at].dirty() / PAGE;
+            let filepages = self.pages.cached_of_memcg(at) / PAGE;
+            let headroom = self.pages.room_of_memcg(at) / PAGE;
+            // What is clean elsewhere could be given up for pages of this cgroup.
+            let clean = filepages.saturating_sub(memcg_dirty);
+            let other_clean = avail.saturating_sub(dirty).saturating_sub(clean);
+            let dirtyable = filepages + headroom.min(other_clean);
+            let thresholds = Thresholds::of_memcg(&self.settings, avail, dirtyable);
+            domain.limits = Limits::with(thresholds, &domain.hard_limit);
+        }
+    }
+
+    /// Whether a wb's cgroup has more dirty pages than may be there before writers are held back; with `slack`, than a step less.
+    pub(super) fn is_memcg_beyond_freerun(&self, at: usize, slack: bool) -> bool {
+        self.domain_of(at).is_some_and(|(domain, dirty)| {
+            let slack = if slack { domain.limits.rate_step() as u64 } else { 0 };
+            dirty > domain.limits.freerun.saturating_sub(slack)
+        })
+    }
+
+    /// Where a wb stands in the domain of its cgroup.
+    pub(super) fn position_in_memcg(&self, at: usize, bandwidth: u64) -> Option<Position> {
+        let (domain, dirty) = self.domain_of(at)?;
+        let fraction = domain.fractions.fraction(at % self.devices());
+        Some(self.position_in(&domain.limits, fraction, dirty, at, bandwidth))
+    }
+
+    /// Dirty pages of a cgroup that nobody writes yet, and their threshold for a wb's part: what its flusher goes on for.
+    pub(super) fn memcg_background(&self, at: usize) -> Option<Background> {
+        let memcg = self.memcg_of_wb(at)?;
+        let domain = self.domains[memcg].as_ref()?;
+        Some(Background {
+            pages: self.pages.memcgs[memcg].dirty(),
+            wbs: self.wbs_of(memcg).collect(),
+            threshold: domain.limits.thresholds.background,
+            fraction: domain.fractions.fraction(at % self.devices()),
+        })
+    }
+
+    /// A wb has written so many pages.
+    pub(super) fn add_completions(&mut self, now: Nanos, at: usize, pages: u64) {
+        self.fractions.add_completions(now, at, pages);
+        let device = at % self.devices();
+        if let Some(domain) = self.memcg_of_wb(at).and_then(|memcg| self.domains[memcg].as_mut()) {
+            domain.fractions.add_completions(now, device, pages);
+        }
+    }
+}
+
+/// See `Kernel::memcg_background`.
+pub(super) struct Background {
+    /// Dirty or under writeback, in bytes.
+    pages: u64,
+    wbs: Vec<WbId>,
+    threshold: u64,
+    fraction: Fraction,
+}
+
+impl Background {
+    /// `domain_over_bg_thresh`. What is under writeback is that of the cgroup's inodes.
+    pub(super) fn is_over(&self, dirty: &DirtyPages, share: &DeviceShare, reclaimable: u64) -> bool {
+        let writeback: u64 = self.wbs.iter().map(|&wb| dirty.of_wb(wb).writeback).sum();
+        let dirty = self.pages.saturating_sub(writeback) / PAGE;
+        dirty > self.threshold || reclaimable > share.part(self.fraction, self.threshold, dirty)
+    }
+}

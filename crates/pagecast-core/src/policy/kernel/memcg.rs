@@ -1,0 +1,301 @@
+//! Memory cgroups: what is charged to each, and what makes room within its limit.
+//!
+//! Source: `mm/memcontrol.c: try_charge_memcg`, `mm/vmscan.c: shrink_node_memcgs`, Linux 6.16. A page is charged to the cgroup of the
+//! process that brings it in, whoever uses it later; anonymous memory to that of its process. Who would go over the limit
+//! evicts pages of its own cgroup first, and waits for write-back if none is clean. Left out: cgroups inside others,
+//! `memory.high`, `memory.low` and `memory.min`; the batches in which a processor charges pages.
+
+use super::pages::Pages;
+use super::tasks::Task;
+use super::{Kernel, PAGE};
+use crate::machine::{Cgroup, MemoryLimit};
+use crate::policy::{Actions, OperationId};
+use crate::result::CgroupLevels;
+use crate::units::{Bytes, Nanos};
+
+/// Reclaim within a cgroup frees this part of its limit in one go. The kernel's batches are 32 pages; the limit holds either way.
+const STROKES: u64 = 512;
+
+/// Who has waited for write-back goes on when this part of the limit can be had again. The kernel's sleeps end after 100 ms, or after
+/// some pages.
+const BREATHS: u64 = 64;
+
+/// Reclaim after so long without is told as an event.
+const QUIET: Nanos = Nanos(1_000_000_000);
+
+/// To whom pages are charged: the root, or a cgroup of the host, counted from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct MemcgId(pub u16);
+
+impl MemcgId {
+    /// Who is in no cgroup. It has no limit.
+    pub(super) const ROOT: Self = Self(0);
+
+    /// That of a cgroup in the order of the host.
+    pub(super) fn of(index: usize) -> Self {
+        Self(index as u16 + 1)
+    }
+
+    /// The place of the cgroup on its host; nothing for the root.
+    pub(super) fn index(self) -> Option<usize> {
+        usize::from(self.0).checked_sub(1)
+    }
+}
+
+/// Who takes pages: on which node its thread runs, and to whom they are charged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taker {
+    pub home: usize,
+    pub memcg: MemcgId,
+}
+
+/// What is charged to a cgroup, in bytes. Its page cache is in the lists.
+#[derive(Clone, Debug)]
+pub(super) struct Memcg {
+    pub limit: u64,
+    pub anonymous: u64,
+    /// What has come but is in no list yet: page cache, anonymous memory, and what of its pages has become dirty.
+    pub ahead_cached: u64,
+    pub ahead_anonymous: u64,
+    ahead_dirty: u64,
+    /// Its pages that are dirty or under writeback, each once.
+    pub busy: u64,
+    /// The most that was ever charged, `memory.peak`, and the most that was dirty or under writeback.
+    peak: u64,
+    dirty_peak: u64,
+    /// Whether something was evicted to stay within the limit, since this was last cleared, and when that was told last.
+    has_reclaimed: bool,
+    reclaimed_at: Option<Nanos>,
+    /// How many tasks under way take memory.
+    takers: u64,
+    /// Whether nothing to speak of can be had, neither below the limit nor by evicting clean pages: who wants memory waits.
+    pub is_exhausted: bool,
+}
+
+impl Memcg {
+    pub(super) fn new(cgroup: &Cgroup) -> Self {
+        Self {
+            limit: cgroup.limit.bytes().0,
+            anonymous: 0,
+            ahead_cached: 0,
+            ahead_anonymous: 0,
+            ahead_dirty: 0,
+            busy: 0,
+            peak: 0,
+            dirty_peak: 0,
+            has_reclaimed: false,
+            reclaimed_at: None,
+            takers: 0,
+            is_exhausted: false,
+        }
+    }
+
+    /// Bytes of a task have moved: charged at once, in the lists later.
+    pub(super) fn run_ahead(&mut self, task: &Task, bytes: u64) {
+        self.ahead_cached += if task.run.fills() { bytes } else { 0 };
+        self.ahead_anonymous += if task.takes_anonymous() { task.asked_of(bytes) } else { 0 };
+        self.ahead_dirty += if task.run.dirties() { bytes } else { 0 };
+    }
+
+    /// It is going to be told where they are.
+    pub(super) fn fall_back(&mut self, task: &Task, bytes: u64) {
+        self.ahead_cached -= if task.run.fills() { bytes } else { 0 };
+        self.ahead_anonymous -= if task.takes_anonymous() { task.asked_of(bytes) } else { 0 };
+        self.ahead_dirty -= if task.run.dirties() { bytes } else { 0 };
+    }
+
+    /// What has come but is in no list yet: page cache, anonymous memory, and what of its pages has become dirty.
+    pub(super) fn ahead(&self) -> [u64; 3] {
+        [self.ahead_cached, self.ahead_anonymous, self.ahead_dirty]
+    }
+
+    /// Its dirty pages and those under writeback.
+    pub(super) fn dirty(&self) -> u64 {
+        self.busy + self.ahead_dirty
+    }
+
+    /// What its processes can have before one of them has to wait for write-back, less a page for what rates are rounded by.
+    pub(super) fn available(&self) -> u64 {
+        self.limit.saturating_sub(self.anonymous + self.ahead_anonymous + self.dirty() + PAGE)
+    }
+
+    /// Sees whether anything can be had.
+    fn look(&mut self) {
+        let wanted = if self.is_exhausted { self.limit / BREATHS } else { self.stroke() };
+        self.is_exhausted = self.dirty() > 0 && self.available() < wanted;
+    }
+
+    /// What is evicted in one go.
+    fn stroke(&self) -> u64 {
+        (self.limit / STROKES).max(PAGE)
+    }
+}
+
+impl Pages {
+    /// What is charged to somebody; nothing of the root is counted.
+    pub(super) fn memcg(&mut self, id: MemcgId) -> Option<&mut Memcg> {
+        id.index().map(|at| &mut self.memcgs[at])
+    }
+
+    /// The page cache of a cgroup.
+    pub(super) fn cached_of_memcg(&self, at: usize) -> u64 {
+        let lruvecs = (0..self.nodes()).map(|node| self.lruvec(MemcgId::of(at), node));
+        let listed: u64 = lruvecs.map(|lruvec| self.lists.inactive(lruvec) + self.lists.active(lruvec)).sum();
+        listed + self.memcgs[at].ahead_cached
+    }
+
+    /// All that is charged to a cgroup: `memory.current`.
+    pub(super) fn usage_of_memcg(&self, at: usize) -> u64 {
+        let memcg = &self.memcgs[at];
+        self.cached_of_memcg(at) + memcg.anonymous + memcg.ahead_anonymous
+    }
+
+    /// What a cgroup may be charged before something of it must go.
+    pub(super) fn room_of_memcg(&self, at: usize) -> u64 {
+        self.memcgs[at].limit.saturating_sub(self.usage_of_memcg(at))
+    }
+
+    /// Whether a cgroup has been charged more than it may have: what has come must be put into the lists, so that other pages go.
+    pub(super) fn is_over_limit(&self) -> bool {
+        (0..self.memcgs.len()).any(|at| self.usage_of_memcg(at) > self.memcgs[at].limit)
+    }
+
+    /// So much can be charged to a cgroup, after some of its pages have been evicted, if need be.
+    ///
+    /// What others of the cgroup have running ahead does not count: it takes its room when it is put into the lists.
+    pub(super) fn charge(&mut self, at: usize) -> u64 {
+        let room = |pages: &Self| {
+            let memcg = &pages.memcgs[at];
+            let ahead = memcg.ahead_cached + memcg.ahead_anonymous;
+            memcg.limit.saturating_sub(pages.usage_of_memcg(at) - ahead)
+        };
+        if room(self) > 0 {
+            return room(self);
+        }
+        self.reclaim_from_memcg(at, self.memcgs[at].stroke());
+        // A page for who was under way before they ran out.
+        room(self).max(PAGE)
+    }
+
+    /// Pages that are read ahead are charged before they come: where they are more than a cgroup may have, others of it leave.
+    pub(super) fn make_room_for_pages_in_flight(&mut self) {
+        for at in 0..self.memcgs.len() {
+            let memcg = &self.memcgs[at];
+            let above = self.usage_of_memcg(at).saturating_sub(memcg.limit).min(memcg.ahead_cached);
+            if above > 0 {
+                self.reclaim_from_memcg(at, above.max(memcg.stroke()));
+            }
+        }
+    }
+
+    fn reclaim_from_memcg(&mut self, at: usize, want: u64) {
+        let lruvecs: Vec<_> = (0..self.nodes()).map(|node| self.lruvec(MemcgId::of(at), node)).collect();
+        self.reclaim(&lruvecs, want);
+        self.memcgs[at].has_reclaimed = true;
+    }
+
+    /// Notes what was charged to each cgroup at most.
+    pub(super) fn note_peaks(&mut self) {
+        for at in 0..self.memcgs.len() {
+            let (usage, dirty) = (self.usage_of_memcg(at), self.dirty_of_memcg(at));
+            let memcg = &mut self.memcgs[at];
+            memcg.peak = memcg.peak.max(usage);
+            memcg.dirty_peak = memcg.dirty_peak.max(dirty);
+        }
+    }
+
+    /// The dirty pages of a cgroup. Of those that are in no list yet some may be another's; until that is known they cannot be more
+    /// than there are.
+    fn dirty_of_memcg(&self, at: usize) -> u64 {
+        self.memcgs[at].dirty().min(self.cached_of_memcg(at))
+    }
+
+    /// What is charged to a cgroup, for the result.
+    pub(super) fn levels_of_memcg(&self, at: usize) -> CgroupLevels {
+        let memcg = &self.memcgs[at];
+        CgroupLevels {
+            peak: Bytes(memcg.peak),
+            dirty_peak: Bytes(memcg.dirty_peak),
+            cached: Bytes(self.cached_of_memcg(at)),
+            anonymous: Bytes(memcg.anonymous + memcg.ahead_anonymous),
+            dirty: Bytes(self.dirty_of_memcg(at)),
+        }
+    }
+
+    /// Checks that what is counted as dirty or under writeback of lists and cgroups is what is there.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub(super) fn check_busy(&self) {
+        let mut found = vec![0; self.busy.len()];
+        for (file, _) in self.dirty.by_file() {
+            for (from, to) in self.busy_runs(file, 0, u64::MAX) {
+                self.lists.placed(file, from, to, |lruvec, bytes| found[usize::from(lruvec.0)] += bytes);
+            }
+        }
+        assert_eq!(self.busy, found, "dirty or under writeback in each list");
+        let settled = self.dirty.pages() - self.dirty.ahead();
+        assert_eq!(found.iter().sum::<u64>(), settled, "what is dirty or under writeback is in some list");
+        let of_memcgs = found.chunks(self.nodes()).skip(1).map(|lruvecs| lruvecs.iter().sum::<u64>());
+        let counted = self.memcgs.iter().map(|memcg| memcg.busy);
+        assert!(counted.eq(of_memcgs), "dirty or under writeback of each cgroup");
+    }
+}
+
+impl Kernel {
+    /// To whom it is charged what an operation brings into memory.
+    pub(super) fn memcg_of(&self, operation: OperationId) -> MemcgId {
+        if self.memcg_of.is_empty() {
+            return MemcgId::ROOT;
+        }
+        self.memcg_of.get(&operation).copied().unwrap_or_default()
+    }
+
+    /// What follows for cgroups from what has happened: who takes memory, and what is worth telling.
+    pub(super) fn look_at_memcgs(&mut self, now: Nanos, out: &mut Actions) {
+        if self.pages.memcgs.is_empty() {
+            return;
+        }
+        self.pages.note_peaks();
+        for memcg in &mut self.pages.memcgs {
+            memcg.takers = 0;
+            memcg.look();
+        }
+        for task in self.tasks.values().filter(|task| task.takes_memory()) {
+            if let Some(memcg) = self.pages.memcg(task.memcg) {
+                memcg.takers += 1;
+            }
+        }
+        for memcg in self.pages.memcgs.iter_mut().filter(|memcg| memcg.has_reclaimed) {
+            memcg.has_reclaimed = false;
+            if memcg.reclaimed_at.is_none_or(|last| last + QUIET <= now) {
+                out.tell("cgroup_reclaim_begins", None, Bytes(memcg.limit));
+            }
+            memcg.reclaimed_at = Some(now);
+        }
+    }
+
+    /// Whether a cgroup has nothing left and somebody in it wants memory.
+    pub(super) fn is_memcg_short(&self) -> bool {
+        self.pages.memcgs.iter().any(|memcg| memcg.takers > 0 && memcg.is_exhausted)
+    }
+
+    /// How fast a task may take memory so that its cgroup is not over its limit after `step` seconds, when it is looked at again;
+    /// nothing if it may take any amount.
+    pub(super) fn charging_rate(&self, task: &Task, step: f64) -> Option<f64> {
+        let memcg = &self.pages.memcgs[task.memcg.index()?];
+        if !task.takes_memory() || memcg.dirty() == 0 {
+            return None;
+        }
+        if memcg.is_exhausted {
+            return Some(0.0);
+        }
+        let rate = memcg.available() as f64 / (step * memcg.takers.max(1) as f64);
+        (rate < task.pace).then_some(rate)
+    }
+}
+
+/// Whether a cgroup has dirty limits of its own.
+pub(super) fn has_domain(cgroup: &Cgroup) -> bool {
+    matches!(cgroup.limit, MemoryLimit::Max(_))
+}
