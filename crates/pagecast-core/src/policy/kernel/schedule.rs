@@ -109,10 +109,11 @@ impl Kernel {
         if slopes.dirtied == 0.0 || slope == 0.0 {
             return None;
         }
-        if dirty > freerun {
+        // In pages, as `throttle` compares them.
+        if dirty / PAGE > self.limits.freerun {
             return Some(self.limits.rate_step() * PAGE as f64 / slope.abs());
         }
-        (slope > 0.0).then(|| (freerun - dirty) as f64 / slope)
+        (slope > 0.0).then(|| freerun.saturating_sub(dirty) as f64 / slope)
     }
 
     /// The end of what a memory cgroup can have without evicting or waiting, the end of its free run or the next step of the law.
@@ -142,9 +143,9 @@ impl Kernel {
         let until_throttling = self.domains[at].as_ref().and_then(|domain| {
             let (freerun, dirty) = (domain.limits.freerun * PAGE, self.pages.memcgs[at].dirty());
             let slope = slopes.dirtied - slopes.written;
-            match dirty > freerun {
+            match dirty / PAGE > domain.limits.freerun {
                 true => (slope != 0.0).then(|| domain.limits.rate_step() * PAGE as f64 / slope.abs()),
-                false => (slope > 0.0).then(|| (freerun - dirty) as f64 / slope),
+                false => (slope > 0.0).then(|| freerun.saturating_sub(dirty) as f64 / slope),
             }
         });
         until_full.into_iter().chain(until_throttling).reduce(f64::min)
