@@ -45,8 +45,8 @@ fn program(extents: u64, instants: Arc<Mutex<Vec<Instant>>>) -> impl Iterator<It
     let among = scattered.filter(move |&page| page < extents).take(CALLS as usize);
     let note = move || instants.lock().expect("nobody panics").push(Instant::now());
     let last = note.clone();
-    let noted = std::iter::once_with(move || note()).filter_map(|()| None);
-    let end = std::iter::once_with(move || last()).filter_map(|()| None);
+    let noted = std::iter::once_with(note).filter_map(|()| None);
+    let end = std::iter::once_with(last).filter_map(|()| None);
     let thrice = (0..3).flat_map(move |_| 0..extents);
     thrice.map(read).chain(noted).chain(among.map(read)).chain(end)
 }
