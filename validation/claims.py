@@ -186,14 +186,6 @@ def cawl_error(part: int, *series: str) -> float:
 
 
 # What is known of the misses.
-ONE_RUN = (
-    "20 GB is close; from 50 GB on, where memory of both nodes is in use, errors go in both directions; "
-    "measured once"
-)
-SECOND_FILE = (
-    "95 of 96 amounts are within; after the second write of 100 GB file 2 keeps 74 GB instead of 59, at the "
-    "cost of file 3"
-)
 NFS = "what follows the first task, cached reads (they repeat to 54 to 79 %) and last writes (30 to 59 %)"
 ONE_SERIES = (
     "`h1_async_p0.5` alone makes the difference (+36 %): the disk took 613 MB/s while it was written and "
@@ -216,7 +208,7 @@ CLAIMS = [
     near("1", "no-cache", 345.66, 0.5),
     near("4", "no-cache", 336.58, 0.5),
     kernel("1", "", 8),
-    kernel("1", ", cached reads", 10, *CACHED_READS, reason=ONE_RUN),
+    kernel("1", ", cached reads", 10, *CACHED_READS),
     kernel("1", ", writes", 8, *WRITES),
     kernel("2", ", first reads", 5, "read 1"),
     kernel("2", ", cached reads", 10, *CACHED_READS),
@@ -250,7 +242,6 @@ CLAIMS = [
         "within 5 %",
         cached_files_within,
         f"{REPRODUCE} --exp 1 --model kernel",
-        SECOND_FILE,
     ),
     kernel("3", "", 15, reason=NFS),
     kernel("4", "", 25),

@@ -22,6 +22,11 @@ pub(super) const UNITS: u64 = 2048;
 pub(super) const LEAST_UNIT: u64 = MIN_WRITEBACK_PAGES * PAGE;
 pub(super) const MOST_UNIT: u64 = 128 << 20;
 
+/// Less than this is submitted once in a while only: a writer that is held back makes pages dirty a few bytes at a time here, and
+/// the flusher would follow it byte by byte.
+const LEAST_PIECE: u64 = 64 << 10;
+const WHILE: Nanos = Nanos(1_000_000);
+
 /// Why the flusher runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
@@ -106,6 +111,9 @@ pub(super) struct Flusher {
     /// When it last looked whether its work goes on.
     round: Nanos,
     visit: Option<Visit>,
+    /// No piece that is too small goes before this, and whether one waits.
+    small_pieces_from: Nanos,
+    holds_piece: bool,
     integrity: VecDeque<Integrity>,
     /// Files that the flusher itself writes for `sync`, before all other work.
     syncing: VecDeque<Integrity>,
@@ -133,6 +141,8 @@ impl Flusher {
             work: None,
             round: Nanos::ZERO,
             visit: None,
+            small_pieces_from: Nanos::ZERO,
+            holds_piece: false,
             integrity: VecDeque::new(),
             syncing: VecDeque::new(),
             is_turn_of_flusher: false,
@@ -216,6 +226,7 @@ impl Flusher {
     /// Submits as much as there is work and room for. Returns who waits for pages that turn out to be written already.
     pub(super) fn submit(&mut self, by: &mut Circumstances<'_>) -> Vec<OperationId> {
         let mut ready = Vec::new();
+        self.holds_piece = false;
         while self.queued < self.capacity {
             // Requests are given out first come, first served: who submits gets room in turn.
             self.is_turn_of_flusher = !self.is_turn_of_flusher;
@@ -234,10 +245,30 @@ impl Flusher {
         ready
     }
 
+    /// Whether so little is dirty of an inode that more may come before it is worth a request.
+    fn has_to_wait(&mut self, visit: &Visit, by: &Circumstances<'_>) -> bool {
+        let left = by.dirty.reclaimable_of_file(visit.inode.file);
+        let is_small = (1..LEAST_PIECE).contains(&left);
+        self.holds_piece = is_small && by.now < self.small_pieces_from;
+        if is_small && !self.holds_piece {
+            self.small_pieces_from = by.now + WHILE;
+        }
+        self.holds_piece
+    }
+
+    /// When a piece goes that was too small before.
+    pub(super) fn until_small_piece(&self) -> Option<Nanos> {
+        self.holds_piece.then_some(self.small_pieces_from)
+    }
+
     /// Submits a unit of the inode being visited; false if there is no work.
     fn submit_visit(&mut self, by: &mut Circumstances<'_>) -> bool {
         while let Some(visit) = self.visit.take().or_else(|| self.next_visit(by)) {
             let most = visit.left.min(self.unit);
+            if self.has_to_wait(&visit, by) {
+                self.visit = Some(visit);
+                return false;
+            }
             // Nothing is left of it if it has become clean meanwhile.
             if let Some((start, end)) = by.dirty.submit(visit.inode.file, most) {
                 self.push(Unit { file: visit.inode.file, start, end, waiters: Vec::new() });

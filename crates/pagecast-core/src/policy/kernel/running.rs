@@ -59,6 +59,9 @@ pub(super) fn uncount(task: &Task, bytes: u64, pages: &mut Pages) {
 /// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).
 const LOCKED: u64 = 256 << 10;
 
+/// Bytes of a write are looked at in runs of this size at least, or two that write behind a reader would go byte by byte.
+const LEAST_RUN: u64 = 64 << 10;
+
 /// A follower goes on when so many bytes have come.
 const STRIDE: u64 = 16 << 20;
 
@@ -74,7 +77,10 @@ impl Kernel {
             _ if task.position >= task.end => return self.end_task(now, operation, out),
             _ => {}
         }
-        let (run, end) = self.classify(task, operation);
+        let (run, mut end) = self.classify(task, operation);
+        if matches!(run, Run::New | Run::Clean | Run::Dirty) {
+            end = end.max(task.end.min(task.position + LEAST_RUN));
+        }
         let task = self.tasks.get_mut(&operation).expect("it is there");
         task.run = run;
         let shape = self.shape_run(operation, end, out);

@@ -2,6 +2,7 @@
 
 use super::cost::Run;
 use super::tasks::Task;
+use super::wb::Wb;
 use super::{Kernel, PAGE};
 use crate::result::Part;
 use crate::units::Nanos;
@@ -38,7 +39,8 @@ impl Kernel {
     /// The next call that this policy wants.
     pub(super) fn schedule(&self, now: Nanos) -> Option<Nanos> {
         let slopes = self.slopes();
-        let timers = self.wbs.iter().flatten().flat_map(|wb| [wb.flusher.timer, wb.measure_at]).flatten();
+        let timers = |wb: &Wb| [wb.flusher.timer, wb.flusher.until_small_piece(), wb.measure_at];
+        let timers = self.wbs.iter().flatten().flat_map(timers).flatten();
         let levels = [
             self.until_memory_changes(&slopes),
             self.until_background(&slopes),
