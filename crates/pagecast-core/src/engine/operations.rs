@@ -8,6 +8,7 @@ use super::{Engine, Owner};
 use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
 use crate::fs::Located;
+use crate::fs::nfs::Direction;
 use crate::machine::MountSource;
 use crate::policy::{Call, Command, FileId, FileView, OperationId, Outcome, Remote, Request};
 use crate::result::{Ended, Resident};
@@ -248,7 +249,7 @@ impl<N: Network> Engine<'_, N> {
         let file = self.view(host, located);
         self.enter(at, operation, Some(located), offset, bytes);
         match self.remote_chunk(host, located) {
-            Some(chunk) if is_direct => self.remote_read_direct(at, located, bytes, chunk),
+            Some(chunk) if is_direct => self.begin_transfer(at, located, bytes, chunk, Direction::ReadDirect),
             Some(chunk) => self.remote_read(at, located, bytes, fresh, chunk),
             None if is_direct => self.call(at, Call::ReadDirect { file, offset, bytes, fresh, piece }),
             None => self.call(at, Call::Read { file, offset, bytes, fresh, piece }),
@@ -278,7 +279,7 @@ impl<N: Network> Engine<'_, N> {
         self.namespace.take_space(located.file, end);
         self.enter(at, operation, Some(located), offset, bytes);
         match self.remote_chunk(host, located) {
-            Some(chunk) => self.remote_write(at, located, bytes, chunk),
+            Some(chunk) => self.begin_transfer(at, located, bytes, chunk, Direction::Write),
             // With no cache in the device, what is written past the page cache is durable too.
             None if flags.is_direct() => self.call(at, Call::WriteDirect { file, offset, bytes, piece }),
             None if flags.is_synchronous() && !through => {

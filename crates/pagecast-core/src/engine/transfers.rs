@@ -32,35 +32,8 @@ impl<N: Network> Engine<'_, N> {
         self.begin_transfer(at, located, bytes, chunk, Direction::Read)
     }
 
-    /// Reads another host's file past the page cache of this host (O_DIRECT).
-    pub(super) fn remote_read_direct(
-        &mut self,
-        at: u32,
-        located: Located,
-        bytes: Bytes,
-        chunk: Bytes,
-    ) -> Result<(), SimulationError> {
-        if bytes == Bytes::ZERO {
-            return self.end_operation(at, Outcome::default());
-        }
-        self.begin_transfer(at, located, bytes, chunk, Direction::ReadDirect)
-    }
-
-    /// Writes another host's file through.
-    pub(super) fn remote_write(
-        &mut self,
-        at: u32,
-        located: Located,
-        bytes: Bytes,
-        chunk: Bytes,
-    ) -> Result<(), SimulationError> {
-        if bytes == Bytes::ZERO {
-            return self.end_operation(at, Outcome::default());
-        }
-        self.begin_transfer(at, located, bytes, chunk, Direction::Write)
-    }
-
-    fn begin_transfer(
+    /// Moves bytes between this host and the file of another one, chunk by chunk.
+    pub(super) fn begin_transfer(
         &mut self,
         at: u32,
         located: Located,
@@ -68,6 +41,9 @@ impl<N: Network> Engine<'_, N> {
         chunk: Bytes,
         direction: Direction,
     ) -> Result<(), SimulationError> {
+        if bytes == Bytes::ZERO {
+            return self.end_operation(at, Outcome::default());
+        }
         let client = self.processes[at as usize].host;
         let mount = &self.scenario.machine.hosts[client as usize].mounts[located.mount as usize];
         let MountSource::Nfs { server, link, .. } = mount.source else {

@@ -2,11 +2,12 @@
 //!
 //! `block/blk-throttle.c` (`io.max`), and the burst of a cloud's disk. Tokens are time: that of so many bytes at the full rate.
 
+use super::{Resource, ResourceId, Use};
 use crate::units::Nanos;
 
 /// The bucket of one resource. Full at first.
 #[derive(Clone, Debug)]
-pub(super) struct Burst {
+struct Burst {
     /// What it holds when it is full, in seconds.
     most: f64,
     /// What it held when its resource was last busy.
@@ -16,13 +17,13 @@ pub(super) struct Burst {
 }
 
 impl Burst {
-    pub(super) fn new(most: Nanos) -> Self {
+    fn new(most: Nanos) -> Self {
         let most = most.as_seconds();
         Self { most, left: most, idle: Some(Nanos::ZERO) }
     }
 
     /// A flow of `bytes` comes to a resource of `rate`: so many of them pass at once. None do where others are under way.
-    pub(super) fn take(&mut self, now: Nanos, bytes: f64, rate: f64) -> f64 {
+    fn take(&mut self, now: Nanos, bytes: f64, rate: f64) -> f64 {
         let Some(since) = self.idle.take() else { return 0.0 };
         let held = (self.left + (now - since).as_seconds()).min(self.most);
         let taken = held.min(bytes / rate);
@@ -31,8 +32,41 @@ impl Burst {
     }
 
     /// The last flow has gone.
-    pub(super) fn rest(&mut self, now: Nanos) {
+    fn rest(&mut self, now: Nanos) {
         self.idle.get_or_insert(now);
+    }
+}
+
+/// The buckets of a network, by resource. Most have none.
+#[derive(Debug, Default)]
+pub(super) struct Bursts(Vec<Option<Burst>>);
+
+impl Bursts {
+    /// That of the next resource.
+    pub(super) fn add(&mut self, resource: &Resource) {
+        self.0.push((resource.burst > Nanos::ZERO).then(|| Burst::new(resource.burst)));
+    }
+
+    /// How many of `bytes` the narrowest resource on their way lets pass at once.
+    pub(super) fn pass<'a>(
+        &mut self,
+        now: Nanos,
+        bytes: u64,
+        uses: &[Use],
+        resource: impl Fn(ResourceId) -> &'a Resource,
+    ) -> f64 {
+        let passed = uses.iter().filter_map(|each| {
+            let burst = self.0[each.resource.0 as usize].as_mut()?;
+            Some(burst.take(now, bytes as f64, resource(each.resource).capacity(1) / each.cost))
+        });
+        passed.reduce(f64::min).unwrap_or(0.0)
+    }
+
+    /// A flow has gone; those of its resources that no other crosses are idle.
+    pub(super) fn rest(&mut self, now: Nanos, uses: &[Use], is_idle: impl Fn(ResourceId) -> bool) {
+        for each in uses.iter().filter(|each| is_idle(each.resource)) {
+            self.0[each.resource.0 as usize].iter_mut().for_each(|burst| burst.rest(now));
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::burst::Burst;
+use super::burst::Bursts;
 use super::sharing::{self, Binding, Crossed, Member};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route, Use};
 use super::{finish_time, served};
@@ -20,6 +20,7 @@ use crate::units::{Nanos, earlier};
 #[derive(Default)]
 pub struct Fluid {
     resources: Vec<Shared>,
+    bursts: Bursts,
     routes: Vec<Route>,
     flows: Vec<Option<Flow>>,
     /// Flows that have started or changed since the last `settle`.
@@ -71,8 +72,6 @@ struct Shared {
     is_touched: bool,
     /// The last component it was in.
     component: u64,
-    /// What passes at once, where anything does.
-    burst: Option<Burst>,
 }
 
 impl Shared {
@@ -188,18 +187,6 @@ impl Fluid {
             (None, Binding::Cap) => flow.cap_rate,
             (None, _) => 0.0,
         }
-    }
-
-    /// How many bytes of a new flow the narrowest of its resources lets pass at once.
-    fn pass_at_once(&mut self, now: Nanos, spec: &FlowSpec) -> f64 {
-        let Self { resources, routes, .. } = self;
-        let bytes = spec.bytes as f64;
-        let passed = routes[spec.path.0 as usize].uses().iter().filter_map(|each| {
-            let Shared { spec, burst, .. } = &mut resources[each.resource.0 as usize];
-            let rate = spec.capacity(1) / each.cost;
-            burst.as_mut().map(|burst| burst.take(now, bytes, rate))
-        });
-        passed.reduce(f64::min).unwrap_or(0.0)
     }
 
     fn attach(&mut self, slot: u32) {
@@ -434,14 +421,10 @@ impl Fluid {
         }
     }
 
-    /// A flow has gone: resources that no other crosses are idle.
     fn rest(&mut self, now: Nanos, path: Path) {
-        for each in self.routes[path.0 as usize].uses() {
-            let shared = &mut self.resources[each.resource.0 as usize];
-            if let Some(burst) = shared.burst.as_mut().filter(|_| shared.members.is_empty()) {
-                burst.rest(now);
-            }
-        }
+        let Self { bursts, routes, resources, .. } = self;
+        let is_idle = |at: ResourceId| resources[at.0 as usize].members.is_empty();
+        bursts.rest(now, routes[path.0 as usize].uses(), is_idle);
     }
 
     fn complete(&mut self, slot: u32, now: Nanos) -> Completion {
@@ -457,7 +440,7 @@ impl Fluid {
 
 impl Network for Fluid {
     fn add(&mut self, spec: Resource) -> ResourceId {
-        let burst = (spec.burst > Nanos::ZERO).then(|| Burst::new(spec.burst));
+        self.bursts.add(&spec);
         self.resources.push(Shared {
             spec,
             members: Vec::new(),
@@ -471,7 +454,6 @@ impl Network for Fluid {
             watched: 0,
             is_touched: false,
             component: 0,
-            burst,
         });
         ResourceId(self.resources.len() as u32 - 1)
     }
@@ -490,7 +472,9 @@ impl Network for Fluid {
         if self.flows.len() <= slot {
             self.flows.resize_with(slot + 1, || None);
         }
-        let passed = self.pass_at_once(now, &spec);
+        let Self { bursts, routes, resources, .. } = self;
+        let uses = routes[spec.path.0 as usize].uses();
+        let passed = bursts.pass(now, spec.bytes, uses, |at| &resources[at.0 as usize].spec);
         self.flows[slot] = Some(Flow {
             id,
             spec,

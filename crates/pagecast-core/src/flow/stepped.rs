@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::burst::Burst;
+use super::burst::Bursts;
 use super::sharing::{self, Binding, Crossed, Member};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route};
 use crate::result::{Part, Parts};
@@ -17,8 +17,7 @@ const STEP: Nanos = Nanos(1_000_000);
 #[derive(Default)]
 pub struct Stepped {
     resources: Vec<Resource>,
-    /// Of each resource what passes at once, where anything does.
-    bursts: Vec<Option<Burst>>,
+    bursts: Bursts,
     routes: Vec<Route>,
     flows: BTreeMap<FlowId, Flow>,
     now: Nanos,
@@ -62,27 +61,11 @@ impl Stepped {
         }
     }
 
-    /// How many bytes of a new flow the narrowest of its resources lets pass at once.
-    fn pass_at_once(&mut self, now: Nanos, spec: &FlowSpec) -> f64 {
-        let Self { resources, bursts, routes, .. } = self;
-        let passed = routes[spec.path.0 as usize].uses().iter().filter_map(|each| {
-            let at = each.resource.0 as usize;
-            let rate = resources[at].capacity(1) / each.cost;
-            bursts[at].as_mut().map(|burst| burst.take(now, spec.bytes as f64, rate))
-        });
-        passed.reduce(f64::min).unwrap_or(0.0)
-    }
-
-    /// Resources that no flow crosses any more are idle.
-    fn rest(&mut self, now: Nanos) {
+    fn rest(&mut self, now: Nanos, path: Path) {
         let Self { bursts, routes, flows, .. } = self;
-        for (at, burst) in bursts.iter_mut().enumerate() {
-            let crosses =
-                |flow: &Flow| routes[flow.route()].uses().iter().any(|u| u.resource.0 as usize == at);
-            if let Some(burst) = burst.as_mut().filter(|_| !flows.values().any(crosses)) {
-                burst.rest(now);
-            }
-        }
+        let crosses = |flow: &Flow, at| routes[flow.route()].uses().iter().any(|each| each.resource == at);
+        let is_idle = |at: ResourceId| !flows.values().any(|flow| crosses(flow, at));
+        bursts.rest(now, routes[path.0 as usize].uses(), is_idle);
     }
 
     /// Moves all flows on to `now` at the rates of the last fill.
@@ -102,7 +85,7 @@ fn member<'a>(flow: &Flow, route: &'a Route) -> Member<'a> {
 
 impl Network for Stepped {
     fn add(&mut self, resource: Resource) -> ResourceId {
-        self.bursts.push((resource.burst > Nanos::ZERO).then(|| Burst::new(resource.burst)));
+        self.bursts.add(&resource);
         self.resources.push(resource);
         ResourceId(self.resources.len() as u32 - 1)
     }
@@ -119,7 +102,10 @@ impl Network for Stepped {
     fn start(&mut self, now: Nanos, id: FlowId, spec: FlowSpec) {
         self.move_to(now);
         let part = self.routes[spec.path.0 as usize].uses()[0].part;
-        let left = spec.bytes as f64 - self.pass_at_once(now, &spec);
+        let Self { bursts, routes, resources, .. } = self;
+        let uses = routes[spec.path.0 as usize].uses();
+        let passed = bursts.pass(now, spec.bytes, uses, |at| &resources[at.0 as usize]);
+        let left = spec.bytes as f64 - passed;
         self.flows.insert(id, Flow { spec, left, rate: 0.0, part, parts: Parts::default() });
     }
 
@@ -133,8 +119,9 @@ impl Network for Stepped {
     fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress {
         self.move_to(now);
         let progress = self.progress(now, flow);
-        self.flows.remove(&flow);
-        self.rest(now);
+        if let Some(gone) = self.flows.remove(&flow) {
+            self.rest(now, gone.spec.path);
+        }
         progress
     }
 
@@ -160,9 +147,9 @@ impl Network for Stepped {
             if let Some(flow) = self.flows.remove(&id) {
                 let (tag, bytes) = (flow.spec.tag, flow.spec.bytes);
                 completed.push(Completion { flow: id, tag, bytes, parts: flow.parts });
+                self.rest(now, flow.spec.path);
             }
         }
-        self.rest(now);
     }
 
     fn progress(&self, now: Nanos, id: FlowId) -> Progress {

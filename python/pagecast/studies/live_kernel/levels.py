@@ -7,16 +7,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CACHED_TOLERANCE", "DIRTY_TOLERANCE", "WINDOW_S", "CachedFile", "DirtyLevel", "deviation"]
+from pagecast.studies.levels import DIRTY_TOLERANCE, CachedBytes
+
+__all__ = ["WINDOW_S", "CachedFile", "DirtyLevel", "deviation"]
 
 WINDOW_S: Final = 0.2
 """A sample is compared with everything that is forecast so long before and after it."""
-
-DIRTY_TOLERANCE: Final = 0.10
-"""How far a forecast dirty level may be from the sampled one, as a share of the dirty limit."""
-
-CACHED_TOLERANCE: Final = 0.05
-"""How far the cached bytes of a file may be from those found, as a share of the memory."""
 
 
 def deviation(
@@ -87,7 +83,7 @@ class DirtyLevel:
 
 
 @dataclass(frozen=True, slots=True)
-class CachedFile:
+class CachedFile(CachedBytes):
     """What was cached of a file at one step `stat`, found and forecast."""
 
     experiment: str
@@ -100,16 +96,6 @@ class CachedFile:
     measured_bytes: int
     forecast_bytes: int
     memory_bytes: float
-
-    @property
-    def deviation(self) -> float:
-        """Signed, as a share of the memory."""
-        return (self.forecast_bytes - self.measured_bytes) / self.memory_bytes
-
-    @property
-    def is_within(self) -> bool:
-        """At most `CACHED_TOLERANCE` away."""
-        return abs(self.deviation) <= CACHED_TOLERANCE
 
     def as_dict(self) -> dict[str, object]:
         """Give it under the names of ``--json``."""

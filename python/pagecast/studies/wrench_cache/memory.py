@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagecast.result import is_modelled
+from pagecast.studies.levels import CACHED_TOLERANCE, DIRTY_TOLERANCE, CachedBytes
 from pagecast.studies.machines import described
 from pagecast.studies.wrench_cache.experiments import TASK_OPERATIONS
 from pagecast.studies.wrench_cache.forecast import CaseRun, Columns, task_of, task_spans
@@ -20,8 +21,6 @@ from pagecast.studies.wrench_cache.recordings import Profile
 from pagecast.studies.wrench_cache.tables import Window, cached_files, memory
 
 __all__ = [
-    "CACHED_TOLERANCE",
-    "DIRTY_TOLERANCE",
     "CachedFile",
     "Compared",
     "Levels",
@@ -30,12 +29,6 @@ __all__ = [
     "compared_levels",
     "content",
 ]
-
-DIRTY_TOLERANCE: Final = 0.10
-"""How far dirty memory may be off, as a share of the dirty limit."""
-
-CACHED_TOLERANCE: Final = 0.05
-"""How far cached memory, or what is cached of a file, may be off, as a share of all memory."""
 
 STEPS: Final = 50
 """The forecast's mean over a window is taken from so many points."""
@@ -86,7 +79,7 @@ def _greatest(values: NDArray[np.float64]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class CachedFile:
+class CachedFile(CachedBytes):
     """What was cached of one file after an operation of Exp 1, measured and forecast."""
 
     case: str
@@ -96,16 +89,6 @@ class CachedFile:
     measured_bytes: float
     forecast_bytes: float
     memory_bytes: float
-
-    @property
-    def deviation(self) -> float:
-        """Signed, as a share of all memory."""
-        return (self.forecast_bytes - self.measured_bytes) / self.memory_bytes
-
-    @property
-    def is_within(self) -> bool:
-        """At most `CACHED_TOLERANCE` away."""
-        return abs(self.deviation) <= CACHED_TOLERANCE
 
     def as_dict(self) -> dict[str, object]:
         """Give it under the names of ``--json``."""

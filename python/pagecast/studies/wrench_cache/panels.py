@@ -17,9 +17,10 @@ from pagecast.plot.style import (
     SEQUENCE,
     model_colour,
 )
+from pagecast.studies.levels import CACHED_TOLERANCE, DIRTY_TOLERANCE
 from pagecast.studies.wrench_cache.experiments import TASK_OPERATIONS
 from pagecast.studies.wrench_cache.forecast import CaseRun, Columns
-from pagecast.studies.wrench_cache.memory import CACHED_TOLERANCE, DIRTY_TOLERANCE, Compared
+from pagecast.studies.wrench_cache.memory import Compared
 from pagecast.studies.wrench_cache.published import REPEATED_BY
 from pagecast.studies.wrench_cache.recordings import Profile
 from pagecast.studies.wrench_cache.tables import cached_files, long_writes, measured, published_run_times

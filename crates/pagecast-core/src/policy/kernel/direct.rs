@@ -85,7 +85,7 @@ impl Kernel {
             parts.add(Part::PageAllocation, times(cost.fault, bytes.div_ceil(PAGE)));
         }
         if matches!(task.kind, Kind::Direct { past: Past::Read { .. }, .. }) {
-            let disk = self.host.disks.get(task.file().device.0 as usize);
+            let disk = self.disk_of(task.file());
             parts.add(Part::DeviceRead, times(disk.map_or(Nanos::ZERO, |disk| disk.latency), calls));
         }
         parts

@@ -55,7 +55,7 @@ use super::{
     Actions, Call, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request, Setting,
 };
 use crate::flow::{Completion, Path, Progress};
-use crate::machine::{Host, Lru};
+use crate::machine::{Disk, Host, Lru};
 use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 
@@ -246,14 +246,18 @@ impl Kernel {
         self.begin_task(now, request, Kind::Remove, None, (0, removed, removed), out);
     }
 
+    /// The disk of a file; none if it is on another host.
+    fn disk_of(&self, file: &FileView) -> Option<&Disk> {
+        self.host.disks.get(file.device.0 as usize)
+    }
+
     /// What the kernel knows of writing a file to its device; made when it is first heard of.
     fn wb(&mut self, file: &FileView) -> &mut Wb {
         let at = self.wb_of(file).0 as usize;
         if self.wbs.len() <= at {
             self.wbs.resize_with(at + 1, || None);
         }
-        let queue =
-            self.host.disks.get(file.device.0 as usize).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
+        let queue = self.disk_of(file).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
         let capacity = u64::from(queue.0).saturating_mul(queue.1.0);
         let unit = (self.pages.memory.total / flusher::UNITS).clamp(flusher::LEAST_UNIT, flusher::MOST_UNIT);
         let options = &self.options;

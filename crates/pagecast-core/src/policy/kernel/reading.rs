@@ -92,7 +92,7 @@ pub(super) fn operation_of(tag: u64) -> OperationId {
 
 impl Kernel {
     fn limits_of(&self, file: &FileView) -> Limits {
-        self.host.disks.get(file.device.0 as usize).map_or(NO_DISK, |disk| Limits {
+        self.disk_of(file).map_or(NO_DISK, |disk| Limits {
             read_ahead: disk.read_ahead.0 / PAGE,
             request: disk.queue.1.0 / PAGE,
         })
@@ -100,7 +100,7 @@ impl Kernel {
 
     /// How fast a file is read by one thread that pays so much for a byte.
     fn pace_of(&self, file: &FileView, copy: f64) -> Pace {
-        let disk = self.host.disks.get(file.device.0 as usize);
+        let disk = self.disk_of(file);
         let rate = disk.map_or(f64::INFINITY, |disk| disk.read_at.first().map_or(disk.read, |each| each.1).0);
         Pace {
             latency: disk.map_or(0.0, |disk| disk.latency.as_seconds()),

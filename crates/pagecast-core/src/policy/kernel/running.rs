@@ -77,10 +77,7 @@ impl Kernel {
             _ if task.position >= task.end => return self.end_task(now, operation, out),
             _ => {}
         }
-        let (run, mut end) = self.classify(task, operation);
-        if matches!(run, Run::New | Run::Clean | Run::Dirty) {
-            end = end.max(task.end.min(task.position + LEAST_RUN));
-        }
+        let (run, end) = self.classify(task, operation);
         let task = self.tasks.get_mut(&operation).expect("it is there");
         task.run = run;
         let shape = self.shape_run(operation, end, out);
@@ -155,17 +152,18 @@ impl Kernel {
             }
         }
         let file = task.file().id;
+        let least = end.min(at.saturating_add(LEAST_RUN));
         let (is_cached, run_end) = self.pages.lists.run(file, at, end);
         match (task.kind, is_cached) {
             (Kind::Read { .. }, true) => (Run::Hit, self.near_end(file, at, run_end)),
             (Kind::Read { .. }, false) if self.reader_of(file, at).is_some() => (Run::Follow, run_end),
             (Kind::Read { .. }, false) => (Run::Miss, run_end),
             (_, false) if self.is_being_read(file, at) => (Run::Follow, run_end),
-            (_, false) => (Run::New, self.new_end(operation, at, run_end)),
+            (_, false) => (Run::New, self.new_end(operation, at, run_end).max(least)),
             (_, true) => {
                 let (is_dirty, to) = self.pages.dirty.dirty_run(file, at, run_end);
                 let run = if is_dirty { Run::Dirty } else { Run::Clean };
-                (run, self.near_end(file, at, to))
+                (run, self.near_end(file, at, to).max(least))
             }
         }
     }
@@ -312,25 +310,27 @@ impl Kernel {
 
     /// Finds out where the bytes of all tasks are that have moved so far.
     pub(super) fn settle(&mut self, now: Nanos) {
-        let pending = self.tasks.iter().filter(|(_, task)| task.pending > 0);
-        self.settle_each(now, pending.map(|(&operation, _)| operation).collect());
+        self.settle_each(now, self.pending(|_| true));
         self.settled = now;
     }
 
     /// The same for those who write to files that the flusher of a device is going to look at.
     pub(super) fn settle_visited(&mut self, now: Nanos, device: usize) {
         let Some(Wb { flusher, .. }) = &self.wbs[device] else { return };
-        let is_visited = |task: &Task| task.run.dirties() && flusher.may_visit(task.file().id);
-        let pending = self.tasks.iter().filter(|(_, task)| task.pending > 0 && is_visited(task));
-        self.settle_each(now, pending.map(|(&operation, _)| operation).collect());
+        self.settle_each(now, self.pending(|task| task.run.dirties() && flusher.may_visit(task.file().id)));
     }
 
     /// The same for all tasks on the file of one that is going to look where its next bytes are.
     fn settle_others(&mut self, now: Nanos, operation: OperationId) {
         let of = |task: &Task| task.file.as_ref().map(|file| file.id);
         let Some(file) = self.tasks.get(&operation).and_then(of) else { return };
-        let pending = self.tasks.iter().filter(|(_, task)| task.pending > 0 && of(task) == Some(file));
-        self.settle_each(now, pending.map(|(&operation, _)| operation).collect());
+        self.settle_each(now, self.pending(|task| of(task) == Some(file)));
+    }
+
+    /// The tasks of a kind whose bytes have moved and are nowhere yet.
+    fn pending(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<OperationId> {
+        let pending = self.tasks.iter().filter(|(_, task)| task.pending > 0 && is_wanted(task));
+        pending.map(|(&operation, _)| operation).collect()
     }
 
     fn settle_each(&mut self, now: Nanos, operations: Vec<OperationId>) {
