@@ -131,7 +131,8 @@ impl Pages {
     pub(super) fn is_far_ahead(&self) -> bool {
         let stroke: u64 = self.memory.nodes.iter().map(|node| node.high - node.low).sum();
         let is_short = self.above_low() <= 2 * stroke + self.pending();
-        self.pending() > if is_short { stroke / 4 } else { self.most_ahead() }
+        let most = if self.nodes() == 1 { stroke } else { stroke / 4 };
+        self.pending() > if is_short { most } else { self.most_ahead() }
     }
 
     /// What may be pending at most while there is memory to spare.

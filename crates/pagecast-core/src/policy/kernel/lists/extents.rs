@@ -148,7 +148,7 @@ impl Extents {
                 cached.found.set(around.0);
                 (start < end).then_some(around)
             }
-            None => self.within(file, start, end).next().map(|(slot, extent)| (slot, *extent)),
+            None => cached.starting_within(start, end).map(|slot| (slot, self.slab[slot])),
         }
     }
 
