@@ -156,8 +156,9 @@ struct Engine<'a, N> {
     ready: VecDeque<u32>,
     events: processes::Events,
     recorder: Recorder,
-    /// Flows that end at this instant; kept for its memory.
+    /// Flows that end at this instant, and those with new rates; kept for their memory.
     ended: Vec<Completion>,
+    changed: Vec<Progress>,
 }
 
 impl<N: Network> Engine<'_, N> {
@@ -223,33 +224,38 @@ impl<N: Network> Engine<'_, N> {
 
     /// Gives all flows their rates, and policies that watch some the news.
     fn settle(&mut self) -> Result<(), SimulationError> {
-        let mut changed = Vec::new();
         loop {
+            let mut changed = std::mem::take(&mut self.changed);
             self.network.settle(self.now, &mut changed);
             if changed.is_empty() {
+                self.changed = changed;
                 self.end_calls();
                 return Ok(());
             }
             self.tell_progress(&mut changed)?;
+            changed.clear();
+            self.changed = changed;
             self.go_on()?;
         }
     }
 
-    fn tell_progress(&mut self, changed: &mut Vec<Progress>) -> Result<(), SimulationError> {
+    fn tell_progress(&mut self, changed: &mut [Progress]) -> Result<(), SimulationError> {
         let now = self.now;
-        let owner = |each: &Progress, owners: &[Owner]| match owners[each.flow.slot as usize] {
+        let host_of = |each: &Progress, owners: &[Owner]| match owners[each.flow.slot as usize] {
             Owner::Policy(host) => Some(host),
             Owner::Process(_) | Owner::Transfer(..) => None,
         };
-        changed.sort_by_key(|each| (owner(each, &self.owners), each.flow));
-        for host in 0..self.hosts.len() as u32 {
-            let news: Vec<Progress> =
-                changed.iter().filter(|each| owner(each, &self.owners) == Some(host)).copied().collect();
-            if !news.is_empty() {
-                self.with_policy(host, |policy, actions| policy.advance(now, &news, actions))?;
+        changed.sort_unstable_by_key(|each| (host_of(each, &self.owners), each.flow));
+        let mut left = &*changed;
+        while let Some(first) = left.first() {
+            let host = host_of(first, &self.owners);
+            let end = left.iter().position(|each| host_of(each, &self.owners) != host);
+            let (news, others) = left.split_at(end.unwrap_or(left.len()));
+            if let Some(host) = host {
+                self.with_policy(host, |policy, actions| policy.advance(now, news, actions))?;
             }
+            left = others;
         }
-        changed.clear();
         Ok(())
     }
 

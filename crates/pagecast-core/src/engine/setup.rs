@@ -153,6 +153,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 hosts_in_all,
             ),
             ended: Vec::new(),
+            changed: Vec::new(),
         })
     }
 

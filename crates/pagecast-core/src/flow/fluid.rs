@@ -27,10 +27,12 @@ pub struct Fluid {
     unsettled: Vec<u32>,
     /// Resources whose flows have changed since the last `settle`, each once.
     touched: Vec<u32>,
-    /// Scratch of `settle`, kept for its memory: resources that are settled; those of one component, and its flows by number.
+    /// Scratch of `settle`, kept for its memory: resources that are settled; those of one component, its flows by number, and
+    /// what binds them.
     settled: Vec<u32>,
     connected: Vec<u32>,
     crossing: Vec<(u64, u32)>,
+    outcome: Vec<(Binding, f64)>,
     /// How many components have been looked for: what carries this number is in the last one.
     components: u64,
     /// When the next of the flows that a resource binds ends, and which resource.
@@ -322,7 +324,8 @@ impl Fluid {
         let (mut resources, mut flows) =
             (std::mem::take(&mut self.connected), std::mem::take(&mut self.crossing));
         self.component(start, (&mut resources, &mut flows));
-        let (levels, outcome) = self.fill(&resources, &flows);
+        let mut outcome = std::mem::take(&mut self.outcome);
+        let levels = self.fill(&resources, &flows, &mut outcome);
         // Flows leave a resource under its old level, so all that change go before any level does.
         for (&(_, slot), &(binding, _)) in flows.iter().zip(&outcome) {
             let flow = self.flow(slot);
@@ -343,7 +346,8 @@ impl Fluid {
         }
         settled.append(&mut resources);
         flows.clear();
-        (self.connected, self.crossing) = (resources, flows);
+        outcome.clear();
+        (self.connected, self.crossing, self.outcome) = (resources, flows, outcome);
     }
 
     /// Takes a flow off the resource that binds it; it is nobody's until it is bound again.
@@ -356,8 +360,8 @@ impl Fluid {
         (flow.binding, flow.since, flow.tag) = (Binding::New, now, remaining);
     }
 
-    /// The level of each resource of a component, and what binds each flow to which rate.
-    fn fill(&self, resources: &[u32], flows: &[(u64, u32)]) -> (Vec<f64>, Vec<(Binding, f64)>) {
+    /// The level of each resource of a component; and what binds each flow to which rate, in `outcome`.
+    fn fill(&self, resources: &[u32], flows: &[(u64, u32)], outcome: &mut Vec<(Binding, f64)>) -> Vec<f64> {
         let crossed = |&each: &u32| {
             let shared = &self.resources[each as usize];
             (ResourceId(each), &shared.spec, shared.members.len() as u32)
@@ -369,7 +373,8 @@ impl Fluid {
         let crossed: Vec<Crossed<'_>> = resources.iter().map(crossed).collect();
         let mut members: Vec<Member<'_>> = flows.iter().map(member).collect();
         let levels = sharing::fill(&crossed, &mut members);
-        (levels, members.iter().map(|member| (member.binding, member.rate)).collect())
+        outcome.extend(members.iter().map(|member| (member.binding, member.rate)));
+        levels
     }
 
     /// The level of a resource whose flows cross nothing else and have no caps.

@@ -91,7 +91,7 @@ impl Pages {
 
     fn cached_of(&self, node: usize) -> u64 {
         let lruvecs = self.lruvecs_of_node(node);
-        lruvecs.map(|lruvec| self.lists.inactive(lruvec) + self.lists.active(lruvec)).sum()
+        lruvecs.map(|lruvec| self.lists.of_lruvec(lruvec)).sum()
     }
 
     /// What nobody uses of a node.
@@ -215,7 +215,7 @@ impl Pages {
 
     /// Evicts so much from one list, or all that is clean: that nothing else is there it need not find out by scanning everything.
     fn reclaim_clean_from(&mut self, lruvec: LruvecId, want: u64) -> u64 {
-        let cached = self.lists.inactive(lruvec) + self.lists.active(lruvec);
+        let cached = self.lists.of_lruvec(lruvec);
         self.reclaim_from(lruvec, want.min(cached - self.busy[usize::from(lruvec.0)]))
     }
 
