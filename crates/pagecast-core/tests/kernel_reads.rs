@@ -178,7 +178,7 @@ fn a_thread_without_rates_of_its_own_copies_at_per_thread() {
 }
 
 #[test]
-fn copying_in_is_slower_while_the_flusher_of_the_device_writes() {
+fn copying_in_is_slower_while_the_flusher_writes_the_same_file() {
     // The flusher begins at 998.5 MB.
     let write = "write = '/data/g', size = '1400 MB'";
     let more = longer(|| linux().process("p", &[write]), "flushing_factor=0.5", 0);
