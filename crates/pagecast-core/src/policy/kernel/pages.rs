@@ -416,7 +416,7 @@ impl Pages {
                 self.count_busy(file, start, end, state, |busy, bytes| *busy -= bytes);
             }
         }
-        self.lists.remove(file, start, end, &mut |_, _| {});
+        self.lists.remove(file, start, end);
         self.dirty.cancel(file, start, end);
     }
 
@@ -434,7 +434,7 @@ impl Pages {
         while at < end {
             let (state, to) = self.dirty.run(file, at, end);
             match state {
-                PageState::Clean => self.lists.remove(file, at, to, &mut |_, _| {}),
+                PageState::Clean => self.lists.remove(file, at, to),
                 PageState::Dirty | PageState::Writeback => self.lists.deactivate(file, at, to),
             }
             at = to;

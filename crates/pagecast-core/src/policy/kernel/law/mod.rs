@@ -21,7 +21,7 @@ pub use self::base_rate::{BaseRate, RateSample};
 pub use self::device_share::DeviceShare;
 pub use self::fractions::{Fraction, Fractions};
 pub use self::hard_limit::HardLimit;
-pub use self::pause::{Decision, FIRST_POLL, POLL_WHEN_EXCEEDED, Pause, Throttle, poll_interval};
+pub use self::pause::{Decision, FIRST_POLL, Pause, Throttle, poll_interval};
 pub use self::position::Position;
 pub use self::thresholds::{DirtySettings, Limit, Rounding, Thresholds};
 pub use self::tick::Hz;

@@ -37,7 +37,6 @@ impl Lists {
                 self.activate(file, from, at, state);
             }
         }
-        self.check();
     }
 
     /// Bytes come to the head of the active list: one more reason to evict others.

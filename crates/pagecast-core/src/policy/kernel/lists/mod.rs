@@ -219,20 +219,13 @@ impl Lists {
         self.check();
     }
 
-    /// Bytes leave otherwise than by reclaim, and nothing is remembered of them; `freed` is told how many.
+    /// Bytes leave otherwise than by reclaim, and nothing is remembered of them.
     ///
     /// `mm/truncate.c`: truncation, and dropping clean pages.
-    pub(super) fn remove(
-        &mut self,
-        file: FileId,
-        start: u64,
-        end: u64,
-        freed: &mut impl FnMut(LruvecId, u64),
-    ) {
+    pub(super) fn remove(&mut self, file: FileId, start: u64, end: u64) {
         while let Some((slot, extent)) = self.extents.first_in(file, start, end) {
             let slot = self.extents.cut(slot, extent.start.max(start), extent.end.min(end));
-            let gone = self.extents.take(slot);
-            freed(gone.state.lruvec, gone.len());
+            self.extents.take(slot);
         }
         self.shadows.forget(file, start, end);
         self.check();

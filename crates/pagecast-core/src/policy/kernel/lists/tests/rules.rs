@@ -181,7 +181,7 @@ fn a_write_does_not_come_back() {
     lists.reclaim(ONLY, MIB, &AllClean);
     lists.insert_written(ONLY, B, 0, MIB);
     assert_eq!(lists.active(ONLY), 4 * MIB);
-    lists.remove(B, 0, MIB, &mut |_, _| {});
+    lists.remove(B, 0, MIB);
     assert_eq!(lists.insert_read(ONLY, B, 0, MIB), Inserted::default(), "nothing is remembered either");
 }
 
@@ -190,9 +190,8 @@ fn what_is_removed_is_not_remembered() {
     let mut lists = lists_with(4 * MIB, 8 * MIB);
     read_twice(&mut lists, A, 4 * MIB);
     lists.reclaim(ONLY, MIB, &AllClean);
-    let mut freed = 0;
-    lists.remove(B, 0, 2 * MIB, &mut |_, bytes| freed += bytes);
-    assert_eq!(freed, MIB);
+    lists.remove(B, 0, 2 * MIB);
+    assert_eq!(lists.of_file(B), 6 * MIB);
     assert_eq!(lists.insert_read(ONLY, B, 0, 2 * MIB), Inserted::default());
 }
 
@@ -314,7 +313,7 @@ fn an_extent_is_as_old_as_its_oldest_byte() {
     lists.insert_read(ONLY, A, MIB, 2 * MIB);
     lists.insert_read(ONLY, B, 0, 4 * MIB);
     lists.insert_read(ONLY, A, 2 * MIB, 3 * MIB);
-    lists.remove(B, 0, 4 * MIB, &mut |_, _| {});
+    lists.remove(B, 0, 4 * MIB);
     assert_eq!(listed(&lists, false), [(0, 1, 3)]);
     lists.insert_read(ONLY, A, 0, MIB);
     assert_eq!(listed(&lists, false), [(0, 1, 3), (0, 0, 1)]);
