@@ -31,7 +31,7 @@ impl Kernel {
         for (at, wb) in self.wbs.iter().enumerate() {
             let Some(wb) = wb else { continue };
             let of = self.pages.dirty.of_wb(WbId(at as u32));
-            let submitted = wb.flusher.waiting() - wb.transfer.as_ref().map_or(0, Transfer::applied);
+            let submitted = wb.flusher.queue.bytes() - wb.transfer.as_ref().map_or(0, Transfer::applied);
             let accounted = of.written + of.cancelled + submitted + of.reclaimable;
             assert_eq!(of.dirtied, accounted, "bytes that became dirty of wb {at}");
         }

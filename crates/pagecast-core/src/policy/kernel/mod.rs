@@ -228,7 +228,7 @@ impl Kernel {
         outcome: Outcome,
         out: &mut Actions,
     ) {
-        let must_wait = operation != NOBODY && self.wb(&file).flusher.wait_for(file.id, operation);
+        let must_wait = operation != NOBODY && self.wb(&file).flusher.queue.wait_for(file.id, operation);
         if must_wait {
             let wait = Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
             self.tasks.insert(operation, Task { outcome, ..wait });
