@@ -6,6 +6,7 @@
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
 //! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself.
 
+mod allocation;
 mod books;
 mod control;
 mod cost;
@@ -40,9 +41,8 @@ use self::dirty::DirtyPages;
 use self::domains::Domain;
 use self::flusher::Flusher;
 use self::law::{DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
-use self::lists::{Lists, Replacement};
-use self::memcg::{Memcg, MemcgId, Taker};
-use self::memory::Memory;
+use self::lists::Replacement;
+use self::memcg::{MemcgId, Taker};
 pub use self::options::KernelOptions;
 use self::pages::Pages;
 use self::placement::Placement;
@@ -134,30 +134,16 @@ impl Kernel {
         host.memory.cost.copy_read = host.memory.cost.copy_read.or(per_thread);
         host.memory.cost.copy_write = host.memory.cost.copy_write.or(per_thread);
         let rules = Rules::of(host.kernel.version);
-        let memory = Memory::of(&host);
         let settings = options::dirty_settings(&host.vm, rules.rounding);
         let replacement = match host.kernel.lru {
             Lru::TwoList => Replacement::TwoLists,
             Lru::Mglru => Replacement::Generations(rules.lru_gen),
         };
-        let (nodes, devices) = (memory.nodes.len(), host.disks.len() + host.mounts.len());
-        let memcgs: Vec<Memcg> = host.cgroups.iter().map(Memcg::new).collect();
-        let least = memcgs.iter().map(|memcg| memcg.limit).fold(memory.total, u64::min);
+        let devices = host.disks.len() + host.mounts.len();
         let has_domain = host.cgroups.iter().map(memcg::has_domain);
         let domains = has_domain.map(|has| has.then(|| Domain::new(devices))).collect();
-        let wbs_at_most = devices * (memcgs.len() + 1);
-        let pages = Pages {
-            lists: Lists::new(replacement, nodes * (memcgs.len() + 1), memory.total, least / pages::GRAINS),
-            dirty: DirtyPages::default(),
-            memory,
-            dirty_of_node: vec![0; nodes],
-            node_dirty_ratio: host.vm.dirty_ratio,
-            ahead_cached: 0,
-            ahead_anonymous: 0,
-            found_only_dirty: false,
-            busy: if memcgs.is_empty() { Vec::new() } else { vec![0; nodes * (memcgs.len() + 1)] },
-            memcgs,
-        };
+        let wbs_at_most = devices * (host.cgroups.len() + 1);
+        let pages = Pages::new(&host, replacement);
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = options.hard_limit(at_boot.limit);
         Self {
@@ -168,8 +154,8 @@ impl Kernel {
             options,
             memory_read: setting.memory_read,
             memory_write: setting.memory_write,
+            placement: Placement::new(pages.nodes()),
             pages,
-            placement: Placement::new(nodes),
             wbs: Vec::new(),
             hard_limit,
             domains,
