@@ -71,6 +71,16 @@ fn dontneed_has_the_dirty_pages_of_its_file_written_and_does_not_wait() {
 }
 
 #[test]
+fn dontneed_of_a_part_of_a_file_has_that_part_written() {
+    // The second time what has been written is clean, and leaves.
+    let last = "fadvise = '/data/g', offset = '400 MB', size = '100 MB', advice = 'dontneed'";
+    let operations = ["write = '/data/g', size = '500 MB'", last, "sleep = '3 s'", last];
+    let run = linux().process("p", &operations).run("kernel");
+    let whole_pages = 500 * MB - (400 * MB).next_multiple_of(4096);
+    assert_eq!(run.file("/data/g"), (500 * MB, 500 * MB - whole_pages, 400 * MB));
+}
+
+#[test]
 fn a_read_evicts_what_was_read_longest_ago() {
     let run = linux()
         .file("/data/a", "4 GB")

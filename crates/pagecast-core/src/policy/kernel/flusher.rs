@@ -277,15 +277,20 @@ impl Flusher {
         None
     }
 
-    /// So many dirty bytes of a file are to be submitted beside the flusher, for somebody who waits for them, or nobody.
-    pub(super) fn write_file(&mut self, file: FileId, dirty: u64, waiter: Option<OperationId>) {
-        self.integrity.push_back(Integrity { file, within: None, left: dirty, waiter });
+    /// So many dirty bytes of a file are to be submitted beside the flusher, for somebody who waits for them.
+    pub(super) fn write_file(&mut self, file: FileId, dirty: u64, waiter: OperationId) {
+        self.integrity.push_back(Integrity { file, within: None, left: dirty, waiter: Some(waiter) });
     }
 
-    /// The same of a part of a file.
-    pub(super) fn write_range(&mut self, file: FileId, range: (u64, u64), dirty: u64, waiter: OperationId) {
-        let integrity = Integrity { file, within: Some(range), left: dirty, waiter: Some(waiter) };
-        self.integrity.push_back(integrity);
+    /// The same of a part of a file; there may be nobody who waits.
+    pub(super) fn write_range(
+        &mut self,
+        file: FileId,
+        range: (u64, u64),
+        dirty: u64,
+        waiter: Option<OperationId>,
+    ) {
+        self.integrity.push_back(Integrity { file, within: Some(range), left: dirty, waiter });
     }
 
     /// So many dirty bytes of a file are to be written for `sync`.

@@ -201,7 +201,7 @@ impl Kernel {
         if dirty == 0 {
             return self.wait_for_writeback(now, operation, file, Outcome::default(), out);
         }
-        self.wb(&file).flusher.write_file(file.id, dirty, Some(operation));
+        self.wb(&file).flusher.write_file(file.id, dirty, operation);
         self.tasks.insert(operation, Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now));
     }
 

@@ -77,7 +77,7 @@ impl Kernel {
         if dirty == 0 {
             return flusher.queue.wait_within(file.id, (start, end), operation);
         }
-        flusher.write_range(file.id, (start, end), dirty, operation);
+        flusher.write_range(file.id, (start, end), dirty, Some(operation));
         true
     }
 
