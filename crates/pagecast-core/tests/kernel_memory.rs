@@ -211,3 +211,21 @@ fn at_its_limit_of_dirty_pages_a_node_gives_a_writer_only_what_has_been_cleaned(
     let expected = (24_000.0 - 21_100.0) * 0.88 / 4096.0;
     assert!((more - expected).abs() < 0.1 * expected, "{more} s more instead of {expected}");
 }
+
+#[test]
+fn a_node_has_its_part_of_a_dirty_limit_in_bytes() {
+    let write = |limit: &str, cost: &str| {
+        let case = linux().set("machine.memory.size=100 GB").set("machine.memory.nodes=2");
+        let case =
+            case.set(&format!("machine.vm.{limit}")).set(&format!("machine.memory.cost.page_remote={cost}"));
+        case.process("p", &["write = '/data/g', size = '24 GB'"]).run("kernel").seconds("p", 0)
+    };
+    let more = |limit| write(limit, "1 us") - write(limit, "0 s");
+    // 40 % of what is dirtyable: all but the high mark of 169 MB and the reserve of the lower zones.
+    assert!(
+        (more("dirty_bytes=39.8 GB") - more("dirty_ratio=40")).abs() < 0.02,
+        "{} s",
+        more("dirty_bytes=39.8 GB")
+    );
+    assert!(more("dirty_ratio=40") < 0.7 && more("dirty_bytes=60 GB") == 0.0);
+}

@@ -79,14 +79,18 @@ impl Pages {
         })
     }
 
-    /// How many more dirty pages a node should have.
+    /// How many more dirty pages a node should have: `node_dirty_limit`.
     fn dirty_room(&self, node: usize) -> u64 {
         if self.nodes() == 1 {
             return u64::MAX;
         }
         let reserve = self.memory.reserve / self.nodes() as u64;
         let dirtyable = (self.free_of(node) + self.cached_of(node)).saturating_sub(reserve);
-        ((dirtyable as f64 * self.node_dirty_ratio) as u64).saturating_sub(self.dirty_of_node[node])
+        let limit = match self.node_dirty_bytes {
+            Some(bytes) => bytes as f64 * (dirtyable as f64 / self.dirtyable().max(1) as f64),
+            None => dirtyable as f64 * self.node_dirty_ratio,
+        };
+        (limit as u64).saturating_sub(self.dirty_of_node[node])
     }
 
     /// A node for the next pages, and for how many: after some have been evicted, if need be.

@@ -29,8 +29,10 @@ pub(super) struct Pages {
     pub memory: Memory,
     /// Dirty pages and pages under writeback of each node; only kept where there are several.
     pub dirty_of_node: Vec<u64>,
-    /// `vm.dirty_ratio` as a fraction: no node should have more dirty pages than that of its memory.
+    /// No node should have more dirty pages than this part of its memory, or than its part of so many bytes: `vm.dirty_ratio` as
+    /// a fraction, `vm.dirty_bytes`.
     pub node_dirty_ratio: f64,
+    pub node_dirty_bytes: Option<u64>,
     /// Bytes that are known to have come into the cache, and into anonymous memory, but not yet where.
     pub ahead_cached: u64,
     pub ahead_anonymous: u64,
@@ -55,6 +57,7 @@ impl Pages {
             memory,
             dirty_of_node: vec![0; nodes],
             node_dirty_ratio: host.vm.dirty_ratio,
+            node_dirty_bytes: host.vm.dirty_bytes.map(|bytes| bytes.0),
             ahead_cached: 0,
             ahead_anonymous: 0,
             found_only_dirty: false,
