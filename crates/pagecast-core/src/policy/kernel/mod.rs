@@ -246,9 +246,10 @@ impl Kernel {
         let queue = self.disk_of(file).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
         let capacity = u64::from(queue.0).saturating_mul(queue.1.0);
         let unit = (self.pages.memory.total / flusher::UNITS).clamp(flusher::LEAST_UNIT, flusher::MOST_UNIT);
-        let options = &self.options;
+        let (options, hz) = (&self.options, self.host.kernel.hz);
         self.wbs[at].get_or_insert_with(|| {
-            Wb::new(file.write, Flusher::new(capacity, unit), options.base_rate(), options.bandwidth())
+            let (base_rate, bandwidth) = (options.base_rate(), options.bandwidth());
+            Wb::new(file.write, Flusher::new(capacity, unit), base_rate, bandwidth, hz)
         })
     }
 }
