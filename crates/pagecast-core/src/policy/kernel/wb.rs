@@ -105,7 +105,7 @@ impl Wb {
         self.stamp + REST < now
     }
 
-    /// Nothing was written for a while: idle time is no measure of the device.
+    /// `wb_bandwidth_estimate_start`: pages are submitted after nothing was for a while, and idle time is no measure of the device.
     pub(super) fn begin_anew(&mut self, now: Nanos, counts: OfWb) {
         (self.stamp, self.dirtied_stamp, self.written_stamp) = (now, counts.dirtied, counts.written);
     }

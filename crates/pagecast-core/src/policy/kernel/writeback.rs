@@ -110,10 +110,11 @@ impl Kernel {
         if wb.flusher.timer.is_some_and(|timer| timer <= now) {
             wb.flusher.wake(Work::Background, now, self.host.vm.dirty_writeback);
         }
-        if by.dirty.of_wb(id).writeback == 0 && wb.has_rested(now) {
+        let had_nothing = by.dirty.of_wb(id).writeback == 0;
+        let ready = wb.flusher.submit(&mut by);
+        if had_nothing && by.dirty.of_wb(id).writeback > 0 && wb.has_rested(now) {
             wb.begin_anew(now, by.dirty.of_wb(id));
         }
-        let ready = wb.flusher.submit(&mut by);
         let is_measured = wb.measure_at.is_some_and(|due| due <= now);
         let has_submitted = std::mem::take(&mut wb.flusher.has_ended_a_visit) && wb.next_update() <= now;
         if is_measured || has_submitted {
