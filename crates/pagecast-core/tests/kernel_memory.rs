@@ -199,6 +199,16 @@ fn a_file_that_is_cut_while_it_is_rewritten_and_written_leaves_no_trace_in_the_c
 }
 
 #[test]
+fn what_is_submitted_again_while_it_is_under_write_back_is_counted_once_on_its_node() {
+    let dontneed = "fadvise = '/data/g', advice = 'dontneed'";
+    let again = "write = '/data/g', offset = '0 B', size = '100 MB'";
+    let operations = ["write = '/data/g', size = '300 MB'", dontneed, again, dontneed, "sleep = '5 s'"];
+    let run = linux().set("machine.memory.nodes=2").process("p", &operations).run("kernel");
+    // Debug builds compare the counts of nodes with all others after every event.
+    assert_eq!(run.file("/data/g").2, 0);
+}
+
+#[test]
 fn at_its_limit_of_dirty_pages_a_node_gives_a_writer_only_what_has_been_cleaned() {
     let write = |setting: &str| {
         let case = linux().set("machine.memory.size=100 GB").set("machine.memory.nodes=2");

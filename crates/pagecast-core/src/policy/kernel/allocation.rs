@@ -90,7 +90,8 @@ impl Pages {
             Some(bytes) => bytes as f64 * (dirtyable as f64 / self.dirtyable().max(1) as f64),
             None => dirtyable as f64 * self.node_dirty_ratio,
         };
-        (limit as u64).saturating_sub(self.dirty_of_node[node])
+        let dirty: u64 = self.lruvecs_of_node(node).map(|lruvec| self.busy[usize::from(lruvec.0)]).sum();
+        (limit as u64).saturating_sub(dirty)
     }
 
     /// A node for the next pages, and for how many: after some have been evicted, if need be.

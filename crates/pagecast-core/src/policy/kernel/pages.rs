@@ -27,8 +27,6 @@ pub(super) struct Pages {
     pub lists: Lists,
     pub dirty: DirtyPages,
     pub memory: Memory,
-    /// Dirty pages and pages under writeback of each node; only kept where there are several.
-    pub dirty_of_node: Vec<u64>,
     /// No node should have more dirty pages than this part of its memory, or than its part of so many bytes: `vm.dirty_ratio` as
     /// a fraction, `vm.dirty_bytes`.
     pub node_dirty_ratio: f64,
@@ -40,7 +38,7 @@ pub(super) struct Pages {
     pub found_only_dirty: bool,
     /// The memory cgroups of the host.
     pub memcgs: Vec<Memcg>,
-    /// Of each list's pages, those that are dirty or under writeback, each once; only kept where there are cgroups.
+    /// Of each list's pages, those that are dirty or under writeback, each once; only kept where there are several lists.
     pub busy: Vec<u64>,
 }
 
@@ -50,18 +48,17 @@ impl Pages {
         let memory = Memory::of(host);
         let memcgs: Vec<Memcg> = host.cgroups.iter().map(Memcg::new).collect();
         let least = memcgs.iter().map(|memcg| memcg.limit).fold(memory.total, u64::min);
-        let (nodes, lruvecs) = (memory.nodes.len(), memory.nodes.len() * (memcgs.len() + 1));
+        let lists = memory.nodes.len() * (memcgs.len() + 1);
         Self {
-            lists: Lists::new(replacement, lruvecs, memory.total, least / GRAINS),
+            lists: Lists::new(replacement, lists, memory.total, least / GRAINS),
             dirty: DirtyPages::default(),
             memory,
-            dirty_of_node: vec![0; nodes],
             node_dirty_ratio: host.vm.dirty_ratio,
             node_dirty_bytes: host.vm.dirty_bytes.map(|bytes| bytes.0),
             ahead_cached: 0,
             ahead_anonymous: 0,
             found_only_dirty: false,
-            busy: if memcgs.is_empty() { Vec::new() } else { vec![0; lruvecs] },
+            busy: if lists > 1 { vec![0; lists] } else { Vec::new() },
             memcgs,
         }
     }
@@ -155,10 +152,7 @@ impl Pages {
                 written.new += to - at;
                 written.far += if node == by.home { 0 } else { to - at };
             }
-            if self.nodes() > 1 {
-                self.count_newly_dirty(file, at, to);
-            }
-            if !self.memcgs.is_empty() {
+            if self.has_lists() {
                 self.count_newly_busy(file, at, to);
             }
             // At once: the next pages may be had by evicting clean ones.
@@ -166,17 +160,6 @@ impl Pages {
             at = to;
         }
         written
-    }
-
-    fn count_newly_dirty(&mut self, file: FileId, start: u64, end: u64) {
-        let mut at = start;
-        while at < end {
-            let (is_dirty, to) = self.dirty.dirty_run(file, at, end);
-            if !is_dirty {
-                self.count_dirty(file, at, to, |count, bytes| *count += bytes);
-            }
-            at = to;
-        }
     }
 
     /// Bytes come into the cache by a write, clean.
@@ -209,13 +192,7 @@ impl Pages {
 
     /// Pages have been written; true if no more of the file are under writeback.
     pub(super) fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) -> bool {
-        if self.nodes() > 1 {
-            // What was cut while it was under writeback counts no more.
-            for (from, to) in self.dirty.writeback_runs(file, start, end) {
-                self.count_dirty(file, from, to, |count, bytes| *count -= bytes);
-            }
-        }
-        let were_busy = if self.memcgs.is_empty() { Vec::new() } else { self.busy_runs(file, start, end) };
+        let were_busy = if self.has_lists() { self.busy_runs(file, start, end) } else { Vec::new() };
         let is_last = self.dirty.written(file, wb, start, end);
         // Before some of them leave the lists.
         for (from, to) in were_busy {
@@ -225,13 +202,9 @@ impl Pages {
         is_last
     }
 
-    /// Counts the bytes of a range to the nodes that they are on.
-    fn count_dirty(&mut self, file: FileId, start: u64, end: u64, count: impl Fn(&mut u64, u64)) {
-        let Self { lists, dirty_of_node, .. } = self;
-        let nodes = dirty_of_node.len();
-        lists.placed(file, start, end, |lruvec, bytes| {
-            count(&mut dirty_of_node[usize::from(lruvec.0) % nodes], bytes)
-        });
+    /// Whether there are several lists, so that it matters which of them has dirty pages.
+    fn has_lists(&self) -> bool {
+        !self.busy.is_empty()
     }
 
     /// The runs of a range that are dirty or under writeback, none of which overlap.
@@ -248,7 +221,7 @@ impl Pages {
         all.filter(|&(state, _)| state != PageState::Clean).map(|(_, run)| run).collect()
     }
 
-    /// Counts the bytes of a range that are in a state to the memory cgroups that they are charged to.
+    /// Counts the bytes of a range that are in a state to their lists, and to the memory cgroups that they are charged to.
     fn count_busy(
         &mut self,
         file: FileId,
@@ -281,15 +254,7 @@ impl Pages {
 
     /// Bytes leave, dirty ones unwritten.
     pub(super) fn remove(&mut self, file: FileId, start: u64, end: u64) {
-        if self.nodes() > 1 {
-            // What is both counts twice.
-            let mut busy = self.dirty.dirty_runs(file, start, end);
-            busy.extend(self.dirty.writeback_runs(file, start, end));
-            for (from, to) in busy {
-                self.count_dirty(file, from, to, |count, bytes| *count -= bytes);
-            }
-        }
-        if !self.memcgs.is_empty() {
+        if self.has_lists() {
             for state in [PageState::Dirty, PageState::Writeback] {
                 self.count_busy(file, start, end, state, |busy, bytes| *busy -= bytes);
             }
