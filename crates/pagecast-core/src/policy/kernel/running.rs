@@ -108,7 +108,8 @@ impl Kernel {
         task.is_first = run.dirties() && dirty.dirtied_when(task.file().id).is_none();
         let task = &self.tasks[&operation];
         let cap = self.cap(task, operation);
-        if cap.is_none() && run == Run::Touch {
+        // More than there is comes as it is cleaned.
+        if cap.is_none() && run == Run::Touch && bytes <= self.pages.available() {
             self.apply(now, operation, bytes);
             let task = self.tasks.get_mut(&operation).expect("it is there");
             task.position = end;
