@@ -135,6 +135,21 @@ fn memory_that_is_given_back_raises_the_limit_again() {
 }
 
 #[test]
+fn marks_are_a_thousandth_of_the_memory_apart_since_linux_4_6() {
+    // Of 100 GB; the least mark is 67,584 KiB, and a quarter of it the distance before.
+    let free = |version: &str| {
+        let case =
+            linux().set("machine.memory.size=100 GB").set(&format!("machine.kernel.version='{version}'"));
+        let case = case.set("machine.disk.ssd.read=5 GB/s").file("/data/f", "120 GB");
+        let levels = case.process("p", &[READ]).run("kernel").memory_at(1e6);
+        levels.total.0 - levels.cached.0
+    };
+    let (before, since) = (free("4.5"), free("4.6"));
+    assert!((86_507_520 - MB..103_809_024 + MB).contains(&before), "{before}");
+    assert!((169_206_016 - MB..269_206_016 + MB).contains(&since), "{since}");
+}
+
+#[test]
 fn who_takes_more_memory_than_is_clean_waits_for_write_back_and_wakes_the_flushers_in_every_version() {
     // 9.46 GB are free above the least mark, at the 10 GB/s of memory; 443 MB more are had at the 100 MB/s of the disk, of 600 MB that are
     // dirty: below the background threshold.

@@ -72,6 +72,18 @@ fn writing_never_activates() {
     assert_eq!((total(&run, "active", "/data/g"), total(&run, "inactive", "/data/g")), (0, 500 * MB));
 }
 
+#[test]
+fn until_linux_4_7_a_write_is_an_access_too() {
+    let write = "write = '/data/g', size = '500 MB'";
+    let active = |version: &str, operations: &[&str]| {
+        let case = after(operations).set(&format!("machine.kernel.version='{version}'"));
+        total(&case.run("kernel"), "active", "/data/g")
+    };
+    assert_eq!((active("4.6", &[write]), active("4.6", &[write, write])), (0, 500 * MB));
+    assert_eq!(active("4.6", &[write, "read = '/data/g'"]), 500 * MB);
+    assert_eq!(active("4.7", &[write, write, write]), 0);
+}
+
 /// The bytes of a file in a list at the end.
 fn total(run: &Run, list: &str, path: &str) -> u64 {
     run.list(list).iter().filter(|block| block.0 == path).map(|block| block.1).sum()

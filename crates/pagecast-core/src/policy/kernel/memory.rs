@@ -13,6 +13,9 @@ const DMA32_END: u64 = 4 << 30;
 /// Of the memory above, a 256th is kept free in the zones below (`vm.lowmem_reserve_ratio`).
 const LOWMEM_RESERVE_RATIO: u64 = 256;
 
+/// The first version whose marks are at least `vm.watermark_scale_factor` apart.
+const SCALED_SINCE: (u32, u32) = (4, 6);
+
 /// A node of the memory and its marks, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
@@ -41,7 +44,8 @@ impl Memory {
         let total = host.memory.size.0;
         let count = u64::from(host.memory.nodes);
         let min = host.vm.min_free.map_or_else(|| min_free(total, host.kernel.version), |bytes| bytes.0);
-        let gap = (min / 4).max(total / 10_000 * u64::from(host.vm.watermark_scale_factor));
+        let scaled = total / 10_000 * u64::from(host.vm.watermark_scale_factor);
+        let gap = (min / 4).max(if host.kernel.version < SCALED_SINCE { 0 } else { scaled });
         let (low, high) = (min + gap, min + 2 * gap);
         let node = |at: u64| Node {
             total: total / count + if at == 0 { total % count } else { 0 },

@@ -136,7 +136,7 @@ impl Kernel {
         let rules = Rules::of(host.kernel.version);
         let settings = options::dirty_settings(&host.vm, rules.rounding);
         let replacement = match host.kernel.lru {
-            Lru::TwoList => Replacement::TwoLists,
+            Lru::TwoList => Replacement::TwoLists(rules.two_lists),
             Lru::Mglru => Replacement::Generations(rules.lru_gen),
         };
         let devices = host.disks.len() + host.mounts.len();

@@ -384,6 +384,9 @@ impl Kernel {
             Run::New | Run::Clean | Run::Dirty => {
                 let written = self.make_dirty(now, &file, (start, end), by);
                 self.placement.has_written(operation, written.new, written.far);
+                if self.rules.writes_are_accesses {
+                    self.pages.lists.mark_accessed(file.id, start, end);
+                }
             }
             Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
         }

@@ -1,5 +1,6 @@
 //! Extents against single pages.
 
+use super::LATEST;
 use std::collections::HashMap;
 
 use proptest::prelude::*;
@@ -95,7 +96,7 @@ const AMPLE: u64 = 1 << 40;
 
 impl Both<Pages> {
     fn with_two_lists(grain: u64) -> Self {
-        let lists = Lists::new(Replacement::TwoLists, 2, AMPLE, grain);
+        let lists = Lists::new(Replacement::TwoLists(LATEST), 2, AMPLE, grain);
         Both { lists, pages: Pages::default(), unclean: Unclean::default() }
     }
 }
@@ -279,8 +280,8 @@ proptest! {
 
     #[test]
     fn what_is_forgotten_would_not_have_been_activated(steps in steps(true), memory in 1..200_u64) {
-        let mut forgetful = Lists::new(Replacement::TwoLists, 2, memory * PAGE, 0);
-        let mut remembering = Lists::new(Replacement::TwoLists, 2, 1 << 40, 0);
+        let mut forgetful = Lists::new(Replacement::TwoLists(LATEST), 2, memory * PAGE, 0);
+        let mut remembering = Lists::new(Replacement::TwoLists(LATEST), 2, 1 << 40, 0);
         for Step { what, file, start, pages, .. } in steps {
             let (lruvec, start, end, want) = (LruvecId(0), start * PAGE, (start + pages) * PAGE, pages * PAGE);
             for lists in [&mut forgetful, &mut remembering] {
