@@ -104,10 +104,10 @@ fn what_was_read_twice_outlives_what_was_read_once() {
 }
 
 #[test]
-fn a_file_larger_than_memory_read_in_turns_is_read_from_the_device_at_first() {
+fn of_a_file_larger_than_memory_nothing_is_cached_any_more_when_it_is_read_again() {
     let run = linux().file("/data/f", "20 GB").process("p", &[READ, READ]).run("kernel");
     let (from_cache, _) = run.sources("p", 1);
-    assert!(from_cache < 10 * GB, "{from_cache}");
+    assert!(from_cache < 20 * MB, "{from_cache}: kswapd is ahead of the reader, but not by more");
     assert!(run.memory_at(300.0).cached.0 <= 10_126_600_000);
 }
 
