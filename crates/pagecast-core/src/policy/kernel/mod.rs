@@ -4,7 +4,8 @@
 //! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
 //! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
-//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself.
+//! matters (`settle`). Left out: swap, mapped files, folios larger than a page, memory of the kernel itself; each file says what
+//! more it leaves out.
 
 mod allocation;
 mod books;
@@ -232,6 +233,37 @@ impl Kernel {
         self.begin_task(now, request, Kind::Remove, None, (0, removed, removed), out);
     }
 
+    /// Pages beyond the new size of a file leave, each at its price. Who cuts it waits for those under writeback.
+    fn truncate(&mut self, now: Nanos, request: &Request, file: FileView, size: Bytes, out: &mut Actions) {
+        self.forget_read_ahead(request.operation, file.id, size.0);
+        let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
+        self.pages.remove(file.id, size.0, u64::MAX);
+        if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
+            let all = (0, Bytes(removed), Bytes(removed));
+            self.begin_task(now, request, Kind::Remove, Some(file), all, out);
+        } else {
+            self.wait_for_writeback(now, request.operation, file, Outcome::default(), out);
+        }
+    }
+
+    /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
+    fn preload(&mut self, now: Nanos, file: &FileView, bytes: Bytes, dirty: Bytes) {
+        let nobody = Taker { home: 0, memcg: MemcgId::ROOT };
+        self.pages.read_in(file.id, 0, bytes.0, nobody);
+        if dirty > Bytes::ZERO {
+            self.attach(file, MemcgId::ROOT);
+            self.make_dirty(now, file, (0, dirty.0), nobody);
+        }
+    }
+
+    /// A process gives anonymous memory back.
+    fn free(&mut self, owner: OperationId, bytes: Bytes) {
+        let memcg = self.memcg_of(owner);
+        for (node, given) in self.placement.give_back(owner, bytes.0).into_iter().enumerate() {
+            self.pages.give_back_anonymous(memcg, node, given);
+        }
+    }
+
     /// The disk of a file; none if it is on another host.
     fn disk_of(&self, file: &FileView) -> Option<&Disk> {
         self.host.disks.get(file.device.0 as usize)
@@ -287,17 +319,7 @@ impl Policy for Kernel {
                 self.begin_task(now, request, Kind::Allocate, None, (0, bytes, bytes), out);
             }
             Call::Fsync { file } => self.write_file(now, request.operation, file, out),
-            Call::Truncate { file, size } => {
-                self.forget_read_ahead(request.operation, file.id, size.0);
-                let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
-                self.pages.remove(file.id, size.0, u64::MAX);
-                if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
-                    let all = (0, Bytes(removed), Bytes(removed));
-                    self.begin_task(now, request, Kind::Remove, Some(file), all, out);
-                } else {
-                    self.wait_for_writeback(now, request.operation, file, Outcome::default(), out);
-                }
-            }
+            Call::Truncate { file, size } => self.truncate(now, request, file, size, out),
             Call::Advise { file, advice, offset, bytes } => {
                 let before = self.pages.cached();
                 self.advise(request.operation, &file, advice, (offset, offset.saturating_add(bytes.0)), out);
@@ -309,19 +331,11 @@ impl Policy for Kernel {
                 self.end_removal(now, request, before, out);
             }
             Call::Preload { file, bytes, dirty } => {
-                let nobody = Taker { home: 0, memcg: MemcgId::ROOT };
-                self.pages.read_in(file.id, 0, bytes.0, nobody);
-                if dirty > Bytes::ZERO {
-                    self.attach(&file, MemcgId::ROOT);
-                    self.make_dirty(now, &file, (0, dirty.0), nobody);
-                }
+                self.preload(now, &file, bytes, dirty);
                 out.done(request.operation, Outcome::default());
             }
             Call::Free { bytes, owner } => {
-                let memcg = self.memcg_of(owner);
-                for (node, given) in self.placement.give_back(owner, bytes.0).into_iter().enumerate() {
-                    self.pages.give_back_anonymous(memcg, node, given);
-                }
+                self.free(owner, bytes);
                 out.done(request.operation, Outcome::default());
             }
         }
