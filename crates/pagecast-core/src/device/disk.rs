@@ -1,6 +1,8 @@
-//! A disk: a rate for reading and one for writing, which may change with the number of streams.
+//! A disk: a rate for reading and one for writing, which may change with the number of streams, and a limiter that lets
+//! bursts pass.
 //!
-//! Left out until an issue asks for them: latency, the cost of a request, seeks, queue depth, schedulers.
+//! Its latency, its queue and the size of its requests are no part of the flows here: who waits for them is the policy's
+//! to know (`policy::kernel`). Left out: seeks, schedulers, a cache in the disk.
 
 use super::ReadWrite;
 use super::sharing::{Sides, side};

@@ -2,7 +2,8 @@
 //!
 //! A run over thousands of hosts would touch the state of another host at every event and wait for memory each time; so a
 //! process costs the same among a hundred thousand as among thirty. The result is the same, bit by bit: groups whose
-//! processes have ended go on, with their flushers, until all have. Hosts belong together if one mounts the other's files, or if a process of one waits for a process or an event of the other.
+//! processes have ended go on, with their flushers, until all have. Hosts belong together if one mounts the other's files, or if
+//! a process of one waits for a process or an event of the other.
 
 use std::cell::RefCell;
 

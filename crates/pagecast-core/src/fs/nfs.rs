@@ -1,11 +1,11 @@
 //! Whole operations on another host's file, chunk by chunk through both page caches.
 //!
-//! Source: what the published WRENCH-cache outputs of the NFS experiment show, and platform.md's account of it. A read is a
-//! request, then three stages that overlap: the server reads a chunk through its cache, the link carries it, the
-//! client puts it into its memory. A write is a request and its answer, then two stages: the link carries a chunk,
-//! the server writes it through; at the end an acknowledgement. A stage has one chunk at a time, and the next stage has
-//! at most two that it has not finished. Every message and chunk waits for the link's latency first.
-//! Left out until the issue on NFS: commits, attribute caches, rsize and wsize, several connections.
+//! Source: what the published WRENCH-cache outputs of the NFS experiment (Exp 3) show. A read is a request, then three stages
+//! that overlap: the server reads a chunk through its cache, the link carries it, the client puts it into its memory. A write
+//! is a request and its answer, then two stages: the link carries a chunk, the server writes it through; at the end an
+//! acknowledgement. A stage has one chunk at a time, and the next stage has at most two that it has not finished. Every
+//! message and chunk waits for the link's latency first. Left out: commits, attribute caches, rsize and wsize, several
+//! connections.
 //!
 //! Time is charged along the critical path: a stage that starts inherits the account of whatever let it start.
 

@@ -68,11 +68,12 @@ impl Kernel {
 
     /// Reclaim that met only dirty pages has all of them written.
     fn heed_reclaim(&mut self, now: Nanos, out: &mut Actions) {
-        let mut found = std::mem::take(&mut self.pages.found_only_dirty);
+        let mut found =
+            std::mem::take(&mut self.pages.found_only_dirty) && self.rules.dirty_tail_wakes_flushers;
         // Who waits for pages reclaims by itself, and finds as little.
         found |= self.pages.is_exhausted() && self.tasks.values().any(Task::takes_memory);
         found |= self.is_memcg_short();
-        if found && self.rules.dirty_tail_wakes_flushers && self.pages.dirty.dirty() > 0 {
+        if found && self.pages.dirty.dirty() > 0 {
             self.wake_all_flushers(now, out);
         }
     }

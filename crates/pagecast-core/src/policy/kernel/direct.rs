@@ -125,7 +125,7 @@ impl Pages {
         while at < end {
             let (state, to) = self.dirty.run(file, at, end);
             if state == PageState::Clean {
-                self.lists.remove(file, at, to, &mut |_, _| {});
+                self.lists.remove(file, at, to);
             }
             at = to;
         }

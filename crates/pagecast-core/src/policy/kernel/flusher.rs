@@ -1,11 +1,16 @@
 //! The flusher of one device: when it runs, which inode it visits, how much of it it submits.
 //!
 //! Source: `fs/fs-writeback.c: wb_workfn, wb_writeback, queue_io, writeback_sb_inodes, requeue_inode`, Linux 6.16. An inode's age is when it
-//! first became dirty, never the order of its pages in memory. What is submitted waits in one queue for the device and is written
-//! in that order. Left out: superblocks (all inodes of a device are of one), locked buffers, metadata.
+//! first became dirty, never the order of its pages in memory (`inodes`). What is submitted waits in one queue for the device
+//! (`queue`). Left out: superblocks (all inodes of a device are of one), locked buffers, metadata.
+
+mod inodes;
+mod queue;
 
 use std::collections::VecDeque;
 
+use self::inodes::{Inodes, Listed};
+use self::queue::Queue;
 use super::PAGE;
 use super::dirty::DirtyPages;
 use crate::policy::{FileId, OperationId};
@@ -56,34 +61,11 @@ pub(super) struct Circumstances<'a> {
     pub requeue_has_cutoff: bool,
 }
 
-/// A dirty inode on a list. Its entry is stale if it has become clean, or dirty anew, since.
-#[derive(Clone, Copy, Debug)]
-struct Listed {
-    file: FileId,
-    dirtied_when: Nanos,
-}
-
-impl Listed {
-    fn is_current(&self, dirty: &DirtyPages) -> bool {
-        dirty.dirtied_when(self.file) == Some(self.dirtied_when)
-    }
-}
-
 /// An inode being visited, and how many bytes of it may still be submitted.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     inode: Listed,
     left: u64,
-}
-
-/// Pages under writeback that the device gets in one go.
-#[derive(Clone, Debug)]
-pub(super) struct Unit {
-    pub file: FileId,
-    pub start: u64,
-    pub end: u64,
-    /// Who is told when it is written.
-    pub waiters: Vec<OperationId>,
 }
 
 /// A file whose dirty pages its writer submits itself, as fsync does, beside the flusher.
@@ -100,13 +82,11 @@ struct Integrity {
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Flusher {
-    /// How much may be under writeback, and how much of it is submitted in one go.
-    capacity: u64,
+    /// What waits for the device.
+    pub queue: Queue,
+    /// How many bytes are submitted in one go.
     unit: u64,
-    /// `b_dirty`, oldest first; `b_io` and `b_more_io`, next first.
-    dirty: VecDeque<Listed>,
-    io: VecDeque<Listed>,
-    more_io: VecDeque<Listed>,
+    inodes: Inodes,
     work: Option<Work>,
     /// When it last looked whether its work goes on.
     round: Nanos,
@@ -119,8 +99,6 @@ pub(super) struct Flusher {
     syncing: VecDeque<Integrity>,
     /// Whose turn it is where both have something to submit.
     is_turn_of_flusher: bool,
-    queue: VecDeque<Unit>,
-    queued: u64,
     /// When it wakes up by itself; not while it has work.
     pub timer: Option<Nanos>,
     /// Whether a call of `do_writepages` has ended since somebody asked.
@@ -133,11 +111,9 @@ impl Flusher {
     /// A flusher whose device has room for `capacity` bytes under writeback and gets them in units.
     pub(super) fn new(capacity: u64, unit: u64) -> Self {
         Self {
-            capacity,
+            queue: Queue::new(capacity),
             unit,
-            dirty: VecDeque::new(),
-            io: VecDeque::new(),
-            more_io: VecDeque::new(),
+            inodes: Inodes::default(),
             work: None,
             round: Nanos::ZERO,
             visit: None,
@@ -146,8 +122,6 @@ impl Flusher {
             integrity: VecDeque::new(),
             syncing: VecDeque::new(),
             is_turn_of_flusher: false,
-            queue: VecDeque::new(),
-            queued: 0,
             timer: None,
             has_ended_a_visit: false,
             last_old_flush: None,
@@ -156,32 +130,10 @@ impl Flusher {
 
     /// An inode has become dirty; the first one arms the timer.
     pub(super) fn inode_dirtied(&mut self, file: FileId, now: Nanos, interval: Nanos) {
-        self.dirty.push_back(Listed { file, dirtied_when: now });
+        self.inodes.add(file, now);
         if self.timer.is_none() && self.work.is_none() && interval > Nanos::ZERO {
             self.timer = Some(now + interval);
         }
-    }
-
-    /// What waits for the device, first in line first.
-    pub(super) fn front(&self) -> Option<&Unit> {
-        self.queue.front()
-    }
-
-    /// The bytes that wait for the device, with those of the first in line that it has already.
-    ///
-    /// # Panics
-    /// If they are not as many as are counted for the room that they take.
-    pub(super) fn waiting(&self) -> u64 {
-        let waiting = self.queue.iter().map(|unit| unit.end - unit.start).sum();
-        assert_eq!(self.queued, waiting, "bytes in the queue of a device");
-        waiting
-    }
-
-    /// The first in line has been written.
-    pub(super) fn pop(&mut self) -> Unit {
-        let unit = self.queue.pop_front().expect("the device writes what waits for it");
-        self.queued -= unit.end - unit.start;
-        unit
     }
 
     /// Whether it is to write everything already.
@@ -212,22 +164,21 @@ impl Flusher {
     pub(super) fn is_at_a_turn(&self, dirty: &DirtyPages) -> bool {
         let goes_on = |visit: &Visit| dirty.reclaimable_of_file(visit.inode.file) >= 2 * self.unit;
         let has_work = self.work.is_some() || !self.integrity.is_empty() || !self.syncing.is_empty();
-        has_work && self.queued < self.capacity && !self.visit.as_ref().is_some_and(goes_on)
+        has_work && self.queue.has_room() && !self.visit.as_ref().is_some_and(goes_on)
     }
 
     /// Whether `submit` may look at a file. It fills the queue with pages of an inode or two.
     pub(super) fn may_visit(&self, file: FileId) -> bool {
-        let is_next = self.io.iter().take(2).any(|inode| inode.file == file);
         let is_visited = self.visit.is_some_and(|visit| visit.inode.file == file);
         let is_waited_for = self.integrity.iter().any(|integrity| integrity.file == file);
-        is_next || is_visited || is_waited_for || self.io.len() < 2
+        is_visited || is_waited_for || self.inodes.may_be_next(file)
     }
 
     /// Submits as much as there is work and room for. Returns who waits for pages that turn out to be written already.
     pub(super) fn submit(&mut self, by: &mut Circumstances<'_>) -> Vec<OperationId> {
         let mut ready = Vec::new();
         self.holds_piece = false;
-        while self.queued < self.capacity {
+        while self.queue.has_room() {
             // Requests are given out first come, first served: who submits gets room in turn.
             self.is_turn_of_flusher = !self.is_turn_of_flusher;
             let flusher_first = self.is_turn_of_flusher || self.integrity.is_empty();
@@ -271,7 +222,7 @@ impl Flusher {
             }
             // Nothing is left of it if it has become clean meanwhile.
             if let Some((start, end)) = by.dirty.submit(visit.inode.file, most) {
-                self.push(Unit { file: visit.inode.file, start, end, waiters: Vec::new() });
+                self.queue.push(visit.inode.file, (start, end));
                 self.leave_or_stay(Visit { left: visit.left - (end - start), ..visit }, end - start, by);
                 return true;
             }
@@ -311,36 +262,35 @@ impl Flusher {
             None => dirty.submit(integrity.file, most),
         };
         if let Some((start, end)) = submitted {
-            self.push(Unit { file: integrity.file, start, end, waiters: Vec::new() });
+            self.queue.push(integrity.file, (start, end));
             integrity.left -= end - start;
         }
         if submitted.is_some() && integrity.left > 0 {
             return Some(integrity);
         }
         self.has_ended_a_visit = true;
-        let (start, end) = integrity.within.unwrap_or((0, u64::MAX));
         if let Some(waiter) = integrity.waiter
-            && !self.wait_within(integrity.file, start, end, waiter)
+            && !self.queue.wait_within(integrity.file, integrity.within.unwrap_or((0, u64::MAX)), waiter)
         {
             ready.push(waiter);
         }
         None
     }
 
-    fn push(&mut self, unit: Unit) {
-        self.queued += unit.end - unit.start;
-        self.queue.push_back(unit);
+    /// So many dirty bytes of a file are to be submitted beside the flusher, for somebody who waits for them.
+    pub(super) fn write_file(&mut self, file: FileId, dirty: u64, waiter: OperationId) {
+        self.integrity.push_back(Integrity { file, within: None, left: dirty, waiter: Some(waiter) });
     }
 
-    /// So many dirty bytes of a file are to be submitted beside the flusher, for somebody who waits for them, or nobody.
-    pub(super) fn write_file(&mut self, file: FileId, dirty: u64, waiter: Option<OperationId>) {
-        self.integrity.push_back(Integrity { file, within: None, left: dirty, waiter });
-    }
-
-    /// The same of a part of a file.
-    pub(super) fn write_range(&mut self, file: FileId, range: (u64, u64), dirty: u64, waiter: OperationId) {
-        let integrity = Integrity { file, within: Some(range), left: dirty, waiter: Some(waiter) };
-        self.integrity.push_back(integrity);
+    /// The same of a part of a file; there may be nobody who waits.
+    pub(super) fn write_range(
+        &mut self,
+        file: FileId,
+        range: (u64, u64),
+        dirty: u64,
+        waiter: Option<OperationId>,
+    ) {
+        self.integrity.push_back(Integrity { file, within: Some(range), left: dirty, waiter });
     }
 
     /// So many dirty bytes of a file are to be written for `sync`.
@@ -349,18 +299,6 @@ impl Flusher {
     /// rests from background and periodic work meanwhile.
     pub(super) fn write_for_sync(&mut self, file: FileId, dirty: u64, waiter: OperationId) {
         self.syncing.push_back(Integrity { file, within: None, left: dirty, waiter: Some(waiter) });
-    }
-
-    /// Somebody waits until no page of a file is under writeback; false if there is none.
-    pub(super) fn wait_for(&mut self, file: FileId, waiter: OperationId) -> bool {
-        self.wait_within(file, 0, u64::MAX, waiter)
-    }
-
-    /// The same of a part of a file.
-    pub(super) fn wait_within(&mut self, file: FileId, start: u64, end: u64, waiter: OperationId) -> bool {
-        let overlaps = |unit: &&mut Unit| unit.file == file && unit.start < end && start < unit.end;
-        let last = self.queue.iter_mut().rev().find(overlaps);
-        last.map(|unit| unit.waiters.push(waiter)).is_some()
     }
 
     /// `requeue_inode`: after a submission of `submitted` bytes the flusher stays with the inode, or puts it back.
@@ -374,20 +312,11 @@ impl Flusher {
         } else if visit.inode.is_current(by.dirty) {
             let is_young = visit.inode.dirtied_when + by.expire > by.now;
             if by.requeue_has_cutoff && self.work == Some(Work::Periodic) && is_young {
-                self.redirty_tail(visit.inode, by);
+                self.inodes.redirty_tail(visit.inode, by.now, by.dirty);
             } else {
-                self.more_io.push_back(visit.inode);
+                self.inodes.requeue_io(visit.inode);
             }
         }
-    }
-
-    /// Puts an inode behind the youngest one; it becomes as young if that is younger.
-    fn redirty_tail(&mut self, mut inode: Listed, by: &mut Circumstances<'_>) {
-        if self.dirty.back().is_some_and(|youngest| youngest.dirtied_when > inode.dirtied_when) {
-            inode.dirtied_when = by.now;
-            by.dirty.redirty(inode.file, by.now);
-        }
-        self.dirty.push_back(inode);
     }
 
     /// The next inode, if the work goes on and there is one.
@@ -414,8 +343,7 @@ impl Flusher {
 
     /// Whether there are inodes left that it took on not long ago. If not, another round begins.
     fn is_within_round(&mut self, by: &Circumstances<'_>) -> bool {
-        let has_inodes = self.io.iter().any(|inode| inode.is_current(by.dirty));
-        let is_within = has_inodes && by.now <= self.round + ROUND;
+        let is_within = self.inodes.has_taken_on(by.dirty) && by.now <= self.round + ROUND;
         if !is_within {
             self.round = by.now;
         }
@@ -424,32 +352,14 @@ impl Flusher {
 
     /// The work is done: the timer rings again while anything is dirty.
     fn rest(&mut self, by: &Circumstances<'_>) {
-        self.dirty.retain(|inode| inode.is_current(by.dirty));
-        let is_clean = self.dirty.is_empty() && self.io.is_empty() && self.more_io.is_empty();
+        let is_clean = self.inodes.forget_clean(by.dirty);
         self.timer = (!is_clean && by.interval > Nanos::ZERO).then(|| by.now + by.interval);
     }
 
+    /// Periodic work takes only inodes that are old enough.
     fn next_inode(&mut self, work: Work, by: &Circumstances<'_>) -> Option<Listed> {
-        loop {
-            if self.io.is_empty() {
-                self.queue_io(work, by);
-            }
-            let inode = self.io.pop_front()?;
-            if inode.is_current(by.dirty) {
-                return Some(inode);
-            }
-        }
-    }
-
-    /// `queue_io`: what was left unfinished, then the inodes that are old enough, oldest first.
-    fn queue_io(&mut self, work: Work, by: &Circumstances<'_>) {
-        self.io.append(&mut self.more_io);
-        let is_due = |inode: &Listed| match work {
-            Work::Periodic => inode.dirtied_when + by.expire <= by.now,
-            Work::All(_) | Work::Background => true,
-        };
-        let due = self.dirty.iter().take_while(|inode| is_due(inode)).count();
-        self.io.extend(self.dirty.drain(..due));
+        let age = if work == Work::Periodic { by.expire } else { Nanos::ZERO };
+        self.inodes.next(by.dirty, by.now, age)
     }
 
     /// `writeback_chunk_size`: half a second of writing, in whole 4 MiB.

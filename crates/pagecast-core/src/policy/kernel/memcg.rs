@@ -227,6 +227,9 @@ impl Pages {
     /// # Panics
     /// If it is not.
     pub(super) fn check_busy(&self) {
+        if self.busy.is_empty() {
+            return;
+        }
         let mut found = vec![0; self.busy.len()];
         for (file, _) in self.dirty.by_file() {
             for (from, to) in self.busy_runs(file, 0, u64::MAX) {

@@ -13,6 +13,9 @@ const DMA32_END: u64 = 4 << 30;
 /// Of the memory above, a 256th is kept free in the zones below (`vm.lowmem_reserve_ratio`).
 const LOWMEM_RESERVE_RATIO: u64 = 256;
 
+/// The first version whose marks are at least `vm.watermark_scale_factor` apart.
+const SCALED_SINCE: (u32, u32) = (4, 6);
+
 /// A node of the memory and its marks, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
@@ -40,8 +43,10 @@ impl Memory {
     pub(super) fn of(host: &Host) -> Self {
         let total = host.memory.size.0;
         let count = u64::from(host.memory.nodes);
-        let min = host.vm.min_free.map_or_else(|| min_free(total, host.kernel.version), |bytes| bytes.0);
-        let gap = (min / 4).max(total / 10_000 * u64::from(host.vm.watermark_scale_factor));
+        let usual = || min_free(total, count, host.kernel.version);
+        let min = host.vm.min_free.map_or_else(usual, |bytes| bytes.0);
+        let scaled = total / 10_000 * u64::from(host.vm.watermark_scale_factor);
+        let gap = (min / 4).max(if host.kernel.version < SCALED_SINCE { 0 } else { scaled });
         let (low, high) = (min + gap, min + 2 * gap);
         let node = |at: u64| Node {
             total: total / count + if at == 0 { total % count } else { 0 },
@@ -69,10 +74,11 @@ impl Memory {
 }
 
 /// `min_free_kbytes` as the kernel chooses it, in bytes.
-fn min_free(total: u64, version: (u32, u32)) -> u64 {
+fn min_free(total: u64, nodes: u64, version: (u32, u32)) -> u64 {
     let most = if version < (5, 8) { 65_536 } else { 262_144 };
     let by_size = (16 * (total >> 10)).isqrt().clamp(128, most) << 10;
-    let zones = if total > DMA32_END { 3 } else { 2 };
+    // DMA and DMA32 are on the first node; each has a zone for what is above, or a part of DMA32.
+    let zones = nodes + if total > DMA32_END { 2 } else { 1 };
     by_size.max((HUGE_PAGE_RESERVE * zones).min(total / 20))
 }
 
@@ -82,8 +88,9 @@ mod tests {
 
     #[test]
     fn marks_of_a_large_host_come_from_its_size() {
-        assert_eq!(min_free(16 << 30, (6, 18)), 67_584 << 10);
-        assert_eq!(min_free(1 << 40, (4, 18)) >> 10, 67_584);
-        assert_eq!(min_free(1 << 40, (6, 18)) >> 10, 131_072);
+        assert_eq!(min_free(16 << 30, 1, (6, 18)), 67_584 << 10);
+        assert_eq!(min_free(1 << 40, 1, (4, 18)) >> 10, 67_584);
+        assert_eq!(min_free(1 << 40, 1, (6, 18)) >> 10, 131_072);
+        assert_eq!(min_free(256 << 30, 2, (4, 18)) >> 10, 90_112, "as servers with two sockets have it");
     }
 }

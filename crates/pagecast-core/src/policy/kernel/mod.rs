@@ -4,8 +4,10 @@
 //! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
 //! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
-//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself.
+//! matters (`settle`). Left out: swap, mapped files, folios larger than a page, memory of the kernel itself; each file says what
+//! more it leaves out.
 
+mod allocation;
 mod books;
 mod control;
 mod cost;
@@ -39,9 +41,8 @@ use self::dirty::DirtyPages;
 use self::domains::Domain;
 use self::flusher::Flusher;
 use self::law::{DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
-use self::lists::{Lists, Replacement};
-use self::memcg::{Memcg, MemcgId, Taker};
-use self::memory::Memory;
+use self::lists::Replacement;
+use self::memcg::{MemcgId, Taker};
 pub use self::options::KernelOptions;
 use self::pages::Pages;
 use self::placement::Placement;
@@ -133,30 +134,16 @@ impl Kernel {
         host.memory.cost.copy_read = host.memory.cost.copy_read.or(per_thread);
         host.memory.cost.copy_write = host.memory.cost.copy_write.or(per_thread);
         let rules = Rules::of(host.kernel.version);
-        let memory = Memory::of(&host);
         let settings = options::dirty_settings(&host.vm, rules.rounding);
         let replacement = match host.kernel.lru {
-            Lru::TwoList => Replacement::TwoLists,
+            Lru::TwoList => Replacement::TwoLists(rules.two_lists),
             Lru::Mglru => Replacement::Generations(rules.lru_gen),
         };
-        let (nodes, devices) = (memory.nodes.len(), host.disks.len() + host.mounts.len());
-        let memcgs: Vec<Memcg> = host.cgroups.iter().map(Memcg::new).collect();
-        let least = memcgs.iter().map(|memcg| memcg.limit).fold(memory.total, u64::min);
+        let devices = host.disks.len() + host.mounts.len();
         let has_domain = host.cgroups.iter().map(memcg::has_domain);
         let domains = has_domain.map(|has| has.then(|| Domain::new(devices))).collect();
-        let wbs_at_most = devices * (memcgs.len() + 1);
-        let pages = Pages {
-            lists: Lists::new(replacement, nodes * (memcgs.len() + 1), memory.total, least / pages::GRAINS),
-            dirty: DirtyPages::default(),
-            memory,
-            dirty_of_node: vec![0; nodes],
-            node_dirty_ratio: host.vm.dirty_ratio,
-            ahead_cached: 0,
-            ahead_anonymous: 0,
-            found_only_dirty: false,
-            busy: if memcgs.is_empty() { Vec::new() } else { vec![0; nodes * (memcgs.len() + 1)] },
-            memcgs,
-        };
+        let wbs_at_most = devices * (host.cgroups.len() + 1);
+        let pages = Pages::new(&host, replacement);
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = options.hard_limit(at_boot.limit);
         Self {
@@ -168,8 +155,8 @@ impl Kernel {
             options,
             memory_read: setting.memory_read,
             memory_write: setting.memory_write,
+            placement: Placement::new(pages.nodes()),
             pages,
-            placement: Placement::new(nodes),
             wbs: Vec::new(),
             hard_limit,
             domains,
@@ -214,7 +201,7 @@ impl Kernel {
         if dirty == 0 {
             return self.wait_for_writeback(now, operation, file, Outcome::default(), out);
         }
-        self.wb(&file).flusher.write_file(file.id, dirty, Some(operation));
+        self.wb(&file).flusher.write_file(file.id, dirty, operation);
         self.tasks.insert(operation, Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now));
     }
 
@@ -227,7 +214,7 @@ impl Kernel {
         outcome: Outcome,
         out: &mut Actions,
     ) {
-        let must_wait = operation != NOBODY && self.wb(&file).flusher.wait_for(file.id, operation);
+        let must_wait = operation != NOBODY && self.wb(&file).flusher.queue.wait_for(file.id, operation);
         if must_wait {
             let wait = Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
             self.tasks.insert(operation, Task { outcome, ..wait });
@@ -245,6 +232,37 @@ impl Kernel {
         self.begin_task(now, request, Kind::Remove, None, (0, removed, removed), out);
     }
 
+    /// Pages beyond the new size of a file leave, each at its price. Who cuts it waits for those under writeback.
+    fn truncate(&mut self, now: Nanos, request: &Request, file: FileView, size: Bytes, out: &mut Actions) {
+        self.forget_read_ahead(request.operation, file.id, size.0);
+        let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
+        self.pages.remove(file.id, size.0, u64::MAX);
+        if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
+            let all = (0, Bytes(removed), Bytes(removed));
+            self.begin_task(now, request, Kind::Remove, Some(file), all, out);
+        } else {
+            self.wait_for_writeback(now, request.operation, file, Outcome::default(), out);
+        }
+    }
+
+    /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
+    fn preload(&mut self, now: Nanos, file: &FileView, bytes: Bytes, dirty: Bytes) {
+        let nobody = Taker { home: 0, memcg: MemcgId::ROOT };
+        self.pages.read_in(file.id, 0, bytes.0, nobody);
+        if dirty > Bytes::ZERO {
+            self.attach(file, MemcgId::ROOT);
+            self.make_dirty(now, file, (0, dirty.0), nobody);
+        }
+    }
+
+    /// A process gives anonymous memory back.
+    fn free(&mut self, owner: OperationId, bytes: Bytes) {
+        let memcg = self.memcg_of(owner);
+        for (node, given) in self.placement.give_back(owner, bytes.0).into_iter().enumerate() {
+            self.pages.give_back_anonymous(memcg, node, given);
+        }
+    }
+
     /// The disk of a file; none if it is on another host.
     fn disk_of(&self, file: &FileView) -> Option<&Disk> {
         self.host.disks.get(file.device.0 as usize)
@@ -259,9 +277,10 @@ impl Kernel {
         let queue = self.disk_of(file).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
         let capacity = u64::from(queue.0).saturating_mul(queue.1.0);
         let unit = (self.pages.memory.total / flusher::UNITS).clamp(flusher::LEAST_UNIT, flusher::MOST_UNIT);
-        let options = &self.options;
+        let (options, hz) = (&self.options, self.host.kernel.hz);
         self.wbs[at].get_or_insert_with(|| {
-            Wb::new(file.write, Flusher::new(capacity, unit), options.base_rate(), options.bandwidth())
+            let (base_rate, bandwidth) = (options.base_rate(), options.bandwidth());
+            Wb::new(file.write, Flusher::new(capacity, unit), base_rate, bandwidth, hz)
         })
     }
 }
@@ -299,17 +318,7 @@ impl Policy for Kernel {
                 self.begin_task(now, request, Kind::Allocate, None, (0, bytes, bytes), out);
             }
             Call::Fsync { file } => self.write_file(now, request.operation, file, out),
-            Call::Truncate { file, size } => {
-                self.forget_read_ahead(request.operation, file.id, size.0);
-                let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
-                self.pages.remove(file.id, size.0, u64::MAX);
-                if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
-                    let all = (0, Bytes(removed), Bytes(removed));
-                    self.begin_task(now, request, Kind::Remove, Some(file), all, out);
-                } else {
-                    self.wait_for_writeback(now, request.operation, file, Outcome::default(), out);
-                }
-            }
+            Call::Truncate { file, size } => self.truncate(now, request, file, size, out),
             Call::Advise { file, advice, offset, bytes } => {
                 let before = self.pages.cached();
                 self.advise(request.operation, &file, advice, (offset, offset.saturating_add(bytes.0)), out);
@@ -321,19 +330,11 @@ impl Policy for Kernel {
                 self.end_removal(now, request, before, out);
             }
             Call::Preload { file, bytes, dirty } => {
-                let nobody = Taker { home: 0, memcg: MemcgId::ROOT };
-                self.pages.read_in(file.id, 0, bytes.0, nobody);
-                if dirty > Bytes::ZERO {
-                    self.attach(&file, MemcgId::ROOT);
-                    self.make_dirty(now, &file, (0, dirty.0), nobody);
-                }
+                self.preload(now, &file, bytes, dirty);
                 out.done(request.operation, Outcome::default());
             }
             Call::Free { bytes, owner } => {
-                let memcg = self.memcg_of(owner);
-                for (node, given) in self.placement.give_back(owner, bytes.0).into_iter().enumerate() {
-                    self.pages.give_back_anonymous(memcg, node, given);
-                }
+                self.free(owner, bytes);
                 out.done(request.operation, Outcome::default());
             }
         }

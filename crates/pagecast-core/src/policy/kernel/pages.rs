@@ -1,22 +1,16 @@
-//! The pages in memory: in which list each is, which are dirty, how many are free.
+//! The pages in memory: in which list each is, which are dirty, whose they are. Where they come from: `allocation`.
 
-use super::PAGE;
 use super::dirty::DirtyPages;
-use super::lists::{Busy, Lists, LruvecId, PageState};
+use super::lists::{Busy, Lists, LruvecId, PageState, Replacement};
 use super::memcg::{Memcg, MemcgId, Taker};
 use super::memory::Memory;
 use super::wb::WbId;
+use crate::machine::Host;
 use crate::policy::{FileId, ListedBlock};
 use crate::units::{Bytes, Nanos};
 
 /// An extent of a file that grows is lengthened while less than this part of the memory has come into its list since.
-pub(super) const GRAINS: u64 = 256;
-
-/// With memory to spare, what is pending is at most this part of it.
-const LOOSE: u64 = 256;
-
-/// Less room than this part of a node counts as none, or the way to a mark would be taken in ever smaller steps.
-const CRUMBS: u64 = 1 << 14;
+const GRAINS: u64 = 256;
 
 /// What became of bytes that a program has written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,10 +27,10 @@ pub(super) struct Pages {
     pub lists: Lists,
     pub dirty: DirtyPages,
     pub memory: Memory,
-    /// Dirty pages and pages under writeback of each node; only kept where there are several.
-    pub dirty_of_node: Vec<u64>,
-    /// `vm.dirty_ratio` as a fraction: no node should have more dirty pages than that of its memory.
+    /// No node should have more dirty pages than this part of its memory, or than its part of so many bytes: `vm.dirty_ratio` as
+    /// a fraction, `vm.dirty_bytes`.
     pub node_dirty_ratio: f64,
+    pub node_dirty_bytes: Option<u64>,
     /// Bytes that are known to have come into the cache, and into anonymous memory, but not yet where.
     pub ahead_cached: u64,
     pub ahead_anonymous: u64,
@@ -44,11 +38,31 @@ pub(super) struct Pages {
     pub found_only_dirty: bool,
     /// The memory cgroups of the host.
     pub memcgs: Vec<Memcg>,
-    /// Of each list's pages, those that are dirty or under writeback, each once; only kept where there are cgroups.
+    /// Of each list's pages, those that are dirty or under writeback, each once; only kept where there are several lists.
     pub busy: Vec<u64>,
 }
 
 impl Pages {
+    /// An empty cache of a host that evicts by these rules.
+    pub(super) fn new(host: &Host, replacement: Replacement) -> Self {
+        let memory = Memory::of(host);
+        let memcgs: Vec<Memcg> = host.cgroups.iter().map(Memcg::new).collect();
+        let least = memcgs.iter().map(|memcg| memcg.limit).fold(memory.total, u64::min);
+        let lists = memory.nodes.len() * (memcgs.len() + 1);
+        Self {
+            lists: Lists::new(replacement, lists, memory.total, least / GRAINS),
+            dirty: DirtyPages::default(),
+            memory,
+            node_dirty_ratio: host.vm.dirty_ratio,
+            node_dirty_bytes: host.vm.dirty_bytes.map(|bytes| bytes.0),
+            ahead_cached: 0,
+            ahead_anonymous: 0,
+            found_only_dirty: false,
+            busy: if lists > 1 { vec![0; lists] } else { Vec::new() },
+            memcgs,
+        }
+    }
+
     pub(super) fn nodes(&self) -> usize {
         self.memory.nodes.len()
     }
@@ -79,7 +93,7 @@ impl Pages {
     }
 
     /// The lists of a node, the root's first.
-    fn lruvecs_of_node(&self, node: usize) -> impl Iterator<Item = LruvecId> + use<> {
+    pub(super) fn lruvecs_of_node(&self, node: usize) -> impl Iterator<Item = LruvecId> + use<> {
         let nodes = self.nodes() as u16;
         (0..=self.memcgs.len() as u16).map(move |memcg| LruvecId(memcg * nodes + node as u16))
     }
@@ -87,146 +101,6 @@ impl Pages {
     /// All lists.
     pub(super) fn lruvecs(&self) -> impl Iterator<Item = LruvecId> + use<> {
         (0..(self.nodes() * (self.memcgs.len() + 1)) as u16).map(LruvecId)
-    }
-
-    fn cached_of(&self, node: usize) -> u64 {
-        let lruvecs = self.lruvecs_of_node(node);
-        lruvecs.map(|lruvec| self.lists.of_lruvec(lruvec)).sum()
-    }
-
-    /// What nobody uses of a node.
-    fn free_of(&self, node: usize) -> u64 {
-        self.memory.nodes[node].total.saturating_sub(self.memory.nodes[node].anonymous + self.cached_of(node))
-    }
-
-    /// Whether nothing can be had, neither free pages nor clean ones to evict.
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.dirty.total() > 0 && self.available() == 0
-    }
-
-    /// What can be had before somebody has to wait for write-back: free and clean pages.
-    pub(super) fn available(&self) -> u64 {
-        let free: u64 = (0..self.nodes()).map(|node| self.free_of(node)).sum();
-        let min: u64 = self.memory.nodes.iter().map(|node| node.min).sum();
-        (free + self.lists.cached()).saturating_sub(self.dirty.total() + min + self.ahead_anonymous)
-    }
-
-    /// What is free before reclaim begins.
-    pub(super) fn above_low(&self) -> u64 {
-        (0..self.nodes()).map(|node| self.free_of(node).saturating_sub(self.memory.nodes[node].low)).sum()
-    }
-
-    /// What has come, but is in no list yet.
-    pub(super) fn pending(&self) -> u64 {
-        self.ahead_cached + self.ahead_anonymous
-    }
-
-    /// What a node has free above its high mark. What is not known yet where it is has come from there.
-    pub(super) fn above_high(&self, node: usize) -> u64 {
-        self.free_of(node).saturating_sub(self.memory.nodes[node].high + self.pending())
-    }
-
-    /// Whether so much is pending that it matters where it is: reclaim begins, or, while nothing can be reclaimed, a quarter of
-    /// what kswapd frees in one go.
-    pub(super) fn is_far_ahead(&self) -> bool {
-        let stroke: u64 = self.memory.nodes.iter().map(|node| node.high - node.low).sum();
-        let is_short = self.above_low() <= 2 * stroke + self.pending();
-        let most = if self.nodes() == 1 { stroke } else { stroke / 4 };
-        self.pending() > if is_short { most } else { self.most_ahead() }
-    }
-
-    /// What may be pending at most while there is memory to spare.
-    pub(super) fn most_ahead(&self) -> u64 {
-        (self.memory.total / LOOSE).max(PAGE)
-    }
-
-    /// The node that the next page for somebody on `home` comes from, and how many bytes of it until that changes: the
-    /// nearest above its low mark. Pages to be written avoid nodes with too many dirty ones.
-    ///
-    /// `mm/page_alloc.c: get_page_from_freelist`, `mm/page-writeback.c: node_dirty_ok`, Linux 6.16.
-    pub(super) fn target(&self, home: usize, to_write: bool) -> Option<(usize, u64)> {
-        let nodes = self.nodes();
-        (0..nodes).map(|far| (home + far) % nodes).find_map(|node| {
-            let room = self.free_of(node).saturating_sub(self.memory.nodes[node].low);
-            let room = if to_write { room.min(self.dirty_room(node)) } else { room };
-            (room >= self.memory.nodes[node].total / CRUMBS).then_some((node, room))
-        })
-    }
-
-    /// How many more dirty pages a node should have.
-    fn dirty_room(&self, node: usize) -> u64 {
-        if self.nodes() == 1 {
-            return u64::MAX;
-        }
-        let reserve = self.memory.reserve / self.nodes() as u64;
-        let dirtyable = (self.free_of(node) + self.cached_of(node)).saturating_sub(reserve);
-        ((dirtyable as f64 * self.node_dirty_ratio) as u64).saturating_sub(self.dirty_of_node[node])
-    }
-
-    /// A node for the next pages, and for how many: after some have been evicted, if need be.
-    fn allocate(&mut self, by: Taker, to_write: bool) -> (usize, u64) {
-        let (node, room) = self.allocate_of_node(by.home, to_write);
-        (node, by.memcg.index().map_or(room, |at| room.min(self.charge(at))))
-    }
-
-    fn allocate_of_node(&mut self, home: usize, to_write: bool) -> (usize, u64) {
-        if let Some(found) = self.target(home, to_write) {
-            return found;
-        }
-        self.run_kswapd();
-        self.target(home, false).unwrap_or_else(|| {
-            // Below the low marks there is still something, for who was under way before pages ran out.
-            let node = (0..self.nodes()).max_by_key(|&node| self.free_of(node)).unwrap_or(home);
-            (node, self.free_of(node).max(self.memory.nodes[node].total / CRUMBS))
-        })
-    }
-
-    /// kswapd of every node that is short of memory evicts up to the high mark.
-    fn run_kswapd(&mut self) {
-        for node in 0..self.nodes() {
-            let (free, high) = (self.free_of(node), self.memory.nodes[node].high);
-            if free < high {
-                if self.memcgs.is_empty() {
-                    self.reclaim_from(LruvecId(node as u16), high - free);
-                } else {
-                    let lruvecs: Vec<LruvecId> = self.lruvecs_of_node(node).collect();
-                    self.reclaim(&lruvecs, high - free);
-                }
-            }
-        }
-    }
-
-    /// Evicts so much from several lists: each gives in proportion to its inactive one, of which a round over them scans the same part
-    /// (`mm/vmscan.c: shrink_node_memcgs, get_scan_count`). What one does not have the others give.
-    pub(super) fn reclaim(&mut self, lruvecs: &[LruvecId], want: u64) {
-        let inactive: u64 = lruvecs.iter().map(|&lruvec| self.lists.inactive(lruvec)).sum();
-        let mut left = want;
-        for &lruvec in lruvecs {
-            let scanned = u128::from(self.lists.inactive(lruvec));
-            let share = (u128::from(want) * scanned).checked_div(u128::from(inactive)).unwrap_or(0) as u64;
-            left -= self.reclaim_clean_from(lruvec, share.min(left));
-        }
-        for &lruvec in lruvecs {
-            left -= self.reclaim_clean_from(lruvec, left);
-        }
-        // Who finds less has met nothing but dirty pages in the end.
-        self.found_only_dirty |= left > 0;
-    }
-
-    /// Evicts so much from one list, or all that is clean: that nothing else is there it need not find out by scanning everything.
-    fn reclaim_clean_from(&mut self, lruvec: LruvecId, want: u64) -> u64 {
-        let cached = self.lists.of_lruvec(lruvec);
-        self.reclaim_from(lruvec, want.min(cached - self.busy[usize::from(lruvec.0)]))
-    }
-
-    /// Evicts so much from one list; tells how much that was.
-    fn reclaim_from(&mut self, lruvec: LruvecId, want: u64) -> u64 {
-        if want == 0 {
-            return 0;
-        }
-        let reclaimed = self.lists.reclaim(lruvec, want, &self.dirty);
-        self.found_only_dirty |= reclaimed.all_dirty;
-        reclaimed.freed
     }
 
     /// Takes anonymous memory; tells of which nodes.
@@ -278,10 +152,7 @@ impl Pages {
                 written.new += to - at;
                 written.far += if node == by.home { 0 } else { to - at };
             }
-            if self.nodes() > 1 {
-                self.count_newly_dirty(file, at, to);
-            }
-            if !self.memcgs.is_empty() {
+            if self.has_lists() {
                 self.count_newly_busy(file, at, to);
             }
             // At once: the next pages may be had by evicting clean ones.
@@ -289,17 +160,6 @@ impl Pages {
             at = to;
         }
         written
-    }
-
-    fn count_newly_dirty(&mut self, file: FileId, start: u64, end: u64) {
-        let mut at = start;
-        while at < end {
-            let (is_dirty, to) = self.dirty.dirty_run(file, at, end);
-            if !is_dirty {
-                self.count_dirty(file, at, to, |count, bytes| *count += bytes);
-            }
-            at = to;
-        }
     }
 
     /// Bytes come into the cache by a write, clean.
@@ -332,13 +192,7 @@ impl Pages {
 
     /// Pages have been written; true if no more of the file are under writeback.
     pub(super) fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) -> bool {
-        if self.nodes() > 1 {
-            // What was cut while it was under writeback counts no more.
-            for (from, to) in self.dirty.writeback_runs(file, start, end) {
-                self.count_dirty(file, from, to, |count, bytes| *count -= bytes);
-            }
-        }
-        let were_busy = if self.memcgs.is_empty() { Vec::new() } else { self.busy_runs(file, start, end) };
+        let were_busy = if self.has_lists() { self.busy_runs(file, start, end) } else { Vec::new() };
         let is_last = self.dirty.written(file, wb, start, end);
         // Before some of them leave the lists.
         for (from, to) in were_busy {
@@ -348,13 +202,9 @@ impl Pages {
         is_last
     }
 
-    /// Counts the bytes of a range to the nodes that they are on.
-    fn count_dirty(&mut self, file: FileId, start: u64, end: u64, count: impl Fn(&mut u64, u64)) {
-        let Self { lists, dirty_of_node, .. } = self;
-        let nodes = dirty_of_node.len();
-        lists.placed(file, start, end, |lruvec, bytes| {
-            count(&mut dirty_of_node[usize::from(lruvec.0) % nodes], bytes)
-        });
+    /// Whether there are several lists, so that it matters which of them has dirty pages.
+    fn has_lists(&self) -> bool {
+        !self.busy.is_empty()
     }
 
     /// The runs of a range that are dirty or under writeback, none of which overlap.
@@ -371,7 +221,7 @@ impl Pages {
         all.filter(|&(state, _)| state != PageState::Clean).map(|(_, run)| run).collect()
     }
 
-    /// Counts the bytes of a range that are in a state to the memory cgroups that they are charged to.
+    /// Counts the bytes of a range that are in a state to their lists, and to the memory cgroups that they are charged to.
     fn count_busy(
         &mut self,
         file: FileId,
@@ -404,20 +254,12 @@ impl Pages {
 
     /// Bytes leave, dirty ones unwritten.
     pub(super) fn remove(&mut self, file: FileId, start: u64, end: u64) {
-        if self.nodes() > 1 {
-            // What is both counts twice.
-            let mut busy = self.dirty.dirty_runs(file, start, end);
-            busy.extend(self.dirty.writeback_runs(file, start, end));
-            for (from, to) in busy {
-                self.count_dirty(file, from, to, |count, bytes| *count -= bytes);
-            }
-        }
-        if !self.memcgs.is_empty() {
+        if self.has_lists() {
             for state in [PageState::Dirty, PageState::Writeback] {
                 self.count_busy(file, start, end, state, |busy, bytes| *busy -= bytes);
             }
         }
-        self.lists.remove(file, start, end, &mut |_, _| {});
+        self.lists.remove(file, start, end);
         self.dirty.cancel(file, start, end);
     }
 
@@ -435,7 +277,7 @@ impl Pages {
         while at < end {
             let (state, to) = self.dirty.run(file, at, end);
             match state {
-                PageState::Clean => self.lists.remove(file, at, to, &mut |_, _| {}),
+                PageState::Clean => self.lists.remove(file, at, to),
                 PageState::Dirty | PageState::Writeback => self.lists.deactivate(file, at, to),
             }
             at = to;

@@ -274,10 +274,13 @@ impl Kernel {
 
     /// `mm/fadvise.c: POSIX_FADV_DONTNEED`: dirty pages are submitted, whole clean pages leave.
     fn dont_need(&mut self, file: &FileView, (start, end): (u64, u64)) {
-        let end = if end >= file.size.0 { u64::MAX } else { end / PAGE * PAGE };
+        // The last page of a file need not be a whole one.
+        let (end, whole) = if end >= file.size.0 { (u64::MAX, u64::MAX) } else { (end, end / PAGE * PAGE) };
         let dirty = self.pages.dirty.reclaimable_within(file.id, start, end);
-        self.wb(file).flusher.write_file(file.id, dirty, None);
-        self.pages.drop_clean_within(file.id, start.next_multiple_of(PAGE), end);
+        if dirty > 0 {
+            self.wb(file).flusher.write_range(file.id, (start, end), dirty, None);
+        }
+        self.pages.drop_clean_within(file.id, start.next_multiple_of(PAGE), whole);
     }
 
     /// A read has ended at this byte.

@@ -1,7 +1,7 @@
 //! What differs between versions of Linux, as data.
 
 use super::law::Rounding;
-use super::lists::LruGen;
+use super::lists::{LruGen, TwoLists};
 
 /// The rules of one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +14,12 @@ pub(super) struct Rules {
     pub requeue_has_cutoff: bool,
     /// The bandwidth is also measured 200 ms after the last page of an inode was written (since 5.16).
     pub measures_after_writeback: bool,
-    /// Dirty pages at the end of the inactive list wake all flushers (since 4.11).
+    /// Dirty pages at the end of the inactive list wake all flushers (since 4.11), and not only who waits for memory.
     pub dirty_tail_wakes_flushers: bool,
+    /// Writing to a page counts as an access, as reading it does (before 4.7).
+    pub writes_are_accesses: bool,
+    /// The two lists, where they are used.
+    pub two_lists: TwoLists,
     /// The multi-generational lists, where they are used: reworked in 6.14; that dirty pages at their end wake all flushers came
     /// with 6.13 and to 6.12 (6.12.104).
     pub lru_gen: LruGen,
@@ -30,6 +34,12 @@ impl Rules {
             requeue_has_cutoff: version >= (6, 10),
             measures_after_writeback: version >= (5, 16),
             dirty_tail_wakes_flushers: version >= (4, 11),
+            writes_are_accesses: version < (4, 7),
+            two_lists: TwoLists {
+                remembers_evicted: version >= (3, 15),
+                ratio_grows: version >= (4, 7),
+                refaults_deactivate: version >= (4, 12),
+            },
             lru_gen: LruGen { reworked: version >= (6, 14), wakes_flushers: version >= (6, 12) },
         }
     }

@@ -108,7 +108,8 @@ impl Kernel {
         task.is_first = run.dirties() && dirty.dirtied_when(task.file().id).is_none();
         let task = &self.tasks[operation];
         let cap = self.cap(task, operation, self.pages.is_exhausted());
-        if cap.is_none() && run == Run::Touch {
+        // More than there is comes as it is cleaned.
+        if cap.is_none() && run == Run::Touch && bytes <= self.pages.available() {
             self.apply(now, operation, bytes);
             let task = self.tasks.get_mut(operation).expect("it is there");
             task.position = end;
@@ -383,6 +384,9 @@ impl Kernel {
             Run::New | Run::Clean | Run::Dirty => {
                 let written = self.make_dirty(now, &file, (start, end), by);
                 self.placement.has_written(operation, written.new, written.far);
+                if self.rules.writes_are_accesses {
+                    self.pages.lists.mark_accessed(file.id, start, end);
+                }
             }
             Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
         }

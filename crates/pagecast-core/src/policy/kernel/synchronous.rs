@@ -75,9 +75,9 @@ impl Kernel {
         let dirty = self.pages.dirty.reclaimable_within(file.id, start, end);
         let flusher = &mut self.wb(file).flusher;
         if dirty == 0 {
-            return flusher.wait_within(file.id, start, end, operation);
+            return flusher.queue.wait_within(file.id, (start, end), operation);
         }
-        flusher.write_range(file.id, (start, end), dirty, operation);
+        flusher.write_range(file.id, (start, end), dirty, Some(operation));
         true
     }
 
@@ -92,7 +92,7 @@ impl Kernel {
                     wb.flusher.write_for_sync(file, dirty, operation);
                     files += 1;
                 } else {
-                    files += u32::from(wb.flusher.wait_for(file, operation));
+                    files += u32::from(wb.flusher.queue.wait_for(file, operation));
                 }
             }
         }

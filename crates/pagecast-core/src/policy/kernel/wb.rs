@@ -12,8 +12,8 @@ use super::tasks::Transfer;
 use crate::flow::Path;
 use crate::units::Nanos;
 
-/// Of the clock by which bandwidths are averaged: over 4.096 s, as with HZ 250.
-const HZ: Hz = Hz(1000);
+/// The clock of a wb has so many ticks per second at least, or rates over 200 ms would be rounded too much.
+const LEAST_HZ: u64 = 1000;
 
 /// A second without an update is idle time.
 const REST: Nanos = Nanos(1_000_000_000);
@@ -31,6 +31,8 @@ pub(super) struct Wb {
     pub transfer: Option<Transfer>,
     pub base_rate: BaseRate,
     pub bandwidth: Bandwidth,
+    /// By which bandwidths are averaged.
+    clock: Hz,
     /// The last update of both, and the device's counters then.
     stamp: Nanos,
     dirtied_stamp: u64,
@@ -63,13 +65,21 @@ impl Level {
 }
 
 impl Wb {
-    pub(super) fn new(path: Path, flusher: Flusher, base_rate: BaseRate, bandwidth: Bandwidth) -> Self {
+    /// That of a device that nobody has written to, on a kernel of so many ticks per second.
+    pub(super) fn new(
+        path: Path,
+        flusher: Flusher,
+        base_rate: BaseRate,
+        bandwidth: Bandwidth,
+        hz: u32,
+    ) -> Self {
         Self {
             flusher,
             path,
             transfer: None,
             base_rate,
             bandwidth,
+            clock: clock(hz),
             stamp: Nanos::ZERO,
             dirtied_stamp: 0,
             written_stamp: 0,
@@ -95,7 +105,7 @@ impl Wb {
         self.stamp + REST < now
     }
 
-    /// Nothing was written for a while: idle time is no measure of the device.
+    /// `wb_bandwidth_estimate_start`: pages are submitted after nothing was for a while, and idle time is no measure of the device.
     pub(super) fn begin_anew(&mut self, now: Nanos, counts: OfWb) {
         (self.stamp, self.dirtied_stamp, self.written_stamp) = (now, counts.dirtied, counts.written);
     }
@@ -123,9 +133,15 @@ impl Wb {
     /// The same by others: the bandwidth alone. The next throttled task has to wait all the same.
     pub(super) fn measure(&mut self, now: Nanos, counts: OfWb) {
         let written = (counts.written - self.written_stamp) / PAGE;
-        self.bandwidth.update(HZ, HZ.jiffies(now - self.stamp).max(1), written);
+        self.bandwidth.update(self.clock, self.clock.jiffies(now - self.stamp).max(1), written);
         self.begin_anew(now, counts);
     }
+}
+
+/// A finer clock than the kernel's, by a power of two, so that bandwidths are averaged over as long as by its own.
+fn clock(hz: u32) -> Hz {
+    let mut finer = std::iter::successors(Some(u64::from(hz)), |hz| Some(2 * hz));
+    Hz(finer.find(|&hz| hz >= LEAST_HZ).expect("it grows without end"))
 }
 
 #[cfg(test)]
@@ -137,7 +153,7 @@ mod tests {
     #[test]
     fn a_measurement_by_the_flusher_puts_off_the_next_step_of_the_rate() {
         let flusher = Flusher::new(1 << 20, 1 << 20);
-        let mut wb = Wb::new(Path::default(), flusher, BaseRate::default(), Bandwidth::default());
+        let mut wb = Wb::new(Path::default(), flusher, BaseRate::default(), Bandwidth::default(), 250);
         wb.inode_ended(Nanos(0));
         wb.inode_ended(Nanos(50 * MS));
         assert_eq!(wb.measure_at, Some(Nanos(200 * MS)), "both at once");
@@ -153,5 +169,22 @@ mod tests {
         assert_eq!(wb.base_rate, rate);
         wb.update(Nanos(300 * MS), later, &levels);
         assert_ne!(wb.base_rate, rate);
+    }
+
+    /// `roundup_pow_of_two(3 * HZ)` ticks.
+    #[test]
+    fn bandwidths_are_averaged_over_as_long_as_the_kernels_clock_says() {
+        for (hz, seconds) in [(100, 5.12), (250, 4.096), (300, 1024.0 / 300.0), (1000, 4.096)] {
+            let mut wb = Wb::new(
+                Path::default(),
+                Flusher::new(1 << 20, 1 << 20),
+                BaseRate::default(),
+                Bandwidth::with(0),
+                hz,
+            );
+            wb.measure(Nanos(200 * MS), OfWb { written: 1_000_000 * PAGE, ..OfWb::default() });
+            let expected = 1e6 / seconds;
+            assert!((wb.bandwidth.write as f64 - expected).abs() <= 1.0, "{} at {hz} Hz", wb.bandwidth.write);
+        }
     }
 }

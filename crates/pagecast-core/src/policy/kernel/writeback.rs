@@ -30,14 +30,14 @@ impl Kernel {
     /// (`i_pages`) with who submits and who completes them.
     pub(super) fn is_being_written(&self, file: &FileView) -> bool {
         let wb = self.wbs.get(self.wb_of(file).0 as usize).and_then(Option::as_ref);
-        let unit = wb.filter(|wb| wb.transfer.is_some()).and_then(|wb| wb.flusher.front());
+        let unit = wb.filter(|wb| wb.transfer.is_some()).and_then(|wb| wb.flusher.queue.front());
         unit.is_some_and(|unit| unit.file == file.id)
     }
 
     /// Pages of the unit on its way have been written.
     pub(super) fn apply_written(&mut self, now: Nanos, at: WbId, from: u64, bytes: u64) {
         let wb = self.wbs[at.0 as usize].as_ref().expect("what writes is there");
-        let unit = wb.flusher.front().expect("what is written was in the queue");
+        let unit = wb.flusher.queue.front().expect("what is written was in the queue");
         let (file, start) = (unit.file, unit.start + from);
         let before = self.pages.dirty.of_wb(at).written / PAGE;
         if self.pages.written(file, at, start, start + bytes) && self.rules.measures_after_writeback {
@@ -54,7 +54,7 @@ impl Kernel {
         let (from, rest) = transfer.take_rest();
         self.apply_written(now, at, from, rest);
         let wb = self.wbs[at.0 as usize].as_mut().expect("what writes is there");
-        for waiter in wb.flusher.pop().waiters {
+        for waiter in wb.flusher.queue.pop().waiters {
             self.end_wait(now, waiter, out);
         }
     }
@@ -110,10 +110,11 @@ impl Kernel {
         if wb.flusher.timer.is_some_and(|timer| timer <= now) {
             wb.flusher.wake(Work::Background, now, self.host.vm.dirty_writeback);
         }
-        if by.dirty.of_wb(id).writeback == 0 && wb.has_rested(now) {
+        let had_nothing = by.dirty.of_wb(id).writeback == 0;
+        let ready = wb.flusher.submit(&mut by);
+        if had_nothing && by.dirty.of_wb(id).writeback > 0 && wb.has_rested(now) {
             wb.begin_anew(now, by.dirty.of_wb(id));
         }
-        let ready = wb.flusher.submit(&mut by);
         let is_measured = wb.measure_at.is_some_and(|due| due <= now);
         let has_submitted = std::mem::take(&mut wb.flusher.has_ended_a_visit) && wb.next_update() <= now;
         if is_measured || has_submitted {
@@ -129,7 +130,7 @@ impl Kernel {
     /// The device writes the first of what waits for it, unless it writes already.
     fn start_unit(&mut self, now: Nanos, at: WbId, out: &mut Actions) {
         let wb = self.wbs[at.0 as usize].as_mut().expect("it has submitted something");
-        let Some(unit) = wb.flusher.front().filter(|_| wb.transfer.is_none()) else { return };
+        let Some(unit) = wb.flusher.queue.front().filter(|_| wb.transfer.is_none()) else { return };
         let bytes = unit.end - unit.start;
         let flow = out.start(FlowSpec { watched: true, ..FlowSpec::new(wb.path, bytes, tag(at)) });
         wb.transfer = Some(Transfer::new(flow, bytes, None, now));

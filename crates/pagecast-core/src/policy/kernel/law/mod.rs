@@ -3,7 +3,8 @@
 //! Source: `mm/page-writeback.c` and `lib/flex_proportions.c`, Linux 6.16; what older kernels do otherwise is a field of
 //! its own. Everything is counted in pages of 4096 bytes, pages per second and jiffies, in whole numbers that are rounded
 //! where the kernel rounds, so that a trace of a real kernel is met to the last digit. Nothing here knows of files,
-//! devices or transfers. Left out: memory cgroups, the higher limits of real-time tasks, errors of per-CPU counters.
+//! devices or transfers; a memory cgroup is one more pair of limits. Left out: the higher limits of real-time tasks, errors of
+//! per-CPU counters.
 
 mod bandwidth;
 mod base_rate;
@@ -20,7 +21,7 @@ pub use self::base_rate::{BaseRate, RateSample};
 pub use self::device_share::DeviceShare;
 pub use self::fractions::{Fraction, Fractions};
 pub use self::hard_limit::HardLimit;
-pub use self::pause::{Decision, FIRST_POLL, POLL_WHEN_EXCEEDED, Pause, Throttle, poll_interval};
+pub use self::pause::{Decision, FIRST_POLL, Pause, Throttle, poll_interval};
 pub use self::position::Position;
 pub use self::thresholds::{DirtySettings, Limit, Rounding, Thresholds};
 pub use self::tick::Hz;

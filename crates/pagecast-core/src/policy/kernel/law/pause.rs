@@ -8,9 +8,6 @@ use super::{Hz, mul_div};
 /// A new task is checked after so many pages, and polls are not shorter for long (`DIRTY_POLL_THRESH`, 128 KiB).
 pub const FIRST_POLL: u64 = 32;
 
-/// While too much is dirty every task is checked after so many pages (`balance_dirty_pages_ratelimited_flags`, 32 KiB).
-pub const POLL_WHEN_EXCEEDED: u64 = 8;
-
 /// After so many pages a task that was not slowed down is checked again: about the root of what is free.
 pub fn poll_interval(dirty: u64, limit: u64) -> u64 {
     match limit.checked_sub(dirty) {

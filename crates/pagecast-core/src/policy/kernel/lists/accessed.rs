@@ -1,7 +1,7 @@
 //! Two lists: what a read does to the pages it finds, and what evicted pages find when they are read again.
 //!
 //! `mm/swap.c: folio_mark_accessed`, `mm/workingset.c: workingset_refault`, Linux 6.16. A page is activated by the second
-//! read since it came into the inactive list. Writes are no accesses. Left out: accesses by mapped memory, and the
+//! read since it came into the inactive list. Writes are no accesses since 4.7: who calls this knows. Left out: accesses by mapped memory, and the
 //! batches of each processor by which the kernel delays moves between lists.
 
 use super::shadows::Shadow;
@@ -37,7 +37,6 @@ impl Lists {
                 self.activate(file, from, at, state);
             }
         }
-        self.check();
     }
 
     /// Bytes come to the head of the active list: one more reason to evict others.

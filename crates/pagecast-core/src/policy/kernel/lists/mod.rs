@@ -32,11 +32,22 @@ const INACTIVE: u8 = 0;
 /// And of the other.
 const ACTIVE: u8 = 1;
 
+/// What differs between versions of Linux, with two lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TwoLists {
+    /// It is remembered which pages were evicted, so that those that come back soon are active at once (since 3.15).
+    pub remembers_evicted: bool,
+    /// Where there is much of both, the active list may be longer than the inactive (since 4.7).
+    pub ratio_grows: bool,
+    /// Pages that come back end the protection of the active list (since 4.12).
+    pub refaults_deactivate: bool,
+}
+
 /// By which rules pages are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Replacement {
-    /// An inactive and an active list.
-    TwoLists,
+    /// An inactive and an active list, as in some version of Linux.
+    TwoLists(TwoLists),
     /// The multi-generational lists of some version of Linux.
     Generations(LruGen),
 }
@@ -92,7 +103,9 @@ impl Lists {
     /// Empty ones, of a host with so much memory. Pages that came within `grain` bytes of each other may be out of order.
     pub(super) fn new(replacement: Replacement, lruvecs: usize, memory: u64, grain: u64) -> Self {
         let (active, remembered) = match replacement {
-            Replacement::TwoLists => (&[false, true][..], memory),
+            Replacement::TwoLists(version) => {
+                (&[false, true][..], if version.remembers_evicted { memory } else { 0 })
+            }
             Replacement::Generations(_) => (&generations::ACTIVE_AT_FIRST[..], memory.saturating_mul(8)),
         };
         Lists {
@@ -110,7 +123,7 @@ impl Lists {
     /// The list in which new pages begin, and their state.
     fn fresh(&self, lruvec: LruvecId) -> State {
         match self.replacement {
-            Replacement::TwoLists => State::fresh(lruvec, INACTIVE),
+            Replacement::TwoLists(_) => State::fresh(lruvec, INACTIVE),
             Replacement::Generations(version) => self.lru_gen_fresh(version, lruvec),
         }
     }
@@ -118,7 +131,7 @@ impl Lists {
     /// The list whose tail is reclaimed.
     fn first_reclaimed(&self, lruvec: LruvecId) -> u8 {
         match self.replacement {
-            Replacement::TwoLists => INACTIVE,
+            Replacement::TwoLists(_) => INACTIVE,
             Replacement::Generations(_) => self.lruvecs[usize::from(lruvec.0)].generations.oldest(),
         }
     }
@@ -130,7 +143,7 @@ impl Lists {
         while let Some(gone) = self.shadows.take_first(file, at, end) {
             self.extents.insert_newest(file, at, gone.start, self.fresh(lruvec));
             total.add(match self.replacement {
-                Replacement::TwoLists => self.workingset_refault(lruvec, file, gone),
+                Replacement::TwoLists(_) => self.workingset_refault(lruvec, file, gone),
                 Replacement::Generations(version) => self.lru_gen_refault(version, lruvec, file, gone),
             });
             at = gone.end;
@@ -150,7 +163,7 @@ impl Lists {
     /// A read has copied these bytes, those of them that are in memory.
     pub(super) fn mark_accessed(&mut self, file: FileId, start: u64, end: u64) {
         match self.replacement {
-            Replacement::TwoLists => self.folio_mark_accessed(file, start, end),
+            Replacement::TwoLists(_) => self.folio_mark_accessed(file, start, end),
             Replacement::Generations(version) => self.lru_gen_inc_refs(version, file, start, end),
         }
         self.check();
@@ -159,7 +172,7 @@ impl Lists {
     /// Frees `want` bytes, or all that are clean if those are fewer.
     pub(super) fn reclaim(&mut self, lruvec: LruvecId, want: u64, busy: &impl Busy) -> Reclaimed {
         let reclaimed = match self.replacement {
-            Replacement::TwoLists => self.shrink_lruvec(lruvec, want, busy),
+            Replacement::TwoLists(version) => self.shrink_lruvec(version, lruvec, want, busy),
             Replacement::Generations(version) => self.lru_gen_shrink_lruvec(version, lruvec, want, busy),
         };
         self.check();
@@ -206,7 +219,7 @@ impl Lists {
             at = extent.end.min(end);
             let slot = self.extents.cut(slot, from, at);
             let (state, moves) = match self.replacement {
-                Replacement::TwoLists => (Self::deactivated(extent.state), true),
+                Replacement::TwoLists(_) => (Self::deactivated(extent.state), true),
                 Replacement::Generations(version) => self.lru_gen_deactivated(version, extent.state),
             };
             if moves {
@@ -219,20 +232,13 @@ impl Lists {
         self.check();
     }
 
-    /// Bytes leave otherwise than by reclaim, and nothing is remembered of them; `freed` is told how many.
+    /// Bytes leave otherwise than by reclaim, and nothing is remembered of them.
     ///
     /// `mm/truncate.c`: truncation, and dropping clean pages.
-    pub(super) fn remove(
-        &mut self,
-        file: FileId,
-        start: u64,
-        end: u64,
-        freed: &mut impl FnMut(LruvecId, u64),
-    ) {
+    pub(super) fn remove(&mut self, file: FileId, start: u64, end: u64) {
         while let Some((slot, extent)) = self.extents.first_in(file, start, end) {
             let slot = self.extents.cut(slot, extent.start.max(start), extent.end.min(end));
-            let gone = self.extents.take(slot);
-            freed(gone.state.lruvec, gone.len());
+            self.extents.take(slot);
         }
         self.shadows.forget(file, start, end);
         self.check();
@@ -333,7 +339,7 @@ impl Lists {
     /// What counts as active, or what does not, the next to be reclaimed first.
     pub(super) fn listed(&self, lruvec: LruvecId, active: bool) -> impl Iterator<Item = Listed> {
         let lists = match self.replacement {
-            Replacement::TwoLists => vec![INACTIVE, ACTIVE],
+            Replacement::TwoLists(_) => vec![INACTIVE, ACTIVE],
             Replacement::Generations(_) => self.lruvecs[usize::from(lruvec.0)].generations.lists().collect(),
         };
         let lists = lists.into_iter().filter(move |&list| self.extents.is_active(lruvec, list) == active);

@@ -11,7 +11,7 @@
 
 use super::shadows::Token;
 use super::slab::{Slot, State};
-use super::{ACTIVE, INACTIVE, Lists, LruvecId};
+use super::{ACTIVE, INACTIVE, Lists, LruvecId, TwoLists};
 use crate::policy::FileId;
 
 pub(super) const PAGE: u64 = 4096;
@@ -94,11 +94,15 @@ fn whole_pages(bytes: u64) -> u64 {
     bytes / PAGE * PAGE
 }
 
-/// Whether the active list is too long: longer than the inactive by a factor that is the root of ten times the GiB in both.
-pub(super) fn is_inactive_low(inactive: u64, active: u64) -> bool {
-    let gib = (inactive + active) >> 30;
-    let ratio = if gib > 0 { (10 * gib).isqrt() } else { 1 };
-    inactive * ratio < active
+impl TwoLists {
+    /// Whether the active list is too long: longer than the inactive by a factor that is the root of ten times the GiB in both.
+    ///
+    /// Before 4.7 it should not be longer at all (`inactive_file_is_low_global`).
+    pub(super) fn is_inactive_low(self, inactive: u64, active: u64) -> bool {
+        let gib = if self.ratio_grows { (inactive + active) >> 30 } else { 0 };
+        let ratio = if gib > 0 { (10 * gib).isqrt() } else { 1 };
+        inactive * ratio < active
+    }
 }
 
 impl Lists {
@@ -106,14 +110,20 @@ impl Lists {
     ///
     /// Pages go round, from the tail of the active list to the head of the inactive one and, if they cannot be freed,
     /// from its tail to the active head. So nothing is clean any more when as many as there are were found unclean in turn.
-    pub(super) fn shrink_lruvec(&mut self, lruvec: LruvecId, want: u64, busy: &impl Busy) -> Reclaimed {
+    pub(super) fn shrink_lruvec(
+        &mut self,
+        version: TwoLists,
+        lruvec: LruvecId,
+        want: u64,
+        busy: &impl Busy,
+    ) -> Reclaimed {
         let mut total = Reclaimed::default();
         let mut unclean = 0;
-        while total.freed < want && unclean < self.inactive(lruvec) + self.active(lruvec) {
+        while total.freed < want && unclean < self.of_lruvec(lruvec) {
             let before = total;
             for priority in (0..=FIRST_PRIORITY).rev() {
                 if total.freed < want {
-                    self.pass(lruvec, priority, want, busy, &mut total);
+                    self.pass(version, lruvec, priority, want, busy, &mut total);
                 }
             }
             unclean = if total.freed > before.freed { 0 } else { unclean + total.scanned - before.scanned };
@@ -122,9 +132,18 @@ impl Lists {
         total
     }
 
-    fn pass(&mut self, lruvec: LruvecId, priority: u32, want: u64, busy: &impl Busy, total: &mut Reclaimed) {
+    fn pass(
+        &mut self,
+        version: TwoLists,
+        lruvec: LruvecId,
+        priority: u32,
+        want: u64,
+        busy: &impl Busy,
+        total: &mut Reclaimed,
+    ) {
         let inactive = share(self.inactive(lruvec), priority);
-        let active = if self.may_deactivate(lruvec) { share(self.active(lruvec), priority) } else { 0 };
+        let active =
+            if self.may_deactivate(version, lruvec) { share(self.active(lruvec), priority) } else { 0 };
         let scanned = self.scan_inactive(lruvec, inactive, want, busy, total);
         let demoted = match scanned < inactive {
             true => whole_pages((u128::from(active) * u128::from(scanned) / u128::from(inactive)) as u64),
@@ -135,9 +154,9 @@ impl Lists {
     }
 
     /// Evicted pages that came back show that the active list may be what is used no more.
-    fn may_deactivate(&self, lruvec: LruvecId) -> bool {
-        let refaulted = self.lruvecs[usize::from(lruvec.0)].refaulted;
-        refaulted || is_inactive_low(self.inactive(lruvec), self.active(lruvec))
+    fn may_deactivate(&self, version: TwoLists, lruvec: LruvecId) -> bool {
+        let refaulted = version.refaults_deactivate && self.lruvecs[usize::from(lruvec.0)].refaulted;
+        refaulted || version.is_inactive_low(self.inactive(lruvec), self.active(lruvec))
     }
 
     /// Scans `share` bytes, or fewer when `want` are free. Returns how many.

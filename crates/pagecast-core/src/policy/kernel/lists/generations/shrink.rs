@@ -88,12 +88,12 @@ impl Lists {
         let mut total = Reclaimed::default();
         let mut passes = Passes { priority: FIRST_PRIORITY, scanned: 0, all_dirty: false };
         let mut unclean = 0;
-        while total.freed < want && unclean < self.inactive(lruvec) + self.active(lruvec) {
+        while total.freed < want && unclean < self.of_lruvec(lruvec) {
             while self.should_run_aging(version, lruvec) {
                 self.inc_max_seq(lruvec);
                 passes.end(&total);
             }
-            let (before, size) = (total, self.inactive(lruvec) + self.active(lruvec));
+            let (before, size) = (total, self.of_lruvec(lruvec));
             let batch = self.scan_batch(version, lruvec, want, busy, &mut total);
             let is_next = self.try_to_inc_min_seq(lruvec);
             passes.scan(batch.counted() + if is_next { PAGE } else { 0 }, size, &total);
@@ -115,7 +115,7 @@ impl Lists {
         }
         let [young, old] =
             [generations.max_seq, generations.min_seq].map(|seq| self.extents.bytes(lruvec, list(seq)));
-        let total = self.inactive(lruvec) + self.active(lruvec);
+        let total = self.of_lruvec(lruvec);
         young * MIN_NR_GENS > total || old * (MIN_NR_GENS + 2) < total
     }
 

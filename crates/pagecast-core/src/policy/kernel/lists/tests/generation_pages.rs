@@ -317,11 +317,9 @@ impl Model for Generations {
         }
     }
 
-    fn remove(&mut self, key: Key) -> Option<LruvecId> {
+    fn remove(&mut self, key: Key) {
         self.shadows.remove(&key);
-        let found = self.find(key)?;
-        self.take(found);
-        Some(LruvecId(found.0 as u16))
+        self.find(key).map(|found| self.take(found));
     }
 
     fn written(&mut self, key: Key) {

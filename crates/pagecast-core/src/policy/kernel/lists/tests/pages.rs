@@ -36,7 +36,7 @@ pub(super) trait Model {
     fn insert_written(&mut self, number: usize, key: Key);
     fn insert_read(&mut self, number: usize, key: Key) -> Inserted;
     fn mark_accessed(&mut self, key: Key);
-    fn remove(&mut self, key: Key) -> Option<LruvecId>;
+    fn remove(&mut self, key: Key);
     fn written(&mut self, key: Key);
     fn deactivate(&mut self, key: Key);
     fn reclaim(&mut self, number: usize, want: u64, unclean: &Unclean) -> Reclaimed;
@@ -211,11 +211,9 @@ impl Model for Pages {
         }
     }
 
-    fn remove(&mut self, key: Key) -> Option<LruvecId> {
+    fn remove(&mut self, key: Key) {
         self.shadows.remove(&key);
-        let found = self.find(key)?;
-        self.take(found);
-        Some(LruvecId(found.0 as u16))
+        self.find(key).map(|found| self.take(found));
     }
 
     fn written(&mut self, key: Key) {

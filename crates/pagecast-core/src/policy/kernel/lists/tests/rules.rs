@@ -1,7 +1,8 @@
 //! One rule each.
 
-use super::super::reclaim::{BATCH, Batches, is_inactive_low};
+use super::super::reclaim::{BATCH, Batches};
 use super::super::*;
+use super::LATEST;
 use super::pages::{PAGE, Unclean};
 
 const MIB: u64 = 1 << 20;
@@ -29,12 +30,17 @@ impl Busy for Only {
 }
 
 fn lists() -> Lists {
-    Lists::new(Replacement::TwoLists, 1, 64 * GIB, 0)
+    Lists::new(Replacement::TwoLists(LATEST), 1, 64 * GIB, 0)
 }
 
 /// Lists with the first bytes of both files, read in that order.
 fn lists_with(a: u64, b: u64) -> Lists {
-    let mut lists = lists();
+    lists_of(LATEST, a, b)
+}
+
+/// The same of a version.
+fn lists_of(version: TwoLists, a: u64, b: u64) -> Lists {
+    let mut lists = Lists::new(Replacement::TwoLists(version), 1, 64 * GIB, 0);
     lists.insert_read(ONLY, A, 0, a);
     lists.insert_read(ONLY, B, 0, b);
     lists
@@ -103,12 +109,14 @@ fn the_longest_active_share_grows_with_the_root_of_memory() {
     for (gib, ratio) in [(1, 3), (2, 4), (4, 6), (8, 8), (16, 12), (32, 17), (64, 25), (128, 35), (1024, 101)]
     {
         let inactive = gib * GIB / (ratio + 1) + 1;
-        assert!(!is_inactive_low(inactive, gib * GIB - inactive), "{gib} GiB");
+        assert!(!LATEST.is_inactive_low(inactive, gib * GIB - inactive), "{gib} GiB");
         let inactive = inactive - MIB;
-        assert!(is_inactive_low(inactive, gib * GIB - inactive), "{gib} GiB");
+        assert!(LATEST.is_inactive_low(inactive, gib * GIB - inactive), "{gib} GiB");
     }
-    assert!(!is_inactive_low(MIB, MIB), "below 1 GiB the lists may be equal");
-    assert!(is_inactive_low(MIB - 1, MIB));
+    assert!(!LATEST.is_inactive_low(MIB, MIB), "below 1 GiB the lists may be equal");
+    assert!(LATEST.is_inactive_low(MIB - 1, MIB));
+    let before_4_7 = TwoLists { ratio_grows: false, ..LATEST };
+    assert!(!before_4_7.is_inactive_low(GIB, GIB) && before_4_7.is_inactive_low(GIB - 1, GIB));
 }
 
 #[test]
@@ -169,9 +177,26 @@ fn pages_that_came_back_end_the_protection_until_the_next_reclaim() {
     read_twice(&mut lists, A, 4 * MIB);
     lists.reclaim(ONLY, MIB, &AllClean);
     lists.insert_read(ONLY, B, 0, MIB);
-    assert!(!is_inactive_low(lists.inactive(ONLY), lists.active(ONLY)));
+    assert!(!LATEST.is_inactive_low(lists.inactive(ONLY), lists.active(ONLY)));
     assert!(lists.reclaim(ONLY, MIB, &AllClean).demoted > 0);
     assert_eq!(lists.reclaim(ONLY, MIB, &AllClean).demoted, 0);
+}
+
+#[test]
+fn before_4_12_pages_that_came_back_did_not_end_the_protection() {
+    let mut lists = lists_of(TwoLists { refaults_deactivate: false, ..LATEST }, 4 * MIB, 8 * MIB);
+    read_twice(&mut lists, A, 4 * MIB);
+    lists.reclaim(ONLY, MIB, &AllClean);
+    assert_eq!(lists.insert_read(ONLY, B, 0, MIB).activated, MIB);
+    assert_eq!(lists.reclaim(ONLY, MIB, &AllClean).demoted, 0);
+}
+
+#[test]
+fn before_3_15_nothing_was_remembered() {
+    let mut lists = lists_of(TwoLists { remembers_evicted: false, ..LATEST }, 4 * MIB, 8 * MIB);
+    read_twice(&mut lists, A, 4 * MIB);
+    lists.reclaim(ONLY, MIB, &AllClean);
+    assert_eq!((lists.insert_read(ONLY, B, 0, MIB), lists.shadows.len()), (Inserted::default(), 0));
 }
 
 #[test]
@@ -181,7 +206,7 @@ fn a_write_does_not_come_back() {
     lists.reclaim(ONLY, MIB, &AllClean);
     lists.insert_written(ONLY, B, 0, MIB);
     assert_eq!(lists.active(ONLY), 4 * MIB);
-    lists.remove(B, 0, MIB, &mut |_, _| {});
+    lists.remove(B, 0, MIB);
     assert_eq!(lists.insert_read(ONLY, B, 0, MIB), Inserted::default(), "nothing is remembered either");
 }
 
@@ -190,15 +215,14 @@ fn what_is_removed_is_not_remembered() {
     let mut lists = lists_with(4 * MIB, 8 * MIB);
     read_twice(&mut lists, A, 4 * MIB);
     lists.reclaim(ONLY, MIB, &AllClean);
-    let mut freed = 0;
-    lists.remove(B, 0, 2 * MIB, &mut |_, bytes| freed += bytes);
-    assert_eq!(freed, MIB);
+    lists.remove(B, 0, 2 * MIB);
+    assert_eq!(lists.of_file(B), 6 * MIB);
     assert_eq!(lists.insert_read(ONLY, B, 0, 2 * MIB), Inserted::default());
 }
 
 #[test]
 fn only_what_left_within_the_memory_is_remembered() {
-    let mut lists = Lists::new(Replacement::TwoLists, 1, 16 * MIB, 0);
+    let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, 16 * MIB, 0);
     for block in 0..64 {
         lists.insert_read(ONLY, FileId(block % 2), u64::from(block) * MIB, u64::from(block + 1) * MIB);
         lists.reclaim(ONLY, MIB, &AllClean);
@@ -277,7 +301,7 @@ fn reclaim_finds_whatever_is_clean() {
 
 #[test]
 fn a_stream_through_a_full_cache_is_one_extent() {
-    let mut lists = Lists::new(Replacement::TwoLists, 1, 64 * MIB, MIB);
+    let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, 64 * MIB, MIB);
     for block in 0..4096 {
         if lists.cached() == 64 * MIB {
             assert_eq!(lists.reclaim(ONLY, MIB, &Unclean::default()).freed, MIB);
@@ -299,7 +323,7 @@ fn a_read_in_small_pieces_leaves_an_extent_whole() {
 
 #[test]
 fn files_that_grow_together_take_an_extent_each_for_a_grain() {
-    let mut lists = Lists::new(Replacement::TwoLists, 1, GIB, 32 * MIB);
+    let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, GIB, 32 * MIB);
     for page in 0..4096_u64 {
         for file in 0..32 {
             lists.insert_written(ONLY, FileId(file), page * PAGE, (page + 1) * PAGE);
@@ -310,11 +334,11 @@ fn files_that_grow_together_take_an_extent_each_for_a_grain() {
 
 #[test]
 fn an_extent_is_as_old_as_its_oldest_byte() {
-    let mut lists = Lists::new(Replacement::TwoLists, 1, GIB, 4 * MIB);
+    let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, GIB, 4 * MIB);
     lists.insert_read(ONLY, A, MIB, 2 * MIB);
     lists.insert_read(ONLY, B, 0, 4 * MIB);
     lists.insert_read(ONLY, A, 2 * MIB, 3 * MIB);
-    lists.remove(B, 0, 4 * MIB, &mut |_, _| {});
+    lists.remove(B, 0, 4 * MIB);
     assert_eq!(listed(&lists, false), [(0, 1, 3)]);
     lists.insert_read(ONLY, A, 0, MIB);
     assert_eq!(listed(&lists, false), [(0, 1, 3), (0, 0, 1)]);
@@ -322,7 +346,7 @@ fn an_extent_is_as_old_as_its_oldest_byte() {
 
 #[test]
 fn nothing_new_joins_what_is_to_be_freed_first() {
-    let mut lists = Lists::new(Replacement::TwoLists, 1, GIB, 64 * MIB);
+    let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, GIB, 64 * MIB);
     lists.insert_read(ONLY, A, 0, MIB);
     lists.insert_read(ONLY, B, 0, 4 * MIB);
     lists.reclaim(ONLY, MIB, &Only(A, PageState::Writeback));
@@ -334,7 +358,7 @@ fn nothing_new_joins_what_is_to_be_freed_first() {
 #[test]
 fn pieces_that_are_written_in_turn_are_one_extent_up_to_a_grain() {
     let written = |grain| {
-        let mut lists = Lists::new(Replacement::TwoLists, 1, GIB, grain);
+        let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, GIB, grain);
         lists.insert_read(ONLY, A, 0, 2 * MIB);
         lists.insert_read(ONLY, B, 0, 4 * MIB);
         lists.reclaim(ONLY, MIB, &Only(A, PageState::Writeback));
