@@ -192,3 +192,9 @@ def test_each_part_has_a_colour(result):
 
 def test_each_model_has_a_colour():
     assert {*pc.MODELS} <= {*MODEL_COLOURS}
+
+
+@pytest.mark.parametrize("draw", [pc.plot.timeline, pc.plot.cache_content])
+def test_a_host_that_is_not_there_is_named(draw, result, ax):
+    with pytest.raises(ValueError, match=r"there is no host 'nowhere'; there are machine"):
+        draw(result, ax=ax, host="nowhere")

@@ -20,8 +20,14 @@ __all__ = ["command"]
 def command(scenario: Path, models: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -> None:
     """Read SCENARIO without simulating it.
 
-    Finds unknown keys, missing units and wrong values. What only time can tell, such as a deadlock, is found
-    by `pagecast simulate`.
+    Finds unknown keys, missing units and wrong values, and what surely fails: files that nobody makes, events
+    that nobody signals. What only time can tell, such as a full memory, is found by `pagecast simulate`.
+
+    \b
+    Examples:
+      pagecast check scenario.toml
+      pagecast check scenario.toml --set machine.vm.dirty_ratio=10
+      pagecast check scenario.toml --json | jq .machine_hash
     """
     loaded = options.load_scenario(scenario, overrides)
     for model in models:

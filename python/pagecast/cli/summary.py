@@ -9,9 +9,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from pagecast._core import format_bytes, format_rate
+from pagecast._core import format_bytes
 from pagecast.api import Scenario
-from pagecast.cli.amounts import seconds, seconds_and_more
+from pagecast.cli.amounts import rate, seconds, seconds_and_more
 from pagecast.cli.rows import Operations
 from pagecast.cli.table import operation_tables
 from pagecast.report.terminal import print_plain
@@ -83,7 +83,7 @@ def _throttled(result: Result) -> Iterator[str]:
         yield (
             f"{result.model}{f', {host}' if len(hosts) > 1 else ''}: throttled from {seconds(begin_s)}, "
             f"after {format_bytes(int(dirtied))} became dirty, "
-            f"down to {format_rate(float(np.nanmin(rates)))} per process; "
+            f"down to {rate(float(np.nanmin(rates)))} per process; "
             f"{'at least ' if result.events_left_out else ''}"
             f"{f'{share:.0f}' if share >= 0.5 else '<1'} % of the time throttled"
         )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from pagecast.plot.axes import new_axes, outside_legend, quiet_frame, say, size_scale
+from pagecast.plot.axes import chosen_host, new_axes, outside_legend, quiet_frame, say, size_scale
 from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, PART_COLOURS
 from pagecast.result import is_modelled
 from pagecast.throttling import throttled_spans
@@ -33,6 +33,9 @@ _LIMIT_LINE: Final[dict[str, Any]] = {"linewidth": 1.1, "zorder": 1.8}  # thin, 
 _FAR = 2.0
 """A limit this many times above all levels is not drawn: it would press them flat."""
 
+_SAME = 0.01
+"""Limits that are closer, as a share of themselves, are one line."""
+
 _SHADE: Final[dict[str, Any]] = {"alpha": 0.3, "linewidth": 0, "zorder": 0}
 
 _HAIR = 0.002
@@ -58,11 +61,16 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        There is no such host.
     """
     ax = new_axes() if ax is None else ax
     table = result.timeline
     hosts = list(dict.fromkeys(table["host"]))
-    host = host if host is not None else next(iter(hosts), "")
+    host = chosen_host(hosts, host)
     rows = np.array([name == host for name in table["host"]], dtype=bool)
     levels = {
         level: table[f"{level}_bytes"][rows] for level in LEVEL_COLOURS if is_modelled(result.model, level)
@@ -110,10 +118,10 @@ def _held(values: _Bytes, time_s: _Seconds) -> _Bytes:
 def _limits(
     result: "Result", rows: "np.ndarray[tuple[int], np.dtype[np.bool_]]", most: float
 ) -> dict[str, _Bytes]:
-    """Give the limits that the model knows and that stay below `most`; the hard one if it is another."""
+    """Give the limits that the model knows and that stay below `most`; the hard one where it is seen to be another."""
     table = result.timeline
     known = {limit: table[f"{limit}_bytes"][rows] for limit in LIMIT_COLOURS if f"{limit}_bytes" in table}
-    if known and (known["hard_limit"] == known["dirty_limit"]).all():
+    if known and np.allclose(known["hard_limit"], known["dirty_limit"], rtol=_SAME):
         del known["hard_limit"]
     return {limit: values for limit, values in known.items() if values.max(initial=0) <= most}
 

@@ -194,7 +194,7 @@ def test_the_terminal_shows_times_levels_and_a_conclusion(outcome):
     assert "m_memory*" in text
     assert "Dirty memory: samples within 10 % of the limit" in text
     assert "Cached files: looks within 5 % of the memory" in text
-    assert text.rstrip().endswith(conclusion(outcome)[-1][-20:])
+    assert " ".join(text.split()).endswith(conclusion(outcome)[-1])
 
 
 def test_the_terminal_fits_into_80_columns(outcome):
@@ -214,12 +214,12 @@ def test_tables_have_all_models(outcome):
 
 
 def test_the_conclusion_counts_close_cases(outcome):
-    first, *_, dirty, cached = conclusion(outcome)
+    first, dirty, cached, *_ = conclusion(outcome)
     assert first.startswith(
         "wrench forecasts the total time of 0 of 2 judged cases within 10 %; the worst is "
     )
-    assert dirty.startswith("Its dirty memory is within 10 % of the limit at ")
-    assert cached == "Of 2 looks at what is cached of a file, 2 are within 5 % of the memory."
+    assert dirty.startswith("The dirty memory of wrench is within 10 % of the limit at ")
+    assert cached == "What is cached of a file is within 5 % of the memory at 2 of 2 looks."
 
 
 def test_the_report_draws_dirty_memory(outcome, tmp_path):
