@@ -1,4 +1,4 @@
-"""Times, rates and shares as a person at a terminal reads them; exact numbers are in ``--json`` and ``--out``."""
+"""Times, rates and shares as a person at a terminal reads them; ``--json`` has the exact numbers."""
 
 from pagecast._core import format_rate
 

@@ -23,8 +23,8 @@ __all__ = ["command"]
     multiple=True,
     type=options.Text(),
     metavar="NAME",
-    help="Experiment, by default all; repeat it for several. 1 to 4 of wrench-cache; buffered, other of cawl; "
-    "law, throughput of kernel-law; a platform of live-kernel.",
+    help="Experiment, by default all; repeat it for several: 1 to 4 of wrench-cache, buffered or other of "
+    "cawl, law or throughput of kernel-law, a platform of live-kernel.",
 )
 @options.models
 @click.option(
@@ -44,7 +44,8 @@ __all__ = ["command"]
     "--data",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="DIR",
-    help="Full recordings, for what the shipped summary figures do not hold; live-kernel and kernel-law need them.",
+    help="Full recordings, for what the shipped summary figures do not hold. live-kernel and kernel-law need "
+    "them.",
 )
 @options.as_json
 @click.option(
@@ -66,8 +67,8 @@ def command(
 ) -> None:
     """Hold forecasts against what was measured.
 
-    Runs the experiments of STUDY, prints forecasts, measured times and errors, and writes a report. An earlier
-    report of the same study in DIR is replaced.
+    Runs the experiments of STUDY, prints forecasts, measured times and errors, and writes a report. An
+    earlier report of the same study in DIR is replaced.
 
     \b
     Studies:

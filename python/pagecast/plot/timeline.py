@@ -118,7 +118,7 @@ def _held(values: _Bytes, time_s: _Seconds) -> _Bytes:
 def _limits(
     result: "Result", rows: "np.ndarray[tuple[int], np.dtype[np.bool_]]", most: float
 ) -> dict[str, _Bytes]:
-    """Give the limits that the model knows and that stay below `most`; the hard one where it is seen to be another."""
+    """Give the limits that the model knows and that stay below `most`; the hard one if it is another."""
     table = result.timeline
     known = {limit: table[f"{limit}_bytes"][rows] for limit in LIMIT_COLOURS if f"{limit}_bytes" in table}
     if known and np.allclose(known["hard_limit"], known["dirty_limit"], rtol=_SAME):

@@ -57,8 +57,8 @@ def _levels(outcome: "LiveKernelOutcome", model: str) -> Iterator[str]:
 
     if dirty := [level for level in outcome.dirty if level.model == model and level.case != CASE]:
         yield (
-            f"The dirty memory of {model} is within 10 % of the limit at {100 * DirtyLevel.share_of(dirty):.1f} % "
-            "of the samples."
+            f"The dirty memory of {model} is within 10 % of the limit at "
+            f"{100 * DirtyLevel.share_of(dirty):.1f} % of the samples."
         )
     if cached := [file for file in outcome.cached if file.model == model and file.case != CASE]:
         close = sum(file.is_within for file in cached)
