@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from pagecast._core import MODELS
+from pagecast.api import counted
 from pagecast.cli import options
 from pagecast.errors import UnknownModelError
 
@@ -44,11 +45,7 @@ def command(scenario: Path, models: tuple[str, ...], overrides: tuple[str, ...],
         click.echo(json.dumps({"schema_version": 1, "scenario": loaded.origin, **found}, ensure_ascii=False))
         return
     click.echo(
-        f"{loaded.origin}: fine. {_count(loaded.processes, 'process', 'processes')} and "
-        f"{_count(loaded.files, 'file', 'files')} on {_count(loaded.hosts, 'host', 'hosts')}; "
+        f"{loaded.origin}: fine. {counted(loaded.processes, 'process', 'processes')} and "
+        f"{counted(loaded.files, 'file')} on {counted(loaded.hosts, 'host')}; "
         f"models {', '.join(found['models'])}."
     )
-
-
-def _count(things: list[str], one: str, many: str) -> str:
-    return f"{len(things)} {one if len(things) == 1 else many}"

@@ -70,7 +70,7 @@ def command(
     if out is not None:
         from pagecast.export import check_directory
 
-        check_directory(out, replace=force)
+        check_directory(out, replace=force, remedy="choose another name or add --force")
     loaded = options.load_scenario(scenario, overrides)
     results = run(loaded, models or tuple(loaded.models), seed=seed, residency=residency, threads=threads)
     if out is not None:
