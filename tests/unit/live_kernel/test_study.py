@@ -13,6 +13,7 @@ from pagecast.errors import StudyError
 from pagecast.studies import load
 from pagecast.studies.live_kernel import run
 from pagecast.studies.live_kernel.conclusion import conclusion
+from pagecast.studies.live_kernel.figures import draw
 from pagecast.studies.live_kernel.forecast import initial_state, simulate_case
 from pagecast.studies.live_kernel.results import calibration_table, dirty_table, summary_table, times_table
 from pagecast.studies.machines import described
@@ -227,6 +228,20 @@ def test_the_report_draws_dirty_memory(outcome, tmp_path):
     text = (tmp_path / "report.html").read_text()
     assert "<svg" in text
     assert "a test" in text
+
+
+def test_limits_and_rates_are_drawn_beside_the_traced_ones(data, machine):
+    outcome = run(data=data, machine=machine, models=["kernel"])
+    levels, rate = (ax for ax in draw(outcome, "tiny").axes if ax.get_title().startswith("a_write"))
+    labels = [line.get_label() for line in levels.lines]
+    assert labels[:5] == ["measured", "dirty limit", "set point", "kernel", "limit and set point, kernel"]
+    (run_of,) = (
+        one for one in outcome.runs if (one.recording.case, one.recording.repetition) == ("a_write", 1)
+    )
+    limit = next(line for line in levels.lines if line.get_label().startswith("limit and"))
+    np.testing.assert_allclose(limit.get_ydata(), run_of.limits.dirty_limit_bytes / MIB)
+    assert rate.get_title() == "a_write: rate of a throttled writer"
+    assert [line.get_label() for line in rate.lines] == ["measured", "kernel"]
 
 
 def test_the_study_is_found_by_its_name(data, machine):
