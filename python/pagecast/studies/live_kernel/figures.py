@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast.plot.style import LIMIT_LINES, MEASURED_COLOUR, MODEL_LINES, model_colour
+from pagecast.plot.style import LIMIT_LINES, MEASURED_COLOUR, model_colour, model_line
 from pagecast.result import is_modelled
 from pagecast.studies.drawing import grid, style, with_legend
 
@@ -127,8 +127,7 @@ def writer_rate(ax: "Axes", runs: "list[CaseRun]") -> "Axes":
 
 def _line(ax: "Axes", run: "CaseRun", values: NDArray[np.float64]) -> None:
     """Draw what a model forecast over time."""
-    line = MODEL_LINES.get(run.model, "-")
-    colour = model_colour(run.model)
+    colour, line = model_colour(run.model), model_line(run.model)
     ax.plot(run.level_time_s, values / MIB, color=colour, linestyle=line, label=run.model)
 
 
