@@ -85,11 +85,12 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
 
     for level, values in levels.items():
         draw(values, color=LEVEL_COLOURS[level], label=level, **_LINES[level])
+    of_host = " of the host" if len(result.cgroups) else ""  # memory cgroups have limits of their own
     for limit, values in _limits(result, rows, _FAR * top).items():
         draw(
             values,
             color=LIMIT_COLOURS[limit],
-            label=_LIMIT_NAMES[limit],
+            label=f"{_LIMIT_NAMES[limit]}{of_host}",
             **_LIMIT_LINE,
             linestyle=LIMIT_LINES[limit],
         )
