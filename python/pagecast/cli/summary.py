@@ -47,6 +47,8 @@ def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool 
         print_plain("\n".join(lines) + "\n", console)
     for table in _totals_that_fit(console, results):
         print_plain(table, console)
+    if any(_NOT_MODELLED in _peaks(result).values() for result in results):
+        print_plain(f"{_NOT_MODELLED}: no part of the model.\n", console)
     if lines := [line for result in results for line in _throttled(result)]:
         print_plain("\n".join(lines) + "\n", console)
     print_plain(_seed(scenario, results[0].seed), console)
