@@ -190,7 +190,7 @@ NFS = "what follows the first task, cached reads (they repeat to 54 to 79 %) and
 ONE_SERIES = (
     "`h1_async_p0.5` alone makes the difference (+36 %): the disk took 613 MB/s while it was written and "
     "500 MB/s in the series without pause of its group; with the machine of group B, in which its repetition "
-    "is, the total of all is 3.9 %"
+    "is, the total of all is 3.8 %"
 )
 CACHED_READS = ("read 2", "read 3")
 WRITES = ("write 1", "write 2", "write 3")

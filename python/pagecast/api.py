@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from numbers import Real
 from pathlib import Path
 from typing import TypeAlias
 
@@ -48,12 +49,32 @@ class File:
         How much of that, from its start, is dirty.
     host : str, optional
         Only with several hosts; the first one if not given.
+
+    Raises
+    ------
+    TypeError
+        A size that is no number.
+    ScenarioError
+        More is cached than the file has.
     """
 
     size_bytes: float
     cached_bytes: float = 0
     dirty_bytes: float = 0
     host: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("size_bytes", "cached_bytes", "dirty_bytes"):
+            size = getattr(self, name)
+            if not isinstance(size, Real):
+                raise TypeError(
+                    f"{name}={size!r} is a {type(size).__name__}, not a number of bytes; write 20e9 for 20 GB"
+                )
+        if self.cached_bytes > self.size_bytes:
+            raise ScenarioError(
+                f"cached_bytes={self.cached_bytes:g} of a file with size_bytes={self.size_bytes:g}; "
+                "cache less, or make the file larger"
+            )
 
 
 @dataclass(frozen=True)
@@ -184,6 +205,8 @@ class Scenario:
         -------
         Scenario
         """
+        if isinstance(set, str):
+            raise TypeError(f"set={set!r} is a string; write [{set!r}]")
         scenario = cls.__new__(cls)
         scenario._core = _core.Scenario.from_toml(
             text.encode() if isinstance(text, str) else text,
@@ -231,8 +254,8 @@ class Scenario:
 
     def __repr__(self) -> str:
         return (
-            f"<Scenario {self.origin}: {len(self.processes)} processes, {len(self.files)} files, "
-            f"{len(self.hosts)} hosts>"
+            f"<Scenario {self.origin}: {counted(self.processes, 'process', 'processes')}, "
+            f"{counted(self.files, 'file')}, {counted(self.hosts, 'host')}>"
         )
 
 
@@ -273,12 +296,16 @@ def simulate(
     ------
     UnknownModelError
         No such model or option.
+    ValueError
+        A seed that 64 bits do not hold, or no thread.
     SimulationError
         The workload cannot go on: a deadlock, a read beyond the end of a file, not enough memory.
     KeyboardInterrupt
         Ctrl-C was pressed.
     """
     _check_type("scenario", scenario, Scenario, "Scenario(...) or Scenario.load(...)")
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed={seed} is not from 0 to 2^64 - 1")
     texts = {name: str(value) for name, value in (options or {}).items()}
     return Result(
         _core.simulate(
@@ -366,6 +393,11 @@ def read_input(path: str | os.PathLike[str]) -> bytes:
 def shown(path: str | os.PathLike[str]) -> str:
     """Give a name that can be printed, also if it is not UTF-8."""
     return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def counted(things: Sequence[object], one: str, several: str = "") -> str:
+    """Say how many there are: "1 file", "2 files"."""
+    return f"{len(things)} {one if len(things) == 1 else several or f'{one}s'}"
 
 
 def _check_type(name: str, value: object, wanted: type, remedy: str) -> None:

@@ -21,7 +21,9 @@ PROVENANCE = "provenance.json"
 """The file by which a directory is known to be one of ours."""
 
 
-def check_directory(directory: str | os.PathLike[str], *, replace: bool = False) -> Path:
+def check_directory(
+    directory: str | os.PathLike[str], *, replace: bool = False, remedy: str = "choose another name"
+) -> Path:
     """Check that a directory can be made, before any work is done.
 
     Parameters
@@ -29,6 +31,8 @@ def check_directory(directory: str | os.PathLike[str], *, replace: bool = False)
     directory : path-like
     replace : bool
         An earlier output of pagecast may be there.
+    remedy : str
+        What to do about one that may not.
 
     Returns
     -------
@@ -47,7 +51,7 @@ def check_directory(directory: str | os.PathLike[str], *, replace: bool = False)
         raise OutputError(f"{shown(directory)}: is a file, and results need a directory; choose another name")
     if target.is_dir() and any(target.iterdir()):
         if not replace:
-            raise OutputError(f"{shown(directory)}: is not empty; choose another name or add --force")
+            raise OutputError(f"{shown(directory)}: is not empty; {remedy}")
         if not (target / PROVENANCE).is_file():
             raise OutputError(f"{shown(directory)}: holds more than results of pagecast; choose another name")
     parent = next(folder for folder in target.parents if folder.exists())

@@ -1,8 +1,8 @@
-"""Times and shares as the terminal shows them."""
+"""Times, rates and shares as the terminal shows them."""
 
 import pytest
 
-from pagecast.cli.amounts import seconds, seconds_and_more, shares, span
+from pagecast.cli.amounts import rate, seconds, seconds_and_more, shares, span
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,20 @@ def test_a_time_has_three_digits_or_whole_seconds(time_s, text):
 )
 def test_a_long_time_is_said_in_a_larger_unit_too(time_s, text):
     assert seconds_and_more(time_s) == text
+
+
+@pytest.mark.parametrize(
+    ("bytes_per_s", "text"),
+    [
+        (467.84e6, "468 MB/s"),
+        (4.996e9, "5 GB/s"),
+        (999.7e6, "1 GB/s"),
+        (12.345, "12.3 B/s"),
+        (0.5, "0.5 B/s"),
+    ],
+)
+def test_a_rate_has_three_digits(bytes_per_s, text):
+    assert rate(bytes_per_s) == text
 
 
 def test_a_span_names_a_common_unit_once():

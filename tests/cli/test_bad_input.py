@@ -208,3 +208,18 @@ def test_unknown_experiment(pagecast, matches):
     outcome = pagecast("reproduce", "wrench-cache", "--exp", "9", "--json")
     assert outcome.code == ExitCode.BAD_INPUT
     matches(outcome)
+
+
+def test_a_seed_that_does_not_fit(pagecast):
+    outcome = pagecast("simulate", "scenario.toml", "--seed", str(2**64))
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert "invalid value for '--seed': 18446744073709551616 is not from 0 to 2^64 - 1; try" in outcome.stderr
+
+
+def test_several_options_that_were_meant_perhaps(pagecast):
+    outcome = pagecast("simulate", "scenario.toml", "--sed", "1")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert outcome.stderr == (
+        "pagecast: error: no such option '--sed'; did you mean one of '--seed', '--set'? "
+        "Try pagecast simulate --help\n"
+    )

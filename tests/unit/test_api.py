@@ -83,6 +83,26 @@ def test_a_file_may_be_cached(machine):
     assert durations(scenario, model="wrench") == [0.5]
 
 
+def test_a_file_cannot_be_cached_beyond_its_end():
+    with pytest.raises(errors.ScenarioError, match=r"cached_bytes=5 of a file with size_bytes=3; cache less"):
+        pc.File(size_bytes=3, cached_bytes=5)
+
+
+def test_a_size_with_a_unit_is_refused_with_what_to_write(machine):
+    with pytest.raises(TypeError, match=r"size_bytes='20 GB' is a str, not a number of bytes; write 20e9"):
+        pc.Scenario(machine, processes={}, files={"/data/in": "20 GB"})
+
+
+def test_a_seed_has_64_bits(scenario):
+    with pytest.raises(ValueError, match=r"seed=-1 is not from 0 to 2\^64 - 1"):
+        pc.simulate(scenario, seed=-1)
+
+
+def test_one_string_is_no_list_of_values():
+    with pytest.raises(TypeError, match=r"set='machine.cores=3' is a string; write \['machine.cores=3'\]"):
+        pc.Scenario.from_toml("", set="machine.cores=3")
+
+
 def test_set_replaces_a_value(tmp_path, machine):
     (tmp_path / "scenario.toml").write_text(TOML)
     slower = pc.Scenario.load(tmp_path / "scenario.toml", set=['machine.disk.ssd.read="250 MB/s"'])
@@ -91,7 +111,7 @@ def test_set_replaces_a_value(tmp_path, machine):
 
 
 def test_a_scenario_says_what_it_is(scenario):
-    assert repr(scenario) == "<Scenario <python>: 1 processes, 1 files, 1 hosts>"
+    assert repr(scenario) == "<Scenario <python>: 1 process, 1 file, 1 host>"
     assert (scenario.models, scenario.hosts) == (list(pc.MODELS), ["machine"])
 
 

@@ -192,3 +192,23 @@ def test_each_part_has_a_colour(result):
 
 def test_each_model_has_a_colour():
     assert {*pc.MODELS} <= {*MODEL_COLOURS}
+
+
+@pytest.mark.parametrize("draw", [pc.plot.timeline, pc.plot.cache_content])
+def test_a_host_that_is_not_there_is_named(draw, result, ax):
+    with pytest.raises(ValueError, match=r"there is no host 'nowhere'; there are machine"):
+        draw(result, ax=ax, host="nowhere")
+
+
+def test_limits_beside_memory_cgroups_are_those_of_the_host(tmp_path, ax):
+    (tmp_path / "cgroup.toml").write_text("""\
+cores = 2
+memory = { size = "16 GB", read = "4 GB/s", write = "2 GB/s" }
+disk.ssd = { size = "100 GB", read = "500 MB/s", write = "400 MB/s" }
+mount."/data".disk = "ssd"
+cgroup.batch.memory.max = "4 GB"
+""")
+    app = pc.Process([pc.write("/data/out", size_bytes=8e9)], cgroup="batch")
+    scenario = pc.Scenario(pc.load_machine(tmp_path / "cgroup.toml"), processes={"app": app})
+    pc.plot.timeline(pc.simulate(scenario), ax=ax)
+    assert "dirty limit of the host" in [line.get_label() for line in ax.lines]

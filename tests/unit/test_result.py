@@ -187,7 +187,7 @@ def test_save(result, tmp_path):
     result.save(tmp_path / "saved")
     names = {path.name for path in (tmp_path / "saved").iterdir()}
     assert names >= {"provenance.json", *(f"{table}.csv" for table in TABLES)}
-    with pytest.raises(OutputError, match="is not empty"):
+    with pytest.raises(OutputError, match=r"is not empty; choose another name$"):
         result.save(tmp_path / "saved")
 
 

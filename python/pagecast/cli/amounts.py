@@ -1,6 +1,8 @@
-"""Times and shares as a person at a terminal reads them; exact numbers are in ``--json`` and ``--out``."""
+"""Times, rates and shares as a person at a terminal reads them; ``--json`` has the exact numbers."""
 
-__all__ = ["seconds", "seconds_and_more", "shares", "span"]
+from pagecast._core import format_rate
+
+__all__ = ["rate", "seconds", "seconds_and_more", "shares", "span"]
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _LONG = ((2 * 86400, 86400, "days"), (2 * 3600, 3600, "h"), (2 * 60, 60, "min"))
@@ -29,6 +31,11 @@ def seconds_and_more(time_s: float) -> str:
         if time_s >= least:
             return f"{seconds(time_s)} ({time_s / scale:.1f} {unit})"
     return seconds(time_s)
+
+
+def rate(bytes_per_s: float) -> str:
+    """Give a rate with three significant digits: "468 MB/s"."""
+    return format_rate(float(f"{bytes_per_s:.3g}"))
 
 
 def span(least_s: float, greatest_s: float) -> str:

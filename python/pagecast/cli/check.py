@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from pagecast._core import MODELS
+from pagecast.api import counted
 from pagecast.cli import options
 from pagecast.errors import UnknownModelError
 
@@ -20,8 +21,14 @@ __all__ = ["command"]
 def command(scenario: Path, models: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -> None:
     """Read SCENARIO without simulating it.
 
-    Finds unknown keys, missing units and wrong values. What only time can tell, such as a deadlock, is found
-    by `pagecast simulate`.
+    Finds unknown keys, missing units and wrong values, and what surely fails: files that nobody makes, events
+    that nobody signals. What only time can tell, such as a full memory, is found by `pagecast simulate`.
+
+    \b
+    Examples:
+      pagecast check scenario.toml
+      pagecast check scenario.toml --set machine.vm.dirty_ratio=10
+      pagecast check scenario.toml --json | jq .machine_hash
     """
     loaded = options.load_scenario(scenario, overrides)
     for model in models:
@@ -38,11 +45,7 @@ def command(scenario: Path, models: tuple[str, ...], overrides: tuple[str, ...],
         click.echo(json.dumps({"schema_version": 1, "scenario": loaded.origin, **found}, ensure_ascii=False))
         return
     click.echo(
-        f"{loaded.origin}: fine. {_count(loaded.processes, 'process', 'processes')} and "
-        f"{_count(loaded.files, 'file', 'files')} on {_count(loaded.hosts, 'host', 'hosts')}; "
+        f"{loaded.origin}: fine. {counted(loaded.processes, 'process', 'processes')} and "
+        f"{counted(loaded.files, 'file')} on {counted(loaded.hosts, 'host')}; "
         f"models {', '.join(found['models'])}."
     )
-
-
-def _count(things: list[str], one: str, many: str) -> str:
-    return f"{len(things)} {one if len(things) == 1 else many}"

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -65,6 +66,7 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
 def _in_one_line(error: click.ClickException) -> str:
     """Say in our style what click found: what is wrong, then the remedy."""
     text = error.format_message().rstrip(".").replace(". Did you mean", "; did you mean")
+    text = re.sub(r"\. \(Did you mean one of: (.*)\)$", r"; did you mean one of \1", text)
     text = text[:1].lower() + text[1:]
     if not isinstance(error, click.UsageError) or error.ctx is None:
         return text

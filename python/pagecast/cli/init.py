@@ -17,7 +17,15 @@ STARTER = Path(__file__).with_name("starter.toml")
 @click.argument("file", type=FileName(allow_dash=True), default=Path("scenario.toml"))
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
 def command(file: Path, force: bool) -> None:
-    """Write a commented scenario to FILE (scenario.toml if not given, - for stdout)."""
+    """Write a commented scenario to start from.
+
+    FILE is scenario.toml if not given; - is stdout.
+
+    \b
+    Examples:
+      pagecast init
+      pagecast init my.toml && pagecast simulate my.toml
+    """
     text = STARTER.read_text(encoding="utf-8")
     if str(file) == "-":
         click.echo(text, nl=False)

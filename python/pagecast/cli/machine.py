@@ -15,6 +15,11 @@ def command() -> None:
     """List and show the machines that are shipped.
 
     A scenario names one with `from = "NAME"` in [machine] and overrides what differs.
+
+    \b
+    Examples:
+      pagecast machine list
+      pagecast machine show wrench-cluster > mine.toml    a machine file to start from
     """
 
 

@@ -16,6 +16,7 @@ from pagecast.errors import ScenarioError
 __all__ = [
     "FileName",
     "Group",
+    "Seed",
     "Text",
     "as_json",
     "load_scenario",
@@ -66,6 +67,17 @@ class Text(click.types.StringParamType):
         if any("\ud800" <= character <= "\udfff" for character in text):
             self.fail(f"`{shown(text)}` is not UTF-8", param, ctx)
         return text
+
+
+class Seed(click.types.IntParamType):
+    """A whole number that fits into 64 bits; click would write such a range out."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Refuse what does not fit."""
+        number = super().convert(value, param, ctx)
+        if not 0 <= number < 2**64:
+            self.fail(f"{number} is not from 0 to 2^64 - 1", param, ctx)
+        return number
 
 
 def scenario(function: _F) -> _F:

@@ -16,14 +16,15 @@ __all__ = ["command"]
 
 
 @click.command("reproduce")
-@click.argument("study", type=click.Choice(list(STUDIES)))
+@click.argument("study", metavar="STUDY", type=click.Choice(list(STUDIES)))
 @click.option(
     "--exp",
     "experiments",
     multiple=True,
     type=options.Text(),
-    metavar="N",
-    help="Experiment; repeat it for several.",
+    metavar="NAME",
+    help="Experiment, by default all; repeat it for several: 1 to 4 of wrench-cache, buffered or other of "
+    "cawl, law or throughput of kernel-law, a platform of live-kernel.",
 )
 @options.models
 @click.option(
@@ -33,12 +34,18 @@ __all__ = ["command"]
     help="Shipped machine or machine file, instead of the one that each model is judged on.",
 )
 @options.overrides
-@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Run N seeds and average.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run N seeds and average; by default 5 where a disk is uneven.",
+)
 @click.option(
     "--data",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="DIR",
-    help="Full recordings, for what the shipped summary figures do not hold.",
+    help="Full recordings, for what the shipped summary figures do not hold. live-kernel and kernel-law need "
+    "them.",
 )
 @options.as_json
 @click.option(
@@ -58,9 +65,17 @@ def command(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    """Run the experiments of STUDY; print forecasts, measured times and errors, and write a report.
+    """Hold forecasts against what was measured.
 
-    An earlier report of the same study in DIR is replaced.
+    Runs the experiments of STUDY, prints forecasts, measured times and errors, and writes a report. An
+    earlier report of the same study in DIR is replaced.
+
+    \b
+    Studies:
+      wrench-cache  the cluster of the WRENCH-cache paper: four experiments, local SSD and NFS
+      cawl          two machines of the CAWL paper: long series of writes
+      live-kernel   cases recorded call by call on live kernels, any of them
+      kernel-law    printed events and limits of the throttling law, and published throughputs
 
     \b
     Examples:

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pagecast._core import format_bytes, format_rate
+from pagecast._core import format_bytes
 from pagecast.api import Scenario
-from pagecast.cli.amounts import seconds, shares, span
+from pagecast.cli.amounts import rate, seconds, shares, span
 from pagecast.result import Result
 
 __all__ = ["Forecast", "Operations", "Row"]
@@ -42,7 +42,8 @@ class Forecast:
         return span(self.least_s, self.greatest_s) if self.count > 1 else ""
 
     def rate(self) -> str:
-        return format_rate(self.bytes / self.time_s) if self.bytes and self.time_s > 0 else ""
+        """Give the bytes by the time; nothing where there are none."""
+        return rate(self.bytes / self.time_s) if self.bytes and self.time_s > 0 else ""
 
     def parts(self, operation: str) -> list[str]:
         """Give the share of each part; nothing for a compute that is nothing but computing."""
@@ -60,6 +61,7 @@ class Row:
     forecasts: list[Forecast]
 
     def count(self) -> int:
+        """Give the number of operations, of the model that has most."""
         return max(forecast.count for forecast in self.forecasts)
 
     def size(self) -> str:

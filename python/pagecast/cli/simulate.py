@@ -18,7 +18,8 @@ __all__ = ["command"]
 @options.overrides
 @click.option(
     "--seed",
-    type=click.IntRange(0, 2**64 - 1),
+    type=options.Seed(),
+    metavar="N",
     default=0,
     show_default=True,
     help="Seed of all random streams.",
@@ -54,7 +55,7 @@ def command(
 ) -> None:
     """Forecast how long each operation of SCENARIO takes, and why.
 
-    SCENARIO is a TOML file, or - for stdin. Without --model, the models that it names are asked.
+    SCENARIO is a TOML file, or - for stdin. Without --model, the models that it names are asked, or all.
 
     \b
     Examples:
@@ -69,7 +70,7 @@ def command(
     if out is not None:
         from pagecast.export import check_directory
 
-        check_directory(out, replace=force)
+        check_directory(out, replace=force, remedy="choose another name or add --force")
     loaded = options.load_scenario(scenario, overrides)
     results = run(loaded, models or tuple(loaded.models), seed=seed, residency=residency, threads=threads)
     if out is not None:

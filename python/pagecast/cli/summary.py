@@ -9,9 +9,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from pagecast._core import format_bytes, format_rate
+from pagecast._core import format_bytes
 from pagecast.api import Scenario
-from pagecast.cli.amounts import seconds, seconds_and_more
+from pagecast.cli.amounts import rate, seconds, seconds_and_more
 from pagecast.cli.rows import Operations
 from pagecast.cli.table import operation_tables
 from pagecast.report.terminal import print_plain
@@ -47,6 +47,8 @@ def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool 
         print_plain("\n".join(lines) + "\n", console)
     for table in _totals_that_fit(console, results):
         print_plain(table, console)
+    if any(_NOT_MODELLED in _peaks(result).values() for result in results):
+        print_plain(f"{_NOT_MODELLED}: no part of the model.\n", console)
     if lines := [line for result in results for line in _throttled(result)]:
         print_plain("\n".join(lines) + "\n", console)
     print_plain(_seed(scenario, results[0].seed), console)
@@ -83,7 +85,7 @@ def _throttled(result: Result) -> Iterator[str]:
         yield (
             f"{result.model}{f', {host}' if len(hosts) > 1 else ''}: throttled from {seconds(begin_s)}, "
             f"after {format_bytes(int(dirtied))} became dirty, "
-            f"down to {format_rate(float(np.nanmin(rates)))} per process; "
+            f"down to {rate(float(np.nanmin(rates)))} per process; "
             f"{'at least ' if result.events_left_out else ''}"
             f"{f'{share:.0f}' if share >= 0.5 else '<1'} % of the time throttled"
         )

@@ -1,12 +1,12 @@
 """What all figures share: new axes, units, grids and legends."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["new_axes", "outside_legend", "quiet_frame", "say", "size_scale"]
+__all__ = ["chosen_host", "new_axes", "outside_legend", "quiet_frame", "say", "size_scale"]
 
 _SCALES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
@@ -16,6 +16,29 @@ def new_axes() -> "Axes":
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(8, 4.5), layout="constrained")[1]
+
+
+def chosen_host(hosts: Sequence[str], host: str | None) -> str:
+    """Give the host that was asked for, or the first one.
+
+    Parameters
+    ----------
+    hosts : sequence of str
+        Of the result.
+    host : str or None
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        There is no such host.
+    """
+    if host is not None and host not in hosts:
+        raise ValueError(f"there is no host {host!r}; there are {', '.join(hosts)}")
+    return host if host is not None else next(iter(hosts), "")
 
 
 def size_scale(largest_bytes: float) -> tuple[float, str]:

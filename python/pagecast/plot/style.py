@@ -28,6 +28,7 @@ __all__ = [
     "VERMILION",
     "YELLOW",
     "model_colour",
+    "model_line",
 ]
 
 BLACK: Final = "#000000"
@@ -73,8 +74,6 @@ LIMIT_LINES: Final = {
 MODEL_COLOURS: Final = {
     "kernel": BLUE,
     "wrench": ORANGE,
-    "cawl": PURPLE,
-    "petri": GREEN,
     "no-cache": GREY,
     "endless-cache": SKY,
 }
@@ -83,8 +82,6 @@ MODEL_COLOURS: Final = {
 MODEL_LINES: Final = {
     "kernel": "-",
     "wrench": "-",
-    "cawl": "-.",
-    "petri": "-.",
     "no-cache": "--",
     "endless-cache": ":",
 }
@@ -93,8 +90,6 @@ MODEL_LINES: Final = {
 MODEL_MARKERS: Final = {
     "kernel": "o",
     "wrench": "s",
-    "cawl": "D",
-    "petri": "v",
     "no-cache": "^",
     "endless-cache": "x",
 }
@@ -134,3 +129,18 @@ def model_colour(model: str) -> str:
         As ``#RRGGBB``.
     """
     return MODEL_COLOURS.get(model, BLACK)
+
+
+def model_line(model: str) -> str:
+    """Give the line style of a model, a full line for one that is not known here.
+
+    Parameters
+    ----------
+    model : str
+
+    Returns
+    -------
+    str
+        As matplotlib takes it.
+    """
+    return MODEL_LINES.get(model, "-")

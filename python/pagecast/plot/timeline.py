@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from pagecast.plot.axes import new_axes, outside_legend, quiet_frame, say, size_scale
+from pagecast.plot.axes import chosen_host, new_axes, outside_legend, quiet_frame, say, size_scale
 from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, PART_COLOURS
 from pagecast.result import is_modelled
 from pagecast.throttling import throttled_spans
@@ -33,6 +33,9 @@ _LIMIT_LINE: Final[dict[str, Any]] = {"linewidth": 1.1, "zorder": 1.8}  # thin, 
 _FAR = 2.0
 """A limit this many times above all levels is not drawn: it would press them flat."""
 
+_SAME = 0.01
+"""Limits that are closer, as a share of themselves, are one line."""
+
 _SHADE: Final[dict[str, Any]] = {"alpha": 0.3, "linewidth": 0, "zorder": 0}
 
 _HAIR = 0.002
@@ -58,11 +61,16 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        There is no such host.
     """
     ax = new_axes() if ax is None else ax
     table = result.timeline
     hosts = list(dict.fromkeys(table["host"]))
-    host = host if host is not None else next(iter(hosts), "")
+    host = chosen_host(hosts, host)
     rows = np.array([name == host for name in table["host"]], dtype=bool)
     levels = {
         level: table[f"{level}_bytes"][rows] for level in LEVEL_COLOURS if is_modelled(result.model, level)
@@ -77,11 +85,12 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
 
     for level, values in levels.items():
         draw(values, color=LEVEL_COLOURS[level], label=level, **_LINES[level])
+    of_host = " of the host" if len(result.cgroups) else ""  # memory cgroups have limits of their own
     for limit, values in _limits(result, rows, _FAR * top).items():
         draw(
             values,
             color=LIMIT_COLOURS[limit],
-            label=_LIMIT_NAMES[limit],
+            label=f"{_LIMIT_NAMES[limit]}{of_host}",
             **_LIMIT_LINE,
             linestyle=LIMIT_LINES[limit],
         )
@@ -113,7 +122,7 @@ def _limits(
     """Give the limits that the model knows and that stay below `most`; the hard one if it is another."""
     table = result.timeline
     known = {limit: table[f"{limit}_bytes"][rows] for limit in LIMIT_COLOURS if f"{limit}_bytes" in table}
-    if known and (known["hard_limit"] == known["dirty_limit"]).all():
+    if known and np.allclose(known["hard_limit"], known["dirty_limit"], rtol=_SAME):
         del known["hard_limit"]
     return {limit: values for limit, values in known.items() if values.max(initial=0) <= most}
 

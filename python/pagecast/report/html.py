@@ -17,8 +17,14 @@ def render(report: Report) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_with_percents_kept,
     )
     return environment.get_template("report.html.j2").render(report=report)
+
+
+def _with_percents_kept(value: object) -> object:
+    """Keep a line from ending between a number and its percent sign."""
+    return value.replace(" %", "\N{NO-BREAK SPACE}%") if isinstance(value, str) else value
 
 
 def write(report: Report, path: Path) -> None:

@@ -1,5 +1,6 @@
 """A report's table in a terminal."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pagecast.report.document import Table
@@ -7,7 +8,7 @@ from pagecast.report.document import Table
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-__all__ = ["print_plain", "print_table"]
+__all__ = ["print_ending", "print_plain", "print_table"]
 
 
 def print_plain(what: "RenderableType", console: "Console", *, style: str | None = None) -> None:
@@ -45,3 +46,10 @@ def print_table(table: Table, console: "Console") -> None:
     print_plain(drawn, console)
     if table.note:
         print_plain(Text(table.note, style="dim"), console)
+
+
+def print_ending(conclusion: Sequence[str], left_out: Sequence[str], console: "Console") -> None:
+    """Print what a report leaves out, and its conclusion at the very end, where a reader looks first."""
+    for line in left_out:
+        print_plain(f"Left out: {line}.", console, style="dim")
+    print_plain("\n" + "\n".join(conclusion), console)

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pagecast.errors import StudyError
-
-__all__ = ["check_seeds", "facts", "provenance"]
+__all__ = ["facts", "provenance"]
 
 
 def provenance(
@@ -59,12 +57,6 @@ def provenance(
         "data": shown(data) if data else None,
         "left_out": list(left_out),
     }
-
-
-def check_seeds(study: str, seeds: int | None) -> None:
-    """Refuse several seeds for a study in which nothing is random."""
-    if seeds is not None and seeds > 1:
-        raise StudyError(f"{study} has nothing that is random; leave --seeds {seeds} out")
 
 
 def facts(of: Mapping[str, object], models: Sequence[str]) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pagecast.errors import StudyError
 
-__all__ = ["find", "records"]
+__all__ = ["find", "needed", "records"]
 
 _Record = TypeVar("_Record")
 
@@ -17,6 +17,17 @@ def find(folder: Path, name: str) -> Path | None:
     """Find a table by its name without endings, ``io.csv.gz`` or ``io.csv`` for "io"."""
     candidates = (folder / f"{name}.csv.gz", folder / f"{name}.csv")
     return next((path for path in candidates if path.is_file()), None)
+
+
+def needed(folder: Path, name: str) -> Path:
+    """Find a table by its name without endings; a `StudyError` says if it is not there."""
+    path = find(folder, name)
+    if path is None:
+        raise StudyError(
+            f"{folder}: no {name}.csv.gz in it; --data wants the folder of recordings "
+            "that the study's README describes, and can be left out"
+        )
+    return path
 
 
 def records(path: Path, read: Callable[[dict[str, str]], _Record]) -> list[_Record]:

@@ -204,7 +204,7 @@ def test_a_folder_without_a_table_or_a_column_is_refused(folder):
     with pytest.raises(StudyError, match=r"threshold_samples.csv: there is no column set; it needs set, row"):
         thresholds(folder)
     (folder / "test_vectors.csv").unlink()
-    with pytest.raises(StudyError, match=r"test_vectors.csv: cannot be read"):
+    with pytest.raises(StudyError, match=r"test_vectors.csv: there is no such table"):
         events(folder)
 
 

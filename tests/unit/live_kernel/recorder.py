@@ -192,7 +192,7 @@ def write_table(path, rows):
 def record(folder, cases, *, repetitions=1, traced=("a_write",)):
     """Record cases, given as texts by name, into the folder of a platform."""
     (folder / "cases").mkdir(parents=True)
-    tables = {"io": [], "cache": [], "mem": [], "bdi_dirty_ratelimit": []}
+    tables = {"io": [], "cache": [], "mem": [], "bdi_dirty_ratelimit": [], "balance_dirty_pages": []}
     for name, text in cases.items():
         (folder / "cases" / f"{name}.pct").write_text(text)
         for repetition in range(1, repetitions + 1):
@@ -204,6 +204,8 @@ def record(folder, cases, *, repetitions=1, traced=("a_write",)):
             if name in traced:
                 limit = {"t_s": 1.0, "write_bw": 40000, "dirty_ratelimit": 30720}
                 tables["bdi_dirty_ratelimit"] += [recorder.key() | limit]
+                check = {"t_s": 1.0, "setpoint": 2560, "task_ratelimit": 20480}
+                tables["balance_dirty_pages"] += [recorder.key() | check]
     for name, rows in tables.items():
         if rows:
             write_table(folder / f"{name}.csv.gz", rows)

@@ -72,6 +72,13 @@ def test_looking_at_the_cache_is_the_time_since_the_last_call(platform):
     assert recording(platform, "a_write").stat_seconds()["p0"] == pytest.approx([0.01], abs=1e-5)
 
 
+def test_checks_of_writers_are_read_where_they_were_traced(platform):
+    traced = recording(platform, "a_write").throttling
+    assert (traced.time_s, traced.setpoint_bytes) == ([1.0], [10 * MIB])
+    assert traced.task_rate_bytes_per_s == [20 * MIB]
+    assert recording(platform, "b_both").throttling is None
+
+
 def test_what_the_kernel_had_learnt_is_the_first_that_it_showed(platform):
     of = recording(platform, "a_write")
     assert of.write_bandwidth_bytes_per_s == 50 * MIB

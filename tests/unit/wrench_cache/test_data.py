@@ -136,7 +136,7 @@ def test_the_mean_is_over_applications_then_over_repetitions(tmp_path):
 def test_memory_profiles_are_read_by_case(tmp_path):
     levels = {"used_bytes": 3e9, "file_cache_bytes": 2e9, "dirty_bytes": 1e9, "free_bytes": 7e9}
     sample = {"size_gb": 20, "time_s": 0.5} | levels
-    write(tmp_path / MEMORY_PROFILES, [sample, sample | {"time_s": 1.5}])
+    write(tmp_path / f"{MEMORY_PROFILES}.csv.gz", [sample, sample | {"time_s": 1.5}])
     profile = memory_profiles(tmp_path)["20 GB"]
     assert profile.dirtyable_bytes.tolist() == [9e9, 9e9]
     assert profile.time_s.tolist() == [0.5, 1.5]
@@ -151,15 +151,16 @@ def test_a_folder_without_recordings_is_refused_before_anything_is_simulated(tmp
         wrench_cache.run(data=tmp_path, simulate=never)
 
 
-def test_a_recording_with_other_columns_is_refused_with_those_it_needs(tmp_path):
-    write(tmp_path / MEMORY_PROFILES, [{"size_gb": 20, "seconds": 1}])
-    with pytest.raises(StudyError, match="needs the columns size_gb, time_s, used_bytes"):
+def test_a_recording_with_other_columns_is_refused_with_one_that_is_missing(tmp_path):
+    write(tmp_path / f"{MEMORY_PROFILES}.csv.gz", [{"size_gb": 20, "seconds": 1}])
+    with pytest.raises(StudyError, match="has no column 'time_s'; the study's README says what it needs"):
         memory_profiles(tmp_path)
 
 
 def test_a_recording_that_is_cut_off_is_refused(tmp_path):
-    write(tmp_path / MEMORY_PROFILES, [{"size_gb": 20}])
-    path = tmp_path / MEMORY_PROFILES
+    columns = ("size_gb", "time_s", "used_bytes", "file_cache_bytes", "dirty_bytes", "free_bytes")
+    write(tmp_path / f"{MEMORY_PROFILES}.csv.gz", [dict.fromkeys(columns, number) for number in range(20)])
+    path = tmp_path / f"{MEMORY_PROFILES}.csv.gz"
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(StudyError, match="cannot be read as a memory profile"):
+    with pytest.raises(StudyError, match="cannot be read as a recording"):
         memory_profiles(tmp_path)

@@ -258,7 +258,7 @@ def test_cached_files_are_taken_after_reads_and_writes(outcome):
 
 def test_the_report_begins_with_conclusion_inputs_and_command(html, outcome):
     for text in ("a test", "CLUSTER 2021", *conclusion(outcome)):
-        assert text in html.replace("&#39;", "'")
+        assert text in html.replace("&#39;", "'").replace("\N{NO-BREAK SPACE}", " ")
     assert "Exp 1, 2, 3, 4: wrench-cluster-published, one host (hash 000000000000)" in html
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pagecast.plot.style import MEASURED_COLOUR, MODEL_LINES, model_colour
+from pagecast.plot.style import MEASURED_COLOUR, model_colour, model_line
 from pagecast.studies.drawing import grid, style, with_legend
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def write_times(ax: "Axes", outcome: "CawlOutcome", runs: "list[SeriesRun]") -> 
     )
     for run in runs:
         writes = np.arange(1, len(run.seconds) + 1)
-        line = MODEL_LINES.get(run.model, "-")
-        ax.plot(writes, run.seconds, color=model_colour(run.model), linestyle=line, label=run.model)
+        colour, line = model_colour(run.model), model_line(run.model)
+        ax.plot(writes, run.seconds, color=colour, linestyle=line, label=run.model)
     ax.set_ylim(bottom=0)
-    ax.set_xlabel("write")
-    ax.set_ylabel("s")
+    ax.set_xlabel("number of the write")
+    ax.set_ylabel("time (s)")
     return ax

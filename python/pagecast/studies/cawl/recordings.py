@@ -6,7 +6,7 @@ from typing import Final
 
 from pagecast.errors import StudyError
 from pagecast.studies.cawl.series import Point, all_series
-from pagecast.studies.recorded import find, records
+from pagecast.studies.recorded import needed, records
 
 __all__ = ["MEASUREMENTS", "points"]
 
@@ -30,12 +30,7 @@ def points(folder: Path) -> dict[str, tuple[Point, ...]]:
     StudyError
         The recording is not there, is not what it should be, or has a series that this study does not know.
     """
-    path = find(folder, MEASUREMENTS)
-    if path is None:
-        raise StudyError(
-            f"{folder}: no {MEASUREMENTS}.csv.gz in it; --data wants the folder of recordings "
-            "that the study's README describes, and can be left out"
-        )
+    path = needed(folder, MEASUREMENTS)
     found: dict[str, list[Point]] = defaultdict(list)
     for name, point in records(path, _point):
         found[name].append(point)

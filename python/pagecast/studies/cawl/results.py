@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 REPORTED_PAUSE_S: Final = 0.5
-"""Series with this pause are reported, but nothing is concluded from them: repetitions differ by 13 %."""
+"""Series with this pause are reported, but nothing is concluded from them: repetitions differ by 16 %."""
 
 GROUPS: Final[dict[str, Callable[[Series], bool]]] = {
     "all": lambda series: True,
@@ -132,7 +132,7 @@ def series_table(outcome: "CawlOutcome", experiment: str, *, is_long: bool = Fal
         mean = {each.model: (each.mean_abs_error, each.total_error) for each in summarise(of_series)}
         total = sum(point.measured_s * (point.last - point.first + 1) for point in outcome.points[name])
         cells = _cells(outcome, mean, total=signed_percent)
-        lines.append((name + mark, f"{total:.1f}" if total > 1 else f"{total:.2g}", *cells))
+        lines.append((name + mark, f"{total:.1f}" if total > 1 else f"{total:.6f}", *cells))
     return Table(
         title=f"Series of experiment {experiment}: error of {_what(outcome)}, and of the total, in %",
         columns=("series", "s", *_headings(outcome)),

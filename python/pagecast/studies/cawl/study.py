@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pagecast.errors import StudyError
 from pagecast.studies import Progress
+from pagecast.studies.asked import check_seeds, experiments_of, models_of, teller
 from pagecast.studies.cawl import recordings
 from pagecast.studies.cawl.forecast import SeriesRun, Simulate, run_series, simulate_series
 from pagecast.studies.cawl.rows import Points, rows
 from pagecast.studies.cawl.series import EXPERIMENTS, MODELS, Series, all_series, shipped_points
 from pagecast.studies.comparison import Row, to_json
-from pagecast.studies.provenance import check_seeds, provenance
+from pagecast.studies.provenance import provenance
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -116,13 +116,10 @@ def run(
         The machine or an override cannot be understood.
     """
     check_seeds("cawl", seeds)
-    unknown = [name for name in experiments if name not in EXPERIMENTS]
-    if unknown:
-        raise StudyError(f"cawl has no experiment {unknown[0]!r}; it has {', '.join(EXPERIMENTS)}")
-    chosen = tuple(name for name in EXPERIMENTS if name in experiments or not experiments)
-    models = tuple(dict.fromkeys(models)) or MODELS
+    chosen = experiments_of("cawl", experiments, EXPERIMENTS)
+    models = models_of(models, MODELS)
     points: Points = recordings.points(data) if data else shipped_points()
-    tell = progress or (lambda fraction, what: None)
+    tell = teller(progress)
     asked = [each for each in all_series().values() if each.experiment in chosen and each.name in points]
     plan = [(each, model) for each in asked if each.is_buffered for model in models]
     runs = []

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pagecast.report.terminal import print_plain, print_table
+from pagecast.report.terminal import print_ending, print_plain, print_table
 from pagecast.studies.cawl.conclusion import conclusion
 from pagecast.studies.cawl.results import (
     groups_table,
@@ -30,6 +30,4 @@ def print_outcome(outcome: "CawlOutcome", console: "Console") -> None:
         print_table(phases_table(outcome), console)
     print_table(parameters_table(outcome), console)
     print_table(summary_table(outcome), console)
-    for line in outcome.left_out:
-        print_plain(f"Left out: {line}.", console, style="dim")
-    print_plain("\n" + "\n".join(conclusion(outcome)), console)
+    print_ending(conclusion(outcome), outcome.left_out, console)

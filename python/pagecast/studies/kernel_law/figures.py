@@ -79,17 +79,16 @@ def _throughput(ax: "Axes", outcome: "KernelLawOutcome", filesystem: str) -> Non
         found = {
             writers: of for (size, writers, name), of in groups.items() if (size, name) == (limit, filesystem)
         }
-        if found:
-            mean = [np.mean([one.case.published for one in of]) for of in found.values()]
-            # Side by side: many limits have as many writers.
-            ax.plot(
-                [writers * 1.05 ** (at - len(limits) / 2) for writers in found],
-                mean,
-                marker=MARKERS[at % len(MARKERS)],
-                color=colours[at],
-                linestyle="none",
-                label=f"{limit} MiB, published",
-            )
+        mean = [np.mean([one.case.published for one in of]) for of in found.values()]
+        # Side by side: many limits have as many writers. Without points too, for the order of the legend.
+        ax.plot(
+            [writers * 1.05 ** (at - len(limits) / 2) for writers in found],
+            mean,
+            marker=MARKERS[at % len(MARKERS)],
+            color=colours[at],
+            linestyle="none",
+            label=f"{limit} MiB, published",
+        )
     forecast = {
         writers: [one.forecast for key, of in groups.items() if key[1] == writers for one in of]
         for writers in sorted({writers for _, writers, _ in groups})

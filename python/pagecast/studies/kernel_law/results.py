@@ -37,8 +37,8 @@ def law_table(outcome: "KernelLawOutcome") -> Table:
         ),
         ("limit and background threshold", _count(one.is_exact for one in thresholds)),
         (
-            "part of the limit of a device, 1 % to the page",
-            f"{sum(one.is_device_full for one in thresholds)} of {len(thresholds)} print it",
+            "device's part of the limit, printed as 1 % of it",
+            _count(one.is_device_full for one in thresholds),
         ),
     ]
     return Table(

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from pagecast.errors import StudyError
 from pagecast.studies import Progress
+from pagecast.studies.asked import check_seeds, experiments_of, teller
 from pagecast.studies.comparison import Row, to_json
 from pagecast.studies.kernel_law import law, throughput
 from pagecast.studies.kernel_law.law import Event, Threshold
 from pagecast.studies.kernel_law.throughput import Simulate, Throughput, simulate_case
-from pagecast.studies.provenance import check_seeds, provenance
+from pagecast.studies.provenance import provenance
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -136,7 +137,7 @@ def run(
         An override cannot be understood.
     """
     check_seeds("kernel-law", seeds)
-    chosen = _chosen(experiments)
+    chosen = experiments_of("kernel-law", experiments, EXPERIMENTS)
     if unknown := [model for model in models if model not in MODELS]:
         raise StudyError(f"kernel-law is about the law of the model kernel, not about {unknown[0]}")
     if machine is not None:
@@ -149,7 +150,7 @@ def run(
     events = law.events(data) if has_law else []
     thresholds = law.thresholds(data) if has_law else []
     found = throughput.cases(data) if "throughput" in chosen else []
-    tell = progress or (lambda fraction, what: None)
+    tell = teller(progress)
     throughputs = []
     for done, one in enumerate(throughput.forecast(found, tuple(overrides), simulate)):
         tell(done / len(found), f"{one.case.filesystem}, {one.case.writers} writers")
@@ -171,12 +172,6 @@ def run(
             left_out=(),
         ),
     )
-
-
-def _chosen(named: Sequence[str]) -> tuple[str, ...]:
-    if unknown := [name for name in named if name not in EXPERIMENTS]:
-        raise StudyError(f"kernel-law has no experiment {unknown[0]!r}; it has {', '.join(EXPERIMENTS)}")
-    return tuple(name for name in EXPERIMENTS if name in named or not named)
 
 
 def _row(one: Throughput) -> Row:

@@ -35,6 +35,10 @@ def read(folder: Path, name: str, columns: tuple[str, ...]) -> list[Record]:
             reader = csv.DictReader(file)
             records = list(reader)
             missing = [column for column in columns if column not in (reader.fieldnames or ())]
+    except FileNotFoundError:
+        raise StudyError(
+            f"{path}: there is no such table; --data wants the folder that the study's README describes"
+        ) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise StudyError(f"{path}: cannot be read ({error}); --data wants the study's tables") from error
     if missing:

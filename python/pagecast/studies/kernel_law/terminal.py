@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pagecast.report.terminal import print_plain, print_table
+from pagecast.report.terminal import print_ending, print_plain, print_table
 from pagecast.studies.kernel_law.conclusion import conclusion
 from pagecast.studies.kernel_law.results import law_table, seeks_table, throughput_table
 
@@ -22,4 +22,4 @@ def print_outcome(outcome: "KernelLawOutcome", console: "Console") -> None:
     if outcome.throughputs:
         print_table(throughput_table(outcome), console)
         print_table(seeks_table(outcome), console)
-    print_plain("\n" + "\n".join(conclusion(outcome)), console)
+    print_ending(conclusion(outcome), (), console)

@@ -29,10 +29,8 @@ def conclusion(outcome: "LiveKernelOutcome") -> tuple[str, ...]:
     """
     model = main_model(outcome.models)
     totals = [row for row in judged(outcome.rows) if row.operation == "total"]
-    sentences = [_totals(totals, model)]
-    if rivals := [_totals(totals, name) for name in outcome.models if name != model]:
-        sentences += rivals
-    return (*sentences, *_levels(outcome, model))
+    others = (_totals(totals, name) for name in outcome.models if name != model)
+    return (_totals(totals, model), *_levels(outcome, model), *others)
 
 
 def _totals(rows: list[Row], model: str) -> str:
@@ -59,9 +57,9 @@ def _levels(outcome: "LiveKernelOutcome", model: str) -> Iterator[str]:
 
     if dirty := [level for level in outcome.dirty if level.model == model and level.case != CASE]:
         yield (
-            f"Its dirty memory is within 10 % of the limit at {100 * DirtyLevel.share_of(dirty):.1f} % "
-            "of the samples."
+            f"The dirty memory of {model} is within 10 % of the limit at "
+            f"{100 * DirtyLevel.share_of(dirty):.1f} % of the samples."
         )
     if cached := [file for file in outcome.cached if file.model == model and file.case != CASE]:
         close = sum(file.is_within for file in cached)
-        yield f"Of {len(cached)} looks at what is cached of a file, {close} are within 5 % of the memory."
+        yield f"What is cached of a file is within 5 % of the memory at {close} of {len(cached)} looks."

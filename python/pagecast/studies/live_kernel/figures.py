@@ -1,8 +1,11 @@
-"""Figures of the study: dirty memory over time, sampled and forecast; no global style is touched."""
+"""Figures of the study, measured and forecast over time: dirty memory, its limits, the rates of writers."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from pagecast.plot.style import MEASURED_COLOUR, MODEL_LINES, model_colour
+import numpy as np
+from numpy.typing import NDArray
+
+from pagecast.plot.style import LIMIT_LINES, MEASURED_COLOUR, model_colour, model_line
 from pagecast.result import is_modelled
 from pagecast.studies.drawing import grid, style, with_legend
 
@@ -13,14 +16,19 @@ if TYPE_CHECKING:
     from pagecast.studies.live_kernel.forecast import CaseRun
     from pagecast.studies.live_kernel.study import LiveKernelOutcome
 
-__all__ = ["dirty_memory", "draw"]
+__all__ = ["dirty_memory", "draw", "writer_rate"]
 
 COLUMNS = 2
 MIB = 2**20
 
+POINTS: Final[dict[str, Any]] = {
+    "color": MEASURED_COLOUR, "linestyle": "none", "marker": ".", "markersize": 3,
+}  # fmt: skip
+"""What was measured."""
+
 
 def draw(outcome: "LiveKernelOutcome", platform: str) -> "Figure | None":
-    """Draw a panel for each case of a platform, first repetition.
+    """Draw a panel for each case of a platform, first repetition, and one more where throttling was traced.
 
     Parameters
     ----------
@@ -40,19 +48,25 @@ def draw(outcome: "LiveKernelOutcome", platform: str) -> "Figure | None":
                 of_case.append(run)
     if not runs:
         return None
-    rows = -(-len(runs) // COLUMNS)
+    panels = [(case, dirty_memory, of_case) for case, of_case in runs.items()]
+    panels += [
+        (f"{case}: rate of a throttled writer", writer_rate, of_case)
+        for case, of_case in runs.items()
+        if of_case[0].recording.throttling is not None
+    ]
+    rows = -(-len(panels) // COLUMNS)
     with style():
         figure, axes = grid(rows, COLUMNS, size=(9, 1 + 2.4 * rows))
-        for ax, (case, of_case) in zip(axes, runs.items(), strict=False):
-            dirty_memory(ax, of_case)
-            ax.set_title(case)
-        for ax in axes[len(runs) :]:
+        for ax, (title, panel, of_case) in zip(axes, panels, strict=False):
+            panel(ax, of_case)
+            ax.set_title(title)
+        for ax in axes[len(panels) :]:
             ax.set_axis_off()
         return with_legend(figure, axes)
 
 
 def dirty_memory(ax: "Axes", runs: "list[CaseRun]") -> "Axes":
-    """Draw the dirty memory of one repetition: sampled points, the limit, and a line for each model.
+    """Draw the dirty memory of one repetition: sampled points, a line for each model, limit and set point.
 
     Parameters
     ----------
@@ -65,32 +79,66 @@ def dirty_memory(ax: "Axes", runs: "list[CaseRun]") -> "Axes":
     Axes
     """
     recording = runs[0].recording
-    levels = recording.levels
+    levels, traced = recording.levels, recording.throttling
     assert levels is not None, "only recordings with levels are drawn"
-    ax.plot(
-        levels.time_s,
-        levels.dirty_bytes / MIB,
-        color=MEASURED_COLOUR,
-        linestyle="none",
-        marker=".",
-        markersize=3,
-        label="measured",
-    )
-    ax.plot(
-        levels.time_s, levels.limit_bytes / MIB, color=MEASURED_COLOUR, linewidth=0.8, label="dirty limit"
-    )
+    ax.plot(levels.time_s, levels.dirty_bytes / MIB, label="measured", **POINTS)
+    _thin(ax, levels.time_s, levels.limit_bytes, "dirty_limit", label="dirty limit")
+    if traced is not None:
+        _thin(ax, traced.time_s, traced.setpoint_bytes, "setpoint", label="set point")
     for run in runs:
         if is_modelled(run.model, "dirty"):
-            line = MODEL_LINES.get(run.model, "-")
-            ax.plot(
-                run.level_time_s,
-                run.level_bytes / MIB,
-                color=model_colour(run.model),
-                linestyle=line,
-                label=run.model,
-            )
+            _line(ax, run, run.level_bytes)
+        if run.limits is not None:
+            of = {"color": model_colour(run.model)}
+            name = f"limit and set point, {run.model}"
+            _thin(ax, run.level_time_s, run.limits.dirty_limit_bytes, "dirty_limit", label=name, **of)
+            _thin(ax, run.level_time_s, run.limits.setpoint_bytes, "setpoint", **of)
     ax.axvline(recording.first_mark_s, color=MEASURED_COLOUR, linewidth=0.5, linestyle=":")
     ax.set_ylim(bottom=0)
-    ax.set_xlabel("s")
-    ax.set_ylabel("dirty, MiB")
+    ax.set_xlabel("time (s)")
+    ax.set_ylabel("dirty (MiB)")
     return ax
+
+
+def writer_rate(ax: "Axes", runs: "list[CaseRun]") -> "Axes":
+    """Draw the rate at which throttled writers were let go on, at each check as it was traced, and forecast.
+
+    Parameters
+    ----------
+    ax : Axes
+    runs : list of CaseRun
+        Of one recording whose throttling was traced.
+
+    Returns
+    -------
+    Axes
+    """
+    traced = runs[0].recording.throttling
+    assert traced is not None, "only recordings with a trace are drawn"
+    ax.plot(traced.time_s, traced.task_rate_bytes_per_s / MIB, label="measured", **POINTS)
+    for run in runs:
+        if run.limits is not None:
+            _line(ax, run, run.limits.task_rate_bytes_per_s)
+    ax.set_ylim(0, 1.05 * float(traced.task_rate_bytes_per_s.max()) / MIB)
+    ax.set_xlabel("time (s)")
+    ax.set_ylabel("rate (MiB/s)")
+    return ax
+
+
+def _line(ax: "Axes", run: "CaseRun", values: NDArray[np.float64]) -> None:
+    """Draw what a model forecast over time."""
+    colour, line = model_colour(run.model), model_line(run.model)
+    ax.plot(run.level_time_s, values / MIB, color=colour, linestyle=line, label=run.model)
+
+
+def _thin(
+    ax: "Axes",
+    time_s: NDArray[np.float64],
+    values: NDArray[np.float64],
+    limit: str,
+    *,
+    color: str = MEASURED_COLOUR,
+    label: str | None = None,
+) -> None:
+    """Draw what dirty memory is compared with, in the line style that the limit has in every figure."""
+    ax.plot(time_s, values / MIB, color=color, linestyle=LIMIT_LINES[limit], linewidth=0.8, label=label)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,12 +16,33 @@ from pagecast.studies.live_kernel.recordings import KIB, Recording
 from pagecast.studies.machines import described
 
 if TYPE_CHECKING:
-    from pagecast import Machine, Result
+    from pagecast import Columns, Machine, Result
 
-__all__ = ["CaseRun", "Simulate", "initial_state", "memory_bytes", "mount_of", "run_case", "simulate_case"]
+__all__ = [
+    "CaseRun",
+    "Limits",
+    "Simulate",
+    "initial_state",
+    "memory_bytes",
+    "mount_of",
+    "run_case",
+    "simulate_case",
+]
 
 Simulate = Callable[..., "Result"]
 """Like `simulate_case`; tests put their own in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the model compared dirty memory with, at the times of `CaseRun.level_time_s`.
+
+    The rate is that of a throttled writer, NaN where nobody is held back.
+    """
+
+    dirty_limit_bytes: NDArray[np.float64]
+    setpoint_bytes: NDArray[np.float64]
+    task_rate_bytes_per_s: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +50,7 @@ class CaseRun:
     """One repetition of a case under one model.
 
     `seconds` are those in system calls, by process and phase. Times of `level_time_s` count as those of the
-    recording do: the first mark is at the same moment.
+    recording do: the first mark is at the same moment. `limits` is None under models without any.
     """
 
     platform: str
@@ -39,6 +60,7 @@ class CaseRun:
     seconds: dict[tuple[str, str], float]
     level_time_s: NDArray[np.float64]
     level_bytes: NDArray[np.float64]
+    limits: Limits | None
     cached: tuple[CachedFile, ...]
     machine_hash: str
 
@@ -154,9 +176,17 @@ def run_case(
         seconds=seconds,
         level_time_s=timeline["time_s"] - first_s + recording.first_mark_s,
         level_bytes=timeline["dirty_bytes"].astype(np.float64),
+        limits=_limits(timeline),
         cached=tuple(_cached(program, result, platform, recording, memory_bytes(machine))),
         machine_hash=result.machine_hash,
     )
+
+
+def _limits(timeline: "Columns") -> Limits | None:
+    names = [field.name for field in fields(Limits)]
+    if any(name not in timeline for name in names):
+        return None
+    return Limits(*(timeline[name].astype(np.float64) for name in names))
 
 
 def _times(program: Program, result: "Result") -> tuple[float, dict[tuple[str, str], float]]:

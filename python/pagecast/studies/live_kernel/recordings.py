@@ -14,7 +14,7 @@ from pagecast.studies.live_kernel.case import Case, read_case
 from pagecast.studies.live_kernel.program import MAIN, WHOLE_CASE
 from pagecast.studies.recorded import find, records
 
-__all__ = ["Call", "Levels", "Look", "Platform", "Recording", "platforms"]
+__all__ = ["Call", "Levels", "Look", "Platform", "Recording", "Throttling", "platforms"]
 
 PAGE_BYTES: Final = 4096
 KIB: Final = 1024
@@ -72,11 +72,21 @@ class Levels:
 
 
 @dataclass(frozen=True, slots=True)
+class Throttling:
+    """What throttled writers met: rows of ``balance_dirty_pages.csv``, arrays of one length."""
+
+    time_s: NDArray[np.float64]
+    setpoint_bytes: NDArray[np.float64]
+    task_rate_bytes_per_s: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
 class Recording:
     """One repetition of a case.
 
-    `levels` is None where memory was not recorded. `write_bandwidth_bytes_per_s` and
-    `dirty_ratelimit_bytes_per_s` are what the kernel had learnt of the disk before, as far as it is known.
+    `levels` is None where memory was not recorded, `throttling` where nothing was traced.
+    `write_bandwidth_bytes_per_s` and `dirty_ratelimit_bytes_per_s` are what the kernel had learnt of the disk
+    before, as far as it is known.
     """
 
     case: str
@@ -84,6 +94,7 @@ class Recording:
     calls: tuple[Call, ...]
     looks: tuple[Look, ...]
     levels: Levels | None
+    throttling: Throttling | None
     write_bandwidth_bytes_per_s: float | None
     dirty_ratelimit_bytes_per_s: float | None
 
@@ -202,11 +213,12 @@ def _platform(folder: Path) -> Platform:
     looks = _by_case(folder, "cache", _look)
     samples = _by_case(folder, "mem", _sample)
     limits = _by_case(folder, "bdi_dirty_ratelimit", _rate_limit)
+    pauses = _by_case(folder, "balance_dirty_pages", _pause)
     return Platform(
         name=folder.resolve().name,
         cases=cases,
         recordings=tuple(
-            _recording(key, of_case, looks.get(key, []), samples.get(key, []), limits.get(key, []))
+            _recording(key, of_case, looks[key], samples[key], limits[key], pauses[key])
             for key, of_case in sorted(calls.items())
             if key[0] in cases
         ),
@@ -220,6 +232,7 @@ def _recording(
     looks: list[Look],
     samples: list[tuple[float, ...]],
     limits: list[tuple[float, float]],
+    pauses: list[tuple[float, ...]],
 ) -> Recording:
     levels = Levels(*np.array(samples).T) if samples else None
     bandwidth, rate_limit = limits[0] if limits else (None, None)
@@ -233,13 +246,17 @@ def _recording(
         calls=tuple(sorted(calls, key=lambda call: call.start_s)),
         looks=tuple(looks),
         levels=levels,
+        throttling=Throttling(*np.array(pauses).T) if pauses else None,
         write_bandwidth_bytes_per_s=bandwidth,
         dirty_ratelimit_bytes_per_s=rate_limit,
     )
 
 
-def _by_case(folder: Path, name: str, read: Callable[[dict[str, str]], _Record]) -> dict[_Key, list[_Record]]:
-    found: dict[_Key, list[_Record]] = defaultdict(list)
+def _by_case(
+    folder: Path, name: str, read: Callable[[dict[str, str]], _Record]
+) -> defaultdict[_Key, list[_Record]]:
+    """Read a table by case and repetition; those that are not in it have nothing."""
+    found: defaultdict[_Key, list[_Record]] = defaultdict(list)
     if (path := find(folder, name)) is not None:
         for key, record in records(path, lambda row: ((row["case"], int(row["rep"])), read(row))):
             found[key].append(record)
@@ -268,6 +285,11 @@ def _sample(row: dict[str, str]) -> tuple[float, ...]:
     limit = float(row["nr_dirty_threshold"])
     usable = sum(float(row.get(name) or "nan") for name in _USABLE)
     return float(row["t_s"]), dirty * KIB, limit * PAGE_BYTES, usable * KIB, bandwidth * KIB
+
+
+def _pause(row: dict[str, str]) -> tuple[float, ...]:
+    setpoint, rate = float(row["setpoint"]) * PAGE_BYTES, float(row["task_ratelimit"]) * KIB
+    return float(row["t_s"]), setpoint, rate
 
 
 def _rate_limit(row: dict[str, str]) -> tuple[float, float]:

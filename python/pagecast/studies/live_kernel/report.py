@@ -29,7 +29,9 @@ LEAD: Final = (
 
 CAPTION: Final = (
     "Dirty memory and memory under writeback, first repetition of each case. Points are samples of every "
-    "100 ms, the dotted line is the first mark: what is before it is set-up. Lines are forecasts."
+    "100 ms, the dotted line is the first mark: what is before it is set-up. Black lines are the limit and "
+    "the set point that the kernel showed, coloured ones are forecasts. Where throttling was traced, there "
+    "is also the rate of a writer at each of its checks."
 )
 
 PITFALLS: Final = (

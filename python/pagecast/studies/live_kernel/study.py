@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from pagecast.errors import SimulationError, StudyError
 from pagecast.studies import Progress, machines
+from pagecast.studies.asked import check_seeds, models_of, teller
 from pagecast.studies.comparison import RIVALS, Row, to_json
 from pagecast.studies.live_kernel import calibration
 from pagecast.studies.live_kernel.calibration import Calibration
 from pagecast.studies.live_kernel.forecast import CaseRun, Simulate, initial_state, run_case, simulate_case
 from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 from pagecast.studies.live_kernel.program import MAIN, UnsupportedError
-from pagecast.studies.live_kernel.recordings import Platform, platforms
-from pagecast.studies.provenance import check_seeds, provenance
+from pagecast.studies.live_kernel.recordings import Platform, Recording, platforms
+from pagecast.studies.provenance import provenance
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -135,30 +136,20 @@ def run(
     if data is None:
         raise StudyError("live-kernel needs recordings; name their folder with --data DIR")
     chosen = _chosen(platforms(data), experiments)
-    models = tuple(dict.fromkeys(models)) or MODELS
+    models = models_of(models, MODELS)
     names = {platform.name: machine or _machine_of(platform) for platform in chosen}
     calibrations = {platform.name: _calibrate(platform, names[platform.name]) for platform in chosen}
-    tell = progress or (lambda fraction, what: None)
+    runs: list[CaseRun] = []
+    left_out = list(_left_out(chosen, calibrations, machine))
     plan = [
         (platform, each, model) for platform in chosen for each in platform.recordings for model in models
     ]
-    runs: list[CaseRun] = []
-    left_out = list(_left_out(chosen, calibrations, machine))
+    tell = teller(progress)
     for done, (platform, recording, model) in enumerate(plan):
         tell(done / len(plan), f"{platform.name}, {recording.case}, {model}")
-        known = calibrations[platform.name].values() if model == COSTED else None
-        options = initial_state(recording) if model == COSTED else {}
+        name, known = names[platform.name], calibrations[platform.name]
         try:
-            one = run_case(
-                platform.cases[recording.case],
-                recording,
-                platform=platform.name,
-                model=model,
-                machine_name=names[platform.name],
-                machine=machines.load(names[platform.name], overrides=overrides, values=known),
-                options=options | machines.model_options(model, overrides),
-                simulate=simulate,
-            )
+            one = _forecast(platform, recording, model, name, known, overrides, simulate)
         except UnsupportedError as error:
             left_out.append(f"{platform.name}, {recording.case}: {error}")
         except SimulationError as error:
@@ -211,6 +202,30 @@ def _calibrate(platform: Platform, machine: str) -> Calibration:
     """Calibrate a platform; the machine file says by which rule its kernel set the dirty limit."""
     host = machines.described(machines.load(machine))
     return calibration.calibrate(platform.recordings, share=calibration.limit_share(host))
+
+
+def _forecast(
+    platform: Platform,
+    recording: Recording,
+    model: str,
+    machine: str,
+    known: Calibration,
+    overrides: Sequence[str],
+    simulate: Simulate,
+) -> CaseRun:
+    """Forecast a repetition; the model `COSTED` is told what is known of the platform and its kernel."""
+    is_told = model == COSTED
+    options = initial_state(recording) if is_told else {}
+    return run_case(
+        platform.cases[recording.case],
+        recording,
+        platform=platform.name,
+        model=model,
+        machine_name=machine,
+        machine=machines.load(machine, overrides=overrides, values=known.values() if is_told else None),
+        options=options | machines.model_options(model, overrides),
+        simulate=simulate,
+    )
 
 
 def _rows(one: CaseRun) -> Iterator[Row]:

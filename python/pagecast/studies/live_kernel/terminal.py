@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pagecast.report.terminal import print_plain, print_table
+from pagecast.report.terminal import print_ending, print_plain, print_table
 from pagecast.studies.live_kernel.conclusion import conclusion
 from pagecast.studies.live_kernel.results import (
     cached_table,
@@ -28,6 +28,4 @@ def print_outcome(outcome: "LiveKernelOutcome", console: "Console") -> None:
         if table is not None and table.rows:
             print_table(table, console)
     print_table(summary_table(outcome), console)
-    for line in outcome.left_out:
-        print_plain(f"Left out: {line}.", console, style="dim")
-    print_plain("\n" + "\n".join(conclusion(outcome)), console)
+    print_ending(conclusion(outcome), outcome.left_out, console)

@@ -43,8 +43,10 @@ def _against_the_cluster(outcome: "WrenchCacheOutcome", model: str) -> str:
         f"On {outcome.machine_of(model)} the mean absolute error of {model} against the measured cluster is "
         f"{_errors(rows)}"
     )
-    if len(judged(rows)) < len(rows):
-        text += f"; without the measurements that the machine was made from, {_errors(judged(rows))}"
+    if 0 < len(judged(rows)) < len(rows):
+        without = _errors(judged(rows))
+        said = "the same" if without == _errors(rows) else without
+        text += f"; without the measurements that the machine was made from, {said}"
     simulator = next((name for name, ours in REPEATED_BY.items() if ours == model), "")
     if published := _of(simulator, published_rows(outcome.experiments, outcome.vintage)):
         text += f"; that of the published {simulator} is {_errors(published)}"
@@ -57,8 +59,8 @@ def _beside_times(outcome: "WrenchCacheOutcome", model: str) -> str:
     if levels := [one for one in outcome.memory if one.model == model]:
         dirty, cached = Levels.within(levels)
         parts.append(
-            f"in Exp 1 dirty memory is within 10 % of the limit at {100 * dirty:.0f} % of the moments, "
-            f"cached within 5 % of the memory at {100 * cached:.0f} %"
+            f"in Exp 1 dirty memory is within 10 % of the limit at {100 * dirty:.1f} % of the moments, "
+            f"cached within 5 % of the memory at {100 * cached:.1f} %"
         )
     if files := [one for one in outcome.cached_files if one.model == model]:
         within = sum(one.is_within for one in files)

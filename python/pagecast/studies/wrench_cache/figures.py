@@ -84,7 +84,7 @@ def _figure_4b_aligned(outcome: "WrenchCacheOutcome") -> "Figure":
 
 
 def _figure_long_writes(outcome: "WrenchCacheOutcome") -> "Figure":
-    figure, axes = grid(1, 1, size=(6, 3.2))
+    figure, axes = grid(1, 1, size=(9, 3.4))
     panels.long_write_shares(axes[0], _runs(outcome, "2"))
     return with_legend(figure, axes)
 

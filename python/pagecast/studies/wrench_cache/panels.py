@@ -16,6 +16,7 @@ from pagecast.plot.style import (
     MODEL_MARKERS,
     SEQUENCE,
     model_colour,
+    model_line,
 )
 from pagecast.studies.levels import CACHED_TOLERANCE, DIRTY_TOLERANCE
 from pagecast.studies.wrench_cache.experiments import TASK_OPERATIONS
@@ -184,7 +185,7 @@ def long_write_shares(ax: "Axes", runs: Iterable[CaseRun]) -> "Axes":
         lines.setdefault(run.model, []).append((_applications(run.case), run.long_writes))
     for model, points in lines.items():
         n, share = np.array(sorted(points)).T
-        ax.plot(n, share, color=model_colour(model), linestyle=MODEL_LINES.get(model, "-"), label=model)
+        ax.plot(n, share, color=model_colour(model), linestyle=model_line(model), label=model)
     n = np.array([_applications(case) for case in long_writes()])
     measured = np.array(list(long_writes().values()))
     ax.fill_between(
@@ -269,7 +270,7 @@ def time_by_applications(ax: "Axes", runs: Iterable[CaseRun], experiment: str, o
     for model, points in lines.items():
         n, mean, low, high = np.array(sorted(points)).T
         colour = model_colour(model)
-        ax.plot(n, mean, color=colour, linestyle=MODEL_LINES.get(model, "-"), label=model)
+        ax.plot(n, mean, color=colour, linestyle=model_line(model), label=model)
         if np.any(high > low):
             ax.fill_between(n, low, high, color=colour, alpha=0.2, linewidth=0)
     found = {key: value for key, value in measured().items() if key[0] == experiment and key[2] == operation}
@@ -308,7 +309,7 @@ def nighres_steps(ax: "Axes", runs: Iterable[CaseRun]) -> "Axes":
             left,
             left + 0.76,
             color=model_colour(run.model),
-            linestyle=MODEL_LINES.get(run.model, "-"),
+            linestyle=model_line(run.model),
             label=run.model,
         )
     ax.plot(range(len(operations)), list(points.values()), label="measured", **MEASURED)
@@ -341,7 +342,7 @@ def simulation_time(ax: "Axes", runs: Iterable[CaseRun], experiment: str, vintag
         lines.setdefault(run.model, []).append((_applications(run.case), run.run_time_s))
     for model, taken in lines.items():
         n, seconds = np.array(sorted(taken)).T
-        ax.plot(n, seconds, color=model_colour(model), linestyle=MODEL_LINES.get(model, "-"), label=model)
+        ax.plot(n, seconds, color=model_colour(model), linestyle=model_line(model), label=model)
     for simulator, model in REPEATED_BY.items():
         column = "wrench_cache" if simulator == "WRENCH-cache" else "wrench"
         times = published_run_times()[f"{column}_{vintage}"]

@@ -1,7 +1,5 @@
 """Full recordings, read from the folder that ``--data`` names: memory while Exp 1 ran, second by second."""
 
-import csv
-import gzip
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +8,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast.errors import StudyError
+from pagecast.studies.recorded import needed, records
 
 __all__ = ["MEMORY_PROFILES", "Profile", "memory_profiles"]
 
-MEMORY_PROFILES: Final = "exp1_memprof_real.csv.gz"
+MEMORY_PROFILES: Final = "exp1_memprof_real"
 
 _COLUMNS: Final = ("time_s", "used_bytes", "file_cache_bytes", "dirty_bytes", "free_bytes")
 
@@ -53,20 +51,11 @@ def memory_profiles(folder: Path) -> dict[str, Profile]:
     StudyError
         The folder or the recording is not there, or not what it should be.
     """
-    path = folder / MEMORY_PROFILES
-    if not path.is_file():
-        raise StudyError(
-            f"{folder}: no {MEMORY_PROFILES} in it; --data wants the folder of recordings "
-            "that the study's README describes, and can be left out"
-        )
     samples: dict[str, list[tuple[float, ...]]] = defaultdict(list)
-    try:
-        with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                samples[f"{row['size_gb']} GB"].append(tuple(float(row[name]) for name in _COLUMNS))
-    except (OSError, EOFError, KeyError, TypeError, ValueError) as error:
-        raise StudyError(
-            f"{path}: cannot be read as a memory profile ({error}); "
-            f"it needs the columns size_gb, {', '.join(_COLUMNS)}"
-        ) from error
+    for case, sample in records(needed(folder, MEMORY_PROFILES), _sample):
+        samples[case].append(sample)
     return {case: Profile(*np.array(rows).T) for case, rows in samples.items()}
+
+
+def _sample(row: dict[str, str]) -> tuple[str, tuple[float, ...]]:
+    return f"{row['size_gb']} GB", tuple(float(row[name]) for name in _COLUMNS)

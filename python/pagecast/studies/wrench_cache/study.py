@@ -1,12 +1,12 @@
 """Run the four experiments of the WRENCH-cache paper and hold the forecasts against the measured cluster."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
-from pagecast.errors import StudyError
 from pagecast.studies import Progress
+from pagecast.studies.asked import experiments_of, models_of, teller
 from pagecast.studies.comparison import Row, to_json
 from pagecast.studies.provenance import provenance
 from pagecast.studies.wrench_cache import recordings
@@ -159,53 +159,26 @@ def run(
     ScenarioError
         The machine or an override cannot be understood.
     """
-    chosen = _known_experiments(experiments)
-    models = tuple(dict.fromkeys(models)) or MODELS
+    chosen = experiments_of("wrench-cache", experiments, tuple(EXPERIMENTS))
+    models = models_of(models, MODELS)
     vintage = vintage_of(overrides)
     profiles = recordings.memory_profiles(data) if data else {}
-    tell = progress or (lambda fraction, what: None)
     plan = {
         (number, model): seeds or _default_seeds(machine or default_machine(model), EXPERIMENTS[number])
         for number in chosen
         for model in models
     }
-    most = max(plan.values())
-    runs: list[CaseRun] = []
-    for done, ((number, model), count) in enumerate(plan.items()):
-        tell(done / len(plan), f"Exp {number}, {model}")
-        runs += (
-            run_case(
-                EXPERIMENTS[number],
-                case,
-                model=model,
-                machine=machine,
-                seeds=range(count),
-                overrides=overrides,
-                simulate=simulate,
-            )
-            for case in EXPERIMENTS[number].cases
-        )
-    producing = tuple(
-        produce(
-            model=model,
-            machine=machine,
-            seeds=range(plan["4", model]),
-            overrides=overrides,
-            simulate=simulate,
-        )
-        for model in models
-        if "4" in chosen
-    )
-    tell(1.0, "")
+    how: _How = {"machine": machine, "overrides": overrides, "simulate": simulate}
+    runs, producing = _carry_out(plan, how, teller(progress))
     of_memory = [run for run in runs if run.experiment == "1"]
     left_out = tuple(_left_out(chosen, data))
     return WrenchCacheOutcome(
         experiments=chosen,
         models=models,
         vintage=vintage,
-        seeds=most,
+        seeds=max(plan.values()),
         overrides=tuple(overrides),
-        runs=tuple(runs),
+        runs=runs,
         rows=tuple(one for run in runs for one in _rows(run)),
         memory=tuple(one for run in of_memory if (one := compare(run, profiles.get(run.case))) is not None),
         cached_files=tuple(one for run in of_memory for one in compare_files(run)),
@@ -217,7 +190,7 @@ def run(
             source=SOURCE,
             command=command,
             machines={(run.experiment, run.machine): run.result.provenance["machine_hash"] for run in runs},
-            seeds=most,
+            seeds=max(plan.values()),
             overrides=overrides,
             data=data,
             left_out=left_out,
@@ -225,11 +198,32 @@ def run(
     )
 
 
-def _known_experiments(named: Sequence[str]) -> tuple[str, ...]:
-    unknown = [number for number in named if number not in EXPERIMENTS]
-    if unknown:
-        raise StudyError(f"wrench-cache has no experiment {unknown[0]!r}; it has {', '.join(EXPERIMENTS)}")
-    return tuple(number for number in EXPERIMENTS if number in named or not named)
+class _How(TypedDict):
+    """How every case is forecast, as `run_case` and `produce` take it."""
+
+    machine: str | None
+    overrides: Sequence[str]
+    simulate: Simulate
+
+
+def _carry_out(
+    plan: Mapping[tuple[str, str], int], how: _How, tell: Progress
+) -> tuple[tuple[CaseRun, ...], tuple[Producing, ...]]:
+    """Forecast every case of each experiment and model of the plan, with as many seeds as it says."""
+    runs: list[CaseRun] = []
+    for done, ((number, model), seeds) in enumerate(plan.items()):
+        tell(done / len(plan), f"Exp {number}, {model}")
+        experiment = EXPERIMENTS[number]
+        runs += (
+            run_case(experiment, case, model=model, seeds=range(seeds), **how) for case in experiment.cases
+        )
+    producing = [
+        produce(model=model, seeds=range(seeds), **how)
+        for (number, model), seeds in plan.items()
+        if number == "4"
+    ]
+    tell(1.0, "")
+    return tuple(runs), tuple(producing)
 
 
 def _default_seeds(machine: str, experiment: Experiment) -> int:
@@ -254,5 +248,5 @@ def _left_out(chosen: Sequence[str], data: Path | None) -> Iterator[str]:
     if "1" in chosen and not data:
         yield (
             "samples of the memory during Exp 1 (means over windows are compared instead), which need --data "
-            f"with {recordings.MEMORY_PROFILES}"
+            f"with {recordings.MEMORY_PROFILES}.csv.gz"
         )

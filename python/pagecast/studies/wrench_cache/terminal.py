@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from pagecast.report.terminal import print_plain, print_table
+from pagecast.report.terminal import print_ending, print_plain, print_table
 from pagecast.studies.wrench_cache.conclusion import conclusion
 from pagecast.studies.wrench_cache.results import (
     cached_files_table,
@@ -36,6 +36,4 @@ def print_outcome(outcome: "WrenchCacheOutcome", console: "Console") -> None:
         if (table := maker(outcome)) is not None:
             print_table(table, console)
     print_table(summary_table(outcome), console)
-    for line in outcome.left_out:
-        print_plain(f"Left out: {line}.", console, style="dim")
-    print_plain("\n" + "\n".join(conclusion(outcome)), console)
+    print_ending(conclusion(outcome), outcome.left_out, console)
