@@ -111,6 +111,8 @@ struct HostState {
     processors: Path,
     /// What files under each of its mounts cross.
     mounts: Vec<setup::Paths>,
+    /// Whether the policy has been called at this instant.
+    is_called: bool,
     /// The call that is on the agenda.
     next_call: Option<Nanos>,
     /// Anonymous memory of its processes, and of those in each of its memory cgroups.
@@ -136,6 +138,8 @@ struct Engine<'a, N> {
     now: Nanos,
     network: N,
     hosts: Vec<HostState>,
+    /// Those whose policy has been called at this instant.
+    called: Vec<u32>,
     /// What each link crosses.
     links: Vec<Path>,
     uneven: Vec<Uneven>,
@@ -152,8 +156,9 @@ struct Engine<'a, N> {
     ready: VecDeque<u32>,
     events: processes::Events,
     recorder: Recorder,
-    /// Flows that end at this instant; kept for its memory.
+    /// Flows that end at this instant, and those with new rates; kept for their memory.
     ended: Vec<Completion>,
+    changed: Vec<Progress>,
 }
 
 impl<N: Network> Engine<'_, N> {
@@ -219,32 +224,38 @@ impl<N: Network> Engine<'_, N> {
 
     /// Gives all flows their rates, and policies that watch some the news.
     fn settle(&mut self) -> Result<(), SimulationError> {
-        let mut changed = Vec::new();
         loop {
+            let mut changed = std::mem::take(&mut self.changed);
             self.network.settle(self.now, &mut changed);
             if changed.is_empty() {
+                self.changed = changed;
+                self.end_calls();
                 return Ok(());
             }
             self.tell_progress(&mut changed)?;
+            changed.clear();
+            self.changed = changed;
             self.go_on()?;
         }
     }
 
-    fn tell_progress(&mut self, changed: &mut Vec<Progress>) -> Result<(), SimulationError> {
+    fn tell_progress(&mut self, changed: &mut [Progress]) -> Result<(), SimulationError> {
         let now = self.now;
-        let owner = |each: &Progress, owners: &[Owner]| match owners[each.flow.slot as usize] {
+        let host_of = |each: &Progress, owners: &[Owner]| match owners[each.flow.slot as usize] {
             Owner::Policy(host) => Some(host),
             Owner::Process(_) | Owner::Transfer(..) => None,
         };
-        changed.sort_by_key(|each| (owner(each, &self.owners), each.flow));
-        for host in 0..self.hosts.len() as u32 {
-            let news: Vec<Progress> =
-                changed.iter().filter(|each| owner(each, &self.owners) == Some(host)).copied().collect();
-            if !news.is_empty() {
-                self.with_policy(host, |policy, actions| policy.advance(now, &news, actions))?;
+        changed.sort_unstable_by_key(|each| (host_of(each, &self.owners), each.flow));
+        let mut left = &*changed;
+        while let Some(first) = left.first() {
+            let host = host_of(first, &self.owners);
+            let end = left.iter().position(|each| host_of(each, &self.owners) != host);
+            let (news, others) = left.split_at(end.unwrap_or(left.len()));
+            if let Some(host) = host {
+                self.with_policy(host, |policy, actions| policy.advance(now, news, actions))?;
             }
+            left = others;
         }
-        changed.clear();
         Ok(())
     }
 
@@ -284,7 +295,9 @@ impl<N: Network> Engine<'_, N> {
                 self.with_policy(host, |policy, actions| policy.resumed(now, tag, actions))?;
             }
             Wake::Policy(host) => {
-                if self.hosts[host as usize].next_call.is_some_and(|time| time <= self.now) {
+                let state = &self.hosts[host as usize];
+                let wanted = if state.is_called { state.policy.next_call() } else { state.next_call };
+                if wanted.is_some_and(|time| time <= self.now) {
                     let now = self.now;
                     self.with_policy(host, |policy, actions| policy.advance(now, &[], actions))?;
                 }
@@ -308,32 +321,45 @@ impl<N: Network> Engine<'_, N> {
         self.with_policy(host, |policy, actions| policy.begin(now, request, actions))
     }
 
-    /// Calls the policy of a host, does what it wants and writes down what its memory holds.
+    /// Calls the policy of a host and does what it wants.
     fn with_policy(
         &mut self,
         host: u32,
         call: impl FnOnce(&mut dyn Policy, &mut Actions),
     ) -> Result<(), SimulationError> {
         let state = &mut self.hosts[host as usize];
-        if state.policy.is_even() {
-            state.policy.bring_up_to(self.now);
-            self.recorder.levels(self.now, host as usize, state.policy.levels());
-        }
-        call(&mut *state.policy, &mut self.actions);
-        let next_call = state.policy.next_call();
-        if next_call != state.next_call {
-            state.next_call = next_call;
-            if let Some(time) = next_call {
-                self.agenda.add_call(time.max(self.now), host);
+        if !state.is_called {
+            state.is_called = true;
+            self.called.push(host);
+            if state.policy.is_even() {
+                state.policy.bring_up_to(self.now);
+                self.recorder.levels(self.now, host as usize, state.policy.levels());
             }
         }
-        self.recorder.levels(self.now, host as usize, state.policy.levels());
+        call(&mut *state.policy, &mut self.actions);
         let commands = self.actions.take();
         for command in &commands {
             self.carry_out(host, command)?;
         }
         self.actions.give_back(commands);
         Ok(())
+    }
+
+    /// An instant is over for the policies that were called: writes down what each one's memory holds, and when it wants to be
+    /// called again.
+    fn end_calls(&mut self) {
+        while let Some(host) = self.called.pop() {
+            let state = &mut self.hosts[host as usize];
+            state.is_called = false;
+            self.recorder.levels(self.now, host as usize, state.policy.levels());
+            let next_call = state.policy.next_call();
+            if next_call != state.next_call {
+                state.next_call = next_call;
+                if let Some(time) = next_call {
+                    self.agenda.add_call(time.max(self.now), host);
+                }
+            }
+        }
     }
 
     fn carry_out(&mut self, host: u32, command: &Command) -> Result<(), SimulationError> {

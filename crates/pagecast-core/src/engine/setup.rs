@@ -118,6 +118,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 policy: registry::make(model, &setting, &options).map_err(SimulationError::Model)?,
                 processors: network.add_path(processors),
                 mounts: hardware.mounts(machine, at, &mut network),
+                is_called: false,
                 next_call: None,
                 anonymous: 0,
                 anonymous_of_cgroups: vec![0; host.cgroups.len()],
@@ -135,6 +136,7 @@ impl<'a, N: Network> Engine<'a, N> {
             links: hardware.links.into_iter().map(|link| network.add_path(link)).collect(),
             network,
             hosts,
+            called: Vec::new(),
             namespace: Namespace::new(machine),
             nfs: Nfs::default(),
             actions: Actions::default(),
@@ -151,6 +153,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 hosts_in_all,
             ),
             ended: Vec::new(),
+            changed: Vec::new(),
         })
     }
 

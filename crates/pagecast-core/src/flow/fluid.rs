@@ -27,8 +27,12 @@ pub struct Fluid {
     unsettled: Vec<u32>,
     /// Resources whose flows have changed since the last `settle`, each once.
     touched: Vec<u32>,
-    /// Scratch of `settle`, kept for its memory.
+    /// Scratch of `settle`, kept for its memory: resources that are settled; those of one component, its flows by number, and
+    /// what binds them.
     settled: Vec<u32>,
+    connected: Vec<u32>,
+    crossing: Vec<(u64, u32)>,
+    outcome: Vec<(Binding, f64)>,
     /// How many components have been looked for: what carries this number is in the last one.
     components: u64,
     /// When the next of the flows that a resource binds ends, and which resource.
@@ -286,11 +290,12 @@ impl Fluid {
         }
     }
 
-    /// All resources that are connected with `start`, in ascending order, and all flows, in the order of their starts.
-    fn component(&mut self, start: u32) -> (Vec<u32>, Vec<u32>) {
+    /// All resources that are connected with `start`, in ascending order, and all flows with their numbers, in the order of their
+    /// starts.
+    fn component(&mut self, start: u32, (connected, crossing): (&mut Vec<u32>, &mut Vec<(u64, u32)>)) {
         self.components += 1;
         let Self { resources, flows, routes, components, .. } = self;
-        let (mut connected, mut crossing) = (vec![start], Vec::new());
+        connected.push(start);
         resources[start as usize].component = *components;
         let mut next = 0;
         while let Some(&resource) = connected.get(next) {
@@ -312,15 +317,17 @@ impl Fluid {
         }
         connected.sort_unstable();
         crossing.sort_unstable();
-        (connected, crossing.into_iter().map(|(_, slot)| slot).collect())
     }
 
-    /// Rates of a component whose flows cross several resources or have caps.
-    fn settle_component(&mut self, now: Nanos, start: u32) -> Vec<u32> {
-        let (resources, flows) = self.component(start);
-        let (levels, outcome) = self.fill(&resources, &flows);
+    /// Rates of a component whose flows cross several resources or have caps. Its resources are settled then.
+    fn settle_component(&mut self, now: Nanos, start: u32, settled: &mut Vec<u32>) {
+        let (mut resources, mut flows) =
+            (std::mem::take(&mut self.connected), std::mem::take(&mut self.crossing));
+        self.component(start, (&mut resources, &mut flows));
+        let mut outcome = std::mem::take(&mut self.outcome);
+        let levels = self.fill(&resources, &flows, &mut outcome);
         // Flows leave a resource under its old level, so all that change go before any level does.
-        for (&slot, &(binding, _)) in flows.iter().zip(&outcome) {
+        for (&(_, slot), &(binding, _)) in flows.iter().zip(&outcome) {
             let flow = self.flow(slot);
             if flow.binding != binding && flow.bound_resource(&self.routes).is_some() {
                 self.unbind(slot, now);
@@ -331,10 +338,16 @@ impl Fluid {
                 self.resources[resource as usize].set_level(now, level);
             }
         }
-        for (&slot, &(binding, rate)) in flows.iter().zip(&outcome) {
+        for (&(_, slot), &(binding, rate)) in flows.iter().zip(&outcome) {
             self.bind(slot, now, binding, rate);
         }
-        resources
+        for &resource in &resources {
+            self.resources[resource as usize].is_touched = false;
+        }
+        settled.append(&mut resources);
+        flows.clear();
+        outcome.clear();
+        (self.connected, self.crossing, self.outcome) = (resources, flows, outcome);
     }
 
     /// Takes a flow off the resource that binds it; it is nobody's until it is bound again.
@@ -347,20 +360,21 @@ impl Fluid {
         (flow.binding, flow.since, flow.tag) = (Binding::New, now, remaining);
     }
 
-    /// The level of each resource of a component, and what binds each flow to which rate.
-    fn fill(&self, resources: &[u32], flows: &[u32]) -> (Vec<f64>, Vec<(Binding, f64)>) {
+    /// The level of each resource of a component; and what binds each flow to which rate, in `outcome`.
+    fn fill(&self, resources: &[u32], flows: &[(u64, u32)], outcome: &mut Vec<(Binding, f64)>) -> Vec<f64> {
         let crossed = |&each: &u32| {
             let shared = &self.resources[each as usize];
             (ResourceId(each), &shared.spec, shared.members.len() as u32)
         };
-        let member = |&slot: &u32| {
+        let member = |&(_, slot): &(u64, u32)| {
             let flow = self.flow(slot);
             Member::new(flow.uses(&self.routes), flow.spec.weight, flow.spec.cap.map(|(rate, _)| rate))
         };
         let crossed: Vec<Crossed<'_>> = resources.iter().map(crossed).collect();
         let mut members: Vec<Member<'_>> = flows.iter().map(member).collect();
         let levels = sharing::fill(&crossed, &mut members);
-        (levels, members.iter().map(|member| (member.binding, member.rate)).collect())
+        outcome.extend(members.iter().map(|member| (member.binding, member.rate)));
+        levels
     }
 
     /// The level of a resource whose flows cross nothing else and have no caps.
@@ -528,9 +542,7 @@ impl Network for Fluid {
                 self.settle_alone(now, resource);
                 settled.push(resource);
             } else {
-                let component = self.settle_component(now, resource);
-                component.iter().for_each(|&each| self.resources[each as usize].is_touched = false);
-                settled.extend(component);
+                self.settle_component(now, resource, &mut settled);
             }
         }
         self.touched = touched;

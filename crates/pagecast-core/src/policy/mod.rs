@@ -329,7 +329,7 @@ pub trait Policy {
     /// The next call is due, or the rates of watched flows have changed.
     fn advance(&mut self, _now: Nanos, _progress: &[Progress], _out: &mut Actions) {}
 
-    /// When the policy wants to be asked again, if nothing else happens.
+    /// When the policy wants to be called again, if nothing else happens. Asked once after all calls of an instant.
     fn next_call(&self) -> Option<Nanos> {
         None
     }

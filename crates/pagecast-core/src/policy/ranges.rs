@@ -15,6 +15,9 @@ impl Ranges {
         if start >= end {
             return 0;
         }
+        if self.lengthens_last(start, end) {
+            return end - start;
+        }
         let before = self.total;
         let (mut from, mut to) = (start, end);
         while let Some((&other, &other_end)) = self.ends.range(..=to).next_back().filter(|&(_, &e)| e >= from)
@@ -26,6 +29,14 @@ impl Ranges {
         self.ends.insert(from, to);
         self.total += to - from;
         self.total - before
+    }
+
+    /// Adds `start..end` to the last range if it begins where that ends, as in a file that grows.
+    fn lengthens_last(&mut self, start: u64, end: u64) -> bool {
+        let Some(mut last) = self.ends.last_entry().filter(|last| *last.get() == start) else { return false };
+        last.insert(end);
+        self.total += end - start;
+        true
     }
 
     /// Takes out `start..end` and says how many bytes of it were there.
@@ -52,7 +63,7 @@ impl Ranges {
 
     /// The first range within `start..end`, cut at both.
     pub(super) fn first(&self, start: u64, end: u64) -> Option<(u64, u64)> {
-        if start >= end {
+        if start >= end || self.is_behind(start) {
             return None;
         }
         let before = self.ends.range(..=start).next_back().filter(|&(_, &e)| e > start);
@@ -62,9 +73,17 @@ impl Ranges {
 
     /// How many bytes of `start..end` are in the set.
     pub(super) fn overlap(&self, start: u64, end: u64) -> u64 {
+        if self.is_behind(start) {
+            return 0;
+        }
         let before =
             self.ends.range(..start).next_back().map_or(0, |(_, &e)| e.min(end).saturating_sub(start));
         before + self.ends.range(start..end).map(|(&s, &e)| e.min(end) - s).sum::<u64>()
+    }
+
+    /// Whether nothing of the set is at `start` or above.
+    fn is_behind(&self, start: u64) -> bool {
+        self.ends.last_key_value().is_none_or(|(_, &end)| end <= start)
     }
 
     /// How many bytes are in the set.

@@ -18,7 +18,7 @@ const CRUMBS: u64 = 1 << 14;
 impl Pages {
     fn cached_of(&self, node: usize) -> u64 {
         let lruvecs = self.lruvecs_of_node(node);
-        lruvecs.map(|lruvec| self.lists.inactive(lruvec) + self.lists.active(lruvec)).sum()
+        lruvecs.map(|lruvec| self.lists.of_lruvec(lruvec)).sum()
     }
 
     /// What nobody uses of a node.
@@ -58,7 +58,8 @@ impl Pages {
     pub(super) fn is_far_ahead(&self) -> bool {
         let stroke: u64 = self.memory.nodes.iter().map(|node| node.high - node.low).sum();
         let is_short = self.above_low() <= 2 * stroke + self.pending();
-        self.pending() > if is_short { stroke / 4 } else { self.most_ahead() }
+        let most = if self.nodes() == 1 { stroke } else { stroke / 4 };
+        self.pending() > if is_short { most } else { self.most_ahead() }
     }
 
     /// What may be pending at most while there is memory to spare.
@@ -146,7 +147,7 @@ impl Pages {
 
     /// Evicts so much from one list, or all that is clean: that nothing else is there it need not find out by scanning everything.
     fn reclaim_clean_from(&mut self, lruvec: LruvecId, want: u64) -> u64 {
-        let cached = self.lists.inactive(lruvec) + self.lists.active(lruvec);
+        let cached = self.lists.of_lruvec(lruvec);
         self.reclaim_from(lruvec, want.min(cached - self.busy[usize::from(lruvec.0)]))
     }
 

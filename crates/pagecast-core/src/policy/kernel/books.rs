@@ -84,7 +84,7 @@ impl Kernel {
     /// Nodes have what lists and processes have, and no more than there is.
     fn check_nodes(&self) {
         let (pages, lists) = (&self.pages, &self.pages.lists);
-        let cached: u64 = pages.lruvecs().map(|lruvec| lists.inactive(lruvec) + lists.active(lruvec)).sum();
+        let cached: u64 = pages.lruvecs().map(|lruvec| lists.of_lruvec(lruvec)).sum();
         assert_eq!(cached, lists.cached(), "what is cached is on some node");
         let held = self.placement.held(pages.nodes());
         let anonymous: Vec<u64> = pages.memory.nodes.iter().map(|node| node.anonymous).collect();

@@ -31,13 +31,14 @@ impl Kernel {
             }
         }
         let Self { tasks, pages, wbs, .. } = self;
+        let mut has_first = false;
         for task in tasks.values_mut() {
             if let Some(transfer) = task.transfer.as_mut() {
                 let (_, bytes) = transfer.take(now);
                 count(task, bytes, pages, wbs, now);
             }
+            has_first |= task.is_first && task.pending > 0;
         }
-        let has_first = self.tasks.values().any(|task| task.is_first && task.pending > 0);
         if has_first || self.pages.is_far_ahead() || self.pages.is_over_limit() || self.settled + SETTLE < now
         {
             self.settle(now);
@@ -63,7 +64,6 @@ impl Kernel {
         self.start_due_requests(now, out);
         self.throttle(now, out);
         self.set_caps(out);
-        self.next_call = self.schedule(now);
     }
 
     /// Reclaim that met only dirty pages has all of them written.
@@ -97,9 +97,9 @@ impl Kernel {
         }
     }
 
-    /// The cap of what a task does now.
-    pub(super) fn cap(&self, task: &Task, operation: OperationId) -> Option<(f64, Part)> {
-        if self.pages.is_exhausted() && task.takes_memory() {
+    /// The cap of what a task does now; whether memory is exhausted is the same for all.
+    pub(super) fn cap(&self, task: &Task, operation: OperationId, is_exhausted: bool) -> Option<(f64, Part)> {
+        if is_exhausted && task.takes_memory() {
             return Some((0.0, Part::Reclaim));
         }
         let cap = self.cap_of_thread(task, operation);
@@ -128,9 +128,10 @@ impl Kernel {
     fn set_caps(&mut self, out: &mut Actions) {
         // The tasks are taken out so that each can be changed while it is compared with all else.
         let mut tasks = std::mem::take(&mut self.tasks);
-        for (&operation, task) in &mut tasks {
+        let is_exhausted = self.pages.is_exhausted();
+        for (operation, task) in tasks.iter_mut() {
             let Some(old) = task.transfer.as_ref().map(|transfer| transfer.cap) else { continue };
-            let cap = self.cap(task, operation);
+            let cap = self.cap(task, operation, is_exhausted);
             if let Some(transfer) = task.transfer.as_mut().filter(|_| is_news(old, cap)) {
                 out.set_cap(transfer.flow, cap);
                 transfer.cap = cap;

@@ -5,7 +5,7 @@
 
 use super::PAGE;
 use crate::machine::CopyCost;
-use crate::units::{Bytes, BytesPerSecond};
+use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// What a page table of the second level maps at once (x86 and others).
 const HUGE_PAGE: u64 = 2 << 20;
@@ -85,7 +85,45 @@ pub(super) enum Touched {
     Huge,
 }
 
-impl CopyCost {
+/// What a machine's costs are for each byte, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prices {
+    /// Of a whole system call.
+    call: f64,
+    insert: f64,
+    lookup: f64,
+    remove: f64,
+    fault: f64,
+    fault_huge: f64,
+    copy_read: f64,
+    copy_write: f64,
+    /// On top, of what is read from another node, and of what is written there.
+    from_far: f64,
+    to_far: f64,
+    flushing_factor: f64,
+}
+
+impl Prices {
+    pub(super) fn of(cost: &CopyCost) -> Self {
+        let of_copy = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| 1.0 / rate.0);
+        let of_page = |time: Nanos| time.as_seconds() / PAGE as f64;
+        let of_huge_page = |time: Nanos| time.as_seconds() / HUGE_PAGE as f64;
+        let fault = of_page(cost.fault);
+        Self {
+            call: cost.call.as_seconds(),
+            insert: of_page(cost.page_insert),
+            lookup: of_page(cost.page_lookup),
+            remove: of_page(cost.page_remove),
+            fault,
+            fault_huge: cost.fault_huge.map_or(fault, of_huge_page),
+            copy_read: of_copy(cost.copy_read),
+            copy_write: of_copy(cost.copy_write),
+            from_far: of_page(cost.page_remote_read.unwrap_or(cost.page_remote)),
+            to_far: of_page(cost.page_remote),
+            flushing_factor: cost.flushing_factor.unwrap_or(1.0),
+        }
+    }
+
     /// What a byte of a run costs, in calls of `piece`.
     pub(super) fn per_byte(
         &self,
@@ -95,36 +133,28 @@ impl CopyCost {
         distance: Distance,
         is_being_written: bool,
     ) -> PerByte {
-        let of_copy = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| 1.0 / rate.0);
-        let of_page = |time: crate::units::Nanos| time.as_seconds() / PAGE as f64;
         // Memory is touched without a system call.
         let has_calls = piece.0 > 0 && run != Run::Touch;
-        let call = if has_calls { self.call.as_seconds() / piece.0 as f64 } else { 0.0 };
+        let call = if has_calls { self.call / piece.0 as f64 } else { 0.0 };
         let fault = match touched {
             Touched::Nothing => 0.0,
-            Touched::Small => of_page(self.fault),
-            Touched::Huge => {
-                self.fault_huge.map_or(of_page(self.fault), |fault| fault.as_seconds() / HUGE_PAGE as f64)
-            }
+            Touched::Small => self.fault,
+            Touched::Huge => self.fault_huge,
         };
-        let far = distance.from * of_page(self.page_remote_read.unwrap_or(self.page_remote))
-            + distance.to * of_page(self.page_remote);
+        let far = distance.from * self.from_far + distance.to * self.to_far;
         let (copy, lookup, insert) = match run {
-            Run::Hit => (of_copy(self.copy_read), of_page(self.page_lookup), 0.0),
-            Run::Miss => (of_copy(self.copy_read), 0.0, of_page(self.page_insert)),
-            Run::New | Run::Insert | Run::Through => {
-                (of_copy(self.copy_write), 0.0, of_page(self.page_insert))
-            }
-            Run::Clean | Run::Dirty => (of_copy(self.copy_write), of_page(self.page_lookup), 0.0),
-            Run::Touch => (0.0, 0.0, 0.0),
-            Run::Remove => (0.0, of_page(self.page_remove), 0.0),
-            Run::Follow => (0.0, 0.0, 0.0),
+            Run::Hit => (self.copy_read, self.lookup, 0.0),
+            Run::Miss => (self.copy_read, 0.0, self.insert),
+            Run::New | Run::Insert | Run::Through => (self.copy_write, 0.0, self.insert),
+            Run::Clean | Run::Dirty => (self.copy_write, self.lookup, 0.0),
+            Run::Remove => (0.0, self.remove, 0.0),
+            Run::Touch | Run::Follow => (0.0, 0.0, 0.0),
             // What its calls cost comes before the device, not at once with it.
             Run::Direct | Run::Wait => return PerByte::default(),
         };
         let seconds = copy + lookup + insert + fault + call + far;
         let slow = match (run, is_being_written) {
-            (Run::New, true) => self.flushing_factor.unwrap_or(1.0),
+            (Run::New, true) => self.flushing_factor,
             _ => 1.0,
         };
         PerByte { seconds: seconds / slow, allocation: (insert + fault) / slow }

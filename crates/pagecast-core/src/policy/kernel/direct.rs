@@ -49,7 +49,7 @@ impl Kernel {
 
     /// The next calls begin with what they cost the processor.
     pub(super) fn next_calls(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let task = self.tasks.get_mut(operation).expect("it is there");
         let Kind::Direct { past, from, step } = task.kind else {
             unreachable!("only these go past the cache")
         };
@@ -63,8 +63,8 @@ impl Kernel {
             return self.end_task(now, operation, out);
         }
         let removed = if past == Past::Write { self.pages.invalidate(file, start, end) } else { 0 };
-        let spent = self.before_requests(&self.tasks[&operation], end - start, removed);
-        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let spent = self.before_requests(&self.tasks[operation], end - start, removed);
+        let task = self.tasks.get_mut(operation).expect("it is there");
         task.outcome.parts.add_all(&spent);
         task.outcome.from_device += Bytes(end - start);
         if spent.total() > Nanos::ZERO {
@@ -95,23 +95,23 @@ impl Kernel {
     pub(super) fn start_due_requests(&mut self, now: Nanos, out: &mut Actions) {
         let is_due = |task: &Task| task.busy_until.is_some_and(|until| until <= now);
         let due: Vec<OperationId> =
-            self.tasks.iter().filter(|(_, task)| is_due(task)).map(|(&operation, _)| operation).collect();
+            self.tasks.iter().filter(|(_, task)| is_due(task)).map(|(operation, _)| operation).collect();
         for operation in due {
             self.start_request(now, operation, out);
         }
     }
 
     fn start_request(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let task = self.tasks.get_mut(operation).expect("it is there");
         let Kind::Direct { step, .. } = task.kind else { unreachable!("only these go past the cache") };
         (task.run, task.busy_until) = (Run::Direct, None);
         let bytes = step.min(task.end - task.position);
-        let task = &self.tasks[&operation];
-        let cap = self.cap(task, operation);
+        let task = &self.tasks[operation];
+        let cap = self.cap(task, operation, self.pages.is_exhausted());
         let spec =
             FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), bytes, u64::from(operation.0)) };
         let transfer = Transfer::new(out.start(spec), bytes, cap, now);
-        self.tasks.get_mut(&operation).expect("it is there").transfer = Some(transfer);
+        self.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
     }
 }
 

@@ -140,7 +140,7 @@ impl Pages {
     /// The page cache of a cgroup.
     pub(super) fn cached_of_memcg(&self, at: usize) -> u64 {
         let lruvecs = (0..self.nodes()).map(|node| self.lruvec(MemcgId::of(at), node));
-        let listed: u64 = lruvecs.map(|lruvec| self.lists.inactive(lruvec) + self.lists.active(lruvec)).sum();
+        let listed: u64 = lruvecs.map(|lruvec| self.lists.of_lruvec(lruvec)).sum();
         listed + self.memcgs[at].ahead_cached
     }
 

@@ -33,10 +33,9 @@ mod throttling;
 mod wb;
 mod writeback;
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
+use self::cost::Prices;
 use self::direct::Past;
 use self::dirty::DirtyPages;
 use self::domains::Domain;
@@ -50,7 +49,7 @@ use self::placement::Placement;
 use self::readahead::Stream;
 use self::reading::{StreamKey, operation_of};
 use self::rules::Rules;
-use self::tasks::{Credit, Kind, Task};
+use self::tasks::{Credit, Kind, Task, Tasks};
 use self::wb::{Wb, WbId};
 use super::{
     Actions, Call, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request, Setting,
@@ -72,6 +71,7 @@ const REMOTE_CHUNK: Bytes = Bytes(8 << 20);
 /// See the module.
 pub struct Kernel {
     host: Host,
+    prices: Prices,
     rules: Rules,
     settings: DirtySettings,
     options: KernelOptions,
@@ -88,7 +88,7 @@ pub struct Kernel {
     /// there are cgroups.
     memcg_of: FxHashMap<OperationId, MemcgId>,
     owners: FxHashMap<FileId, MemcgId>,
-    tasks: BTreeMap<OperationId, Task>,
+    tasks: Tasks,
     credits: FxHashMap<OperationId, Credit>,
     streams: FxHashMap<StreamKey, Stream>,
     /// The number of the last operation that reads ahead.
@@ -99,7 +99,6 @@ pub struct Kernel {
     settled: Nanos,
     /// When it was last told that reclaim woke the flushers.
     told: Nanos,
-    next_call: Option<Nanos>,
     /// Limits at that instant, in pages.
     limits: Limits,
 }
@@ -148,6 +147,7 @@ impl Kernel {
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = options.hard_limit(at_boot.limit);
         Self {
+            prices: Prices::of(&host.memory.cost),
             limits: Limits::of(&pages, &settings, &hard_limit),
             settings,
             rules,
@@ -162,14 +162,13 @@ impl Kernel {
             domains,
             memcg_of: FxHashMap::default(),
             owners: FxHashMap::default(),
-            tasks: BTreeMap::new(),
+            tasks: Tasks::default(),
             credits: FxHashMap::default(),
             streams: FxHashMap::default(),
             ahead_number: 0,
             synced: Nanos::ZERO,
             settled: Nanos::ZERO,
             told: Nanos::ZERO,
-            next_call: None,
             host,
         }
     }
@@ -362,23 +361,21 @@ impl Policy for Kernel {
         for each in progress {
             let transfer = match writeback::wb_of(each.tag) {
                 Some(wb) => self.wbs[wb.0 as usize].as_mut().and_then(|wb| wb.transfer.as_mut()),
-                None => self.tasks.get_mut(&operation_of(each.tag)).and_then(|task| task.transfer.as_mut()),
+                None => self.tasks.get_mut(operation_of(each.tag)).and_then(|task| task.transfer.as_mut()),
             };
             if let Some(transfer) = transfer.filter(|transfer| transfer.flow == each.flow) {
                 transfer.heard(now, each);
             }
         }
+        // New rates change no level, only when the next threshold is crossed.
         if progress.is_empty() {
             self.control(now, out);
-        } else {
-            // New rates change no level, only when the next threshold is crossed.
-            self.next_call = self.schedule(now);
         }
         self.check_books();
     }
 
     fn next_call(&self) -> Option<Nanos> {
-        self.next_call
+        self.schedule(self.synced)
     }
 
     fn remote(&self) -> Remote {

@@ -111,7 +111,7 @@ impl Kernel {
 
     /// What a run of a task up to `end` is.
     pub(super) fn shape_run(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> RunShape {
-        let task = &self.tasks[&operation];
+        let task = &self.tasks[operation];
         let plain = RunShape::plain(end - task.position);
         match task.run {
             Run::Miss if task.reads_ahead() => RunShape { copied: 0, bytes: plain.bytes, ..task.shape },
@@ -132,7 +132,7 @@ impl Kernel {
 
     /// A task misses the bytes from its position to `end`: up to where it reads, and what that takes.
     fn shape_miss(&mut self, operation: OperationId, end: u64) -> RunShape {
-        let task = &self.tasks[&operation];
+        let task = &self.tasks[operation];
         let plain = RunShape::plain(end - task.position);
         let (Some(key), Kind::Read { .. }) = (task.stream, task.kind) else { return plain };
         let file = *task.file();
@@ -187,7 +187,7 @@ impl Kernel {
 
     /// A task comes to bytes up to `end` that are there or on their way: the mark among them has the next window read.
     fn pass_mark(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> u64 {
-        let task = &self.tasks[&operation];
+        let task = &self.tasks[operation];
         let (Some(key), Kind::Read { .. }) = (task.stream, task.kind) else { return 0 };
         let Some(stream) = self.streams.get(&key).copied().filter(|_| key.0 != NOBODY) else { return 0 };
         let (window, file, task_end) = (stream.window, *task.file(), task.end);
@@ -257,8 +257,7 @@ impl Kernel {
 
     /// Read-ahead of a thread that is under way and will have come to this byte.
     fn ahead_of(&mut self, thread: OperationId, file: FileId, at: u64) -> Option<&mut Task> {
-        let of_read_ahead = self.tasks.range_mut(OperationId(AHEAD)..OperationId(AHEAD << 1));
-        let mut under_way = of_read_ahead.map(|(_, task)| task).filter(|task| task.transfer.is_some());
+        let mut under_way = self.tasks.values_mut().filter(|task| task.transfer.is_some());
         under_way.find(|task| {
             task.kind == Kind::ReadAhead { thread } && task.file().id == file && task.reads_until() == at
         })
@@ -266,7 +265,7 @@ impl Kernel {
 
     /// The run of a task has ended: what was on its way then comes by itself.
     pub(super) fn leave_ahead(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.get_mut(&operation).expect("a run that ends has a task");
+        let task = self.tasks.get_mut(operation).expect("a run that ends has a task");
         let Some(ahead) = task.shape.ahead.take() else { return };
         let (start, file, thread) = (task.position, *task.file(), task.thread(operation));
         let least = (ahead.due.max(now) - now).as_seconds();
@@ -311,7 +310,7 @@ impl Kernel {
     /// Somebody cuts a file. What is on its way beyond the cut still comes, but nobody keeps it.
     pub(super) fn forget_read_ahead(&mut self, by: OperationId, file: FileId, size: u64) {
         let Self { tasks, pages, .. } = self;
-        tasks.retain(|_, task| {
+        tasks.retain(|task| {
             let is_beyond = task.reads_ahead() && task.file().id == file && task.end > size;
             if is_beyond {
                 let bytes = std::mem::take(&mut task.pending);

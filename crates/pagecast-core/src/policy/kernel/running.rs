@@ -68,7 +68,7 @@ const STRIDE: u64 = 16 << 20;
 impl Kernel {
     /// Begins the next run of a task, or ends it.
     pub(super) fn next_run(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let Some(task) = self.tasks.get(&operation) else { return };
+        let Some(task) = self.tasks.get(operation) else { return };
         match task.kind {
             Kind::Direct { .. } => return self.next_calls(now, operation, out),
             Kind::WriteSync { .. } if task.position >= task.end => {
@@ -78,10 +78,10 @@ impl Kernel {
             _ => {}
         }
         let (run, end) = self.classify(task, operation);
-        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let task = self.tasks.get_mut(operation).expect("it is there");
         task.run = run;
         let shape = self.shape_run(operation, end, out);
-        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let task = self.tasks.get_mut(operation).expect("it is there");
         task.shape = shape;
         if run == Run::Follow {
             task.since = now;
@@ -100,30 +100,30 @@ impl Kernel {
             Run::Miss | Run::Through => task.outcome.from_device += Bytes(bytes),
             Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
         }
-        let cost = self.cost(&self.tasks[&operation], operation);
+        let cost = self.cost(&self.tasks[operation], operation);
         let pace = shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
         let dirty = &self.pages.dirty;
-        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let task = self.tasks.get_mut(operation).expect("it is there");
         task.pace = pace;
         task.is_first = run.dirties() && dirty.dirtied_when(task.file().id).is_none();
-        let task = &self.tasks[&operation];
-        let cap = self.cap(task, operation);
+        let task = &self.tasks[operation];
+        let cap = self.cap(task, operation, self.pages.is_exhausted());
         // More than there is comes as it is cleaned.
         if cap.is_none() && run == Run::Touch && bytes <= self.pages.available() {
             self.apply(now, operation, bytes);
-            let task = self.tasks.get_mut(&operation).expect("it is there");
+            let task = self.tasks.get_mut(operation).expect("it is there");
             task.position = end;
             return self.end_task(now, operation, out);
         }
         let spec =
             FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), moved, tag(operation, task)) };
         let flow = out.start(spec);
-        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let task = self.tasks.get_mut(operation).expect("it is there");
         task.transfer = Some(Transfer::new(flow, moved, cap, now));
     }
 
     pub(super) fn end_task(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.remove(&operation).expect("a task ends once");
+        let task = self.tasks.remove(operation).expect("a task ends once");
         self.placement.leave(operation);
         if let Some(credit) = task.credit {
             self.credits.insert(operation, credit);
@@ -203,12 +203,12 @@ impl Kernel {
             let has_come = is_cached && end - task.position >= STRIDE.min(task.end - task.position);
             has_come || self.reader_of(task.file().id, task.position).is_none()
         };
-        let followers =
-            self.tasks.iter().filter(|(_, task)| task.run == Run::Follow && task.kind != Kind::Wait);
+        let follows = |task: &Task| task.run == Run::Follow && task.kind != Kind::Wait;
+        let followers = self.tasks.iter().filter(|(_, task)| follows(task));
         let released: Vec<OperationId> =
-            followers.filter(|(_, task)| goes_on(task)).map(|(&operation, _)| operation).collect();
+            followers.filter(|(_, task)| goes_on(task)).map(|(operation, _)| operation).collect();
         for operation in released {
-            let task = self.tasks.get_mut(&operation).expect("it is there");
+            let task = self.tasks.get_mut(operation).expect("it is there");
             task.outcome.parts.add(Part::DeviceRead, now - task.since);
             self.next_run(now, operation, out);
         }
@@ -269,7 +269,7 @@ impl Kernel {
         let distance =
             if self.pages.nodes() > 1 { self.distance(task, operation) } else { Distance::default() };
         let touched = self.touched(task, operation);
-        self.host.memory.cost.per_byte(task.run, task.piece, touched, distance, is_being_written)
+        self.prices.per_byte(task.run, task.piece, touched, distance, is_being_written)
     }
 
     /// What pages the new anonymous memory of a task comes in. Huge ones are only taken from the node of the thread, while it
@@ -324,14 +324,14 @@ impl Kernel {
     /// The same for all tasks on the file of one that is going to look where its next bytes are.
     fn settle_others(&mut self, now: Nanos, operation: OperationId) {
         let of = |task: &Task| task.file.as_ref().map(|file| file.id);
-        let Some(file) = self.tasks.get(&operation).and_then(of) else { return };
+        let Some(file) = self.tasks.get(operation).and_then(of) else { return };
         self.settle_each(now, self.pending(|task| of(task) == Some(file)));
     }
 
     /// The tasks of a kind whose bytes have moved and are nowhere yet.
     fn pending(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<OperationId> {
         let pending = self.tasks.iter().filter(|(_, task)| task.pending > 0 && is_wanted(task));
-        pending.map(|(&operation, _)| operation).collect()
+        pending.map(|(operation, _)| operation).collect()
     }
 
     fn settle_each(&mut self, now: Nanos, operations: Vec<OperationId>) {
@@ -341,7 +341,7 @@ impl Kernel {
     }
 
     fn settle_task(&mut self, now: Nanos, operation: OperationId) {
-        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let task = self.tasks.get_mut(operation).expect("it is there");
         if task.is_in_flight() {
             return;
         }
@@ -362,7 +362,7 @@ impl Kernel {
 
     /// Bytes of a task have moved: pages change.
     fn apply(&mut self, now: Nanos, operation: OperationId, bytes: u64) {
-        let task = self.tasks.get_mut(&operation).expect("only tasks under way move bytes");
+        let task = self.tasks.get_mut(operation).expect("only tasks under way move bytes");
         let start = task.reads_from();
         let end = task.position + bytes;
         let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };
@@ -417,21 +417,21 @@ impl Kernel {
         out: &mut Actions,
     ) {
         // Nobody wants what was read ahead of a file that has been cut.
-        let Some(task) = self.tasks.get_mut(&operation) else { return };
+        let Some(task) = self.tasks.get_mut(operation) else { return };
         let mut transfer = task.transfer.take().expect("a run has a transfer");
         let (_, rest) = transfer.take_rest();
         count(task, rest, &mut self.pages, &self.wbs, now);
         self.settle_task(now, operation);
-        let task = &self.tasks[&operation];
+        let task = &self.tasks[operation];
         if task.run == Run::Hit {
             // All at once: marking every stretch between two events would cut the extents into as many.
             let (file, start, end) = (task.file().id, task.position - done.bytes, task.position);
             self.pages.lists.mark_accessed(file, start, end);
         }
-        let cost = self.cost(&self.tasks[&operation], operation);
+        let cost = self.cost(&self.tasks[operation], operation);
         // A writer that ends has looked once more whether the flusher should run.
         self.wake_flushers(now);
-        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let task = self.tasks.get_mut(operation).expect("it is there");
         task.charge(done.parts, &cost);
         self.settle_others(now, operation);
         self.leave_ahead(now, operation, out);

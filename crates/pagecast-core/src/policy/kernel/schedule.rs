@@ -21,40 +21,70 @@ struct Slopes {
     taken: f64,
 }
 
+/// What one look at all tasks tells: how fast levels change, and when a task by itself wants to be looked at again.
+#[derive(Debug, Default)]
+struct Survey {
+    slopes: Slopes,
+    /// Seconds until the first of them, if any.
+    soonest: Option<f64>,
+    /// The end of the first of those whose processor is busy.
+    busy_until: Option<Nanos>,
+}
+
+impl Survey {
+    fn add(&mut self, task: &Task) {
+        let rate = task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate);
+        self.slopes.add(task, rate);
+        if task.is_first && rate > 0.0 {
+            // The first page that makes an inode dirty: from then on it ages.
+            self.wants(PAGE as f64 / rate);
+        }
+        self.busy_until = self.busy_until.into_iter().chain(task.busy_until).min();
+    }
+
+    fn wants(&mut self, seconds: f64) {
+        self.soonest = Some(self.soonest.map_or(seconds, |soonest| soonest.min(seconds)));
+    }
+}
+
+impl Slopes {
+    fn add(&mut self, task: &Task, rate: f64) {
+        if task.run.dirties() {
+            self.dirtied += rate;
+        }
+        self.taken += rate * pages_taken(task);
+    }
+}
+
 impl Kernel {
-    fn slopes(&self) -> Slopes {
-        let mut slopes = Slopes::default();
+    fn survey(&self) -> Survey {
+        let mut survey = Survey::default();
         for task in self.tasks.values() {
-            let rate = task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate);
-            if task.run.dirties() {
-                slopes.dirtied += rate;
-            }
-            slopes.taken += rate * pages_taken(task);
+            survey.add(task);
+            let of_credit = self.until_credit_is_spent(task);
+            let of_leader = if task.run == Run::Follow { self.until_followed(task) } else { None };
+            of_credit.into_iter().chain(of_leader).for_each(|seconds| survey.wants(seconds));
         }
         let transfers = self.wbs.iter().flatten().filter_map(|wb| wb.transfer.as_ref());
-        slopes.written = transfers.map(|transfer| transfer.rate).sum();
-        slopes
+        survey.slopes.written = transfers.map(|transfer| transfer.rate).sum();
+        survey
     }
 
     /// The next call that this policy wants.
     pub(super) fn schedule(&self, now: Nanos) -> Option<Nanos> {
-        let slopes = self.slopes();
+        let survey = self.survey();
         let timers = |wb: &Wb| [wb.flusher.timer, wb.flusher.until_small_piece(), wb.measure_at];
         let timers = self.wbs.iter().flatten().flat_map(timers).flatten();
         let levels = [
-            self.until_memory_changes(&slopes),
-            self.until_background(&slopes),
-            self.until_throttling(&slopes),
-            self.until_first_page(),
+            self.until_memory_changes(&survey.slopes),
+            self.until_background(&survey.slopes),
+            self.until_throttling(&survey.slopes),
+            survey.soonest,
             self.until_memcgs_change(),
         ];
-        let credits = self.tasks.values().filter_map(|task| self.until_credit_is_spent(task));
-        let follows = self.tasks.values().filter(|task| task.run == Run::Follow);
-        let followers = follows.filter_map(|task| self.until_followed(task));
-        let soon = levels.into_iter().flatten().chain(credits).chain(followers);
-        let due = soon.map(|seconds| now + Nanos((seconds.max(LEAST_STEP) * 1e9) as u64));
-        let busy = self.tasks.values().filter_map(|task| task.busy_until);
-        timers.chain(due).chain(busy).chain(self.next_update(now)).min()
+        let due = levels.into_iter().flatten();
+        let due = due.map(|seconds| now + Nanos((seconds.max(LEAST_STEP) * 1e9) as u64));
+        timers.chain(due).chain(survey.busy_until).chain(self.next_update(now)).min()
     }
 
     /// The beginning of reclaim, the end of what can be had without waiting, or of the node that a task takes its pages from.
@@ -70,7 +100,7 @@ impl Kernel {
         if self.host.memory.cost.fault_huge.is_some() {
             // The last huge page of a node.
             let touching = self.tasks.iter().filter(|(_, task)| task.takes_anonymous());
-            let rooms = touching.map(|(&operation, _)| self.pages.above_high(self.placement.node(operation)));
+            let rooms = touching.map(|(operation, _)| self.pages.above_high(self.placement.node(operation)));
             room = rooms.filter(|&room| room > 0).fold(room, u64::min);
         }
         if self.pages.nodes() > 1 {
@@ -82,7 +112,7 @@ impl Kernel {
                     && cap.is_some_and(|(_, part)| part == Part::CpuCopy)
             };
             let takers = self.tasks.iter().filter(|(_, task)| copies(task));
-            let rooms = takers.filter_map(|(&operation, task)| {
+            let rooms = takers.filter_map(|(operation, task)| {
                 self.pages.target(self.placement.node(operation), task.run == Run::New)
             });
             room = rooms.map(|(_, room)| room).fold(room, u64::min);
@@ -95,13 +125,6 @@ impl Kernel {
         let threshold = self.limits.thresholds.background * PAGE;
         let dirty = self.pages.dirty.dirty();
         (slopes.dirtied > 0.0 && dirty <= threshold).then(|| (threshold - dirty) as f64 / slopes.dirtied)
-    }
-
-    /// The first page that makes an inode dirty: from then on it ages.
-    fn until_first_page(&self) -> Option<f64> {
-        let begins = self.tasks.values().filter(|task| task.is_first);
-        let rates = begins.filter_map(|task| Some(task.transfer.as_ref()?.rate));
-        rates.filter(|&rate| rate > 0.0).map(|rate| PAGE as f64 / rate).reduce(f64::min)
     }
 
     /// The end of free run, or the next step of the law beyond it.
@@ -128,8 +151,7 @@ impl Kernel {
         let mut slopes = Slopes::default();
         for task in self.tasks.values().filter(|task| task.memcg.index() == Some(at)) {
             let rate = task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate);
-            slopes.dirtied += if task.run.dirties() { rate } else { 0.0 };
-            slopes.taken += rate * pages_taken(task);
+            slopes.add(task, rate);
         }
         let wbs = self.wbs.iter().enumerate().filter(|&(wb, _)| self.memcg_of_wb(wb) == Some(at));
         let transfers = wbs.filter_map(|(_, wb)| wb.as_ref()?.transfer.as_ref());

@@ -39,7 +39,7 @@ impl Kernel {
 
     /// The calls of a step have copied their bytes: the device gets them.
     pub(super) fn write_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let task = self.tasks.get_mut(operation).expect("it is there");
         let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
         (task.run, task.since) = (Run::Wait, now);
         let (file, end) = (*task.file(), task.end);
@@ -50,7 +50,7 @@ impl Kernel {
 
     /// The device has the bytes of a step: the next one begins.
     pub(super) fn next_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.get_mut(&operation).expect("it is there");
+        let task = self.tasks.get_mut(operation).expect("it is there");
         let Kind::WriteSync { from, step, last } = &mut task.kind else {
             unreachable!("only these have steps")
         };

@@ -1,5 +1,7 @@
 //! Operations under way, and how far they have come.
 
+use std::ops::Index;
+
 use super::cost::{PerByte, Run};
 use super::direct::Past;
 use super::memcg::MemcgId;
@@ -197,6 +199,68 @@ impl Task {
             parts.shift(Part::CpuCopy, Part::PageAllocation, Nanos(share));
         }
         self.outcome.parts.add_all(&parts);
+    }
+}
+
+/// The operations under way, by number.
+///
+/// All of them are looked at with every event, and one of them comes or goes with few: an ordered vector, in which each is
+/// where it was made.
+#[derive(Default)]
+pub(super) struct Tasks(Vec<(OperationId, Box<Task>)>);
+
+impl Tasks {
+    fn place(&self, operation: OperationId) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&operation, |&(each, _)| each)
+    }
+
+    pub(super) fn get(&self, operation: OperationId) -> Option<&Task> {
+        self.place(operation).ok().map(|at| &*self.0[at].1)
+    }
+
+    pub(super) fn get_mut(&mut self, operation: OperationId) -> Option<&mut Task> {
+        self.place(operation).ok().map(|at| &mut *self.0[at].1)
+    }
+
+    /// An operation begins, or goes on as another kind of task.
+    pub(super) fn insert(&mut self, operation: OperationId, task: Task) {
+        match self.place(operation) {
+            Ok(at) => *self.0[at].1 = task,
+            Err(at) => self.0.insert(at, (operation, Box::new(task))),
+        }
+    }
+
+    pub(super) fn remove(&mut self, operation: OperationId) -> Option<Task> {
+        self.place(operation).ok().map(|at| *self.0.remove(at).1)
+    }
+
+    /// Keeps those that a condition holds for, which may change the others.
+    pub(super) fn retain(&mut self, mut keeps: impl FnMut(&mut Task) -> bool) {
+        self.0.retain_mut(|(_, task)| keeps(task));
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (OperationId, &Task)> {
+        self.0.iter().map(|(operation, task)| (*operation, &**task))
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (OperationId, &mut Task)> {
+        self.0.iter_mut().map(|(operation, task)| (*operation, &mut **task))
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = &Task> {
+        self.0.iter().map(|(_, task)| &**task)
+    }
+
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Task> {
+        self.0.iter_mut().map(|(_, task)| &mut **task)
+    }
+}
+
+impl Index<OperationId> for Tasks {
+    type Output = Task;
+
+    fn index(&self, operation: OperationId) -> &Task {
+        self.get(operation).expect("an operation under way has a task")
     }
 }
 

@@ -124,7 +124,10 @@ impl Kernel {
 
     /// In how many seconds a task that runs ahead of the rate of its device will have no credit left.
     pub(super) fn until_credit_is_spent(&self, task: &Task) -> Option<f64> {
-        let limit = task_rate(&self.wbs, task).filter(|&rate| rate > 0.0 && has_credit(task))?;
+        if !has_credit(task) {
+            return None;
+        }
+        let limit = task_rate(&self.wbs, task).filter(|&rate| rate > 0.0)?;
         let rate = task.transfer.as_ref()?.rate;
         let credit = task.credit?.seconds;
         (rate > limit).then(|| credit * limit / (rate - limit))

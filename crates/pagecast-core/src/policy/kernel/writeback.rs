@@ -60,7 +60,7 @@ impl Kernel {
     }
 
     fn end_wait(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.get_mut(&operation).expect("who waits is under way");
+        let task = self.tasks.get_mut(operation).expect("who waits is under way");
         if let Kind::Sync { files } = &mut task.kind
             && *files > 1
         {
@@ -72,7 +72,7 @@ impl Kernel {
             Kind::WriteSync { .. } => self.next_step(now, operation, out),
             Kind::Direct { .. } => self.next_calls(now, operation, out),
             _ => {
-                let task = self.tasks.remove(&operation).expect("it is there");
+                let task = self.tasks.remove(operation).expect("it is there");
                 debug_assert!(matches!(task.kind, Kind::Wait | Kind::Sync { .. }));
                 out.done(operation, task.outcome);
             }

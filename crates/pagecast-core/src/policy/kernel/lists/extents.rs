@@ -65,6 +65,11 @@ impl Extents {
         self.lists_of(lruvec).filter(|list| list.is_active == active).map(|list| list.bytes).sum()
     }
 
+    /// The bytes of a lruvec.
+    pub(super) fn of_lruvec(&self, lruvec: LruvecId) -> u64 {
+        self.lists_of(lruvec).map(|list| list.bytes).sum()
+    }
+
     /// Whether a list counts as active.
     pub(super) fn is_active(&self, lruvec: LruvecId, list: u8) -> bool {
         self.list(lruvec, list).is_active
@@ -148,7 +153,7 @@ impl Extents {
                 cached.found.set(around.0);
                 (start < end).then_some(around)
             }
-            None => self.within(file, start, end).next().map(|(slot, extent)| (slot, *extent)),
+            None => cached.starting_within(start, end).map(|slot| (slot, self.slab[slot])),
         }
     }
 

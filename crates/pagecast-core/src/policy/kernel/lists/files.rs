@@ -64,13 +64,30 @@ impl Cached {
         self.active -= if active { bytes } else { 0 };
     }
 
+    /// The last extent of all, if it starts before `at`. Files grow at their end, and that is found faster than any other place.
+    fn last_before(&self, at: u64) -> Option<Slot> {
+        self.extents.last_key_value().filter(|&(&start, _)| start < at).map(|(_, &slot)| slot)
+    }
+
     /// The last extent that starts before `at`.
     pub(super) fn starting_before(&self, at: u64) -> Option<Slot> {
-        self.extents.range(..at).next_back().map(|(_, &slot)| slot)
+        let before = || self.extents.range(..at).next_back().map(|(_, &slot)| slot);
+        self.last_before(at).or_else(before)
+    }
+
+    /// The first extent that starts in `start..end`.
+    pub(super) fn starting_within(&self, start: u64, end: u64) -> Option<Slot> {
+        if start >= end || self.last_before(start).is_some() {
+            return None;
+        }
+        self.extents.range(start..end).next().map(|(_, &slot)| slot)
     }
 
     /// The last extent that starts before `at`, and the one that starts there.
     pub(super) fn starting_around(&self, at: u64) -> (Option<Slot>, Option<Slot>) {
+        if let Some(last) = self.last_before(at) {
+            return (Some(last), None);
+        }
         let mut downwards = self.extents.range(..=at).rev();
         match downwards.next() {
             Some((&start, &slot)) if start == at => (downwards.next().map(|(_, &slot)| slot), Some(slot)),

@@ -321,6 +321,11 @@ impl Lists {
         self.extents.counted(lruvec, true)
     }
 
+    /// The bytes of all lists of a lruvec.
+    pub(super) fn of_lruvec(&self, lruvec: LruvecId) -> u64 {
+        self.extents.of_lruvec(lruvec)
+    }
+
     /// The bytes of all lists.
     pub(super) fn cached(&self) -> u64 {
         self.extents.all_bytes()
