@@ -155,6 +155,11 @@ impl Pages {
         self.memcgs[at].limit.saturating_sub(self.usage_of_memcg(at))
     }
 
+    /// Whether what a cgroup is charged has to be freed by evicting other pages of it.
+    pub(super) fn is_memcg_full(&self, at: usize) -> bool {
+        self.room_of_memcg(at) <= 2 * self.memcgs[at].stroke()
+    }
+
     /// Whether a cgroup has been charged more than it may have: what has come must be put into the lists, so that other pages go.
     pub(super) fn is_over_limit(&self) -> bool {
         (0..self.memcgs.len()).any(|at| self.usage_of_memcg(at) > self.memcgs[at].limit)

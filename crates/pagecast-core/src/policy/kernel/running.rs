@@ -1,7 +1,7 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
 use super::Kernel;
-use super::cost::{Distance, PerByte, Run, Touched};
+use super::cost::{Distance, PerByte, Run, Step, Touched};
 use super::direct::Past;
 use super::memcg::Taker;
 use super::pages::{Pages, Written};
@@ -113,7 +113,7 @@ impl Kernel {
             self.apply(now, operation, bytes);
             let task = self.tasks.get_mut(operation).expect("it is there");
             task.position = end;
-            return self.end_task(now, operation, out);
+            return self.next_run(now, operation, out);
         }
         let spec =
             FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), moved, tag(operation, task)) };
@@ -142,7 +142,7 @@ impl Kernel {
     fn classify(&self, task: &Task, operation: OperationId) -> (Run, u64) {
         let (at, end) = (task.position, task.end);
         match task.kind {
-            Kind::Allocate => return (Run::Touch, end),
+            Kind::Allocate => return (Run::Touch, self.end_of_spare(at, end)),
             Kind::Remove => return (Run::Remove, end),
             Kind::WriteThrough => return (Run::Through, end),
             Kind::Insert => return (Run::Insert, end),
@@ -214,6 +214,14 @@ impl Kernel {
         }
     }
 
+    /// Up to where new memory comes without others having to leave, if that has a price.
+    fn end_of_spare(&self, at: u64, end: u64) -> u64 {
+        match self.pages.spare() {
+            spare if spare > 0 && self.prices.has_reclaim() => end.min(at.saturating_add(spare)),
+            _ => end,
+        }
+    }
+
     /// Up to where cached bytes are looked at in one go: they are of one node.
     fn near_end(&self, file: FileId, at: u64, end: u64) -> u64 {
         let end = end.min(at.saturating_add(LOOK_AHEAD));
@@ -269,7 +277,24 @@ impl Kernel {
         let distance =
             if self.pages.nodes() > 1 { self.distance(task, operation) } else { Distance::default() };
         let touched = self.touched(task, operation);
-        self.prices.per_byte(task.run, task.piece, touched, distance, is_being_written)
+        let reclaimed = self.reclaimed(task);
+        self.prices.per_byte(&Step {
+            run: task.run,
+            piece: task.piece,
+            touched,
+            distance,
+            is_being_written,
+            reclaimed,
+        })
+    }
+
+    /// How many pages leave memory for each page that a task moves, if that has a price.
+    fn reclaimed(&self, task: &Task) -> f64 {
+        let is_short = || {
+            let is_cgroup_short = task.memcg.index().is_some_and(|at| self.pages.is_memcg_full(at));
+            self.pages.is_short() || is_cgroup_short
+        };
+        if self.prices.has_reclaim() && is_short() { task.pages_taken() } else { 0.0 }
     }
 
     /// What pages the new anonymous memory of a task comes in. Huge ones are only taken from the node of the thread, while it

@@ -52,7 +52,7 @@ impl Slopes {
         if task.run.dirties() {
             self.dirtied += rate;
         }
-        self.taken += rate * pages_taken(task);
+        self.taken += rate * task.pages_taken();
     }
 }
 
@@ -180,9 +180,4 @@ impl Kernel {
         let throttled = self.wbs.iter().flatten().filter(|wb| wb.is_throttling);
         throttled.map(|wb| wb.next_update().max(now + Nanos(1_000_000))).min()
     }
-}
-
-/// How many bytes of memory a task takes for each that it moves.
-fn pages_taken(task: &Task) -> f64 {
-    f64::from(u8::from(task.run.fills()) + u8::from(task.is_fresh() || task.run == Run::Touch))
 }

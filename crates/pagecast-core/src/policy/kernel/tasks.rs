@@ -188,15 +188,23 @@ impl Task {
         self.run.fills() || self.takes_anonymous()
     }
 
+    /// How many pages of memory it takes for each that it moves.
+    pub(super) fn pages_taken(&self) -> f64 {
+        f64::from(u8::from(self.run.fills()) + u8::from(self.takes_anonymous()))
+    }
+
     /// Notes how the run that has ended was spent.
     pub(super) fn charge(&mut self, mut parts: crate::result::Parts, cost: &PerByte) {
         // What it copied while it had nothing to wait for is no time of the device.
         let copying = Nanos::from_seconds(self.shape.copying).min(parts.get(Part::DeviceRead));
         parts.shift(Part::DeviceRead, Part::CpuCopy, copying);
         if cost.seconds > 0.0 {
-            let copy = parts.get(Part::CpuCopy);
-            let share = (copy.0 as f64 * cost.allocation / cost.seconds) as u64;
-            parts.shift(Part::CpuCopy, Part::PageAllocation, Nanos(share));
+            // First touch has no copy.
+            let own = if self.run == Run::Touch { Part::PageAllocation } else { Part::CpuCopy };
+            let all = parts.get(own);
+            let share = |part: f64| Nanos((all.0 as f64 * part / cost.seconds) as u64);
+            parts.shift(own, Part::Reclaim, share(cost.reclaim));
+            parts.shift(own, Part::PageAllocation, share(cost.allocation));
         }
         self.outcome.parts.add_all(&parts);
     }
