@@ -44,6 +44,9 @@ impl Kernel {
             let cached = self.pages.lists.of_file(file);
             assert!(bytes <= cached, "{bytes} bytes of {file:?} are dirty, {cached} are cached");
         }
+        if self.pages.lists.extents() <= MOST_EXTENTS {
+            self.pages.check_busy();
+        }
     }
 
     /// What has moved without having found its place is what tasks have pending.
@@ -70,10 +73,6 @@ impl Kernel {
     ///
     /// It may be over its limit: what is pending takes its room when it finds its place.
     fn check_memcgs(&self) {
-        if self.pages.memcgs.is_empty() || self.pages.lists.extents() > MOST_EXTENTS {
-            return;
-        }
-        self.pages.check_busy();
         for (at, memcg) in self.pages.memcgs.iter().enumerate() {
             let id = MemcgId::of(at);
             assert_eq!(memcg.ahead(), self.pending_of(|task| task.memcg == id), "bytes ahead of cgroup {at}");
@@ -90,9 +89,5 @@ impl Kernel {
         let held = self.placement.held(pages.nodes());
         let anonymous: Vec<u64> = pages.memory.nodes.iter().map(|node| node.anonymous).collect();
         assert_eq!(anonymous, held, "anonymous memory of each node is that of its processes");
-        if pages.nodes() > 1 {
-            let dirty: u64 = pages.dirty_of_node.iter().sum();
-            assert_eq!(dirty + pages.dirty.ahead(), pages.dirty.total(), "what is dirty is on some node");
-        }
     }
 }

@@ -174,16 +174,6 @@ impl DirtyPages {
         }
     }
 
-    /// The runs within `start..end` that are dirty.
-    pub(super) fn dirty_runs(&self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
-        self.inodes.get(&file).map_or_else(Vec::new, |inode| runs(&inode.dirty, start, end))
-    }
-
-    /// Those under writeback.
-    pub(super) fn writeback_runs(&self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
-        self.inodes.get(&file).map_or_else(Vec::new, |inode| runs(&inode.writeback, start, end))
-    }
-
     /// So many pages of a wb have become dirty; which ones is told later.
     pub(super) fn run_ahead(&mut self, wb: WbId, bytes: u64) {
         self.ahead += bytes;
@@ -315,12 +305,6 @@ impl DirtyPages {
             self.inodes.remove(&file);
         }
     }
-}
-
-/// The parts of `start..end` that are in a set.
-fn runs(ranges: &Ranges, start: u64, end: u64) -> Vec<(u64, u64)> {
-    let mut at = start;
-    std::iter::from_fn(|| ranges.first(at, end).inspect(|&(_, to)| at = to)).collect()
 }
 
 impl Busy for DirtyPages {

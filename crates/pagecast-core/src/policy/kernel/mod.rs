@@ -28,6 +28,7 @@ mod schedule;
 mod synchronous;
 mod tasks;
 mod throttling;
+mod turnover;
 mod wb;
 mod writeback;
 
@@ -142,20 +143,20 @@ impl Kernel {
         };
         let (nodes, devices) = (memory.nodes.len(), host.disks.len() + host.mounts.len());
         let memcgs: Vec<Memcg> = host.cgroups.iter().map(Memcg::new).collect();
+        let lists = nodes * (memcgs.len() + 1);
         let least = memcgs.iter().map(|memcg| memcg.limit).fold(memory.total, u64::min);
         let has_domain = host.cgroups.iter().map(memcg::has_domain);
         let domains = has_domain.map(|has| has.then(|| Domain::new(devices))).collect();
         let wbs_at_most = devices * (memcgs.len() + 1);
         let pages = Pages {
-            lists: Lists::new(replacement, nodes * (memcgs.len() + 1), memory.total, least / pages::GRAINS),
+            lists: Lists::new(replacement, lists, memory.total, least / pages::GRAINS),
             dirty: DirtyPages::default(),
             memory,
-            dirty_of_node: vec![0; nodes],
             node_dirty_ratio: host.vm.dirty_ratio,
             ahead_cached: 0,
             ahead_anonymous: 0,
             found_only_dirty: false,
-            busy: if memcgs.is_empty() { Vec::new() } else { vec![0; nodes * (memcgs.len() + 1)] },
+            busy: if lists > 1 { vec![0; lists] } else { Vec::new() },
             memcgs,
         };
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);

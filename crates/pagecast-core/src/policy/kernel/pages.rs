@@ -33,8 +33,6 @@ pub(super) struct Pages {
     pub lists: Lists,
     pub dirty: DirtyPages,
     pub memory: Memory,
-    /// Dirty pages and pages under writeback of each node; only kept where there are several.
-    pub dirty_of_node: Vec<u64>,
     /// `vm.dirty_ratio` as a fraction: no node should have more dirty pages than that of its memory.
     pub node_dirty_ratio: f64,
     /// Bytes that are known to have come into the cache, and into anonymous memory, but not yet where.
@@ -44,7 +42,7 @@ pub(super) struct Pages {
     pub found_only_dirty: bool,
     /// The memory cgroups of the host.
     pub memcgs: Vec<Memcg>,
-    /// Of each list's pages, those that are dirty or under writeback, each once; only kept where there are cgroups.
+    /// Of each list's pages, those that are dirty or under writeback, each once; only kept where there are several lists.
     pub busy: Vec<u64>,
 }
 
@@ -159,7 +157,8 @@ impl Pages {
         }
         let reserve = self.memory.reserve / self.nodes() as u64;
         let dirtyable = (self.free_of(node) + self.cached_of(node)).saturating_sub(reserve);
-        ((dirtyable as f64 * self.node_dirty_ratio) as u64).saturating_sub(self.dirty_of_node[node])
+        let dirty: u64 = self.lruvecs_of_node(node).map(|lruvec| self.busy[usize::from(lruvec.0)]).sum();
+        ((dirtyable as f64 * self.node_dirty_ratio) as u64).saturating_sub(dirty)
     }
 
     /// A node for the next pages, and for how many: after some have been evicted, if need be.
@@ -277,10 +276,7 @@ impl Pages {
                 written.new += to - at;
                 written.far += if node == by.home { 0 } else { to - at };
             }
-            if self.nodes() > 1 {
-                self.count_newly_dirty(file, at, to);
-            }
-            if !self.memcgs.is_empty() {
+            if self.has_lists() {
                 self.count_newly_busy(file, at, to);
             }
             // At once: the next pages may be had by evicting clean ones.
@@ -288,17 +284,6 @@ impl Pages {
             at = to;
         }
         written
-    }
-
-    fn count_newly_dirty(&mut self, file: FileId, start: u64, end: u64) {
-        let mut at = start;
-        while at < end {
-            let (is_dirty, to) = self.dirty.dirty_run(file, at, end);
-            if !is_dirty {
-                self.count_dirty(file, at, to, |count, bytes| *count += bytes);
-            }
-            at = to;
-        }
     }
 
     /// Bytes come into the cache by a write, clean.
@@ -331,13 +316,7 @@ impl Pages {
 
     /// Pages have been written; true if no more of the file are under writeback.
     pub(super) fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) -> bool {
-        if self.nodes() > 1 {
-            // What was cut while it was under writeback counts no more.
-            for (from, to) in self.dirty.writeback_runs(file, start, end) {
-                self.count_dirty(file, from, to, |count, bytes| *count -= bytes);
-            }
-        }
-        let were_busy = if self.memcgs.is_empty() { Vec::new() } else { self.busy_runs(file, start, end) };
+        let were_busy = if self.has_lists() { self.busy_runs(file, start, end) } else { Vec::new() };
         let is_last = self.dirty.written(file, wb, start, end);
         // Before some of them leave the lists.
         for (from, to) in were_busy {
@@ -347,13 +326,9 @@ impl Pages {
         is_last
     }
 
-    /// Counts the bytes of a range to the nodes that they are on.
-    fn count_dirty(&mut self, file: FileId, start: u64, end: u64, count: impl Fn(&mut u64, u64)) {
-        let Self { lists, dirty_of_node, .. } = self;
-        let nodes = dirty_of_node.len();
-        lists.placed(file, start, end, |lruvec, bytes| {
-            count(&mut dirty_of_node[usize::from(lruvec.0) % nodes], bytes)
-        });
+    /// Whether there are several lists, so that it matters which of them has dirty pages.
+    fn has_lists(&self) -> bool {
+        !self.busy.is_empty()
     }
 
     /// The runs of a range that are dirty or under writeback, none of which overlap.
@@ -370,7 +345,7 @@ impl Pages {
         all.filter(|&(state, _)| state != PageState::Clean).map(|(_, run)| run).collect()
     }
 
-    /// Counts the bytes of a range that are in a state to the memory cgroups that they are charged to.
+    /// Counts the bytes of a range that are in a state to their lists, and to the memory cgroups that they are charged to.
     fn count_busy(
         &mut self,
         file: FileId,
@@ -403,15 +378,7 @@ impl Pages {
 
     /// Bytes leave, dirty ones unwritten.
     pub(super) fn remove(&mut self, file: FileId, start: u64, end: u64) {
-        if self.nodes() > 1 {
-            // What is both counts twice.
-            let mut busy = self.dirty.dirty_runs(file, start, end);
-            busy.extend(self.dirty.writeback_runs(file, start, end));
-            for (from, to) in busy {
-                self.count_dirty(file, from, to, |count, bytes| *count -= bytes);
-            }
-        }
-        if !self.memcgs.is_empty() {
+        if self.has_lists() {
             for state in [PageState::Dirty, PageState::Writeback] {
                 self.count_busy(file, start, end, state, |busy, bytes| *busy -= bytes);
             }

@@ -19,6 +19,8 @@ struct Slopes {
     written: f64,
     /// Free pages taken.
     taken: f64,
+    /// Cached pages written over.
+    redirtied: f64,
 }
 
 impl Kernel {
@@ -131,6 +133,9 @@ impl Kernel {
             slopes.dirtied += if task.run.dirties() { rate } else { 0.0 };
             slopes.taken += rate * pages_taken(task);
         }
+        let writers = self.tasks.values().filter(|task| task.run.rewrites());
+        let rates = writers.filter_map(|task| Some(task.transfer.as_ref()?.rate));
+        slopes.redirtied = rates.sum();
         let wbs = self.wbs.iter().enumerate().filter(|&(wb, _)| self.memcg_of_wb(wb) == Some(at));
         let transfers = wbs.filter_map(|(_, wb)| wb.as_ref()?.transfer.as_ref());
         slopes.written = transfers.map(|transfer| transfer.rate).sum();
@@ -139,8 +144,8 @@ impl Kernel {
 
     fn until_memcg_changes(&self, at: usize, slopes: &Slopes) -> Option<f64> {
         let until_full = (slopes.taken > 0.0).then(|| {
-            let room = self.pages.room_of_memcg(at).min(self.pages.memcgs[at].available());
-            room as f64 / slopes.taken
+            let available = self.pages.memcgs[at].available() as f64 / (slopes.taken + slopes.redirtied);
+            available.min(self.pages.room_of_memcg(at) as f64 / slopes.taken)
         });
         let until_throttling = self.domains[at].as_ref().and_then(|domain| {
             let (freerun, dirty) = (domain.limits.freerun * PAGE, self.pages.memcgs[at].dirty());
@@ -161,6 +166,6 @@ impl Kernel {
 }
 
 /// How many bytes of memory a task takes for each that it moves.
-fn pages_taken(task: &Task) -> f64 {
+pub(super) fn pages_taken(task: &Task) -> f64 {
     f64::from(u8::from(task.run.fills()) + u8::from(task.is_fresh() || task.run == Run::Touch))
 }

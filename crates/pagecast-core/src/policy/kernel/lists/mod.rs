@@ -125,6 +125,7 @@ impl Lists {
 
     /// Bytes that are not in memory have been read from the device.
     pub(super) fn insert_read(&mut self, lruvec: LruvecId, file: FileId, start: u64, end: u64) -> Inserted {
+        self.extents.turn_over(file, end - start);
         let mut total = Inserted::default();
         let mut at = start;
         while let Some(gone) = self.shadows.take_first(file, at, end) {
@@ -143,6 +144,7 @@ impl Lists {
     /// Bytes that are not in memory are written there. That they may have been before does not count.
     pub(super) fn insert_written(&mut self, lruvec: LruvecId, file: FileId, start: u64, end: u64) {
         self.shadows.forget(file, start, end);
+        self.extents.turn_over(file, end - start);
         self.extents.insert_newest(file, start, end, self.fresh(lruvec));
         self.check();
     }
@@ -169,6 +171,7 @@ impl Lists {
     /// The pages of an extent leave; what is known of them is remembered.
     fn evict(&mut self, slot: Slot, token: Token) {
         let gone = self.extents.take(slot);
+        self.extents.turn_over(gone.file, gone.len());
         let lruvec = gone.state.lruvec;
         let age = &mut self.lruvecs[usize::from(lruvec.0)].age;
         let shadow = Shadow { start: gone.start, end: gone.end, lruvec, age: *age, token };
@@ -232,6 +235,7 @@ impl Lists {
         while let Some((slot, extent)) = self.extents.first_in(file, start, end) {
             let slot = self.extents.cut(slot, extent.start.max(start), extent.end.min(end));
             let gone = self.extents.take(slot);
+            self.extents.turn_over(file, gone.len());
             freed(gone.state.lruvec, gone.len());
         }
         self.shadows.forget(file, start, end);
@@ -298,6 +302,11 @@ impl Lists {
     /// How many bytes of a file count as active.
     pub(super) fn active_of_file(&self, file: FileId) -> u64 {
         self.extents.active_of_file(file)
+    }
+
+    /// How many bytes of a file have come into memory or left it so far.
+    pub(super) fn turnover(&self, file: FileId) -> u64 {
+        self.extents.turnover(file)
     }
 
     /// The files with bytes in memory, by number.
