@@ -45,6 +45,11 @@ impl Run {
         matches!(self, Self::Miss | Self::New | Self::Through | Self::Insert)
     }
 
+    /// Whether it writes over pages that are in the cache.
+    pub(super) fn rewrites(self) -> bool {
+        matches!(self, Self::Clean | Self::Dirty)
+    }
+
     /// Whether it makes clean or new pages dirty.
     pub(super) fn dirties(self) -> bool {
         matches!(self, Self::New | Self::Clean)

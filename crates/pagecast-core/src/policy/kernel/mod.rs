@@ -30,6 +30,7 @@ mod schedule;
 mod synchronous;
 mod tasks;
 mod throttling;
+mod turnover;
 mod wb;
 mod writeback;
 

@@ -12,9 +12,9 @@ use super::wb::Wb;
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::policy::{Actions, FileId, FileView, OperationId};
 use crate::result::Part;
-use crate::units::{Bytes, Nanos};
+use crate::units::Nanos;
 
-/// What is found in the cache is looked at anew after so many bytes, since it may have been evicted or cleaned meanwhile.
+/// What is found in the cache is looked at anew after so many bytes, since it may have been cleaned meanwhile.
 const LOOK_AHEAD: u64 = 256 << 20;
 
 /// Bytes of a task have moved: levels change at once, pages later.
@@ -59,8 +59,9 @@ pub(super) fn uncount(task: &Task, bytes: u64, pages: &mut Pages) {
 /// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).
 const LOCKED: u64 = 256 << 10;
 
-/// Bytes of a write are looked at in runs of this size at least, or two that write behind a reader would go byte by byte.
-const LEAST_RUN: u64 = 64 << 10;
+/// Bytes of a write are looked at in runs of this size at least, or two that write behind a reader would go byte by byte. A run with
+/// missing pages among them is one over new pages.
+pub(super) const LEAST_RUN: u64 = 64 << 10;
 
 /// A follower goes on when so many bytes have come.
 const STRIDE: u64 = 16 << 20;
@@ -90,20 +91,12 @@ impl Kernel {
         resume(task, task_rate(&self.wbs, task), now);
         let bytes = end - task.position;
         let moved = shape.bytes;
-        match run {
-            Run::New | Run::Clean | Run::Dirty if matches!(task.kind, Kind::WriteSync { .. }) => {
-                task.outcome.from_device += Bytes(bytes);
-            }
-            Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Insert => {
-                task.outcome.from_cache += Bytes(bytes)
-            }
-            Run::Miss | Run::Through => task.outcome.from_device += Bytes(bytes),
-            Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
-        }
+        task.count_served(bytes, |served, bytes| *served += bytes);
         let cost = self.cost(&self.tasks[operation], operation);
         let pace = shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
         let dirty = &self.pages.dirty;
         let task = self.tasks.get_mut(operation).expect("it is there");
+        task.turnover = task.file.as_ref().map_or(0, |file| self.pages.lists.turnover(file.id));
         task.pace = pace;
         task.is_first = run.dirties() && dirty.dirtied_when(task.file().id).is_none();
         let task = &self.tasks[operation];
@@ -161,6 +154,8 @@ impl Kernel {
             (Kind::Read { .. }, false) => (Run::Miss, run_end),
             (_, false) if self.is_being_read(file, at) => (Run::Follow, run_end),
             (_, false) => (Run::New, self.new_end(operation, at, run_end).max(least)),
+            // It has to wait where no page can be had.
+            (_, true) if run_end < least => (Run::New, least),
             (_, true) => {
                 let (is_dirty, to) = self.pages.dirty.dirty_run(file, at, run_end);
                 let run = if is_dirty { Run::Dirty } else { Run::Clean };
@@ -354,12 +349,12 @@ impl Kernel {
     }
 
     /// The tasks of a kind whose bytes have moved and are nowhere yet.
-    fn pending(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<OperationId> {
+    pub(super) fn pending(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<OperationId> {
         let pending = self.tasks.iter().filter(|(_, task)| task.pending > 0 && is_wanted(task));
         pending.map(|(operation, _)| operation).collect()
     }
 
-    fn settle_each(&mut self, now: Nanos, operations: Vec<OperationId>) {
+    pub(super) fn settle_each(&mut self, now: Nanos, operations: Vec<OperationId>) {
         for operation in operations {
             self.settle_task(now, operation);
         }
@@ -450,7 +445,7 @@ impl Kernel {
         let task = &self.tasks[operation];
         if task.run == Run::Hit {
             // All at once: marking every stretch between two events would cut the extents into as many.
-            let (file, start, end) = (task.file().id, task.position - done.bytes, task.position);
+            let (file, start, end) = (task.file().id, task.position - transfer.bytes, task.position);
             self.pages.lists.mark_accessed(file, start, end);
         }
         let cost = self.cost(&self.tasks[operation], operation);

@@ -124,6 +124,8 @@ pub(super) struct Task {
     /// How the bytes under way are served.
     pub run: Run,
     pub shape: RunShape,
+    /// How many bytes of its file had come into memory or left it when it was last looked where its bytes are.
+    pub turnover: u64,
     /// What its thread could do when the run began, in bytes per second.
     pub pace: f64,
     pub transfer: Option<Transfer>,
@@ -156,6 +158,7 @@ impl Task {
             piece,
             run: Run::Hit,
             shape: RunShape::default(),
+            turnover: 0,
             pace: 0.0,
             transfer: None,
             is_first: false,
@@ -191,6 +194,19 @@ impl Task {
     /// How many pages of memory it takes for each that it moves.
     pub(super) fn pages_taken(&self) -> f64 {
         f64::from(u8::from(self.run.fills()) + u8::from(self.takes_anonymous()))
+    }
+
+    /// Changes by so many bytes of the run how many the operation has from where.
+    pub(super) fn count_served(&mut self, bytes: u64, change: impl FnOnce(&mut Bytes, Bytes)) {
+        let served = match self.run {
+            Run::New | Run::Clean | Run::Dirty if matches!(self.kind, Kind::WriteSync { .. }) => {
+                &mut self.outcome.from_device
+            }
+            Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Insert => &mut self.outcome.from_cache,
+            Run::Miss | Run::Through => &mut self.outcome.from_device,
+            Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => return,
+        };
+        change(served, Bytes(bytes));
     }
 
     /// Notes how the run that has ended was spent.

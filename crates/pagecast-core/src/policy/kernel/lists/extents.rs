@@ -113,6 +113,16 @@ impl Extents {
         self.files.get(file).map_or(0, |cached| cached.active)
     }
 
+    /// How many bytes of a file have come into memory or left it so far.
+    pub(super) fn turnover(&self, file: FileId) -> u64 {
+        self.files.get(file).map_or(0, |cached| cached.turnover)
+    }
+
+    /// So many bytes of a file come into memory, or leave it.
+    pub(super) fn turn_over(&mut self, file: FileId, bytes: u64) {
+        self.files.of(file).turnover += bytes;
+    }
+
     /// The files that have bytes here.
     pub(super) fn files(&self) -> impl Iterator<Item = FileId> {
         self.files.iter().filter(|(_, cached)| cached.bytes > 0).map(|(file, _)| file)
