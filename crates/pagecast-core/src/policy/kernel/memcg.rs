@@ -169,6 +169,11 @@ impl Pages {
         self.room_of_memcg(at) <= 2 * self.memcgs[at].stroke()
     }
 
+    /// Whether nothing to speak of can be had by who is in a cgroup.
+    pub(super) fn is_memcg_exhausted(&self, id: MemcgId) -> bool {
+        id.index().is_some_and(|at| self.memcgs[at].is_exhausted)
+    }
+
     /// Whether a cgroup has been charged more than it may have.
     pub(super) fn is_over_limit(&self) -> bool {
         (0..self.memcgs.len()).any(|at| self.usage_of_memcg(at) > self.memcgs[at].limit)

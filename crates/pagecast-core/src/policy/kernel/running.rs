@@ -59,8 +59,7 @@ pub(super) fn uncount(task: &Task, bytes: u64, pages: &mut Pages) {
 /// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).
 const LOCKED: u64 = 256 << 10;
 
-/// Bytes of a write are looked at in runs of this size at least, or two that write behind a reader would go byte by byte. A run with
-/// missing pages among them is one over new pages.
+/// Bytes of a write are looked at in runs of this size at least, or two that write behind a reader would go byte by byte.
 pub(super) const LEAST_RUN: u64 = 64 << 10;
 
 /// A follower goes on when so many bytes have come.
@@ -155,7 +154,7 @@ impl Kernel {
             (_, false) if self.is_being_read(file, at) => (Run::Follow, run_end),
             (_, false) => (Run::New, self.new_end(operation, at, run_end).max(least)),
             // It has to wait where no page can be had.
-            (_, true) if run_end < least => (Run::New, least),
+            (_, true) if run_end < least && self.pages.is_memcg_exhausted(task.memcg) => (Run::New, least),
             (_, true) => {
                 let (is_dirty, to) = self.pages.dirty.dirty_run(file, at, run_end);
                 let run = if is_dirty { Run::Dirty } else { Run::Clean };

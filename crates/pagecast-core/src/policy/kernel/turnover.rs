@@ -25,7 +25,12 @@ impl Kernel {
             let (next, end) = (task.position + task.pending, task.position + task.pending + transfer.left());
             let until = match task.run {
                 Run::New => first_cached(lists, file, next, end),
-                _ => cached_until(lists, file, next, end),
+                Run::Hit => cached_until(lists, file, next, end),
+                _ => {
+                    let least = next.saturating_add(LEAST_RUN);
+                    let until = cached_until(lists, file, next, end);
+                    if self.pages.is_memcg_exhausted(task.memcg) { until } else { until.max(least) }
+                }
             };
             if until < end {
                 transfer.bytes -= end - until;
