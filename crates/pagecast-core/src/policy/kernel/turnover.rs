@@ -15,6 +15,10 @@ impl Kernel {
     /// Ends runs in front of pages that have come or left since they were looked at.
     pub(super) fn cut_runs(&mut self, out: &mut Actions) {
         let lists = &self.pages.lists;
+        let turnover = lists.turnover_of_all();
+        if std::mem::replace(&mut self.turnover, turnover) == turnover {
+            return;
+        }
         for task in self.tasks.values_mut().filter(|task| task.goes_by_pages()) {
             let file = task.file().id;
             let turnover = lists.turnover(file);

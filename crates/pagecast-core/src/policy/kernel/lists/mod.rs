@@ -310,6 +310,11 @@ impl Lists {
         self.extents.active_of_file(file)
     }
 
+    /// How many bytes have come into memory or left it so far.
+    pub(super) fn turnover_of_all(&self) -> u64 {
+        self.extents.turnover_of_all()
+    }
+
     /// How many bytes of a file have come into memory or left it so far.
     pub(super) fn turnover(&self, file: FileId) -> u64 {
         self.extents.turnover(file)
