@@ -52,6 +52,7 @@ impl Kernel {
 
     /// Decides what follows from the state as it is now.
     pub(super) fn control(&mut self, now: Nanos, out: &mut Actions) {
+        self.spells.tell(now, out);
         self.look_at_memcgs(now, out);
         self.heed_reclaim(now, out);
         self.limits = Limits::of(&self.pages, &self.settings, &self.hard_limit);
@@ -62,8 +63,9 @@ impl Kernel {
         }
         self.release_followers(now, out);
         self.start_due_requests(now, out);
-        self.throttle(now, out);
-        self.set_caps(out);
+        self.throttle(now);
+        self.set_caps(now, out);
+        self.sample_devices(out);
     }
 
     /// Reclaim that met only dirty pages has all of them written.
@@ -125,7 +127,7 @@ impl Kernel {
         }
     }
 
-    fn set_caps(&mut self, out: &mut Actions) {
+    fn set_caps(&mut self, now: Nanos, out: &mut Actions) {
         // The tasks are taken out so that each can be changed while it is compared with all else.
         let mut tasks = std::mem::take(&mut self.tasks);
         let is_exhausted = self.pages.is_exhausted();
@@ -136,6 +138,7 @@ impl Kernel {
                 out.set_cap(transfer.flow, cap);
                 transfer.cap = cap;
             }
+            self.note_cap(now, operation, task);
         }
         self.tasks = tasks;
     }
