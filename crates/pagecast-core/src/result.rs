@@ -7,9 +7,9 @@ mod timeline;
 
 use std::sync::Arc;
 
+pub use devices::{DeviceLevels, DeviceTable};
 pub(crate) use merge::Merger;
 pub(crate) use recorder::{Ended, Happened, Recorder, Resident, Writing};
-pub use devices::{DeviceLevels, DeviceTable};
 pub use timeline::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 
 use crate::units::Nanos;

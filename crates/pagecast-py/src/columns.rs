@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use numpy::PyArray1;
 use pagecast_core::result::{
-    BlockTable, CgroupLevels, CgroupTable, DeviceLevels, DeviceTable, EventTable, FileTable, KernelLevels, OperationTable, Part,
-    SimulationResult, TimelineTable,
+    BlockTable, CgroupLevels, CgroupTable, DeviceLevels, DeviceTable, EventTable, FileTable, KernelLevels,
+    OperationTable, Part, SimulationResult, TimelineTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;
@@ -160,9 +160,8 @@ impl<'py> Columns<'_, 'py> {
         let level = |name, get: fn(&DeviceLevels) -> Bytes| {
             self.array(name, table.levels.iter().map(|levels| get(levels).0 as i64))
         };
-        let rate = |name, get: fn(&DeviceLevels) -> Option<Bytes>| {
-            self.rates(name, table.levels.iter().map(get))
-        };
+        let rate =
+            |name, get: fn(&DeviceLevels) -> Option<Bytes>| self.rates(name, table.levels.iter().map(get));
         rate("write_bandwidth_bytes_per_s", |levels| Some(levels.write_bandwidth))?;
         rate("avg_write_bandwidth_bytes_per_s", |levels| Some(levels.avg_write_bandwidth))?;
         rate("dirty_ratelimit_bytes_per_s", |levels| Some(levels.dirty_ratelimit))?;

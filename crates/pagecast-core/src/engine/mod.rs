@@ -27,9 +27,7 @@ use crate::flow::stepped::Stepped;
 use crate::flow::{Completion, FlowSpec, Network, Path, Progress, ResourceId};
 use crate::fs::Namespace;
 use crate::fs::nfs::{Nfs, Stage};
-use crate::policy::{
-    Actions, Command, DeviceId, DeviceSample, Event, OperationId, Outcome, Policy, Request,
-};
+use crate::policy::{Actions, Command, DeviceId, DeviceSample, Event, OperationId, Outcome, Policy, Request};
 use crate::result::{Happened, Recorder, SimulationResult, Writing};
 use crate::scenario::{Residency, Scenario};
 use crate::units::{Nanos, earlier};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{
-    BlockTable, CgroupTable, DeviceTable, EventTable, FileTable, OperationTable, SimulationResult, TimelineTable,
+    BlockTable, CgroupTable, DeviceTable, EventTable, FileTable, OperationTable, SimulationResult,
+    TimelineTable,
 };
 use crate::units::Nanos;
 

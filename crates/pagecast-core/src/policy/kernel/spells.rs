@@ -141,7 +141,8 @@ impl Spells {
 
 impl Key {
     /// Of the host.
-    pub(super) const REFAULT_STORM: Self = Self { what: What::RefaultStorm, operation: NOBODY, device: NOWHERE };
+    pub(super) const REFAULT_STORM: Self =
+        Self { what: What::RefaultStorm, operation: NOBODY, device: NOWHERE };
 
     /// What is told of its beginning (0) or end (1).
     fn event(self, which: usize, time: Nanos, bytes: u64) -> Event {
@@ -174,7 +175,7 @@ impl Kernel {
         if part == task.held_by {
             return;
         }
-        let bytes = self.dirty_told(task.wb, self.limits.freerun);
+        let bytes = self.dirty_told(task.wb);
         if let Some(key) = self.key_of(task.held_by, operation, task.wb) {
             self.spells.end(now, key, bytes);
         }
@@ -188,7 +189,7 @@ impl Kernel {
     pub(super) fn let_go(&mut self, now: Nanos, operation: OperationId, held_by: Option<Part>) {
         let wb = self.tasks[operation].wb;
         if let Some(key) = self.key_of(held_by, operation, wb) {
-            self.spells.end(now, key, self.dirty_told(wb, self.limits.freerun));
+            self.spells.end(now, key, self.dirty_told(wb));
         }
     }
 
@@ -204,17 +205,20 @@ impl Kernel {
         DeviceId(wb.0 % self.devices() as u32)
     }
 
-    /// How much is dirty: on the host, or in the cgroup of a wb if the host alone has no more than so many pages.
-    fn dirty_told(&self, wb: WbId, threshold: u64) -> u64 {
+    /// How much is dirty or under writeback: on the host, or in the cgroup of a wb if the host alone is in free run.
+    fn dirty_told(&self, wb: WbId) -> u64 {
         let dirty = self.pages.dirty.total();
-        let of_memcg = self.domain_of(wb.0 as usize).filter(|_| dirty / PAGE <= threshold);
+        let of_memcg = self.domain_of(wb.0 as usize).filter(|_| dirty / PAGE <= self.limits.freerun);
         of_memcg.map_or(dirty, |(_, pages)| pages * PAGE)
     }
 
     /// Whether the flusher of a wb writes because of the background threshold may have changed.
     pub(super) fn note_background(&mut self, now: Nanos, at: WbId, is_over: bool) {
         let key = Key { what: What::Background, operation: NOBODY, device: self.device_of(at) };
-        let bytes = self.dirty_told(at, self.limits.thresholds.background);
+        // What the thresholds are compared with: pages that nobody writes yet.
+        let dirty = &self.pages.dirty;
+        let is_of_memcg = self.memcg_of_wb(at.0 as usize).is_some();
+        let bytes = if is_of_memcg { dirty.of_wb(at).reclaimable } else { dirty.dirty() };
         let wb = self.wbs[at.0 as usize].as_mut().expect("its flusher has looked");
         wb.in_background = is_over;
         if is_over {
