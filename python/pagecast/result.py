@@ -179,7 +179,7 @@ class Result:
 
     @cached_property
     def devices(self) -> Columns:
-        """What the kernel reckons with for each device over time; without rows under models that do not know."""
+        """What the kernel reckons with for each device over time; no rows under other models."""
         return self._table("devices")
 
     @cached_property

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::PAGE;
-use super::tasks::Task;
+use super::tasks::{Task, Transfer};
 use super::wb::WbId;
 use super::{Kernel, NOBODY};
 use crate::policy::{Actions, DeviceId, Event, OperationId};
@@ -15,6 +15,9 @@ use crate::units::{Bytes, Nanos};
 
 /// A state that comes back earlier has not ended.
 const QUIET: Nanos = Nanos(1_000_000_000);
+
+/// A transfer is as fast as its cap from this part of it on.
+const NEARLY: f64 = 0.99;
 
 /// No device.
 const NOWHERE: DeviceId = DeviceId(u32::MAX);
@@ -166,12 +169,20 @@ fn what_of(part: Part) -> Option<What> {
     }
 }
 
+/// The part that holds a transfer back, if it is worth telling. Something else may be narrower than its cap.
+fn holder(transfer: &Transfer) -> Option<Part> {
+    let (cap, part) = transfer.cap?;
+    let is_reached = transfer.rate >= NEARLY * cap;
+    // What has just begun has no rate yet.
+    let is_new = part == Part::Throttled && transfer.rate == 0.0;
+    (what_of(part).is_some() && (is_reached || is_new)).then_some(part)
+}
+
 impl Kernel {
     /// What holds a task back may have become something else.
     pub(super) fn note_cap(&mut self, now: Nanos, operation: OperationId, task: &mut Task) {
-        let cap = task.transfer.as_ref().and_then(|transfer| transfer.cap);
         // Nobody waits for what is read ahead.
-        let part = cap.map(|(_, part)| part).filter(|&part| what_of(part).is_some() && !task.reads_ahead());
+        let part = task.transfer.as_ref().filter(|_| !task.reads_ahead()).and_then(holder);
         if part == task.held_by {
             return;
         }
