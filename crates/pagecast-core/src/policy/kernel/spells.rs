@@ -239,3 +239,62 @@ impl Kernel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Command;
+
+    const MS: u64 = 1_000_000;
+
+    /// What is told of a state that has these changes (in ms: how many reasons more), looked at every 100 ms for 5 s.
+    fn told(changes: &[(u64, bool)]) -> Vec<(&'static str, u64)> {
+        let (mut spells, mut out) = (Spells::default(), Actions::default());
+        for at in (0..5000).step_by(100) {
+            let now = Nanos(at * MS);
+            spells.tell(now, &mut out);
+            for &(_, begins) in changes.iter().filter(|change| change.0 == at) {
+                match begins {
+                    true => spells.begin(now, Key::REFAULT_STORM, at),
+                    false => spells.end(now, Key::REFAULT_STORM, at),
+                }
+            }
+        }
+        spells.tell_rest(Nanos(5000 * MS), &mut out);
+        let events = out.drain().map(|command| match command {
+            Command::Tell(event) => {
+                let time = event.time.expect("it has a time of its own").0 / MS;
+                assert_eq!(event.bytes.0, time, "those of then");
+                (event.name.strip_prefix("refault_storm_").expect("it is one"), time)
+            }
+            other => panic!("only events are told, not {other:?}"),
+        });
+        events.collect()
+    }
+
+    #[test]
+    fn a_state_ends_when_it_has_been_over_for_a_second() {
+        assert_eq!(told(&[(100, true), (500, false)]), [("begins", 100), ("ends", 500)]);
+        let back_soon = [(100, true), (500, false), (1400, true), (2000, false)];
+        assert_eq!(told(&back_soon), [("begins", 100), ("ends", 2000)]);
+        let back_late = [(100, true), (500, false), (1500, true), (2000, false)];
+        assert_eq!(told(&back_late), [("begins", 100), ("ends", 500), ("begins", 1500), ("ends", 2000)]);
+    }
+
+    #[test]
+    fn a_state_that_takes_no_time_is_not_told() {
+        assert_eq!(told(&[(100, true), (100, false)]), []);
+        assert_eq!(told(&[(100, true), (100, false), (100, true)]), [("begins", 100)]);
+    }
+
+    #[test]
+    fn a_state_with_two_reasons_ends_with_the_last_of_them() {
+        let both = [(100, true), (200, true), (300, false), (900, false)];
+        assert_eq!(told(&both), [("begins", 100), ("ends", 900)]);
+    }
+
+    #[test]
+    fn what_is_over_at_the_end_is_told_then() {
+        assert_eq!(told(&[(100, true), (4900, false)]), [("begins", 100), ("ends", 4900)]);
+    }
+}
