@@ -196,7 +196,8 @@ def save_figures(result: Result, folder: Path) -> None:
 
     from pagecast import plot
 
-    for draw in (plot.timeline, plot.parts, plot.cache_content):
+    of_devices = (plot.rates,) if len(result.devices) else ()
+    for draw in (plot.timeline, plot.parts, plot.cache_content, *of_devices):
         figure = Figure(figsize=(8, 4.5), layout="constrained")
         draw(result, ax=figure.add_subplot())
         figure.savefig(folder / f"{draw.__name__}.png", dpi=150)

@@ -15,7 +15,7 @@ __all__ = ["TABLES", "Columns", "Result", "is_modelled"]
 
 Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]] | list[str]"
 
-TABLES = ("operations", "parts", "timeline", "files", "events")
+TABLES = ("operations", "parts", "timeline", "devices", "files", "events")
 """The names of the tables that are saved, the same in Python, CSV, Parquet and JSON."""
 
 _NOT_MODELLED = {"no-cache": ("cached", "dirty"), "endless-cache": ("dirty",)}
@@ -176,6 +176,11 @@ class Result:
     def changes_evenly(self) -> bool:
         """Whether levels change evenly between the rows of `timeline`; if not, they change at rows alone."""
         return self._core.changes_evenly
+
+    @cached_property
+    def devices(self) -> Columns:
+        """What the kernel reckons with for each device over time; no rows under other models."""
+        return self._table("devices")
 
     @cached_property
     def files(self) -> Columns:

@@ -57,6 +57,43 @@ do = [ { write = "/data/out", size = "3 GB" }, { sleep = "10 s" } ]
 
 THROTTLED = f"[machine]{HOST}{WRITER}"
 
+TWO_WRITERS = f"""[machine]{HOST}
+[[process]]
+name = "first"
+do = [ {{ write = "/data/a", size = "3 GB" }} ]
+[[process]]
+name = "second"
+do = [ {{ sleep = "2 s" }}, {{ write = "/data/b", size = "2 GB" }} ]
+"""
+
+MANY_WRITERS = f"""[machine]{HOST}
+[[process]]
+name = "w{{n}}"
+count = 5
+do = [ {{ write = "/data/{{n}}", size = "1 GB" }} ]
+[[process]]
+name = "idle"
+do = [ {{ sleep = "1 s" }} ]
+"""
+
+SHORT_OF_MEMORY = f"""[machine]{HOST}
+[machine.cgroup.batch]
+memory.limit_in_bytes = "500 MB"
+[[process]]
+name = "app"
+cgroup = "batch"
+do = [ {{ write = "/data/a", size = "3 GB" }} ]
+"""
+
+STORM = f"""[machine]{HOST}
+[[file]]
+path = "/data/in"
+size = "15 GB"
+[[process]]
+name = "app"
+do = [ {{ read = "/data/in" }}, {{ read = "/data/in" }} ]
+"""
+
 TWO_HOSTS = f"[host.idle]{HOST}[host.busy]{HOST}{WRITER}host = 'busy'\n"
 
 
@@ -93,6 +130,38 @@ def test_simulate_says_on_which_host_writers_are_throttled(pagecast):
     stdout = pagecast("simulate", "throttled.toml", "--model", "kernel").stdout
     said = [line.split(":")[0] for line in stdout.splitlines() if "of the time throttled" in line]
     assert said == ["kernel, busy"]
+
+
+def test_simulate_says_who_is_throttled(pagecast):
+    (pagecast.folder / "two.toml").write_text(TWO_WRITERS)
+    lines = pagecast("simulate", "two.toml", "--model", "kernel").stdout.splitlines()
+    told = [line for line in lines if line.startswith("kernel:") and line.endswith("throttled")]
+    assert [line.split(" throttled from")[0] for line in told] == ["kernel: first", "kernel: second"]
+    assert sum(line.startswith("kernel: background write-back to ssd from") for line in lines) == 1
+
+
+def test_simulate_says_that_many_are_throttled_alike(pagecast):
+    (pagecast.folder / "many.toml").write_text(MANY_WRITERS)
+    lines = pagecast("simulate", "many.toml", "--model", "kernel").stdout.splitlines()
+    told = [line for line in lines if line.startswith("kernel:") and line.endswith("throttled")]
+    assert len(told) == 1, told
+    assert told[0].startswith("kernel: w1, w2, w3 and 2 more throttled from")
+
+
+def test_simulate_says_who_waited_for_clean_pages(pagecast):
+    (pagecast.folder / "short.toml").write_text(SHORT_OF_MEMORY)
+    stdout = pagecast("simulate", "short.toml", "--model", "kernel").stdout
+    assert re.search(
+        r"^kernel: direct reclaim from .* ms: app waited .* s for clean pages$", stdout, re.MULTILINE
+    )
+
+
+def test_simulate_says_that_what_was_evicted_is_read_again(pagecast):
+    (pagecast.folder / "storm.toml").write_text(STORM)
+    stdout = pagecast("simulate", "storm.toml", "--model", "kernel").stdout
+    assert re.search(
+        r"^kernel: refault storm from .* s to .* s; \d+ % of the time: most of ", stdout, re.MULTILINE
+    )
 
 
 def test_simulate_says_that_events_were_left_out_of_the_throttled_time(pagecast, monkeypatch):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pagecast as pc
-from pagecast import errors
+from pagecast import _core, errors
 
 TOML = """\
 [machine]
@@ -342,3 +342,15 @@ def test_other_models_refuse_a_machine_with_cgroups(machine_with_cgroup):
     scenario = pc.Scenario(machine_with_cgroup, processes={"app": [pc.sleep(1.0)]})
     with pytest.raises(errors.ScenarioError, match="model `wrench` knows no memory cgroups"):
         pc.simulate(scenario, model="wrench")
+
+
+def test_the_binding_refuses_more_cached_bytes_than_there_are(machine):
+    files = [(None, "/data/in", 3, 5, 0)]
+    with pytest.raises(
+        errors.ScenarioError, match=r"cached_bytes=5 B of /data/in: more than size_bytes=3 B; cache less"
+    ):
+        _core.Scenario.from_parts(machine._core, files, [])
+
+
+def test_a_compiled_machine_names_its_hosts(machine):
+    assert repr(machine._core) == "<Machine: machine>"

@@ -104,3 +104,23 @@ def test_what_cannot_be_is_refused_at_once(make, message):
 def test_a_text_is_no_size():
     with pytest.raises(TypeError):
         pc.read("/f", size_bytes="20 GB")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: pc.read("/data/f", size_bytes="3 GB"),
+            "size_bytes='3 GB' is a str, not a number of bytes; write 20e9",
+        ),
+        (
+            lambda: pc.write("/data/f", size_bytes=1, offset_bytes=[]),
+            r"offset_bytes=\[\] is a list, not a number",
+        ),
+        (lambda: pc.write("/data/f", size_bytes=1, call_bytes="1 MB"), "call_bytes='1 MB' is a str"),
+        (lambda: pc.sleep("1 s"), "duration_s='1 s' is a str, not a number of seconds"),
+    ],
+)
+def test_what_is_no_number_is_named_with_its_argument(make, message):
+    with pytest.raises(TypeError, match=message):
+        make()

@@ -5,14 +5,14 @@ import pytest
 
 import pagecast as pc
 from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, MODEL_COLOURS, PART_COLOURS
-from pagecast.throttling import throttled_spans
+from pagecast.spans import throttled_spans
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 from matplotlib.colors import to_hex  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-DRAW = (pc.plot.timeline, pc.plot.parts, pc.plot.cache_content)
+DRAW = (pc.plot.timeline, pc.plot.parts, pc.plot.cache_content, pc.plot.rates)
 
 
 @pytest.fixture

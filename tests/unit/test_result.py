@@ -8,7 +8,7 @@ import pytest
 import pagecast as pc
 from pagecast.errors import OutputError
 from pagecast.result import TABLES
-from pagecast.throttling import throttled_spans
+from pagecast.spans import throttled_spans
 
 COLUMNS = {
     "operations": [
@@ -37,11 +37,27 @@ COLUMNS = {
         "cached_bytes",
         "dirty_bytes",
     ],
+    "devices": [
+        *(
+            "time_s",
+            "host",
+            "device",
+            "cgroup",
+            "write_bandwidth_bytes_per_s",
+            "avg_write_bandwidth_bytes_per_s",
+        ),
+        *(
+            "dirty_ratelimit_bytes_per_s",
+            "balanced_dirty_ratelimit_bytes_per_s",
+            "task_ratelimit_bytes_per_s",
+        ),
+        *("dirty_bytes", "writeback_bytes"),
+    ],
     "files": [
         *("time_s", "process", "index", "path", "host"),
         *("size_bytes", "cached_bytes", "dirty_bytes", "active_bytes"),
     ],
-    "events": ["time_s", "host", "event", "path", "bytes"],
+    "events": ["time_s", "host", "event", "process", "device", "path", "bytes"],
 }
 
 

@@ -33,10 +33,15 @@ pub struct Blame {
 #[non_exhaustive]
 pub enum SimulationError {
     /// A path that no mount covers.
-    #[error("{}: process `{}` uses {path}, which is under no mount of host `{host}`; add [machine.mount.\"...\"] or correct the path (mounts: {mounts})", at.place, at.process)]
+    #[error(
+        "{}: {who} {path}, which is under no mount of host `{host}`; add [machine.mount.\"...\"] or correct the path (mounts: {mounts})",
+        place
+    )]
     NoMount {
-        /// Where.
-        at: Blame,
+        /// "file:line" or the scenario's origin.
+        place: String,
+        /// Process or file, and what it does with the path.
+        who: String,
         /// The path.
         path: Arc<str>,
         /// The host.
@@ -45,7 +50,7 @@ pub enum SimulationError {
         mounts: String,
     },
     /// A file that does not exist.
-    #[error("{}: process `{}` does a {operation} of {path} at {}, and there is no such file; let it exist from the start ([[file]] in TOML, files= in Python) or write it first", at.place, at.process, at.time)]
+    #[error("{}: process `{}` does a {operation} of {path} {}, and there is no such file; let it exist from the start ([[file]] in TOML, files= in Python) or write it first", at.place, at.process, moment(at.time))]
     NoSuchFile {
         /// Where.
         at: Blame,
@@ -55,7 +60,7 @@ pub enum SimulationError {
         path: Arc<str>,
     },
     /// A read that goes beyond the end of its file.
-    #[error("{}: process `{}` reads {bytes} at offset {offset} of {path}, which has {size} at {}; read less or make the file larger", at.place, at.process, at.time)]
+    #[error("{}: process `{}` reads {bytes} at offset {} of {path}, which has {size} {}; read less or make the file larger", at.place, at.process, Bytes(*offset), moment(at.time))]
     BeyondEnd {
         /// Where.
         at: Blame,
@@ -69,7 +74,7 @@ pub enum SimulationError {
         size: Bytes,
     },
     /// O_DIRECT with bytes that are not whole blocks: EINVAL.
-    #[error("{}: process `{}` does a {operation} of {bytes} at offset {offset} of {path} in calls of {call} at {}, with O_DIRECT, which fails with EINVAL; make offset, size and call multiples of {block}, or open the file without O_DIRECT", at.place, at.process, at.time)]
+    #[error("{}: process `{}` does a {operation} of {bytes} at offset {offset} of {path} in calls of {call} {}, with O_DIRECT, which fails with EINVAL; make offset, size and call multiples of {block}, or open the file without O_DIRECT", at.place, at.process, moment(at.time))]
     Unaligned {
         /// Where.
         at: Blame,
@@ -108,7 +113,7 @@ pub enum SimulationError {
         used: Bytes,
     },
     /// More anonymous memory than the host, or a memory cgroup, has.
-    #[error("{}: process `{}` needs {needed} more memory at {}, but {whose} has {size} and the processes hold {held} ({holders}); use `free`, a smaller buffer or more memory", at.place, at.process, at.time)]
+    #[error("{}: process `{}` needs {needed} more memory {}, but {whose} has {size} and {}; use `free`, a smaller buffer or more memory", at.place, at.process, moment(at.time), hold(*held, holders))]
     OutOfMemory {
         /// Where.
         at: Blame,
@@ -120,11 +125,11 @@ pub enum SimulationError {
         size: Bytes,
         /// Held by all its processes.
         held: Bytes,
-        /// The largest holders.
+        /// The largest holders; empty if there is none.
         holders: String,
     },
     /// Processes that wait for each other, or for what never comes.
-    #[error("{place}: deadlock at {time}: {cycle}; let one of them go first")]
+    #[error("{place}: deadlock {}: {cycle}; let one of them go first", moment(*time))]
     Deadlock {
         /// The scenario.
         place: String,
@@ -146,7 +151,7 @@ pub enum SimulationError {
         missing: Arc<str>,
     },
     /// A program (a Python generator) failed.
-    #[error("{}: process `{}` failed at {}", at.place, at.process, at.time)]
+    #[error("{}: process `{}` failed {}", at.place, at.process, moment(at.time))]
     Program {
         /// Where.
         at: Blame,
@@ -162,12 +167,31 @@ pub enum SimulationError {
     Interrupted,
 }
 
+/// An instant within a sentence.
+fn moment(time: Nanos) -> String {
+    if time == Nanos::ZERO { "at the start".to_owned() } else { format!("at {time}") }
+}
+
+/// How much anonymous memory processes hold, and who.
+fn hold(held: Bytes, holders: &str) -> String {
+    match holders {
+        "" => "no process holds any".to_owned(),
+        _ => format!("the processes hold {held} ({holders})"),
+    }
+}
+
 impl SimulationError {
     /// An operation on a path that no mount of its host covers.
-    pub(crate) fn no_mount(machine: &Machine, host: usize, path: &Arc<str>, at: Blame) -> Self {
+    pub(crate) fn no_mount(
+        machine: &Machine,
+        host: usize,
+        path: &Arc<str>,
+        place: String,
+        who: String,
+    ) -> Self {
         let host = &machine.hosts[host];
         let mounts: Vec<&str> = host.mounts.iter().map(|mount| mount.path.as_str()).collect();
         let mounts = if mounts.is_empty() { "none".to_owned() } else { mounts.join(", ") };
-        Self::NoMount { at, path: path.clone(), host: host.name.clone(), mounts }
+        Self::NoMount { place, who, path: path.clone(), host: host.name.clone(), mounts }
     }
 }

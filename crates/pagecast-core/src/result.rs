@@ -1,13 +1,15 @@
 //! What a run yields, as columns: operations, the parts of their durations, a timeline, file residency, events.
 
+mod devices;
 mod merge;
 mod recorder;
 mod timeline;
 
 use std::sync::Arc;
 
+pub use devices::{DeviceLevels, DeviceTable};
 pub(crate) use merge::Merger;
-pub(crate) use recorder::{Ended, Recorder, Resident};
+pub(crate) use recorder::{Ended, Happened, Recorder, Resident, Writing};
 pub use timeline::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 
 use crate::units::Nanos;
@@ -134,12 +136,14 @@ pub struct SimulationResult {
     pub hosts: Vec<String>,
     /// Names of the processes; other tables refer to them by index.
     pub processes: Vec<Arc<str>>,
-    /// Paths; other tables refer to them by index.
+    /// Paths, and names of devices and memory cgroups; other tables refer to them by index.
     pub paths: Vec<Arc<str>>,
     /// One row for each operation, in the order of their ends, then of their processes.
     pub operations: OperationTable,
     /// Memory of each host over time.
     pub timeline: TimelineTable,
+    /// Writing to each device over time, under the kernel's own rules.
+    pub devices: DeviceTable,
     /// What of each file is in memory.
     pub files: FileTable,
     /// What the policy decided that is worth telling.
@@ -226,6 +230,10 @@ pub struct EventTable {
     pub host: Vec<u32>,
     /// What happened.
     pub event: Vec<&'static str>,
+    /// Index into `processes`: whom it happened to, or `u32::MAX` for none.
+    pub process: Vec<u32>,
+    /// Index into `paths`: at which device, or `u32::MAX` for none.
+    pub device: Vec<u32>,
     /// Index into `paths`, or `u32::MAX` for none.
     pub path: Vec<u32>,
     /// How many bytes it was about.

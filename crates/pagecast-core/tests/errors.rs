@@ -58,7 +58,7 @@ fn a_file_under_no_mount_is_refused_before_anything_runs() {
         InitialFile { host: 0, path: "/scratch/x".into(), size: Bytes(1), cached: Bytes(0), dirty: Bytes(0) };
     assert_snapshot!(
         changed(|scenario| scenario.files.push(file)),
-        @r#"test.toml: process `[[file]]` uses /scratch/x, which is under no mount of host `machine`; add [machine.mount."..."] or correct the path (mounts: /data)"#
+        @r#"test.toml: a file that is there from the start is /scratch/x, which is under no mount of host `machine`; add [machine.mount."..."] or correct the path (mounts: /data)"#
     );
 }
 
@@ -87,14 +87,14 @@ fn every_operation_on_a_file_but_write_and_open_with_create_needs_it_to_be_there
 #[test]
 fn an_unlinked_file_is_no_more() {
     let unlinked = error(&["unlink = '/data/f'", "open = '/data/f'"]);
-    assert_snapshot!(unlinked, @"test.toml:17: process `p` does a open of /data/f at 0 ns, and there is no such file; let it exist from the start ([[file]] in TOML, files= in Python) or write it first");
+    assert_snapshot!(unlinked, @"test.toml:17: process `p` does a open of /data/f at the start, and there is no such file; let it exist from the start ([[file]] in TOML, files= in Python) or write it first");
 }
 
 #[test]
 fn a_read_beyond_the_end_names_the_size() {
     assert_snapshot!(
         error(&["read = '/data/f', offset = '900 MB', size = '101 MB'"]),
-        @"test.toml:16: process `p` reads 101 MB at offset 900000000 of /data/f, which has 1 GB at 0 ns; read less or make the file larger"
+        @"test.toml:16: process `p` reads 101 MB at offset 900 MB of /data/f, which has 1 GB at the start; read less or make the file larger"
     );
     case()
         .file("/data/f", "1 GB")
@@ -162,7 +162,7 @@ fn too_much_memory(held: &[(&str, &str)]) -> String {
 
 #[test]
 fn memory_that_is_not_there_names_its_largest_holders() {
-    assert_snapshot!(too_much_memory(&[]), @"test.toml:13: process `p` needs 10.1 GB more memory at 1.000 s, but host `machine` has 10 GB and the processes hold 0 B (nobody holds any); use `free`, a smaller buffer or more memory");
+    assert_snapshot!(too_much_memory(&[]), @"test.toml:13: process `p` needs 10.1 GB more memory at 1.000 s, but host `machine` has 10 GB and no process holds any; use `free`, a smaller buffer or more memory");
     assert_snapshot!(too_much_memory(&[("b", "1 GB"), ("a", "1 GB"), ("c", "2 GB")]), @"test.toml:34: process `p` needs 10.1 GB more memory at 1.000 s, but host `machine` has 10 GB and the processes hold 4 GB (`c` 2 GB, `a` 1 GB, `b` 1 GB); use `free`, a smaller buffer or more memory");
     assert_snapshot!(too_much_memory(&[("a", "1 GB"), ("b", "2 GB"), ("c", "1 GB"), ("d", "2 GB"), ("e", "1 GB")]), @"test.toml:48: process `p` needs 10.1 GB more memory at 1.000 s, but host `machine` has 10 GB and the processes hold 7 GB (`b` 2 GB, `d` 2 GB, `a` 1 GB, 2 more); use `free`, a smaller buffer or more memory");
 }
@@ -172,7 +172,7 @@ fn a_fresh_buffer_needs_memory() {
     let case = case()
         .file("/data/f", "3 GB")
         .process("p", &["alloc = '8 GB'", "read = '/data/f', buffer = 'fresh'"]);
-    assert_snapshot!(case.error("no-cache"), @"test.toml:17: process `p` needs 3 GB more memory at 0 ns, but host `machine` has 10 GB and the processes hold 8 GB (`p` 8 GB); use `free`, a smaller buffer or more memory");
+    assert_snapshot!(case.error("no-cache"), @"test.toml:17: process `p` needs 3 GB more memory at the start, but host `machine` has 10 GB and the processes hold 8 GB (`p` 8 GB); use `free`, a smaller buffer or more memory");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn each_host_has_its_own_holders() {
     let run = on(HOSTS)
         .process_with("far", "host = 'server'", &["alloc = '9 GB'", "sleep = '9 s'"])
         .process("near", &["alloc = '11 GB'"]);
-    assert_snapshot!(run.error("no-cache"), @"test.toml:25: process `near` needs 11 GB more memory at 0 ns, but host `client` has 10 GB and the processes hold 0 B (nobody holds any); use `free`, a smaller buffer or more memory");
+    assert_snapshot!(run.error("no-cache"), @"test.toml:25: process `near` needs 11 GB more memory at the start, but host `client` has 10 GB and no process holds any; use `free`, a smaller buffer or more memory");
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_deadlock_of_many_names_eight() {
         scenario.processes.pop();
         fails(&scenario).to_string()
     };
-    assert_snapshot!(waiters(9).replace("process `p", "`p"), @"test.toml: deadlock at 0 ns: `p1` waits for event `x`, which no process signals any more; `p2` waits for event `x`, which no process signals any more; `p3` waits for event `x`, which no process signals any more; `p4` waits for event `x`, which no process signals any more; `p5` waits for event `x`, which no process signals any more; `p6` waits for event `x`, which no process signals any more; `p7` waits for event `x`, which no process signals any more; `p8` waits for event `x`, which no process signals any more; and 1 more wait; let one of them go first");
+    assert_snapshot!(waiters(9).replace("process `p", "`p"), @"test.toml: deadlock at the start: `p1` waits for event `x`, which no process signals any more; `p2` waits for event `x`, which no process signals any more; `p3` waits for event `x`, which no process signals any more; `p4` waits for event `x`, which no process signals any more; `p5` waits for event `x`, which no process signals any more; `p6` waits for event `x`, which no process signals any more; `p7` waits for event `x`, which no process signals any more; `p8` waits for event `x`, which no process signals any more; and 1 more wait; let one of them go first");
     assert!(!waiters(8).contains("more wait"));
 }
 
@@ -256,7 +256,7 @@ fn a_failing_program_is_named_with_its_own_error_as_the_source() {
         let source = std::error::Error::source(&error).expect("the program's own error").to_string();
         format!("{error}: {source}")
     };
-    assert_snapshot!(failed(true), @"test.toml: process `p` failed at 0 ns: list index out of range");
+    assert_snapshot!(failed(true), @"test.toml: process `p` failed at the start: list index out of range");
     assert_snapshot!(failed(false), @"test.toml: process `p` failed at 1.000 s: list index out of range");
 }
 

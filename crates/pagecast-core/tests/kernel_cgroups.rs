@@ -296,7 +296,7 @@ fn a_file_cannot_be_read_where_all_memory_of_a_group_is_anonymous() {
         let operations = [alloc, "read = '/data/f'"];
         batch("2 GB").file("/data/f", "1 GB").process_with("p", IN_BATCH, &operations)
     };
-    insta::assert_snapshot!(read("alloc = '2 GB'").error("kernel"), @"test.toml:22: process `p` needs 1 GB more memory at 0 ns, but cgroup `batch` on host `machine` (memory.max) has 2 GB and the processes hold 2 GB (`p` 2 GB); use `free`, a smaller buffer or more memory");
+    insta::assert_snapshot!(read("alloc = '2 GB'").error("kernel"), @"test.toml:22: process `p` needs 1 GB more memory at the start, but cgroup `batch` on host `machine` (memory.max) has 2 GB and the processes hold 2 GB (`p` 2 GB); use `free`, a smaller buffer or more memory");
     // With little left it can, through that little.
     let run = read("alloc = '1999 MB'").run("kernel");
     assert!(cgroup(&run, "batch").peak.0 <= 2 * GB);

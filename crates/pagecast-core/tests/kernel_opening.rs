@@ -251,7 +251,7 @@ fn what_is_not_whole_blocks_is_an_error_with_o_direct() {
     for model in MODELS {
         assert_eq!(
             error("write = '/data/g', size = '1000 B'", model),
-            "test.toml:22: process `p` does a write of 1 kB at offset 0 of /data/g in calls of 1 kB at 0 ns, with O_DIRECT, \
+            "test.toml:22: process `p` does a write of 1 kB at offset 0 of /data/g in calls of 1 kB at the start, with O_DIRECT, \
              which fails with EINVAL; make offset, size and call multiples of 512 B, or open the file without O_DIRECT"
         );
         assert!(error("read = '/data/g', offset = '100 B'", model).contains("at offset 100"));

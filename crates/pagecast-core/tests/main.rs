@@ -6,6 +6,7 @@ mod errors;
 mod fsync_and_flush;
 mod groups;
 mod kernel_cgroups;
+mod kernel_events;
 mod kernel_initial_state;
 mod kernel_memory;
 mod kernel_mglru;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use numpy::PyArray1;
 use pagecast_core::result::{
-    BlockTable, CgroupLevels, CgroupTable, EventTable, FileTable, KernelLevels, OperationTable, Part,
-    SimulationResult, TimelineTable,
+    BlockTable, CgroupLevels, CgroupTable, DeviceLevels, DeviceTable, EventTable, FileTable, KernelLevels,
+    OperationTable, Part, SimulationResult, TimelineTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;
@@ -70,13 +70,14 @@ impl Result {
             "operations" => columns.operations(&self.data.operations),
             "parts" => columns.parts(&self.data.operations),
             "timeline" => columns.timeline(&self.data.timeline),
+            "devices" => columns.devices(&self.data.devices),
             "files" => columns.files(&self.data.files),
             "events" => columns.events(&self.data.events),
             "blocks" => columns.blocks(&self.data.blocks),
             "cgroups" => columns.cgroups(&self.data.cgroups),
             _ => Err(ScenarioError::new_err(format!(
-                "there is no table {table:?}; choose one of operations, parts, timeline, files, \
-                 events, blocks, cgroups"
+                "there is no table {table:?}; choose one of operations, parts, timeline, devices, \
+                 files, events, blocks, cgroups"
             ))),
         }
     }
@@ -148,8 +149,27 @@ impl<'py> Columns<'_, 'py> {
         level("setpoint_bytes", |kernel| kernel.setpoint)?;
         level("dirty_limit_bytes", |kernel| kernel.limit)?;
         level("hard_limit_bytes", |kernel| kernel.hard_limit)?;
-        let rates = known().map(|kernel| kernel.task_rate.map_or(f64::NAN, |rate| rate.0 as f64));
-        self.dict.set_item("task_rate_bytes_per_s", PyArray1::from_iter(self.py, rates))
+        self.rates("task_rate_bytes_per_s", known().map(|kernel| kernel.task_rate))
+    }
+
+    fn devices(self, table: &DeviceTable) -> PyResult<Bound<'py, PyDict>> {
+        self.times("time_s", table.time.iter().copied())?;
+        self.names("host", &self.data.hosts, &table.host)?;
+        self.names("device", &self.data.paths, &table.device)?;
+        self.names("cgroup", &self.data.paths, &table.cgroup)?;
+        let level = |name, get: fn(&DeviceLevels) -> Bytes| {
+            self.array(name, table.levels.iter().map(|levels| get(levels).0 as i64))
+        };
+        let rate =
+            |name, get: fn(&DeviceLevels) -> Option<Bytes>| self.rates(name, table.levels.iter().map(get));
+        rate("write_bandwidth_bytes_per_s", |levels| Some(levels.write_bandwidth))?;
+        rate("avg_write_bandwidth_bytes_per_s", |levels| Some(levels.avg_write_bandwidth))?;
+        rate("dirty_ratelimit_bytes_per_s", |levels| Some(levels.dirty_ratelimit))?;
+        rate("balanced_dirty_ratelimit_bytes_per_s", |levels| Some(levels.balanced_dirty_ratelimit))?;
+        rate("task_ratelimit_bytes_per_s", |levels| levels.task_ratelimit)?;
+        level("dirty_bytes", |levels| levels.dirty)?;
+        level("writeback_bytes", |levels| levels.writeback)?;
+        Ok(self.dict)
     }
 
     fn files(self, table: &FileTable) -> PyResult<Bound<'py, PyDict>> {
@@ -169,6 +189,8 @@ impl<'py> Columns<'_, 'py> {
         self.times("time_s", table.time.iter().copied())?;
         self.names("host", &self.data.hosts, &table.host)?;
         self.words("event", &table.event)?;
+        self.names("process", &self.data.processes, &table.process)?;
+        self.names("device", &self.data.paths, &table.device)?;
         self.names("path", &self.data.paths, &table.path)?;
         self.sizes("bytes", &table.bytes)?;
         Ok(self.dict)
@@ -211,6 +233,12 @@ impl<'py> Columns<'_, 'py> {
     fn words(&self, name: &str, column: &[&'static str]) -> PyResult<()> {
         self.dict
             .set_item(name, PyList::new(self.py, column.iter().map(|word| PyString::intern(self.py, word)))?)
+    }
+
+    /// Bytes per second as float64; one that is not there is NaN.
+    fn rates(&self, name: &str, column: impl Iterator<Item = Option<Bytes>>) -> PyResult<()> {
+        let rates = column.map(|rate| rate.map_or(f64::NAN, |rate| rate.0 as f64));
+        self.dict.set_item(name, PyArray1::from_iter(self.py, rates))
     }
 
     /// Seconds as float64.

@@ -27,7 +27,7 @@ mod _core {
         signal, sleep, sync, truncate, unlink, wait, write,
     };
     #[pymodule_export]
-    use super::quantity::{format_bytes, format_rate, format_seconds};
+    use super::quantity::{format_bytes, format_rate};
     #[pymodule_export]
     use super::scenario::{Machine, Scenario, json_schema};
     #[pymodule_export]

@@ -6,7 +6,7 @@ use pagecast_core::units::Bytes;
 use pagecast_core::workload::{self, Action, Advice, Buffer, OpenFlag, OpenFlags};
 use pyo3::prelude::*;
 
-use crate::quantity::{bytes, one_of, path, positive_bytes, seconds, texts};
+use crate::quantity::{Amount, bytes, one_of, path, positive_bytes, seconds, texts};
 
 /// One step of a program; made by `read`, `write` and the other functions of this module.
 #[pyclass(frozen, eq, module = "pagecast._core")]
@@ -71,14 +71,14 @@ impl Operation {
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, offset_bytes=0.0, size_bytes=None, call_bytes=None, buffer="reused"),
+    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, call_bytes=None, buffer="reused"),
     text_signature = "(path, *, offset_bytes=0, size_bytes=None, call_bytes=None, buffer='reused')"
 )]
 pub fn read(
     #[pyo3(from_py_with = path)] path: Arc<str>,
-    offset_bytes: f64,
-    size_bytes: Option<f64>,
-    call_bytes: Option<f64>,
+    offset_bytes: Amount,
+    size_bytes: Option<Amount>,
+    call_bytes: Option<Amount>,
     buffer: &str,
 ) -> PyResult<Operation> {
     let buffer = [Buffer::Reused, Buffer::Fresh][one_of("buffer", buffer, &Buffer::NAMES)?];
@@ -108,15 +108,15 @@ pub fn read(
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, size_bytes, offset_bytes=0.0, append=false, call_bytes=None),
+    signature = (path, *, size_bytes, offset_bytes=Amount::from(0.0), append=false, call_bytes=None),
     text_signature = "(path, *, size_bytes, offset_bytes=0, append=False, call_bytes=None)"
 )]
 pub fn write(
     #[pyo3(from_py_with = path)] path: Arc<str>,
-    size_bytes: f64,
-    offset_bytes: f64,
+    size_bytes: Amount,
+    offset_bytes: Amount,
     append: bool,
-    call_bytes: Option<f64>,
+    call_bytes: Option<Amount>,
 ) -> PyResult<Operation> {
     let size = bytes("size_bytes", size_bytes)?;
     let offset = bytes("offset_bytes", offset_bytes)?.0;
@@ -124,7 +124,7 @@ pub fn write(
     Ok(Action::Write { path, offset: (!append).then_some(offset), bytes: size, call }.into())
 }
 
-fn call_size(call_bytes: Option<f64>) -> PyResult<Option<Bytes>> {
+fn call_size(call_bytes: Option<Amount>) -> PyResult<Option<Bytes>> {
     call_bytes.map(|call| positive_bytes("call_bytes", call)).transpose()
 }
 
@@ -223,7 +223,7 @@ pub fn sync() -> Operation {
 /// Operation
 #[pyfunction]
 #[pyo3(signature = (path, *, size_bytes))]
-pub fn truncate(#[pyo3(from_py_with = path)] path: Arc<str>, size_bytes: f64) -> PyResult<Operation> {
+pub fn truncate(#[pyo3(from_py_with = path)] path: Arc<str>, size_bytes: Amount) -> PyResult<Operation> {
     Ok(Action::Truncate { path, size: bytes("size_bytes", size_bytes)? }.into())
 }
 
@@ -267,14 +267,14 @@ pub fn drop_caches() -> Operation {
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, advice, offset_bytes=0.0, size_bytes=None),
+    signature = (path, *, advice, offset_bytes=Amount::from(0.0), size_bytes=None),
     text_signature = "(path, *, advice, offset_bytes=0, size_bytes=None)"
 )]
 pub fn fadvise(
     #[pyo3(from_py_with = path)] path: Arc<str>,
     advice: &str,
-    offset_bytes: f64,
-    size_bytes: Option<f64>,
+    offset_bytes: Amount,
+    size_bytes: Option<Amount>,
 ) -> PyResult<Operation> {
     let advice = Advice::ALL[one_of("advice", advice, &Advice::NAMES)?];
     let offset = bytes("offset_bytes", offset_bytes)?.0;
@@ -293,7 +293,7 @@ pub fn fadvise(
 /// -------
 /// Operation
 #[pyfunction]
-pub fn compute(duration_s: f64) -> PyResult<Operation> {
+pub fn compute(duration_s: Amount) -> PyResult<Operation> {
     Ok(Action::Compute { time: seconds("duration_s", duration_s)? }.into())
 }
 
@@ -307,7 +307,7 @@ pub fn compute(duration_s: f64) -> PyResult<Operation> {
 /// -------
 /// Operation
 #[pyfunction]
-pub fn sleep(duration_s: f64) -> PyResult<Operation> {
+pub fn sleep(duration_s: Amount) -> PyResult<Operation> {
     Ok(Action::Sleep { time: seconds("duration_s", duration_s)? }.into())
 }
 
@@ -321,7 +321,7 @@ pub fn sleep(duration_s: f64) -> PyResult<Operation> {
 /// -------
 /// Operation
 #[pyfunction]
-pub fn alloc(size_bytes: f64) -> PyResult<Operation> {
+pub fn alloc(size_bytes: Amount) -> PyResult<Operation> {
     Ok(Action::Allocate { bytes: bytes("size_bytes", size_bytes)? }.into())
 }
 
@@ -337,7 +337,7 @@ pub fn alloc(size_bytes: f64) -> PyResult<Operation> {
 /// Operation
 #[pyfunction]
 #[pyo3(signature = (size_bytes=None))]
-pub fn free(size_bytes: Option<f64>) -> PyResult<Operation> {
+pub fn free(size_bytes: Option<Amount>) -> PyResult<Operation> {
     Ok(Action::Free { bytes: size_bytes.map(|size| bytes("size_bytes", size)).transpose()? }.into())
 }
 

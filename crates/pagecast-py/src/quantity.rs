@@ -13,22 +13,55 @@ use crate::errors::ScenarioError;
 /// 2^53: a float above it does not hold every whole number, and no machine we model is larger.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
+/// A number as Python gives it, or what was given instead of one: only who knows the name of the argument can say what is wrong.
+#[derive(Clone)]
+pub struct Amount(Result<f64, String>);
+
+impl From<f64> for Amount {
+    fn from(value: f64) -> Self {
+        Self(Ok(value))
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Amount {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match value.extract::<f64>() {
+            Ok(number) => Ok(Self(Ok(number))),
+            Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
+                Ok(Self(Err(format!("{} is a {}", value.repr()?, value.get_type().name()?))))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
 /// `value` as a size, rounded to whole bytes. `name` is the argument's, for the message.
-pub fn bytes(name: &str, value: f64) -> PyResult<Bytes> {
+pub fn bytes(name: &str, value: impl Into<Amount>) -> PyResult<Bytes> {
+    let value = number(name, value.into(), "bytes; write 20e9 for 20 GB")?;
     checked(name, value, 1.0, "a size").map(Bytes)
 }
 
 /// `value` as a size of at least one byte.
-pub fn positive_bytes(name: &str, value: f64) -> PyResult<Bytes> {
-    match bytes(name, value)? {
-        Bytes::ZERO => Err(ScenarioError::new_err(format!("{name}={value}: must be at least one byte"))),
+pub fn positive_bytes(name: &str, value: Amount) -> PyResult<Bytes> {
+    match bytes(name, value.clone())? {
+        Bytes::ZERO => {
+            let value = number(name, value, "bytes")?;
+            Err(ScenarioError::new_err(format!("{name}={value}: must be at least one byte")))
+        }
         size => Ok(size),
     }
 }
 
 /// `value` seconds as a time, rounded to whole nanoseconds.
-pub fn seconds(name: &str, value: f64) -> PyResult<Nanos> {
+pub fn seconds(name: &str, value: impl Into<Amount>) -> PyResult<Nanos> {
+    let value = number(name, value.into(), "seconds")?;
     checked(name, value, 1e9, "a time").map(Nanos)
+}
+
+fn number(name: &str, value: Amount, of: &str) -> PyResult<f64> {
+    value.0.map_err(|given| PyTypeError::new_err(format!("{name}={given}, not a number of {of}")))
 }
 
 fn checked(name: &str, value: f64, scale: f64, what: &str) -> PyResult<u64> {
@@ -93,11 +126,4 @@ pub fn format_bytes(size_bytes: u64) -> String {
 #[pyo3(signature = (rate_bytes_per_s, /))]
 pub fn format_rate(rate_bytes_per_s: f64) -> String {
     BytesPerSecond(rate_bytes_per_s).to_string()
-}
-
-/// A time as a person reads it: "43.011 s".
-#[pyfunction]
-#[pyo3(signature = (time_s, /))]
-pub fn format_seconds(time_s: f64) -> String {
-    Nanos::from_seconds(time_s).to_string()
 }

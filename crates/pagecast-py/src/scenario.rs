@@ -45,6 +45,10 @@ impl Machine {
     fn to_toml(&self) -> String {
         machine_to_toml(&self.0)
     }
+
+    fn __repr__(&self) -> String {
+        format!("<Machine: {}>", self.hosts().join(", "))
+    }
 }
 
 /// Of a file: host, path, size, cached and dirty bytes.
@@ -91,6 +95,12 @@ impl Scenario {
         let files = files.into_iter().map(|(on, name, size, cached, dirty)| {
             let (size, cached) = (bytes("size_bytes", size)?, bytes("cached_bytes", cached)?);
             let dirty = bytes("dirty_bytes", dirty)?;
+            if cached > size {
+                let what = format!(
+                    "cached_bytes={cached} of {name}: more than size_bytes={size}; cache less, or make the file larger"
+                );
+                return Err(errors::ScenarioError::new_err(what));
+            }
             if dirty > cached {
                 let what = format!(
                     "dirty_bytes={dirty} of {name}: dirty pages are cached pages, and cached_bytes={cached}"

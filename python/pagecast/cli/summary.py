@@ -11,12 +11,12 @@ from rich.table import Table
 
 from pagecast._core import format_bytes
 from pagecast.api import Scenario
-from pagecast.cli.amounts import rate, seconds, seconds_and_more
+from pagecast.cli.amounts import seconds, seconds_and_more
+from pagecast.cli.happened import happenings
 from pagecast.cli.rows import Operations
 from pagecast.cli.table import operation_tables
 from pagecast.report.terminal import print_plain
 from pagecast.result import Result, is_modelled
-from pagecast.throttling import throttled_spans
 
 __all__ = ["new_console", "print_summary"]
 
@@ -49,7 +49,7 @@ def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool 
         print_plain(table, console)
     if any(_NOT_MODELLED in _peaks(result).values() for result in results):
         print_plain(f"{_NOT_MODELLED}: no part of the model.\n", console)
-    if lines := [line for result in results for line in _throttled(result)]:
+    if lines := [line for result in results for line in happenings(result)]:
         print_plain("\n".join(lines) + "\n", console)
     print_plain(_seed(scenario, results[0].seed), console)
 
@@ -67,28 +67,6 @@ def _seed(scenario: Scenario, seed: int) -> str:
     if not uneven:
         return f"Seed {seed}; no disk is uneven: other seeds give the same."
     return f"Seed {seed}; {', '.join(uneven)}: other seeds differ."
-
-
-def _throttled(result: Result) -> Iterator[str]:
-    """Say of each host whose writers were held back since when, how much and how long."""
-    timeline = result.timeline
-    hosts = list(dict.fromkeys(timeline["host"]))
-    for host in hosts:
-        spans = throttled_spans(result, host)
-        if not spans:
-            continue
-        rows = np.array([name == host for name in timeline["host"]], dtype=bool)
-        begin_s = spans[0][0]
-        dirtied = np.interp(begin_s, timeline["time_s"][rows], timeline["dirtied_bytes"][rows])
-        rates = timeline["task_rate_bytes_per_s"][rows]
-        share = 100 * sum(end_s - begin_s for begin_s, end_s in spans) / result.end_s
-        yield (
-            f"{result.model}{f', {host}' if len(hosts) > 1 else ''}: throttled from {seconds(begin_s)}, "
-            f"after {format_bytes(int(dirtied))} became dirty, "
-            f"down to {rate(float(np.nanmin(rates)))} per process; "
-            f"{'at least ' if result.events_left_out else ''}"
-            f"{f'{share:.0f}' if share >= 0.5 else '<1'} % of the time throttled"
-        )
 
 
 def _left_out(rows: int, hidden: int) -> Iterator[str]:

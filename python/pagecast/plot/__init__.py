@@ -6,6 +6,7 @@ is shown.
 
 from pagecast.plot.cache_content import cache_content
 from pagecast.plot.parts import parts
+from pagecast.plot.rates import rates
 from pagecast.plot.timeline import timeline
 
-__all__ = ["cache_content", "parts", "timeline"]
+__all__ = ["cache_content", "parts", "rates", "timeline"]

@@ -7,7 +7,7 @@ import numpy as np
 from pagecast.plot.axes import chosen_host, new_axes, outside_legend, quiet_frame, say, size_scale
 from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, PART_COLOURS
 from pagecast.result import is_modelled
-from pagecast.throttling import throttled_spans
+from pagecast.spans import throttled_spans
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

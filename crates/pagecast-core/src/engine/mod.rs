@@ -15,6 +15,7 @@ mod transfers;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::num::NonZero;
+use std::sync::Arc;
 
 use agenda::{Agenda, Wake};
 use processes::Running;
@@ -26,8 +27,8 @@ use crate::flow::stepped::Stepped;
 use crate::flow::{Completion, FlowSpec, Network, Path, Progress, ResourceId};
 use crate::fs::Namespace;
 use crate::fs::nfs::{Nfs, Stage};
-use crate::policy::{Actions, Command, Event, OperationId, Outcome, Policy, Request};
-use crate::result::{Recorder, SimulationResult};
+use crate::policy::{Actions, Command, DeviceId, DeviceSample, Event, OperationId, Outcome, Policy, Request};
+use crate::result::{Happened, Recorder, SimulationResult, Writing};
 use crate::scenario::{Residency, Scenario};
 use crate::units::{Nanos, earlier};
 
@@ -190,10 +191,22 @@ impl<N: Network> Engine<'_, N> {
                 _ => self.now = end,
             }
         }
+        self.tell_rest()?;
         self.record_residency(None);
         self.record_blocks();
         self.record_cgroups();
         Ok(self.recorder.finish(end))
+    }
+
+    /// What policies have kept to themselves so far.
+    fn tell_rest(&mut self) -> Result<(), SimulationError> {
+        for host in 0..self.hosts.len() {
+            self.hosts[host].policy.tell_rest(self.now, &mut self.actions);
+            for command in self.actions.take() {
+                self.carry_out(host as u32, &command)?;
+            }
+        }
+        Ok(())
     }
 
     fn next_event(&mut self) -> Option<Nanos> {
@@ -378,6 +391,7 @@ impl<N: Network> Engine<'_, N> {
             },
             Command::GiveWay(tag) => self.agenda.add(self.now, self.now, Wake::Resume(host, tag)),
             Command::Tell(event) => self.record_event(host, event),
+            Command::Sample(sample) => self.record_device(host, sample),
         }
         Ok(())
     }
@@ -420,7 +434,35 @@ impl<N: Network> Engine<'_, N> {
 
     fn record_event(&mut self, host: u32, event: Event) {
         let file = event.file.map(|file| (file, self.namespace.path(file)));
-        self.recorder.event(self.now, host as usize, event.name, file, event.bytes);
+        let device = event.device.map(|device| self.device_name(host, device));
+        self.recorder.event(&Happened {
+            time: event.time.unwrap_or(self.now),
+            host,
+            name: event.name,
+            process: event.operation.and_then(OperationId::process),
+            device: device.as_ref(),
+            file,
+            bytes: event.bytes,
+        });
+    }
+
+    fn record_device(&mut self, host: u32, sample: DeviceSample) {
+        let machine = &self.scenario.machine.hosts[host as usize];
+        let devices = (machine.disks.len() + machine.mounts.len()) * (machine.cgroups.len() + 1);
+        let cgroup = sample.cgroup.map(|at| Arc::from(machine.cgroups[at].name.as_str()));
+        let device = self.device_name(host, sample.device);
+        self.recorder.device(self.now, Writing { host, device, cgroup }, devices, sample.levels);
+    }
+
+    /// A disk by its name, another host's directory by where it is mounted.
+    fn device_name(&self, host: u32, device: DeviceId) -> Arc<str> {
+        let machine = &self.scenario.machine.hosts[host as usize];
+        let at = device.0 as usize;
+        let name = match machine.disks.get(at) {
+            Some(disk) => disk.name.as_str(),
+            None => machine.mounts[at - machine.disks.len()].path.as_str(),
+        };
+        Arc::from(name)
     }
 
     fn record_cgroups(&mut self) {

@@ -117,7 +117,8 @@ impl<N: Network> Engine<'_, N> {
         let host = self.processes[at as usize].host as usize;
         let located = self.namespace.locate(host, &path).map_err(|_| {
             let blame = self.blame(at, operation.line);
-            SimulationError::no_mount(&self.scenario.machine, host, &path, blame)
+            let who = format!("process `{}` uses", blame.process);
+            SimulationError::no_mount(&self.scenario.machine, host, &path, blame.place, who)
         })?;
         self.check_exists(at, &operation, &path, located)?;
         let size = self.namespace.size(located.file);
@@ -457,10 +458,8 @@ impl<N: Network> Engine<'_, N> {
         let more = holders.len().saturating_sub(HOLDERS);
         let mut shown: Vec<String> =
             holders.iter().take(HOLDERS).map(|&(bytes, name)| format!("`{name}` {}", Bytes(bytes))).collect();
-        match (shown.is_empty(), more) {
-            (true, _) => shown.push("nobody holds any".to_owned()),
-            (false, 0) => {}
-            (false, more) => shown.push(format!("{more} more")),
+        if more > 0 {
+            shown.push(format!("{more} more"));
         }
         shown.join(", ")
     }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use crate::device::{self, ReadWrite};
-use crate::error::{Blame, SimulationError};
+use crate::error::SimulationError;
 use crate::flow::{Network, Path, Route};
 use crate::fs::nfs::Nfs;
 use crate::fs::{Located, Namespace};
@@ -179,8 +179,8 @@ impl<'a, N: Network> Engine<'a, N> {
         for file in &self.scenario.files {
             let place = self.scenario.origin.clone();
             let located = self.namespace.locate(file.host, &file.path).map_err(|_| {
-                let at = Blame { place: place.clone(), process: "[[file]]".into(), time: Nanos::ZERO };
-                SimulationError::no_mount(&self.scenario.machine, file.host, &file.path, at)
+                let who = "a file that is there from the start is".to_owned();
+                SimulationError::no_mount(&self.scenario.machine, file.host, &file.path, place.clone(), who)
             })?;
             if file.size > self.namespace.free(located.file) {
                 return Err(self.disk_full(place, format!("file {}", file.path), located.file, file.size));

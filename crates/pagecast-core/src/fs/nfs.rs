@@ -32,7 +32,7 @@ pub(crate) enum Stage {
 const STAGES: [Stage; 3] = [Stage::Source, Stage::Link, Stage::Sink];
 
 /// Operations of transfers have this bit, and with the next one they belong to the sink.
-const SUB: u32 = 1 << 31;
+const SUB: u32 = OperationId::OF_NO_PROCESS;
 const SINK: u32 = 1 << 30;
 
 /// Size of a request, an answer or an acknowledgement.

@@ -14,7 +14,7 @@ pub use options::Options;
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::Host;
-use crate::result::{CgroupLevels, FileLevels, MemoryLevels, Part, Parts};
+use crate::result::{CgroupLevels, DeviceLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
 use crate::workload::Advice;
 
@@ -25,6 +25,17 @@ pub struct FileId(pub u32);
 /// An operation under way. A process has one at a time; what a file system asks for in between has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OperationId(pub u32);
+
+impl OperationId {
+    /// Those from this number on are no process's own: a file system does them for it, or nobody waits for them.
+    pub const OF_NO_PROCESS: u32 = 1 << 31;
+
+    /// The process that does it.
+    #[must_use]
+    pub fn process(self) -> Option<u32> {
+        (self.0 < Self::OF_NO_PROCESS).then_some(self.0)
+    }
+}
 
 /// A file as a policy sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -200,14 +211,31 @@ pub struct Outcome {
 }
 
 /// Something worth telling that a policy decided.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Event {
     /// What.
     pub name: &'static str,
+    /// When, if not now but earlier.
+    pub time: Option<Nanos>,
+    /// Whom it happened to.
+    pub operation: Option<OperationId>,
+    /// At which device.
+    pub device: Option<DeviceId>,
     /// About which file.
     pub file: Option<FileId>,
     /// How many bytes.
     pub bytes: Bytes,
+}
+
+/// What is known of writing to a device at this instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeviceSample {
+    /// Which.
+    pub device: DeviceId,
+    /// For which memory cgroup of the host, if that is kept apart.
+    pub cgroup: Option<usize>,
+    /// What.
+    pub levels: DeviceLevels,
 }
 
 /// What a policy wants done.
@@ -227,6 +255,8 @@ pub enum Command {
     GiveWay(u64),
     /// For the record.
     Tell(Event),
+    /// For the record, too.
+    Sample(DeviceSample),
 }
 
 /// Collects what a policy wants done; the engine does it when the policy has returned.
@@ -279,7 +309,17 @@ impl Actions {
 
     /// Records an event.
     pub fn tell(&mut self, name: &'static str, file: Option<FileId>, bytes: Bytes) {
-        self.commands.push(Command::Tell(Event { name, file, bytes }));
+        self.tell_all(Event { name, file, bytes, ..Event::default() });
+    }
+
+    /// Records an event with all that is known of it.
+    pub fn tell_all(&mut self, event: Event) {
+        self.commands.push(Command::Tell(event));
+    }
+
+    /// Records what is known of writing to a device.
+    pub fn sample(&mut self, sample: DeviceSample) {
+        self.commands.push(Command::Sample(sample));
     }
 
     /// Takes the commands so far, one by one: for engines other than ours.
@@ -352,6 +392,9 @@ pub trait Policy {
     /// Nobody will ask for anything any more: what only matters to requests may be forgotten, and which blocks there are unless
     /// they will be asked for. Levels and counts stay.
     fn retire(&mut self, _keeps_blocks: bool) {}
+
+    /// The run is over: what is still to be told is told now.
+    fn tell_rest(&mut self, _now: Nanos, _out: &mut Actions) {}
 
     /// Whether levels change evenly between calls, and not at calls alone.
     fn is_even(&self) -> bool {

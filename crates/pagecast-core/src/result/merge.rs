@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{
-    BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult, TimelineTable,
+    BlockTable, CgroupTable, DeviceTable, EventTable, FileTable, OperationTable, SimulationResult,
+    TimelineTable,
 };
 use crate::units::Nanos;
 
@@ -47,8 +48,9 @@ impl Merger {
         whole.timeline.time.extend(time);
         whole.timeline.host.extend(host.into_iter().map(|each| of_whole(hosts, each)));
         whole.timeline.levels.extend(levels);
+        add_devices(&mut whole.devices, result.devices, hosts, &paths);
         add_files(&mut whole.files, result.files, hosts, processes, &paths);
-        add_events(&mut whole.events, result.events, hosts, &paths);
+        add_events(&mut whole.events, result.events, hosts, processes, &paths);
         if whole.events.time.len() > 4 * EventTable::LIMIT {
             sort_events(&mut whole.events);
         }
@@ -64,6 +66,7 @@ impl Merger {
     pub(crate) fn finish(mut self) -> SimulationResult {
         self.result.operations.sort();
         sort_timeline(&mut self.result.timeline);
+        sort_devices(&mut self.result.devices);
         sort_files(&mut self.result.files);
         sort_events(&mut self.result.events);
         self.result
@@ -103,10 +106,20 @@ fn add_files(to: &mut FileTable, from: FileTable, hosts: &[u32], processes: &[u3
     to.active.extend(from.active);
 }
 
-fn add_events(to: &mut EventTable, from: EventTable, hosts: &[u32], paths: &[u32]) {
+fn add_devices(to: &mut DeviceTable, from: DeviceTable, hosts: &[u32], paths: &[u32]) {
+    to.time.extend(from.time);
+    to.host.extend(from.host.into_iter().map(|each| of_whole(hosts, each)));
+    to.device.extend(from.device.into_iter().map(|each| of_whole(paths, each)));
+    to.cgroup.extend(from.cgroup.into_iter().map(|each| of_whole(paths, each)));
+    to.levels.extend(from.levels);
+}
+
+fn add_events(to: &mut EventTable, from: EventTable, hosts: &[u32], processes: &[u32], paths: &[u32]) {
     to.time.extend(from.time);
     to.host.extend(from.host.into_iter().map(|each| of_whole(hosts, each)));
     to.event.extend(from.event);
+    to.process.extend(from.process.into_iter().map(|each| of_whole(processes, each)));
+    to.device.extend(from.device.into_iter().map(|each| of_whole(paths, each)));
     to.path.extend(from.path.into_iter().map(|each| of_whole(paths, each)));
     to.bytes.extend(from.bytes);
     to.left_out += from.left_out;
@@ -172,6 +185,16 @@ pub(super) fn sort_timeline(table: &mut TimelineTable) {
     reorder(&mut table.levels, &order);
 }
 
+/// In the order of time, then of hosts; devices of a host as they were.
+pub(super) fn sort_devices(table: &mut DeviceTable) {
+    let order = order(table.time.len(), |row| (table.time[row], table.host[row]));
+    reorder(&mut table.time, &order);
+    for column in [&mut table.host, &mut table.device, &mut table.cgroup] {
+        reorder(column, &order);
+    }
+    reorder(&mut table.levels, &order);
+}
+
 /// In the order of time; what is left at the end of the run comes last.
 fn sort_files(table: &mut FileTable) {
     let at_end = |row: usize| table.process[row] == u32::MAX;
@@ -200,7 +223,9 @@ pub(super) fn sort_events(table: &mut EventTable) {
     reorder(&mut table.time, &order);
     reorder(&mut table.host, &order);
     reorder(&mut table.event, &order);
-    reorder(&mut table.path, &order);
+    for column in [&mut table.process, &mut table.device, &mut table.path] {
+        reorder(column, &order);
+    }
     reorder(&mut table.bytes, &order);
 }
 
@@ -214,6 +239,8 @@ mod tests {
             time: vec![Nanos(1); events],
             host: vec![0; events],
             event: vec!["evict"; events],
+            process: vec![u32::MAX; events],
+            device: vec![u32::MAX; events],
             path: vec![u32::MAX; events],
             bytes: vec![1; events],
             left_out,

@@ -1,10 +1,12 @@
 //! Writes down what happens during a run.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::merge::{sort_events, sort_timeline};
+use super::devices::DeviceLevels;
+use super::merge::{sort_devices, sort_events, sort_timeline};
 use super::timeline::{CgroupLevels, FileLevels, MemoryLevels, Timeline};
 use super::{BlockTable, EventTable, SimulationResult};
 use crate::policy::{FileId, ListedBlock, Outcome};
@@ -35,13 +37,35 @@ pub(crate) struct Resident<'a> {
     pub levels: FileLevels,
 }
 
+/// Something that happened on a host.
+pub(crate) struct Happened<'a> {
+    pub time: Nanos,
+    pub host: u32,
+    pub name: &'static str,
+    pub process: Option<u32>,
+    pub device: Option<&'a Arc<str>>,
+    pub file: Option<(FileId, &'a Arc<str>)>,
+    pub bytes: Bytes,
+}
+
+/// A device of a host, and the memory cgroup that writes to it, by their names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Writing {
+    pub host: u32,
+    pub device: Arc<str>,
+    pub cgroup: Option<Arc<str>>,
+}
+
 /// See the module.
 pub(crate) struct Recorder {
     result: SimulationResult,
     paths: FxHashMap<Arc<str>, u32>,
     /// The same by file, for those that events or blocks are about.
     of_files: Vec<Option<u32>>,
-    timelines: Vec<Timeline>,
+    timelines: Vec<Timeline<MemoryLevels>>,
+    /// Of the devices of a host together as many samples as of its memory: so many.
+    of_devices: BTreeMap<Writing, Timeline<DeviceLevels>>,
+    limit: usize,
 }
 
 impl Recorder {
@@ -50,7 +74,14 @@ impl Recorder {
         let limit = SAMPLES / hosts_in_all;
         let timelines = hosts.iter().map(|_| Timeline::new(limit)).collect();
         let result = SimulationResult { hosts, processes, ..SimulationResult::default() };
-        Self { result, paths: FxHashMap::default(), of_files: Vec::new(), timelines }
+        Self {
+            result,
+            paths: FxHashMap::default(),
+            of_files: Vec::new(),
+            timelines,
+            of_devices: BTreeMap::new(),
+            limit,
+        }
     }
 
     fn path(&mut self, path: Option<&Arc<str>>) -> u32 {
@@ -106,25 +137,27 @@ impl Recorder {
         self.timelines[host].add(now, levels);
     }
 
-    pub(crate) fn event(
-        &mut self,
-        now: Nanos,
-        host: usize,
-        name: &'static str,
-        file: Option<(FileId, &Arc<str>)>,
-        bytes: Bytes,
-    ) {
+    /// Where a host has several of them, `devices`, they share its samples.
+    pub(crate) fn device(&mut self, now: Nanos, writing: Writing, devices: usize, levels: DeviceLevels) {
+        let limit = self.limit / devices;
+        self.of_devices.entry(writing).or_insert_with(|| Timeline::new(limit)).add(now, levels);
+    }
+
+    pub(crate) fn event(&mut self, happened: &Happened<'_>) {
         if self.result.events.time.len() == EventTable::LIMIT {
             self.result.events.left_out += 1;
             return;
         }
-        let path = file.map_or(u32::MAX, |(file, path)| self.path_of(file, path));
+        let path = happened.file.map_or(u32::MAX, |(file, path)| self.path_of(file, path));
+        let device = self.path(happened.device);
         let table = &mut self.result.events;
-        table.time.push(now);
-        table.host.push(host as u32);
-        table.event.push(name);
+        table.time.push(happened.time);
+        table.host.push(happened.host);
+        table.event.push(happened.name);
+        table.process.push(happened.process.unwrap_or(u32::MAX));
+        table.device.push(device);
         table.path.push(path);
-        table.bytes.push(bytes.0);
+        table.bytes.push(happened.bytes.0);
     }
 
     /// `after` is the process and the index of its operation, or nothing at the end of the run.
@@ -178,6 +211,21 @@ impl Recorder {
         table.levels.push(levels);
     }
 
+    fn add_devices(&mut self) {
+        for (writing, timeline) in std::mem::take(&mut self.of_devices) {
+            let (device, cgroup) = (self.path(Some(&writing.device)), self.path(writing.cgroup.as_ref()));
+            let table = &mut self.result.devices;
+            for sample in timeline.into_samples() {
+                table.time.push(sample.time);
+                table.host.push(writing.host);
+                table.device.push(device);
+                table.cgroup.push(cgroup);
+                table.levels.push(sample.levels);
+            }
+        }
+        sort_devices(&mut self.result.devices);
+    }
+
     /// The result of a run that ended at `end`.
     pub(crate) fn finish(mut self, end: Nanos) -> SimulationResult {
         self.result.operations.sort();
@@ -190,6 +238,7 @@ impl Recorder {
             table.levels.extend(samples.iter().map(|sample| sample.levels));
         }
         sort_timeline(table);
+        self.add_devices();
         self.result.end = end;
         self.result
     }

@@ -60,9 +60,38 @@ impl MemoryLevels {
 
 /// A sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sample {
+pub(crate) struct Sample<L> {
     pub time: Nanos,
-    pub levels: MemoryLevels,
+    pub levels: L,
+}
+
+/// What a timeline is of.
+pub(crate) trait Levels: Copy + PartialEq {
+    /// Adds the places of the samples that must not be lost: the highest and the lowest of three levels, and one more at most.
+    fn extremes(stretch: &[Sample<Self>], keep: &mut Vec<usize>);
+}
+
+impl Levels for MemoryLevels {
+    fn extremes(stretch: &[Sample<Self>], keep: &mut Vec<usize>) {
+        keep_both_ends(stretch, |levels| levels.dirty.0, keep);
+        keep_both_ends(stretch, |levels| levels.cached.0, keep);
+        keep_both_ends(stretch, |levels| levels.used().0, keep);
+        keep_lowest(stretch, |levels| levels.kernel?.task_rate, keep);
+    }
+}
+
+/// The first of the samples where a level is highest, and where it is lowest.
+pub(super) fn keep_both_ends<L>(stretch: &[Sample<L>], level: fn(&L) -> u64, keep: &mut Vec<usize>) {
+    let level = |at: usize| level(&stretch[at].levels);
+    let highest = (0..stretch.len()).max_by_key(|&at| (level(at), std::cmp::Reverse(at)));
+    let lowest = (0..stretch.len()).min_by_key(|&at| (level(at), at));
+    keep.extend(highest.into_iter().chain(lowest));
+}
+
+/// The first of the samples where a rate is lowest, if any has one.
+pub(super) fn keep_lowest<L>(stretch: &[Sample<L>], rate: fn(&L) -> Option<Bytes>, keep: &mut Vec<usize>) {
+    let known = (0..stretch.len()).filter_map(|at| Some((rate(&stretch[at].levels)?, at)));
+    keep.extend(known.min().map(|(_, at)| at));
 }
 
 /// What the memory of a host holds of a file.
@@ -97,8 +126,8 @@ const KEPT: usize = 7;
 
 /// Samples by stretches of time whose length doubles when there are too many of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Timeline {
-    samples: Vec<Sample>,
+pub(crate) struct Timeline<L> {
+    samples: Vec<Sample<L>>,
     /// Where the stretch of the newest sample begins in `samples`.
     stretch: usize,
     /// A stretch lasts 2^this nanoseconds.
@@ -112,7 +141,7 @@ pub(crate) struct Timeline {
     is_second: bool,
 }
 
-impl Timeline {
+impl<L: Levels> Timeline<L> {
     /// A timeline of at most `limit` samples, but never fewer than two stretches hold.
     pub(crate) fn new(limit: usize) -> Self {
         let limit = limit.max(2 * KEPT);
@@ -133,7 +162,7 @@ impl Timeline {
     }
 
     /// Adds a sample; the last one of an instant counts, and the first where levels change evenly.
-    pub(crate) fn add(&mut self, time: Nanos, levels: MemoryLevels) {
+    pub(crate) fn add(&mut self, time: Nanos, levels: L) {
         if self.samples.last().is_some_and(|last| last.levels == levels) {
             self.held = self.is_even.then_some(time);
             return;
@@ -147,7 +176,7 @@ impl Timeline {
         self.push(time, levels);
     }
 
-    fn push(&mut self, time: Nanos, levels: MemoryLevels) {
+    fn push(&mut self, time: Nanos, levels: L) {
         if let Some(last) = self.samples.last_mut() {
             if last.time == time && (self.is_second || !self.is_even) {
                 last.levels = levels;
@@ -170,7 +199,7 @@ impl Timeline {
 
     fn coarsen(&mut self) {
         self.shift += 1;
-        let is_long = |few: &[Sample]| few[0].time.0 >> self.shift == few[KEPT].time.0 >> self.shift;
+        let is_long = |few: &[Sample<L>]| few[0].time.0 >> self.shift == few[KEPT].time.0 >> self.shift;
         if !self.samples.windows(KEPT + 1).any(is_long) {
             return self.find_stretch();
         }
@@ -194,30 +223,22 @@ impl Timeline {
         self.stretch = self.samples.partition_point(|sample| sample.time.0 >> self.shift < newest);
     }
 
-    pub(crate) fn into_samples(self) -> Vec<Sample> {
+    pub(crate) fn into_samples(self) -> Vec<Sample<L>> {
         self.samples
     }
 }
 
 /// Keeps of the samples from `from` on the last and the extremes.
-fn thin(samples: &mut Vec<Sample>, from: usize) {
+fn thin<L: Levels>(samples: &mut Vec<Sample<L>>, from: usize) {
     let stretch = &samples[from..];
     if stretch.len() <= KEPT {
         return;
     }
-    let levels: [fn(&Sample) -> u64; 3] =
-        [|s| s.levels.dirty.0, |s| s.levels.cached.0, |s| s.levels.used().0];
     let mut keep = vec![stretch.len() - 1];
-    for level in levels {
-        let highest = (0..stretch.len()).max_by_key(|&at| (level(&stretch[at]), std::cmp::Reverse(at)));
-        let lowest = (0..stretch.len()).min_by_key(|&at| (level(&stretch[at]), at));
-        keep.extend(highest.into_iter().chain(lowest));
-    }
-    let rate = |at: usize| stretch[at].levels.kernel.and_then(|kernel| kernel.task_rate);
-    keep.extend((0..stretch.len()).filter_map(|at| Some((rate(at)?, at))).min().map(|(_, at)| at));
+    L::extremes(stretch, &mut keep);
     keep.sort_unstable();
     keep.dedup();
-    let kept: Vec<Sample> = keep.into_iter().map(|at| stretch[at]).collect();
+    let kept: Vec<Sample<L>> = keep.into_iter().map(|at| stretch[at]).collect();
     samples.truncate(from);
     samples.extend(kept);
 }
@@ -322,7 +343,7 @@ mod tests {
             let kept = timeline.into_samples();
             prop_assert!(kept.len() <= 50);
             prop_assert!(kept.windows(2).all(|pair| pair[0].time < pair[1].time));
-            let highest = |of: fn(&Sample) -> u64| kept.iter().map(of).max();
+            let highest = |of: fn(&Sample<MemoryLevels>) -> u64| kept.iter().map(of).max();
             prop_assert_eq!(highest(|s| s.levels.dirty.0), all.iter().map(|l| l.0).max());
             prop_assert_eq!(highest(|s| s.levels.cached.0), all.iter().map(|l| l.1).max());
             prop_assert_eq!(highest(|s| s.levels.used().0), all.iter().map(|l| l.2).max());

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::document::{self, Entry, Node, Place, Table, Value, shorten};
 use super::nearest::hint;
@@ -77,7 +77,11 @@ fn open(from: &Node, folders: Folders<'_>) -> Result<(PathBuf, Vec<u8>), Scenari
         return Err(from.at.error(what, "write for example from = \"node.toml\""));
     };
     let is_path = name.ends_with(".toml") || name.contains('/');
-    let path = if is_path { folders.base.join(name) } else { folders.shipped.join(format!("{name}.toml")) };
+    let path = if is_path {
+        without_dots(&folders.base.join(name))
+    } else {
+        folders.shipped.join(format!("{name}.toml"))
+    };
     match read(&path) {
         Ok(bytes) => Ok((path, bytes)),
         Err(error) if !is_path && error.kind() == io::ErrorKind::NotFound => {
@@ -94,6 +98,11 @@ fn open(from: &Node, folders: Folders<'_>) -> Result<(PathBuf, Vec<u8>), Scenari
             Err(from.at.error(what, "correct the path, which is relative to the file that names it"))
         }
     }
+}
+
+/// The same path without its "." parts.
+fn without_dots(path: &Path) -> PathBuf {
+    path.components().filter(|part| *part != Component::CurDir).collect()
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
@@ -307,7 +316,7 @@ mod tests {
     fn a_file_that_cannot_be_read_says_why() {
         let folder = Folder::new("unreadable", &[]);
         assert_snapshot!(folder.read("machine = { from = 'none.toml' }").unwrap_err(), @r#"x.toml:1: the machine file "FOLDER/none.toml" cannot be read: No such file or directory (os error 2); correct the path, which is relative to the file that names it"#);
-        assert_snapshot!(folder.read("machine = { from = './shipped' }").unwrap_err(), @r#"x.toml:1: the machine file "FOLDER/./shipped" cannot be read: it is not a file; correct the path, which is relative to the file that names it"#);
+        assert_snapshot!(folder.read("machine = { from = './shipped' }").unwrap_err(), @r#"x.toml:1: the machine file "FOLDER/shipped" cannot be read: it is not a file; correct the path, which is relative to the file that names it"#);
         assert_snapshot!(folder.read("machine = { from = 3 }").unwrap_err(), @r#"x.toml:1: `from` is the number 3, but must be the name or the path of a machine; write for example from = "node.toml""#);
     }
 

@@ -50,6 +50,7 @@ impl Kernel {
 
     /// Decides what follows from the state as it is now.
     pub(super) fn control(&mut self, now: Nanos, out: &mut Actions) {
+        self.spells.tell(now, out);
         self.keep_memcgs_within_limits(now);
         self.cut_runs(out);
         self.look_at_memcgs(now, out);
@@ -62,8 +63,9 @@ impl Kernel {
         }
         self.release_followers(now, out);
         self.start_due_requests(now, out);
-        self.throttle(now, out);
-        self.set_caps(out);
+        self.throttle(now);
+        self.set_caps(now, out);
+        self.sample_devices(out);
     }
 
     /// Reclaim that met only dirty pages has all of them written.
@@ -125,7 +127,7 @@ impl Kernel {
         }
     }
 
-    fn set_caps(&mut self, out: &mut Actions) {
+    fn set_caps(&mut self, now: Nanos, out: &mut Actions) {
         // Some have begun since.
         self.look_who_takes();
         // The tasks are taken out so that each can be changed while it is compared with all else.
@@ -138,6 +140,7 @@ impl Kernel {
                 out.set_cap(transfer.flow, cap);
                 transfer.cap = cap;
             }
+            self.note_cap(now, operation, task);
         }
         self.tasks = tasks;
     }

@@ -136,6 +136,11 @@ impl Flusher {
         }
     }
 
+    /// Whether it runs.
+    pub(super) fn has_work(&self) -> bool {
+        self.work.is_some()
+    }
+
     /// Whether it is to write everything already.
     pub(super) fn writes_all(&self) -> bool {
         matches!(self.work, Some(Work::All(_)))

@@ -24,9 +24,12 @@ mod pages;
 mod placement;
 mod readahead;
 mod reading;
+mod refaults;
 mod rules;
 mod running;
+mod sampling;
 mod schedule;
+mod spells;
 mod synchronous;
 mod tasks;
 mod throttling;
@@ -49,7 +52,9 @@ use self::pages::Pages;
 use self::placement::Placement;
 use self::readahead::Stream;
 use self::reading::{StreamKey, operation_of};
+use self::refaults::Storm;
 use self::rules::Rules;
+use self::spells::Spells;
 use self::tasks::{Credit, Kind, Task, Tasks};
 use self::wb::{Wb, WbId};
 use super::{
@@ -104,6 +109,9 @@ pub struct Kernel {
     told: Nanos,
     /// Limits at that instant, in pages.
     limits: Limits,
+    /// What is to be told.
+    spells: Spells,
+    storm: Storm,
 }
 
 /// What the dirty level is compared with, in pages.
@@ -173,6 +181,8 @@ impl Kernel {
             settled: Nanos::ZERO,
             turnover: 0,
             told: Nanos::ZERO,
+            spells: Spells::default(),
+            storm: Storm::default(),
             host,
         }
     }
@@ -253,6 +263,7 @@ impl Kernel {
     fn preload(&mut self, now: Nanos, file: &FileView, bytes: Bytes, dirty: Bytes) {
         let nobody = Taker { home: 0, memcg: MemcgId::ROOT };
         self.pages.read_in(file.id, 0, bytes.0, nobody);
+        self.forget_refaults();
         if dirty > Bytes::ZERO {
             self.attach(file, MemcgId::ROOT);
             self.make_dirty(now, file, (0, dirty.0), nobody);
@@ -392,6 +403,11 @@ impl Policy for Kernel {
 
     fn retire(&mut self, keeps_blocks: bool) {
         self.pages.lists.retire(keeps_blocks);
+    }
+
+    fn tell_rest(&mut self, now: Nanos, out: &mut Actions) {
+        self.spells.tell_rest(now, out);
+        self.sample_all_devices(out);
     }
 
     fn is_even(&self) -> bool {

@@ -4,6 +4,7 @@ use super::dirty::DirtyPages;
 use super::lists::{Busy, Lists, LruvecId, PageState, Replacement};
 use super::memcg::{Memcg, MemcgId, Taker};
 use super::memory::Memory;
+use super::refaults::Refaults;
 use super::wb::WbId;
 use crate::machine::Host;
 use crate::policy::{FileId, ListedBlock};
@@ -36,6 +37,8 @@ pub(super) struct Pages {
     pub ahead_anonymous: u64,
     /// Reclaim has met nothing but dirty pages since this was last cleared.
     pub found_only_dirty: bool,
+    /// What has come from devices, and come back.
+    pub refaults: Refaults,
     /// The memory cgroups of the host.
     pub memcgs: Vec<Memcg>,
     /// Of each list's pages, those that are dirty or under writeback, each once; only kept where there are several lists.
@@ -58,6 +61,7 @@ impl Pages {
             ahead_cached: 0,
             ahead_anonymous: 0,
             found_only_dirty: false,
+            refaults: Refaults::default(),
             busy: if lists > 1 { vec![0; lists] } else { Vec::new() },
             memcgs,
         }
@@ -128,9 +132,12 @@ impl Pages {
 
     /// Bytes come from a device, clean. What is there already stays as it is.
     pub(super) fn read_in(&mut self, file: FileId, start: u64, end: u64, by: Taker) {
+        let mut refaults = self.refaults;
         self.each_missing(file, start, end, by, |lists, node, from, to| {
-            lists.insert_read(node, file, from, to);
+            refaults.read += to - from;
+            refaults.refaulted += lists.insert_read(node, file, from, to).refaulted;
         });
+        self.refaults = refaults;
     }
 
     /// Bytes of an inode of this wb are written by a program.

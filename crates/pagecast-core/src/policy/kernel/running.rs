@@ -332,6 +332,7 @@ impl Kernel {
     pub(super) fn settle(&mut self, now: Nanos) {
         self.settle_each(now, self.pending(|_| true));
         self.settled = now;
+        self.look_at_refaults(now);
     }
 
     /// The same for those who write to files that the flusher of a device is going to look at.
@@ -439,8 +440,10 @@ impl Kernel {
         let Some(task) = self.tasks.get_mut(operation) else { return };
         let mut transfer = task.transfer.take().expect("a run has a transfer");
         let (_, rest) = transfer.take_rest();
+        let held_by = task.held_by.take();
         count(task, rest, &mut self.pages, &self.wbs, now);
         self.settle_task(now, operation);
+        self.let_go(now, operation, held_by);
         let task = &self.tasks[operation];
         if task.run == Run::Hit {
             // All at once: marking every stretch between two events would cut the extents into as many.

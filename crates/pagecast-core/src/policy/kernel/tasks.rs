@@ -129,6 +129,8 @@ pub(super) struct Task {
     /// What its thread could do when the run began, in bytes per second.
     pub pace: f64,
     pub transfer: Option<Transfer>,
+    /// What is told to hold it back, if it does not do what it could.
+    pub held_by: Option<Part>,
     /// Whether its next page is the one that makes its inode dirty, which ages from then on.
     pub is_first: bool,
     /// Bytes that have moved, and are counted, but are in no list and no file yet.
@@ -161,6 +163,7 @@ impl Task {
             turnover: 0,
             pace: 0.0,
             transfer: None,
+            held_by: None,
             is_first: false,
             pending: 0,
             credit: None,

@@ -7,8 +7,7 @@ use super::law::{DeviceShare, Fraction, Hz, Position, Throttle};
 use super::tasks::Task;
 use super::wb::{Level, Wb, WbId};
 use super::{Credit, Kernel, Limits, PAGE};
-use crate::policy::Actions;
-use crate::units::{Bytes, Nanos};
+use crate::units::Nanos;
 
 /// The way from free run to the hard limit is taken in so many steps at least.
 const STEPS: f64 = 64.0;
@@ -47,24 +46,19 @@ impl Kernel {
     }
 
     /// Sets the rate of the tasks that write to each device, and brings what it is made of up to date.
-    pub(super) fn throttle(&mut self, now: Nanos, out: &mut Actions) {
+    pub(super) fn throttle(&mut self, now: Nanos) {
         let dirty = self.pages.dirty.total() / PAGE;
         let slack = self.limits.rate_step() as u64;
         for at in 0..self.wbs.len() {
             let has_writers = self.has_writers(at);
             let Some(wb) = self.wbs[at].as_ref() else { continue };
             let was_throttling = wb.is_throttling;
-            // Around free run it would begin and end with every unit that is written.
+            // Around free run updates would begin and end with every unit that is written.
             let floor =
                 if was_throttling { self.limits.freerun.saturating_sub(slack) } else { self.limits.freerun };
             let is_over = dirty > floor;
             let is_throttling = has_writers && (is_over || self.is_memcg_beyond_freerun(at, was_throttling));
             let is_free = dirty <= self.limits.freerun && !self.is_memcg_beyond_freerun(at, false);
-            if was_throttling != is_throttling {
-                let name = if was_throttling { "throttling_ends" } else { "throttling_begins" };
-                let of_memcg = self.domain_of(at).filter(|_| !is_over).map(|(_, dirty)| dirty);
-                out.tell(name, None, Bytes(of_memcg.unwrap_or(dirty) * PAGE));
-            }
             let wb = self.wbs[at].as_mut().expect("it was just there");
             wb.is_throttling = is_throttling;
             if is_free {

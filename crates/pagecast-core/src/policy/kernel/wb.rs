@@ -8,6 +8,7 @@ use super::PAGE;
 use super::dirty::OfWb;
 use super::flusher::Flusher;
 use super::law::{BANDWIDTH_INTERVAL, Bandwidth, BaseRate, Hz, Position, RateSample};
+use super::sampling::Sampled;
 use super::tasks::Transfer;
 use crate::flow::Path;
 use crate::units::Nanos;
@@ -45,6 +46,9 @@ pub(super) struct Wb {
     pub is_throttling: bool,
     /// The dirty pages of all memory and of its memory cgroup for which the rate was set.
     pub rated_at: (u64, u64),
+    /// Whether its flusher writes because of the background threshold.
+    pub in_background: bool,
+    pub sampled: Sampled,
 }
 
 /// What an update of the base rate depends on.
@@ -87,7 +91,14 @@ impl Wb {
             task_rate: None,
             is_throttling: false,
             rated_at: (0, 0),
+            in_background: false,
+            sampled: None,
         }
+    }
+
+    /// When the estimates were last brought up to date.
+    pub(super) fn stamp(&self) -> Nanos {
+        self.stamp
     }
 
     /// When the estimates may be brought up to date again.

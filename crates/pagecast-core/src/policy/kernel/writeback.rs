@@ -121,6 +121,10 @@ impl Kernel {
             wb.measure(now, self.pages.dirty.of_wb(id));
             wb.measure_at = wb.measure_at.filter(|_| !is_measured);
         }
+        let is_in_background = wb.flusher.has_work() && over_background(&self.pages.dirty);
+        if wb.in_background != is_in_background {
+            self.note_background(now, id, is_in_background);
+        }
         self.start_unit(now, id, out);
         for waiter in ready {
             self.end_wait(now, waiter, out);

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pagecast.throttling import throttled_spans
+from pagecast.spans import throttled_spans
 
 BEGINS, ENDS = "throttling_begins", "throttling_ends"
 
