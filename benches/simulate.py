@@ -77,6 +77,7 @@ CASES = [
     Case("one 3 GB application, 1 MB chunks", "wrench", 1, 1),
     Case("32 applications", "kernel", 32, limit_s=0.02),
     Case("one writer of 1 TB, 1 MiB calls", "kernel", 1, limit_s=1.5, limit_mb=50, is_writer=True),
+    Case("10,000 hosts of 32 applications", "kernel", 320_000, limit_s=120, limit_mb=4_000, repeat=1),
     *(
         Case(
             f"growth: {apps:,} applications, 100 MB chunks",

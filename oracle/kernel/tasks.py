@@ -161,7 +161,7 @@ class Tasks:
         while True:
             unit, inserted = file.units.get(piece.index), 0
             if unit is None or (unit.pages < end and unit.arrived is None):
-                page, last_page = piece.start // PAGE, (stream.last_call_end - 1) // PAGE
+                page, last_page = piece.start // PAGE, self._last_page(stream)
                 if unit is not None:
                     page = max(page, piece.index * self.unit_pages + unit.pages)
                 before = self._cached_before(file, page, most)
@@ -190,8 +190,15 @@ class Tasks:
         yield from self._copy(piece.end - piece.start, False, seconds)
         unit.users -= 1
         stream.last_end = piece.end
-        if piece.end == call.end or (piece.end - call.offset) % (call.call_bytes or call.size) == 0:
+        size = call.call_bytes or call.size
+        if piece.end == call.end:
             stream.last_call_end = piece.end
+        elif piece.end - call.offset >= size:  # a call may end within a unit
+            stream.last_call_end = call.offset + (piece.end - call.offset) // size * size
+
+    def _last_page(self, stream: Stream) -> int:
+        """The last page of the last call; the rest of its unit came with it."""
+        return -(-stream.last_call_end // self.options.unit_bytes) * self.unit_pages - 1
 
     def _cached_before(self, file: File, page: int, most: int) -> int:
         """How many pages just before this one are cached, up to `most`."""

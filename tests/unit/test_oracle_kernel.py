@@ -386,6 +386,19 @@ def test_read_ahead_windows():
     assert on_mark(Stream(size=8, end=12), 32).start == 12
 
 
+def test_calls_that_end_within_a_page_are_a_stream_too():
+    """Copying 40 MB at 2 GB/s beside the disk's 465 MB/s, and not after it: 0.086 s, not 0.106 s."""
+    cost = Cost(copy_read_bytes_per_s=2e9, copy_write_bytes_per_s=2e9)
+    host = Host(4000 * MB, Device(40e9, 40e9), {"ssd": Device(465 * MB, 465 * MB)}, cores=4, cost=cost)
+    read = Op("read", "/d/f", 40 * MB, 1_181_765, call_bytes=1_024_000)
+    scenario = Scenario(
+        {"machine": host}, {"/d": Mount("machine", "ssd")}, {"/d/f": File(80 * MB)}, (Process("p", (read,)),)
+    )
+    for unit_bytes in (PAGE, 64 * PAGE):
+        [done] = run(scenario, "kernel", unit_bytes=unit_bytes).operations
+        assert (done.end_ns - done.start_ns) / 1e9 == pytest.approx(40 / 465, rel=0.05)
+
+
 def test_random_reads_take_what_is_asked_for():
     reads = [Op("read", "/d/f", PAGE, offset=index * 40 * PAGE) for index in (5, 90, 41)]
     _, kernel = simulate(reads, files={"/d/f": 16 * MIB}, unit_bytes=PAGE)

@@ -74,6 +74,8 @@ pub struct CopyCost {
     pub fault_huge: Option<Nanos>,
     /// Taking 4 KiB out of the page cache when their file is cut or removed.
     pub page_remove: Nanos,
+    /// What 4 KiB of new memory cost more while others have to leave memory for them.
+    pub page_reclaim: Nanos,
     /// What 4 KiB cost more that are copied to the memory of another node.
     pub page_remote: Nanos,
     /// The same if they are copied from there; `page_remote` if it is not known.

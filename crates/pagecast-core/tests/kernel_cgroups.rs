@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use crate::common::{Case, GB, MB, Run, linux};
-use pagecast_core::result::CgroupLevels;
+use pagecast_core::result::{CgroupLevels, Part};
 
 const IN_BATCH: &str = "cgroup = 'batch'";
 
@@ -328,6 +328,38 @@ fn a_group_that_is_never_full_changes_nothing_for_a_reader() {
     let case = |case: Case, keys| case.file("/data/f", "4 GB").process_with("p", keys, &reads).run("kernel");
     let (inside, outside) = (case(batch("9 GB"), IN_BATCH), case(linux(), ""));
     assert_eq!(inside.operations.end, outside.operations.end);
+}
+
+/// A group of v1 is full: 400 MB that another process drops while they are written over, and 100 MB of anonymous memory. What was
+/// cached and clean must be had anew, within the limit.
+#[test]
+fn who_writes_over_pages_that_somebody_drops_is_charged_for_new_ones() {
+    let write = "write = '/data/f', size = '400 MB', call = '1 MiB'";
+    let case = |drop: &str| {
+        batch_of_v1("500 MB")
+            .file("/data/f", "400 MB")
+            .process_with("holder", IN_BATCH, &["alloc = '300 MB'", "sleep = '60 s'"])
+            .process_with("p", IN_BATCH, &["read = '/data/f', size = '190 MB'", write])
+            .process("other", &["sleep = '1.95 s'", drop])
+            .run("kernel")
+    };
+    for run in [case("drop_caches = true"), case("sleep = '1 s'")] {
+        let levels = cgroup(&run, "batch");
+        assert!(levels.peak.0 <= 500 * MB, "{levels:?}");
+        assert!(run.part("p", 1, Part::Reclaim) > 1.0, "it waits for write-back: {levels:?}");
+    }
+}
+
+/// Of two that write the same new bytes, the first has the pages; so the second, behind it, is not held back where its group is full.
+#[test]
+fn who_writes_what_another_group_has_just_written_needs_no_pages() {
+    let write = "write = '/data/f', size = '800 MB', call = '1 MiB'";
+    let run = batch_of_v1("300 MB")
+        .process("first", &[write])
+        .process_with("second", "cgroup = 'batch'\nstart = '0.1 s'", &[write])
+        .run("kernel");
+    assert_eq!(cgroup(&run, "batch").peak.0, 0);
+    assert!(near(run.seconds("second", 0), 0.8, 0.01), "{}", run.seconds("second", 0));
 }
 
 /// A step of a random program: which of some operations, on which file, how many MB.

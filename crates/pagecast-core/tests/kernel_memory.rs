@@ -24,6 +24,30 @@ fn anonymous_memory_pushes_clean_cache_out() {
 }
 
 #[test]
+fn memory_that_others_have_to_leave_costs_their_reclaim() {
+    let reclaims = |case: Case| case.set("machine.memory.cost.page_reclaim=1 us").run("kernel");
+    // 2126.6 MB are free, but for the low mark (86.5 MB) and two strokes of kswapd (17.3 MB each).
+    let taken = reclaims(cached(&["alloc = '2 GB'", "alloc = '3 GB'"]));
+    let reclaimed = 5e9 - (2126.6e6 - 86.5e6 - 2.0 * 17.3e6);
+    assert_eq!(taken.parts("p", 0), []);
+    let [("reclaim", seconds)] = taken.parts("p", 1)[..] else { panic!("{:?}", taken.parts("p", 1)) };
+    assert!((seconds - reclaimed / 4096.0 * 1e-6).abs() < 2e-3, "{seconds}");
+}
+
+#[test]
+fn a_page_of_the_cache_and_one_of_the_buffer_both_cost_their_reclaim() {
+    let read = |buffer: &str| {
+        let case =
+            cached(&["alloc = '3 GB'", &format!("read = '/data/g'{buffer}")]).file("/data/g", "409.6 MB");
+        let case = case.set("machine.disk.ssd.read=10 GB/s").set("machine.memory.cost.page_reclaim=1 us");
+        let parts = case.run("kernel").parts("p", 1);
+        parts.iter().find(|(part, _)| *part == "reclaim").expect("memory is full").1
+    };
+    assert!((read("") - 0.1).abs() < 1e-3, "{}", read(""));
+    assert!((read(", buffer = 'fresh'") - 0.2).abs() < 1e-3, "{}", read(", buffer = 'fresh'"));
+}
+
+#[test]
 fn taking_memory_costs_no_system_calls() {
     let run = linux()
         .set("machine.memory.cost.call=1 ms")

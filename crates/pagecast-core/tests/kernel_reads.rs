@@ -52,6 +52,28 @@ fn only_what_is_not_cached_is_read_from_the_device() {
 }
 
 #[test]
+fn a_reader_misses_what_somebody_drops_in_front_of_him() {
+    let run =
+        after(&[READ, READ]).process("other", &["sleep = '10.3 s'", "drop_caches = true"]).run("kernel");
+    let (cached, read) = run.sources("p", 1);
+    assert!(cached.abs_diff(300 * MB) <= 1 && read.abs_diff(700 * MB) <= 1, "{cached} and {read}");
+    assert!(near(run.part("p", 1, Part::CpuCopy), 0.3, 1e-6) && near(run.seconds("p", 1), 7.3, 1e-6));
+}
+
+#[test]
+fn a_reader_misses_what_somebody_evicts_in_front_of_him() {
+    // The file is all that is cached. Memory is taken at 10 GB/s, so that all of it is gone within a second.
+    let run = linux()
+        .cached("/data/f", "1 GB", "1 GB")
+        .process("p", &[READ])
+        .process("other", &["sleep = '0.2 s'", "alloc = '9.9 GB'", "free = 'all'"])
+        .run("kernel");
+    let (cached, read) = run.sources("p", 0);
+    assert_eq!(cached + read, GB);
+    assert!(read > 0, "{read}");
+}
+
+#[test]
 fn a_file_that_is_read_once_stays_inactive() {
     let run = after(&[READ]).run("kernel");
     assert_eq!(total(&run, "active", "/data/f"), 0);

@@ -379,6 +379,7 @@ impl<N: Network> Engine<'_, N> {
         match *command {
             Command::Start(flow, spec) => self.start_flow(flow, spec, Owner::Policy(host)),
             Command::SetCap(flow, cap) => self.network.set_cap(self.now, flow, cap),
+            Command::Shorten(flow, bytes) => self.network.shorten(self.now, flow, bytes),
             Command::Cancel(flow) => {
                 self.network.cancel(self.now, flow);
                 self.actions.release(flow);

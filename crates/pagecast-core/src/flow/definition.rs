@@ -33,6 +33,8 @@ struct Plan {
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Cap(Option<f64>),
+    /// To so many bytes, or those that it has moved if they are more.
+    Shorten(u64),
     Cancel,
 }
 
@@ -62,7 +64,11 @@ fn cap() -> impl Strategy<Value = Option<f64>> {
 fn plan() -> impl Strategy<Value = Plan> {
     let crosses = prop::sample::subsequence(vec![0, 1, 2, 3], 1..=3).prop_shuffle();
     let costs = prop::collection::vec(prop::sample::select(vec![1.0, 1.0, 0.5, 1.7]), 3);
-    let change = prop_oneof![cap().prop_map(Change::Cap), Just(Change::Cancel)];
+    let change = prop_oneof![
+        cap().prop_map(Change::Cap),
+        (1..3000_u64).prop_map(Change::Shorten),
+        Just(Change::Cancel)
+    ];
     let changes = prop::collection::vec((millis(0..20_000), change), 0..3);
     let weight = prop::sample::select(vec![1.0, 1.0, 0.3, 2.0]);
     (millis(0..10_000), crosses, costs, 1..5000_u64, weight, cap(), any::<bool>(), changes).prop_map(
@@ -86,6 +92,7 @@ struct Account {
     plan: usize,
     crosses: Vec<(usize, f64)>,
     cap: Option<f64>,
+    bytes: u64,
     left: f64,
     rate: f64,
     reported: Option<f64>,
@@ -193,6 +200,7 @@ impl Run {
             plan: at,
             crosses,
             cap: plan.cap,
+            bytes: plan.bytes,
             left: plan.bytes as f64,
             rate: 0.0,
             reported: None,
@@ -213,9 +221,16 @@ impl Run {
                 account.cap = cap;
                 self.network.set_cap(self.now, id, cap.map(|rate| (rate, CAP)));
             }
+            Change::Shorten(bytes) => {
+                let done = (account.bytes as f64 - account.left) as u64;
+                let cut = account.bytes.saturating_sub(bytes.max(done));
+                account.bytes -= cut;
+                account.left = (account.left - cut as f64).max(0.0);
+                self.network.shorten(self.now, id, account.bytes);
+            }
             Change::Cancel => {
                 let progress = self.network.cancel(self.now, id);
-                let done = self.plans[plan].bytes as f64 - account.left;
+                let done = account.bytes as f64 - account.left;
                 prop_assert!(
                     (progress.done - done).abs() < SLACK,
                     "cancelled at {} of {done}",
@@ -238,7 +253,7 @@ impl Run {
             let account = self.flows.remove(&completion.flow).expect("a flow ends once");
             self.vacant.push(completion.flow.slot);
             prop_assert!(account.left.abs() < SLACK, "{} bytes were left", account.left);
-            prop_assert_eq!(completion.bytes, self.plans[account.plan].bytes);
+            prop_assert_eq!(completion.bytes, account.bytes);
             prop_assert_eq!(completion.tag, account.plan as u64);
             prop_assert_eq!(completion.parts.total(), self.now - account.began);
             for part in Part::ALL {
@@ -259,7 +274,7 @@ impl Run {
             let progress = self.network.progress(self.now, id);
             account.rate = progress.rate;
             let plan = &self.plans[account.plan];
-            let done = plan.bytes as f64 - account.left;
+            let done = account.bytes as f64 - account.left;
             prop_assert!((progress.done - done).abs() < SLACK, "{} bytes done, not {done}", progress.done);
             prop_assert_eq!(progress.tag, account.plan as u64);
             let news: Vec<&Progress> = changed.iter().filter(|each| each.flow == id).collect();

@@ -237,6 +237,23 @@ impl Fluid {
         }
     }
 
+    /// Changes what is asked of a flow, unless it has ended. It is nobody's until the next `settle`.
+    fn change(&mut self, now: Nanos, flow: FlowId, change: impl FnOnce(&mut FlowSpec)) {
+        let Some(current) = self.flows[flow.slot as usize].as_ref().filter(|current| current.id == flow)
+        else {
+            return;
+        };
+        let remaining = self.remaining(current, now);
+        self.free(flow.slot, now);
+        let freed = self.flows[flow.slot as usize].as_mut().expect("only flows under way are changed");
+        let before = freed.spec.bytes;
+        change(&mut freed.spec);
+        let remaining = (remaining - (before - freed.spec.bytes) as f64).max(0.0);
+        (freed.binding, freed.since, freed.tag) = (Binding::New, now, remaining);
+        self.attach(flow.slot);
+        self.unsettled.push(flow.slot);
+    }
+
     /// Takes a flow off its resources and accounts for its time; it is nobody's then.
     fn free(&mut self, slot: u32, now: Nanos) {
         let flow = self.flows[slot as usize].as_mut().expect("only flows that are under way are freed");
@@ -507,17 +524,11 @@ impl Network for Fluid {
     }
 
     fn set_cap(&mut self, now: Nanos, flow: FlowId, cap: Option<(f64, Part)>) {
-        let Some(current) = self.flows[flow.slot as usize].as_ref().filter(|current| current.id == flow)
-        else {
-            return;
-        };
-        let remaining = self.remaining(current, now);
-        self.free(flow.slot, now);
-        let freed = self.flows[flow.slot as usize].as_mut().expect("only flows under way have caps");
-        freed.spec.cap = cap;
-        (freed.binding, freed.since, freed.tag) = (Binding::New, now, remaining);
-        self.attach(flow.slot);
-        self.unsettled.push(flow.slot);
+        self.change(now, flow, |spec| spec.cap = cap);
+    }
+
+    fn shorten(&mut self, now: Nanos, flow: FlowId, bytes: u64) {
+        self.change(now, flow, |spec| spec.bytes = spec.bytes.min(bytes));
     }
 
     fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress {

@@ -209,6 +209,9 @@ pub trait Network: Default {
     /// Changes the own cap of a flow; not of one that has ended at this instant, which its owner may not know yet.
     fn set_cap(&mut self, now: Nanos, flow: FlowId, cap: Option<(f64, Part)>);
 
+    /// A flow ends after so many of its bytes, at least those that it has moved; not one that has ended at this instant.
+    fn shorten(&mut self, now: Nanos, flow: FlowId, bytes: u64);
+
     /// Takes a flow out and says how far it came.
     fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress;
 

@@ -116,6 +116,14 @@ impl Network for Stepped {
         }
     }
 
+    fn shorten(&mut self, now: Nanos, flow: FlowId, bytes: u64) {
+        self.move_to(now);
+        if let Some(flow) = self.flows.get_mut(&flow) {
+            flow.left -= flow.spec.bytes.saturating_sub(bytes) as f64;
+            flow.spec.bytes = flow.spec.bytes.min(bytes);
+        }
+    }
+
     fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress {
         self.move_to(now);
         let progress = self.progress(now, flow);

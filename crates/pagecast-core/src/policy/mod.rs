@@ -245,6 +245,8 @@ pub enum Command {
     Start(FlowId, FlowSpec),
     /// A new cap of a transfer (0: blocked).
     SetCap(FlowId, Option<(f64, Part)>),
+    /// A transfer ends after so many of its bytes.
+    Shorten(FlowId, u64),
     /// No more of this transfer.
     Cancel(FlowId),
     /// An operation has ended.
@@ -283,6 +285,11 @@ impl Actions {
     /// Changes a transfer's own cap.
     pub fn set_cap(&mut self, flow: FlowId, cap: Option<(f64, Part)>) {
         self.commands.push(Command::SetCap(flow, cap));
+    }
+
+    /// Lets a transfer end after so many of its bytes, at least those that it has moved.
+    pub fn shorten(&mut self, flow: FlowId, bytes: u64) {
+        self.commands.push(Command::Shorten(flow, bytes));
     }
 
     /// Ends a transfer before its time.

@@ -32,11 +32,13 @@ fn commands_are_taken_in_the_order_in_which_they_were_given() {
     let mut actions = Actions::default();
     let flow = actions.start(transfer());
     actions.set_cap(flow, None);
+    actions.shorten(flow, 3);
     actions.cancel(flow);
     actions.give_way(7);
     let expected = [
         Command::Start(flow, transfer()),
         Command::SetCap(flow, None),
+        Command::Shorten(flow, 3),
         Command::Cancel(flow),
         Command::GiveWay(7),
     ];

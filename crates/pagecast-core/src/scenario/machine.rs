@@ -128,6 +128,7 @@ fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
         fault: time("fault")?,
         fault_huge: fields.get("fault_huge")?,
         page_remove: time("page_remove")?,
+        page_reclaim: time("page_reclaim")?,
         page_remote: time("page_remote")?,
         page_remote_read: fields.get("page_remote_read")?,
         copy_read: fields.get("copy_read")?,

@@ -74,6 +74,7 @@ fn print_cost(text: &mut String, table: &str, cost: &CopyCost) {
         ("page_lookup", time(cost.page_lookup)),
         ("fault", time(cost.fault)),
         ("page_remove", time(cost.page_remove)),
+        ("page_reclaim", time(cost.page_reclaim)),
         ("page_remote", time(cost.page_remote)),
     ];
     keys.extend(cost.fault_huge.map(|huge| ("fault_huge", time(huge))));
@@ -259,6 +260,7 @@ page_insert = "0 ns"
 page_lookup = "0 ns"
 fault = "0 ns"
 page_remove = "0 ns"
+page_reclaim = "0 ns"
 page_remote = "0 ns"
 
 [host.client.vm]
@@ -309,6 +311,7 @@ page_insert = "0 ns"
 page_lookup = "0 ns"
 fault = "0 ns"
 page_remove = "0 ns"
+page_reclaim = "0 ns"
 page_remote = "0 ns"
 
 [host.server.vm]
@@ -386,14 +389,14 @@ latency = "20000 ns"
     }
 
     prop_compose! {
-        fn costs()(nanos in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40],
+        fn costs()(nanos in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40],
                    known in [prop::option::of(0_u64..1 << 40), prop::option::of(0_u64..1 << 40)],
                    copies in [prop::option::of(rates()), prop::option::of(rates())],
                    flushing_factor in prop::option::of(0.01..1.0)) -> CopyCost {
-            let [call, page_insert, page_lookup, fault, page_remove, page_remote] = nanos.map(Nanos);
+            let [call, page_insert, page_lookup, fault, page_remove, page_reclaim, page_remote] = nanos.map(Nanos);
             let [fault_huge, page_remote_read] = known.map(|nanos| nanos.map(Nanos));
             let [copy_read, copy_write] = copies;
-            CopyCost { call, page_insert, page_lookup, fault, fault_huge, page_remove, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
+            CopyCost { call, page_insert, page_lookup, fault, fault_huge, page_remove, page_reclaim, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
         }
     }
 

@@ -220,6 +220,11 @@ pub static COST: Schema = Schema {
             Kind::Time,
             "Taking 4 KiB out of the page cache when their file is cut or removed, or they are dropped",
         ),
+        may(
+            "page_reclaim",
+            Kind::Time,
+            "What getting 4 KiB of memory costs more while other pages have to leave for them",
+        ),
         may("page_remote", Kind::Time, "What copying 4 KiB to the memory of another node costs more"),
         may(
             "page_remote_read",

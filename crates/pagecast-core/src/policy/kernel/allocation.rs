@@ -56,10 +56,23 @@ impl Pages {
     /// Whether so much is pending that it matters where it is: as much as kswapd frees in one go while it is about to run, or a quarter
     /// of that where there are several nodes to take it from.
     pub(super) fn is_far_ahead(&self) -> bool {
-        let stroke: u64 = self.memory.nodes.iter().map(|node| node.high - node.low).sum();
-        let is_short = self.above_low() <= 2 * stroke + self.pending();
-        let most = if self.nodes() == 1 { stroke } else { stroke / 4 };
-        self.pending() > if is_short { most } else { self.most_ahead() }
+        let most = if self.nodes() == 1 { self.stroke() } else { self.stroke() / 4 };
+        self.pending() > if self.is_short() { most } else { self.most_ahead() }
+    }
+
+    /// What kswapd of all nodes frees in one go.
+    fn stroke(&self) -> u64 {
+        self.memory.nodes.iter().map(|node| node.high - node.low).sum()
+    }
+
+    /// What can be taken before it has to be freed.
+    pub(super) fn spare(&self) -> u64 {
+        self.above_low().saturating_sub(2 * self.stroke() + self.pending())
+    }
+
+    /// Whether kswapd runs again and again, or is about to: what is taken has to be freed.
+    pub(super) fn is_short(&self) -> bool {
+        self.spare() == 0
     }
 
     /// What may be pending at most while there is memory to spare.

@@ -3,7 +3,6 @@
 use super::cost::Run;
 use super::flusher::Work;
 use super::running::count;
-use super::schedule::LEAST_STEP;
 use super::tasks::Task;
 use super::wb::WbId;
 use super::{Kernel, Limits, OperationId, PAGE};
@@ -14,7 +13,7 @@ use crate::units::Nanos;
 /// What is pending is never older than this.
 const SETTLE: Nanos = Nanos(5_000_000_000);
 /// A change of a rate by less than this part is not passed on.
-const LEAST_CHANGE: f64 = 0.005;
+pub(super) const LEAST_CHANGE: f64 = 0.005;
 
 impl Kernel {
     /// Brings all levels up to `now`. Where the bytes are that have moved since is found out when it matters, or now and then.
@@ -39,11 +38,10 @@ impl Kernel {
             }
             has_first |= task.is_first && task.pending > 0;
         }
-        if has_first || self.pages.is_far_ahead() || self.pages.is_over_limit() || self.settled + SETTLE < now
-        {
+        if has_first || self.pages.is_far_ahead() || self.settled + SETTLE < now {
             self.settle(now);
-            self.pages.make_room_for_pages_in_flight();
         }
+        self.keep_memcgs_within_limits(now);
         self.pages.note_peaks();
         self.fractions.tick(now);
         self.domains.iter_mut().flatten().for_each(|domain| domain.fractions.tick(now));
@@ -53,6 +51,8 @@ impl Kernel {
     /// Decides what follows from the state as it is now.
     pub(super) fn control(&mut self, now: Nanos, out: &mut Actions) {
         self.spells.tell(now, out);
+        self.keep_memcgs_within_limits(now);
+        self.cut_runs(out);
         self.look_at_memcgs(now, out);
         self.heed_reclaim(now, out);
         self.limits = Limits::of(&self.pages, &self.settings, &self.hard_limit);
@@ -105,7 +105,7 @@ impl Kernel {
             return Some((0.0, Part::Reclaim));
         }
         let cap = self.cap_of_thread(task, operation);
-        match self.charging_rate(task, LEAST_STEP) {
+        match self.charging_rate(task) {
             Some(rate) if cap.is_none_or(|(cap, _)| rate < cap) => Some((rate, Part::Reclaim)),
             _ => cap,
         }
@@ -128,6 +128,8 @@ impl Kernel {
     }
 
     fn set_caps(&mut self, now: Nanos, out: &mut Actions) {
+        // Some have begun since.
+        self.look_who_takes();
         // The tasks are taken out so that each can be changed while it is compared with all else.
         let mut tasks = std::mem::take(&mut self.tasks);
         let is_exhausted = self.pages.is_exhausted();

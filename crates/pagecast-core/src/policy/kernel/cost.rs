@@ -45,6 +45,11 @@ impl Run {
         matches!(self, Self::Miss | Self::New | Self::Through | Self::Insert)
     }
 
+    /// Whether it writes over pages that are in the cache.
+    pub(super) fn rewrites(self) -> bool {
+        matches!(self, Self::Clean | Self::Dirty)
+    }
+
     /// Whether it makes clean or new pages dirty.
     pub(super) fn dirties(self) -> bool {
         matches!(self, Self::New | Self::Clean)
@@ -58,6 +63,8 @@ pub(super) struct PerByte {
     pub seconds: f64,
     /// The part of them that gets pages rather than copies.
     pub allocation: f64,
+    /// The part of them that makes others leave.
+    pub reclaim: f64,
 }
 
 impl PerByte {
@@ -85,6 +92,20 @@ pub(super) enum Touched {
     Huge,
 }
 
+/// What a thread does with a run of bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub run: Run,
+    /// Bytes of one system call.
+    pub piece: Bytes,
+    pub touched: Touched,
+    pub distance: Distance,
+    /// Whether the flusher writes pages of the same file.
+    pub is_being_written: bool,
+    /// How many pages have to leave memory for each page that it moves: for the cache, for its buffer, or both.
+    pub reclaimed: f64,
+}
+
 /// What a machine's costs are for each byte, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prices {
@@ -93,6 +114,7 @@ pub(super) struct Prices {
     insert: f64,
     lookup: f64,
     remove: f64,
+    reclaim: f64,
     fault: f64,
     fault_huge: f64,
     copy_read: f64,
@@ -114,6 +136,7 @@ impl Prices {
             insert: of_page(cost.page_insert),
             lookup: of_page(cost.page_lookup),
             remove: of_page(cost.page_remove),
+            reclaim: of_page(cost.page_reclaim),
             fault,
             fault_huge: cost.fault_huge.map_or(fault, of_huge_page),
             copy_read: of_copy(cost.copy_read),
@@ -124,15 +147,14 @@ impl Prices {
         }
     }
 
-    /// What a byte of a run costs, in calls of `piece`.
-    pub(super) fn per_byte(
-        &self,
-        run: Run,
-        piece: Bytes,
-        touched: Touched,
-        distance: Distance,
-        is_being_written: bool,
-    ) -> PerByte {
+    /// Whether it costs anything that pages have to leave memory.
+    pub(super) fn has_reclaim(&self) -> bool {
+        self.reclaim > 0.0
+    }
+
+    /// What a byte of a step costs.
+    pub(super) fn per_byte(&self, step: &Step) -> PerByte {
+        let Step { run, piece, touched, distance, is_being_written, reclaimed } = *step;
         // Memory is touched without a system call.
         let has_calls = piece.0 > 0 && run != Run::Touch;
         let call = if has_calls { self.call / piece.0 as f64 } else { 0.0 };
@@ -152,11 +174,12 @@ impl Prices {
             // What its calls cost comes before the device, not at once with it.
             Run::Direct | Run::Wait => return PerByte::default(),
         };
-        let seconds = copy + lookup + insert + fault + call + far;
+        let reclaim = reclaimed * self.reclaim;
+        let seconds = copy + lookup + insert + fault + call + far + reclaim;
         let slow = match (run, is_being_written) {
             (Run::New, true) => self.flushing_factor,
             _ => 1.0,
         };
-        PerByte { seconds: seconds / slow, allocation: (insert + fault) / slow }
+        PerByte { seconds: seconds / slow, allocation: (insert + fault) / slow, reclaim: reclaim / slow }
     }
 }

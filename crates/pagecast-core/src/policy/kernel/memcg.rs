@@ -5,7 +5,9 @@
 //! evicts pages of its own cgroup first, and waits for write-back if none is clean. Left out: cgroups inside others,
 //! `memory.high`, `memory.low` and `memory.min`; the batches in which a processor charges pages.
 
+use super::control::LEAST_CHANGE;
 use super::pages::Pages;
+use super::schedule::LEAST_STEP;
 use super::tasks::Task;
 use super::{Kernel, PAGE};
 use crate::machine::{Cgroup, MemoryLimit};
@@ -68,6 +70,10 @@ pub(super) struct Memcg {
     reclaimed_at: Option<Nanos>,
     /// How many tasks under way take memory.
     takers: u64,
+    /// What may be made dirty of its cached pages before it is looked at again, and what is on its way from a device, ahead of its
+    /// readers. Neither can be evicted.
+    redirtied: u64,
+    in_flight: u64,
     /// Whether nothing to speak of can be had, neither below the limit nor by evicting clean pages: who wants memory waits.
     pub is_exhausted: bool,
 }
@@ -86,6 +92,8 @@ impl Memcg {
             has_reclaimed: false,
             reclaimed_at: None,
             takers: 0,
+            redirtied: 0,
+            in_flight: 0,
             is_exhausted: false,
         }
     }
@@ -116,7 +124,8 @@ impl Memcg {
 
     /// What its processes can have before one of them has to wait for write-back, less a page for what rates are rounded by.
     pub(super) fn available(&self) -> u64 {
-        self.limit.saturating_sub(self.anonymous + self.ahead_anonymous + self.dirty() + PAGE)
+        let taken = self.anonymous + self.ahead_anonymous + self.dirty();
+        self.limit.saturating_sub(taken + self.redirtied + self.in_flight + PAGE)
     }
 
     /// Sees whether anything can be had.
@@ -155,7 +164,17 @@ impl Pages {
         self.memcgs[at].limit.saturating_sub(self.usage_of_memcg(at))
     }
 
-    /// Whether a cgroup has been charged more than it may have: what has come must be put into the lists, so that other pages go.
+    /// Whether what a cgroup is charged has to be freed by evicting other pages of it.
+    pub(super) fn is_memcg_full(&self, at: usize) -> bool {
+        self.room_of_memcg(at) <= 2 * self.memcgs[at].stroke()
+    }
+
+    /// Whether nothing to speak of can be had by who is in a cgroup.
+    pub(super) fn is_memcg_exhausted(&self, id: MemcgId) -> bool {
+        id.index().is_some_and(|at| self.memcgs[at].is_exhausted)
+    }
+
+    /// Whether a cgroup has been charged more than it may have.
     pub(super) fn is_over_limit(&self) -> bool {
         (0..self.memcgs.len()).any(|at| self.usage_of_memcg(at) > self.memcgs[at].limit)
     }
@@ -254,21 +273,27 @@ impl Kernel {
         self.memcg_of.get(&operation).copied().unwrap_or_default()
     }
 
+    /// Where a cgroup has been charged more than it may have, what has come is put into the lists, so that other pages go. Whose
+    /// pages are written over is found out at once, for they cannot be evicted any more.
+    pub(super) fn keep_memcgs_within_limits(&mut self, now: Nanos) {
+        if self.pages.memcgs.is_empty() {
+            return;
+        }
+        self.settle_each(now, self.pending(|task| task.run.rewrites()));
+        if self.pages.is_over_limit() {
+            self.settle(now);
+            self.pages.make_room_for_pages_in_flight();
+        }
+    }
+
     /// What follows for cgroups from what has happened: who takes memory, and what is worth telling.
     pub(super) fn look_at_memcgs(&mut self, now: Nanos, out: &mut Actions) {
         if self.pages.memcgs.is_empty() {
             return;
         }
         self.pages.note_peaks();
-        for memcg in &mut self.pages.memcgs {
-            memcg.takers = 0;
-            memcg.look();
-        }
-        for task in self.tasks.values().filter(|task| task.takes_memory()) {
-            if let Some(memcg) = self.pages.memcg(task.memcg) {
-                memcg.takers += 1;
-            }
-        }
+        self.look_who_takes();
+        self.pages.memcgs.iter_mut().for_each(Memcg::look);
         for memcg in self.pages.memcgs.iter_mut().filter(|memcg| memcg.has_reclaimed) {
             memcg.has_reclaimed = false;
             if memcg.reclaimed_at.is_none_or(|last| last + QUIET <= now) {
@@ -278,14 +303,39 @@ impl Kernel {
         }
     }
 
+    /// Counts who takes memory of each cgroup, and what cannot be evicted to make room for him: clean pages that anybody writes over,
+    /// who is not held back for that, and pages in flight.
+    pub(super) fn look_who_takes(&mut self) {
+        if self.pages.memcgs.is_empty() {
+            return;
+        }
+        let memory = &self.host.memory;
+        let copying = memory.write_at.iter().fold(memory.write.0, |most, at| most.max(at.1.0));
+        let rate = |task: &Task| {
+            let cap = task.transfer.as_ref().and_then(|transfer| transfer.cap);
+            cap.map_or(copying, |(rate, _)| rate.min(copying))
+        };
+        let writers = self.tasks.values().filter(|task| task.run.rewrites());
+        let redirtied = (writers.map(rate).sum::<f64>() * LEAST_STEP).ceil() as u64;
+        for memcg in &mut self.pages.memcgs {
+            (memcg.takers, memcg.redirtied, memcg.in_flight) = (0, redirtied, 0);
+        }
+        for task in self.tasks.values().filter(|task| task.takes_memory()) {
+            if let Some(memcg) = self.pages.memcg(task.memcg) {
+                memcg.takers += 1;
+                memcg.in_flight += if task.is_in_flight() { task.pending } else { 0 };
+            }
+        }
+    }
+
     /// Whether a cgroup has nothing left and somebody in it wants memory.
     pub(super) fn is_memcg_short(&self) -> bool {
         self.pages.memcgs.iter().any(|memcg| memcg.takers > 0 && memcg.is_exhausted)
     }
 
-    /// How fast a task may take memory so that its cgroup is not over its limit after `step` seconds, when it is looked at again;
-    /// nothing if it may take any amount.
-    pub(super) fn charging_rate(&self, task: &Task, step: f64) -> Option<f64> {
+    /// How fast a task may take memory so that its cgroup is not over its limit when it is looked at again; nothing if it may take
+    /// any amount.
+    pub(super) fn charging_rate(&self, task: &Task) -> Option<f64> {
         let memcg = &self.pages.memcgs[task.memcg.index()?];
         if !task.takes_memory() || memcg.dirty() == 0 {
             return None;
@@ -293,7 +343,9 @@ impl Kernel {
         if memcg.is_exhausted {
             return Some(0.0);
         }
-        let rate = memcg.available() as f64 / (step * memcg.takers.max(1) as f64);
+        // A rate that is a little higher may stay as it is.
+        let available = memcg.available() as f64 * (1.0 - LEAST_CHANGE);
+        let rate = available / (LEAST_STEP * memcg.takers.max(1) as f64 * task.pages_taken());
         (rate < task.pace).then_some(rate)
     }
 }

@@ -33,6 +33,7 @@ mod spells;
 mod synchronous;
 mod tasks;
 mod throttling;
+mod turnover;
 mod wb;
 mod writeback;
 
@@ -102,6 +103,8 @@ pub struct Kernel {
     synced: Nanos,
     /// When it was last told where the bytes of tasks under way are.
     settled: Nanos,
+    /// What had come into memory or left it when runs were last cut.
+    turnover: u64,
     /// When it was last told that reclaim woke the flushers.
     told: Nanos,
     /// Limits at that instant, in pages.
@@ -176,6 +179,7 @@ impl Kernel {
             ahead_number: 0,
             synced: Nanos::ZERO,
             settled: Nanos::ZERO,
+            turnover: 0,
             told: Nanos::ZERO,
             spells: Spells::default(),
             storm: Storm::default(),

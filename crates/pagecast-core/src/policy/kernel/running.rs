@@ -1,7 +1,7 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
 use super::Kernel;
-use super::cost::{Distance, PerByte, Run, Touched};
+use super::cost::{Distance, PerByte, Run, Step, Touched};
 use super::direct::Past;
 use super::memcg::Taker;
 use super::pages::{Pages, Written};
@@ -12,9 +12,9 @@ use super::wb::Wb;
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::policy::{Actions, FileId, FileView, OperationId};
 use crate::result::Part;
-use crate::units::{Bytes, Nanos};
+use crate::units::Nanos;
 
-/// What is found in the cache is looked at anew after so many bytes, since it may have been evicted or cleaned meanwhile.
+/// What is found in the cache is looked at anew after so many bytes, since it may have been cleaned meanwhile.
 const LOOK_AHEAD: u64 = 256 << 20;
 
 /// Bytes of a task have moved: levels change at once, pages later.
@@ -60,7 +60,7 @@ pub(super) fn uncount(task: &Task, bytes: u64, pages: &mut Pages) {
 const LOCKED: u64 = 256 << 10;
 
 /// Bytes of a write are looked at in runs of this size at least, or two that write behind a reader would go byte by byte.
-const LEAST_RUN: u64 = 64 << 10;
+pub(super) const LEAST_RUN: u64 = 64 << 10;
 
 /// A follower goes on when so many bytes have come.
 const STRIDE: u64 = 16 << 20;
@@ -90,20 +90,12 @@ impl Kernel {
         resume(task, task_rate(&self.wbs, task), now);
         let bytes = end - task.position;
         let moved = shape.bytes;
-        match run {
-            Run::New | Run::Clean | Run::Dirty if matches!(task.kind, Kind::WriteSync { .. }) => {
-                task.outcome.from_device += Bytes(bytes);
-            }
-            Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Insert => {
-                task.outcome.from_cache += Bytes(bytes)
-            }
-            Run::Miss | Run::Through => task.outcome.from_device += Bytes(bytes),
-            Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
-        }
+        task.count_served(bytes, |served, bytes| *served += bytes);
         let cost = self.cost(&self.tasks[operation], operation);
         let pace = shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
         let dirty = &self.pages.dirty;
         let task = self.tasks.get_mut(operation).expect("it is there");
+        task.turnover = task.file.as_ref().map_or(0, |file| self.pages.lists.turnover(file.id));
         task.pace = pace;
         task.is_first = run.dirties() && dirty.dirtied_when(task.file().id).is_none();
         let task = &self.tasks[operation];
@@ -113,7 +105,7 @@ impl Kernel {
             self.apply(now, operation, bytes);
             let task = self.tasks.get_mut(operation).expect("it is there");
             task.position = end;
-            return self.end_task(now, operation, out);
+            return self.next_run(now, operation, out);
         }
         let spec =
             FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), moved, tag(operation, task)) };
@@ -142,7 +134,7 @@ impl Kernel {
     fn classify(&self, task: &Task, operation: OperationId) -> (Run, u64) {
         let (at, end) = (task.position, task.end);
         match task.kind {
-            Kind::Allocate => return (Run::Touch, end),
+            Kind::Allocate => return (Run::Touch, self.end_of_spare(at, end)),
             Kind::Remove => return (Run::Remove, end),
             Kind::WriteThrough => return (Run::Through, end),
             Kind::Insert => return (Run::Insert, end),
@@ -161,6 +153,8 @@ impl Kernel {
             (Kind::Read { .. }, false) => (Run::Miss, run_end),
             (_, false) if self.is_being_read(file, at) => (Run::Follow, run_end),
             (_, false) => (Run::New, self.new_end(operation, at, run_end).max(least)),
+            // It has to wait where no page can be had.
+            (_, true) if run_end < least && self.pages.is_memcg_exhausted(task.memcg) => (Run::New, least),
             (_, true) => {
                 let (is_dirty, to) = self.pages.dirty.dirty_run(file, at, run_end);
                 let run = if is_dirty { Run::Dirty } else { Run::Clean };
@@ -211,6 +205,14 @@ impl Kernel {
             let task = self.tasks.get_mut(operation).expect("it is there");
             task.outcome.parts.add(Part::DeviceRead, now - task.since);
             self.next_run(now, operation, out);
+        }
+    }
+
+    /// Up to where new memory comes without others having to leave, if that has a price.
+    fn end_of_spare(&self, at: u64, end: u64) -> u64 {
+        match self.pages.spare() {
+            spare if spare > 0 && self.prices.has_reclaim() => end.min(at.saturating_add(spare)),
+            _ => end,
         }
     }
 
@@ -269,7 +271,24 @@ impl Kernel {
         let distance =
             if self.pages.nodes() > 1 { self.distance(task, operation) } else { Distance::default() };
         let touched = self.touched(task, operation);
-        self.prices.per_byte(task.run, task.piece, touched, distance, is_being_written)
+        let reclaimed = self.reclaimed(task);
+        self.prices.per_byte(&Step {
+            run: task.run,
+            piece: task.piece,
+            touched,
+            distance,
+            is_being_written,
+            reclaimed,
+        })
+    }
+
+    /// How many pages leave memory for each page that a task moves, if that has a price.
+    fn reclaimed(&self, task: &Task) -> f64 {
+        let is_short = || {
+            let is_cgroup_short = task.memcg.index().is_some_and(|at| self.pages.is_memcg_full(at));
+            self.pages.is_short() || is_cgroup_short
+        };
+        if self.prices.has_reclaim() && is_short() { task.pages_taken() } else { 0.0 }
     }
 
     /// What pages the new anonymous memory of a task comes in. Huge ones are only taken from the node of the thread, while it
@@ -330,12 +349,12 @@ impl Kernel {
     }
 
     /// The tasks of a kind whose bytes have moved and are nowhere yet.
-    fn pending(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<OperationId> {
+    pub(super) fn pending(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<OperationId> {
         let pending = self.tasks.iter().filter(|(_, task)| task.pending > 0 && is_wanted(task));
         pending.map(|(operation, _)| operation).collect()
     }
 
-    fn settle_each(&mut self, now: Nanos, operations: Vec<OperationId>) {
+    pub(super) fn settle_each(&mut self, now: Nanos, operations: Vec<OperationId>) {
         for operation in operations {
             self.settle_task(now, operation);
         }
@@ -428,7 +447,7 @@ impl Kernel {
         let task = &self.tasks[operation];
         if task.run == Run::Hit {
             // All at once: marking every stretch between two events would cut the extents into as many.
-            let (file, start, end) = (task.file().id, task.position - done.bytes, task.position);
+            let (file, start, end) = (task.file().id, task.position - transfer.bytes, task.position);
             self.pages.lists.mark_accessed(file, start, end);
         }
         let cost = self.cost(&self.tasks[operation], operation);

@@ -19,6 +19,8 @@ struct Slopes {
     written: f64,
     /// Free pages taken.
     taken: f64,
+    /// Cached pages written over.
+    redirtied: f64,
 }
 
 /// What one look at all tasks tells: how fast levels change, and when a task by itself wants to be looked at again.
@@ -52,7 +54,7 @@ impl Slopes {
         if task.run.dirties() {
             self.dirtied += rate;
         }
-        self.taken += rate * pages_taken(task);
+        self.taken += rate * task.pages_taken();
     }
 }
 
@@ -153,6 +155,9 @@ impl Kernel {
             let rate = task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate);
             slopes.add(task, rate);
         }
+        let writers = self.tasks.values().filter(|task| task.run.rewrites());
+        let rates = writers.filter_map(|task| Some(task.transfer.as_ref()?.rate));
+        slopes.redirtied = rates.sum();
         let wbs = self.wbs.iter().enumerate().filter(|&(wb, _)| self.memcg_of_wb(wb) == Some(at));
         let transfers = wbs.filter_map(|(_, wb)| wb.as_ref()?.transfer.as_ref());
         slopes.written = transfers.map(|transfer| transfer.rate).sum();
@@ -161,8 +166,8 @@ impl Kernel {
 
     fn until_memcg_changes(&self, at: usize, slopes: &Slopes) -> Option<f64> {
         let until_full = (slopes.taken > 0.0).then(|| {
-            let room = self.pages.room_of_memcg(at).min(self.pages.memcgs[at].available());
-            room as f64 / slopes.taken
+            let available = self.pages.memcgs[at].available() as f64 / (slopes.taken + slopes.redirtied);
+            available.min(self.pages.room_of_memcg(at) as f64 / slopes.taken)
         });
         let until_throttling = self.domains[at].as_ref().and_then(|domain| {
             let (freerun, dirty) = (domain.limits.freerun * PAGE, self.pages.memcgs[at].dirty());
@@ -180,9 +185,4 @@ impl Kernel {
         let throttled = self.wbs.iter().flatten().filter(|wb| wb.is_throttling);
         throttled.map(|wb| wb.next_update().max(now + Nanos(1_000_000))).min()
     }
-}
-
-/// How many bytes of memory a task takes for each that it moves.
-fn pages_taken(task: &Task) -> f64 {
-    f64::from(u8::from(task.run.fills()) + u8::from(task.is_fresh() || task.run == Run::Touch))
 }

@@ -124,6 +124,8 @@ pub(super) struct Task {
     /// How the bytes under way are served.
     pub run: Run,
     pub shape: RunShape,
+    /// How many bytes of its file had come into memory or left it when it was last looked where its bytes are.
+    pub turnover: u64,
     /// What its thread could do when the run began, in bytes per second.
     pub pace: f64,
     pub transfer: Option<Transfer>,
@@ -158,6 +160,7 @@ impl Task {
             piece,
             run: Run::Hit,
             shape: RunShape::default(),
+            turnover: 0,
             pace: 0.0,
             transfer: None,
             held_by: None,
@@ -191,15 +194,36 @@ impl Task {
         self.run.fills() || self.takes_anonymous()
     }
 
+    /// How many pages of memory it takes for each that it moves.
+    pub(super) fn pages_taken(&self) -> f64 {
+        f64::from(u8::from(self.run.fills()) + u8::from(self.takes_anonymous()))
+    }
+
+    /// Changes by so many bytes of the run how many the operation has from where.
+    pub(super) fn count_served(&mut self, bytes: u64, change: impl FnOnce(&mut Bytes, Bytes)) {
+        let served = match self.run {
+            Run::New | Run::Clean | Run::Dirty if matches!(self.kind, Kind::WriteSync { .. }) => {
+                &mut self.outcome.from_device
+            }
+            Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Insert => &mut self.outcome.from_cache,
+            Run::Miss | Run::Through => &mut self.outcome.from_device,
+            Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => return,
+        };
+        change(served, Bytes(bytes));
+    }
+
     /// Notes how the run that has ended was spent.
     pub(super) fn charge(&mut self, mut parts: crate::result::Parts, cost: &PerByte) {
         // What it copied while it had nothing to wait for is no time of the device.
         let copying = Nanos::from_seconds(self.shape.copying).min(parts.get(Part::DeviceRead));
         parts.shift(Part::DeviceRead, Part::CpuCopy, copying);
         if cost.seconds > 0.0 {
-            let copy = parts.get(Part::CpuCopy);
-            let share = (copy.0 as f64 * cost.allocation / cost.seconds) as u64;
-            parts.shift(Part::CpuCopy, Part::PageAllocation, Nanos(share));
+            // First touch has no copy.
+            let own = if self.run == Run::Touch { Part::PageAllocation } else { Part::CpuCopy };
+            let all = parts.get(own);
+            let share = |part: f64| Nanos((all.0 as f64 * part / cost.seconds) as u64);
+            parts.shift(own, Part::Reclaim, share(cost.reclaim));
+            parts.shift(own, Part::PageAllocation, share(cost.allocation));
         }
         self.outcome.parts.add_all(&parts);
     }

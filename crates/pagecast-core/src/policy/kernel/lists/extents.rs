@@ -23,6 +23,8 @@ pub(super) struct Extents {
     grain: u64,
     /// How many extents there were that nobody will ask for.
     forgotten: usize,
+    /// How many bytes have come into memory or left it so far.
+    turnover: u64,
 }
 
 impl Extents {
@@ -31,7 +33,15 @@ impl Extents {
         // An extent that is said to have begun at 0 has always begun long ago.
         let lists = (0..lruvecs).flat_map(|_| active).map(|&is_active| List::new(grain, is_active)).collect();
         let per_lruvec = active.len();
-        Extents { slab: Slab::default(), files: ByFile::default(), lists, per_lruvec, grain, forgotten: 0 }
+        Extents {
+            slab: Slab::default(),
+            files: ByFile::default(),
+            lists,
+            per_lruvec,
+            grain,
+            forgotten: 0,
+            turnover: 0,
+        }
     }
 
     /// The place of a list among all.
@@ -111,6 +121,22 @@ impl Extents {
 
     pub(super) fn active_of_file(&self, file: FileId) -> u64 {
         self.files.get(file).map_or(0, |cached| cached.active)
+    }
+
+    /// How many bytes have come into memory or left it so far.
+    pub(super) fn turnover_of_all(&self) -> u64 {
+        self.turnover
+    }
+
+    /// How many bytes of a file have come into memory or left it so far.
+    pub(super) fn turnover(&self, file: FileId) -> u64 {
+        self.files.get(file).map_or(0, |cached| cached.turnover)
+    }
+
+    /// So many bytes of a file come into memory, or leave it.
+    pub(super) fn turn_over(&mut self, file: FileId, bytes: u64) {
+        self.turnover += bytes;
+        self.files.of(file).turnover += bytes;
     }
 
     /// The files that have bytes here.

@@ -43,11 +43,13 @@ pub(super) struct Cached {
     pub found: Cell<Slot>,
     pub bytes: u64,
     pub active: u64,
+    /// How many bytes have come into memory or left it so far.
+    pub turnover: u64,
 }
 
 impl Default for Cached {
     fn default() -> Self {
-        Self { extents: BTreeMap::new(), found: Cell::new(NONE), bytes: 0, active: 0 }
+        Self { extents: BTreeMap::new(), found: Cell::new(NONE), bytes: 0, active: 0, turnover: 0 }
     }
 }
 

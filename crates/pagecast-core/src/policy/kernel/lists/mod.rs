@@ -138,6 +138,7 @@ impl Lists {
 
     /// Bytes that are not in memory have been read from the device.
     pub(super) fn insert_read(&mut self, lruvec: LruvecId, file: FileId, start: u64, end: u64) -> Inserted {
+        self.extents.turn_over(file, end - start);
         let mut total = Inserted::default();
         let mut at = start;
         while let Some(gone) = self.shadows.take_first(file, at, end) {
@@ -156,6 +157,7 @@ impl Lists {
     /// Bytes that are not in memory are written there. That they may have been before does not count.
     pub(super) fn insert_written(&mut self, lruvec: LruvecId, file: FileId, start: u64, end: u64) {
         self.shadows.forget(file, start, end);
+        self.extents.turn_over(file, end - start);
         self.extents.insert_newest(file, start, end, self.fresh(lruvec));
         self.check();
     }
@@ -182,6 +184,7 @@ impl Lists {
     /// The pages of an extent leave; what is known of them is remembered.
     fn evict(&mut self, slot: Slot, token: Token) {
         let gone = self.extents.take(slot);
+        self.extents.turn_over(gone.file, gone.len());
         let lruvec = gone.state.lruvec;
         let age = &mut self.lruvecs[usize::from(lruvec.0)].age;
         let shadow = Shadow { start: gone.start, end: gone.end, lruvec, age: *age, token };
@@ -238,7 +241,8 @@ impl Lists {
     pub(super) fn remove(&mut self, file: FileId, start: u64, end: u64) {
         while let Some((slot, extent)) = self.extents.first_in(file, start, end) {
             let slot = self.extents.cut(slot, extent.start.max(start), extent.end.min(end));
-            self.extents.take(slot);
+            let gone = self.extents.take(slot);
+            self.extents.turn_over(file, gone.len());
         }
         self.shadows.forget(file, start, end);
         self.check();
@@ -304,6 +308,16 @@ impl Lists {
     /// How many bytes of a file count as active.
     pub(super) fn active_of_file(&self, file: FileId) -> u64 {
         self.extents.active_of_file(file)
+    }
+
+    /// How many bytes have come into memory or left it so far.
+    pub(super) fn turnover_of_all(&self) -> u64 {
+        self.extents.turnover_of_all()
+    }
+
+    /// How many bytes of a file have come into memory or left it so far.
+    pub(super) fn turnover(&self, file: FileId) -> u64 {
+        self.extents.turnover(file)
     }
 
     /// The files with bytes in memory, by number.

@@ -1,0 +1,68 @@
+//! Pages that come or leave in front of somebody who was going to find it otherwise.
+//!
+//! A run is served alike from its first byte to its last; the kernel looks each page up when a call comes to it (`mm/filemap.c:
+//! filemap_get_pages, __filemap_get_folio`, Linux 6.16). So when pages of a run are evicted, dropped or cut off, or somebody else
+//! writes those that were missing, it ends in front of them, and what comes then is looked at anew.
+
+use super::Kernel;
+use super::cost::Run;
+use super::lists::Lists;
+use super::running::LEAST_RUN;
+use super::tasks::Task;
+use crate::policy::{Actions, FileId};
+
+impl Kernel {
+    /// Ends runs in front of pages that have come or left since they were looked at.
+    pub(super) fn cut_runs(&mut self, out: &mut Actions) {
+        let lists = &self.pages.lists;
+        let turnover = lists.turnover_of_all();
+        if std::mem::replace(&mut self.turnover, turnover) == turnover {
+            return;
+        }
+        for task in self.tasks.values_mut().filter(|task| task.goes_by_pages()) {
+            let file = task.file().id;
+            let turnover = lists.turnover(file);
+            if std::mem::replace(&mut task.turnover, turnover) == turnover {
+                continue;
+            }
+            let Some(transfer) = task.transfer.as_mut() else { continue };
+            let (next, end) = (task.position + task.pending, task.position + task.pending + transfer.left());
+            let until = match task.run {
+                Run::New => first_cached(lists, file, next, end),
+                Run::Hit => cached_until(lists, file, next, end),
+                _ => {
+                    let least = next.saturating_add(LEAST_RUN);
+                    let until = cached_until(lists, file, next, end);
+                    if self.pages.is_memcg_exhausted(task.memcg) { until } else { until.max(least) }
+                }
+            };
+            if until < end {
+                transfer.bytes -= end - until;
+                out.shorten(transfer.flow, transfer.bytes);
+                task.count_served(end - until, |served, bytes| *served -= bytes);
+            }
+        }
+    }
+}
+
+/// Up to where all of `start..end` is in memory.
+fn cached_until(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
+    let (is_cached, until) = lists.run(file, start, end);
+    if is_cached { until } else { start }
+}
+
+/// Where so much of `start..end` begins to be in memory that it is a run of its own.
+fn first_cached(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
+    let (is_cached, until) = lists.run(file, start, end);
+    let first = if is_cached { start } else { until };
+    let least = end.min(first.saturating_add(LEAST_RUN));
+    if cached_until(lists, file, first, end) < least { end } else { first }
+}
+
+impl Task {
+    /// Whether its run is what it is because pages are in memory, or are not. What is read from a device comes in any case: its
+    /// requests are on their way.
+    fn goes_by_pages(&self) -> bool {
+        matches!(self.run, Run::Hit | Run::New | Run::Clean | Run::Dirty)
+    }
+}
