@@ -123,8 +123,7 @@ def test_tasks_have_a_rate_while_a_device_throttles(throttled):
     held_back = within & (timeline["dirty_bytes"] > freerun + 2e6)
     assert held_back.sum() > 50
     assert not np.isnan(rates[held_back]).any()
-    # Where there is one outside it is more than the memory takes: 2 GB/s.
-    assert not (rates[outside] < 2e9).any()
+    assert np.isnan(rates[outside]).all()
 
 
 def test_what_is_not_there_is_none_in_plain_lists(throttled):
