@@ -142,10 +142,9 @@ def test_simulate_says_who_is_throttled(pagecast):
 
 def test_simulate_says_that_many_are_throttled_alike(pagecast):
     (pagecast.folder / "many.toml").write_text(MANY_WRITERS)
-    lines = pagecast("simulate", "many.toml", "--model", "kernel").stdout.splitlines()
-    told = [line for line in lines if line.startswith("kernel:") and line.endswith("throttled")]
-    assert len(told) == 1, told
-    assert told[0].startswith("kernel: w1, w2, w3 and 2 more throttled from")
+    stdout = pagecast("simulate", "many.toml", "--model", "kernel").stdout
+    assert stdout.count(" throttled from ") == 1
+    assert "kernel: w1, w2, w3 and 2 more throttled from" in stdout
 
 
 def test_simulate_says_who_waited_for_clean_pages(pagecast):

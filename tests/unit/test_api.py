@@ -349,8 +349,8 @@ def test_the_binding_refuses_more_cached_bytes_than_there_are(machine):
     with pytest.raises(
         errors.ScenarioError, match=r"cached_bytes=5 B of /data/in: more than size_bytes=3 B; cache less"
     ):
-        _core.Scenario.from_parts(machine._core, files, [])
+        _core.Scenario.from_parts(machine, files, [])
 
 
 def test_a_compiled_machine_names_its_hosts(machine):
-    assert repr(machine._core) == "<Machine: machine>"
+    assert repr(machine) == "<Machine: machine>"

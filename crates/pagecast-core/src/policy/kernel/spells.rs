@@ -169,13 +169,11 @@ fn what_of(part: Part) -> Option<What> {
     }
 }
 
-/// The part that holds a transfer back, if it is worth telling. Something else may be narrower than its cap.
+/// The part that holds a transfer back, if it is worth telling. What it may charge in a millisecond can be more than it could do.
 fn holder(transfer: &Transfer) -> Option<Part> {
     let (cap, part) = transfer.cap?;
-    let is_reached = transfer.rate >= NEARLY * cap;
-    // What has just begun has no rate yet.
-    let is_new = part == Part::Throttled && transfer.rate == 0.0;
-    (what_of(part).is_some() && (is_reached || is_new)).then_some(part)
+    let is_reached = part != Part::Reclaim || transfer.rate >= NEARLY * cap;
+    (what_of(part).is_some() && is_reached).then_some(part)
 }
 
 impl Kernel {
