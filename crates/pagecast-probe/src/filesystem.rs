@@ -1,0 +1,238 @@
+//! What a file is on, and what that means for its pages.
+//!
+//! Source: `statfs(2)` for the kind, `/proc/self/mountinfo` for the name. Left out: file systems that bring a cache of their
+//! own beside the page cache are known by name only (zfs).
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+
+/// How a kind of file system treats the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Files on a device: pages can be dropped and read again.
+    Disk,
+    /// tmpfs, ramfs, hugetlbfs: memory is the only place where the files are.
+    Memory,
+    /// overlay: the pages belong to the files below.
+    Overlay,
+    /// NFS, CIFS, 9P, Ceph: this machine's cache in front of another's.
+    Network,
+    /// FUSE: a program in user space decides what is cached.
+    Fuse,
+    /// zfs keeps file data in a cache of its own.
+    Zfs,
+    /// proc, sysfs, cgroups: files are made up when they are read.
+    MadeUp,
+}
+
+impl Kind {
+    /// What somebody who measures or changes the cache here should know; nothing for a disk.
+    #[must_use]
+    pub fn caution(self) -> Option<&'static str> {
+        match self {
+            Self::Disk => None,
+            Self::Memory => {
+                Some("keeps its files in memory only: they are always cached and cannot be evicted")
+            }
+            Self::Overlay => Some(
+                "lies over other file systems: measured with mincore, because cachestat sees nothing there",
+            ),
+            Self::Network => Some(
+                "is on another machine: this is the cache of this machine only, that of the server is as it was",
+            ),
+            Self::Fuse => {
+                Some("is served by a program, which may have a cache of its own that is not seen here")
+            }
+            Self::Zfs => Some("has a cache of its own (ARC), which is not seen here and is not evicted"),
+            Self::MadeUp => Some("has no files that could be cached"),
+        }
+    }
+}
+
+/// A mounted file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSystem {
+    /// How it treats the page cache.
+    pub kind: Kind,
+    /// Its type as in /proc/self/mountinfo: "ext4", "fuse.sshfs".
+    pub type_name: String,
+    /// Where it is mounted, if that can be told.
+    pub mount_point: Option<PathBuf>,
+    /// What is mounted: "/dev/vda", "server:/export".
+    pub source: Option<PathBuf>,
+}
+
+/// Kinds and names by the magic number of `statfs(2)` (include/uapi/linux/magic.h and the file systems' own headers).
+const MAGIC: [(u32, Kind, &str); 29] = [
+    (0xef53, Kind::Disk, "ext4"),
+    (0x5846_5342, Kind::Disk, "xfs"),
+    (0x9123_683e, Kind::Disk, "btrfs"),
+    (0x0102_1994, Kind::Memory, "tmpfs"),
+    (0x8584_58f6, Kind::Memory, "ramfs"),
+    (0x9584_58f6, Kind::Memory, "hugetlbfs"),
+    (0x794c_7630, Kind::Overlay, "overlay"),
+    (0x6969, Kind::Network, "nfs"),
+    (0xff53_4d42, Kind::Network, "cifs"),
+    (0xfe53_4d42, Kind::Network, "smb2"),
+    (0x517b, Kind::Network, "smb"),
+    (0x0102_1997, Kind::Network, "9p"),
+    (0x00c3_6400, Kind::Network, "ceph"),
+    (0x5346_414f, Kind::Network, "afs"),
+    (0x0bd0_0bd0, Kind::Network, "lustre"),
+    (0x6573_5546, Kind::Fuse, "fuse"),
+    (0x2fc1_2fc1, Kind::Zfs, "zfs"),
+    (0x9fa0, Kind::MadeUp, "proc"),
+    (0x6265_6572, Kind::MadeUp, "sysfs"),
+    (0x6462_6720, Kind::MadeUp, "debugfs"),
+    (0x7472_6163, Kind::MadeUp, "tracefs"),
+    (0x0027_e0eb, Kind::MadeUp, "cgroup"),
+    (0x6367_7270, Kind::MadeUp, "cgroup2"),
+    (0xcafe_4a11, Kind::MadeUp, "bpf"),
+    (0x7363_6673, Kind::MadeUp, "securityfs"),
+    (0xf97c_ff8c, Kind::MadeUp, "selinuxfs"),
+    (0x1cd1, Kind::MadeUp, "devpts"),
+    (0x6165_676c, Kind::MadeUp, "pstore"),
+    (0x6573_5543, Kind::MadeUp, "fusectl"),
+];
+
+/// All mounts of this process, by device number.
+#[derive(Clone, Debug, Default)]
+pub struct MountTable(HashMap<u64, (PathBuf, String, PathBuf)>);
+
+impl MountTable {
+    /// Reads /proc/self/mountinfo; without it, names come from `statfs(2)` alone.
+    #[must_use]
+    pub fn read() -> Self {
+        Self::parse(&fs::read("/proc/self/mountinfo").unwrap_or_default())
+    }
+
+    fn parse(mountinfo: &[u8]) -> Self {
+        // proc(5): id parent major:minor root mount-point options [tags...] - type source super-options
+        let mut mounts = HashMap::new();
+        for line in mountinfo.split(|&byte| byte == b'\n') {
+            let fields: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
+            let Some(dash) = fields.iter().position(|field| *field == b"-") else { continue };
+            let (Some(device), [.., _]) =
+                (fields.get(2).and_then(|text| device_number(text)), &fields[dash..])
+            else {
+                continue;
+            };
+            let (Some(point), Some(name), Some(source)) =
+                (fields.get(4), fields.get(dash + 1), fields.get(dash + 2))
+            else {
+                continue;
+            };
+            let name = String::from_utf8_lossy(name).into_owned();
+            // The first mount of a device is the one that others are bound from.
+            mounts.entry(device).or_insert_with(|| (unescaped(point), name, unescaped(source)));
+        }
+        Self(mounts)
+    }
+
+    /// What the open file, which is on `device`, is on.
+    #[must_use]
+    pub fn file_system(&self, file: BorrowedFd<'_>, device: u64) -> FileSystem {
+        let magic = rustix::fs::fstatfs(file).map_or(0, |statfs| statfs.f_type as u32);
+        let known = MAGIC.iter().find(|(number, _, _)| *number == magic);
+        let (kind, name) = known.map_or((Kind::Disk, "unknown"), |&(_, kind, name)| (kind, name));
+        match self.0.get(&device) {
+            // devtmpfs has the magic number of tmpfs.
+            Some((point, type_name, source)) => FileSystem {
+                kind,
+                type_name: type_name.clone(),
+                mount_point: Some(point.clone()),
+                source: Some(source.clone()),
+            },
+            None => FileSystem { kind, type_name: name.to_owned(), mount_point: None, source: None },
+        }
+    }
+}
+
+/// "8:1" as the number that `stat(2)` gives.
+fn device_number(text: &[u8]) -> Option<u64> {
+    let (major, minor) = std::str::from_utf8(text).ok()?.split_once(':')?;
+    Some(rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Space, tab, newline and backslash are octal in mountinfo: `\040`.
+fn unescaped(field: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((&byte, after)) = rest.split_first() {
+        let octal = (byte == b'\\' && after.len() >= 3).then(|| {
+            std::str::from_utf8(&after[..3]).ok().and_then(|digits| u8::from_str_radix(digits, 8).ok())
+        });
+        match octal.flatten() {
+            Some(value) => {
+                bytes.push(value);
+                rest = &after[3..];
+            }
+            None => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    PathBuf::from(std::ffi::OsString::from_vec(bytes))
+}
+
+impl FileSystem {
+    /// "ext4 at /data", or the type alone.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match &self.mount_point {
+            Some(point) => format!("{} at {}", self.type_name, crate::error::shown(point)),
+            None => self.type_name.clone(),
+        }
+    }
+
+    /// The block device below, if there is one: its number, also where files have one of their own (btrfs).
+    #[must_use]
+    pub fn block_device(&self) -> Option<u64> {
+        let source: &Path = self.source.as_deref()?;
+        let found = rustix::fs::stat(source).ok()?;
+        let is_block =
+            rustix::fs::FileType::from_raw_mode(found.st_mode) == rustix::fs::FileType::BlockDevice;
+        is_block.then_some(found.st_rdev)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsFd;
+
+    const MOUNTINFO: &[u8] =
+        b"36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue\n\
+        37 35 98:0 / /again rw - ext3 /dev/root rw\n\
+        40 35 0:44 / /home rw - fuse.sshfs me@host: rw\nnonsense\n";
+
+    #[test]
+    fn mounts_are_known_by_device() {
+        let mounts = MountTable::parse(MOUNTINFO);
+        let (point, name, source) = &mounts.0[&rustix::fs::makedev(98, 0)];
+        assert_eq!((point.as_path(), name.as_str()), (Path::new("/mnt 2"), "ext3"));
+        assert_eq!(source, Path::new("/dev/root"));
+        assert_eq!(mounts.0[&rustix::fs::makedev(0, 44)].1, "fuse.sshfs");
+        assert_eq!(mounts.0.len(), 2);
+    }
+
+    #[test]
+    fn proc_is_made_up() {
+        let file = fs::File::open("/proc/self/status").unwrap();
+        let device = rustix::fs::fstat(&file).unwrap().st_dev;
+        let found = MountTable::read().file_system(file.as_fd(), device);
+        assert_eq!((found.kind, found.type_name.as_str()), (Kind::MadeUp, "proc"));
+        assert_eq!(found.block_device(), None);
+    }
+
+    #[test]
+    fn shared_memory_is_memory() {
+        let Ok(file) = fs::File::open("/dev/shm") else { return };
+        let device = rustix::fs::fstat(&file).unwrap().st_dev;
+        assert_eq!(MountTable::default().file_system(file.as_fd(), device).kind, Kind::Memory);
+    }
+}
