@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::slice::from_ref;
 
 use pagecast_core::units::Bytes;
 use pagecast_probe::evict::{EvictedFile, Reason, evict};
@@ -57,9 +58,9 @@ fn without_writing_first_dirty_pages_stay_and_the_reason_is_given() {
 fn what_is_locked_stays_and_its_holder_is_named() {
     let Some(folder) = disk() else { return };
     let path = file(folder.path(), "a", 1_000_000);
-    let (held, warming) = lock(&[path.clone()], &best(), &mut on).unwrap();
+    let (held, warming) = lock(from_ref(&path), &best(), &mut on).unwrap();
     assert!(warming.problems.is_empty() && warming.files[0].is_warm());
-    assert_eq!(held.bytes(), needed(&[path.clone()]));
+    assert_eq!(held.bytes(), needed(from_ref(&path)));
     assert_eq!(held.bytes().0, 1_000_000_u64.next_multiple_of(page_size()));
     let stayed = evicted(&path, true);
     assert_eq!(stayed.after.unwrap().cached, Bytes(1_000_000));
@@ -78,7 +79,7 @@ fn after_warming_everything_is_cached() {
     let Some(folder) = disk() else { return };
     let path = file(folder.path(), "a", 20_000_001);
     assert!(evicted(&path, true).is_cold());
-    let outcome = warm(&[path.clone()], &best(), &mut on).unwrap();
+    let outcome = warm(from_ref(&path), &best(), &mut on).unwrap();
     assert!(outcome.files[0].is_warm() && outcome.problems.is_empty());
     assert_eq!(outcome.files[0].file.residency.cached, Bytes::ZERO);
     assert_eq!(cached(&path), Bytes(20_000_001));
@@ -93,7 +94,7 @@ fn holes_need_no_warming() {
     sparse.write_all_at(&[1; 100_000], 1 << 39).unwrap();
     sparse.sync_all().unwrap();
     assert!(evicted(&path, true).is_cold());
-    let outcome = warm(&[path.clone()], &best(), &mut on).unwrap();
+    let outcome = warm(from_ref(&path), &best(), &mut on).unwrap();
     let file = &outcome.files[0];
     assert!(file.is_warm() && file.data < Bytes(1_000_000), "{file:?}");
     assert!(cached(&path) < Bytes(20_000_000));
@@ -105,7 +106,7 @@ fn a_file_of_holes_only_is_warm() {
     let Some(folder) = disk() else { return };
     let path = folder.path().join("holes");
     File::create(&path).unwrap().set_len(10_000_000).unwrap();
-    let outcome = warm(&[path.clone()], &best(), &mut on).unwrap();
+    let outcome = warm(from_ref(&path), &best(), &mut on).unwrap();
     assert!(outcome.files[0].is_warm());
     assert_eq!((outcome.files[0].data, cached(&path)), (Bytes::ZERO, Bytes::ZERO));
 }
@@ -115,7 +116,7 @@ fn empty_files_are_cold_and_warm() {
     let folder = folder();
     let path = file(folder.path(), "empty", 0);
     assert!(evicted(&path, true).is_cold());
-    assert!(warm(&[path.clone()], &best(), &mut on).unwrap().files[0].is_warm());
+    assert!(warm(from_ref(&path), &best(), &mut on).unwrap().files[0].is_warm());
     assert_eq!(lock(&[path], &best(), &mut on).unwrap().0.bytes(), Bytes::ZERO);
 }
 
@@ -131,7 +132,7 @@ fn in_memory_nothing_can_be_evicted_and_that_is_the_reason() {
 fn a_file_that_vanished_is_no_problem() {
     let folder = folder();
     let gone = folder.path().join("gone");
-    let (dropped, read) = (evict(&[gone.clone()], &best(), true, &mut on), warm(&[gone], &best(), &mut on));
+    let (dropped, read) = (evict(from_ref(&gone), &best(), true, &mut on), warm(&[gone], &best(), &mut on));
     assert_eq!((dropped.unwrap().vanished, read.unwrap().vanished), (1, 1));
 }
 
@@ -149,7 +150,7 @@ fn a_file_truncated_before_it_is_read_is_no_error() {
     let Some(folder) = disk() else { return };
     let path = file(folder.path(), "a", 1_000_000);
     OpenOptions::new().write(true).open(&path).unwrap().set_len(10).unwrap();
-    assert!(warm(&[path.clone()], &best(), &mut on).unwrap().files[0].is_warm());
+    assert!(warm(from_ref(&path), &best(), &mut on).unwrap().files[0].is_warm());
     assert_eq!(size(&path), Bytes(10));
 }
 
@@ -168,14 +169,14 @@ fn a_file_truncated_all_the_time_does_no_harm() {
         });
         for _ in 0..30 {
             for prober in [best(), by_mincore()] {
-                let found = look(&[path.clone()], &prober);
+                let found = look(from_ref(&path), &prober);
                 assert!(found.files.iter().all(|file| file.residency.cached <= file.size));
                 let is_said = |trouble: &Trouble| matches!(trouble, Trouble::Truncated { .. });
                 assert!(found.problems.iter().all(|problem| is_said(&problem.trouble)));
-                let warming = warm(&[path.clone()], &prober, &mut on).unwrap();
+                let warming = warm(from_ref(&path), &prober, &mut on).unwrap();
                 assert!(warming.problems.iter().all(|problem| is_said(&problem.trouble)));
-                let _ = lock(&[path.clone()], &prober, &mut on).unwrap();
-                evict(&[path.clone()], &prober, true, &mut on).unwrap();
+                let _ = lock(from_ref(&path), &prober, &mut on).unwrap();
+                evict(from_ref(&path), &prober, true, &mut on).unwrap();
             }
         }
         is_over.store(true, std::sync::atomic::Ordering::Relaxed);
