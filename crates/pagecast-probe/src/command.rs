@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 use pagecast_core::units::Bytes;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::Access;
+use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use crate::cgroup::MemoryGroup;
 use crate::counters::{DeviceCounters, ProcessCounters, device_name};
@@ -75,19 +76,19 @@ impl Run {
 /// # Errors
 /// [`ProbeError::Command`].
 pub fn find(name: &OsStr) -> Result<PathBuf, ProbeError> {
-    let failed = |kind| ProbeError::Command { command: name.into(), source: io::Error::from(kind) };
+    let failed = |error: Errno| ProbeError::Command { command: name.into(), source: error.into() };
     let is_executable = |path: &Path| path.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok();
     let path = Path::new(name);
     if path.components().count() > 1 || name.as_encoded_bytes().contains(&b'/') {
         return match (path.exists(), is_executable(path)) {
             (_, true) => Ok(path.to_owned()),
-            (true, false) => Err(failed(io::ErrorKind::PermissionDenied)),
-            (false, _) => Err(failed(io::ErrorKind::NotFound)),
+            (true, false) => Err(failed(Errno::ACCESS)),
+            (false, _) => Err(failed(Errno::NOENT)),
         };
     }
     let directories = std::env::var_os("PATH").unwrap_or_default();
     let mut places = std::env::split_paths(&directories).map(|directory| directory.join(path));
-    places.find(|place| is_executable(place)).ok_or_else(|| failed(io::ErrorKind::NotFound))
+    places.find(|place| is_executable(place)).ok_or_else(|| failed(Errno::NOENT))
 }
 
 /// Runs a command to its end and counts.
@@ -96,7 +97,7 @@ pub fn find(name: &OsStr) -> Result<PathBuf, ProbeError> {
 /// [`ProbeError::Command`] if it cannot be started, and [`ProbeError::Interrupted`]: then it has been ended.
 pub fn run(command: &[OsString], settings: Settings<'_>, watch: &mut Watcher<'_>) -> Result<Run, ProbeError> {
     let [name, arguments @ ..] = command else {
-        return Err(ProbeError::Command { command: PathBuf::new(), source: io::ErrorKind::NotFound.into() });
+        return Err(ProbeError::Command { command: PathBuf::new(), source: Errno::NOENT.into() });
     };
     let failed = |source| ProbeError::Command { command: name.into(), source };
     let counters = |device: &u64| Some((device_name(*device)?, DeviceCounters::of(*device)?));
@@ -104,7 +105,8 @@ pub fn run(command: &[OsString], settings: Settings<'_>, watch: &mut Watcher<'_>
 
     let (pipe, stdout) = output(settings.show_output).map_err(failed)?;
     let mut starter = Command::new(name);
-    starter.args(arguments).stdin(Stdio::null()).stdout(stdout);
+    // A process group of its own, so that it can be ended with all that it has started.
+    starter.args(arguments).stdin(Stdio::null()).stdout(stdout).process_group(0);
     if let Some(group) = settings.group {
         write_before_exec(&mut starter, group.door().map_err(failed)?, b"0");
     }
@@ -112,15 +114,17 @@ pub fn run(command: &[OsString], settings: Settings<'_>, watch: &mut Watcher<'_>
     let child = starter.spawn().map_err(failed)?;
     drop(starter); // and with it our end of the pipe for writing
     let pid = child.id();
-    let descriptor = Pid::from_raw(pid as i32).ok_or(rustix::io::Errno::SRCH);
-    let descriptor = descriptor.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()));
-    let descriptor = descriptor.map_err(|error| failed(error.into()))?;
-    let outcome = follow(&descriptor, pipe, begun, watch);
+    let process = Pid::from_raw(pid as i32).expect("a process that was started has a number");
+    let descriptor = pidfd_open(process, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
+    let outcome = follow(process, &descriptor, pipe, begun, watch);
     let wall_s = begun.elapsed().as_secs_f64();
 
-    // A process that has ended keeps its counters until it is waited for.
+    // A process that has ended keeps its counters until it is waited for, but newer kernels show them to root only. When it
+    // is waited for they are added to our own, where we and our other threads count as well.
     let process = ProcessCounters::of(pid).ok();
+    let own = ProcessCounters::own();
     let (status, usage) = reap(pid).map_err(failed)?;
+    let process = process.or_else(|| Some(ProcessCounters::own()?.since(own?)));
     outcome?;
     let devices = before.into_iter().zip(settings.devices.iter().filter_map(counters));
     let since = |before: DeviceCounters, after: DeviceCounters| DeviceCounters {
@@ -152,6 +156,7 @@ fn output(is_shown: bool) -> io::Result<(Option<OwnedFd>, Stdio)> {
 
 /// Waits for the end of a process and empties its pipe meanwhile. If the watcher breaks off, ends the process.
 fn follow(
+    group: Pid,
     process: &OwnedFd,
     mut pipe: Option<OwnedFd>,
     begun: Instant,
@@ -171,7 +176,7 @@ fn follow(
             looked = Instant::now();
             let progress = Progress { stage: "running", done: begun.elapsed().as_secs(), total: None };
             if watch(progress).is_break() {
-                end(process);
+                end(group, process);
                 return Err(ProbeError::Interrupted);
             }
         }
@@ -195,20 +200,20 @@ fn empty(pipe: Option<&OwnedFd>, nowhere: Option<&File>) -> bool {
     let (Some(pipe), Some(nowhere)) = (pipe, nowhere) else { return false };
     match splice(pipe, None, nowhere, None, PIPE_BYTES, SpliceFlags::NONBLOCK) {
         Ok(moved) => moved > 0,
-        Err(error) => error == rustix::io::Errno::AGAIN || error == rustix::io::Errno::INTR,
+        Err(error) => error == Errno::AGAIN || error == Errno::INTR,
     }
 }
 
-/// Ends a process: politely, then for good.
-fn end(process: &OwnedFd) {
-    let _ = pidfd_send_signal(process, Signal::TERM);
+/// Ends a process and its group: politely, then for good.
+fn end(group: Pid, process: &OwnedFd) {
+    let _ = kill_process_group(group, Signal::TERM);
     let begun = Instant::now();
     while begun.elapsed() < GRACE {
         if wait(process, None, LOOK_PERIOD).0 {
             return;
         }
     }
-    let _ = pidfd_send_signal(process, Signal::KILL);
+    let _ = kill_process_group(group, Signal::KILL);
 }
 
 #[cfg(test)]
@@ -246,7 +251,7 @@ mod tests {
     fn a_command_that_is_not_there_is_found_missing_before() {
         let missing = find("pagecast-no-such-command".as_ref()).unwrap_err();
         assert!(missing.to_string().starts_with("pagecast-no-such-command: the command cannot be started"));
-        assert!(find("/etc/passwd".as_ref()).unwrap_err().to_string().contains("permission denied"));
+        assert!(find("/etc/passwd".as_ref()).unwrap_err().to_string().contains("Permission denied"));
         assert!(find("sh".as_ref()).unwrap().is_absolute());
     }
 

@@ -88,6 +88,22 @@ impl ProcessCounters {
         fs::read_to_string(format!("/proc/{pid}/io")).map(|text| Self::parse(&text))
     }
 
+    /// The counters of this process, with those of the children that it has waited for.
+    pub(crate) fn own() -> Option<Self> {
+        let text = fs::read_to_string("/proc/self/io").ok()?;
+        Some(Self::parse(&text))
+    }
+
+    /// What was added since an earlier look.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            read_calls: self.read_calls.saturating_sub(before.read_calls),
+            device_read: self.device_read.saturating_sub(before.device_read),
+            write_calls: self.write_calls.saturating_sub(before.write_calls),
+            dirtied: self.dirtied.saturating_sub(before.dirtied),
+        }
+    }
+
     fn parse(text: &str) -> Self {
         let line = |name: &str| {
             let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));

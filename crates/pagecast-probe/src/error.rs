@@ -130,6 +130,11 @@ pub enum Trouble {
         "the kernel says what is cached only to the owner and to those who may write; become one of them or root"
     )]
     NotTold,
+    /// Dropped, but whether it is gone is kept from us as well.
+    #[error(
+        "was dropped but is not verified: the kernel says what is cached only to the owner and to those who may write"
+    )]
+    NotVerified,
     /// Symbolic links that lead to themselves.
     #[error("too many symbolic links; they lead back to themselves")]
     LinkLoop,

@@ -112,6 +112,9 @@ pub fn evict(
     let Survey { files: found, mut problems, vanished, .. } = survey(files, prober, 0, watch)?;
     // How long a file is does not matter here.
     problems.retain(|problem| !matches!(problem.trouble, Trouble::Truncated { .. }));
+    let (unseen, mut problems): (Vec<_>, Vec<_>) =
+        problems.into_iter().partition(|problem| matches!(problem.trouble, Trouble::NotTold));
+    problems.extend(drop_unseen(unseen, sync, watch)?);
     if sync {
         problems.extend(make_durable(&found, watch)?);
     }
@@ -182,6 +185,26 @@ fn write_back(file: &FileResidency, pace: &Pace) -> Result<(), Interrupted> {
         pace.advance((length as f64 * share) as u64)?;
     }
     Ok(())
+}
+
+/// Drops files of others, of which the kernel does not tell us what is cached.
+fn drop_unseen(
+    unseen: Vec<Problem>,
+    sync: bool,
+    watch: &mut Watcher<'_>,
+) -> Result<Vec<Problem>, ProbeError> {
+    let dropped = for_each("evicting", 0, &unseen, watch, |problem, pace| {
+        pace.advance(0)?;
+        let dropped = OpenFile::open(&problem.path).and_then(|open| {
+            if sync {
+                fdatasync(&open).map_err(|error| Trouble::NotDurable(error.into()))?;
+            }
+            fadvise(&open, 0, None, Advice::DontNeed).map_err(|error| Trouble::new("fadvise", error.into()))
+        });
+        Ok(dropped.err().unwrap_or(Trouble::NotVerified))
+    })?;
+    let problems = unseen.into_iter().zip(dropped);
+    Ok(problems.map(|(problem, trouble)| Problem { path: problem.path, trouble }).collect())
 }
 
 /// Drops a file and gives what is left of it.

@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use pagecast_core::units::Bytes;
+use rustc_hash::FxHashSet;
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::CapabilitySet;
 
@@ -67,10 +68,12 @@ impl Allowance {
     }
 }
 
-/// How much locking some files takes: their data in whole pages.
+/// How much locking some files takes: their data in whole pages, each file once.
 #[must_use]
 pub fn needed(files: &[PathBuf]) -> Bytes {
-    let parts = files.iter().filter_map(|path| OpenFile::open(path).ok()).flat_map(|open| open.data());
+    let mut seen = FxHashSet::default();
+    let open = files.iter().filter_map(|path| OpenFile::open(path).ok());
+    let parts = open.filter(|open| seen.insert(open.id)).flat_map(|open| open.data());
     Bytes(parts.map(|(_, length)| length.next_multiple_of(page_size())).sum())
 }
 

@@ -1,12 +1,10 @@
 //! A file that is open to be measured.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use pagecast_core::units::Bytes;
-use rustix::fs::{
-    Access, AtFlags, CWD, FileType, Mode, OFlags, SeekFrom, Stat, accessat, fstat, openat, seek,
-};
+use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, SeekFrom, accessat, fstat, openat, seek};
 use rustix::io::Errno;
 use rustix::thread::CapabilitySet;
 
@@ -17,8 +15,8 @@ use crate::walk::FileId;
 #[derive(Debug)]
 pub struct OpenFile {
     descriptor: OwnedFd,
-    /// May the kernel tell us by `mincore` what is cached?
-    is_told: bool,
+    /// Who it belongs to.
+    owner: u32,
     /// Device and inode: the same for all names of a file.
     pub id: FileId,
     /// Its length when it was opened.
@@ -56,7 +54,7 @@ impl OpenFile {
             _ => return Err(Trouble::NotAFile("special file")),
         };
         Ok(Self {
-            is_told: is_told(path, &found),
+            owner: found.st_uid,
             id: if is_device { (0, found.st_rdev) } else { (found.st_dev, found.st_ino) },
             size: Bytes(size),
             allocated: Bytes(if is_device { size } else { found.st_blocks as u64 * 512 }),
@@ -71,10 +69,14 @@ impl OpenFile {
         if self.is_device { self.id.1 } else { self.id.0 }
     }
 
-    /// True if `mincore` would say the truth to this process.
+    /// True if `mincore` would say the truth to this process: the rule of `can_do_mincore` (mm/mincore.c, since Linux 5.2) is that
+    /// it tells the owner, who has the capability of one, and who may write.
     #[must_use]
     pub fn is_told(&self) -> bool {
-        self.is_told
+        let open = format!("/proc/self/fd/{}", self.descriptor.as_raw_fd());
+        self.owner == rustix::process::geteuid().as_raw()
+            || has_capability(CapabilitySet::FOWNER)
+            || accessat(CWD, open, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
     }
 
     /// Its length now.
@@ -116,13 +118,6 @@ impl AsFd for OpenFile {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
-}
-
-/// The rule of `can_do_mincore` (mm/mincore.c, since Linux 5.2): the owner, who has the capability of one, and who may write.
-fn is_told(path: &Path, found: &Stat) -> bool {
-    found.st_uid == rustix::process::geteuid().as_raw()
-        || has_capability(CapabilitySet::FOWNER)
-        || accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
 }
 
 /// True if this thread has a capability now.

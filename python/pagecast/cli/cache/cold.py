@@ -230,11 +230,11 @@ def _verdict(trial: Trial) -> Iterator[str]:
         shares = [run.device_share for run in runs if run.device_share is not None]
         where = f": {_percent(statistics.median(shares))} of its bytes from the device" if shares else ""
         yield f"{state.capitalize()} {seconds(median)}{where}"
-    if any(run.major_faults for run in trial.runs):
-        yield (
-            "It also reads through mappings: those bytes are no read calls and count only where the device "
-            "delivered them."
-        )
+    if any(
+        run.read_calls_bytes is not None and run.device_read_bytes > run.read_calls_bytes
+        for run in trial.runs
+    ):
+        yield "The device gave more than read calls asked for: read-ahead, or files read through mappings."
 
 
 def _percent(share: float) -> str:

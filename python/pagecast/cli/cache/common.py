@@ -47,6 +47,14 @@ class Walk:
         self.one_file_system = one_file_system
 
 
+class _Place(options.FileName):
+    """A path; whether it can be opened is found out when it is: the right to write is enough as well."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.readable = False
+
+
 def files_and_options(function: _F) -> _F:
     """Add PATH..., ``--follow``, ``--one-file-system``, ``--method`` and ``--json``."""
     for add in (
@@ -60,7 +68,7 @@ def files_and_options(function: _F) -> _F:
         click.option(
             "--follow", is_flag=True, help="Follow symbolic links inside directories; PATH itself always is."
         ),
-        click.argument("paths", type=options.FileName(), nargs=-1, required=True, metavar="PATH..."),
+        click.argument("paths", type=_Place(), nargs=-1, required=True, metavar="PATH..."),
     ):
         function = add(function)
     return function
@@ -127,7 +135,7 @@ def tell_left_out(files: Files, vanished: int = 0, other_names: int = 0) -> None
         f"{counted(left_out['mounts'], 'directory', 'directories')} on other file systems left out": (
             left_out["mounts"]
         ),
-        f"{counted(other_names, 'more name')} of files that are counted once": other_names,
+        f"{counted(other_names, 'name')} of files that are counted under another name": other_names,
         f"{counted(vanished, 'file')} gone before it was looked at": vanished,
     }
     for line in (line for line, count in lines.items() if count):

@@ -98,8 +98,11 @@ def _print(done: Eviction) -> None:
         click.echo(f"{count} cold: {amount(before)} dropped, 0 B cached (verified).")
         if before:
             click.echo("Others who use these files have lost what was cached of them, too.")
-    else:
+    elif sum(after):
         click.echo(f"Not cold: {amount(before)} of {count} were cached, {amount(sum(after))} stayed.")
+    else:
+        unsure = counted(len(done.problems), "file")
+        click.echo(f"{count} cold: {amount(before)} dropped. Not verified: {unsure}, see below.")
 
 
 def tell_stayed(done: Eviction) -> None:

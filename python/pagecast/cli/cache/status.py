@@ -168,12 +168,11 @@ def _again(paths: list[str]) -> Files:
 
 def _sorted(files: Columns, by: str) -> list[int]:
     paths = files["path"]
-    order = sorted(range(len(paths)), key=paths.__getitem__)
     if by == "path":
-        return order
+        return sorted(range(len(paths)), key=paths.__getitem__)
     column = files[f"{by}_bytes"]
     # The sort is stable: what is equal stays in the order of names; what is not known comes last.
-    return sorted(order, key=lambda row: -1 if column[row] is None else column[row], reverse=True)
+    return sorted(range(len(paths)), key=lambda row: -1 if column[row] is None else column[row], reverse=True)
 
 
 def _print(found: Status, rows: list[int], pictures: dict[str, list[float]], view: _View) -> None:
@@ -183,6 +182,7 @@ def _print(found: Status, rows: list[int], pictures: dict[str, list[float]], vie
     console = new_console()
     if rows:
         print_plain(_table(found, rows, pictures, console), console)
+        print_plain("", console)
     if left_out := len(found.files) - len(rows):
         print_plain(f"… and {counted(left_out, 'more file')}; --all shows them.", console)
     if pictures:
