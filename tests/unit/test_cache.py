@@ -59,13 +59,13 @@ def test_a_trial_reports_each_run_when_it_has_ended(folder):
 
 
 def test_progress_is_told_and_may_stop_the_work(folder):
-    class Enough(Exception):
+    class EnoughError(Exception):
         pass
 
     def stop(stage, done, total):
-        raise Enough(stage)
+        raise EnoughError(stage)
 
-    with pytest.raises(Enough, match="running"):
+    with pytest.raises(EnoughError, match="running"):
         cache.cold(folder, ["sleep", "60"], progress=stop)
 
 

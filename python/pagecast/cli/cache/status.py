@@ -1,29 +1,29 @@
 """``pagecast cache status``: what is cached of files."""
 
+import sys
 import time
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pagecast.cache.files import Files, Status, find, status
-from pagecast.cli.cache import common, picture
-from pagecast.cli.cache.common import Walk, amount, counted, printable
+from pagecast.cache.files import Files, Status, status
+from pagecast.cli.cache import common
+from pagecast.cli.cache.common import Walk
+from pagecast.cli.cache.status_table import LEVELS, measure_cells, print_status, totals
 from pagecast.cli.progress import Progress
 from pagecast.result import Columns
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
 __all__ = ["command"]
 
 _MOST_ROWS = 40
-_CELLS = 24
-_ONE_FILE_CELLS = 64
-_LEVELS = ("cached", "dirty", "writeback", "evicted", "recently_evicted")
-_SORTS = (*_LEVELS, "size", "path")
+_SORTS = (*LEVELS, "size", "path")
+_LINES_AROUND = 8
+"""What a terminal shows beside the rows of the table."""
 
 
 @click.command("status")
@@ -79,64 +79,50 @@ def command(
     """
     if every and top is not None:
         raise click.UsageError("--all and --top exclude each other", click.get_current_context())
-    view = _View(sort, None if every else top, cells, as_json)
+    if top is None and not every and not as_json:
+        top = _MOST_ROWS
+    view = _View(sort, top, cells, as_json, method)
     walk = Walk(paths, follow, one_file_system)
     if again:
-        _follow(walk, method, view, period_s)
+        _follow(walk, view, period_s)
         return
     with Progress() as progress:
-        files = common.find_files(walk, progress)
-        found = status(files, method=method, progress=progress.counted)
-        common.refuse_nothing(len(found.files), found.problems)
-        rows = view.rows(found)
-        pictures = view.pictures(found, rows, method)
+        files, found = _look(walk, method, progress)
     if as_json:
-        common.print_json(view.document(found, files, rows, pictures))
+        common.print_json(view.document(found, files))
     else:
-        _print(found, rows, pictures, view)
+        from pagecast.cli.summary import new_console
+
+        view.print_to(new_console(), found)
         common.tell_left_out(files, found.vanished, found.other_names)
         common.tell_cautions(found)
         common.tell_problems(found.problems)
     common.check_failed(bool(found.problems))
 
 
+def _look(walk: Walk, method: str | None, progress: Progress) -> tuple[Files, Status]:
+    files = common.find_files(walk, progress)
+    found = status(files, method=method, progress=progress.counted)
+    common.refuse_nothing(len(found.files), found.problems)
+    return files, found
+
+
+@dataclass(frozen=True)
 class _View:
     """Which rows are shown, in which order, with what picture."""
 
-    def __init__(self, sort: str, top: int | None, cells: int | None, as_json: bool) -> None:
-        self.sort = sort
-        self.most = top if top is not None else None
-        self.cells = cells
-        self.as_json = as_json
+    sort: str
+    most: int | None
+    cells: int | None
+    as_json: bool
+    method: str | None
 
-    def rows(self, found: Status) -> list[int]:
-        """Give the rows to be shown, sorted."""
-        order = _sorted(found.files, self.sort)
-        most = self.most
-        if most is None and not self.as_json and not _wants_all():
-            most = _MOST_ROWS
-        return order if most is None else order[:most]
-
-    def pictures(self, found: Status, rows: list[int], method: str | None) -> dict[str, list[float]]:
-        """Measure the shown files in pieces."""
-        paths = [found.files["path"][row] for row in rows if found.files["size_bytes"][row]]
-        cells = self.cells if self.cells is not None else self._usual_cells(len(found.files))
-        if not cells or not paths:
-            return {}
-        closer = status(_again(paths), method=method, cells=cells)
-        return dict(zip(closer.files["path"], closer.files["cells"], strict=True))
-
-    def _usual_cells(self, files: int) -> int:
-        if self.as_json:
-            return 0
-        return _ONE_FILE_CELLS if files == 1 else _CELLS
-
-    def document(
-        self, found: Status, files: Files, rows: list[int], pictures: dict[str, list[float]]
-    ) -> dict[str, object]:
+    def document(self, found: Status, files: Files) -> dict[str, object]:
         """Give everything for ``--json``."""
+        rows = self._rows(found)
         columns = [(name, [found.files[name][row] for row in rows]) for name in found.files]
-        if pictures:
+        if self.cells and rows:
+            pictures = measure_cells(found, rows, self.cells, self.method)
             columns.append(("cells", [pictures.get(path) for path in columns[0][1]]))
         return {
             "totals": found.totals(),
@@ -151,19 +137,12 @@ class _View:
             },
         }
 
+    def print_to(self, console: "Console", found: Status, *, most: int | None = None) -> None:
+        """Print the table and the totals."""
+        print_status(console, found, self._rows(found)[:most], cells=self.cells, method=self.method)
 
-def _wants_all() -> bool:
-    return bool(click.get_current_context().params["every"])
-
-
-def _again(paths: list[str]) -> Files:
-    """Find files that were found already, except those that are gone."""
-    from pagecast.errors import ProbeError
-
-    try:
-        return find(paths)
-    except ProbeError:
-        return find([path for path in paths if Path(path).exists()])
+    def _rows(self, found: Status) -> list[int]:
+        return _sorted(found.files, self.sort)[: self.most]
 
 
 def _sorted(files: Columns, by: str) -> list[int]:
@@ -175,78 +154,7 @@ def _sorted(files: Columns, by: str) -> list[int]:
     return sorted(range(len(paths)), key=lambda row: -1 if column[row] is None else column[row], reverse=True)
 
 
-def _print(found: Status, rows: list[int], pictures: dict[str, list[float]], view: _View) -> None:
-    from pagecast.cli.summary import new_console
-    from pagecast.report.terminal import print_plain
-
-    console = new_console()
-    if rows:
-        print_plain(_table(found, rows, pictures, console), console)
-        print_plain("", console)
-    if left_out := len(found.files) - len(rows):
-        print_plain(f"… and {counted(left_out, 'more file')}; --all shows them.", console)
-    if pictures:
-        print_plain(f"Parts, from the start of the file: {picture.legend()}.", console)
-    for line in _totals(found):
-        print_plain(line, console)
-
-
-def _table(found: Status, rows: list[int], pictures: dict[str, list[float]], console: "Console") -> "Table":
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    knows = found.totals()["dirty_bytes"] is not None or any(
-        value is not None for value in found.files["dirty_bytes"]
-    )
-    levels = _LEVELS if knows else _LEVELS[:1]
-    for level in levels:
-        table.add_column(level.replace("recently_evicted", "recently"), justify="right", no_wrap=True)
-    table.add_column("of size", justify="right", no_wrap=True)
-    if pictures:
-        table.add_column("parts", no_wrap=True)
-    table.add_column("file", overflow="fold")
-    files = found.files
-    for row in rows:
-        cells = [amount(files[f"{level}_bytes"][row]) for level in levels]
-        cells.append(_share(files["cached_bytes"][row], files["size_bytes"][row]))
-        if pictures:
-            cells.append(picture.bar(pictures.get(files["path"][row], [])))
-        table.add_row(*map(Text, cells), Text(printable(files["path"][row])))
-    return table
-
-
-def _share(part: int, whole: int) -> str:
-    """Give whole percent; neither 0 nor 100 unless it is exactly that."""
-    if whole == 0:
-        return "empty"
-    percent = round(100 * part / whole)
-    if percent == 100 and part < whole:
-        return ">99 %"
-    return "<1 %" if percent == 0 and part else f"{percent} %"
-
-
-def _totals(found: Status) -> Iterator[str]:
-    totals = found.totals()
-    size, cached = totals["size_bytes"] or 0, totals["cached_bytes"] or 0
-    share = f" ({_share(cached, size)})" if size else ""
-    yield f"{counted(len(found.files), 'file')}, {amount(size)}: {amount(cached)} cached{share}"
-    if totals["dirty_bytes"] is not None:
-        yield (
-            f"{amount(totals['dirty_bytes'])} dirty, {amount(totals['writeback_bytes'])} under writeback, "
-            f"{amount(totals['evicted_bytes'])} evicted, "
-            f"{amount(totals['recently_evicted_bytes'])} of it recently"
-        )
-        return
-    blind = sum(method == "mincore" for method in found.files["method"])
-    yield (
-        f"Of {counted(blind, 'file')} asked with mincore, dirty, written-back and evicted bytes are not "
-        "known (cachestat knows them: Linux 6.5 or later, not on overlay)."
-    )
-
-
-def _follow(walk: Walk, method: str | None, view: _View, period_s: float) -> None:
+def _follow(walk: Walk, view: _View, period_s: float) -> None:
     """Measure until Ctrl-C, the usual end; a terminal shows a table, a pipe gets a line each time."""
     from pagecast.cli.summary import new_console
 
@@ -256,28 +164,20 @@ def _follow(walk: Walk, method: str | None, view: _View, period_s: float) -> Non
     try:
         while True:
             with Progress() as progress:
-                files = common.find_files(walk, progress)
-                found = status(files, method=method, progress=progress.counted)
-            common.refuse_nothing(len(found.files), found.problems)
-            _print_look(found, files, view, method, console, time.monotonic() - begun)
+                files, found = _look(walk, view.method, progress)
+            _print_look(files, found, view, console, time.monotonic() - begun)
             looks += 1
             time.sleep(max(begun + looks * period_s - time.monotonic(), 0))
     except KeyboardInterrupt:
         return
 
 
-def _print_look(
-    found: Status, files: Files, view: _View, method: str | None, console: "Console", time_s: float
-) -> None:
-    import sys
-
-    rows = view.rows(found)
+def _print_look(files: Files, found: Status, view: _View, console: "Console", time_s: float) -> None:
     if view.as_json:
-        document = view.document(found, files, rows, view.pictures(found, rows, method))
-        common.print_json({"time_s": round(time_s, 3), **document})
+        common.print_json({"time_s": round(time_s, 3), **view.document(found, files)})
     elif console.is_terminal:
         console.clear()
-        _print(found, rows[: max(console.height - 6, 1)], view.pictures(found, rows, method), view)
+        view.print_to(console, found, most=max(console.height - _LINES_AROUND, 1))
     else:
-        console.file.write(f"{time_s:.1f} s  {'; '.join(_totals(found))}\n")
+        console.file.write(f"{time_s:.1f} s  {'; '.join(totals(found))}\n")
     sys.stdout.flush()
