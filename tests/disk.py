@@ -1,14 +1,17 @@
 """Where the tests of the real page cache find a disk."""
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
 from pagecast import cache
 
+_TRIES = 3
 OUT = Path(__file__).parents[1] / "out"
 
 
@@ -32,3 +35,22 @@ def _is_on_disk(folder: Path) -> bool:
         return cache.status([probe]).file_systems[0]["type"] not in ("tmpfs", "ramfs")
     finally:
         probe.unlink()
+
+
+def patiently(test: Callable[..., None]) -> Callable[..., None]:
+    """Give a test that needs something to stay cached three tries.
+
+    There are machines that take back page cache at any moment, though nobody needs the memory: a balloon, a
+    host that reclaims. The files of the test are read into memory again before each new try.
+    """
+
+    @functools.wraps(test)
+    def retried(*arguments: Any, **fixtures: Any) -> None:
+        for _ in range(_TRIES - 1):
+            try:
+                return test(*arguments, **fixtures)
+            except AssertionError:
+                cache.warm(Path())
+        return test(*arguments, **fixtures)
+
+    return retried

@@ -18,7 +18,7 @@ from pagecast.cli import cli
 from pagecast.cli.failures import run
 from pagecast.errors import NotAllowedError
 from pagecast.exit_codes import ExitCode
-from tests.disk import folder_on_disk
+from tests.disk import folder_on_disk, patiently
 
 COMMAND = [sys.executable, "-m", "pagecast", "cache"]
 NOBODY = 65534
@@ -60,6 +60,7 @@ def cached(pagecast, *paths):
     return document(pagecast, "status", *paths)["totals"]["cached_bytes"]
 
 
+@patiently
 def test_what_was_written_is_cached(on_disk):
     found = document(on_disk, "status", "data")
     assert {row["path"]: row["size_bytes"] for row in found["files"]} == SIZES
@@ -69,6 +70,7 @@ def test_what_was_written_is_cached(on_disk):
     assert found["problems"] == []
 
 
+@patiently
 def test_evict_then_warm(on_disk):
     done = document(on_disk, "evict", "data")
     assert done["is_cold"]
@@ -99,6 +101,7 @@ def test_dirty_data_is_made_durable_first(on_disk):
 
 
 @pytest.mark.parametrize("verb", ["evict", "warm", "lock"])
+@patiently
 def test_dry_run_changes_nothing(verb, on_disk):
     if verb != "evict":
         on_disk("cache", "evict", "data")
@@ -110,9 +113,10 @@ def test_dry_run_changes_nothing(verb, on_disk):
     assert cached(on_disk, "data") == before
 
 
+@patiently
 def test_status_for_people(on_disk, matches):
     on_disk("cache", "evict", "data")
-    (on_disk.folder / "data" / "b").read_bytes()
+    on_disk("cache", "warm", "data/b")
     matches(on_disk("cache", "status", "data", "--sort", "path"))
 
 
@@ -127,6 +131,7 @@ def test_top_and_sort(on_disk):
     assert "--all and --top exclude each other" in outcome.stderr
 
 
+@patiently
 def test_a_picture_shows_which_parts_are_cached(on_disk):
     write(on_disk.folder / "long", 40 << 20)
     on_disk("cache", "evict", "long")
@@ -141,6 +146,7 @@ def test_a_picture_shows_which_parts_are_cached(on_disk):
 
 
 @pytest.mark.parametrize("verb", ["status", "evict", "warm"])
+@patiently
 def test_mincore_does_as_well_and_says_what_it_does_not_know(verb, on_disk):
     found = document(on_disk, verb, "data", "--method", "mincore")
     assert {row["method"] for row in found["files"]} == {"mincore"}
@@ -268,6 +274,7 @@ def test_what_is_locked_stays_and_its_holder_is_named(ending, on_disk):
     assert document(on_disk, "evict", "data/a")["is_cold"]
 
 
+@patiently
 def test_cold_and_warm_runs_alternate_and_are_what_they_are_called(on_disk):
     found = document(on_disk, "cold", "data/a", "--runs", "2", "--", "cat", "data/a")
     runs = found["runs"]
@@ -286,6 +293,7 @@ def test_cold_and_warm_runs_alternate_and_are_what_they_are_called(on_disk):
     assert found["command"] == ["cat", "data/a"]
 
 
+@patiently
 def test_cold_for_people(on_disk):
     outcome = on_disk("cache", "cold", "data", "--show-output", "--", "sh", "-c", "cat data/b; echo said")
     assert outcome.code == ExitCode.OK
@@ -321,6 +329,7 @@ WRONG_COMMANDS = {
 
 
 @pytest.mark.parametrize("arguments", WRONG_COMMANDS)
+@patiently
 def test_a_command_that_cannot_be_run(arguments, on_disk):
     outcome = on_disk("cache", "cold", *arguments)
     assert (outcome.code, outcome.stdout) == (ExitCode.BAD_INPUT, "")
@@ -483,6 +492,7 @@ def unprivileged(on_disk):
     return Unprivileged(on_disk)
 
 
+@patiently
 def test_without_rights_on_own_files(unprivileged):
     found = json.loads(unprivileged("status", "data", "--json").stdout)
     assert found["totals"]["cached_bytes"] == sum(SIZES.values())

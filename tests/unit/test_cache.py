@@ -5,18 +5,20 @@ import pytest
 import pagecast
 from pagecast import cache
 from pagecast.errors import PagecastError, ProbeError
-from tests.disk import folder_on_disk
+from tests.disk import folder_on_disk, patiently
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
     """A folder on a disk with two files."""
     with folder_on_disk(tmp_path) as place:
+        monkeypatch.chdir(place)
         (place / "a").write_bytes(b"\x01" * 100_000)
         (place / "b").write_bytes(b"\x01" * 4096)
         yield place
 
 
+@patiently
 def test_found_files_are_measured_and_changed_as_often_as_one_likes(folder):
     files = cache.find(folder)
     assert (len(files), files.paths) == (2, [str(folder / "a"), str(folder / "b")])
@@ -37,6 +39,7 @@ def test_found_files_are_measured_and_changed_as_often_as_one_likes(folder):
     assert list(status.files.to_pandas()["size_bytes"]) == [100_000, 4096]
 
 
+@patiently
 def test_a_lock_holds_as_long_as_its_block(folder):
     with cache.lock(folder / "b") as held:
         assert held.locked_bytes == 4096
@@ -48,6 +51,7 @@ def test_a_lock_holds_as_long_as_its_block(folder):
     assert cache.evict(folder / "b").is_cold
 
 
+@patiently
 def test_a_trial_reports_each_run_when_it_has_ended(folder):
     seen = []
     trial = cache.cold(folder, ["cat", str(folder / "a")], on_run=seen.append)
