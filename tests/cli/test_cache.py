@@ -407,7 +407,8 @@ def test_watch_ends_when_nobody_reads(on_disk):
     process.stderr.close()
 
 
-def test_ctrl_c_ends_the_command_that_runs(on_disk):
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_the_command_that_runs(ending, on_disk):
     process = subprocess.Popen(
         [*COMMAND, "cold", "data", "--", "sh", "-c", "touch running; sleep 100; true"],
         cwd=on_disk.folder,
@@ -416,7 +417,7 @@ def test_ctrl_c_ends_the_command_that_runs(on_disk):
     )
     while not (on_disk.folder / "running").exists():
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(ending)
     begun = time.monotonic()
     assert process.communicate(timeout=30)[1] == "\npagecast: interrupted\n"
     assert process.returncode == ExitCode.INTERRUPTED

@@ -66,6 +66,8 @@ pub struct MemoryGroup {
 
 /// Counts the groups that this process has made, for their names.
 static MADE: AtomicU32 = AtomicU32::new(0);
+/// The names of our groups: this, the number of the process that made it, and a running number.
+const PREFIX: &str = "pagecast-";
 /// How long the kernel may take to remove the processes of a group that were killed.
 const REMOVAL: Duration = Duration::from_secs(2);
 const REMOVAL_STEP: Duration = Duration::from_millis(10);
@@ -97,8 +99,9 @@ impl MemoryGroup {
     }
 
     fn create_below(parent: &Path, version: Version, limit: Bytes) -> io::Result<Self> {
+        remove_left_over(parent);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let directory = parent.join(format!("pagecast-{}-{number}", std::process::id()));
+        let directory = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
         fs::create_dir(&directory)?;
         let group = Self { directory, version, limit };
         fs::write(group.directory.join(version.limit_file()), limit.0.to_string()).map_err(|error| {
@@ -171,6 +174,17 @@ impl Drop for MemoryGroup {
             }
             self.kill_all();
             thread::sleep(REMOVAL_STEP);
+        }
+    }
+}
+
+/// Removes the empty groups of processes of ours that were killed before they could do so.
+fn remove_left_over(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let maker = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next());
+        if maker.is_some_and(|pid| pid.parse::<u32>().is_ok() && !Path::new("/proc").join(pid).exists()) {
+            let _ = fs::remove_dir(entry.path());
         }
     }
 }
@@ -257,6 +271,18 @@ mod tests {
         let mounts = "30 23 0:26 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup rw\n";
         let places = places("0::/docker/1\n", mounts);
         assert_eq!(places, [(PathBuf::from("/sys/fs/cgroup"), Version::V2)]);
+    }
+
+    #[test]
+    fn groups_of_processes_that_were_killed_are_removed() {
+        let parent = tempfile::TempDir::new().unwrap();
+        let names =
+            ["pagecast-4294967295-0", &format!("pagecast-{}-0", std::process::id()), "pagecast-app-1"];
+        for name in names {
+            fs::create_dir(parent.path().join(name)).unwrap();
+        }
+        remove_left_over(parent.path());
+        assert_eq!(names.map(|name| parent.path().join(name).exists()), [false, true, true]);
     }
 
     #[test]

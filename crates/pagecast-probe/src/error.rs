@@ -158,6 +158,9 @@ pub enum Trouble {
     /// Data that could not be written back.
     #[error("cannot be made durable ({0}); look at the disk and at the kernel's log")]
     NotDurable(io::Error),
+    /// The watcher stopped the work; nobody sees this.
+    #[error("interrupted")]
+    Stopped,
     /// Anything else that the kernel said.
     #[error("{doing} failed ({source})")]
     Failed {

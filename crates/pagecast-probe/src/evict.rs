@@ -224,15 +224,15 @@ fn drop_file(
         let _ = fadvise(&open, piece * PIECE, length, Advice::DontNeed);
         pace.advance(file.residency.cached.0 / (pieces + 1))?;
     }
-    let dropped = drop_whole(&open, file.file_system.kind, prober);
+    let dropped = drop_whole(&open, file.file_system.kind, prober, pace);
     pace.advance(file.residency.cached.0 - pieces * (file.residency.cached.0 / (pieces + 1)))?;
     Ok(dropped)
 }
 
-fn drop_whole(open: &OpenFile, kind: Kind, prober: &Prober) -> Result<Residency, Trouble> {
+fn drop_whole(open: &OpenFile, kind: Kind, prober: &Prober, pace: &Pace) -> Result<Residency, Trouble> {
     let drop_and_look = || {
         fadvise(open, 0, None, Advice::DontNeed).map_err(|error| Trouble::new("fadvise", error.into()))?;
-        prober.whole(open, kind)
+        prober.whole(open, kind, pace)
     };
     let mut after = drop_and_look()?;
     for pause in RETRIES {

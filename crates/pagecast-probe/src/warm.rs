@@ -103,12 +103,18 @@ fn one(
             return Ok(Err(trouble));
         }
     }
-    Ok(cached_data(&open, file.file_system.kind, prober, &data).map(|cached| (Bytes(bytes), cached)))
+    Ok(cached_data(&open, file.file_system.kind, prober, &data, pace).map(|cached| (Bytes(bytes), cached)))
 }
 
 /// How much of the parts of a file is cached.
-fn cached_data(open: &OpenFile, kind: Kind, prober: &Prober, data: &[(u64, u64)]) -> Result<Bytes, Trouble> {
-    data.iter().map(|&(offset, length)| Ok(prober.range(open, kind, offset, length)?.cached)).sum()
+fn cached_data(
+    open: &OpenFile,
+    kind: Kind,
+    prober: &Prober,
+    data: &[(u64, u64)],
+    pace: &Pace,
+) -> Result<Bytes, Trouble> {
+    data.iter().map(|&part| Ok(prober.range(open, kind, part, pace)?.cached)).sum()
 }
 
 /// Reads a part of a file, with the kernel reading ahead.

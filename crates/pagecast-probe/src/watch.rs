@@ -48,7 +48,12 @@ impl Pace {
     /// [`Interrupted`] if the worker must stop.
     pub fn advance(&self, amount: u64) -> Result<(), Interrupted> {
         self.done.fetch_add(amount, Ordering::Relaxed);
-        if self.is_stopped.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
+        if self.is_stopped() { Err(Interrupted) } else { Ok(()) }
+    }
+
+    /// True if the worker must stop; then its answer does not matter any more.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
     }
 }
 

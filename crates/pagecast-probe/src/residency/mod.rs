@@ -22,6 +22,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 use crate::error::{ProbeError, Trouble};
 use crate::filesystem::Kind;
+use crate::watch::Pace;
 
 pub use file::OpenFile;
 pub(crate) use file::has_capability;
@@ -111,22 +112,28 @@ impl Prober {
     ///
     /// # Errors
     /// [`Trouble`] if the kernel does not say.
-    pub fn whole(&self, file: &OpenFile, kind: Kind) -> Result<Residency, Trouble> {
-        self.range(file, kind, 0, file.size.0)
+    pub fn whole(&self, file: &OpenFile, kind: Kind, pace: &Pace) -> Result<Residency, Trouble> {
+        self.range(file, kind, (0, file.size.0), pace)
     }
 
-    /// Measures `length` bytes from `offset`; both whole pages, except at the end of the file.
+    /// Measures some bytes from an offset, given as (offset, length); both whole pages, except at the end of the file.
     ///
     /// # Errors
     /// [`Trouble`] if the kernel does not say.
-    pub fn range(&self, file: &OpenFile, kind: Kind, offset: u64, length: u64) -> Result<Residency, Trouble> {
+    pub fn range(
+        &self,
+        file: &OpenFile,
+        kind: Kind,
+        (offset, length): (u64, u64),
+        pace: &Pace,
+    ) -> Result<Residency, Trouble> {
         if length == 0 {
             let state = (self.method(kind) == Method::Cachestat).then(State::default);
             return Ok(Residency { cached: Bytes::ZERO, state });
         }
         match self.method(kind) {
             Method::Cachestat => cachestat::range(file, offset, length),
-            Method::Mincore => mincore::range(file, offset, length),
+            Method::Mincore => mincore::range(file, offset, length, pace),
         }
     }
 
@@ -134,7 +141,7 @@ impl Prober {
     ///
     /// # Errors
     /// [`Trouble`] if the kernel does not say.
-    pub fn cells(&self, file: &OpenFile, kind: Kind, count: u64) -> Result<Vec<f64>, Trouble> {
+    pub fn cells(&self, file: &OpenFile, kind: Kind, count: u64, pace: &Pace) -> Result<Vec<f64>, Trouble> {
         let page = page_size();
         let pages = file.size.0.div_ceil(page);
         let count = count.min(pages);
@@ -142,7 +149,7 @@ impl Prober {
         let mut cells = Vec::with_capacity(count as usize);
         for cell in 0..count {
             let (from, to) = (edge(cell), edge(cell + 1).min(file.size.0));
-            let cached = self.range(file, kind, from, to - from)?.cached;
+            let cached = self.range(file, kind, (from, to - from), pace)?.cached;
             cells.push(cached.as_f64() / (to - from) as f64);
         }
         Ok(cells)

@@ -11,7 +11,7 @@ use super::{Method, OpenFile, Prober, Residency};
 use crate::error::{ProbeError, Problem, Trouble};
 use crate::filesystem::{FileSystem, MountTable};
 use crate::walk::FileId;
-use crate::watch::{Watcher, for_each};
+use crate::watch::{Pace, Watcher, for_each};
 
 /// One file and what is cached of it.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ pub fn survey(
     let systems = FileSystems::new();
     let measured = for_each("measuring", files.len() as u64, files, watch, |path, pace| {
         pace.advance(1)?;
-        Ok(one(path, prober, &systems, cells))
+        Ok(one(path, prober, &systems, cells, pace))
     })?;
     let mut survey = Survey::default();
     let mut seen = FxHashSet::default();
@@ -119,12 +119,12 @@ pub fn survey(
 
 type Measured = Result<(FileResidency, Option<Trouble>), Trouble>;
 
-fn one(path: &Path, prober: &Prober, systems: &FileSystems, cells: u64) -> Measured {
+fn one(path: &Path, prober: &Prober, systems: &FileSystems, cells: u64, pace: &Pace) -> Measured {
     let file = OpenFile::open(path)?;
     let file_system = systems.of(&file);
     let kind = file_system.kind;
-    let residency = prober.whole(&file, kind)?;
-    let cells = if cells > 0 { prober.cells(&file, kind, cells)? } else { vec![] };
+    let residency = prober.whole(&file, kind, pace)?;
+    let cells = if cells > 0 { prober.cells(&file, kind, cells, pace)? } else { vec![] };
     let now = file.size_now();
     let truncated = (now < file.size).then_some(Trouble::Truncated { from: file.size, to: now });
     let found = FileResidency {

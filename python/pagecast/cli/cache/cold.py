@@ -1,6 +1,7 @@
 """``pagecast cache cold``: a command run cold and warm, and where its bytes came from."""
 
 import shlex
+import signal
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -106,6 +107,8 @@ def command(
       pagecast cache cold data --runs 5 --json -- grep -r needle data
       pagecast cache cold data --memory 4GiB -- ./analyse data
     """
+    # So that the command is ended and its cgroup removed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Progress() as progress:
         files = common.find_files(Walk(paths, follow, one_file_system), progress)
         trial = cold(
