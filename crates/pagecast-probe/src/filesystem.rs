@@ -4,9 +4,13 @@
 //! own beside the page cache are known by name only (zfs).
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 use std::os::fd::BorrowedFd;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, StatxFlags, statx};
 
 /// How a kind of file system treats the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,9 +46,10 @@ impl Kind {
             Self::Network => Some(
                 "is on another machine: this is the cache of this machine only, that of the server is as it was",
             ),
-            Self::Fuse => {
-                Some("is served by a program, which may have a cache of its own that is not seen here")
-            }
+            Self::Fuse => Some(
+                "is served by a program, which may have a cache of its own that is not seen here, and may drop this one \
+                     whenever a file is opened, also by us",
+            ),
             Self::Zfs => Some("has a cache of its own (ARC), which is not seen here and is not evicted"),
             Self::MadeUp => Some("has no files that could be cached"),
         }
@@ -97,9 +102,21 @@ const MAGIC: [(u32, Kind, &str); 29] = [
     (0x6573_5543, Kind::MadeUp, "fusectl"),
 ];
 
-/// All mounts of this process, by device number.
+/// One line of /proc/self/mountinfo.
+#[derive(Clone, Debug)]
+struct Mount {
+    point: PathBuf,
+    type_name: String,
+    source: PathBuf,
+}
+
+/// All mounts of this process.
 #[derive(Clone, Debug, Default)]
-pub struct MountTable(HashMap<u64, (PathBuf, String, PathBuf)>);
+pub struct MountTable {
+    by_id: HashMap<u64, Mount>,
+    /// For kernels that do not tell the mount of a file (before Linux 5.8). Files of btrfs have other device numbers.
+    by_device: HashMap<u64, Mount>,
+}
 
 impl MountTable {
     /// Reads /proc/self/mountinfo; without it, names come from `statfs(2)` alone.
@@ -109,26 +126,15 @@ impl MountTable {
     }
 
     fn parse(mountinfo: &[u8]) -> Self {
-        // proc(5): id parent major:minor root mount-point options [tags...] - type source super-options
-        let mut mounts = HashMap::new();
+        let mut table = Self::default();
         for line in mountinfo.split(|&byte| byte == b'\n') {
-            let fields: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
-            let Some(dash) = fields.iter().position(|field| *field == b"-") else { continue };
-            let (Some(device), [.., _]) =
-                (fields.get(2).and_then(|text| device_number(text)), &fields[dash..])
-            else {
-                continue;
-            };
-            let (Some(point), Some(name), Some(source)) =
-                (fields.get(4), fields.get(dash + 1), fields.get(dash + 2))
-            else {
-                continue;
-            };
-            let name = String::from_utf8_lossy(name).into_owned();
-            // The first mount of a device is the one that others are bound from.
-            mounts.entry(device).or_insert_with(|| (unescaped(point), name, unescaped(source)));
+            if let Some((id, device, mount)) = mount(line) {
+                // The first mount of a device is the one that others are bound from.
+                table.by_device.entry(device).or_insert_with(|| mount.clone());
+                table.by_id.insert(id, mount);
+            }
         }
-        Self(mounts)
+        table
     }
 
     /// What the open file, which is on `device`, is on.
@@ -137,17 +143,34 @@ impl MountTable {
         let magic = rustix::fs::fstatfs(file).map_or(0, |statfs| statfs.f_type as u32);
         let known = MAGIC.iter().find(|(number, _, _)| *number == magic);
         let (kind, name) = known.map_or((Kind::Disk, "unknown"), |&(_, kind, name)| (kind, name));
-        match self.0.get(&device) {
-            // devtmpfs has the magic number of tmpfs.
-            Some((point, type_name, source)) => FileSystem {
-                kind,
-                type_name: type_name.clone(),
-                mount_point: Some(point.clone()),
-                source: Some(source.clone()),
-            },
-            None => FileSystem { kind, type_name: name.to_owned(), mount_point: None, source: None },
+        let mount = mount_id(file).and_then(|id| self.by_id.get(&id)).or_else(|| self.by_device.get(&device));
+        FileSystem {
+            kind,
+            type_name: mount.map_or_else(|| name.to_owned(), |mount| mount.type_name.clone()),
+            mount_point: mount.map(|mount| mount.point.clone()),
+            source: mount.map(|mount| mount.source.clone()),
         }
     }
+}
+
+/// The number of the mount that an open file is reached through.
+fn mount_id(file: BorrowedFd<'_>) -> Option<u64> {
+    let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
+    (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)
+}
+
+/// The number of a mount, its device, and the rest. proc(5): id parent major:minor root mount-point options [tags...] -
+/// type source super-options.
+fn mount(line: &[u8]) -> Option<(u64, u64, Mount)> {
+    let fields: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
+    let dash = fields.iter().position(|field| *field == b"-")?;
+    let id = std::str::from_utf8(fields[0]).ok()?.parse().ok()?;
+    let mount = Mount {
+        point: unescaped(fields.get(4)?),
+        type_name: String::from_utf8_lossy(fields.get(dash + 1)?).into_owned(),
+        source: unescaped(fields.get(dash + 2)?),
+    };
+    Some((id, device_number(fields.get(2)?)?, mount))
 }
 
 /// "8:1" as the number that `stat(2)` gives.
@@ -158,7 +181,6 @@ fn device_number(text: &[u8]) -> Option<u64> {
 
 /// Space, tab, newline and backslash are octal in mountinfo: `\040`.
 fn unescaped(field: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt;
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;
     while let Some((&byte, after)) = rest.split_first() {
@@ -176,7 +198,7 @@ fn unescaped(field: &[u8]) -> PathBuf {
             }
         }
     }
-    PathBuf::from(std::ffi::OsString::from_vec(bytes))
+    PathBuf::from(OsString::from_vec(bytes))
 }
 
 impl FileSystem {
@@ -187,6 +209,28 @@ impl FileSystem {
             Some(point) => format!("{} at {}", self.type_name, crate::error::shown(point)),
             None => self.type_name.clone(),
         }
+    }
+
+    /// What somebody who measures or changes the cache here should know; nothing for a plain disk.
+    #[must_use]
+    pub fn caution(&self) -> Option<String> {
+        match (self.kind.caution(), self.loop_file()) {
+            (Some(caution), _) => Some(caution.to_owned()),
+            (None, Some(file)) => {
+                let file = crate::error::shown(&file);
+                Some(format!(
+                    "is on a loop device: the file below it, {file}, has pages of its own in the cache"
+                ))
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// The file below a loop device.
+    fn loop_file(&self) -> Option<PathBuf> {
+        let name = self.source.as_deref()?.strip_prefix("/dev").ok()?.to_str()?;
+        let backing = fs::read(format!("/sys/block/{name}/loop/backing_file")).ok()?;
+        Some(PathBuf::from(OsString::from_vec(backing.trim_ascii_end().to_vec())))
     }
 
     /// The block device below, if there is one: its number, also where files have one of their own (btrfs).
@@ -211,13 +255,14 @@ mod tests {
         40 35 0:44 / /home rw - fuse.sshfs me@host: rw\nnonsense\n";
 
     #[test]
-    fn mounts_are_known_by_device() {
+    fn mounts_are_known_by_number_and_by_device() {
         let mounts = MountTable::parse(MOUNTINFO);
-        let (point, name, source) = &mounts.0[&rustix::fs::makedev(98, 0)];
-        assert_eq!((point.as_path(), name.as_str()), (Path::new("/mnt 2"), "ext3"));
-        assert_eq!(source, Path::new("/dev/root"));
-        assert_eq!(mounts.0[&rustix::fs::makedev(0, 44)].1, "fuse.sshfs");
-        assert_eq!(mounts.0.len(), 2);
+        let first = &mounts.by_device[&rustix::fs::makedev(98, 0)];
+        assert_eq!((first.point.as_path(), first.type_name.as_str()), (Path::new("/mnt 2"), "ext3"));
+        assert_eq!(first.source, Path::new("/dev/root"));
+        assert_eq!(mounts.by_id[&37].point, Path::new("/again"));
+        assert_eq!(mounts.by_id[&40].type_name, "fuse.sshfs");
+        assert_eq!((mounts.by_device.len(), mounts.by_id.len()), (2, 3));
     }
 
     #[test]

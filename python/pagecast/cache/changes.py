@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 from pagecast import _core
-from pagecast.cache.files import Files, Paths, Problem, Progress, as_files, problems
+from pagecast.cache.files import Files, FileSystem, Paths, Problem, Progress, as_files, problems
 from pagecast.result import Columns
 
 __all__ = ["Eviction", "Lock", "Warming", "drop", "evict", "lock", "warm"]
@@ -22,11 +23,13 @@ class Eviction:
         ``_after_bytes`` (None where that is not known), and ``reasons``: why something may have stayed.
     problems : list of Problem
     vanished : int
+    file_systems : list of FileSystem
     """
 
     files: Columns
     problems: list[Problem]
     vanished: int
+    file_systems: list[FileSystem]
 
     @property
     def stayed(self) -> list[int]:
@@ -64,7 +67,7 @@ def evict(
     """
     files = as_files(paths, progress)
     done = _core.cache_evict(files._core, method=method, sync=sync, progress=progress)
-    return Eviction(Columns(done["files"]), [*files.problems, *problems(done["problems"])], done["vanished"])
+    return Eviction(**_answer(files, done))
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,13 @@ class Warming:
         ``data_bytes`` (the file without its holes) and ``cached_after_bytes`` (of the data).
     problems : list of Problem
     vanished : int
+    file_systems : list of FileSystem
     """
 
     files: Columns
     problems: list[Problem]
     vanished: int
+    file_systems: list[FileSystem]
 
     @property
     def missing(self) -> list[int]:
@@ -119,12 +124,15 @@ def warm(paths: Paths, *, method: str | None = None, progress: Progress | None =
     return _warming(files, _core.cache_warm(files._core, method=method, progress=progress))
 
 
-def _warming(files: Files, done: dict[str, object]) -> Warming:
-    columns, trouble, vanished = done["files"], done["problems"], done["vanished"]
-    assert isinstance(columns, dict)
-    assert isinstance(trouble, list)
-    assert isinstance(vanished, int)
-    return Warming(Columns(columns), [*files.problems, *problems(trouble)], vanished)
+def _warming(files: Files, done: dict[str, Any]) -> Warming:
+    return Warming(**_answer(files, done))
+
+
+def _answer(files: Files, done: dict[str, Any]) -> dict[str, Any]:
+    return done | {
+        "files": Columns(done["files"]),
+        "problems": [*files.problems, *problems(done["problems"])],
+    }
 
 
 class Lock:

@@ -1,5 +1,6 @@
 """A command run cold and warm, and how much of what it read came from where."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from typing import Literal
 
 from pagecast import _core
 from pagecast.cache.changes import evict, warm
-from pagecast.cache.files import Files, Paths, Progress, as_files, status
+from pagecast.cache.files import Files, FileSystem, Paths, Progress, as_files, status
 from pagecast.errors import ProbeError
 
 __all__ = ["Run", "Trial", "cold"]
@@ -24,7 +25,7 @@ class Run:
     repetition : int
         From 1.
     is_prepared : bool
-        Whether the kernel said that the files were in that state.
+        Whether the kernel said, right before the run, that the files were in that state.
     stayed : list of (str, int, list of str)
         Before a cold run: files that could not be evicted, how many bytes of them stayed (-1: not known), and
         why that may be.
@@ -84,6 +85,8 @@ class Trial:
     command : list of str
     runs : list of Run
         In the order in which they were made: cold, warm, cold, ...
+    file_systems : list of FileSystem
+        What the files are on.
     memory_bytes : int or None
         What the cgroup might use.
     cgroup_version : int or None
@@ -92,6 +95,7 @@ class Trial:
 
     command: list[str]
     runs: list[Run]
+    file_systems: list[FileSystem]
     memory_bytes: int | None
     cgroup_version: int | None
     out_of_memory_kills: int
@@ -155,7 +159,8 @@ def cold(
                 if on_run is not None:
                     on_run(done[-1])
         kills = group.out_of_memory_kills if group else 0
-        return Trial(list(command), done, memory_bytes, group.version if group else None, kills)
+        systems = status(files, method=method, progress=progress).file_systems
+        return Trial(list(command), done, systems, memory_bytes, group.version if group else None, kills)
     finally:
         if group:
             group.close()
@@ -181,7 +186,7 @@ class _Trial:
     progress: Progress | None
 
     def run(self, state: Literal["cold", "warm"], repetition: int) -> Run:
-        stayed, is_prepared = self._prepare(state)
+        stayed, least, most = self._prepare(state)
         size, before = self._cached()
         figures = _core.run_command(
             self.command,
@@ -195,7 +200,7 @@ class _Trial:
         return Run(
             state=state,
             repetition=repetition,
-            is_prepared=is_prepared,
+            is_prepared=not stayed and least <= before <= most,
             stayed=stayed,
             **figures,
             memory_read_bytes=None if calls is None else max(calls - device, 0),
@@ -205,16 +210,17 @@ class _Trial:
             group_peak_bytes=self.group.peak_bytes if self.group else None,
         )
 
-    def _prepare(self, state: str) -> tuple[list[tuple[str, int, list[str]]], bool]:
+    def _prepare(self, state: str) -> tuple[list[tuple[str, int, list[str]]], int, float]:
+        """Bring the files into a state; gives what stayed, and how many bytes should be cached then."""
         if state == "warm":
             if self.group is not None:
-                return [], True
-            return [], warm(self.files, method=self.method, progress=self.progress).is_warm
-        done = evict(self.files, method=self.method, progress=self.progress)
-        names = ("path", "cached_after_bytes", "reasons")
-        path, after, reasons = (done.files[name] for name in names)
-        stayed = [(path[row], -1 if after[row] is None else after[row], reasons[row]) for row in done.stayed]
-        return [*stayed, *((trouble.path, -1, [trouble.what]) for trouble in done.problems)], done.is_cold
+                return [], 0, math.inf
+            done = warm(self.files, method=self.method, progress=self.progress)
+            return [], sum(done.files["data_bytes"]), math.inf
+        evicted = evict(self.files, method=self.method, progress=self.progress)
+        path, after, why = (evicted.files[name] for name in ("path", "cached_after_bytes", "reasons"))
+        stayed = [(path[row], -1 if after[row] is None else after[row], why[row]) for row in evicted.stayed]
+        return [*stayed, *((trouble.path, -1, [trouble.what]) for trouble in evicted.problems)], 0, 0
 
     def _cached(self) -> tuple[int, int]:
         columns = status(self.files, method=self.method, progress=self.progress).files

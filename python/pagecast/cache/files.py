@@ -4,12 +4,23 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypedDict
 
 from pagecast import _core
 from pagecast.result import Columns
 
-__all__ = ["Files", "Paths", "Problem", "Progress", "Status", "as_files", "find", "problems", "status"]
+__all__ = [
+    "FileSystem",
+    "Files",
+    "Paths",
+    "Problem",
+    "Progress",
+    "Status",
+    "as_files",
+    "find",
+    "problems",
+    "status",
+]
 
 Progress: TypeAlias = Callable[[str, int, int | None], object]
 """Is called now and then with what is being done, how much of it is done, and the total if that is known."""
@@ -20,6 +31,15 @@ class Problem(NamedTuple):
 
     path: str
     what: str
+
+
+class FileSystem(TypedDict):
+    """What files are on, and what to know about its cache."""
+
+    type: str
+    mount_point: str | None
+    name: str
+    caution: str | None
 
 
 def problems(pairs: Sequence[tuple[str, str]]) -> list[Problem]:
@@ -119,15 +139,14 @@ class Status:
         Files that were gone before they could be measured.
     other_names : int
         Names of files that were counted under another name.
-    file_systems : list of dict
-        ``type``, ``mount_point``, ``name``, and ``caution``: what to know about its cache, or None.
+    file_systems : list of FileSystem
     """
 
     files: Columns
     problems: list[Problem]
     vanished: int
     other_names: int
-    file_systems: list[dict[str, Any]]
+    file_systems: list[FileSystem]
 
     @cached_property
     def _totals(self) -> dict[str, int | None]:

@@ -26,7 +26,7 @@ use crate::watch::Pace;
 
 pub use file::OpenFile;
 pub(crate) use file::has_capability;
-pub use survey::{FileResidency, Survey, survey};
+pub use survey::{FileResidency, Survey, file_systems, survey};
 
 /// How the kernel is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

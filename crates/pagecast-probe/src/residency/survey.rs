@@ -47,18 +47,16 @@ pub struct Survey {
     pub other_names: u64,
 }
 
-impl Survey {
-    /// The file systems that the files are on, each once, in the order of the files.
-    #[must_use]
-    pub fn file_systems(&self) -> Vec<Arc<FileSystem>> {
-        let mut found: Vec<Arc<FileSystem>> = Vec::new();
-        for file in &self.files {
-            if !found.iter().any(|known| Arc::ptr_eq(known, &file.file_system)) {
-                found.push(Arc::clone(&file.file_system));
-            }
+/// The file systems that files are on, each once, in the order of the files.
+#[must_use]
+pub fn file_systems<'a>(files: impl Iterator<Item = &'a FileResidency>) -> Vec<Arc<FileSystem>> {
+    let mut found: Vec<Arc<FileSystem>> = Vec::new();
+    for file in files {
+        if !found.iter().any(|known| Arc::ptr_eq(known, &file.file_system)) {
+            found.push(Arc::clone(&file.file_system));
         }
-        found
     }
+    found
 }
 
 /// File systems by device, found out once for each.

@@ -73,6 +73,6 @@ pub fn file_system<'py>(py: Python<'py>, system: &FileSystem) -> PyResult<Bound<
     dict.set_item("type", &system.type_name)?;
     dict.set_item("mount_point", system.mount_point.as_deref().map(Path::as_os_str))?;
     dict.set_item("name", system.name())?;
-    dict.set_item("caution", system.kind.caution())?;
+    dict.set_item("caution", system.caution())?;
     Ok(dict)
 }

@@ -1,15 +1,15 @@
 //! Files in the page cache: find, measure, evict, warm, lock; and all caches dropped.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use pagecast_core::units::Bytes;
+use pagecast_probe::Problem;
 use pagecast_probe::counters::MemoryCounters;
 use pagecast_probe::drop_caches::{self, What};
 use pagecast_probe::evict::Reason;
-use pagecast_probe::filesystem::FileSystem;
 use pagecast_probe::lock::{self, Allowance, Lock};
-use pagecast_probe::residency::{Method, Prober};
+use pagecast_probe::residency::{FileResidency, Method, Prober, file_systems};
 use pagecast_probe::walk::{self, Options, Selection};
 use pagecast_probe::warm::Warming;
 use pyo3::prelude::*;
@@ -108,30 +108,28 @@ pub fn cache_status<'py>(
     if cells > 0 {
         columns.list("cells", survey.files.iter().map(|file| file.cells.as_slice()))?;
     }
-    let answer = answer(py, columns, problems(py, &survey.problems)?, survey.vanished)?;
+    let answer = answer(py, columns, survey.files.iter(), &survey.problems, survey.vanished)?;
     answer.set_item("other_names", survey.other_names)?;
-    answer.set_item("file_systems", file_systems(py, &survey.file_systems())?)?;
     Ok(answer)
 }
 
-fn file_systems<'py>(py: Python<'py>, systems: &[Arc<FileSystem>]) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    for system in systems {
-        list.append(file_system(py, system)?)?;
-    }
-    Ok(list)
-}
-
-fn answer<'py>(
+/// What every command about files answers.
+fn answer<'py, 'a>(
     py: Python<'py>,
     columns: Columns<'py>,
-    problems: Bound<'py, PyList>,
+    files: impl Iterator<Item = &'a FileResidency>,
+    trouble: &[Problem],
     vanished: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let systems = PyList::empty(py);
+    for system in file_systems(files) {
+        systems.append(file_system(py, &system)?)?;
+    }
     let answer = PyDict::new(py);
     answer.set_item("files", columns.dict)?;
-    answer.set_item("problems", problems)?;
+    answer.set_item("problems", problems(py, trouble)?)?;
     answer.set_item("vanished", vanished)?;
+    answer.set_item("file_systems", systems)?;
     Ok(answer)
 }
 
@@ -154,7 +152,8 @@ pub fn cache_evict<'py>(
     columns.residency("_after", eviction.files.iter().map(|file| file.after))?;
     let texts = |reasons: &[Reason]| reasons.iter().map(ToString::to_string).collect::<Vec<_>>();
     columns.list("reasons", eviction.files.iter().map(|file| texts(&file.reasons)))?;
-    answer(py, columns, problems(py, &eviction.problems)?, eviction.vanished)
+    let files = eviction.files.iter().map(|file| &file.file);
+    answer(py, columns, files, &eviction.problems, eviction.vanished)
 }
 
 /// Read files into the page cache: what was cached before and after.
@@ -178,7 +177,8 @@ fn warmed<'py>(py: Python<'py>, warming: &Warming) -> PyResult<Bound<'py, PyDict
     columns.bytes("cached_before", warming.files.iter().map(|file| Some(file.file.residency.cached)))?;
     columns.bytes("data", warming.files.iter().map(|file| Some(file.data)))?;
     columns.bytes("cached_after", warming.files.iter().map(|file| Some(file.after)))?;
-    answer(py, columns, problems(py, &warming.problems)?, warming.vanished)
+    let files = warming.files.iter().map(|file| &file.file);
+    answer(py, columns, files, &warming.problems, warming.vanished)
 }
 
 /// Files that stay in memory until `release`.

@@ -125,6 +125,7 @@ def command(
     else:
         _print(trial)
         common.tell_left_out(files)
+        common.tell_cautions(trial.file_systems)
     _tell_stayed(trial.runs)
     failed = [] if ignore_failure else [run for run in trial.runs if run.exit_code]
     for run in failed[:1]:
@@ -156,6 +157,7 @@ def _document(trial: Trial) -> dict[str, object]:
         runs.append(entry)
     return {
         "command": trial.command,
+        "file_systems": trial.file_systems,
         "memory_bytes": trial.memory_bytes,
         "cgroup_version": trial.cgroup_version,
         "out_of_memory_kills": trial.out_of_memory_kills,
@@ -257,7 +259,10 @@ def _percent(share: float) -> str:
 def _tell_stayed(runs: Sequence[Run]) -> None:
     for run in (run for run in runs if not run.is_prepared):
         if run.state == "warm":
-            tell(f"{_name(run)} was not warm: not all of the files was in memory; give less, or free memory")
+            tell(
+                f"{_name(run)} was not warm: not all of the files was in memory"
+                "; give less, free memory, or see what they are on"
+            )
         for path, left, reasons in run.stayed[:_MOST_STAYED]:
             what = "not verified" if left < 0 else f"{amount(left)} stayed"
             tell(f"{_name(run)} was not cold: {printable(path)}: {what}: {printable('; '.join(reasons))}")

@@ -9,7 +9,7 @@ import click
 
 from pagecast._core import format_bytes
 from pagecast.api import shown
-from pagecast.cache.files import Files, Problem, Status, find
+from pagecast.cache.files import Files, FileSystem, Problem, find
 from pagecast.cli import options
 from pagecast.cli.progress import Progress
 from pagecast.errors import ProbeError
@@ -30,7 +30,6 @@ __all__ = [
     "tell_cautions",
     "tell_left_out",
     "tell_problems",
-    "tell_total",
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -142,20 +141,11 @@ def tell_left_out(files: Files, vanished: int = 0, other_names: int = 0) -> None
         tell(line)
 
 
-def tell_cautions(status: Status) -> None:
+def tell_cautions(file_systems: Sequence[FileSystem]) -> None:
     """Say what is special about the file systems."""
-    for system in status.file_systems:
-        if system["caution"]:
-            tell(f"{printable(system['name'])} {system['caution']}")
-
-
-def tell_total(status: Status) -> None:
-    """Say in one line on stderr what was found."""
-    totals = status.totals()
-    tell(
-        f"{counted(len(status.files), 'file')}, {amount(totals['size_bytes'])}, "
-        f"of which {amount(totals['cached_bytes'])} cached"
-    )
+    lines = [f"{system['name']} {system['caution']}" for system in file_systems if system["caution"]]
+    for line in dict.fromkeys(lines):
+        tell(printable(line))
 
 
 def print_json(document: dict[str, Any]) -> None:

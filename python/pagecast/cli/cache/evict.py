@@ -60,6 +60,7 @@ def command(
     else:
         _print(done)
         common.tell_left_out(files, done.vanished)
+        common.tell_cautions(done.file_systems if done.is_cold else [])
     tell_stayed(done)
     common.check_failed(not done.is_cold)
 
@@ -87,6 +88,7 @@ def _document(done: Eviction) -> dict[str, object]:
         "files": common.rows((name, done.files[name]) for name in done.files),
         "problems": [problem._asdict() for problem in done.problems],
         "vanished": done.vanished,
+        "file_systems": done.file_systems,
     }
 
 

@@ -95,7 +95,7 @@ def command(
 
         view.print_to(new_console(), found)
         common.tell_left_out(files, found.vanished, found.other_names)
-        common.tell_cautions(found)
+        common.tell_cautions(found.file_systems)
         common.tell_problems(found.problems)
     common.check_failed(bool(found.problems))
 

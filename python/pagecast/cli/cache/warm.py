@@ -58,6 +58,7 @@ def command(
     else:
         _print(done)
         common.tell_left_out(files, done.vanished)
+        common.tell_cautions(done.file_systems)
     tell_missing(done)
     common.check_failed(not done.is_warm)
 
@@ -95,6 +96,7 @@ def document(done: Warming) -> dict[str, object]:
         "files": common.rows((name, done.files[name]) for name in done.files),
         "problems": [problem._asdict() for problem in done.problems],
         "vanished": done.vanished,
+        "file_systems": done.file_systems,
     }
 
 
