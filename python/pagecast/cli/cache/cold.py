@@ -92,8 +92,7 @@ def command(
     show_output: bool,
     ignore_failure: bool,
 ) -> None:
-    """Run COMMAND with the files in each PATH evicted, then with them in memory, and say where its bytes came
-    from.
+    """Run COMMAND with the files in each PATH evicted, then in memory; say where its bytes came from.
 
     Before a cold run the files are evicted, before a warm one they are read into the cache; both are
     verified. With --memory a warm run is the one right after a cold run in the same cgroup. Counted are the
