@@ -15,6 +15,7 @@ __all__ = [
     "Scenario",
     "__version__",
     "alloc",
+    "cache_available",
     "cache_drop",
     "cache_drop_check",
     "cache_evict",
@@ -292,6 +293,7 @@ def cache_lock(
     files: CacheFiles, *, method: str | None = None, progress: _Progress | None = None
 ) -> tuple[CacheLock, dict[str, Any]]: ...
 def cache_lock_need(files: CacheFiles) -> tuple[int, int | None]: ...
+def cache_available() -> int: ...
 def cache_drop_check() -> None: ...
 def cache_drop(
     what: str = "all", *, sync: bool = True, progress: _Progress | None = None

@@ -144,8 +144,7 @@ impl MemoryGroup {
     #[must_use]
     pub fn out_of_memory_kills(&self) -> u64 {
         let text = fs::read_to_string(self.directory.join(self.version.kills_file())).unwrap_or_default();
-        let count = text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok());
-        count.unwrap_or(0)
+        line_of(&text, "oom_kill").unwrap_or(0)
     }
 
     /// The file to which a process writes `0` to join.
@@ -176,6 +175,43 @@ impl Drop for MemoryGroup {
             thread::sleep(REMOVAL_STEP);
         }
     }
+}
+
+/// How much page cache the groups that this process is in could hold: the least limit less anonymous memory. Nothing if
+/// they have no limit.
+#[must_use]
+pub fn room_for_cache() -> Option<Bytes> {
+    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    // Below our own is the first place.
+    let (group, version) = places(&own, &mounts).into_iter().next()?;
+    let text = |group: &Path, name| fs::read_to_string(group.join(name)).unwrap_or_default();
+    match version {
+        Version::V1 => room_v1(&text(&group, "memory.stat")),
+        Version::V2 => {
+            let groups =
+                group.ancestors().map(|group| (text(group, "memory.max"), text(group, "memory.stat")));
+            groups.filter_map(|(limit, stat)| room_v2(&limit, &stat)).min()
+        }
+    }
+}
+
+/// From `memory.stat` of v1, which has the least limit of all groups above.
+fn room_v1(stat: &str) -> Option<Bytes> {
+    let limit = Bytes(line_of(stat, "hierarchical_memory_limit")?);
+    // Without a limit it says the largest whole number of pages below 2^63.
+    (limit.0 < 1 << 62).then(|| limit.saturating_sub(Bytes(line_of(stat, "total_rss").unwrap_or(0))))
+}
+
+/// From `memory.max` and `memory.stat` of one group of v2.
+fn room_v2(limit: &str, stat: &str) -> Option<Bytes> {
+    let limit = Bytes(limit.trim().parse().ok()?); // or "max"
+    Some(limit.saturating_sub(Bytes(line_of(stat, "anon").unwrap_or(0))))
+}
+
+/// The number of a line `name number`.
+fn line_of(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 /// Removes the empty groups of processes of ours that were killed before they could do so.
@@ -271,6 +307,15 @@ mod tests {
         let mounts = "30 23 0:26 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup rw\n";
         let places = places("0::/docker/1\n", mounts);
         assert_eq!(places, [(PathBuf::from("/sys/fs/cgroup"), Version::V2)]);
+    }
+
+    #[test]
+    fn what_a_group_can_cache_is_its_limit_less_anonymous_memory() {
+        assert_eq!(room_v1("cache 5\nhierarchical_memory_limit 1000\ntotal_rss 300\n"), Some(Bytes(700)));
+        assert_eq!(room_v1("hierarchical_memory_limit 9223372036854771712\ntotal_rss 300\n"), None);
+        assert_eq!(room_v2("1000\n", "anon 300\nfile 200\n"), Some(Bytes(700)));
+        assert_eq!(room_v2("max\n", "anon 300\n"), None);
+        assert_eq!(room_v2("", ""), None);
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub enum ProbeError {
     TooLarge {
         /// What is not yet in memory.
         wanted: Bytes,
-        /// What the kernel thinks it can give without swapping.
+        /// What the machine, or the cgroup that we are in, can give without swapping.
         available: Bytes,
     },
     /// More than this process may lock.

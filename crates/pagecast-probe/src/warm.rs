@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use pagecast_core::units::Bytes;
 use rustix::io::{Errno, pread};
 
+use crate::cgroup::room_for_cache;
 use crate::counters::MemoryCounters;
 use crate::error::{ProbeError, Problem, Trouble};
 use crate::filesystem::Kind;
@@ -57,7 +58,7 @@ pub struct Warming {
 pub fn warm(files: &[PathBuf], prober: &Prober, watch: &mut Watcher<'_>) -> Result<Warming, ProbeError> {
     let Survey { files: found, problems, vanished, .. } = survey(files, prober, 0, watch)?;
     let missing: u64 = found.iter().map(missing).sum();
-    let available = MemoryCounters::read()?.available;
+    let available = available()?;
     if missing > available.0 {
         return Err(ProbeError::TooLarge { wanted: Bytes(missing), available });
     }
@@ -71,6 +72,15 @@ pub fn warm(files: &[PathBuf], prober: &Prober, watch: &mut Watcher<'_>) -> Resu
         }
     }
     Ok(warming)
+}
+
+/// How much more the page cache can hold, by the machine and by the cgroups that we are in.
+///
+/// # Errors
+/// [`ProbeError::System`] if /proc/meminfo cannot be read.
+pub fn available() -> Result<Bytes, ProbeError> {
+    let machine = MemoryCounters::read()?.available;
+    Ok(room_for_cache().map_or(machine, |room| room.min(machine)))
 }
 
 /// About how much of a file has to be read.

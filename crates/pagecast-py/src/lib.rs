@@ -20,8 +20,9 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::cache::{
-        CacheFiles, CacheLock, MemoryGroup, cache_drop, cache_drop_check, cache_evict, cache_find,
-        cache_lock, cache_lock_need, cache_status, cache_warm, find_command, memory_counters, run_command,
+        CacheFiles, CacheLock, MemoryGroup, cache_available, cache_drop, cache_drop_check, cache_evict,
+        cache_find, cache_lock, cache_lock_need, cache_status, cache_warm, find_command, memory_counters,
+        run_command,
     };
     #[pymodule_export]
     use super::columns::Result;

@@ -243,6 +243,12 @@ pub fn cache_drop<'py>(
     Ok((memory(py, before)?, memory(py, after)?))
 }
 
+/// How much more the page cache can hold, by the machine and by the cgroups that we are in.
+#[pyfunction]
+pub fn cache_available() -> PyResult<u64> {
+    pagecast_probe::warm::available().map(|available| available.0).map_err(|error| errors::probe(&error))
+}
+
 /// What the memory of this machine holds now.
 #[pyfunction]
 pub fn memory_counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {

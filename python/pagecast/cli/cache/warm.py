@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pagecast._core import memory_counters
+from pagecast._core import cache_available
 from pagecast.cache.changes import Warming, warm
 from pagecast.cache.files import status
 from pagecast.cli.cache import common
@@ -69,7 +69,7 @@ def _missing(size: int, allocated: int, cached: int) -> int:
 
 
 def _say_plan(count: int, needed: int, as_json: bool) -> None:
-    available = memory_counters()["available_bytes"]
+    available = cache_available()
     if as_json:
         common.print_json(
             {"dry_run": True, "files": count, "read_bytes": needed, "available_bytes": available}
