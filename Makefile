@@ -57,7 +57,7 @@ test: build ## every Rust and Python test; random ones draw the same examples ev
 lint: build ## format and lint both languages, check types and the stubs of the core
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps -p pagecast-core $(CARGO_FLAGS)
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps -p pagecast-core -p pagecast-probe $(CARGO_FLAGS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -77,6 +77,10 @@ bench: build ## speed and memory of the simulate call, beside SimGrid and the or
 	$(BIN)/python benches/simulate.py --out out/bench
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench flows -- --quiet
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench extents
+
+.PHONY: bench-cache
+bench-cache: build ## speed of pagecast cache on real files, beside vmtouch; writes 8 GB into out and removes them
+	$(BIN)/python benches/cache.py --out out/bench
 
 .PHONY: fuzz
 fuzz: build ## random operation sequences against the oracle for FUZZ_SECONDS (60)

@@ -44,7 +44,7 @@ from pagecast._core import (
 )
 
 if TYPE_CHECKING:
-    from pagecast import errors, plot
+    from pagecast import cache, errors, plot
     from pagecast.api import File, Process, Scenario, list_machines, load_machine, simulate
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
     from pagecast.result import Columns, Result
@@ -63,6 +63,7 @@ __all__ = [
     "SimulationError",
     "__version__",
     "alloc",
+    "cache",
     "close",
     "compute",
     "drop_caches",
@@ -101,7 +102,7 @@ _LAZY = {
     "load_machine": "pagecast.api",
     "simulate": "pagecast.api",
 }
-_LAZY_MODULES = ("errors", "plot")
+_LAZY_MODULES = ("cache", "errors", "plot")
 
 
 def __getattr__(name: str) -> Any:

@@ -6,12 +6,24 @@ from typing import Any, Literal, SupportsFloat, TypeAlias, final
 
 __all__ = [
     "MODELS",
+    "CacheFiles",
+    "CacheLock",
     "Machine",
+    "MemoryGroup",
     "Operation",
     "Result",
     "Scenario",
     "__version__",
     "alloc",
+    "cache_available",
+    "cache_drop",
+    "cache_drop_check",
+    "cache_evict",
+    "cache_find",
+    "cache_lock",
+    "cache_lock_need",
+    "cache_status",
+    "cache_warm",
     "close",
     "compute",
     "device_limit",
@@ -20,14 +32,18 @@ __all__ = [
     "exit",
     "fadvise",
     "fdatasync",
+    "find_command",
     "format_bytes",
     "format_rate",
     "free",
     "fsync",
     "json_schema",
+    "memory_counters",
     "open",
+    "parse_bytes",
     "position_ratio",
     "read",
+    "run_command",
     "signal",
     "simulate",
     "sleep",
@@ -101,6 +117,7 @@ def signal(event: str) -> Operation: ...
 def exit() -> Operation: ...
 def format_bytes(size_bytes: int, /) -> str: ...
 def format_rate(rate_bytes_per_s: SupportsFloat, /) -> str: ...
+def parse_bytes(text: str, /) -> int: ...
 def json_schema() -> str: ...
 def position_ratio(
     *,
@@ -218,3 +235,74 @@ def simulate(
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result: ...
+
+_Progress: TypeAlias = Callable[[str, int, int | None], object]
+
+@final
+class CacheFiles:
+    @property
+    def paths(self) -> list[str]: ...
+    @property
+    def problems(self) -> list[tuple[str, str]]: ...
+    @property
+    def links_left_out(self) -> int: ...
+    @property
+    def links_back(self) -> int: ...
+    @property
+    def special_left_out(self) -> int: ...
+    @property
+    def mounts_left_out(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+
+@final
+class CacheLock:
+    @property
+    def locked_bytes(self) -> int: ...
+    def release(self) -> None: ...
+
+@final
+class MemoryGroup:
+    def __new__(cls, limit_bytes: int) -> MemoryGroup: ...
+    @property
+    def version(self) -> int | None: ...
+    @property
+    def peak_bytes(self) -> int | None: ...
+    @property
+    def out_of_memory_kills(self) -> int: ...
+    def close(self) -> None: ...
+
+def cache_find(
+    paths: Sequence[_Path],
+    *,
+    follow: bool = False,
+    one_file_system: bool = False,
+    progress: _Progress | None = None,
+) -> CacheFiles: ...
+def cache_status(
+    files: CacheFiles, *, method: str | None = None, cells: int = 0, progress: _Progress | None = None
+) -> dict[str, Any]: ...
+def cache_evict(
+    files: CacheFiles, *, method: str | None = None, sync: bool = True, progress: _Progress | None = None
+) -> dict[str, Any]: ...
+def cache_warm(
+    files: CacheFiles, *, method: str | None = None, progress: _Progress | None = None
+) -> dict[str, Any]: ...
+def cache_lock(
+    files: CacheFiles, *, method: str | None = None, progress: _Progress | None = None
+) -> tuple[CacheLock, dict[str, Any]]: ...
+def cache_lock_need(files: CacheFiles) -> tuple[int, int | None]: ...
+def cache_available() -> int: ...
+def cache_drop_check() -> None: ...
+def cache_drop(
+    what: str = "all", *, sync: bool = True, progress: _Progress | None = None
+) -> tuple[dict[str, int], dict[str, int]]: ...
+def memory_counters() -> dict[str, int]: ...
+def find_command(name: str) -> str: ...
+def run_command(
+    command: Sequence[str],
+    *,
+    paths: Sequence[_Path],
+    group: MemoryGroup | None = None,
+    show_output: bool = False,
+    progress: _Progress | None = None,
+) -> dict[str, Any]: ...

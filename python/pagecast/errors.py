@@ -10,9 +10,11 @@ __all__ = [
     "DiskFullError",
     "FileMissingError",
     "NoMountError",
+    "NotAllowedError",
     "OutOfMemoryError",
     "OutputError",
     "PagecastError",
+    "ProbeError",
     "ProgramError",
     "ScenarioError",
     "SimulationError",
@@ -71,3 +73,11 @@ class ProgramError(SimulationError):
 
 class OutputError(PagecastError, OSError):
     """Results that cannot be written where they should go."""
+
+
+class ProbeError(PagecastError, OSError):
+    """The real kernel, or a file on it, that does not let itself be measured or changed."""
+
+
+class NotAllowedError(ProbeError, PermissionError):
+    """A right that is missing: to a file, to lock memory, to drop caches, to make a cgroup."""

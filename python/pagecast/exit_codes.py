@@ -15,7 +15,7 @@ class ExitCode(IntEnum):
     """A check that was asked for failed: a forecast outside its tolerance, for example."""
 
     BAD_INPUT = 2
-    """Wrong use, a scenario that cannot be understood, or an output that cannot be written."""
+    """Wrong use, a scenario that cannot be understood, an output that cannot be written, a missing right."""
 
     SIMULATION_FAILED = 3
     """The simulated workload cannot go on: deadlock, out of memory, no such file, a full disk."""

@@ -1,6 +1,7 @@
 //! The one place where errors of the core become exceptions: the classes of `python/pagecast/errors.py`.
 
 use pagecast_core::error::{ScenarioError as CoreScenarioError, SimulationError as CoreSimulationError};
+use pagecast_probe::{ProbeError as CoreProbeError, Trouble};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 
@@ -13,7 +14,9 @@ mod classes {
     import_exception!(pagecast.errors, DiskFullError);
     import_exception!(pagecast.errors, FileMissingError);
     import_exception!(pagecast.errors, NoMountError);
+    import_exception!(pagecast.errors, NotAllowedError);
     import_exception!(pagecast.errors, OutOfMemoryError);
+    import_exception!(pagecast.errors, ProbeError);
     import_exception!(pagecast.errors, ProgramError);
     import_exception!(pagecast.errors, ScenarioError);
     import_exception!(pagecast.errors, SimulationError);
@@ -42,6 +45,20 @@ pub fn simulation(py: Python<'_>, error: CoreSimulationError) -> PyErr {
         E::Interrupted => PyKeyboardInterrupt::new_err(()),
         E::Program { source, .. } => program(py, &text, source),
         _ => classes::SimulationError::new_err(text),
+    }
+}
+
+/// The exception for a kernel that does not let itself be measured or changed.
+pub fn probe(error: &CoreProbeError) -> PyErr {
+    use CoreProbeError as E;
+    let text = error.to_string();
+    match error {
+        E::Interrupted => PyKeyboardInterrupt::new_err(()),
+        E::NeedsRoot { .. } | E::LockLimit { .. } | E::Group(_) => classes::NotAllowedError::new_err(text),
+        E::Path { trouble: Trouble::NotAllowed | Trouble::NotTold, .. } => {
+            classes::NotAllowedError::new_err(text)
+        }
+        _ => classes::ProbeError::new_err(text),
     }
 }
 

@@ -1,8 +1,9 @@
 //! The Python border of pagecast: module `pagecast._core`.
 //!
 //! Types in, types out, errors mapped, interpreter lock released. What is worth more than a few lines belongs below
-//! (in `pagecast-core`) or above (in `python/pagecast`).
+//! (in `pagecast-core` and `pagecast-probe`) or above (in `python/pagecast`).
 
+mod cache;
 mod columns;
 mod errors;
 mod law;
@@ -18,6 +19,12 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use super::cache::{
+        CacheFiles, CacheLock, MemoryGroup, cache_available, cache_drop, cache_drop_check, cache_evict,
+        cache_find, cache_lock, cache_lock_need, cache_status, cache_warm, find_command, memory_counters,
+        run_command,
+    };
+    #[pymodule_export]
     use super::columns::Result;
     #[pymodule_export]
     use super::law::{device_limit, dirty_thresholds, position_ratio, task_ratelimit, writer_pause};
@@ -27,7 +34,7 @@ mod _core {
         signal, sleep, sync, truncate, unlink, wait, write,
     };
     #[pymodule_export]
-    use super::quantity::{format_bytes, format_rate};
+    use super::quantity::{format_bytes, format_rate, parse_bytes};
     #[pymodule_export]
     use super::scenario::{Machine, Scenario, json_schema};
     #[pymodule_export]

@@ -121,6 +121,13 @@ pub fn format_bytes(size_bytes: u64) -> String {
     Bytes(size_bytes).to_string()
 }
 
+/// A size as a person writes it, "4 GiB", in bytes.
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+pub fn parse_bytes(text: &str) -> PyResult<u64> {
+    Bytes::parse(text).map(|size| size.0).map_err(|error| ScenarioError::new_err(error.to_string()))
+}
+
 /// A rate as a person reads it: "465 MB/s".
 #[pyfunction]
 #[pyo3(signature = (rate_bytes_per_s, /))]

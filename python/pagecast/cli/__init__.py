@@ -19,6 +19,7 @@ COMMANDS = {
     "init": "pagecast.cli.init",
     "machine": "pagecast.cli.machine",
     "reproduce": "pagecast.cli.reproduce",
+    "cache": "pagecast.cli.cache",
     "schema": "pagecast.cli.schema",
     "completion": "pagecast.cli.completion",
 }
@@ -47,6 +48,7 @@ def cli(**_: Any) -> None:
       pagecast simulate scenario.toml                 how long each read and write takes, and why
       pagecast simulate scenario.toml --set machine.vm.dirty_ratio=10 --model wrench
       pagecast reproduce wrench-cache                 forecasts beside measured times
+      pagecast cache status data                      what the page cache of this machine holds
 
     Results go to stdout, all else to stderr. Exit codes: 0 fine, 1 a check failed, 2 wrong use or bad input,
     3 the simulated workload cannot go on, 70 a mistake in pagecast, 130 interrupted.

@@ -6,10 +6,15 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from pagecast._core import format_bytes
+
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 __all__ = ["Progress"]
+
+_IN_BYTES = ("writing back", "evicting", "reading", "locking")
+"""The stages of `pagecast.cache` whose progress is in bytes; that of the others is in files or seconds."""
 
 _PATIENCE_S = 1.0
 """How long a person waits without a sign."""
@@ -50,6 +55,13 @@ class Progress:
     def part(self, fraction: float, what: str) -> None:
         """Take the progress of a study."""
         self._update(description=what, total=1.0, completed=fraction)
+
+    def counted(self, stage: str, done: int, total: int | None) -> None:
+        """Take the progress of `pagecast.cache`: what is done, how much of it, and of how much."""
+        amount = format_bytes if stage in _IN_BYTES else "{:,}".format
+        detail = amount(done) if total is None else f"{amount(min(done, total))} of {amount(total)}"
+        state = {"total": None} if not total else {"total": total, "completed": min(done, total)}
+        self._update(description=stage, detail=detail, **state)
 
     def _update(self, **state: Any) -> None:
         with self._lock:

@@ -1,0 +1,283 @@
+//! What a file is on, and what that means for its pages.
+//!
+//! Source: `statfs(2)` for the kind, `/proc/self/mountinfo` for the name. Left out: file systems that bring a cache of their
+//! own beside the page cache are known by name only (zfs).
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::fd::BorrowedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, StatxFlags, statx};
+
+/// How a kind of file system treats the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Files on a device: pages can be dropped and read again.
+    Disk,
+    /// tmpfs, ramfs, hugetlbfs: memory is the only place where the files are.
+    Memory,
+    /// overlay: the pages belong to the files below.
+    Overlay,
+    /// NFS, CIFS, 9P, Ceph: this machine's cache in front of another's.
+    Network,
+    /// FUSE: a program in user space decides what is cached.
+    Fuse,
+    /// zfs keeps file data in a cache of its own.
+    Zfs,
+    /// proc, sysfs, cgroups: files are made up when they are read.
+    MadeUp,
+}
+
+impl Kind {
+    /// What somebody who measures or changes the cache here should know; nothing for a disk.
+    #[must_use]
+    pub fn caution(self) -> Option<&'static str> {
+        match self {
+            Self::Disk => None,
+            Self::Memory => {
+                Some("keeps its files in memory only: they are always cached and cannot be evicted")
+            }
+            Self::Overlay => Some(
+                "lies over other file systems: measured with mincore, because cachestat sees nothing there",
+            ),
+            Self::Network => Some(
+                "is on another machine: this is the cache of this machine only, that of the server is as it was",
+            ),
+            Self::Fuse => Some(
+                "is served by a program, which may have a cache of its own that is not seen here, and may drop this one \
+                     whenever a file is opened, also by us",
+            ),
+            Self::Zfs => Some("has a cache of its own (ARC), which is not seen here and is not evicted"),
+            Self::MadeUp => Some("has no files that could be cached"),
+        }
+    }
+}
+
+/// A mounted file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSystem {
+    /// How it treats the page cache.
+    pub kind: Kind,
+    /// Its type as in /proc/self/mountinfo: "ext4", "fuse.sshfs".
+    pub type_name: String,
+    /// Where it is mounted, if that can be told.
+    pub mount_point: Option<PathBuf>,
+    /// What is mounted: "/dev/vda", "server:/export".
+    pub source: Option<PathBuf>,
+}
+
+/// Kinds and names by the magic number of `statfs(2)` (include/uapi/linux/magic.h and the file systems' own headers).
+const MAGIC: [(u32, Kind, &str); 29] = [
+    (0xef53, Kind::Disk, "ext4"),
+    (0x5846_5342, Kind::Disk, "xfs"),
+    (0x9123_683e, Kind::Disk, "btrfs"),
+    (0x0102_1994, Kind::Memory, "tmpfs"),
+    (0x8584_58f6, Kind::Memory, "ramfs"),
+    (0x9584_58f6, Kind::Memory, "hugetlbfs"),
+    (0x794c_7630, Kind::Overlay, "overlay"),
+    (0x6969, Kind::Network, "nfs"),
+    (0xff53_4d42, Kind::Network, "cifs"),
+    (0xfe53_4d42, Kind::Network, "smb2"),
+    (0x517b, Kind::Network, "smb"),
+    (0x0102_1997, Kind::Network, "9p"),
+    (0x00c3_6400, Kind::Network, "ceph"),
+    (0x5346_414f, Kind::Network, "afs"),
+    (0x0bd0_0bd0, Kind::Network, "lustre"),
+    (0x6573_5546, Kind::Fuse, "fuse"),
+    (0x2fc1_2fc1, Kind::Zfs, "zfs"),
+    (0x9fa0, Kind::MadeUp, "proc"),
+    (0x6265_6572, Kind::MadeUp, "sysfs"),
+    (0x6462_6720, Kind::MadeUp, "debugfs"),
+    (0x7472_6163, Kind::MadeUp, "tracefs"),
+    (0x0027_e0eb, Kind::MadeUp, "cgroup"),
+    (0x6367_7270, Kind::MadeUp, "cgroup2"),
+    (0xcafe_4a11, Kind::MadeUp, "bpf"),
+    (0x7363_6673, Kind::MadeUp, "securityfs"),
+    (0xf97c_ff8c, Kind::MadeUp, "selinuxfs"),
+    (0x1cd1, Kind::MadeUp, "devpts"),
+    (0x6165_676c, Kind::MadeUp, "pstore"),
+    (0x6573_5543, Kind::MadeUp, "fusectl"),
+];
+
+/// One line of /proc/self/mountinfo.
+#[derive(Clone, Debug)]
+struct Mount {
+    point: PathBuf,
+    type_name: String,
+    source: PathBuf,
+}
+
+/// All mounts of this process.
+#[derive(Clone, Debug, Default)]
+pub struct MountTable {
+    by_id: HashMap<u64, Mount>,
+    /// For kernels that do not tell the mount of a file (before Linux 5.8). Files of btrfs have other device numbers.
+    by_device: HashMap<u64, Mount>,
+}
+
+impl MountTable {
+    /// Reads /proc/self/mountinfo; without it, names come from `statfs(2)` alone.
+    #[must_use]
+    pub fn read() -> Self {
+        Self::parse(&fs::read("/proc/self/mountinfo").unwrap_or_default())
+    }
+
+    fn parse(mountinfo: &[u8]) -> Self {
+        let mut table = Self::default();
+        for line in mountinfo.split(|&byte| byte == b'\n') {
+            if let Some((id, device, mount)) = mount(line) {
+                // The first mount of a device is the one that others are bound from.
+                table.by_device.entry(device).or_insert_with(|| mount.clone());
+                table.by_id.insert(id, mount);
+            }
+        }
+        table
+    }
+
+    /// What the open file, which is on `device`, is on.
+    #[must_use]
+    pub fn file_system(&self, file: BorrowedFd<'_>, device: u64) -> FileSystem {
+        let magic = rustix::fs::fstatfs(file).map_or(0, |statfs| statfs.f_type as u32);
+        let known = MAGIC.iter().find(|(number, _, _)| *number == magic);
+        let (kind, name) = known.map_or((Kind::Disk, "unknown"), |&(_, kind, name)| (kind, name));
+        let mount = mount_id(file).and_then(|id| self.by_id.get(&id)).or_else(|| self.by_device.get(&device));
+        FileSystem {
+            kind,
+            type_name: mount.map_or_else(|| name.to_owned(), |mount| mount.type_name.clone()),
+            mount_point: mount.map(|mount| mount.point.clone()),
+            source: mount.map(|mount| mount.source.clone()),
+        }
+    }
+}
+
+/// The number of the mount that an open file is reached through.
+fn mount_id(file: BorrowedFd<'_>) -> Option<u64> {
+    let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
+    (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)
+}
+
+/// The number of a mount, its device, and the rest. proc(5): id parent major:minor root mount-point options [tags...] -
+/// type source super-options.
+fn mount(line: &[u8]) -> Option<(u64, u64, Mount)> {
+    let fields: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
+    let dash = fields.iter().position(|field| *field == b"-")?;
+    let id = std::str::from_utf8(fields[0]).ok()?.parse().ok()?;
+    let mount = Mount {
+        point: unescaped(fields.get(4)?),
+        type_name: String::from_utf8_lossy(fields.get(dash + 1)?).into_owned(),
+        source: unescaped(fields.get(dash + 2)?),
+    };
+    Some((id, device_number(fields.get(2)?)?, mount))
+}
+
+/// "8:1" as the number that `stat(2)` gives.
+fn device_number(text: &[u8]) -> Option<u64> {
+    let (major, minor) = std::str::from_utf8(text).ok()?.split_once(':')?;
+    Some(rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Space, tab, newline and backslash are octal in mountinfo: `\040`.
+fn unescaped(field: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((&byte, after)) = rest.split_first() {
+        let octal = (byte == b'\\' && after.len() >= 3).then(|| {
+            std::str::from_utf8(&after[..3]).ok().and_then(|digits| u8::from_str_radix(digits, 8).ok())
+        });
+        match octal.flatten() {
+            Some(value) => {
+                bytes.push(value);
+                rest = &after[3..];
+            }
+            None => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+impl FileSystem {
+    /// "ext4 at /data", or the type alone.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match &self.mount_point {
+            Some(point) => format!("{} at {}", self.type_name, crate::error::shown(point)),
+            None => self.type_name.clone(),
+        }
+    }
+
+    /// What somebody who measures or changes the cache here should know; nothing for a plain disk.
+    #[must_use]
+    pub fn caution(&self) -> Option<String> {
+        match (self.kind.caution(), self.loop_file()) {
+            (Some(caution), _) => Some(caution.to_owned()),
+            (None, Some(file)) => {
+                let file = crate::error::shown(&file);
+                Some(format!(
+                    "is on a loop device: the file below it, {file}, has pages of its own in the cache"
+                ))
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// The file below a loop device.
+    fn loop_file(&self) -> Option<PathBuf> {
+        let name = self.source.as_deref()?.strip_prefix("/dev").ok()?.to_str()?;
+        let backing = fs::read(format!("/sys/block/{name}/loop/backing_file")).ok()?;
+        Some(PathBuf::from(OsString::from_vec(backing.trim_ascii_end().to_vec())))
+    }
+
+    /// The block device below, if there is one: its number, also where files have one of their own (btrfs).
+    #[must_use]
+    pub fn block_device(&self) -> Option<u64> {
+        let source: &Path = self.source.as_deref()?;
+        let found = rustix::fs::stat(source).ok()?;
+        let is_block =
+            rustix::fs::FileType::from_raw_mode(found.st_mode) == rustix::fs::FileType::BlockDevice;
+        is_block.then_some(found.st_rdev)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsFd;
+
+    const MOUNTINFO: &[u8] =
+        b"36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue\n\
+        37 35 98:0 / /again rw - ext3 /dev/root rw\n\
+        40 35 0:44 / /home rw - fuse.sshfs me@host: rw\nnonsense\n";
+
+    #[test]
+    fn mounts_are_known_by_number_and_by_device() {
+        let mounts = MountTable::parse(MOUNTINFO);
+        let first = &mounts.by_device[&rustix::fs::makedev(98, 0)];
+        assert_eq!((first.point.as_path(), first.type_name.as_str()), (Path::new("/mnt 2"), "ext3"));
+        assert_eq!(first.source, Path::new("/dev/root"));
+        assert_eq!(mounts.by_id[&37].point, Path::new("/again"));
+        assert_eq!(mounts.by_id[&40].type_name, "fuse.sshfs");
+        assert_eq!((mounts.by_device.len(), mounts.by_id.len()), (2, 3));
+    }
+
+    #[test]
+    fn proc_is_made_up() {
+        let file = fs::File::open("/proc/self/status").unwrap();
+        let device = rustix::fs::fstat(&file).unwrap().st_dev;
+        let found = MountTable::read().file_system(file.as_fd(), device);
+        assert_eq!((found.kind, found.type_name.as_str()), (Kind::MadeUp, "proc"));
+        assert_eq!(found.block_device(), None);
+    }
+
+    #[test]
+    fn shared_memory_is_memory() {
+        let Ok(file) = fs::File::open("/dev/shm") else { return };
+        let device = rustix::fs::fstat(&file).unwrap().st_dev;
+        assert_eq!(MountTable::default().file_system(file.as_fd(), device).kind, Kind::Memory);
+    }
+}

@@ -1,0 +1,54 @@
+//! Long work on the real kernel: Ctrl-C gets through, progress goes to Python, the interpreter lock is released.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use pagecast_probe::ProbeError;
+use pagecast_probe::watch::{Progress, Watcher};
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// How often progress is reported at most.
+const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
+
+/// Does `work` without the interpreter lock. `progress` is called with (stage, done, total or None); what it raises, and
+/// Ctrl-C, stops the work.
+pub fn detached<R: Send>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&mut Watcher<'_>) -> Result<R, ProbeError> + Send,
+) -> PyResult<R> {
+    let mut watch = Watch { progress, reported: Instant::now(), error: None };
+    let outcome = py.detach(|| work(&mut |progress| watch.look(progress)));
+    match watch.error {
+        Some(error) => Err(error),
+        None => outcome.map_err(|error| errors::probe(&error)),
+    }
+}
+
+struct Watch {
+    progress: Option<Py<PyAny>>,
+    reported: Instant,
+    /// Why the work was stopped.
+    error: Option<PyErr>,
+}
+
+impl Watch {
+    fn look(&mut self, progress: Progress) -> ControlFlow<()> {
+        if self.error.is_none() {
+            self.error = Python::attach(|py| self.ask_python(py, progress)).err();
+        }
+        if self.error.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn ask_python(&mut self, py: Python<'_>, progress: Progress) -> PyResult<()> {
+        py.check_signals()?;
+        let Some(report) = &self.progress else { return Ok(()) };
+        if self.reported.elapsed() >= PROGRESS_PERIOD {
+            self.reported = Instant::now();
+            report.call1(py, (progress.stage, progress.done, progress.total))?;
+        }
+        Ok(())
+    }
+}

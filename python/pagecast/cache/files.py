@@ -1,0 +1,202 @@
+"""Files found, and what of them is cached."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias, TypedDict
+
+from pagecast import _core
+from pagecast.result import Columns
+
+__all__ = [
+    "FileSystem",
+    "Files",
+    "Paths",
+    "Problem",
+    "Progress",
+    "Status",
+    "as_files",
+    "find",
+    "problems",
+    "status",
+]
+
+Progress: TypeAlias = Callable[[str, int, int | None], object]
+"""Is called now and then with what is being done, how much of it is done, and the total if that is known."""
+
+
+class Problem(NamedTuple):
+    """A file that could not be looked at or changed, while others could."""
+
+    path: str
+    what: str
+
+
+class FileSystem(TypedDict):
+    """What files are on, and what to know about its cache."""
+
+    type: str
+    mount_point: str | None
+    name: str
+    caution: str | None
+
+
+def problems(pairs: Sequence[tuple[str, str]]) -> list[Problem]:
+    """Give problems of the core as our own."""
+    return [Problem(*pair) for pair in pairs]
+
+
+class Files:
+    """Files that were found below some paths; measure and change them as often as you like.
+
+    Made by `find`. ``len`` gives their number.
+    """
+
+    def __init__(self, found: _core.CacheFiles) -> None:
+        self._core = found
+
+    def __len__(self) -> int:
+        """Give the number of files."""
+        return len(self._core)
+
+    @property
+    def paths(self) -> list[str]:
+        """The names under which files were found; a file may have several."""
+        return self._core.paths
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What could not be looked at."""
+        return problems(self._core.problems)
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """How many links, links that lead back, special files and other mounts were left out."""
+        found = self._core
+        return {
+            "links": found.links_left_out,
+            "links_back": found.links_back,
+            "special_files": found.special_left_out,
+            "mounts": len(found.mounts_left_out),
+        }
+
+
+Path: TypeAlias = str | os.PathLike[str]
+Paths: TypeAlias = Files | Sequence[Path] | Path
+
+
+def find(
+    paths: Sequence[Path] | Path,
+    *,
+    follow: bool = False,
+    one_file_system: bool = False,
+    progress: Progress | None = None,
+) -> Files:
+    """Find the files below some paths.
+
+    Parameters
+    ----------
+    paths : path-like or sequence of path-like
+        Files, block devices, or directories with all that is below them.
+    follow : bool
+        Follow symbolic links inside directories too; a path that is given is always followed.
+    one_file_system : bool
+        Stay on the file system of each path.
+    progress : callable, optional
+
+    Returns
+    -------
+    Files
+
+    Raises
+    ------
+    ProbeError
+        A path that does not exist, is no file, or holds no file.
+    """
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    return Files(_core.cache_find(given, follow=follow, one_file_system=one_file_system, progress=progress))
+
+
+def as_files(paths: Paths, progress: Progress | None = None) -> Files:
+    """Give the files of paths, unless they were found already."""
+    return paths if isinstance(paths, Files) else find(paths, progress=progress)
+
+
+@dataclass(frozen=True)
+class Status:
+    """What is cached of files.
+
+    Attributes
+    ----------
+    files : Columns
+        ``path``, ``size_bytes``, ``allocated_bytes``, ``method``, ``file_system``, ``cached_bytes``, and,
+        None where only `mincore` could be asked, ``dirty_bytes``, ``writeback_bytes``, ``evicted_bytes``,
+        ``recently_evicted_bytes``; ``cells`` if a picture was asked for: the cached share of equal pieces. A
+        file with several names is there once.
+    problems : list of Problem
+    vanished : int
+        Files that were gone before they could be measured.
+    other_names : int
+        Names of files that were counted under another name.
+    file_systems : list of FileSystem
+    """
+
+    files: Columns
+    problems: list[Problem]
+    vanished: int
+    other_names: int
+    file_systems: list[FileSystem]
+
+    @cached_property
+    def _totals(self) -> dict[str, int | None]:
+        names = [name for name in self.files if name.endswith("_bytes")]
+        return {"files": len(self.files)} | {name: _sum(self.files[name]) for name in names}
+
+    def totals(self) -> dict[str, int | None]:
+        """Give the number of files and the sum of each column; None where it is not known of all files.
+
+        Returns
+        -------
+        dict
+        """
+        return dict(self._totals)
+
+
+def _sum(column: list[int | None]) -> int | None:
+    known = [value for value in column if value is not None]
+    return sum(known) if len(known) == len(column) else None
+
+
+def status(
+    paths: Paths, *, method: str | None = None, cells: int = 0, progress: Progress | None = None
+) -> Status:
+    """Measure what is cached of files, without disturbing it.
+
+    Parameters
+    ----------
+    paths : Files, path-like or sequence of path-like
+    method : {"cachestat", "mincore"}, optional
+        How to ask the kernel; the best that it has if not given.
+    cells : int
+        Cut each file into so many pieces and say how much of each is cached.
+    progress : callable, optional
+
+    Returns
+    -------
+    Status
+
+    Raises
+    ------
+    ProbeError
+        A path that cannot be used, or a method that is not to be had.
+    """
+    files = as_files(paths, progress)
+    found = _core.cache_status(files._core, method=method, cells=cells, progress=progress)
+    return Status(
+        files=Columns(found["files"]),
+        problems=[*files.problems, *problems(found["problems"])],
+        vanished=found["vanished"],
+        other_names=found["other_names"],
+        file_systems=found["file_systems"],
+    )

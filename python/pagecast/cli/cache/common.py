@@ -1,0 +1,165 @@
+"""Options and messages that all commands of ``pagecast cache`` share."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from pagecast._core import format_bytes
+from pagecast.api import shown
+from pagecast.cache.files import Files, FileSystem, Problem, find
+from pagecast.cli import options
+from pagecast.cli.progress import Progress
+from pagecast.errors import ProbeError
+from pagecast.exit_codes import ExitCode
+
+__all__ = [
+    "Walk",
+    "amount",
+    "check_failed",
+    "counted",
+    "dry_run",
+    "files_and_options",
+    "find_files",
+    "print_json",
+    "printable",
+    "refuse_nothing",
+    "tell",
+    "tell_cautions",
+    "tell_left_out",
+    "tell_problems",
+]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_MOST_PROBLEMS = 5
+
+
+class Walk:
+    """The paths of a command line and how to look for files below them."""
+
+    def __init__(self, paths: tuple[Path, ...], follow: bool, one_file_system: bool) -> None:
+        self.paths = paths
+        self.follow = follow
+        self.one_file_system = one_file_system
+
+
+class _Place(options.FileName):
+    """A path; whether it can be opened is found out when it is: the right to write is enough as well."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.readable = False
+
+
+def files_and_options(function: _F) -> _F:
+    """Add PATH..., ``--follow``, ``--one-file-system``, ``--method`` and ``--json``."""
+    for add in (
+        options.as_json,
+        click.option(
+            "--method",
+            type=click.Choice(["cachestat", "mincore"]),
+            help="How to ask the kernel.  [default: cachestat where it works; it also knows what is dirty]",
+        ),
+        click.option("-x", "--one-file-system", is_flag=True, help="Stay on the file system of each PATH."),
+        click.option(
+            "--follow", is_flag=True, help="Follow symbolic links inside directories; PATH itself always is."
+        ),
+        click.argument("paths", type=_Place(), nargs=-1, required=True, metavar="PATH..."),
+    ):
+        function = add(function)
+    return function
+
+
+def dry_run(function: _F) -> _F:
+    """Add ``--dry-run``."""
+    return click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")(function)
+
+
+def find_files(walk: Walk, progress: Progress) -> Files:
+    """Find the files of a command line."""
+    return find(
+        walk.paths, follow=walk.follow, one_file_system=walk.one_file_system, progress=progress.counted
+    )
+
+
+def refuse_nothing(count: int, problems: Sequence[Problem]) -> None:
+    """Raise if not one file could be looked at."""
+    if count == 0 and problems:
+        raise ProbeError(f"{shown(problems[0].path)}: {problems[0].what}")
+
+
+def printable(path: str) -> str:
+    """Give a name for a terminal: bytes that are no UTF-8, and control characters, are written out."""
+    text = shown(path)
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+def amount(value: int | None) -> str:
+    """Give bytes for a person; "?" if they are not known."""
+    return "?" if value is None else format_bytes(value)
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Give "1 file" or "1,000 files"."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def tell(text: str) -> None:
+    """Say something beside the result."""
+    click.echo(f"pagecast: {text}", err=True)
+
+
+def tell_problems(problems: Sequence[Problem]) -> None:
+    """Say what could not be looked at."""
+    for problem in problems[:_MOST_PROBLEMS]:
+        tell(f"{printable(problem.path)}: {problem.what}")
+    if len(problems) > _MOST_PROBLEMS:
+        tell(f"and {counted(len(problems) - _MOST_PROBLEMS, 'more file')} with such problems; --json has all")
+
+
+def tell_left_out(files: Files, vanished: int = 0, other_names: int = 0) -> None:
+    """Say what was not counted, and why."""
+    left_out = files.left_out
+    lines = {
+        f"{counted(left_out['links'], 'symbolic link')} not followed; --follow does": left_out["links"],
+        f"{counted(left_out['links_back'], 'symbolic link')} to directories that were looked at already": (
+            left_out["links_back"]
+        ),
+        f"{counted(left_out['special_files'], 'special file')} left out (sockets, pipes, devices)": (
+            left_out["special_files"]
+        ),
+        f"{counted(left_out['mounts'], 'directory', 'directories')} on other file systems left out": (
+            left_out["mounts"]
+        ),
+        f"{counted(other_names, 'name')} of files that are counted under another name": other_names,
+        f"{counted(vanished, 'file')} gone before it was looked at": vanished,
+    }
+    for line in (line for line, count in lines.items() if count):
+        tell(line)
+
+
+def tell_cautions(file_systems: Sequence[FileSystem]) -> None:
+    """Say what is special about the file systems."""
+    lines = [f"{system['name']} {system['caution']}" for system in file_systems if system["caution"]]
+    for line in dict.fromkeys(lines):
+        tell(printable(line))
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Print a document in one line; names that are no UTF-8 are as ``os.fsdecode`` gives them."""
+    click.echo(json.dumps({"schema_version": 1, **document}, allow_nan=False))
+
+
+def rows(columns: Iterable[tuple[str, Sequence[Any]]]) -> list[dict[str, Any]]:
+    """Give columns as one object for each row."""
+    names, values = zip(*columns, strict=True)
+    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def check_failed(failed: bool) -> None:
+    """End with exit code 1 if a check failed."""
+    if failed:
+        raise click.exceptions.Exit(ExitCode.CHECK_FAILED)
