@@ -79,6 +79,7 @@ impl Kernel {
             self.until_memory_changes(&survey.slopes),
             self.until_background(&survey.slopes),
             self.until_throttling(&survey.slopes),
+            self.until_strict_throttling(),
             survey.soonest,
             self.until_memcgs_change(),
         ];
