@@ -40,6 +40,8 @@ fn a_strict_disk_holds_no_more_than_its_part_and_its_writer_runs_at_its_rate() {
     let began = run.events_called("throttling_begins");
     assert_eq!(began.len(), 1, "{began:?}");
     assert!(near(began[0].2 as f64 / MB as f64, 15.0, 0.1) && began[0].0 < 0.03, "{began:?}");
+    let looks = run.timeline.time.len();
+    assert!(looks < 2000, "it is looked at {looks} times in 10 s");
 }
 
 #[test]

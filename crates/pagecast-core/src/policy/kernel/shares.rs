@@ -8,7 +8,7 @@ use super::law::{DeviceShare, Thresholds};
 use super::schedule::LEAST_STEP;
 use super::tasks::Task;
 use super::throttling::STEPS;
-use super::wb::{Wb, WbId};
+use super::wb::WbId;
 use super::{Kernel, PAGE};
 use crate::machine::{Bdi, Host};
 
@@ -45,10 +45,14 @@ impl Strict {
         if self.freerun <= other.freerun { self } else { other }
     }
 
-    /// What must be dirty for writers to be told throttled. The level stays around free run, which is its setpoint, and falls below it
-    /// all the time; it is well below where the flusher rests, too.
-    pub(super) fn floor(&self, is_throttling: bool) -> u64 {
-        if is_throttling { self.background } else { self.freerun }
+    /// Whether writers are held back with so many dirty pages: from a step before the end of free run on.
+    pub(super) fn holds_back(&self, dirty: u64) -> bool {
+        dirty as f64 + self.step() > self.freerun as f64
+    }
+
+    /// Whether it is told that they are: until the flusher rests, as the level stays around the end of free run.
+    pub(super) fn is_told(&self, dirty: u64, was_told: bool) -> bool {
+        if was_told { dirty > self.background } else { self.holds_back(dirty) }
     }
 
     /// As `Limits::rate_step`.
@@ -89,6 +93,19 @@ impl Kernel {
         Some((strict, self.pages.dirty.of_wb(WbId(at as u32)).dirty() / PAGE))
     }
 
+    /// What each writer of a strict device may write that is held back, if the law says so much.
+    ///
+    /// At the end of free run the kernel's writers are now free, now held back, and write what the device does, if the law lets them
+    /// write less.
+    pub(super) fn strict_rate(&self, at: usize, rate: f64) -> f64 {
+        match self.strict(at) {
+            Some((strict, own)) if own <= strict.freerun => {
+                rate.max(self.rate_of_device(at) / self.writers(at).0.max(1) as f64)
+            }
+            _ => rate,
+        }
+    }
+
     /// Those who write to a device, and how many bytes per second.
     fn writers(&self, at: usize) -> (usize, f64) {
         let tasks = self.tasks.values().filter(|task| task.run.dirties() && task.wb.0 as usize == at);
@@ -96,18 +113,23 @@ impl Kernel {
         rates.fold((0, 0.0), |(count, sum), rate| (count + 1, sum + rate))
     }
 
-    /// What each writer of a strict device may write until its level is looked at again: that goes a step beyond free run at most, as
-    /// the kernel's writers look after the fewer pages the closer they are (`dirty_poll_interval`).
+    /// What each writer of a strict device may write in free run until its level is looked at again: that ends with it, as the
+    /// kernel's writers look after the fewer pages the closer they are (`dirty_poll_interval`).
     pub(super) fn freerun_rate(&self, at: usize) -> Option<f64> {
         let (strict, own) = self.strict(at)?;
         let (count, _) = self.writers(at);
-        let room = (strict.freerun as f64 + strict.step() - own as f64).max(1.0) * PAGE as f64;
+        let room = strict.freerun.saturating_sub(own).max(1) as f64 * PAGE as f64;
         (count > 0).then(|| (room / LEAST_STEP + self.rate_of_device(at)) / count as f64)
     }
 
+    /// What a device writes, in bytes per second; before that is known, what it did lately.
     fn rate_of_device(&self, at: usize) -> f64 {
-        let wb: Option<&Wb> = self.wbs[at].as_ref();
-        wb.and_then(|wb| wb.transfer.as_ref()).map_or(0.0, |transfer| transfer.rate)
+        let Some(wb) = self.wbs[at].as_ref() else { return 0.0 };
+        match wb.transfer.as_ref().map(|transfer| transfer.rate) {
+            Some(rate) if rate > 0.0 => rate,
+            Some(_) => (wb.bandwidth.average * PAGE) as f64,
+            None => 0.0,
+        }
     }
 
     /// That of a task's device.
@@ -134,7 +156,7 @@ impl Kernel {
             return None;
         }
         let page = PAGE as f64;
-        if own > strict.freerun {
+        if strict.holds_back(own) {
             return Some(strict.step() * page / slope.abs());
         }
         (slope > 0.0).then(|| (strict.freerun - own) as f64 * page / slope)

@@ -53,10 +53,10 @@ impl Kernel {
             let floor =
                 if was_throttling { self.limits.freerun.saturating_sub(slack) } else { self.limits.freerun };
             let strict = self.strict(at);
-            let is_over = strict.map_or(dirty > floor, |(strict, own)| own > strict.floor(was_throttling));
+            let is_over = strict.map_or(dirty > floor, |(strict, own)| strict.is_told(own, was_throttling));
             let is_throttling = has_writers && (is_over || self.is_memcg_beyond_freerun(at, was_throttling));
             let is_within =
-                strict.map_or(dirty <= self.limits.freerun, |(strict, own)| own <= strict.freerun);
+                strict.map_or(dirty <= self.limits.freerun, |(strict, own)| !strict.holds_back(own));
             let is_free = is_within && !self.is_memcg_beyond_freerun(at, false);
             let freerun_rate = if is_free { self.freerun_rate(at) } else { None };
             if was_throttling != is_throttling {
@@ -116,7 +116,9 @@ impl Kernel {
             average_bandwidth: wb.bandwidth.average,
             device_dirty: counts.dirty() / PAGE,
         };
-        wb.task_rate = Some(throttle.rate() * PAGE as f64);
+        let rate = self.strict_rate(at, throttle.rate() * PAGE as f64);
+        let wb = self.wbs[at].as_mut().expect("who writes has a device");
+        wb.task_rate = Some(rate);
         wb.rated_at = (dirty, memcg_dirty, own_dirty);
     }
 
