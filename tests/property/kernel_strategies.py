@@ -91,7 +91,7 @@ def settings(draw: st.DrawFn, name: str) -> Vm:
     if draw(st.booleans()):
         return Vm()
     ratio = draw(st.sampled_from([20, 40]))
-    in_bytes = draw(st.booleans())
+    in_bytes = draw(st.booleans()) and name != "strict"
     return Vm(
         dirty_ratio=ratio,
         dirty_background_ratio=draw(st.sampled_from([ratio // 4 + 1, ratio // 2, ratio])),
