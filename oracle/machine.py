@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from .engine import NS
 from .flows import Flow, Network, Points, Resource, capacity_at
-from .kernel.settings import Cost, Vm
+from .kernel.settings import Bdi, Cost, Vm
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Device:
     read_at: Points = ()  # (streams, rate), ascending; none: the rate above
     write_at: Points = ()
     per_thread_bytes_per_s: float | None = None  # memory only
+    bdi: Bdi = field(default_factory=Bdi)  # disks only, `kernel` only
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import fields
 
 from .engine import to_ns
 from .flows import Points
-from .kernel.settings import Cost, Vm
+from .kernel.settings import Bdi, Cost, Vm
 from .machine import Device, Host, Mount
 from .scenario import Op, Process, Scenario
 
@@ -62,12 +62,21 @@ def _host(table: str, name: str, host: Host, mounts: dict[str, Mount]) -> Iterat
     for disk, device in host.disks.items():
         yield f"[{table}.disk.{disk}]\nsize = {_size(DISK_BYTES)}"
         yield from _device(device)
+        yield from _bdi(device.bdi)
     for path, mount in mounts.items():
         if mount.host == name:
             mode = "through" if mount.write_through else "back"
             yield f'[{table}.mount."{path}"]\ndisk = "{mount.disk}"\nwrite_mode = "{mode}"'
         elif mount.link is not None:
             yield f'[{table}.mount."{path}"]\nnfs = "{mount.host}:{path}"'
+
+
+def _bdi(bdi: Bdi) -> Iterator[str]:
+    """The settings that are not the default."""
+    for key in fields(Bdi):
+        value = getattr(bdi, key.name)
+        if value != key.default:
+            yield f"{key.name} = {str(value).lower()}"
 
 
 def _vm(table: str, vm: Vm) -> Iterator[str]:

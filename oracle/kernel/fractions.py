@@ -6,6 +6,8 @@ and does not see so few.
 Source: lib/flex_proportions.c; mm/page-writeback.c (wb_domain_writeout_add, writeout_period).
 """
 
+FULL = 1024  # FPROP_FRAC_BASE
+
 
 class Share:
     """The count of one disk, up to date at some period."""
@@ -20,8 +22,12 @@ class Fractions:
         self.events, self.period = 1, 0
         self.period_ends: int | None = None
 
-    def add(self, share: Share, pages: int, now: int) -> None:
+    def add(self, share: Share, pages: int, now: int, most: int = FULL) -> None:
+        """Count pages, but only as far as the share is at most so many 1024ths (__fprop_add_percpu_max)."""
         self._go_on(share, now)
+        if most < FULL:
+            room = self.events * most - share.events * FULL
+            pages = 0 if room < 0 else min(pages, -(-room // (FULL - most)))
         share.events += pages
         self.events += pages
         if self.period_ends is None:

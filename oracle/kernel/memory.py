@@ -148,7 +148,7 @@ class Memory:
         self.in_flight -= count
         wb.in_flight -= count
         wb.written += count
-        wb.fractions.add(wb.share, count, self.clock.now())
+        wb.fractions.add(wb.share, count, self.clock.now(), wb.most)
         unit.file.in_flight -= 1
         wb.files_in_flight -= unit.file.in_flight == 0
         if unit.is_reclaim:

@@ -21,7 +21,7 @@ from .memory import Memory
 from .settings import PAGE, Options, pages
 from .tasks import Tasks
 from .throttle import Throttle
-from .wb import Wb
+from .wb import Wb, millionths
 from .writepages import Writepages
 
 
@@ -56,8 +56,10 @@ class HostCache:
         fractions = Fractions(options.hz)
         self.wbs: dict[str, Wb] = {}  # by disk
         self.flushers: dict[Wb, Flusher] = {}
-        for number, disk in enumerate(host.disks):
-            wb = self.wbs[disk] = Wb(number, self.clock, fractions, options)
+        all_min_ratios = sum(millionths(disk.bdi.min_ratio) for disk in host.disks.values())
+        for number, (disk, device) in enumerate(host.disks.items()):
+            wb = Wb(number, self.clock, fractions, options, device.bdi, all_min_ratios)
+            self.wbs[disk] = wb
             self.writepages.disks[wb] = Disk(engine, machine, name, options, self.writepages.written)
             self.flushers[wb] = Flusher(
                 engine, self.clock, self.memory, wb, self.hard, self.writepages, host.vm

@@ -30,6 +30,15 @@ class Vm:
 
 
 @dataclass(frozen=True)
+class Bdi:
+    """`/sys/class/bdi/*`: a disk's part of the dirty limits, in percent, and whether it is one of its own."""
+
+    min_ratio: float = 0
+    max_ratio: float = 100
+    strict_limit: bool = False
+
+
+@dataclass(frozen=True)
 class Cost:
     """What the steps of a read or write cost one thread. A rate that is None is that of the memory."""
 

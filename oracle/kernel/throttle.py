@@ -1,9 +1,9 @@
 """How writers are slowed down: the position ratio, the pause, the next check.
 
 Source: mm/page-writeback.c (pos_ratio_polynom, wb_position_ratio, wb_max_pause, wb_min_pause,
-balance_dirty_pages, balance_dirty_pages_ratelimited_flags), in its integers. A ratio of 1 is 1024; rates are
-pages/s, pauses jiffies.
-Leaves out: strict limits, cgroups, pages leaked by tasks that ended, signals.
+balance_dirty_pages, domain_dirty_freerun, wb_dirty_exceeded, balance_dirty_pages_ratelimited_flags),
+in its integers. A ratio of 1 is 1024; rates are pages/s, pauses jiffies.
+Leaves out: cgroups, pages leaked by tasks that ended, signals.
 """
 
 from collections.abc import Callable
@@ -44,6 +44,14 @@ def position_ratio(limits: Limits, hard: int, dirty: int, part: int, wb_dirty: i
     if wb_dirty < half:
         ratio = ratio * half // wb_dirty if wb_dirty > half // 8 else ratio * 8
     return ratio
+
+
+def strict_ratio(limits: Limits, hard: int, dirty: int, own: Limits, wb_dirty: int) -> int:
+    """The same on a strict disk with these limits of its own."""
+    if dirty >= hard or wb_dirty >= own.limit or own.freerun in (0, own.limit):
+        return 0
+    ratio = cubic((limits.freerun + hard) // 2, dirty, hard)
+    return min(ratio, cubic(own.freerun, wb_dirty, own.limit))
 
 
 def max_pause(wb_dirty: int, bandwidth: int, hz: int) -> int:
@@ -124,16 +132,20 @@ class Throttle:
             now = clock.now()
             levels = self.levels()
             limits, dirty = levels.limits, levels.dirty + levels.in_flight
-            if levels.dirty > limits.background or dirty > limits.freerun:
+            own = wb.limits_of(limits, dirty)
+            domain, level = (own, wb.dirty) if wb.is_strict else (limits, dirty)
+            if levels.dirty > limits.background or level > domain.freerun:
                 self.wake(wb)
-            if dirty <= limits.freerun:
+            if level <= domain.freerun:
                 task.paused_when, task.dirtied = now, 0
-                task.check_after = limits.poll_interval(dirty)
+                task.check_after = domain.poll_interval(level)
                 return
-            part = wb.part_of(limits.limit, dirty)
-            wb.is_exceeded = wb.dirty > part and dirty > limits.limit
+            wb.is_exceeded = wb.dirty > own.limit and (wb.is_strict or dirty > limits.limit)
             hard = self.hard.at(limits.limit)
-            position = position_ratio(limits, hard, dirty, part, wb.dirty, wb.average)
+            if wb.is_strict:
+                position = strict_ratio(limits, hard, dirty, own, wb.dirty)
+            else:
+                position = position_ratio(limits, hard, dirty, own.limit, wb.dirty, wb.average)
             if wb.is_due():
                 wb.update_throttled(limits, self.hard, dirty, position)
             task_rate = wb.ratelimit * position >> 10

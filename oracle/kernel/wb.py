@@ -1,19 +1,36 @@
 """The writeback state of one disk as seen by one host: counts, bandwidth, rate of its writers, share.
 
 Source: mm/page-writeback.c (__wb_update_bandwidth, wb_update_write_bandwidth, wb_update_dirty_ratelimit,
-__wb_calc_thresh as of 6.14, wb_bandwidth_estimate_start); mm/backing-dev.c.
-Leaves out: strict limits, ratios per device. Rates are in pages/s.
+__wb_calc_thresh as of 6.14, wb_dirty_limits, __bdi_set_max_ratio, wb_bandwidth_estimate_start);
+mm/backing-dev.c. Rates are in pages/s, ratios in millionths.
 """
 
 from .clock import Clock, power_of_2_from
-from .fractions import Fractions, Share
+from .fractions import FULL, Fractions, Share
 from .limits import HardLimit, Limits
-from .settings import PAGE, Options
+from .settings import PAGE, Bdi, Options
+
+WHOLE = 1_000_000  # 100 * BDI_RATIO_SCALE
+
+
+def millionths(percent: float) -> int:
+    return round(percent * 10_000)
 
 
 class Wb:
-    def __init__(self, number: int, clock: Clock, fractions: Fractions, options: Options):
+    def __init__(
+        self,
+        number: int,
+        clock: Clock,
+        fractions: Fractions,
+        options: Options,
+        bdi: Bdi,
+        all_min_ratios: int,
+    ):
         self.number, self.clock, self.fractions = number, clock, fractions
+        self.min_ratio, self.max_ratio = millionths(bdi.min_ratio), millionths(bdi.max_ratio)
+        self.all_min_ratios, self.is_strict = all_min_ratios, bdi.strict_limit
+        self.most = FULL * self.max_ratio // WHOLE  # max_prop_frac
         self.interval = max(clock.hz // 5, 1)
         self.reclaimable = self.in_flight = 0  # pages that are dirty, under writeback
         self.dirtied = self.written = 0  # pages, ever
@@ -31,10 +48,16 @@ class Wb:
     def part_of(self, limit: int, dirty: int) -> int:
         """This disk's part of a limit when so much is dirty on the host; an idle disk gets a little."""
         numerator, denominator = self.fractions.of(self.share, self.clock.now())
-        part = limit * numerator // denominator
+        part = limit * (WHOLE - self.all_min_ratios) // WHOLE * numerator // denominator
+        part += limit * self.min_ratio // WHOLE
         if limit > dirty:
-            part = max(part, (limit - dirty) // 8)
-        return min(part, limit)
+            part = max(part, (limit - dirty) // (100 if self.is_strict else 8))
+        return min(part, limit * self.max_ratio // WHOLE)
+
+    def limits_of(self, limits: Limits, dirty: int) -> Limits:
+        """This disk's part of both limits."""
+        part = self.part_of(limits.limit, dirty)
+        return Limits(part, part * limits.background // limits.limit if limits.limit else 0)
 
     # -- the estimate --------------------------------------------------------------------
     def start_estimate(self) -> None:
@@ -57,7 +80,11 @@ class Wb:
         now = self.clock.now()
         elapsed = max(now - self.stamp, 1)
         hard.update(now, limits.limit, dirty)
-        self._update_ratelimit(elapsed, dirty, position, (limits.freerun + hard.at(limits.limit)) // 2)
+        if self.is_strict:
+            own = self.limits_of(limits, dirty)
+            self._update_ratelimit(elapsed, self.dirty, position, own.freerun)
+        else:
+            self._update_ratelimit(elapsed, dirty, position, (limits.freerun + hard.at(limits.limit)) // 2)
         self._update_bandwidth(elapsed)
         self._stamp(now)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from oracle.kernel.settings import Cost, Vm
+from oracle.kernel.settings import Bdi, Cost, Vm
 from oracle.machine import Device, Host, Mount
 from oracle.scenario import File, Op, Process, Scenario
 
@@ -25,6 +25,7 @@ CLASSES = {
     "fsyncs": [*WRITES, "fsync", "fsync", *THINKS],
     "crowds": [*WRITES, *THINKS],
     "disks": [*WRITES, *READS, "fsync", *THINKS],
+    "strict": [*WRITES, *THINKS],
     "evictions": ["append", "append", *THINKS],
     "small": [*WRITES, *THINKS],
     "shared": ["overwrite", *READS, "fsync", *THINKS],
@@ -33,7 +34,7 @@ CLASSES = {
     "drops": [*READS, "drop_caches", *THINKS],
     "memory": [*READS, "read fresh", "alloc", "free", *THINKS],
 }
-WRITING = ("writes", "cuts", "fsyncs", "crowds", "disks", "small", "shared", "timers")
+WRITING = ("writes", "cuts", "fsyncs", "crowds", "disks", "strict", "small", "shared", "timers")
 ALONE = ("writes", "cuts", "fsyncs", "small", "drops")
 """There files stay in memory, and here there is a single process: `test_kernel` says why."""
 
@@ -47,11 +48,15 @@ seconds = st.one_of(st.sampled_from([0.5, 1.0, 3.0]), st.integers(1, 3_000).map(
 
 
 @st.composite
-def disks(draw: st.DrawFn) -> Device:
+def disks(draw: st.DrawFn, bdi: Bdi) -> Device:
     read = draw(rates)
-    return Device(
-        read, draw(st.one_of(st.just(read), rates)), draw(st.sampled_from(["total", "separate", "time"]))
-    )
+    write = draw(st.one_of(st.just(read), rates))
+    return Device(read, write, draw(st.sampled_from(["total", "separate", "time"])), bdi=bdi)
+
+
+strict_bdis = st.tuples(st.sampled_from([0, 5, 20]), st.sampled_from([20, 50, 100])).map(
+    lambda ratios: Bdi(min_ratio=ratios[0], max_ratio=ratios[1], strict_limit=True)
+)
 
 
 @st.composite
@@ -86,7 +91,7 @@ def settings(draw: st.DrawFn, name: str) -> Vm:
     if draw(st.booleans()):
         return Vm()
     ratio = draw(st.sampled_from([20, 40]))
-    in_bytes = draw(st.booleans())
+    in_bytes = draw(st.booleans()) and name != "strict"
     return Vm(
         dirty_ratio=ratio,
         dirty_background_ratio=draw(st.sampled_from([ratio // 4 + 1, ratio // 2, ratio])),
@@ -188,13 +193,16 @@ def scenarios(draw: st.DrawFn, name: str) -> Scenario:
     """Draw a scenario of a class."""
     kinds, is_writing = CLASSES[name], name in WRITING
     memory = draw(memory_sizes)
-    disk_names = ["ssd", "hdd"] if name == "disks" else ["ssd"]
+    bdis = {"ssd": Bdi()}
+    if name in ("disks", "strict"):
+        bdis["hdd"] = draw(strict_bdis) if name == "strict" else Bdi()
+    disk_names = list(bdis)
     cost = draw(costs())
     rate = draw(st.sampled_from([2e9, 4e9, 8e9])) if cost == Cost() else 40e9
     host = Host(
         memory,
         Device(rate, rate),
-        {name: draw(disks()) for name in disk_names},
+        {name: draw(disks(bdi)) for name, bdi in bdis.items()},
         cores=draw(st.sampled_from([4, 16])),
         vm=draw(settings(name)),
         cost=cost,

@@ -29,7 +29,8 @@ What the fast one leaves out on purpose, and how the comparison allows for it:
   process.
 - Pauses beside a small limit. A pause may last as long as the disk takes for an eighth of its dirty pages
   (`wb_max_pause`), and in it the level falls by as much. A tenth of a second's writing is little beside most
-  limits; below 150 MB dirty bytes may differ by an eighth of the limit. Times agree as elsewhere.
+  limits; below 150 MB dirty bytes may differ by an eighth of the limit. Times agree as elsewhere. A strict
+  disk's part is smaller than the limit of its host: there limits of 200 MB are left out.
 - The end of the list. Who reads or overwrites a file while its next pages are evicted chases that end;
   whether he catches up, and finds the rest in memory, is chance. And which file's pages reclaim finds clean
   depends on when the flusher's visits began. Where writes evict, nobody comes back to what was evicted.

@@ -11,8 +11,8 @@ from oracle.kernel.limits import HardLimit, Limits, dirtyable, limits
 from oracle.kernel.policy import Kernel
 from oracle.kernel.readahead import Stream, first_size, most_pages, next_size, on_mark, on_miss
 from oracle.kernel.reclaim import inactive_is_low
-from oracle.kernel.settings import Cost, Options, Vm
-from oracle.kernel.throttle import cubic, max_pause, min_pause, position_ratio
+from oracle.kernel.settings import Bdi, Cost, Options, Vm
+from oracle.kernel.throttle import cubic, max_pause, min_pause, position_ratio, strict_ratio
 from oracle.kernel.wb import Wb
 from oracle.kernel.zones import Watermarks
 from oracle.machine import Device, Host, Mount
@@ -131,7 +131,7 @@ def test_pauses():
 
 def some_wb() -> Wb:
     clock = Clock(Engine(), 250)
-    return Wb(0, clock, Fractions(250), Options())
+    return Wb(0, clock, Fractions(250), Options(), Bdi(), 0)
 
 
 def pass_time(wb: Wb, jiffies: int) -> None:
@@ -150,6 +150,34 @@ def test_base_rate_moves_an_eighth_of_the_error_and_only_if_position_agrees():
         wb.update_throttled(found, HardLimit(found.limit, 50), dirty, position=2048)
         assert (wb.ratelimit > before) is moves
     assert wb.ratelimit == 25600 + (25601 + 7) // 8  # to position x rate, 51201
+
+
+def test_the_part_of_a_disk_is_within_its_ratios():
+    wb = Wb(0, Clock(Engine(), 250), Fractions(250), Options(), Bdi(5, 20, strict_limit=True), 200_000)
+    assert wb.part_of(1000, 1000) == 50
+    assert wb.part_of(100_000, 0) == 5000  # more than a hundredth of what is free
+    wb.fractions.add(wb.share, 99, 0)
+    assert wb.part_of(1000, 1000) == 200  # at most; 80 % of 99 of 100 and 5 % are 842
+    assert wb.limits_of(Limits(1000, 400), 1000) == Limits(200, 80)
+    wb.fractions.add(wb.share, 99, 0, wb.most)
+    assert wb.share.events == 99  # beyond its largest part nothing more counts
+
+
+def test_a_strict_disk_is_held_by_its_own_cubic():
+    host, own = Limits(1000, 500), Limits(400, 200)  # its writers are free up to 300
+    assert strict_ratio(host, 1000, 600, own, 300) == 1024
+    assert strict_ratio(host, 1000, 600, own, 350) == 1024 - 124  # (512 / 1024)^3, less what is rounded
+    assert strict_ratio(host, 1000, 600, own, 400) == 0
+    assert strict_ratio(host, 1000, 1000, own, 300) == 0
+
+
+def test_a_strict_disk_holds_its_part_and_no_more():
+    disk = Device(100 * MB, 100 * MB, "separate", bdi=Bdi(max_ratio=10, strict_limit=True))
+    result, kernel = simulate([Op("write", "/d/a", 300 * MB)], memory=GIB, disk=disk)
+    (done,) = result.operations
+    limit = kernel.hosts["machine"].memory.limits().limit * PAGE
+    assert max(s.dirty + s.writeback for s in kernel.samples["machine"]) < 0.11 * limit
+    assert (done.end_ns - done.start_ns) / 1e9 == pytest.approx(3.0 - 0.075 * limit / (100 * MB), rel=0.03)
 
 
 def test_bandwidth_takes_seconds_to_follow():

@@ -237,6 +237,30 @@ pub struct Disk {
     pub burst: Nanos,
     /// Coefficient of variation of the weights with which equal streams are served; 0 is fair.
     pub unevenness: f64,
+    /// What bears on its part of the dirty limits.
+    pub bdi: Bdi,
+}
+
+/// The settings of `/sys/class/bdi/` that bear on a disk's part of the dirty limits, with the kernel's names and defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bdi {
+    /// The least part, in millionths (`min_ratio_fine`).
+    pub min_ratio: u32,
+    /// The largest part, in millionths; not less than the least one.
+    pub max_ratio: u32,
+    /// Whether the part is a limit of its own.
+    pub strict_limit: bool,
+}
+
+impl Bdi {
+    /// All of the limits, in millionths.
+    pub const WHOLE: u32 = 1_000_000;
+}
+
+impl Default for Bdi {
+    fn default() -> Self {
+        Self { min_ratio: 0, max_ratio: Self::WHOLE, strict_limit: false }
+    }
 }
 
 /// A directory under which files live.

@@ -13,6 +13,7 @@ mod kernel_mglru;
 mod kernel_opening;
 mod kernel_readahead;
 mod kernel_reads;
+mod kernel_shares;
 mod kernel_writes;
 mod nfs;
 mod operations;

@@ -8,7 +8,7 @@ use super::network::{Hosts, read_links, read_mounts};
 use super::schema::{COST, DISK, KERNEL, Kind, MACHINE, MEMORY, VM};
 use super::table::{Fields, FromNode, Given};
 use crate::error::ScenarioError;
-use crate::machine::{CopyCost, Disk, Host, Kernel, Lru, Machine, Memory, Sharing, VmSettings};
+use crate::machine::{Bdi, CopyCost, Disk, Host, Kernel, Lru, Machine, Memory, Sharing, VmSettings};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// The name of the only host.
@@ -21,6 +21,9 @@ const MAX_SECTORS_KB: u32 = 1280;
 
 /// What is read ahead at most (`VM_READAHEAD_PAGES`, `include/linux/pagemap.h`).
 const READ_AHEAD_KB: u32 = 128;
+
+/// `BDI_RATIO_SCALE` (`include/linux/backing-dev.h`).
+pub const MILLIONTHS_PER_PERCENT: f64 = 1e4;
 
 /// One hundredth of a second, in which the kernel gives its times.
 const CENTISECOND_NANOS: f64 = 1e7;
@@ -75,7 +78,6 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
     let fields = Fields::open(node, &MACHINE, title)?;
     fields.get::<String>("description")?;
     fields.get::<String>("source")?;
-    let disks = fields.named("disk")?;
     let host = Host {
         name: name.to_owned(),
         cores: fields.need("cores")?,
@@ -83,10 +85,7 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
         vm: read_vm(&fields)?,
         kernel: read_kernel(&fields)?,
         cgroups: read_cgroups(&fields)?,
-        disks: disks
-            .into_iter()
-            .map(|(name, node)| read_disk(name, node, &fields))
-            .collect::<Result<_, _>>()?,
+        disks: read_disks(&fields)?,
         mounts: Vec::new(),
     };
     Ok(Draft { host, fields })
@@ -199,7 +198,52 @@ fn read_vm(host: &Fields<'_>) -> Result<VmSettings, ScenarioError> {
     })
 }
 
-fn read_disk(name: &str, node: &Node, host: &Fields<'_>) -> Result<Disk, ScenarioError> {
+/// The disks of a host, which cannot have all of its dirty limits as their least parts (`__bdi_set_min_ratio`).
+fn read_disks(host: &Fields<'_>) -> Result<Vec<Disk>, ScenarioError> {
+    let (mut disks, mut set_aside) = (Vec::new(), 0);
+    for (name, node) in host.named("disk")? {
+        let disk = read_disk(name, node, host, set_aside)?;
+        set_aside += disk.bdi.min_ratio;
+        disks.push(disk);
+    }
+    Ok(disks)
+}
+
+/// The ratios of a disk, after so much was set aside for others. The kernel has them in millionths.
+fn read_bdi(disk: &Fields<'_>, set_aside: u32) -> Result<Bdi, ScenarioError> {
+    let default = Bdi::default();
+    let millionths = |key| {
+        let percent = disk.get::<f64>(key)?;
+        Ok::<_, ScenarioError>(percent.map(|percent| (percent * MILLIONTHS_PER_PERCENT).round() as u32))
+    };
+    let bdi = Bdi {
+        min_ratio: millionths("min_ratio")?.unwrap_or(default.min_ratio),
+        max_ratio: millionths("max_ratio")?.unwrap_or(default.max_ratio),
+        strict_limit: disk.get("strict_limit")?.unwrap_or(default.strict_limit),
+    };
+    if bdi.min_ratio > bdi.max_ratio {
+        let (least, most) = (percent_of(bdi.min_ratio), percent_of(bdi.max_ratio));
+        return Err(disk.place("min_ratio").error(
+            format!("`min_ratio` is {least}, more than `max_ratio`, which is {most}"),
+            format!("a disk's least part can be {most} at most"),
+        ));
+    }
+    let all = set_aside + bdi.min_ratio;
+    if bdi.min_ratio > 0 && all >= Bdi::WHOLE {
+        return Err(disk.place("min_ratio").error(
+            format!("with this disk the `min_ratio` of all come to {}", percent_of(all)),
+            "those of all disks of a host must come to less than 100",
+        ));
+    }
+    Ok(bdi)
+}
+
+/// Millionths as percent.
+fn percent_of(millionths: u32) -> f64 {
+    f64::from(millionths) / MILLIONTHS_PER_PERCENT
+}
+
+fn read_disk(name: &str, node: &Node, host: &Fields<'_>, set_aside: u32) -> Result<Disk, ScenarioError> {
     let fields = Fields::open(node, &DISK, inside(host, &format!("disk.{}", shorten(name))))
         .map_err(|error| name_other_disks(error, name, host))?;
     Ok(Disk {
@@ -218,6 +262,7 @@ fn read_disk(name: &str, node: &Node, host: &Fields<'_>) -> Result<Disk, Scenari
         latency: fields.get("latency")?.unwrap_or_default(),
         burst: fields.get("burst")?.unwrap_or_default(),
         unevenness: fields.get("unevenness")?.unwrap_or(0.0),
+        bdi: read_bdi(&fields, set_aside)?,
     })
 }
 
@@ -300,6 +345,31 @@ mod tests {
         let host = host(&format!("[machine.disk.ssd]\n{disk}")).unwrap();
         assert_eq!(host.disks[0].read_at, [(4, BytesPerSecond(7e6)), (31, BytesPerSecond(9e6))]);
         assert_eq!(host.disks[0].sharing, Sharing::Total);
+    }
+
+    fn disks(keys: &[&str]) -> Result<Vec<Bdi>, String> {
+        let disk = "size = '1 GB'\nread = '1 MB/s'\nwrite = '1 MB/s'";
+        let disks =
+            keys.iter().enumerate().map(|(at, keys)| format!("[machine.disk.d{at}]\n{disk}\n{keys}\n"));
+        Ok(host(&disks.collect::<String>())?.disks.into_iter().map(|disk| disk.bdi).collect())
+    }
+
+    #[test]
+    fn a_disk_has_the_ratios_of_its_bdi() {
+        let bdis =
+            disks(&["", "min_ratio = 5\nmax_ratio = 12.3456", "max_ratio = 1\nstrict_limit = true"]).unwrap();
+        assert_eq!(bdis[0], Bdi { min_ratio: 0, max_ratio: 1_000_000, strict_limit: false });
+        assert_eq!(bdis[1], Bdi { min_ratio: 50_000, max_ratio: 123_456, strict_limit: false });
+        assert_eq!(bdis[2], Bdi { min_ratio: 0, max_ratio: 10_000, strict_limit: true });
+    }
+
+    #[test]
+    fn ratios_of_disks_fit_each_other() {
+        assert_snapshot!(disks(&["min_ratio = 100"]).unwrap_err(), @"x.toml:8: `min_ratio` is the number 100, but must be a number from 0 to 99.9999; write for example min_ratio = 99.9999");
+        assert_snapshot!(disks(&["max_ratio = 5\nmin_ratio = 5.5"]).unwrap_err(), @"x.toml:9: `min_ratio` is 5.5, more than `max_ratio`, which is 5; a disk's least part can be 5 at most");
+        assert_snapshot!(disks(&["min_ratio = 70", "", "min_ratio = 30"]).unwrap_err(), @"x.toml:18: with this disk the `min_ratio` of all come to 100; those of all disks of a host must come to less than 100");
+        assert_snapshot!(disks(&["strict_limit = 1"]).unwrap_err(), @"x.toml:8: `strict_limit` is the number 1, but must be true or false; write for example strict_limit = true");
+        assert!(disks(&["min_ratio = 70", "min_ratio = 29.9999", "max_ratio = 0"]).is_ok());
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::machine::ONLY_HOST;
+use super::machine::{MILLIONTHS_PER_PERCENT, ONLY_HOST};
 use crate::machine::{
-    CopyCost, Disk, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings, WriteMode,
+    Bdi, CopyCost, Disk, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings, WriteMode,
 };
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
@@ -119,6 +119,7 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
     keys.push(("latency", time(disk.latency)));
     keys.push(("burst", time(disk.burst)));
     keys.push(("unevenness", disk.unevenness.to_string()));
+    keys.extend(bdi(disk.bdi));
     print_table(text, &format!("{table}.disk.{}", key(&disk.name)), &keys);
 }
 
@@ -145,6 +146,20 @@ fn print_table(text: &mut String, table: &str, keys: &[(&str, String)]) {
     for (key, value) in keys {
         writeln!(text, "{key} = {value}").expect("a string takes all");
     }
+}
+
+/// Only what is not the default.
+fn bdi(bdi: Bdi) -> impl Iterator<Item = (&'static str, String)> {
+    let default = Bdi::default();
+    let ratio = |ratio: u32, default: u32| {
+        (ratio != default).then(|| (f64::from(ratio) / MILLIONTHS_PER_PERCENT).to_string())
+    };
+    let keys = [
+        ("min_ratio", ratio(bdi.min_ratio, default.min_ratio)),
+        ("max_ratio", ratio(bdi.max_ratio, default.max_ratio)),
+        ("strict_limit", bdi.strict_limit.then(|| "true".to_owned())),
+    ];
+    keys.into_iter().filter_map(|(key, value)| Some((key, value?)))
 }
 
 /// Bytes with the largest decimal unit of which they are a whole number.
@@ -377,14 +392,21 @@ latency = "20000 ns"
     }
 
     prop_compose! {
+        fn bdis()(ratios in [0..Bdi::WHOLE, 0..Bdi::WHOLE + 1], strict_limit in any::<bool>()) -> Bdi {
+            let [one, other] = ratios;
+            Bdi { min_ratio: one.min(other), max_ratio: one.max(other), strict_limit }
+        }
+    }
+
+    prop_compose! {
         fn disks()(size in sizes(), read in rates(), write in rates(), sharing in sharings(), read_at in curves(),
                    write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20),
                    read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40],
-                   unevenness in 0.0..1.0) -> Disk {
+                   unevenness in 0.0..1.0, bdi in bdis()) -> Disk {
             let (queue, read_ahead) = ((queue.0, Bytes(queue.1 << 10)), Bytes(read_ahead << 10));
             let [latency, burst] = times.map(Nanos);
             let name = "ssd".into();
-            Disk { name, size, read, write, sharing, read_at, write_at, queue, read_ahead, latency, burst, unevenness }
+            Disk { name, size, read, write, sharing, read_at, write_at, queue, read_ahead, latency, burst, unevenness, bdi }
         }
     }
 

@@ -309,6 +309,13 @@ pub static DISK: Schema = Schema {
             Kind::Number(0.0, 1.0),
             "Coefficient of variation of the service of equal streams; default 0",
         ),
+        may(
+            "min_ratio",
+            Kind::Number(0.0, 99.9999),
+            "Its least part of the dirty limits, percent; default 0",
+        ),
+        may("max_ratio", Kind::Number(0.0, 100.0), "Its largest part of them, percent; default 100"),
+        may("strict_limit", Kind::Flag, "Whether its part is a limit of its own; default false"),
     ],
 };
 

@@ -57,6 +57,7 @@ impl Kernel {
         self.heed_reclaim(now, out);
         self.limits = Limits::of(&self.pages, &self.settings, &self.hard_limit);
         self.limit_domains();
+        self.limit_strict();
         self.wake_flushers(now);
         for at in 0..self.wbs.len() {
             self.write_back(now, at, out);
@@ -85,15 +86,17 @@ impl Kernel {
         let dirty = self.pages.dirty.dirty() / PAGE;
         let total = self.pages.dirty.total() / PAGE;
         let is_over = dirty > self.limits.thresholds.background || total > self.limits.freerun;
-        if !is_over && self.domains.is_empty() {
+        if !is_over && self.domains.is_empty() && !self.has_strict {
             return;
         }
         for task in self.tasks.values().filter(|task| task.run.dirties()) {
             let at = task.wb.0 as usize;
             // The background threshold of a cgroup is looked at by its flusher alone, when the timer rings.
-            if (is_over || self.is_memcg_beyond_freerun(at, false))
-                && let Some(wb) = self.wbs.get_mut(at).and_then(Option::as_mut)
-            {
+            let is_over = match self.strict(at) {
+                Some((strict, own)) => dirty > self.limits.thresholds.background || own > strict.freerun,
+                None => is_over || self.is_memcg_beyond_freerun(at, false),
+            };
+            if is_over && let Some(wb) = self.wbs.get_mut(at).and_then(Option::as_mut) {
                 wb.flusher.wake(Work::Background, now, self.host.vm.dirty_writeback);
             }
         }

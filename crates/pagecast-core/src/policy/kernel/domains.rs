@@ -101,7 +101,11 @@ impl Kernel {
     }
 
     /// Whether a wb's cgroup has more dirty pages than may be there before writers are held back; with `slack`, than a step less.
+    /// Those of a strict device look at what is dirty on it instead.
     pub(super) fn is_memcg_beyond_freerun(&self, at: usize, slack: bool) -> bool {
+        if self.strict(at).is_some() {
+            return false;
+        }
         self.domain_of(at).is_some_and(|(domain, dirty)| {
             let slack = if slack { domain.limits.rate_step() as u64 } else { 0 };
             dirty > domain.limits.freerun.saturating_sub(slack)
@@ -129,10 +133,11 @@ impl Kernel {
 
     /// A wb has written so many pages.
     pub(super) fn add_completions(&mut self, now: Nanos, at: usize, pages: u64) {
-        self.fractions.add_completions(now, at, pages);
+        let most = self.shares[at].max_ratio;
+        self.fractions.add_completions_within(now, at, pages, most);
         let device = at % self.devices();
         if let Some(domain) = self.memcg_of_wb(at).and_then(|memcg| self.domains[memcg].as_mut()) {
-            domain.fractions.add_completions(now, device, pages);
+            domain.fractions.add_completions_within(now, device, pages, most);
         }
     }
 }

@@ -29,6 +29,7 @@ mod rules;
 mod running;
 mod sampling;
 mod schedule;
+mod shares;
 mod spells;
 mod synchronous;
 mod tasks;
@@ -44,7 +45,7 @@ use self::direct::Past;
 use self::dirty::DirtyPages;
 use self::domains::Domain;
 use self::flusher::Flusher;
-use self::law::{DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
+use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
 use self::lists::Replacement;
 use self::memcg::{MemcgId, Taker};
 pub use self::options::KernelOptions;
@@ -87,6 +88,9 @@ pub struct Kernel {
     placement: Placement,
     wbs: Vec<Option<Wb>>,
     fractions: Fractions,
+    /// By which part of the limits each wb is measured, and whether any of them is strict.
+    shares: Vec<DeviceShare>,
+    has_strict: bool,
     hard_limit: HardLimit,
     /// Of each memory cgroup that has dirty limits of its own.
     domains: Vec<Option<Domain>>,
@@ -154,6 +158,7 @@ impl Kernel {
         let has_domain = host.cgroups.iter().map(memcg::has_domain);
         let domains = has_domain.map(|has| has.then(|| Domain::new(devices))).collect();
         let wbs_at_most = devices * (host.cgroups.len() + 1);
+        let shares = shares::of(&host, rules.share_has_floor);
         let pages = Pages::new(&host, replacement);
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = options.hard_limit(at_boot.limit);
@@ -163,6 +168,8 @@ impl Kernel {
             settings,
             rules,
             fractions: options.fractions(wbs_at_most),
+            has_strict: shares.iter().any(|share| share.strict_limit),
+            shares,
             options,
             memory_read: setting.memory_read,
             memory_write: setting.memory_write,

@@ -81,6 +81,7 @@ impl Kernel {
             self.until_memory_changes(&survey.slopes),
             self.until_background(&survey.slopes),
             self.until_throttling(&survey.slopes),
+            self.until_strict_throttling(),
             survey.soonest,
             self.until_memcgs_change(),
         ];
@@ -182,7 +183,9 @@ impl Kernel {
 
     /// Estimates are brought up to date every 200 ms while anybody is throttled.
     fn next_update(&self, now: Nanos) -> Option<Nanos> {
-        let throttled = self.wbs.iter().flatten().filter(|wb| wb.is_throttling);
+        // Those of a strict device are now and then free, and still told throttled.
+        let has_rate = |wb: &&Wb| wb.is_throttling && (wb.strict.is_none() || wb.task_rate.is_some());
+        let throttled = self.wbs.iter().flatten().filter(has_rate);
         throttled.map(|wb| wb.next_update().max(now + Nanos(1_000_000))).min()
     }
 }

@@ -3,14 +3,14 @@
 //! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16. A task that writes n pages is let go on after n / rate since its last pause
 //! ended; if it was slower by itself, the difference is credited, up to a second.
 
-use super::law::{DeviceShare, Fraction, Hz, Position, Throttle};
+use super::law::{Fraction, Hz, Position, Throttle};
 use super::tasks::Task;
 use super::wb::{Level, Wb, WbId};
 use super::{Credit, Kernel, Limits, PAGE};
 use crate::units::Nanos;
 
 /// The way from free run to the hard limit is taken in so many steps at least.
-const STEPS: f64 = 64.0;
+pub(super) const STEPS: f64 = 64.0;
 /// A credit above this is forgotten: a second, and what the pages of one pause are worth.
 const MOST_CREDIT: f64 = 1.01;
 /// A credit below this is none: a pause is at least one jiffy.
@@ -19,11 +19,6 @@ const LEAST_CREDIT: f64 = 1e-3;
 const MOST_DEBT: f64 = 0.2;
 
 impl Kernel {
-    /// By which part of the thresholds a device is measured.
-    pub(super) fn device_share(&self) -> DeviceShare {
-        DeviceShare { floor_in_ratio: !self.rules.share_has_floor, ..DeviceShare::default() }
-    }
-
     /// Where a wb stands in a domain with these limits and so many dirty pages, a fraction of which it writes.
     pub(super) fn position_in(
         &self,
@@ -37,10 +32,10 @@ impl Kernel {
             thresholds: limits.thresholds,
             hard_limit: limits.hard,
             dirty,
-            device_thresholds: self.device_share().thresholds(fraction, &limits.thresholds, dirty),
+            device_thresholds: self.shares[at].thresholds(fraction, &limits.thresholds, dirty),
             device_dirty: self.pages.dirty.of_wb(WbId(at as u32)).dirty() / PAGE,
             device_bandwidth: bandwidth,
-            strict_limit: false,
+            strict_limit: self.shares[at].strict_limit,
             floor_in_ratio: !self.rules.share_has_floor,
         }
     }
@@ -56,11 +51,16 @@ impl Kernel {
             // Around free run updates would begin and end with every unit that is written.
             let floor =
                 if was_throttling { self.limits.freerun.saturating_sub(slack) } else { self.limits.freerun };
-            let is_over = dirty > floor;
+            let strict = self.strict(at);
+            let is_over = strict.map_or(dirty > floor, |(strict, own)| strict.is_told(own, was_throttling));
             let is_throttling = has_writers && (is_over || self.is_memcg_beyond_freerun(at, was_throttling));
-            let is_free = dirty <= self.limits.freerun && !self.is_memcg_beyond_freerun(at, false);
+            let is_within =
+                strict.map_or(dirty <= self.limits.freerun, |(strict, own)| !strict.holds_back(own));
+            let is_free = is_within && !self.is_memcg_beyond_freerun(at, false);
+            let freerun_rate = if is_free { self.freerun_rate(at) } else { None };
             let wb = self.wbs[at].as_mut().expect("it was just there");
             wb.is_throttling = is_throttling;
+            wb.freerun_rate = freerun_rate;
             if is_free {
                 wb.task_rate = None;
             } else if has_writers {
@@ -81,7 +81,9 @@ impl Kernel {
             .domain_of(at)
             .map_or((0, false), |(domain, dirty)| (dirty, domain.limits.have_moved(dirty, wb.rated_at.1)));
         let has_moved = self.limits.have_moved(dirty, wb.rated_at.0) || has_moved_in_memcg;
-        if wb.task_rate.is_some() && !is_update_due && !has_moved {
+        let (own_dirty, has_moved_itself) =
+            self.strict(at).map_or((0, false), |(strict, own)| (own, strict.has_moved(own, wb.rated_at.2)));
+        if wb.task_rate.is_some() && !is_update_due && !has_moved && !has_moved_itself {
             return;
         }
         let bandwidth = wb.bandwidth.average;
@@ -107,13 +109,16 @@ impl Kernel {
             average_bandwidth: wb.bandwidth.average,
             device_dirty: counts.dirty() / PAGE,
         };
-        wb.task_rate = Some(throttle.rate() * PAGE as f64);
-        wb.rated_at = (dirty, memcg_dirty);
+        let rate = self.strict_rate(at, throttle.rate() * PAGE as f64);
+        let wb = self.wbs[at].as_mut().expect("who writes has a device");
+        wb.task_rate = Some(rate);
+        wb.rated_at = (dirty, memcg_dirty, own_dirty);
     }
 
     /// What a task may write by the law of its device, unless it has credit. At the hard limit that is worth nothing.
     pub(super) fn throttled_rate(&self, task: &Task) -> Option<f64> {
-        task_rate(&self.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task))
+        let rate = task_rate(&self.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task));
+        rate.or_else(|| self.freerun_rate_of(task))
     }
 
     /// In how many seconds a task that runs ahead of the rate of its device will have no credit left.

@@ -9,6 +9,7 @@ use super::dirty::OfWb;
 use super::flusher::Flusher;
 use super::law::{BANDWIDTH_INTERVAL, Bandwidth, BaseRate, Hz, Position, RateSample};
 use super::sampling::Sampled;
+use super::shares::Strict;
 use super::tasks::Transfer;
 use crate::flow::Path;
 use crate::units::Nanos;
@@ -44,11 +45,15 @@ pub(super) struct Wb {
     pub task_rate: Option<f64>,
     /// Whether there are such tasks beyond free run.
     pub is_throttling: bool,
-    /// The dirty pages of all memory and of its memory cgroup for which the rate was set.
-    pub rated_at: (u64, u64),
+    /// The dirty pages of all memory, of its memory cgroup and of a strict device for which the rate was set.
+    pub rated_at: (u64, u64, u64),
     /// Whether its flusher writes because of the background threshold.
     pub in_background: bool,
     pub sampled: Sampled,
+    /// The limits of its own that a strict device has.
+    pub strict: Option<Strict>,
+    /// What each task may write in free run without the device's dirty pages going beyond it unseen.
+    pub freerun_rate: Option<f64>,
 }
 
 /// What an update of the base rate depends on.
@@ -90,7 +95,9 @@ impl Wb {
             measure_at: None,
             task_rate: None,
             is_throttling: false,
-            rated_at: (0, 0),
+            rated_at: (0, 0, 0),
+            strict: None,
+            freerun_rate: None,
             in_background: false,
             sampled: None,
         }

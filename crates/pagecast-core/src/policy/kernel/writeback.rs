@@ -87,7 +87,7 @@ impl Kernel {
         if wb.is_some_and(|wb| rings(wb) || wb.flusher.is_at_a_turn(&self.pages.dirty)) {
             self.settle_visited(now, at);
         }
-        let (share, fraction) = (self.device_share(), self.fractions.fraction(at));
+        let (share, fraction) = (self.shares[at], self.fractions.fraction(at));
         let memcg = self.memcg_background(at);
         let Some(wb) = self.wbs[at].as_mut() else { return };
         let (background, thresholds) = (self.limits.thresholds.background, self.limits.thresholds);

@@ -7,7 +7,7 @@ use super::mul_div;
 use super::{Fraction, Thresholds};
 
 /// The whole, in the units of the ratios: percent times `BDI_RATIO_SCALE`.
-const WHOLE: u64 = 1_000_000;
+pub(super) const WHOLE: u64 = 1_000_000;
 
 /// The settings of a device that bear on its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,12 +2,15 @@
 //!
 //! Source: `lib/flex_proportions.c`; `mm/page-writeback.c: wb_domain_writeout_add, writeout_period`, Linux 6.16. Left out:
 //! the errors of per-CPU counters, which leave an idle device a remnant of a few pages; here a system that has been idle
-//! long enough has counted nothing. A device with a maximum ratio counts in full.
+//! long enough has counted nothing.
 
 use crate::units::Nanos;
 
 /// After so long every page counts half (`VM_COMPLETIONS_PERIOD_LEN`).
 const PERIOD: u64 = 3_000_000_000;
+
+/// A part in full, in the units in which a device's largest is kept (`FPROP_FRAC_BASE`).
+const WHOLE: u64 = 1 << 10;
 
 /// A part of the whole; the denominator is not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +45,20 @@ impl Fractions {
         if self.next.is_none() && pages > 0 {
             self.next = Some(Nanos(now.0 + PERIOD));
         }
+    }
+
+    /// The same of a device that counts no more than so many millionths of all (`__fprop_add_percpu_max`).
+    pub fn add_completions_within(&mut self, now: Nanos, device: usize, pages: u64, max_ratio: u64) {
+        let most = WHOLE * max_ratio / super::device_share::WHOLE;
+        if most >= WHOLE {
+            return self.add_completions(now, device, pages);
+        }
+        self.tick(now);
+        let Fraction { numerator, denominator } = self.fraction(device);
+        // Just as many as make it that part.
+        let room = (denominator * most).checked_sub(numerator * WHOLE);
+        let pages = room.map_or(0, |room| pages.min(room.div_ceil(WHOLE - most)));
+        self.add_completions(now, device, pages);
     }
 
     /// Halves what is due to be halved by now.
@@ -138,6 +155,22 @@ mod tests {
             let tolerance = if step % 300 == 299 { 0.002 } else { 0.05 };
             assert!((value(&fractions, 1) - expected).abs() < tolerance, "after {t} s");
         }
+    }
+
+    /// 10 of 1024 are a little less than 1 %. The other has written 99,900 pages, and 1 page is always there.
+    #[test]
+    fn a_device_counts_up_to_its_largest_part() {
+        let mut fractions = Fractions::new(2);
+        fractions.add_completions(Nanos::ZERO, 1, 99_900);
+        fractions.add_completions_within(Nanos::ZERO, 0, 500, 10_000);
+        assert_eq!(fractions.fraction(0).numerator, 500);
+        fractions.add_completions_within(Nanos::ZERO, 0, 5000, 10_000);
+        // x / (99,901 + x) = 10 / 1024: x = 999,010 / 1014, rounded up.
+        assert_eq!(fractions.fraction(0).numerator, 986);
+        fractions.add_completions_within(Nanos::ZERO, 0, 5000, 10_000);
+        assert_eq!(fractions.fraction(0).numerator, 986);
+        fractions.add_completions_within(Nanos::ZERO, 1, 100, 1_000_000);
+        assert_eq!(fractions.fraction(1).numerator, 100_000);
     }
 
     proptest! {

@@ -1,0 +1,164 @@
+//! The parts of the dirty limits that devices have, and those that are limits of their own.
+//!
+//! Source: `mm/page-writeback.c: __bdi_set_min_ratio, domain_dirty_freerun, wb_dirty_limits, balance_dirty_pages`, Linux 6.16. Who writes to
+//! a strict device is free while its own dirty pages are, however many others there are, and held back beyond. Left out: the wbs of
+//! memory cgroups on one device share its ratios by their bandwidths (`wb_min_max_ratio`); here each has them in full.
+
+use super::law::{DeviceShare, Thresholds};
+use super::schedule::LEAST_STEP;
+use super::tasks::Task;
+use super::throttling::STEPS;
+use super::wb::WbId;
+use super::{Kernel, PAGE};
+use crate::machine::{Bdi, Host};
+
+/// The shares of all wbs of a host: those of its disks, then of its mounts, and that again for each memory cgroup.
+pub(super) fn of(host: &Host, share_has_floor: bool) -> Vec<DeviceShare> {
+    let sum_of_min_ratios = host.disks.iter().map(|disk| u64::from(disk.bdi.min_ratio)).sum();
+    let share = |bdi: Bdi| DeviceShare {
+        min_ratio: bdi.min_ratio.into(),
+        max_ratio: bdi.max_ratio.into(),
+        sum_of_min_ratios,
+        strict_limit: bdi.strict_limit,
+        floor_in_ratio: !share_has_floor,
+    };
+    let disks = host.disks.iter().map(|disk| disk.bdi);
+    let devices: Vec<_> = disks.chain(host.mounts.iter().map(|_| Bdi::default())).map(share).collect();
+    devices.repeat(host.cgroups.len() + 1)
+}
+
+/// What the dirty pages of a strict device are compared with, in pages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Strict {
+    pub freerun: u64,
+    limit: u64,
+    background: u64,
+}
+
+impl Strict {
+    fn of(part: Thresholds) -> Self {
+        Self { freerun: part.freerun(), limit: part.limit, background: part.background }
+    }
+
+    /// In free run is who is so by both.
+    fn least(self, other: Self) -> Self {
+        if self.freerun <= other.freerun { self } else { other }
+    }
+
+    /// Whether writers are held back with so many dirty pages: from a step before the end of free run on.
+    pub(super) fn holds_back(&self, dirty: u64) -> bool {
+        dirty as f64 + self.step() > self.freerun as f64
+    }
+
+    /// Whether it is told that they are: until the flusher rests, as the level stays around the end of free run.
+    pub(super) fn is_told(&self, dirty: u64, was_told: bool) -> bool {
+        if was_told { dirty > self.background } else { self.holds_back(dirty) }
+    }
+
+    /// As `Limits::rate_step`.
+    fn step(&self) -> f64 {
+        (self.limit - self.freerun) as f64 / STEPS
+    }
+
+    /// Whether the level has moved by a step, to so many dirty pages from so many.
+    pub(super) fn has_moved(&self, dirty: u64, rated_at: u64) -> bool {
+        dirty.abs_diff(rated_at) as f64 >= self.step() - 1.0
+    }
+}
+
+impl Kernel {
+    /// Sets the limits of strict devices, with the memory as it is.
+    pub(super) fn limit_strict(&mut self) {
+        if !self.has_strict {
+            return;
+        }
+        let dirty = self.pages.dirty.total() / PAGE;
+        for at in (0..self.wbs.len()).filter(|&at| self.shares[at].strict_limit) {
+            let share = &self.shares[at];
+            let part = share.thresholds(self.fractions.fraction(at), &self.limits.thresholds, dirty);
+            let in_memcg = self.domain_of(at).map(|(domain, dirty)| {
+                let fraction = domain.fractions.fraction(at % self.devices());
+                Strict::of(share.thresholds(fraction, &domain.limits.thresholds, dirty))
+            });
+            let strict = in_memcg.into_iter().fold(Strict::of(part), Strict::least);
+            if let Some(wb) = self.wbs[at].as_mut() {
+                wb.strict = Some(strict);
+            }
+        }
+    }
+
+    /// The limits of a wb whose device is strict, and its dirty pages.
+    pub(super) fn strict(&self, at: usize) -> Option<(Strict, u64)> {
+        let strict = self.wbs.get(at)?.as_ref()?.strict?;
+        Some((strict, self.pages.dirty.of_wb(WbId(at as u32)).dirty() / PAGE))
+    }
+
+    /// What each writer of a strict device may write that is held back, if the law says so much.
+    ///
+    /// At the end of free run the kernel's writers are now free, now held back, and write what the device does, if the law lets them
+    /// write less.
+    pub(super) fn strict_rate(&self, at: usize, rate: f64) -> f64 {
+        match self.strict(at) {
+            Some((strict, own)) if own <= strict.freerun => {
+                rate.max(self.rate_of_device(at) / self.writers(at).0.max(1) as f64)
+            }
+            _ => rate,
+        }
+    }
+
+    /// Those who write to a device, and how many bytes per second.
+    fn writers(&self, at: usize) -> (usize, f64) {
+        let tasks = self.tasks.values().filter(|task| task.run.dirties() && task.wb.0 as usize == at);
+        let rates = tasks.map(|task| task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate));
+        rates.fold((0, 0.0), |(count, sum), rate| (count + 1, sum + rate))
+    }
+
+    /// What each writer of a strict device may write in free run until its level is looked at again: that ends with it, as the
+    /// kernel's writers look after the fewer pages the closer they are (`dirty_poll_interval`).
+    pub(super) fn freerun_rate(&self, at: usize) -> Option<f64> {
+        let (strict, own) = self.strict(at)?;
+        let (count, _) = self.writers(at);
+        let room = strict.freerun.saturating_sub(own).max(1) as f64 * PAGE as f64;
+        (count > 0).then(|| (room / LEAST_STEP + self.rate_of_device(at)) / count as f64)
+    }
+
+    /// What a device writes, in bytes per second; before that is known, what it did lately.
+    fn rate_of_device(&self, at: usize) -> f64 {
+        let Some(wb) = self.wbs[at].as_ref() else { return 0.0 };
+        match wb.transfer.as_ref().map(|transfer| transfer.rate) {
+            Some(rate) if rate > 0.0 => rate,
+            Some(_) => (wb.bandwidth.average * PAGE) as f64,
+            None => 0.0,
+        }
+    }
+
+    /// That of a task's device.
+    pub(super) fn freerun_rate_of(&self, task: &Task) -> Option<f64> {
+        if !self.has_strict || !task.run.dirties() {
+            return None;
+        }
+        self.wbs.get(task.wb.0 as usize)?.as_ref()?.freerun_rate
+    }
+
+    /// The end of the free run of a strict device, or the next step of the law beyond it.
+    pub(super) fn until_strict_throttling(&self) -> Option<f64> {
+        if !self.has_strict {
+            return None;
+        }
+        (0..self.wbs.len()).filter_map(|at| self.until_strict_changes(at)).reduce(f64::min)
+    }
+
+    fn until_strict_changes(&self, at: usize) -> Option<f64> {
+        let (strict, own) = self.strict(at)?;
+        let (count, dirtied) = self.writers(at);
+        let slope = dirtied - self.rate_of_device(at);
+        if count == 0 || slope == 0.0 {
+            return None;
+        }
+        let page = PAGE as f64;
+        if strict.holds_back(own) {
+            return Some(strict.step() * page / slope.abs());
+        }
+        (slope > 0.0).then(|| (strict.freerun - own) as f64 * page / slope)
+    }
+}
