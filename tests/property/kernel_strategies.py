@@ -34,7 +34,7 @@ CLASSES = {
     "memory": [*READS, "read fresh", "alloc", "free", *THINKS],
 }
 WRITING = ("writes", "cuts", "fsyncs", "crowds", "disks", "small", "shared", "timers")
-ALONE = ("writes", "cuts", "fsyncs", "small", "drops")
+ALONE = ("writes", "cuts", "fsyncs", "small")
 """There files stay in memory, and here there is a single process: `test_kernel` says why."""
 
 rates = st.one_of(st.sampled_from([50, 100, 200, 400, 500]), st.integers(50, 500)).map(lambda rate: rate * MB)

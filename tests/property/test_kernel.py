@@ -25,8 +25,6 @@ What the fast one leaves out on purpose, and how the comparison allows for it:
   is fast where pages cost.
 - Timers go by their own phase, so that an inode may be found expired 5 s earlier or later: processes do
   not think for long, and are over before much expires.
-- A read of cached bytes is not interrupted by `drop_caches`: where there is that, there is a single
-  process.
 - Pauses beside a small limit. A pause may last as long as the disk takes for an eighth of its dirty pages
   (`wb_max_pause`), and in it the level falls by as much. A tenth of a second's writing is little beside most
   limits; below 150 MB dirty bytes may differ by an eighth of the limit. Times agree as elsewhere.
