@@ -11,7 +11,8 @@ import pytest
 
 from pagecast import cache
 
-_TRIES = 3
+TRIES = 3
+"""Of a test that needs something to stay cached: see `patiently`."""
 OUT = Path(__file__).parents[1] / "out"
 
 
@@ -46,7 +47,7 @@ def patiently(test: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(test)
     def retried(*arguments: Any, **fixtures: Any) -> None:
-        for _ in range(_TRIES - 1):
+        for _ in range(TRIES - 1):
             try:
                 return test(*arguments, **fixtures)
             except AssertionError:

@@ -18,6 +18,7 @@ class File:
         self.shadows: dict[int, tuple[int, ...]] = {}
         self.dirty_units: list[int] = []  # ascending
         self.in_flight = 0  # units under writeback
+        self.leaving: list[Unit] = []  # cut off while under writeback: they leave when they are written
         # -- the flusher's
         self.is_dirty = False  # I_DIRTY: stays until the flusher has seen it
         self.is_listed = False

@@ -82,7 +82,7 @@ class HostCache:
             options,
         )
         self.files: dict[str, File] = {}  # by path
-        self.cut_in_flight: dict[str, list[Unit]] = {}  # by path: cut off while under writeback
+        self.cut_in_flight: dict[str, list[Unit]] = {}  # by path: what who cut it waits for
         self.unit_pages = options.unit_bytes // PAGE
 
     def file(self, path: str) -> File:
@@ -112,6 +112,7 @@ class HostCache:
             u for u in file.units.values() if u.in_flight > 0 and (u.index + 1) * self.unit_pages > left
         ]
         self.cut_in_flight[path] = on_their_way
+        file.leaving = [unit for unit in (*file.leaving, *on_their_way) if unit.in_flight > 0]
         for unit in list(file.units.values()):
             stays = left - unit.index * self.unit_pages
             if stays <= 0:

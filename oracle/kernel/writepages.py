@@ -77,7 +77,8 @@ class Writepages:
                 has_room = False
         if file.wb.is_due():
             file.wb.update()
-        for unit in [unit for unit in file.units.values() if unit.in_flight > 0]:
+        cached = [unit for unit in file.units.values() if unit.in_flight > 0]
+        for unit in [*cached, *file.leaving]:
             if unit.in_flight > 0:
                 yield Wait(unit.cleaned)
 

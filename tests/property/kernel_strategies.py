@@ -28,15 +28,33 @@ CLASSES = {
     "strict": [*WRITES, *THINKS],
     "evictions": ["append", "append", *THINKS],
     "small": [*WRITES, *THINKS],
+    "small crowds": [*WRITES, *THINKS],
     "shared": ["overwrite", *READS, "fsync", *THINKS],
+    "shared cuts": ["append", "append", "fsync", "fsync", "truncate", "open", *THINKS],
     "timers": [*WRITES, *THINKS],
+    "squeezed": [*WRITES, "fsync", "alloc", "alloc", "free", *THINKS],
     "reads": [*READS, *THINKS],
     "drops": [*READS, "drop_caches", *THINKS],
     "memory": [*READS, "read fresh", "alloc", "free", *THINKS],
 }
-WRITING = ("writes", "cuts", "fsyncs", "crowds", "disks", "strict", "small", "shared", "timers")
-ALONE = ("writes", "cuts", "fsyncs", "small", "drops")
+WRITING = (
+    "writes",
+    "cuts",
+    "fsyncs",
+    "crowds",
+    "disks",
+    "strict",
+    "small",
+    "small crowds",
+    "shared",
+    "shared cuts",
+    "timers",
+    "squeezed",
+)
+ALONE = ("writes", "cuts", "fsyncs", "small")
 """There files stay in memory, and here there is a single process: `test_kernel` says why."""
+SHARED = ("shared", "shared cuts")
+"""Here processes use the same files."""
 
 rates = st.one_of(st.sampled_from([50, 100, 200, 400, 500]), st.integers(50, 500)).map(lambda rate: rate * MB)
 memory_sizes = st.one_of(st.sampled_from([1000, 2000, 4000, 8000]), st.integers(1000, 8000)).map(
@@ -74,9 +92,12 @@ def costs(draw: st.DrawFn) -> Cost:
     )
 
 
-small_limits = st.tuples(st.sampled_from([20, 40, 100]), st.sampled_from([2, 3])).map(
-    lambda drawn: Vm(dirty_bytes=drawn[0] * MB, dirty_background_bytes=drawn[0] * MB // drawn[1])
-)
+def small_limits(*megabytes: int) -> st.SearchStrategy[Vm]:
+    return st.tuples(st.sampled_from(megabytes), st.sampled_from([2, 3])).map(
+        lambda drawn: Vm(dirty_bytes=drawn[0] * MB, dirty_background_bytes=drawn[0] * MB // drawn[1])
+    )
+
+
 timers = st.tuples(st.sampled_from([100, 200, 1000]), st.sampled_from([300, 1000])).map(
     lambda drawn: Vm(dirty_writeback_centisecs=drawn[0], dirty_expire_centisecs=drawn[1])
 )
@@ -85,7 +106,9 @@ timers = st.tuples(st.sampled_from([100, 200, 1000]), st.sampled_from([300, 1000
 @st.composite
 def settings(draw: st.DrawFn, name: str) -> Vm:
     if name == "small":
-        return draw(small_limits)
+        return draw(small_limits(20, 40, 100))
+    if name == "small crowds":
+        return draw(small_limits(40, 100))
     if name == "timers":
         return draw(timers)
     if draw(st.booleans()):
@@ -214,7 +237,7 @@ def scenarios(draw: st.DrawFn, name: str) -> Scenario:
     processes = []
     for number in range(draw(st.just(1) if name in ALONE else st.integers(1, 3))):
         process = f"p{number}"
-        owner = "all" if name == "shared" else process
+        owner = "all" if name in SHARED else process
         names = (f"{owner}.a", f"{owner}.b", f"{process}.new")
         paths = [f"{draw(st.sampled_from(list(mounts)))}/{each}" for each in names]
         sizes: dict[str, int | None] = dict.fromkeys(paths)

@@ -243,6 +243,24 @@ fn fsync_does_not_wait_for_what_is_written_after_it_began() {
     assert_eq!((run.seconds("p", 1), run.file("/data/g").2), (1.0, 100 * MB));
 }
 
+/// `mm/page-writeback.c: tag_pages_for_writeback`: of the 300 MB that were dirty when it began, 100 MB are cut off while it writes the
+/// first 120 MB. The 100 MB that come in their place are not its own. Who cuts waits for pages behind the cut only.
+#[test]
+fn fsync_does_not_write_what_comes_in_place_of_what_was_cut_off() {
+    let run = writer(&[&write("300 MB"), "fsync = '/data/g'"])
+        .process(
+            "q",
+            &[
+                "sleep = '1.3 s'",
+                "truncate = '/data/g', size = '200 MB'",
+                "write = '/data/g', offset = '200 MB', size = '100 MB'",
+            ],
+        )
+        .run("kernel");
+    assert_eq!((run.seconds("p", 1), run.file("/data/g").2), (2.0, 100 * MB));
+    assert_eq!(run.seconds("q", 1), 0.0);
+}
+
 /// One writer on a disk of 300 MB/s and one on a disk of 100 MB/s, and what of each file is dirty after 60 s.
 fn two_devices() -> (Run, u64, u64) {
     let run = linux()

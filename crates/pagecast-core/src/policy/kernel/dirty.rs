@@ -147,9 +147,15 @@ impl DirtyPages {
         self.inodes.get(&file).map_or(0, |inode| inode.dirty.total())
     }
 
-    /// How many bytes of a part of a file are dirty.
-    pub(super) fn reclaimable_within(&self, file: FileId, start: u64, end: u64) -> u64 {
-        self.inodes.get(&file).map_or(0, |inode| inode.dirty.overlap(start, end))
+    /// Which bytes of a part of a file are dirty.
+    pub(super) fn ranges_within(&self, file: FileId, start: u64, end: u64) -> Ranges {
+        let (mut dirty, mut at) = (Ranges::default(), start);
+        let of_file = self.inodes.get(&file).map(|inode| &inode.dirty);
+        while let Some((from, to)) = of_file.and_then(|ranges| ranges.first(at, end)) {
+            dirty.insert(from, to);
+            at = to;
+        }
+        dirty
     }
 
     /// When the file's inode became dirty, if it is.

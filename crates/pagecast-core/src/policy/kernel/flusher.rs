@@ -13,6 +13,7 @@ use self::inodes::{Inodes, Listed};
 use self::queue::Queue;
 use super::PAGE;
 use super::dirty::DirtyPages;
+use crate::policy::ranges::Ranges;
 use crate::policy::{FileId, OperationId};
 use crate::units::Nanos;
 
@@ -74,9 +75,24 @@ struct Integrity {
     file: FileId,
     /// Only what is between these bytes, if not the whole file.
     within: Option<(u64, u64)>,
-    /// What was dirty at the call and has not been submitted; what becomes dirty later is not waited for.
-    left: u64,
+    /// `PAGECACHE_TAG_TOWRITE`: what was dirty at the call, and since then has neither been submitted nor left the cache. What becomes
+    /// dirty later is not meant.
+    tagged: Ranges,
     waiter: Option<OperationId>,
+}
+
+impl Integrity {
+    /// Submits the next of its bytes, at most `most`: from the start of the file, not from where the flusher stopped (`range_cyclic`).
+    fn submit(&mut self, most: u64, dirty: &mut DirtyPages) -> Option<(u64, u64)> {
+        while let Some((start, end)) = self.tagged.first(0, u64::MAX) {
+            let submitted = dirty.submit_within(self.file, start, end, most);
+            self.tagged.remove(start, submitted.map_or(end, |(_, to)| to));
+            if submitted.is_some() {
+                return submitted;
+            }
+        }
+        None
+    }
 }
 
 /// See the module.
@@ -227,6 +243,7 @@ impl Flusher {
             }
             // Nothing is left of it if it has become clean meanwhile.
             if let Some((start, end)) = by.dirty.submit(visit.inode.file, most) {
+                self.untag(visit.inode.file, start, end);
                 self.queue.push(visit.inode.file, (start, end));
                 self.leave_or_stay(Visit { left: visit.left - (end - start), ..visit }, end - start, by);
                 return true;
@@ -259,18 +276,11 @@ impl Flusher {
         dirty: &mut DirtyPages,
         ready: &mut Vec<OperationId>,
     ) -> Option<Integrity> {
-        let most = integrity.left.min(self.unit);
-        // Nothing was dirty at the call, or all has gone since: what has become dirty later is not meant.
-        let submitted = match integrity.within {
-            _ if most == 0 => None,
-            Some((start, end)) => dirty.submit_within(integrity.file, start, end, most),
-            None => dirty.submit(integrity.file, most),
-        };
-        if let Some((start, end)) = submitted {
-            self.queue.push(integrity.file, (start, end));
-            integrity.left -= end - start;
+        let submitted = integrity.submit(self.unit, dirty);
+        if let Some(range) = submitted {
+            self.queue.push(integrity.file, range);
         }
-        if submitted.is_some() && integrity.left > 0 {
+        if submitted.is_some() && integrity.tagged.total() > 0 {
             return Some(integrity);
         }
         self.has_ended_a_visit = true;
@@ -282,9 +292,17 @@ impl Flusher {
         None
     }
 
-    /// So many dirty bytes of a file are to be submitted beside the flusher, for somebody who waits for them.
-    pub(super) fn write_file(&mut self, file: FileId, dirty: u64, waiter: OperationId) {
-        self.integrity.push_back(Integrity { file, within: None, left: dirty, waiter: Some(waiter) });
+    /// These bytes of a file have been submitted or have left the cache: nobody has them written any more.
+    pub(super) fn untag(&mut self, file: FileId, start: u64, end: u64) {
+        let of_file = |integrity: &&mut Integrity| integrity.file == file;
+        for integrity in self.integrity.iter_mut().chain(&mut self.syncing).filter(of_file) {
+            integrity.tagged.remove(start, end);
+        }
+    }
+
+    /// Dirty bytes of a file are to be submitted beside the flusher, for somebody who waits for them.
+    pub(super) fn write_file(&mut self, file: FileId, dirty: Ranges, waiter: OperationId) {
+        self.integrity.push_back(Integrity { file, within: None, tagged: dirty, waiter: Some(waiter) });
     }
 
     /// The same of a part of a file; there may be nobody who waits.
@@ -292,18 +310,18 @@ impl Flusher {
         &mut self,
         file: FileId,
         range: (u64, u64),
-        dirty: u64,
+        dirty: Ranges,
         waiter: Option<OperationId>,
     ) {
-        self.integrity.push_back(Integrity { file, within: Some(range), left: dirty, waiter });
+        self.integrity.push_back(Integrity { file, within: Some(range), tagged: dirty, waiter });
     }
 
-    /// So many dirty bytes of a file are to be written for `sync`.
+    /// Dirty bytes of a file are to be written for `sync`.
     ///
     /// `fs/fs-writeback.c: sync_inodes_sb, writeback_chunk_size`, Linux 6.16: the flusher itself does it, each inode in one go, and
     /// rests from background and periodic work meanwhile.
-    pub(super) fn write_for_sync(&mut self, file: FileId, dirty: u64, waiter: OperationId) {
-        self.syncing.push_back(Integrity { file, within: None, left: dirty, waiter: Some(waiter) });
+    pub(super) fn write_for_sync(&mut self, file: FileId, dirty: Ranges, waiter: OperationId) {
+        self.syncing.push_back(Integrity { file, within: None, tagged: dirty, waiter: Some(waiter) });
     }
 
     /// `requeue_inode`: after a submission of `submitted` bytes the flusher stays with the inode, or puts it back.

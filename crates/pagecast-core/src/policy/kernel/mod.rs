@@ -218,24 +218,25 @@ impl Kernel {
 
     /// An operation writes all dirty pages of a file and waits for them.
     fn write_file(&mut self, now: Nanos, operation: OperationId, file: FileView, out: &mut Actions) {
-        let dirty = self.pages.dirty.reclaimable_of_file(file.id);
-        if dirty == 0 {
-            return self.wait_for_writeback(now, operation, file, Outcome::default(), out);
+        let dirty = self.pages.dirty.ranges_within(file.id, 0, u64::MAX);
+        if dirty.total() == 0 {
+            return self.wait_for_writeback(now, operation, (file, 0), Outcome::default(), out);
         }
         self.wb(&file).flusher.write_file(file.id, dirty, operation);
         self.tasks.insert(operation, Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now));
     }
 
-    /// An operation ends when nothing of its file is under writeback any more.
+    /// An operation ends when nothing of its file, from a byte on, is under writeback any more.
     fn wait_for_writeback(
         &mut self,
         now: Nanos,
         operation: OperationId,
-        file: FileView,
+        (file, from): (FileView, u64),
         outcome: Outcome,
         out: &mut Actions,
     ) {
-        let must_wait = operation != NOBODY && self.wb(&file).flusher.queue.wait_for(file.id, operation);
+        let queue = &mut self.wb(&file).flusher.queue;
+        let must_wait = operation != NOBODY && queue.wait_within(file.id, (from, u64::MAX), operation);
         if must_wait {
             let wait = Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
             self.tasks.insert(operation, Task { outcome, ..wait });
@@ -250,19 +251,21 @@ impl Kernel {
         if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
             return out.done(request.operation, Outcome::default());
         }
-        self.begin_task(now, request, Kind::Remove, None, (0, removed, removed), out);
+        self.begin_task(now, request, Kind::Remove { from: 0 }, None, (0, removed, removed), out);
     }
 
-    /// Pages beyond the new size of a file leave, each at its price. Who cuts it waits for those under writeback.
+    /// Pages beyond the new size of a file leave, each at its price. Who cuts it waits for those under writeback
+    /// (`mm/truncate.c: truncate_inode_pages_range`).
     fn truncate(&mut self, now: Nanos, request: &Request, file: FileView, size: Bytes, out: &mut Actions) {
         self.forget_read_ahead(request.operation, file.id, size.0);
         let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
         self.pages.remove(file.id, size.0, u64::MAX);
+        self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
         if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
             let all = (0, Bytes(removed), Bytes(removed));
-            self.begin_task(now, request, Kind::Remove, Some(file), all, out);
+            self.begin_task(now, request, Kind::Remove { from: size.0 }, Some(file), all, out);
         } else {
-            self.wait_for_writeback(now, request.operation, file, Outcome::default(), out);
+            self.wait_for_writeback(now, request.operation, (file, size.0), Outcome::default(), out);
         }
     }
 

@@ -276,8 +276,8 @@ impl Kernel {
     fn dont_need(&mut self, file: &FileView, (start, end): (u64, u64)) {
         // The last page of a file need not be a whole one.
         let (end, whole) = if end >= file.size.0 { (u64::MAX, u64::MAX) } else { (end, end / PAGE * PAGE) };
-        let dirty = self.pages.dirty.reclaimable_within(file.id, start, end);
-        if dirty > 0 {
+        let dirty = self.pages.dirty.ranges_within(file.id, start, end);
+        if dirty.total() > 0 {
             self.wb(file).flusher.write_range(file.id, (start, end), dirty, None);
         }
         self.pages.drop_clean_within(file.id, start.next_multiple_of(PAGE), whole);

@@ -124,7 +124,9 @@ impl Kernel {
             self.leave_stream(key, task.end, file);
         }
         match (task.kind, task.file) {
-            (Kind::Remove, Some(file)) => self.wait_for_writeback(now, operation, file, task.outcome, out),
+            (Kind::Remove { from }, Some(file)) => {
+                self.wait_for_writeback(now, operation, (file, from), task.outcome, out);
+            }
             (Kind::ReadAhead { .. }, _) => {}
             _ => out.done(operation, task.outcome),
         }
@@ -135,7 +137,7 @@ impl Kernel {
         let (at, end) = (task.position, task.end);
         match task.kind {
             Kind::Allocate => return (Run::Touch, self.end_of_spare(at, end)),
-            Kind::Remove => return (Run::Remove, end),
+            Kind::Remove { .. } => return (Run::Remove, end),
             Kind::WriteThrough => return (Run::Through, end),
             Kind::Insert => return (Run::Insert, end),
             Kind::ReadAhead { .. } => return (Run::Miss, end),

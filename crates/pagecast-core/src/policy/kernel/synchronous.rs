@@ -72,9 +72,9 @@ impl Kernel {
         start: u64,
         end: u64,
     ) -> bool {
-        let dirty = self.pages.dirty.reclaimable_within(file.id, start, end);
+        let dirty = self.pages.dirty.ranges_within(file.id, start, end);
         let flusher = &mut self.wb(file).flusher;
-        if dirty == 0 {
+        if dirty.total() == 0 {
             return flusher.queue.wait_within(file.id, (start, end), operation);
         }
         flusher.write_range(file.id, (start, end), dirty, Some(operation));
@@ -87,8 +87,8 @@ impl Kernel {
         for (at, wb) in self.wbs.iter_mut().enumerate() {
             let Some(wb) = wb else { continue };
             for file in self.pages.dirty.files_of(WbId(at as u32)) {
-                let dirty = self.pages.dirty.reclaimable_of_file(file);
-                if dirty > 0 {
+                let dirty = self.pages.dirty.ranges_within(file, 0, u64::MAX);
+                if dirty.total() > 0 {
                     wb.flusher.write_for_sync(file, dirty, operation);
                     files += 1;
                 } else {

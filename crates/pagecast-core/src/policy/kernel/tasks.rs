@@ -75,8 +75,10 @@ pub(super) enum Kind {
     WriteThrough,
     Insert,
     Allocate,
-    /// Pages are taken out of the cache, each at its price; then as `Wait`.
-    Remove,
+    /// Pages are taken out of the cache, each at its price; then as `Wait`, for what was behind this byte.
+    Remove {
+        from: u64,
+    },
     /// Waits until nothing of its file is under writeback.
     Wait,
     /// Waits until nothing of so many files is under writeback.
