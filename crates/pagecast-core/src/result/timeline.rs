@@ -169,7 +169,6 @@ impl<L: Levels> Timeline<L> {
         }
         if let (Some(held), Some(last)) = (self.held.take(), self.samples.last())
             && last.time < held
-            && (held < time || self.is_even)
         {
             self.push(held, last.levels);
         }

@@ -84,7 +84,10 @@ fn min_free(total: u64, nodes: u64, version: (u32, u32)) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::scenario::load_machine;
 
     #[test]
     fn marks_of_a_large_host_come_from_its_size() {
@@ -92,5 +95,70 @@ mod tests {
         assert_eq!(min_free(1 << 40, 1, (4, 18)) >> 10, 67_584);
         assert_eq!(min_free(1 << 40, 1, (6, 18)) >> 10, 131_072);
         assert_eq!(min_free(256 << 30, 2, (4, 18)) >> 10, 90_112, "as servers with two sockets have it");
+    }
+
+    #[test]
+    fn marks_of_a_small_host_leave_it_its_memory() {
+        assert_eq!(min_free(4 << 30, 1, (6, 18)) >> 10, 2 * 22_528, "no zone above 4 GiB");
+        assert_eq!(min_free((4 << 30) + 1, 1, (6, 18)) >> 10, 3 * 22_528);
+        assert_eq!(min_free(64 << 20, 1, (6, 18)), (64 << 20) / 20);
+        // The root of 16 * 16 MiB in KiB is 512.
+        assert_eq!(min_free(16 << 20, 1, (6, 18)), (16 << 20) / 20, "more than 512 KiB");
+        assert_eq!(min_free(1 << 20, 1, (6, 18)), 128 << 10, "the least");
+        assert_eq!(min_free(2 << 40, 1, (5, 7)) >> 10, 67_584);
+        assert_eq!(min_free(2 << 40, 1, (5, 8)) >> 10, 185_363, "the root of 2^35");
+    }
+
+    fn memory_of(settings: &str) -> Memory {
+        let machine = format!("cores = 4\nmemory.read = '1 GB/s'\nmemory.write = '1 GB/s'\n{settings}");
+        let machine = load_machine(machine.as_bytes(), "test.toml", Path::new(""), Path::new(""));
+        Memory::of(&machine.expect("it is a machine").hosts[0])
+    }
+
+    /// `min_free_kbytes` is 4 * 22,528 with three zones and one node more; a ten-thousandth of the memory is 6,871,947.
+    #[test]
+    fn marks_are_a_quarter_of_the_least_apart_or_a_thousandth_of_the_memory() {
+        let marks = |version: &str| {
+            let memory =
+                memory_of(&format!("memory.size = '64 GiB'\nmemory.nodes = 2\nkernel.version = '{version}'"));
+            assert_eq!(memory.nodes[1].total, 32 << 30);
+            assert_eq!(memory.nodes[1].min, (4 * 22_528 << 10) / 2);
+            (memory.nodes[1].low, memory.nodes[1].high, memory.reserve)
+        };
+        let min = 4 * 22_528 << 10;
+        // Of the 60 GiB above 4 GiB a 256th is kept in the zones below.
+        let lowmem = (60 << 30) / 256;
+        let gap = 68_719_470;
+        assert_eq!(marks("6.18"), ((min + gap) / 2, (min + 2 * gap) / 2, min + 2 * gap + lowmem));
+        assert_eq!(marks("4.6"), marks("6.18"));
+        let gap = min / 4;
+        assert_eq!(marks("4.5"), ((min + gap) / 2, (min + 2 * gap) / 2, min + 2 * gap + lowmem));
+    }
+
+    #[test]
+    fn the_zones_below_keep_no_more_than_they_have() {
+        // 5 GiB: of 1 GiB above. 2 TiB: of 1 TiB, as that is all of 4 GiB. 1 GiB: nothing is above.
+        for (gib, lowmem) in [(5, 4 << 20), (2048, 4 << 30), (1, 0)] {
+            let memory = memory_of(&format!("memory.size = '{gib} GiB'"));
+            assert_eq!(memory.reserve, memory.nodes[0].high + lowmem, "{gib} GiB");
+        }
+        let most = memory_of("memory.size = '1 GiB'\nvm.min_free_kbytes = 300000");
+        assert_eq!(most.reserve, 256 << 20, "a quarter is the most");
+    }
+
+    #[test]
+    fn the_first_node_has_what_cannot_be_divided() {
+        let memory = memory_of("memory.size = '10 GB'\nmemory.nodes = 3");
+        let totals: Vec<u64> = memory.nodes.iter().map(|node| node.total).collect();
+        assert_eq!(totals, [3_333_333_334, 3_333_333_333, 3_333_333_333]);
+    }
+
+    #[test]
+    fn dirtyable_are_the_cache_and_what_is_free_above_the_reserve() {
+        let memory = memory_of("memory.size = '10 GB'\nmemory.reserve = '1 GB'");
+        let gb = 1_000_000_000;
+        assert_eq!(memory.dirtyable(2 * gb, 3 * gb), 4 * gb + 3 * gb);
+        assert_eq!(memory.dirtyable(7 * gb, 3 * gb), 3 * gb, "nothing is free");
+        assert_eq!(memory.dirtyable(9 * gb, 3 * gb), 3 * gb, "nor is less than nothing");
     }
 }

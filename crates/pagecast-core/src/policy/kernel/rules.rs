@@ -44,3 +44,39 @@ impl Rules {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which rules are in force, in the order in which they came.
+    fn in_force(version: (u32, u32)) -> [bool; 11] {
+        let rules = Rules::of(version);
+        [
+            rules.two_lists.remembers_evicted,
+            rules.rounding == Rounding::FourThousandNinetySixths,
+            rules.two_lists.ratio_grows,
+            !rules.writes_are_accesses,
+            rules.dirty_tail_wakes_flushers,
+            rules.two_lists.refaults_deactivate,
+            rules.measures_after_writeback,
+            rules.requeue_has_cutoff,
+            rules.lru_gen.wakes_flushers,
+            rules.share_has_floor,
+            rules.lru_gen.reworked,
+        ]
+    }
+
+    /// Each rule begins with its version, and none of them ends.
+    #[test]
+    fn each_version_has_the_rules_of_those_before_and_its_own() {
+        let first =
+            [(3, 15), (4, 7), (4, 7), (4, 7), (4, 11), (4, 12), (5, 16), (6, 10), (6, 12), (6, 14), (6, 14)];
+        for version in [(3, 14), (4, 6), (4, 10), (4, 18), (5, 15), (6, 9), (6, 11), (6, 13), (6, 18)] {
+            assert_eq!(in_force(version), first.map(|first| first <= version), "{version:?}");
+        }
+        for version in first {
+            assert_eq!(in_force(version), first.map(|first| first <= version), "{version:?}");
+        }
+    }
+}

@@ -59,8 +59,9 @@ mod tests {
         assert_eq!(bandwidth, Bandwidth { write: 25_600, average: 25_600 });
         bandwidth.update(HZ, 64, 0);
         assert_eq!(bandwidth.write, 25_600 * 15 / 16);
+        // Exactly the period: the old estimate counts no more, but the average only moves by an eighth of 25,600 - 24,000.
         bandwidth.update(HZ, 1024, 4096);
-        assert_eq!(bandwidth.write, 1000);
+        assert_eq!(bandwidth, Bandwidth { write: 1000, average: 25_400 });
     }
 
     #[test]

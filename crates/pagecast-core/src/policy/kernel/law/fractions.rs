@@ -111,6 +111,8 @@ mod tests {
         assert_eq!(fractions.fraction(0).numerator, 4001);
         fractions.tick(Nanos(4 * SECOND));
         assert_eq!(fractions.fraction(0).numerator, 2000);
+        fractions.tick(Nanos(7 * SECOND));
+        assert_eq!(fractions.fraction(0).numerator, 1000);
         fractions.tick(Nanos(10 * SECOND + 1));
         assert_eq!(fractions.fraction(0), Fraction { numerator: 500, denominator: 500 });
     }

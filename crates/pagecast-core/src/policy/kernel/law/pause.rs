@@ -272,6 +272,12 @@ mod tests {
         // 400 pages/s: 200 ms would be 78, so 32 pages, which take 80 ms.
         let pause = Throttle { base_rate: 400, task_rate: 400, average_bandwidth: 400, ..TYPICAL }.pause();
         assert_eq!((pause.shortest, pause.poll), (41, 32));
+        // 3277 pages/s: 10 ms are just 32 pages.
+        let pause = Throttle { base_rate: 3277, task_rate: 3277, average_bandwidth: 3277, ..TYPICAL }.pause();
+        assert_eq!((pause.shortest, pause.poll), (1 + 10 / 2, 32));
+        // 164 pages/s: 200 ms are just 32 pages.
+        let pause = Throttle { base_rate: 164, task_rate: 164, ..TYPICAL }.pause();
+        assert_eq!((pause.shortest, pause.poll), (101, 32));
     }
 
     #[test]
@@ -279,6 +285,11 @@ mod tests {
         // 152 pages at 500/s would take 303 ms; in 200 ms it is 97.
         let pause = Throttle { task_rate: 500, ..TYPICAL }.pause();
         assert_eq!((pause.longest, pause.shortest, pause.poll), (200, 101, 97));
+        // At 759/s it is 152,000 / 760 = 200 ms, which is as long as may be; at 755/s 201, and 755 * 200 / 1024 pages in 200.
+        let pause = Throttle { task_rate: 759, ..TYPICAL }.pause();
+        assert_eq!((pause.shortest, pause.poll), (6, 152));
+        let pause = Throttle { task_rate: 755, ..TYPICAL }.pause();
+        assert_eq!((pause.shortest, pause.poll), (101, 147));
     }
 
     #[test]
@@ -287,6 +298,8 @@ mod tests {
         let pause = Throttle { device_dirty: 1240, ..TYPICAL }.pause();
         assert_eq!((pause.longest, pause.shortest), (11, 1 + 6 / 2));
         assert_eq!(pause.poll, 15_666 * 6 / 1024);
+        assert_eq!(Throttle { device_dirty: 1239, ..TYPICAL }.pause().longest, 1 + 9);
+        assert_eq!(Throttle { average_bandwidth: 1, device_dirty: 7, ..TYPICAL }.pause().longest, 1 + 7);
     }
 
     #[test]

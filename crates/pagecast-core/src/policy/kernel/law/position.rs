@@ -146,7 +146,8 @@ impl Position {
         }
         let Thresholds { limit, background } = self.device_thresholds;
         let setpoint = (limit + background) as f64 / 2.0;
-        if self.device_dirty >= limit || background >= limit {
+        // Elsewhere the setpoint is below the limit.
+        if self.device_dirty >= limit {
             return 0.0;
         }
         ratio.min(cubic_real(setpoint, self.device_dirty as f64, limit as f64))

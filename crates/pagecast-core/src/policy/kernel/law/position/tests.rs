@@ -208,6 +208,21 @@ fn a_device_with_less_than_half_its_part_may_have_more() {
 }
 
 #[test]
+fn a_limit_of_one_page_has_a_line_too() {
+    let one = Thresholds { limit: 1, background: 0 };
+    let position = Position {
+        thresholds: one,
+        hard_limit: 1,
+        dirty: 0,
+        device_thresholds: one,
+        device_dirty: 0,
+        ..HALF
+    };
+    // The setpoint is 0, the scale 65536 / 1 and the line 8 * 100 pages long.
+    assert_eq!(position.ratio(), 1024 * 800 / 801);
+}
+
+#[test]
 fn before_6_14_an_idle_device_was_raised_in_the_ratio() {
     let idle = Position { device_thresholds: Thresholds { limit: 0, background: 0 }, ..HALF };
     assert_eq!(idle.ratio(), 256, "no part, no line");
@@ -247,6 +262,8 @@ fn before_6_14_a_strict_device_started_with_eight_pages() {
     assert_eq!((idle.ratio(), idle.balance()), (2048, (7, 8)));
     // x = -220 * 1024 / 251 = -897; 785 * -897 >> 10 = -688.
     assert_eq!(Position { dirty: 970, ..idle }.ratio(), 2 * (1024 - 688));
+    // 2 * (1 - 0.88^3).
+    assert!((Position { dirty: 970, ..idle }.ratio_real() - 0.637_056).abs() < 1e-9);
     assert_eq!(Position { device_dirty: 8, ..idle }.ratio(), 0);
     assert_eq!(Position { floor_in_ratio: false, ..idle }.ratio(), 0);
 }

@@ -161,6 +161,10 @@ mod tests {
             (3, token(true, 0)),
             "but that it was read often, since 6.14"
         );
+        for version in [BEFORE, SINCE] {
+            let deactivated = version.deactivated(read(version, 5));
+            assert_eq!(version.leave(deactivated, 7), (0, token(false, 0)), "could not be dropped");
+        }
     }
 
     #[test]

@@ -109,6 +109,20 @@ fn the_flushers_are_woken_by_a_pass_that_met_only_dirty_pages() {
 }
 
 #[test]
+fn a_pass_that_wakes_the_flushers_looks_at_a_64th_of_all_pages() {
+    for version in [BEFORE, SINCE] {
+        let found = |dirty| {
+            let mut lists = lists_of(version, &[]);
+            lists.insert_read(ONLY, A, 0, dirty);
+            lists.insert_read(ONLY, B, 0, 2048 * MIB);
+            lists.reclaim(ONLY, PAGE, &Dirty(Some(A))).all_dirty
+        };
+        // That is 32 MiB and a little more, of which 16 MiB are looked at in one go.
+        assert_eq!([16, 32, 48].map(|mib| found(mib * MIB)), [false, false, true], "{version:?}");
+    }
+}
+
+#[test]
 fn the_two_youngest_generations_count_as_active_until_another_begins() {
     let mut lists = lists_of(BEFORE, &[A]);
     // From the second of four generations to the third: there are no more to evict.

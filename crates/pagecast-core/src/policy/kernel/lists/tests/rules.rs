@@ -369,3 +369,32 @@ fn pieces_that_are_written_in_turn_are_one_extent_up_to_a_grain() {
     assert_eq!(written(2 * MIB), [(0, 0, 2), (1, 1, 4)]);
     assert_eq!(written(2 * MIB - PAGE), [(0, 1, 2), (0, 0, 1), (1, 1, 4)]);
 }
+
+#[test]
+fn a_place_ends_at_a_hole_or_where_other_lists_begin() {
+    let other = LruvecId(1);
+    let mut lists = Lists::new(Replacement::TwoLists(LATEST), 2, 64 * GIB, 0);
+    // Extents of their own, since another file came in between.
+    for (lruvec, start) in [(ONLY, 0), (ONLY, 1), (other, 2), (other, 4), (other, 6)] {
+        lists.insert_read(lruvec, A, start * MIB, (start + 1) * MIB);
+        lists.insert_read(lruvec, B, start * MIB, (start + 1) * MIB);
+    }
+    assert_eq!(lists.place(A, PAGE, 9 * MIB), Some((ONLY, 2 * MIB)));
+    assert_eq!(lists.place(A, PAGE, 2 * PAGE), Some((ONLY, 2 * PAGE)));
+    assert_eq!(lists.place(A, 2 * MIB, 9 * MIB), Some((other, 3 * MIB)));
+    assert_eq!(lists.place(A, 3 * MIB, 9 * MIB), None);
+    assert_eq!(lists.place(A, 4 * MIB, 9 * MIB), Some((other, 5 * MIB)));
+    let mut placed = Vec::new();
+    lists.placed(A, MIB / 2, 5 * MIB, |lruvec, bytes| placed.push((lruvec, bytes)));
+    assert_eq!(placed, [(ONLY, MIB / 2), (ONLY, MIB), (other, MIB), (other, MIB)]);
+}
+
+#[test]
+fn when_nobody_asks_any_more_sums_are_kept() {
+    let mut lists = lists_with(2 * MIB, 3 * MIB);
+    read_twice(&mut lists, B, MIB);
+    lists.retire(false);
+    lists.written(A, 0, MIB);
+    assert_eq!((lists.cached(), lists.active(ONLY), lists.extents()), (5 * MIB, MIB, 3));
+    assert_eq!((lists.of_file(A), lists.of_file(B), lists.active_of_file(B)), (2 * MIB, 3 * MIB, MIB));
+}
