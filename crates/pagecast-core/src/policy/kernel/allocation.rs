@@ -174,3 +174,155 @@ impl Pages {
         reclaimed.freed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{MIB, in_first_memcg, nodes_of_8_gib, on};
+    use super::super::wb::WbId;
+    use super::*;
+    use crate::policy::FileId;
+    use crate::units::Nanos;
+
+    const ONE: LruvecId = LruvecId(0);
+    const OTHER: LruvecId = LruvecId(1);
+    const A: FileId = FileId(0);
+    const B: FileId = FileId(1);
+
+    fn cached(pages: &Pages) -> [u64; 2] {
+        [ONE, OTHER].map(|lruvec| pages.lists.of_lruvec(lruvec))
+    }
+
+    #[test]
+    fn lists_give_in_proportion_to_what_is_inactive_and_in_all_what_is_wanted() {
+        let mut pages = nodes_of_8_gib(2, "");
+        pages.read_in(A, 0, 2 * MIB, on(0));
+        pages.read_in(B, 0, MIB, on(1));
+        pages.reclaim(&[ONE, OTHER], MIB);
+        // Two thirds and one third, rounded down, and the byte that is missing.
+        assert_eq!(cached(&pages), [2 * MIB - 699_051, MIB - 349_525]);
+        assert!(!pages.found_only_dirty);
+    }
+
+    #[test]
+    fn what_one_list_does_not_have_clean_the_others_give() {
+        let mut pages = nodes_of_8_gib(2, "");
+        pages.write(A, WbId(0), (0, 2 * MIB), on(0), Nanos::ZERO);
+        pages.read_in(B, 0, MIB, on(1));
+        pages.reclaim(&[ONE, OTHER], MIB - PAGE);
+        assert_eq!((cached(&pages), pages.found_only_dirty), ([2 * MIB, PAGE], false));
+        pages.reclaim(&[ONE, OTHER], 2 * PAGE);
+        assert_eq!((cached(&pages), pages.found_only_dirty), ([2 * MIB, 0], true));
+    }
+
+    #[test]
+    fn pages_come_from_the_own_node_down_to_its_low_mark_and_then_from_the_next() {
+        let mut pages = nodes_of_8_gib(2, "");
+        let node = pages.memory.nodes[1];
+        let (room, crumbs) = (node.total - node.low, node.total / CRUMBS);
+        assert_eq!(crumbs, 512 << 10);
+        assert_eq!(pages.target(1, false), Some((1, room)));
+        pages.read_in(A, 0, room - crumbs, on(1));
+        assert_eq!(cached(&pages), [0, room - crumbs]);
+        assert_eq!(pages.target(1, false), Some((1, crumbs)));
+        pages.memory.nodes[1].anonymous += 1;
+        assert_eq!(pages.target(1, false), Some((0, room)), "the rest is too little");
+        assert_eq!(pages.above_low(), room + crumbs - 1);
+        assert_eq!(pages.above_high(0), node.total - node.high);
+    }
+
+    /// kswapd of a node runs when there is none above its low mark, and stops at its high mark.
+    #[test]
+    fn where_no_node_has_any_each_is_brought_to_its_high_mark() {
+        let mut pages = nodes_of_8_gib(2, "");
+        let node = pages.memory.nodes[0];
+        pages.read_in(A, 0, node.total - node.low, on(0));
+        pages.memory.nodes[1].anonymous = node.total - node.low;
+        assert_eq!(pages.target(0, false), None);
+        assert_eq!(pages.allocate(on(0), false), (0, node.high - node.low));
+        assert_eq!(cached(&pages), [node.total - node.high, 0]);
+    }
+
+    #[test]
+    fn kswapd_takes_from_all_memory_cgroups_of_a_node() {
+        let mut pages = nodes_of_8_gib(1, "cgroup.batch.memory.max = '1 GiB'");
+        let node = pages.memory.nodes[0];
+        pages.read_in(A, 0, 500 * MIB, in_first_memcg());
+        pages.read_in(B, 0, node.total - node.low - 500 * MIB, on(0));
+        assert_eq!(pages.allocate(on(0), false), (0, node.high - node.low));
+        let gone = node.high - node.low;
+        let of_cgroup = 500 * MIB - pages.lists.of_lruvec(OTHER);
+        let share = gone as f64 * (500 * MIB) as f64 / (node.total - node.low) as f64;
+        assert!((of_cgroup as f64 - share).abs() <= 1.0, "{of_cgroup} of {gone}");
+    }
+
+    #[test]
+    fn without_a_page_to_evict_there_is_still_what_the_least_taken_node_has() {
+        let mut pages = nodes_of_8_gib(2, "");
+        let node = pages.memory.nodes[0];
+        pages.memory.nodes[0].anonymous = node.total - node.low + 5 * MIB;
+        pages.memory.nodes[1].anonymous = node.total - node.low + 3 * MIB;
+        assert_eq!(pages.allocate(on(0), false), (1, node.low - 3 * MIB));
+        pages.memory.nodes.iter_mut().for_each(|node| node.anonymous = node.total);
+        assert_eq!(pages.allocate(on(0), false).1, 512 << 10, "however little that is");
+    }
+
+    #[test]
+    fn a_node_takes_its_part_of_the_dirty_pages() {
+        for (settings, bytes) in [("vm.dirty_ratio = 25", None), ("vm.dirty_bytes = '1 GiB'", Some(1 << 30))]
+        {
+            let mut pages = nodes_of_8_gib(2, settings);
+            let (total, reserve) = (pages.memory.nodes[0].total, pages.memory.reserve);
+            let most = bytes.map_or((total - reserve / 2) / 4, |bytes| bytes / 2);
+            let room = |pages: &Pages| pages.target(0, true).expect("one of them has room");
+            assert!(room(&pages).0 == 0 && room(&pages).1.abs_diff(most) <= 1, "{:?}", room(&pages));
+            pages.write(A, WbId(0), (0, most - MIB), on(0), Nanos::ZERO);
+            assert!(room(&pages).0 == 0 && room(&pages).1.abs_diff(MIB) <= 1, "{:?}", room(&pages));
+            pages.write(A, WbId(0), (most - MIB, most), on(0), Nanos::ZERO);
+            assert_eq!(room(&pages).0, 1, "the other one");
+            assert_eq!(pages.target(0, false).map(|found| found.0), Some(0), "to read there is room");
+        }
+        let alone = nodes_of_8_gib(1, "vm.dirty_ratio = 1");
+        assert_eq!(alone.target(0, true), alone.target(0, false), "nowhere else to go");
+    }
+
+    #[test]
+    fn available_is_what_is_free_above_the_least_and_what_is_clean() {
+        let mut pages = nodes_of_8_gib(2, "");
+        let min = 2 * pages.memory.nodes[0].min;
+        pages.read_in(A, 0, 5 * MIB, on(0));
+        pages.write(B, WbId(0), (0, 3 * MIB), on(0), Nanos::ZERO);
+        pages.ahead_anonymous = MIB;
+        assert_eq!(pages.available(), (16 << 30) - 3 * MIB - MIB - min);
+        pages.memory.nodes[1].anonymous = 8 << 30;
+        pages.memory.nodes[0].anonymous = pages.available() - 1;
+        assert!(!pages.is_exhausted());
+        pages.memory.nodes[0].anonymous += 1;
+        assert!(pages.is_exhausted());
+        pages.dirty.cancel(B, 0, 3 * MIB);
+        pages.memory.nodes[0].anonymous += 3 * MIB;
+        assert!(
+            pages.available() == 0 && !pages.is_exhausted(),
+            "nobody writes pages that could be waited for"
+        );
+    }
+
+    #[test]
+    fn what_is_pending_has_to_find_its_place_before_it_is_as_much_as_kswapd_frees() {
+        for (nodes, parts) in [(1, 1), (2, 4)] {
+            let mut pages = nodes_of_8_gib(nodes, "");
+            let stroke: u64 = pages.memory.nodes.iter().map(|node| node.high - node.low).sum();
+            assert_eq!(pages.spare(), pages.above_low() - 2 * stroke);
+            pages.ahead_cached = pages.memory.total / 256;
+            assert!(!pages.is_short() && !pages.is_far_ahead());
+            pages.ahead_anonymous = 1;
+            assert!(pages.is_far_ahead(), "with memory to spare");
+            // Now what is spare is just what is pending.
+            pages.memory.nodes[1..].iter_mut().for_each(|node| node.anonymous = node.total);
+            pages.memory.nodes[0].anonymous = pages.above_low() - 2 * stroke - stroke / parts;
+            (pages.ahead_cached, pages.ahead_anonymous) = (stroke / parts, 0);
+            assert!(pages.is_short() && !pages.is_far_ahead());
+            pages.ahead_cached += 1;
+            assert!(pages.is_far_ahead());
+        }
+    }
+}

@@ -341,7 +341,9 @@ mod tests {
         let mut dirty = DirtyPages::default();
         dirty.make_dirty(file, wb, 0, 100, Nanos(0));
         dirty.submit(file, 60);
-        dirty.make_dirty(file, wb, 20, 50, Nanos(1));
+        for _ in 0..2 {
+            assert!(!dirty.make_dirty(file, wb, 20, 50, Nanos(1)));
+        }
         assert_eq!(
             (dirty.dirty(), dirty.writeback(), dirty.pages(), dirty.of_file(file)),
             (70, 60, 100, 100)
@@ -352,5 +354,34 @@ mod tests {
         assert_eq!((dirty.dirty(), dirty.writeback(), dirty.pages()), (60, 10, 60));
         dirty.submit(file, 100);
         assert_eq!((dirty.pages(), dirty.of_file(file)), (60, 60));
+        // From the start: 20..40, of which 30..40 is still under writeback.
+        assert_eq!(dirty.submit(file, 100), Some((20, 40)));
+        assert_eq!((dirty.dirty(), dirty.writeback(), dirty.pages()), (0, 60, 60));
+    }
+
+    #[test]
+    fn a_run_of_bytes_is_all_dirty_or_all_not() {
+        let (file, wb) = (FileId(0), WbId(0));
+        let mut dirty = DirtyPages::default();
+        assert_eq!(dirty.dirty_run(file, 5, 50), (false, 50));
+        dirty.make_dirty(file, wb, 10, 20, Nanos(0));
+        dirty.make_dirty(file, wb, 30, 40, Nanos(0));
+        let runs = [(0, 50), (0, 5), (10, 50), (12, 15), (20, 50), (40, 50)];
+        let found = runs.map(|(start, end)| dirty.dirty_run(file, start, end));
+        assert_eq!(found, [(false, 10), (false, 5), (true, 20), (true, 15), (false, 30), (false, 50)]);
+    }
+
+    #[test]
+    fn reclaim_finds_pages_as_they_are_from_a_place_on() {
+        use PageState::{Clean, Dirty, Writeback};
+        let (file, wb) = (FileId(0), WbId(0));
+        let mut dirty = DirtyPages::default();
+        dirty.make_dirty(file, wb, 10, 40, Nanos(0));
+        dirty.submit_within(file, 20, 30, u64::MAX);
+        dirty.make_dirty(file, wb, 25, 30, Nanos(0));
+        let found = [0, 10, 15, 20, 25, 30, 40].map(|at| Busy::run(&dirty, file, at, 50));
+        let both = (Writeback, 30);
+        assert_eq!(found, [(Clean, 10), (Dirty, 20), (Dirty, 20), both, both, (Dirty, 40), (Clean, 50)]);
+        assert_eq!(Busy::run(&dirty, FileId(1), 0, 50), (Clean, 50));
     }
 }

@@ -398,6 +398,7 @@ impl Flusher {
 
 #[cfg(test)]
 mod tests {
+    use super::super::wb::WbId;
     use super::*;
 
     #[test]
@@ -410,5 +411,156 @@ mod tests {
         };
         let works = [3, 6, 8].map(|seconds| woken_at(seconds).expect("it has work"));
         assert_eq!(works, [Work::Periodic, Work::Background, Work::Periodic]);
+    }
+
+    const MIB: u64 = 1 << 20;
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Files that became dirty in this order, a second apart: so many MiB of each.
+    fn with_files(capacity: u64, mib: &[u64]) -> (Flusher, DirtyPages) {
+        let (mut flusher, mut dirty) = (Flusher::new(capacity, LEAST_UNIT), DirtyPages::default());
+        for (number, mib) in (0..).zip(mib) {
+            dirtied(&mut flusher, &mut dirty, number, (0, mib * MIB), u64::from(number) * SECOND);
+        }
+        (flusher, dirty)
+    }
+
+    fn dirtied(flusher: &mut Flusher, dirty: &mut DirtyPages, file: u32, range: (u64, u64), at: u64) {
+        if dirty.make_dirty(FileId(file), WbId(0), range.0, range.1, Nanos(at)) {
+            flusher.inode_dirtied(FileId(file), Nanos(at), Nanos::ZERO);
+        }
+    }
+
+    /// Over the background threshold is who has more than this dirty. The device writes 100 MiB/s; nobody else sets a bound.
+    fn submit(flusher: &mut Flusher, dirty: &mut DirtyPages, at: u64, threshold: u64) -> Vec<(u32, u64)> {
+        submit_with(flusher, dirty, at, threshold, |_| ())
+    }
+
+    /// Which bytes of which files go one after the other, in MiB, if what is submitted is written at once.
+    fn submit_with(
+        flusher: &mut Flusher,
+        dirty: &mut DirtyPages,
+        at: u64,
+        threshold: u64,
+        change: impl FnOnce(&mut Circumstances<'_>),
+    ) -> Vec<(u32, u64)> {
+        let mut by = Circumstances {
+            now: Nanos(at),
+            dirty,
+            over_background: &|dirty| dirty.dirty() > threshold,
+            average_bandwidth: 25_600,
+            dirty_limit: 1 << 30,
+            expire: Nanos(30 * SECOND),
+            interval: Nanos(5 * SECOND),
+            requeue_has_cutoff: true,
+        };
+        change(&mut by);
+        flusher.submit(&mut by);
+        let mut runs: Vec<(u32, u64)> = Vec::new();
+        while flusher.queue.front().is_some() {
+            let unit = flusher.queue.pop();
+            match runs.last_mut() {
+                Some((file, bytes)) if *file == unit.file.0 => *bytes += unit.end - unit.start,
+                _ => runs.push((unit.file.0, unit.end - unit.start)),
+            }
+        }
+        runs.into_iter().map(|(file, bytes)| (file, bytes / MIB)).collect()
+    }
+
+    #[test]
+    fn a_visit_submits_half_a_second_of_writing_or_an_eighth_of_the_limit() {
+        let visits = |work, threshold, limit| {
+            let (mut flusher, mut dirty) = with_files(u64::MAX, &[100, 100]);
+            flusher.work = Some(work);
+            submit_with(&mut flusher, &mut dirty, 2 * SECOND, threshold, |by| by.dirty_limit = limit)
+        };
+        // 12,800 pages and 4 MiB more, rounded down to whole 4 MiB.
+        assert_eq!(visits(Work::Background, 0, 1 << 30), [(0, 52), (1, 52), (0, 48), (1, 48)]);
+        // 2000 pages and 4 MiB more.
+        assert_eq!(visits(Work::Background, 0, 16_000)[..3], [(0, 8), (1, 8), (0, 8)]);
+        // What is asked for, 1536 pages, and 4 MiB more.
+        assert_eq!(visits(Work::All(6 * MIB), u64::MAX, 1 << 30), [(0, 8)]);
+    }
+
+    #[test]
+    fn for_a_tenth_of_a_second_it_goes_from_inode_to_inode_without_looking_at_the_threshold() {
+        let later = |nanos| {
+            let (mut flusher, mut dirty) = with_files(52 * MIB, &[100, 100]);
+            flusher.work = Some(Work::Background);
+            assert_eq!(submit(&mut flusher, &mut dirty, 2 * SECOND, 150 * MIB), [(0, 52)]);
+            submit(&mut flusher, &mut dirty, 2 * SECOND + nanos, 150 * MIB)
+        };
+        assert_eq!((later(100_000_000), later(100_000_001)), (vec![(1, 52)], vec![]));
+    }
+
+    #[test]
+    fn an_old_inode_is_written_to_its_end_and_a_young_one_waits_for_its_time() {
+        // A second before it would expire the first is unfinished.
+        let (mut flusher, mut dirty) = with_files(52 * MIB, &[100, 100]);
+        flusher.work = Some(Work::Background);
+        assert_eq!(submit(&mut flusher, &mut dirty, 29 * SECOND, 0), [(0, 52)]);
+        let rest = |requeue_has_cutoff, flusher: &mut Flusher, dirty: &mut DirtyPages| {
+            flusher.work = Some(Work::Periodic);
+            let at = 30 * SECOND;
+            let mut each =
+                || submit_with(flusher, dirty, at, u64::MAX, |by| by.requeue_has_cutoff = requeue_has_cutoff);
+            [each(), each(), each()].concat()
+        };
+        // The second had been taken on with it, and is a second too young.
+        assert_eq!(rest(true, &mut flusher, &mut dirty), [(1, 52), (0, 48)]);
+        assert_eq!(rest(false, &mut flusher, &mut dirty), [], "nor has it been taken on anew");
+        let (mut flusher, mut dirty) = with_files(52 * MIB, &[100, 100]);
+        flusher.work = Some(Work::Background);
+        submit(&mut flusher, &mut dirty, 29 * SECOND, 0);
+        // 52 MiB at a time: the rest of the second begins with the last 4 of those.
+        let all = [(1, 52), (0, 48), (1, 4), (1, 44)];
+        assert_eq!(rest(false, &mut flusher, &mut dirty), all, "before 6.10");
+        let (mut flusher, mut dirty) = with_files(u64::MAX, &[100, 100]);
+        flusher.work = Some(Work::Periodic);
+        assert_eq!(submit(&mut flusher, &mut dirty, 30 * SECOND, u64::MAX), [(0, 100)]);
+    }
+
+    #[test]
+    fn small_pieces_go_once_in_a_millisecond() {
+        let (mut flusher, mut dirty) = with_files(u64::MAX, &[]);
+        let mut piece = |range, at| {
+            dirtied(&mut flusher, &mut dirty, 0, range, at);
+            flusher.work = Some(Work::Background);
+            submit(&mut flusher, &mut dirty, at, 0);
+            (dirty.dirty(), flusher.until_small_piece().map(|at| at.0))
+        };
+        let least = LEAST_PIECE;
+        assert_eq!(piece((0, 1), SECOND), (0, None));
+        assert_eq!(piece((1, least), SECOND + 999_999), (least - 1, Some(SECOND + 1_000_000)));
+        assert_eq!(piece((1, least), SECOND + 1_000_000), (0, None));
+        assert_eq!(piece((least, 2 * least), SECOND + 1_000_001), (0, None), "that is no small one");
+    }
+
+    #[test]
+    fn everything_is_asked_for_at_once_whatever_it_does() {
+        for work in [Work::Periodic, Work::Background] {
+            let mut flusher = Flusher::new(MOST_UNIT, LEAST_UNIT);
+            flusher.work = Some(work);
+            flusher.wake(Work::All(MIB), Nanos(0), Nanos(5 * SECOND));
+            assert_eq!(flusher.work, Some(Work::All(MIB)));
+            flusher.wake(work, Nanos(0), Nanos(5 * SECOND));
+            assert!(flusher.writes_all(), "and goes on with it");
+        }
+    }
+
+    #[test]
+    fn it_is_at_a_turn_when_it_has_work_and_may_look_at_the_next_files() {
+        let (mut flusher, mut dirty) = with_files(8 * MIB, &[100, 100, 100, 100]);
+        assert!(!flusher.is_at_a_turn(&dirty), "it has no work");
+        flusher.work = Some(Work::Background);
+        assert!(flusher.is_at_a_turn(&dirty));
+        submit(&mut flusher, &mut dirty, 9 * SECOND, 0);
+        assert!(!flusher.is_at_a_turn(&dirty), "it stays with the first");
+        assert_eq!([0, 1, 2, 3].map(|file| flusher.may_visit(FileId(file))), [true, true, true, false]);
+        let mut idle = Flusher::new(MOST_UNIT, LEAST_UNIT);
+        idle.write_for_sync(FileId(0), Ranges::default(), OperationId(0));
+        assert!(idle.is_at_a_turn(&dirty));
+        flusher.write_file(FileId(3), Ranges::default(), OperationId(0));
+        assert!(flusher.may_visit(FileId(3)));
     }
 }

@@ -354,3 +354,79 @@ impl Kernel {
 pub(super) fn has_domain(cgroup: &Cgroup) -> bool {
     matches!(cgroup.limit, MemoryLimit::Max(_))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::cost::Run;
+    use super::super::tests::{MIB, in_first_memcg, kernel, nodes_of_8_gib, write};
+    use super::*;
+    use crate::policy::FileId;
+
+    /// Its limit is 512 MiB: a stroke of reclaim is 1 MiB, and who waits goes on when there are 8.
+    const BATCH: &str = "cgroup.batch.memory.max = '512 MiB'";
+
+    #[test]
+    fn who_has_waited_goes_on_when_there_is_more_than_a_stroke() {
+        let mut memcg = nodes_of_8_gib(1, BATCH).memcgs.remove(0);
+        let mut is_exhausted_with = |available: u64| {
+            memcg.busy = memcg.limit - PAGE - available;
+            memcg.look();
+            (memcg.available(), memcg.is_exhausted)
+        };
+        for (available, is_exhausted) in
+            [(MIB, false), (MIB - 1, true), (8 * MIB - 1, true), (8 * MIB, false), (7 * MIB, false)]
+        {
+            assert_eq!(is_exhausted_with(available), (available, is_exhausted));
+        }
+        (memcg.busy, memcg.anonymous) = (0, 512 * MIB);
+        memcg.look();
+        assert!(memcg.available() == 0 && !memcg.is_exhausted, "nothing is written that could be waited for");
+    }
+
+    #[test]
+    fn what_runs_ahead_takes_no_room_before_it_is_in_the_lists() {
+        let mut pages = nodes_of_8_gib(1, BATCH);
+        pages.read_in(FileId(0), 0, 500 * MIB, in_first_memcg());
+        pages.memcgs[0].ahead_cached = 8 * MIB;
+        assert_eq!((pages.usage_of_memcg(0), pages.room_of_memcg(0)), (508 * MIB, 4 * MIB));
+        assert_eq!(pages.charge(0), 12 * MIB);
+        pages.memcgs[0].ahead_cached = 10 * MIB - 1;
+        assert!(!pages.is_memcg_full(0), "there is room for more than two strokes");
+        pages.memcgs[0].ahead_cached += 1;
+        assert!(pages.is_memcg_full(0));
+    }
+
+    #[test]
+    fn a_full_group_makes_room_in_strokes() {
+        let mut pages = nodes_of_8_gib(1, BATCH);
+        pages.read_in(FileId(0), 0, 512 * MIB, in_first_memcg());
+        assert_eq!((pages.charge(0), pages.usage_of_memcg(0)), (MIB, 511 * MIB));
+    }
+
+    /// A hundredth less than a millisecond of the group's memory for each of its takers, by as many pages as each takes.
+    #[test]
+    fn takers_share_what_a_group_can_have_in_a_millisecond() {
+        let mut kernel = kernel(BATCH);
+        for number in [1, 2] {
+            let writer = write(&mut kernel, number, Run::New, 0.0);
+            kernel.tasks.get_mut(writer).expect("it is there").memcg = MemcgId::of(0);
+        }
+        let rate = |kernel: &mut Kernel| {
+            kernel.look_who_takes();
+            kernel.charging_rate(&kernel.tasks[OperationId(1)])
+        };
+        assert_eq!(rate(&mut kernel), None, "all of it is clean");
+        kernel.pages.memcgs[0].busy = 100 * MIB;
+        let expected = |available: u64| available as f64 * 0.995 / 0.002;
+        let found = rate(&mut kernel).expect("it may take so much");
+        assert!((found / expected(412 * MIB - PAGE) - 1.0).abs() < 1e-9, "{found}");
+        // Somebody writes over cached pages, as fast as memory lets him.
+        write(&mut kernel, 3, Run::Clean, 0.0);
+        let found = rate(&mut kernel).expect("it may take so much");
+        assert!((found / expected(412 * MIB - PAGE - 10_000_000) - 1.0).abs() < 1e-9, "{found}");
+        kernel.tasks.get_mut(OperationId(1)).expect("it is there").pace = found;
+        assert_eq!(rate(&mut kernel), None, "it does not do more");
+        kernel.pages.memcgs[0].is_exhausted = true;
+        assert_eq!(rate(&mut kernel), Some(0.0));
+    }
+}

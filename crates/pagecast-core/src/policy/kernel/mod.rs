@@ -473,3 +473,6 @@ impl Policy for Kernel {
         self.pages.blocks()
     }
 }
+
+#[cfg(test)]
+mod tests;

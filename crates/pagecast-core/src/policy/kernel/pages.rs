@@ -307,3 +307,25 @@ impl Pages {
         listed.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{MIB, nodes_of_8_gib, on};
+    use super::*;
+
+    #[test]
+    fn a_block_is_dirty_until_its_pages_have_been_written() {
+        let (clean, dirty) = (FileId(0), FileId(1));
+        let mut pages = nodes_of_8_gib(1, "");
+        pages.read_in(clean, 0, 2 * MIB, on(0));
+        pages.write(dirty, WbId(0), (0, MIB), on(0), Nanos(7));
+        let blocks = |pages: &Pages| {
+            let blocks = pages.blocks().into_iter();
+            blocks.map(|block| (block.file, block.bytes.0, block.dirty, block.dirtied.0)).collect::<Vec<_>>()
+        };
+        assert_eq!(blocks(&pages), [(clean, 2 * MIB, false, 0), (dirty, MIB, true, 7)]);
+        pages.dirty.submit(dirty, u64::MAX);
+        pages.written(dirty, WbId(0), 0, MIB);
+        assert_eq!(blocks(&pages), [(clean, 2 * MIB, false, 0), (dirty, MIB, false, 0)]);
+    }
+}

@@ -189,3 +189,43 @@ impl Kernel {
         throttled.map(|wb| wb.next_update().max(now + Nanos(1_000_000))).min()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{MIB, kernel, write};
+    use super::*;
+
+    const MB: f64 = 1e6;
+
+    #[test]
+    fn a_group_is_looked_at_when_it_is_full_at_the_end_of_free_run_and_with_each_step() {
+        let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
+        kernel.limit_domains();
+        let limits = kernel.domains[0].as_ref().expect("v2 has dirty limits").limits;
+        let page = PAGE as f64;
+        let slopes = Slopes { dirtied: 100.0 * MB, written: 40.0 * MB, ..Slopes::default() };
+        let until = |kernel: &Kernel, slopes: &Slopes| kernel.until_memcg_changes(0, slopes);
+        assert_eq!(until(&kernel, &slopes), Some(limits.freerun as f64 * page / (60.0 * MB)));
+        assert_eq!(until(&kernel, &Slopes::default()), None, "nothing changes");
+        let taking = Slopes { taken: 3.0 * MB, redirtied: MB, ..Slopes::default() };
+        let available = (512 * MIB - PAGE) as f64;
+        assert_eq!(until(&kernel, &taking), Some(available / (4.0 * MB)), "some of it becomes dirty");
+        kernel.pages.memcgs[0].busy = limits.freerun * PAGE;
+        assert_eq!(until(&kernel, &slopes), Some(0.0));
+        let step = limits.rate_step() * page / (60.0 * MB);
+        kernel.pages.memcgs[0].busy += PAGE;
+        assert_eq!(until(&kernel, &slopes), Some(step));
+        let falling = Slopes { dirtied: 40.0 * MB, written: 100.0 * MB, ..Slopes::default() };
+        assert_eq!(until(&kernel, &falling), Some(step), "the level falls as fast");
+    }
+
+    #[test]
+    fn estimates_are_renewed_every_200_ms_while_anybody_is_throttled() {
+        let mut kernel = kernel("");
+        write(&mut kernel, 1, Run::New, 0.0);
+        assert_eq!(kernel.next_update(Nanos::ZERO), None);
+        kernel.wbs[0].as_mut().expect("somebody writes to it").is_throttling = true;
+        assert_eq!(kernel.next_update(Nanos(199_000_000)), Some(Nanos(200_000_000)));
+        assert_eq!(kernel.next_update(Nanos(300_000_000)), Some(Nanos(301_000_000)), "but not at once");
+    }
+}

@@ -162,3 +162,46 @@ impl Kernel {
         (slope > 0.0).then(|| (strict.freerun - own) as f64 * page / slope)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::cost::Run;
+    use super::super::tests::{kernel, transfer, write};
+    use super::*;
+
+    /// A step is 10 pages.
+    const STRICT: Strict = Strict { freerun: 100, limit: 740, background: 50 };
+
+    #[test]
+    fn writers_are_held_back_a_step_before_the_end_of_free_run_and_told_so_until_the_flusher_rests() {
+        assert_eq!([90, 91].map(|dirty| STRICT.holds_back(dirty)), [false, true]);
+        assert_eq!([90, 91].map(|dirty| STRICT.is_told(dirty, false)), [false, true]);
+        assert_eq!([50, 51].map(|dirty| STRICT.is_told(dirty, true)), [false, true]);
+        assert_eq!([18, 19].map(|dirty| STRICT.has_moved(dirty, 10)), [false, true]);
+    }
+
+    /// Of two writers, each 100 MB/s, to a device that writes 40 MB/s.
+    #[test]
+    fn a_strict_device_is_looked_at_when_its_free_run_ends_and_with_each_step() {
+        let mut kernel = kernel("");
+        for number in [1, 2] {
+            write(&mut kernel, number, Run::New, 100e6);
+        }
+        // Who writes over dirty pages makes none dirty.
+        write(&mut kernel, 3, Run::Dirty, 100e6);
+        assert_eq!(kernel.until_strict_changes(0), None, "it has no limits of its own");
+        let wb = kernel.wbs[0].as_mut().expect("somebody writes to it");
+        wb.strict = Some(STRICT);
+        let page = PAGE as f64;
+        assert_eq!(kernel.until_strict_changes(0), Some(100.0 * page / 200e6), "nothing is written yet");
+        kernel.wbs[0].as_mut().expect("it is there").transfer = Some(transfer(40e6));
+        assert_eq!(kernel.until_strict_changes(0), Some(100.0 * page / 160e6));
+        kernel.pages.dirty.run_ahead(WbId(0), 91 * PAGE);
+        assert_eq!(kernel.until_strict_changes(0), Some(10.0 * page / 160e6));
+        // What it has just been given moves as fast as it has lately written: 25,600 pages/s.
+        kernel.wbs[0].as_mut().expect("it is there").transfer = Some(transfer(0.0));
+        assert_eq!(kernel.rate_of_device(0), 25_600.0 * page);
+        let free = (9.0 * page / LEAST_STEP + 25_600.0 * page) / 2.0;
+        assert!((kernel.freerun_rate(0).expect("it is strict") / free - 1.0).abs() < 1e-12);
+    }
+}

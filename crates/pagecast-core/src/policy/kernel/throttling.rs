@@ -192,3 +192,43 @@ fn forget_much(credit: &mut Credit) {
         credit.seconds = 0.0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::cost::Run;
+    use super::super::tests::{kernel, write};
+    use super::*;
+
+    #[test]
+    fn credit_lasts_as_long_as_a_task_runs_ahead_of_its_rate_by_it() {
+        let until = |rate: f64, limit: Option<f64>, seconds: f64| {
+            let mut kernel = kernel("");
+            let writer = write(&mut kernel, 1, Run::New, rate);
+            kernel.wbs[0].as_mut().expect("somebody writes to it").task_rate = limit;
+            let task = kernel.tasks.get_mut(writer).expect("it is there");
+            task.credit = Some(Credit { seconds, at: Nanos::ZERO });
+            kernel.until_credit_is_spent(&kernel.tasks[writer])
+        };
+        // At 300 MB/s instead of 100 it loses 2 s each second.
+        assert_eq!(until(300e6, Some(100e6), 0.5), Some(0.25));
+        assert_eq!(until(100e6, Some(100e6), 0.5), None, "it does not run ahead");
+        assert_eq!(until(50e6, Some(100e6), 0.5), None);
+        assert_eq!(until(300e6, Some(0.0), 0.5), None, "it is blocked");
+        assert_eq!(until(300e6, None, 0.5), None, "it is free");
+        assert_eq!(until(300e6, Some(100e6), 0.0), None, "it has none");
+    }
+
+    #[test]
+    fn an_idle_device_has_a_floor_in_its_share_or_before_6_14_in_the_ratio() {
+        for version in ["6.12", "6.18"] {
+            let mut kernel = kernel(&format!("kernel.version = '{version}'"));
+            write(&mut kernel, 1, Run::New, 0.0);
+            let limits = kernel.limits;
+            let nothing = Fraction { numerator: 0, denominator: 1 };
+            let position = kernel.position_in(&limits, nothing, limits.setpoint, 0, 25_600);
+            assert_eq!(position.device_thresholds.limit > 0, version == "6.18");
+            // Eight times as much, as it has nothing dirty, and the line is above 1 there.
+            assert!(position.ratio() >= 8 * 1024, "{version}: {}", position.ratio());
+        }
+    }
+}

@@ -205,4 +205,13 @@ mod tests {
             assert!((wb.bandwidth.write as f64 - expected).abs() <= 1.0, "{} at {hz} Hz", wb.bandwidth.write);
         }
     }
+
+    #[test]
+    fn after_more_than_a_second_without_an_update_estimates_begin_anew() {
+        let flusher = Flusher::new(1 << 20, 1 << 20);
+        let mut wb = Wb::new(Path::default(), flusher, BaseRate::default(), Bandwidth::default(), 250);
+        wb.begin_anew(Nanos(500 * MS), OfWb::default());
+        assert_eq!((wb.stamp(), wb.next_update()), (Nanos(500 * MS), Nanos(700 * MS)));
+        assert_eq!([1500 * MS, 1500 * MS + 1].map(|now| wb.has_rested(Nanos(now))), [false, true]);
+    }
 }

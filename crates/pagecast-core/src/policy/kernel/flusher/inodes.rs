@@ -135,6 +135,11 @@ mod tests {
         let only = inodes.next(&dirty, Nanos(30), EXPIRE).expect("it is old enough");
         inodes.redirty_tail(only, Nanos(30), &mut dirty);
         assert_eq!(dirty.dirtied_when(FileId(0)), Some(Nanos(0)), "there is no younger one");
+        let again = inodes.next(&dirty, Nanos(30), EXPIRE).expect("it still is");
+        dirty.make_dirty(FileId(1), WbId(0), 0, 4096, Nanos(0));
+        inodes.add(FileId(1), Nanos(0));
+        inodes.redirty_tail(again, Nanos(30), &mut dirty);
+        assert_eq!(dirty.dirtied_when(FileId(0)), Some(Nanos(0)), "one of its age is no younger one");
     }
 
     #[test]

@@ -105,18 +105,17 @@ impl Lists {
         total
     }
 
-    /// Whether there are too few old pages: since 6.14 if two generations follow the oldest, before if in addition more than half
-    /// of all pages are in the youngest, or less than a quarter in the oldest.
+    /// Whether there are too few old pages: since 6.14 if two generations follow the oldest, before if in addition less than a
+    /// quarter of all pages is in the oldest. That more than half of them are in the youngest is enough too, but only page
+    /// tables bring pages there.
     fn should_run_aging(&self, version: LruGen, lruvec: LruvecId) -> bool {
         let generations = self.generations(lruvec);
         let following = generations.max_seq - generations.min_seq;
         if following != MIN_NR_GENS || version.reworked {
             return following <= MIN_NR_GENS;
         }
-        let [young, old] =
-            [generations.max_seq, generations.min_seq].map(|seq| self.extents.bytes(lruvec, list(seq)));
-        let total = self.of_lruvec(lruvec);
-        young * MIN_NR_GENS > total || old * (MIN_NR_GENS + 2) < total
+        let old = self.extents.bytes(lruvec, generations.oldest());
+        old * (MIN_NR_GENS + 2) < self.of_lruvec(lruvec)
     }
 
     /// A new generation begins.

@@ -21,6 +21,16 @@ impl Busy for Dirty {
     }
 }
 
+/// A is under write-back, B is dirty, C is clean.
+struct OneOfEach;
+
+impl Busy for OneOfEach {
+    fn run(&self, file: FileId, _at: u64, end: u64) -> (PageState, u64) {
+        let states = [PageState::Writeback, PageState::Dirty, PageState::Clean];
+        (states[file.0 as usize], end)
+    }
+}
+
 const NOTHING: Dirty = Dirty(None);
 
 /// Lists with a MiB of each file, read in that order.
@@ -123,6 +133,21 @@ fn a_pass_that_wakes_the_flushers_looks_at_a_64th_of_all_pages() {
 }
 
 #[test]
+fn a_pass_looks_at_twice_as_many_pages_as_the_one_before() {
+    for version in [BEFORE, SINCE] {
+        let found = |dirty| {
+            let mut lists = lists_of(version, &[]);
+            for (file, bytes) in [(A, 48 * MIB), (B, dirty), (C, 2048 * MIB)] {
+                lists.insert_read(ONLY, file, 0, bytes);
+            }
+            lists.reclaim(ONLY, PAGE, &OneOfEach).all_dirty
+        };
+        // The first has met no dirty pages. The second looks at a 32nd: 64 MiB and a little more.
+        assert_eq!([48, 80].map(|mib| found(mib * MIB)), [false, true], "{version:?}");
+    }
+}
+
+#[test]
 fn the_two_youngest_generations_count_as_active_until_another_begins() {
     let mut lists = lists_of(BEFORE, &[A]);
     // From the second of four generations to the third: there are no more to evict.
@@ -141,6 +166,17 @@ fn reclaim_finds_whatever_is_clean() {
         assert_eq!(lists.reclaim(ONLY, 9 * MIB, &Dirty(Some(A))).freed, 0);
         assert_eq!(lists.reclaim(ONLY, 9 * MIB, &NOTHING).freed, MIB);
         assert_eq!((lists.cached(), lists.extents()), (0, 0));
+    }
+}
+
+#[test]
+fn reclaim_finds_what_is_clean_behind_many_dirty_pages() {
+    for version in [BEFORE, SINCE] {
+        let mut lists = lists_of(version, &[]);
+        lists.insert_read(ONLY, A, 0, 64 * MIB);
+        lists.insert_read(ONLY, B, 0, MIB);
+        let reclaimed = lists.reclaim(ONLY, MIB, &Dirty(Some(A)));
+        assert_eq!((reclaimed.freed, reclaimed.dirty), (MIB, 64 * MIB), "{version:?}");
     }
 }
 

@@ -397,4 +397,41 @@ fn when_nobody_asks_any_more_sums_are_kept() {
     lists.written(A, 0, MIB);
     assert_eq!((lists.cached(), lists.active(ONLY), lists.extents()), (5 * MIB, MIB, 3));
     assert_eq!((lists.of_file(A), lists.of_file(B), lists.active_of_file(B)), (2 * MIB, 3 * MIB, MIB));
+    assert_eq!((listed(&lists, false), lists.run(A, 0, MIB)), (vec![], (false, MIB)));
+}
+
+#[test]
+fn what_comes_and_what_leaves_is_counted_by_file_and_in_all() {
+    let mut lists = lists();
+    lists.insert_read(ONLY, A, 4 * MIB, 6 * MIB);
+    lists.insert_written(ONLY, B, 7 * MIB, 11 * MIB);
+    assert_eq!(lists.turnover_of_all(), 6 * MIB);
+    lists.reclaim(ONLY, 3 * MIB, &AllClean);
+    lists.remove(B, 0, 10 * MIB);
+    // Two of A and one of B have been evicted, and two more of B are gone.
+    assert_eq!((lists.turnover(A), lists.turnover(B)), (4 * MIB, 7 * MIB));
+    assert_eq!(lists.turnover_of_all(), 11 * MIB);
+}
+
+/// The first has left, come back and left again, from other lists or at another age, before it is forgotten that it had left first.
+#[test]
+fn what_has_left_again_is_remembered_when_the_first_time_is_forgotten() {
+    let other = LruvecId(1);
+    for (lruvec, age) in [(other, 0), (ONLY, 1)] {
+        let left = |lruvec, start: u64, age: u64| Shadow {
+            start: start * MIB,
+            end: (start + 1) * MIB,
+            lruvec,
+            age: age * MIB,
+            token: Token::default(),
+        };
+        let mut shadows = Shadows::new(2, 4 * MIB);
+        shadows.leave(A, left(ONLY, 0, 0));
+        shadows.take_first(A, 0, MIB).expect("it has just left");
+        shadows.leave(A, left(lruvec, 0, age));
+        for age in 2..5 {
+            shadows.leave(B, left(ONLY, age, age));
+        }
+        assert_eq!(shadows.take_first(A, 0, MIB), Some(left(lruvec, 0, age)));
+    }
 }

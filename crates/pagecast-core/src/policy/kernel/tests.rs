@@ -1,0 +1,70 @@
+//! A kernel without an engine, for the tests of its parts: what they make of tasks and levels that are put there.
+
+use super::cost::Run;
+use super::lists::TwoLists;
+use super::tasks::Transfer;
+use super::*;
+use crate::flow::FlowSpec;
+use crate::machine::Machine;
+use crate::policy::Options;
+use crate::scenario::{ModelOptions, load_machine};
+
+pub(super) const MIB: u64 = 1 << 20;
+
+fn machine(settings: &str) -> Machine {
+    let machine = format!("cores = 4\n{settings}");
+    let machine = load_machine(machine.as_bytes(), "test.toml", "".as_ref(), "".as_ref());
+    machine.expect("it is a machine")
+}
+
+/// The empty memory of a host with so many nodes of 8 GiB each.
+pub(super) fn nodes_of_8_gib(nodes: u64, settings: &str) -> Pages {
+    let size = 8 * nodes;
+    let memory = format!("size = '{size} GiB', nodes = {nodes}, read = '1 GB/s', write = '1 GB/s'");
+    let machine = machine(&format!("memory = {{ {memory} }}\n{settings}"));
+    let rules = TwoLists { remembers_evicted: true, ratio_grows: true, refaults_deactivate: true };
+    Pages::new(&machine.hosts[0], Replacement::TwoLists(rules))
+}
+
+/// Who takes pages on a node and is in no memory cgroup.
+pub(super) fn on(home: usize) -> Taker {
+    Taker { home, memcg: MemcgId::ROOT }
+}
+
+/// Who takes pages and is in the first memory cgroup.
+pub(super) fn in_first_memcg() -> Taker {
+    Taker { home: 0, memcg: MemcgId::of(0) }
+}
+
+/// The kernel of a host that copies 10 GB/s, with these disks and what else there is.
+pub(super) fn kernel(settings: &str) -> Kernel {
+    let machine = machine(&format!(
+        "memory = {{ size = '8 GiB', read = '10 GB/s', write = '10 GB/s' }}\n\
+         disk.ssd = {{ size = '1 TB', read = '100 MB/s', write = '100 MB/s' }}\n\
+         mount.'/data'.disk = 'ssd'\n{settings}"
+    ));
+    let host = &machine.hosts[0];
+    let values = ModelOptions::default();
+    let options = Options { origin: "test.toml", model: "kernel", values: &values };
+    let options = KernelOptions::read(&options, host).expect("none is set");
+    Kernel::new(&Setting { host, memory_read: Path::default(), memory_write: Path::default() }, options)
+}
+
+/// A flow of a GB that has begun at 0 and has this rate.
+pub(super) fn transfer(rate: f64) -> Transfer {
+    let flow = Actions::default().start(FlowSpec::new(Path::default(), 1_000_000_000, 0));
+    let mut transfer = Transfer::new(flow, 1_000_000_000, None, Nanos::ZERO);
+    transfer.rate = rate;
+    transfer
+}
+
+/// An operation of this number writes a GB to its own file on the first disk, so many bytes a second.
+pub(super) fn write(kernel: &mut Kernel, number: u32, run: Run, rate: f64) -> OperationId {
+    let bytes = Bytes(1_000_000_000);
+    let file = FileView { id: FileId(number), size: bytes, ..FileView::default() };
+    kernel.wb(&file);
+    let task = Task::new(Kind::Write, Some(file), (0, bytes, bytes), Nanos::ZERO);
+    let task = Task { run, pace: f64::INFINITY, transfer: Some(transfer(rate)), ..task };
+    kernel.tasks.insert(OperationId(number), task);
+    OperationId(number)
+}
