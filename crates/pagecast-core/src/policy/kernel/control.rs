@@ -158,3 +158,40 @@ fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
         _ => old != new,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::memcg::MemcgId;
+    use super::super::tests::{MIB, kernel, write};
+    use super::*;
+
+    #[test]
+    fn a_cap_is_news_if_it_is_another_part_or_differs_by_more_than_half_a_percent() {
+        let before = Some((1000.0, Part::Throttled));
+        let news = [994.0, 996.0, 1004.0, 1006.0].map(|rate| is_news(before, Some((rate, Part::Throttled))));
+        assert_eq!(news, [true, false, false, true]);
+        assert!(is_news(before, Some((1000.0, Part::CpuCopy))) && is_news(before, None));
+        assert!(is_news(None, before) && !is_news(None, None));
+        let nothing = Some((0.0, Part::Throttled));
+        assert!(is_news(nothing, before) && !is_news(nothing, nothing));
+    }
+
+    #[test]
+    fn what_lets_a_task_do_least_is_its_cap() {
+        let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
+        let writer = write(&mut kernel, 1, Run::New, 0.0);
+        kernel.tasks.get_mut(writer).expect("it is there").memcg = MemcgId::of(0);
+        let cap = |kernel: &Kernel, is_exhausted| kernel.cap(&kernel.tasks[writer], writer, is_exhausted);
+        assert_eq!(cap(&kernel, false), None, "nothing costs anything on this host");
+        assert_eq!(cap(&kernel, true), Some((0.0, Part::Reclaim)));
+        kernel.pages.memcgs[0].busy = MIB;
+        let (charging, part) = cap(&kernel, false).expect("its group holds it back");
+        assert_eq!(part, Part::Reclaim);
+        let mut with_law = |rate: f64| {
+            kernel.wbs[0].as_mut().expect("somebody writes to it").task_rate = Some(rate);
+            cap(&kernel, false)
+        };
+        assert_eq!(with_law(charging / 2.0), Some((charging / 2.0, Part::Throttled)));
+        assert_eq!(with_law(charging * 2.0), Some((charging, Part::Reclaim)));
+    }
+}

@@ -183,3 +183,68 @@ impl Prices {
         PerByte { seconds: seconds / slow, allocation: (insert + fault) / slow, reclaim: reclaim / slow }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In nanoseconds for each byte: all of them are primes.
+    const COST: CopyCost = CopyCost {
+        call: Nanos(2000),
+        page_insert: Nanos(3 * PAGE),
+        page_lookup: Nanos(5 * PAGE),
+        page_remove: Nanos(7 * PAGE),
+        page_reclaim: Nanos(11 * PAGE),
+        fault: Nanos(13 * PAGE),
+        fault_huge: Some(Nanos(17 * HUGE_PAGE)),
+        page_remote: Nanos(19 * PAGE),
+        page_remote_read: Some(Nanos(23 * PAGE)),
+        copy_read: Some(BytesPerSecond(1e9 / 29.0)),
+        copy_write: Some(BytesPerSecond(1e9 / 31.0)),
+        flushing_factor: Some(0.5),
+    };
+
+    /// What a byte costs: in all, of it for pages, and of it for others to leave. Calls of 1000 bytes cost 2 for each.
+    fn per_byte(run: Run, change: impl FnOnce(&mut Step)) -> [u64; 3] {
+        let distance = Distance::default();
+        let (piece, touched) = (Bytes(1000), Touched::Nothing);
+        let mut step = Step { run, piece, touched, distance, is_being_written: false, reclaimed: 0.0 };
+        change(&mut step);
+        let PerByte { seconds, allocation, reclaim } = Prices::of(&COST).per_byte(&step);
+        [seconds, allocation, reclaim].map(|seconds| (seconds * 1e9).round() as u64)
+    }
+
+    #[test]
+    fn a_byte_costs_a_copy_its_part_of_a_page_and_its_part_of_a_call() {
+        let plain = |run| per_byte(run, |_| ());
+        assert_eq!(plain(Run::Hit), [2 + 29 + 5, 0, 0]);
+        assert_eq!(plain(Run::Miss), [2 + 29 + 3, 3, 0]);
+        for run in [Run::New, Run::Insert, Run::Through] {
+            assert_eq!(plain(run), [2 + 31 + 3, 3, 0], "{run:?}");
+        }
+        for run in [Run::Clean, Run::Dirty] {
+            assert_eq!(plain(run), [2 + 31 + 5, 0, 0], "{run:?}");
+        }
+        assert_eq!(plain(Run::Remove), [2 + 7, 0, 0]);
+        assert_eq!(plain(Run::Touch), [0; 3], "without a call");
+        assert_eq!([Run::Direct, Run::Wait].map(plain), [[0; 3]; 2]);
+        assert_eq!(per_byte(Run::Hit, |step| step.piece = Bytes(0)), [29 + 5, 0, 0], "nor is there one here");
+    }
+
+    #[test]
+    fn new_memory_far_memory_and_pages_that_leave_come_on_top() {
+        let touch = |touched| per_byte(Run::Touch, |step| step.touched = touched);
+        assert_eq!((touch(Touched::Small), touch(Touched::Huge)), ([13, 13, 0], [17, 17, 0]));
+        let far = Distance { from: 2.0, to: 10.0 };
+        assert_eq!(per_byte(Run::Hit, |step| step.distance = far), [2 + 29 + 5 + 46 + 190, 0, 0]);
+        assert_eq!(per_byte(Run::Miss, |step| step.reclaimed = 2.0), [2 + 29 + 3 + 22, 3, 22]);
+    }
+
+    /// All of it takes twice as long where it is half as fast.
+    #[test]
+    fn new_pages_of_a_file_that_is_being_written_are_slower() {
+        let change = |step: &mut Step| (step.is_being_written, step.reclaimed) = (true, 1.0);
+        assert_eq!(per_byte(Run::New, change), [2 * (2 + 31 + 3 + 11), 2 * 3, 2 * 11]);
+        assert_eq!(per_byte(Run::Clean, change), [2 + 31 + 5 + 11, 0, 11]);
+    }
+}

@@ -105,3 +105,32 @@ impl Placement {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_part_of_its_memory_that_is_far_is_that_on_other_nodes() {
+        let (process, other) = (OperationId(1), OperationId(2));
+        let mut placement = Placement::new(2);
+        assert_eq!([process, other].map(|process| placement.home(process)), [0, 1]);
+        assert_eq!(placement.far_share(process), 0.0);
+        placement.take(process, 0, 300);
+        placement.take(process, 1, 100);
+        assert_eq!(placement.far_share(process), 0.25);
+        placement.take(other, 0, 7);
+        assert_eq!((placement.far_share(other), placement.held(2)), (1.0, vec![307, 100]));
+        assert_eq!(placement.give_back(process, 350), [300, 50]);
+        assert_eq!(placement.far_share(process), 1.0);
+    }
+
+    #[test]
+    fn what_it_wrote_last_tells_how_much_goes_to_other_nodes() {
+        let process = OperationId(1);
+        let mut placement = Placement::new(2);
+        placement.has_written(process, 400, 100);
+        placement.has_written(process, 0, 0);
+        assert_eq!(placement.written_far(process), Some(0.25), "nothing was new since");
+    }
+}

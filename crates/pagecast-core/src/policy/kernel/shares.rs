@@ -201,7 +201,12 @@ mod tests {
         // What it has just been given moves as fast as it has lately written: 25,600 pages/s.
         kernel.wbs[0].as_mut().expect("it is there").transfer = Some(transfer(0.0));
         assert_eq!(kernel.rate_of_device(0), 25_600.0 * page);
+        // Within free run the two write what the device does, if the law lets them write less.
+        assert_eq!(kernel.strict_rate(0, 1e6), 12_800.0 * page);
+        assert_eq!(kernel.strict_rate(0, 1e9), 1e9);
         let free = (9.0 * page / LEAST_STEP + 25_600.0 * page) / 2.0;
         assert!((kernel.freerun_rate(0).expect("it is strict") / free - 1.0).abs() < 1e-12);
+        kernel.pages.dirty.run_ahead(WbId(0), 10 * PAGE);
+        assert_eq!(kernel.strict_rate(0, 1e6), 1e6, "beyond it the law holds");
     }
 }

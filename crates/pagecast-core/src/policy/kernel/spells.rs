@@ -240,6 +240,7 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{MIB, kernel, transfer};
     use super::*;
     use crate::policy::Command;
 
@@ -294,5 +295,50 @@ mod tests {
     #[test]
     fn what_is_over_at_the_end_is_told_then() {
         assert_eq!(told(&[(100, true), (4900, false)]), [("begins", 100), ("ends", 4900)]);
+    }
+
+    #[test]
+    fn a_state_is_told_at_the_next_instant_whatever_else_ends() {
+        let host = |device| Key { what: What::Background, operation: NOBODY, device: DeviceId(device) };
+        let (mut spells, mut out) = (Spells::default(), Actions::default());
+        spells.begin(Nanos(0), host(0), 1);
+        spells.tell(Nanos(1), &mut out);
+        spells.end(Nanos(2), host(0), 2);
+        let over = Nanos(2) + QUIET;
+        spells.begin(over, host(1), 3);
+        spells.tell(over, &mut out);
+        spells.tell(over + Nanos(1), &mut out);
+        spells.begin(over + Nanos(2), host(2), 4);
+        spells.tell_rest(over + Nanos(2), &mut out);
+        let told = out.drain().map(|command| match command {
+            Command::Tell(event) => event.bytes.0,
+            other => panic!("only events are told, not {other:?}"),
+        });
+        assert_eq!(told.collect::<Vec<_>>(), [1, 2, 3], "what began at the end took no time");
+    }
+
+    #[test]
+    fn a_cap_that_is_not_reached_holds_nobody_who_takes_memory() {
+        let held = |part, rate| {
+            let mut transfer = transfer(rate);
+            transfer.cap = Some((100.0, part));
+            holder(&transfer)
+        };
+        assert_eq!((held(Part::Reclaim, 98.9), held(Part::Reclaim, 99.0)), (None, Some(Part::Reclaim)));
+        assert_eq!(held(Part::Throttled, 0.0), Some(Part::Throttled));
+        assert_eq!(held(Part::CpuCopy, 100.0), None);
+        assert_eq!(holder(&transfer(100.0)), None);
+    }
+
+    #[test]
+    fn in_free_run_of_the_host_it_is_the_group_whose_dirty_pages_are_told() {
+        let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
+        let of_group = WbId(kernel.devices() as u32);
+        kernel.pages.memcgs[0].busy = 10 * MIB;
+        let freerun = kernel.limits.freerun * PAGE;
+        kernel.pages.dirty.run_ahead(WbId(0), freerun);
+        assert_eq!((kernel.dirty_told(of_group), kernel.dirty_told(WbId(0))), (10 * MIB, freerun));
+        kernel.pages.dirty.run_ahead(WbId(0), PAGE);
+        assert_eq!(kernel.dirty_told(of_group), freerun + PAGE);
     }
 }

@@ -104,3 +104,26 @@ impl Kernel {
         self.tasks.insert(operation, task);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{MIB, kernel, on};
+    use super::*;
+    use crate::policy::FileId;
+
+    /// The first file has been submitted, the second is dirty, and nothing was written to the third.
+    #[test]
+    fn sync_waits_for_files_under_write_back_and_for_dirty_ones() {
+        let (mut kernel, mut out) = (kernel(""), Actions::default());
+        let files = [1, 2, 3].map(|id| FileView { id: FileId(id), ..FileView::default() });
+        kernel.wb(&files[0]);
+        let make_dirty = |kernel: &mut Kernel, file| kernel.make_dirty(Nanos(0), file, (0, MIB), on(0));
+        make_dirty(&mut kernel, &files[0]);
+        kernel.wake_all_flushers(Nanos(0), &mut out);
+        kernel.write_back(Nanos(0), 0, &mut out);
+        assert_eq!((kernel.pages.dirty.dirty(), kernel.pages.dirty.writeback()), (0, MIB));
+        make_dirty(&mut kernel, &files[1]);
+        kernel.write_everything(Nanos(0), OperationId(9), &mut out);
+        assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2 });
+    }
+}

@@ -66,3 +66,24 @@ impl Task {
         matches!(self.run, Run::Hit | Run::New | Run::Clean | Run::Dirty)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{nodes_of_8_gib, on};
+    use super::*;
+
+    #[test]
+    fn a_run_of_missing_pages_ends_at_cached_ones_that_are_a_run_themselves() {
+        let file = FileId(0);
+        let mut pages = nodes_of_8_gib(1, "");
+        pages.read_in(file, LEAST_RUN, 2 * LEAST_RUN, on(0));
+        pages.read_in(file, 4 * LEAST_RUN, 5 * LEAST_RUN - 1, on(0));
+        let first = |start, end| first_cached(&pages.lists, file, start, end);
+        assert_eq!(first(0, 9 * LEAST_RUN), LEAST_RUN);
+        assert_eq!(first(LEAST_RUN, 9 * LEAST_RUN), LEAST_RUN);
+        assert_eq!(first(2 * LEAST_RUN, 9 * LEAST_RUN), 9 * LEAST_RUN, "a byte less is not one");
+        assert_eq!(first(2 * LEAST_RUN, 5 * LEAST_RUN - 1), 4 * LEAST_RUN, "unless nothing follows");
+        assert_eq!(cached_until(&pages.lists, file, LEAST_RUN, 9 * LEAST_RUN), 2 * LEAST_RUN);
+        assert_eq!(cached_until(&pages.lists, file, 0, 9 * LEAST_RUN), 0);
+    }
+}
