@@ -161,9 +161,11 @@ fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::law::Thresholds;
     use super::super::memcg::MemcgId;
     use super::super::tests::{MIB, kernel, write};
     use super::*;
+    use crate::policy::FileId;
 
     #[test]
     fn a_cap_is_news_if_it_is_another_part_or_differs_by_more_than_half_a_percent() {
@@ -193,5 +195,22 @@ mod tests {
         };
         assert_eq!(with_law(charging / 2.0), Some((charging / 2.0, Part::Throttled)));
         assert_eq!(with_law(charging * 2.0), Some((charging, Part::Reclaim)));
+    }
+
+    #[test]
+    fn who_writes_wakes_the_flusher_above_the_background_threshold_or_free_run() {
+        let has_work = |dirty: u64, writeback: u64, run: Run| {
+            let mut kernel = kernel("");
+            write(&mut kernel, 1, run, 0.0);
+            kernel.pages.dirty.make_dirty(FileId(5), WbId(0), 0, writeback * PAGE, Nanos(0));
+            kernel.pages.dirty.submit(FileId(5), u64::MAX);
+            kernel.pages.dirty.run_ahead(WbId(0), dirty * PAGE);
+            kernel.wake_flushers(Nanos(0));
+            kernel.wbs[0].as_ref().is_some_and(|wb| wb.flusher.has_work())
+        };
+        let Limits { thresholds: Thresholds { background, .. }, freerun, .. } = kernel("").limits;
+        assert_eq!([background, background + 1].map(|dirty| has_work(dirty, 0, Run::New)), [false, true]);
+        assert_eq!([freerun, freerun + 1].map(|pages| has_work(0, pages, Run::New)), [false, true]);
+        assert!(!has_work(background + 1, 0, Run::Hit), "nobody writes");
     }
 }

@@ -357,6 +357,10 @@ mod tests {
         // From the start: 20..40, of which 30..40 is still under writeback.
         assert_eq!(dirty.submit(file, 100), Some((20, 40)));
         assert_eq!((dirty.dirty(), dirty.writeback(), dirty.pages()), (0, 60, 60));
+        assert_eq!((dirty.dirtied_when(file), dirty.inodes()), (None, 1), "an inode with nothing dirty");
+        assert!(!dirty.written(file, wb, 20, 40));
+        assert!(dirty.written(file, wb, 60, 100));
+        assert_eq!((dirty.pages(), dirty.inodes()), (0, 0));
     }
 
     #[test]

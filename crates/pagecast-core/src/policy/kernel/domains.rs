@@ -159,3 +159,44 @@ impl Background {
         dirty > self.threshold || reclaimable > share.part(self.fraction, self.threshold, dirty)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{MIB, in_first_memcg, kernel};
+    use super::*;
+    use crate::policy::FileId;
+
+    /// 819 and 409 of 4096 parts of what can be dirty.
+    fn limits(pages: u64) -> Thresholds {
+        Thresholds { limit: pages * 819 / 4096, background: pages * 409 / 4096 }
+    }
+
+    #[test]
+    fn the_limits_of_a_group_are_of_its_file_pages_and_what_it_can_have_more() {
+        let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
+        assert_eq!(kernel.devices(), 2, "the disk, and the mount");
+        let thresholds = |kernel: &mut Kernel| {
+            kernel.limit_domains();
+            kernel.domains[0].as_ref().expect("v2 has dirty limits").limits.thresholds
+        };
+        assert_eq!(thresholds(&mut kernel), limits(512 * MIB / PAGE));
+        kernel.pages.write(FileId(1), WbId(2), (0, 40 * MIB), in_first_memcg(), Nanos(0));
+        kernel.pages.read_in(FileId(2), 0, 60 * MIB, in_first_memcg());
+        assert_eq!(thresholds(&mut kernel), limits(512 * MIB / PAGE), "100 MiB and 412 more");
+        // With 200 MiB free above the reserve it can have no more than that.
+        let free = kernel.pages.memory.total - 100 * MIB - kernel.pages.memory.reserve;
+        kernel.pages.memory.nodes[0].anonymous = free - 200 * MIB;
+        assert_eq!(thresholds(&mut kernel), limits(300 * MIB / PAGE));
+    }
+
+    #[test]
+    fn a_group_is_over_its_background_threshold_with_more_dirty_pages_than_that() {
+        let is_over = |pages: u64, reclaimable: u64| {
+            let fraction = Fraction { numerator: 1, denominator: 2 };
+            let group = Background { pages: pages * PAGE, wbs: vec![WbId(0)], threshold: 100, fraction };
+            group.is_over(&DirtyPages::default(), &DeviceShare::default(), reclaimable)
+        };
+        assert_eq!([is_over(100, 0), is_over(101, 0)], [false, true]);
+        assert_eq!([is_over(100, 50), is_over(100, 51)], [false, true], "or more than its part on a device");
+    }
+}

@@ -125,10 +125,12 @@ fn a_pass_that_wakes_the_flushers_looks_at_a_64th_of_all_pages() {
             let mut lists = lists_of(version, &[]);
             lists.insert_read(ONLY, A, 0, dirty);
             lists.insert_read(ONLY, B, 0, 2048 * MIB);
+            // Two extents: a batch need not be of one.
+            read(&mut lists, A, 1);
             lists.reclaim(ONLY, PAGE, &Dirty(Some(A))).all_dirty
         };
         // That is 32 MiB and a little more, of which 16 MiB are looked at in one go.
-        assert_eq!([16, 32, 48].map(|mib| found(mib * MIB)), [false, false, true], "{version:?}");
+        assert_eq!([16, 34, 48].map(|mib| found(mib * MIB)), [false, false, true], "{version:?}");
     }
 }
 

@@ -359,15 +359,15 @@ fn nothing_new_joins_what_is_to_be_freed_first() {
 fn pieces_that_are_written_in_turn_are_one_extent_up_to_a_grain() {
     let written = |grain| {
         let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, GIB, grain);
-        lists.insert_read(ONLY, A, 0, 2 * MIB);
+        lists.insert_read(ONLY, A, 6 * MIB, 8 * MIB);
         lists.insert_read(ONLY, B, 0, 4 * MIB);
         lists.reclaim(ONLY, MIB, &Only(A, PageState::Writeback));
-        lists.written(A, 0, MIB);
-        lists.written(A, MIB, 2 * MIB);
+        lists.written(A, 6 * MIB, 7 * MIB);
+        lists.written(A, 7 * MIB, 8 * MIB);
         listed(&lists, false)
     };
-    assert_eq!(written(2 * MIB), [(0, 0, 2), (1, 1, 4)]);
-    assert_eq!(written(2 * MIB - PAGE), [(0, 1, 2), (0, 0, 1), (1, 1, 4)]);
+    assert_eq!(written(2 * MIB), [(0, 6, 8), (1, 1, 4)]);
+    assert_eq!(written(2 * MIB - PAGE), [(0, 7, 8), (0, 6, 7), (1, 1, 4)]);
 }
 
 #[test]
