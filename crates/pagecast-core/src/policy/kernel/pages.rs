@@ -328,4 +328,27 @@ mod tests {
         pages.written(dirty, WbId(0), 0, MIB);
         assert_eq!(blocks(&pages), [(clean, 2 * MIB, false, 0), (dirty, MIB, false, 0)]);
     }
+
+    #[test]
+    fn each_group_has_lists_on_each_node() {
+        let pages = nodes_of_8_gib(2, "cgroup.batch.memory.max = '1 GiB'");
+        let lists =
+            [MemcgId::ROOT, MemcgId::of(0)].map(|memcg| [0, 1].map(|node| pages.lruvec(memcg, node).0));
+        assert_eq!(lists, [[0, 1], [2, 3]]);
+        let of_node: Vec<u16> = pages.lruvecs_of_node(1).map(|lruvec| lruvec.0).collect();
+        assert_eq!((of_node, pages.lruvecs().count()), (vec![1, 3], 4));
+        assert_eq!([0, 1, 2, 3].map(|lruvec| pages.node_of(LruvecId(lruvec))), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn what_devices_have_brought_is_counted_and_what_of_it_came_back() {
+        let file = FileId(0);
+        let mut pages = nodes_of_8_gib(2, "");
+        pages.read_in(file, 5 * MIB, 7 * MIB, on(0));
+        pages.reclaim(&[LruvecId(0)], MIB);
+        pages.read_in(file, 4 * MIB, 7 * MIB, on(0));
+        assert_eq!((pages.refaults.read, pages.refaults.refaulted), (2 * MIB + 2 * MIB, MIB));
+        pages.put(file, 0, MIB, on(0));
+        assert_eq!((pages.refaults.read, pages.cached()), (4 * MIB, 4 * MIB), "that came from elsewhere");
+    }
 }

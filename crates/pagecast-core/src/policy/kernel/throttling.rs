@@ -231,4 +231,13 @@ mod tests {
             assert!(position.ratio() >= 8 * 1024, "{version}: {}", position.ratio());
         }
     }
+
+    #[test]
+    fn who_writes_to_a_device_is_who_makes_its_pages_dirty() {
+        let mut kernel = kernel("");
+        write(&mut kernel, 1, Run::Dirty, 1.0);
+        assert!(!kernel.has_writers(0), "they are already");
+        write(&mut kernel, 2, Run::Clean, 1.0);
+        assert!(kernel.has_writers(0) && !kernel.has_writers(1));
+    }
 }

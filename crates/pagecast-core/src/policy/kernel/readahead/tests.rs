@@ -57,6 +57,13 @@ fn the_mark_is_at_the_part_that_nobody_asked_for() {
 }
 
 #[test]
+fn a_read_in_the_middle_has_a_window_if_it_asks_for_more_than_the_limit() {
+    let limits = Limits { request: 32, ..LIMITS };
+    let window = |asked| Miss { page: 100, asked, previous: None }.window(limits, |_| 0);
+    assert_eq!((window(32), window(33)), (None, Some(Window { start: 100, size: 32, async_size: 16 })));
+}
+
+#[test]
 fn a_miss_elsewhere_is_random_unless_a_stream_has_left_its_traces() {
     let miss = Miss { page: 1000, asked: 4, previous: Some(20) };
     assert_eq!(miss.window(LIMITS, |_| 0), None);
