@@ -118,14 +118,14 @@ mod tests {
     /// `min_free_kbytes` is 4 * 22,528 with three zones and one node more; a ten-thousandth of the memory is 6,871,947.
     #[test]
     fn marks_are_a_quarter_of_the_least_apart_or_a_thousandth_of_the_memory() {
+        let min = (4 * 22_528) << 10;
         let marks = |version: &str| {
             let memory =
                 memory_of(&format!("memory.size = '64 GiB'\nmemory.nodes = 2\nkernel.version = '{version}'"));
             assert_eq!(memory.nodes[1].total, 32 << 30);
-            assert_eq!(memory.nodes[1].min, (4 * 22_528 << 10) / 2);
+            assert_eq!(memory.nodes[1].min, min / 2);
             (memory.nodes[1].low, memory.nodes[1].high, memory.reserve)
         };
-        let min = 4 * 22_528 << 10;
         // Of the 60 GiB above 4 GiB a 256th is kept in the zones below.
         let lowmem = (60 << 30) / 256;
         let gap = 68_719_470;
