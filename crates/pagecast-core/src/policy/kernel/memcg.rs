@@ -390,6 +390,10 @@ mod tests {
         pages.memcgs[0].ahead_cached = 8 * MIB;
         assert_eq!((pages.usage_of_memcg(0), pages.room_of_memcg(0)), (508 * MIB, 4 * MIB));
         assert_eq!(pages.charge(0), 12 * MIB);
+        (pages.memcgs[0].anonymous, pages.memcgs[0].ahead_anonymous) = (3 * MIB, MIB);
+        let levels = pages.levels_of_memcg(0);
+        assert_eq!((levels.cached.0, levels.anonymous.0), (508 * MIB, 4 * MIB));
+        (pages.memcgs[0].anonymous, pages.memcgs[0].ahead_anonymous) = (0, 0);
         pages.memcgs[0].ahead_cached = 10 * MIB - 1;
         assert!(!pages.is_memcg_full(0), "there is room for more than two strokes");
         pages.memcgs[0].ahead_cached += 1;

@@ -240,4 +240,18 @@ mod tests {
         write(&mut kernel, 2, Run::Clean, 1.0);
         assert!(kernel.has_writers(0) && !kernel.has_writers(1));
     }
+
+    #[test]
+    fn time_is_credited_up_to_a_second_unless_the_task_is_free_or_blocked() {
+        let credit = |seconds: u64, rate| {
+            let mut kernel = kernel("");
+            let writer = write(&mut kernel, 1, Run::New, 0.0);
+            let task = kernel.tasks.get_mut(writer).expect("it is there");
+            resume(task, rate, Nanos::ZERO);
+            resume(task, rate, Nanos(seconds * 1_000_000_000));
+            task.credit.expect("it has been checked").seconds
+        };
+        assert_eq!([1, 2].map(|seconds| credit(seconds, Some(1e6))), [1.0, 0.0]);
+        assert_eq!([None, Some(0.0)].map(|rate| credit(1, rate)), [0.0, 0.0]);
+    }
 }

@@ -384,6 +384,8 @@ fn a_place_ends_at_a_hole_or_where_other_lists_begin() {
     assert_eq!(lists.place(A, 2 * MIB, 9 * MIB), Some((other, 3 * MIB)));
     assert_eq!(lists.place(A, 3 * MIB, 9 * MIB), None);
     assert_eq!(lists.place(A, 4 * MIB, 9 * MIB), Some((other, 5 * MIB)));
+    assert_eq!(lists.run(A, PAGE, 9 * MIB), (true, 3 * MIB), "whosever they are");
+    assert_eq!(lists.run(A, 3 * MIB, 9 * MIB), (false, 4 * MIB));
     let mut placed = Vec::new();
     lists.placed(A, MIB / 2, 5 * MIB, |lruvec, bytes| placed.push((lruvec, bytes)));
     assert_eq!(placed, [(ONLY, MIB / 2), (ONLY, MIB), (other, MIB), (other, MIB)]);
