@@ -132,3 +132,21 @@ impl Pages {
         before - self.lists.cached_within(file, start, end)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{MIB, nodes_of_8_gib, on};
+    use super::super::wb::WbId;
+    use super::*;
+
+    #[test]
+    fn clean_bytes_of_a_range_leave_and_are_counted() {
+        let file = FileId(0);
+        let mut pages = nodes_of_8_gib(1, "");
+        pages.read_in(file, 0, 4 * MIB, on(0));
+        pages.write(file, WbId(0), (2 * MIB, 3 * MIB), on(0), Nanos::ZERO);
+        assert_eq!(pages.invalidate(file, MIB, 9 * MIB), 2 * MIB);
+        assert_eq!((pages.lists.run(file, 0, 9 * MIB), pages.cached()), ((true, MIB), 2 * MIB));
+        assert_eq!(pages.invalidate(file, MIB, 9 * MIB), 0, "the rest is dirty");
+    }
+}

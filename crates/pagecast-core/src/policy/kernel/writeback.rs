@@ -155,3 +155,32 @@ impl Kernel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::cost::Run;
+    use super::super::flusher::Flusher;
+    use super::super::tests::{kernel, write};
+    use super::*;
+    use crate::policy::Command;
+
+    #[test]
+    fn that_reclaim_wakes_the_flushers_is_told_once_a_second_and_only_if_one_of_them_was_idle() {
+        let mut kernel = kernel("");
+        write(&mut kernel, 1, Run::New, 0.0);
+        let mut tells = |millis: u64, rests: bool| {
+            let mut out = Actions::default();
+            if rests {
+                kernel.wbs[0].as_mut().expect("somebody writes to it").flusher = Flusher::new(1, 1);
+            }
+            kernel.wake_all_flushers(Nanos(millis * 1_000_000), &mut out);
+            assert!(kernel.wbs[0].as_ref().is_some_and(|wb| wb.flusher.writes_all()));
+            out.drain().filter(|command| matches!(command, Command::Tell(_))).count()
+        };
+        assert_eq!(
+            [(5000, true), (7000, false), (8000, true)].map(|(at, rests)| tells(at, rests)),
+            [1, 0, 1]
+        );
+        assert_eq!([8999, 9000].map(|at| tells(at, true)), [0, 1]);
+    }
+}
