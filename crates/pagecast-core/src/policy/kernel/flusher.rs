@@ -480,6 +480,10 @@ mod tests {
         assert_eq!(visits(Work::Background, 0, 16_000)[..3], [(0, 8), (1, 8), (0, 8)]);
         // What is asked for, 1536 pages, and 4 MiB more.
         assert_eq!(visits(Work::All(6 * MIB), u64::MAX, 1 << 30), [(0, 8)]);
+        // The first file has just 8 of 20 MiB: 3072 pages, and 4 MiB more, are left for the second.
+        let (mut flusher, mut dirty) = with_files(u64::MAX, &[8, 100]);
+        flusher.work = Some(Work::All(20 * MIB));
+        assert_eq!(submit(&mut flusher, &mut dirty, 2 * SECOND, u64::MAX), [(0, 8), (1, 16)]);
     }
 
     #[test]
@@ -487,7 +491,9 @@ mod tests {
         let later = |nanos| {
             let (mut flusher, mut dirty) = with_files(52 * MIB, &[100, 100]);
             flusher.work = Some(Work::Background);
+            assert!(!flusher.has_ended_a_visit);
             assert_eq!(submit(&mut flusher, &mut dirty, 2 * SECOND, 150 * MIB), [(0, 52)]);
+            assert!(flusher.has_ended_a_visit);
             submit(&mut flusher, &mut dirty, 2 * SECOND + nanos, 150 * MIB)
         };
         assert_eq!((later(100_000_000), later(100_000_001)), (vec![(1, 52)], vec![]));
@@ -546,6 +552,9 @@ mod tests {
             flusher.wake(work, Nanos(0), Nanos(5 * SECOND));
             assert!(flusher.writes_all(), "and goes on with it");
         }
+        let mut flusher = Flusher::new(MOST_UNIT, LEAST_UNIT);
+        flusher.wake(Work::Background, Nanos(0), Nanos::ZERO);
+        assert_eq!(flusher.work, Some(Work::Background), "nobody looks for expired inodes");
     }
 
     #[test]

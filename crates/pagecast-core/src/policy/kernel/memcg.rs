@@ -358,6 +358,7 @@ pub(super) fn has_domain(cgroup: &Cgroup) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::cost::Run;
+    use super::super::tasks::Kind;
     use super::super::tests::{MIB, in_first_memcg, kernel, nodes_of_8_gib, write};
     use super::*;
     use crate::policy::FileId;
@@ -424,6 +425,11 @@ mod tests {
         let expected = |available: u64| available as f64 * 0.995 / 0.002;
         let found = rate(&mut kernel).expect("it may take so much");
         assert!((found / expected(412 * MIB - PAGE) - 1.0).abs() < 1e-9, "{found}");
+        let task = kernel.tasks.get_mut(OperationId(1)).expect("it is there");
+        (task.kind, task.run) = (Kind::Read { fresh: true }, Run::Miss);
+        let found = rate(&mut kernel).expect("it may take so much");
+        assert!((found / expected(412 * MIB - PAGE) - 0.5).abs() < 1e-9, "its buffer is new as well");
+        kernel.tasks.get_mut(OperationId(1)).expect("it is there").kind = Kind::Read { fresh: false };
         // Somebody writes over cached pages, as fast as memory lets him.
         write(&mut kernel, 3, Run::Clean, 0.0);
         let found = rate(&mut kernel).expect("it may take so much");

@@ -300,21 +300,28 @@ mod tests {
     #[test]
     fn a_state_is_told_at_the_next_instant_whatever_else_ends() {
         let host = |device| Key { what: What::Background, operation: NOBODY, device: DeviceId(device) };
-        let (mut spells, mut out) = (Spells::default(), Actions::default());
+        let told = |spells: &mut Spells, now: Nanos, is_last: bool| {
+            let mut out = Actions::default();
+            if is_last {
+                spells.tell_rest(now, &mut out)
+            } else {
+                spells.tell(now, &mut out)
+            }
+            let events = out.drain().map(|command| match command {
+                Command::Tell(event) => event.bytes.0,
+                other => panic!("only events are told, not {other:?}"),
+            });
+            events.collect::<Vec<_>>()
+        };
+        let (mut spells, over) = (Spells::default(), Nanos(2) + QUIET);
         spells.begin(Nanos(0), host(0), 1);
-        spells.tell(Nanos(1), &mut out);
+        assert_eq!(told(&mut spells, Nanos(1), false), [1]);
         spells.end(Nanos(2), host(0), 2);
-        let over = Nanos(2) + QUIET;
         spells.begin(over, host(1), 3);
-        spells.tell(over, &mut out);
-        spells.tell(over + Nanos(1), &mut out);
+        assert_eq!(told(&mut spells, over, false), [2]);
+        assert_eq!(told(&mut spells, over + Nanos(1), false), [3]);
         spells.begin(over + Nanos(2), host(2), 4);
-        spells.tell_rest(over + Nanos(2), &mut out);
-        let told = out.drain().map(|command| match command {
-            Command::Tell(event) => event.bytes.0,
-            other => panic!("only events are told, not {other:?}"),
-        });
-        assert_eq!(told.collect::<Vec<_>>(), [1, 2, 3], "what began at the end took no time");
+        assert!(told(&mut spells, over + Nanos(2), true).is_empty(), "what begins at the end takes no time");
     }
 
     #[test]
