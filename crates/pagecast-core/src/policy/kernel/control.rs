@@ -89,7 +89,7 @@ impl Kernel {
         if !is_over && self.domains.is_empty() && !self.has_strict {
             return;
         }
-        for task in self.tasks.values().filter(|task| task.run.dirties()) {
+        for task in self.tasks.writers() {
             let at = task.wb.0 as usize;
             // The background threshold of a cgroup is looked at by its flusher alone, when the timer rings.
             let is_over = match self.strict(at) {

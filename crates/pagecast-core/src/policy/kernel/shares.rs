@@ -108,8 +108,10 @@ impl Kernel {
 
     /// Those who write to a device, and how many bytes per second.
     fn writers(&self, at: usize) -> (usize, f64) {
-        let tasks = self.tasks.values().filter(|task| task.run.dirties() && task.wb.0 as usize == at);
-        let rates = tasks.map(|task| task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate));
+        let rates = self
+            .tasks
+            .writers_of(at)
+            .map(|task| task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate));
         rates.fold((0, 0.0), |(count, sum), rate| (count + 1, sum + rate))
     }
 

@@ -45,7 +45,7 @@ impl Kernel {
         let dirty = self.pages.dirty.total() / PAGE;
         let slack = self.limits.rate_step() as u64;
         for at in 0..self.wbs.len() {
-            let has_writers = self.has_writers(at);
+            let has_writers = self.tasks.writers_of(at).next().is_some();
             let Some(wb) = self.wbs[at].as_ref() else { continue };
             let was_throttling = wb.is_throttling;
             // Around free run updates would begin and end with every unit that is written.
@@ -67,10 +67,6 @@ impl Kernel {
                 self.rate_tasks(now, at, dirty);
             }
         }
-    }
-
-    fn has_writers(&self, at: usize) -> bool {
-        self.tasks.values().any(|task| task.run.dirties() && task.wb.0 as usize == at)
     }
 
     /// Sets the rate of the tasks that write to a device, if it may have changed.
