@@ -4,7 +4,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pagecast.plot.axes import chosen_host, new_axes, outside_legend, quiet_frame, say, size_scale
+from pagecast.plot.axes import (
+    chosen_host,
+    given_or_new,
+    of_host,
+    outside_legend,
+    quiet_frame,
+    say,
+    size_scale,
+)
 from pagecast.plot.style import SEQUENCE
 
 if TYPE_CHECKING:
@@ -44,10 +52,9 @@ def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None
     ValueError
         There is no such host.
     """
-    ax = new_axes() if ax is None else ax
+    ax = given_or_new(ax)
     table = result.devices
-    hosts = list(dict.fromkeys(result.timeline["host"]))
-    host = chosen_host(hosts, host)
+    host = chosen_host(result, host)
     keys = list(zip(table["host"], table["device"], table["cgroup"], strict=True))
     writers = [key for key in dict.fromkeys(keys) if key[0] == host]
     values = {name: table[f"{name}_bytes_per_s"] for name in _LINES}
@@ -66,9 +73,8 @@ def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None
             )
     if not writers:
         say(ax, "nothing was written" if result.model == "kernel" else f"{result.model} knows no rates")
-    of_host = f" of {host}" if len(hosts) > 1 else ""
     ax.set(xlabel="time (s)", ylabel=f"rate ({unit}/s), log scale", yscale="log")
-    ax.set_title(f"Rates of devices and writers{of_host} over time, forecast by {result.model}")
+    ax.set_title(f"Rates of devices and writers{of_host(result, host)} over time, forecast by {result.model}")
     ax.set_xlim(0, max(result.end_s, 1e-9))
     quiet_frame(ax)
     outside_legend(ax, writers)
