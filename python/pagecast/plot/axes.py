@@ -8,7 +8,16 @@ if TYPE_CHECKING:
 
     from pagecast.result import Result
 
-__all__ = ["chosen_host", "given_or_new", "of_host", "outside_legend", "quiet_frame", "say", "size_scale"]
+__all__ = [
+    "chosen_host",
+    "given_or_new",
+    "of_host",
+    "outside_legend",
+    "quiet_frame",
+    "say",
+    "size_scale",
+    "time_axis",
+]
 
 _SCALES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
@@ -67,6 +76,12 @@ def size_scale(largest_bytes: float) -> tuple[float, str]:
         Bytes of the unit, and its name.
     """
     return next(((scale, unit) for scale, unit in _SCALES if largest_bytes >= scale), (1.0, "B"))
+
+
+def time_axis(ax: "Axes", end_s: float) -> None:
+    """Make the horizontal axis the time of a result, from its start to its end."""
+    ax.set_xlabel("time (s)")
+    ax.set_xlim(0, max(end_s, 1e-9))
 
 
 def quiet_frame(ax: "Axes") -> None:

@@ -12,6 +12,7 @@ from pagecast.plot.axes import (
     quiet_frame,
     say,
     size_scale,
+    time_axis,
 )
 from pagecast.plot.style import SEQUENCE
 
@@ -73,9 +74,9 @@ def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None
             )
     if not writers:
         say(ax, "nothing was written" if result.model == "kernel" else f"{result.model} knows no rates")
-    ax.set(xlabel="time (s)", ylabel=f"rate ({unit}/s), log scale", yscale="log")
+    ax.set(ylabel=f"rate ({unit}/s), log scale", yscale="log")
     ax.set_title(f"Rates of devices and writers{of_host(result, host)} over time, forecast by {result.model}")
-    ax.set_xlim(0, max(result.end_s, 1e-9))
+    time_axis(ax, result.end_s)
     quiet_frame(ax)
     outside_legend(ax, writers)
     return ax

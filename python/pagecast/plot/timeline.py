@@ -12,6 +12,7 @@ from pagecast.plot.axes import (
     quiet_frame,
     say,
     size_scale,
+    time_axis,
 )
 from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, PART_COLOURS
 from pagecast.result import is_modelled
@@ -105,9 +106,9 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
     if missing := [level for level in LEVEL_COLOURS if level not in levels]:
         something = any(values.any() for values in levels.values())
         say(ax, f"{result.model} has no {' and no '.join(missing)} memory", aside=something)
-    ax.set(xlabel="time (s)", ylabel=f"memory ({unit})")
+    ax.set_ylabel(f"memory ({unit})")
     ax.set_title(f"Memory{of_host(result, host)} over time, forecast by {result.model}")
-    ax.set_xlim(0, max(result.end_s, 1e-9))
+    time_axis(ax, result.end_s)
     ax.set_ylim(bottom=0)
     quiet_frame(ax)
     outside_legend(ax, levels)
