@@ -92,10 +92,15 @@ def quiet_frame(ax: "Axes") -> None:
 
 
 def say(ax: "Axes", text: str, *, aside: bool = False) -> None:
-    """Write into the axes why there is nothing to see, or aside in a corner why there is little."""
+    """Write into the axes why there is nothing to see, or aside in a corner why there is little.
+
+    Where there is nothing to see there is no scale either.
+    """
     place: dict[str, Any] = (
         {"x": 0.02, "y": 0.98, "va": "top"} if aside else {"x": 0.5, "y": 0.5, "ha": "center"}
     )
+    if not aside:
+        ax.set(xticks=[], yticks=[])
     ax.text(s=text, transform=ax.transAxes, color="#4D4D4D", **place)
 
 

@@ -72,11 +72,22 @@ def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None
                 label=f"{' '.join(filter(None, writer[1:]))} {name}",
                 **style,
             )
-    if not writers:
-        say(ax, "nothing was written" if result.model == "kernel" else f"{result.model} knows no rates")
-    ax.set(ylabel=f"rate ({unit}/s), log scale", yscale="log")
+    ax.set_ylabel(f"rate ({unit}/s), log scale")
+    _plain_log_scale(ax)
     ax.set_title(f"Rates of devices and writers{of_host(result, host)} over time, forecast by {result.model}")
     time_axis(ax, result.end_s)
+    if not writers:
+        say(ax, "nothing was written" if result.model == "kernel" else f"{result.model} knows no rates")
     quiet_frame(ax)
     outside_legend(ax, writers)
     return ax
+
+
+def _plain_log_scale(ax: "Axes") -> None:
+    """Make the vertical axis logarithmic, its numbers written out: 200 and not 2 x 10^2."""
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.yaxis.set_minor_locator(NullLocator())
