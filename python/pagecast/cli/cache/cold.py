@@ -55,7 +55,9 @@ class _Memory(options.Text):
             self.fail(str(error), param, ctx)
 
 
-@click.command("cold", cls=_CommandAfterDashes)
+@click.command(
+    "cold", short_help="Run a command cold and warm: where did its bytes come from?", cls=_CommandAfterDashes
+)
 @common.files_and_options
 @click.option(
     "--runs",

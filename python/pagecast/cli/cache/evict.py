@@ -10,7 +10,7 @@ from pagecast.cli.progress import Progress
 __all__ = ["command"]
 
 
-@click.command("evict")
+@click.command("evict", short_help="Drop files from the page cache, and verify it.")
 @common.files_and_options
 @click.option(
     "--no-sync", is_flag=True, help="Do not make dirty data durable first; what is dirty then stays."

@@ -17,7 +17,7 @@ __all__ = ["command"]
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@click.command("lock")
+@click.command("lock", short_help="Hold files in memory until Ctrl-C.")
 @common.files_and_options
 @common.dry_run
 def command(request: Request, dry_run: bool) -> None:

@@ -24,7 +24,7 @@ _LINES_AROUND = 8
 """What a terminal shows beside the rows of the table."""
 
 
-@click.command("status")
+@click.command("status", short_help="Show what is cached of files.")
 @common.files_and_options
 @click.option("--top", type=click.IntRange(min=0), metavar="N", help="Show the first N files.  [default: 40]")
 @click.option("--all", "every", is_flag=True, help="Show all files, however many.")

@@ -11,7 +11,7 @@ from pagecast.cli.progress import Progress
 __all__ = ["command", "document", "tell_missing"]
 
 
-@click.command("warm")
+@click.command("warm", short_help="Read files into the page cache, and verify it.")
 @common.files_and_options
 @common.dry_run
 def command(request: Request, dry_run: bool) -> None:
