@@ -113,7 +113,7 @@ pub enum SimulationError {
         used: Bytes,
     },
     /// More anonymous memory than the host, or a memory cgroup, has.
-    #[error("{}: process `{}` needs {needed} more memory {}, but {whose} has {size} and {}; use `free`, a smaller buffer or more memory", at.place, at.process, moment(at.time), hold(*held, holders))]
+    #[error("{}: process `{}` needs {needed} more memory {}, but {whose} has {size}{} and {}; use `free`, a smaller buffer or more memory", at.place, at.process, moment(at.time), keep(*kept), hold(*held, holders))]
     OutOfMemory {
         /// Where.
         at: Blame,
@@ -123,6 +123,8 @@ pub enum SimulationError {
         needed: Bytes,
         /// The memory of the host or cgroup.
         size: Bytes,
+        /// What nobody gets of it.
+        kept: Bytes,
         /// Held by all its processes.
         held: Bytes,
         /// The largest holders; empty if there is none.
@@ -170,6 +172,14 @@ pub enum SimulationError {
 /// An instant within a sentence.
 fn moment(time: Nanos) -> String {
     if time == Nanos::ZERO { "at the start".to_owned() } else { format!("at {time}") }
+}
+
+/// How much memory stays free whatever happens.
+fn keep(kept: Bytes) -> String {
+    if kept == Bytes::ZERO {
+        return String::new();
+    }
+    format!(", of which {kept} stay free (vm.min_free_kbytes),")
 }
 
 /// How much anonymous memory processes hold, and who.
