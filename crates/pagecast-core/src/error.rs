@@ -113,7 +113,7 @@ pub enum SimulationError {
         used: Bytes,
     },
     /// More anonymous memory than the host, or a memory cgroup, has.
-    #[error("{}: process `{}` needs {needed} more memory {}, but {whose} has {size}{} and {}; use `free`, a smaller buffer or more memory", at.place, at.process, moment(at.time), keep(*kept), hold(*held, holders))]
+    #[error("{}: process `{}` needs {needed} more memory {}, but {whose} has {size}{} and {held}; use `free`, a smaller buffer or more memory", at.place, at.process, moment(at.time), keep(*kept))]
     OutOfMemory {
         /// Where.
         at: Blame,
@@ -125,10 +125,8 @@ pub enum SimulationError {
         size: Bytes,
         /// What nobody gets of it.
         kept: Bytes,
-        /// Held by all its processes.
-        held: Bytes,
-        /// The largest holders; empty if there is none.
-        holders: String,
+        /// How much all its processes hold, and which of them most.
+        held: String,
     },
     /// Processes that wait for each other, or for what never comes.
     #[error("{place}: deadlock {}: {cycle}; let one of them go first", moment(*time))]
@@ -180,14 +178,6 @@ fn keep(kept: Bytes) -> String {
         return String::new();
     }
     format!(", of which {kept} stay free (vm.min_free_kbytes),")
-}
-
-/// How much anonymous memory processes hold, and who.
-fn hold(held: Bytes, holders: &str) -> String {
-    match holders {
-        "" => "no process holds any".to_owned(),
-        _ => format!("the processes hold {held} ({holders})"),
-    }
 }
 
 impl SimulationError {

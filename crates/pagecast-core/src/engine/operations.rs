@@ -392,8 +392,7 @@ impl<N: Network> Engine<'_, N> {
             needed,
             size: machine.memory.size,
             kept: machine.memory.size.saturating_sub(most),
-            held: Bytes(self.hosts[host as usize].anonymous),
-            holders: self.holders(|other| self.processes[other].host == host),
+            held: self.held(self.hosts[host as usize].anonymous, |other| self.processes[other].host == host),
         }
     }
 
@@ -444,8 +443,9 @@ impl<N: Network> Engine<'_, N> {
             needed,
             size: limit.bytes(),
             kept: Bytes::ZERO,
-            held: Bytes(self.hosts[host as usize].anonymous_of_cgroups[cgroup]),
-            holders: self.holders(|other| self.cgroup_of(other) == Some((host, cgroup))),
+            held: self.held(self.hosts[host as usize].anonymous_of_cgroups[cgroup], |other| {
+                self.cgroup_of(other) == Some((host, cgroup))
+            }),
         }
     }
 
@@ -463,13 +463,16 @@ impl<N: Network> Engine<'_, N> {
         }
     }
 
-    /// The largest holders of anonymous memory among some processes.
-    fn holders(&self, is_asked_for: impl Fn(usize) -> bool) -> String {
+    /// How much anonymous memory some processes hold, and which of them most.
+    fn held(&self, bytes: u64, is_asked_for: impl Fn(usize) -> bool) -> String {
         let processes = self.processes.iter().enumerate();
         let mut holders: Vec<(u64, &str)> = processes
             .filter(|&(at, process)| process.anonymous > 0 && is_asked_for(at))
             .map(|(_, process)| (process.anonymous, &*process.name))
             .collect();
+        if holders.is_empty() {
+            return "no process holds any".to_owned();
+        }
         holders.sort_by_key(|&(bytes, name)| (std::cmp::Reverse(bytes), name));
         let more = holders.len().saturating_sub(HOLDERS);
         let mut shown: Vec<String> =
@@ -477,7 +480,7 @@ impl<N: Network> Engine<'_, N> {
         if more > 0 {
             shown.push(format!("{more} more"));
         }
-        shown.join(", ")
+        format!("the processes hold {} ({})", Bytes(bytes), shown.join(", "))
     }
 
     /// The current operation of a process has ended.
