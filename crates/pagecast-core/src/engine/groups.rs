@@ -38,7 +38,6 @@ pub(super) fn simulate<N: Network>(
     let names = scenario.machine.hosts.iter().map(|host| host.name.clone()).collect();
     let processes = scenario.processes.iter().map(|process| process.name.clone()).collect();
     let mut whole = Merger::new(names, processes);
-    whole.reserve(results.iter().map(|result| result.operations.end.len()).sum());
     for (result, part) in results.into_iter().zip(&parts) {
         whole.add(result, &part.hosts, &part.processes);
     }
