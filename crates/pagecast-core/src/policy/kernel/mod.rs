@@ -403,6 +403,10 @@ impl Policy for Kernel {
         self.schedule(self.synced)
     }
 
+    fn most_anonymous(&self) -> Option<Bytes> {
+        Some(Bytes(self.pages.memory.most_anonymous()))
+    }
+
     fn remote(&self) -> Remote {
         Remote::Chunks(REMOTE_CHUNK)
     }

@@ -82,9 +82,9 @@ impl Pages {
     }
 
     /// The page cache, for the result. Which pages had to leave for others is known when pages are settled; until then no more are
-    /// there than fit.
+    /// there than anybody could have taken.
     pub(super) fn told_cached(&self) -> u64 {
-        self.cached().min(self.memory.total.saturating_sub(self.anonymous()))
+        self.cached().min(self.memory.most_anonymous().saturating_sub(self.anonymous()))
     }
 
     /// What of it is dirty or under writeback, for the result. Which pages are written to again is known when pages are settled; until
