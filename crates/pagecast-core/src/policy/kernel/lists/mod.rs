@@ -177,13 +177,7 @@ impl Lists {
     }
 
     /// kswapd frees `want` bytes at least, of a node that is balanced when `high` are free.
-    pub(super) fn balance(
-        &mut self,
-        lruvec: LruvecId,
-        want: u64,
-        high: u64,
-        busy: &impl Busy,
-    ) -> Reclaimed {
+    pub(super) fn balance(&mut self, lruvec: LruvecId, want: u64, high: u64, busy: &impl Busy) -> Reclaimed {
         self.shrink(lruvec, Demand::Balance { want, high }, busy)
     }
 
