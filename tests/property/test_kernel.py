@@ -130,6 +130,7 @@ def test_kernel_agrees_within_a_few_per_cent(scenario: Scenario) -> None:
     compare(scenario, run_oracle(scenario), run_ours(scenario))
 
 
+@settings(max_examples=60)
 @given(
     scenario=st.sampled_from(sorted(set(CLASSES) - set(WRITING))).flatmap(scenarios),
     lru=st.sampled_from([lru for lru in LRUS if lru != "two-list"]),
@@ -144,7 +145,7 @@ def test_generations_evict_the_same(scenario: Scenario, lru: str) -> None:
     compare(scenario, run_oracle(scenario, lru), run_ours(scenario, lru))
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(scenario=st.sampled_from(sorted(RETURNS)).flatmap(scenarios))
 def test_what_was_evicted_comes_back_at_the_same_cost(scenario: Scenario) -> None:
     theirs, ours = run_oracle(scenario), run_ours(scenario)
