@@ -129,7 +129,7 @@ class Undo:
         self._steps: list[list[str]] = []
 
     def note(self, *step: str) -> None:
-        """Note a step before what it undoes is done."""
+        """Note a step: before what it undoes is done, where that does not choose the name itself."""
         self._steps.append(list(step))
         scratch = self._path.with_suffix(".new")
         scratch.write_text(json.dumps({"boot": self._boot, "steps": self._steps}))
@@ -231,9 +231,8 @@ def _make(folder: Path, bed: Bed, undo: Undo) -> Path:
     block = zram = Path(f"/dev/zram{number}")
     Path(f"/sys/block/zram{number}/disksize").write_text(f"{bed.size_mib}M")
     if bed.kind == "queue":
-        block = Path(_run("losetup", "--find"))
+        block = Path(_run("losetup", "--find", "--show", "--direct-io=on", str(zram)))
         undo.note("detach", str(block))
-        _run("losetup", "--direct-io=on", str(block), str(zram))
         Path(f"/sys/block/{block.name}/queue/nr_requests").write_text(str(bed.queue))
     _run("mke2fs", "-q", "-t", "ext4", "-E", "lazy_itable_init=0,lazy_journal_init=0", str(block))
     mount = folder / "disk"

@@ -139,11 +139,13 @@ class Guest:
         programs = {
             "bin/busybox": next(root.glob("**/bin/busybox")),
             "mke2fs": next(root.glob("**/sbin/mke2fs")),
+            "losetup": next(root.glob("**/sbin/losetup")),
             "play": self._player,
         }
         for name, path in programs.items():
             archive.add(name, path.read_bytes(), mode=0o755)
-        for name, path in libraries_of(programs["mke2fs"], root).items():
+        libraries = libraries_of(programs["mke2fs"], root) | libraries_of(programs["losetup"], root)
+        for name, path in libraries.items():
             archive.add(f"lib/x86_64-linux-gnu/{name}", path.read_bytes(), mode=0o755)
         archive.link("lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2")
         modules = load_order(next(self._packages.kernel.glob("**/lib/modules/*")))

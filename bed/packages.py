@@ -15,8 +15,8 @@ from typing import Final
 
 __all__ = ["LEAST_KERNEL", "PROGRAMS", "BedError", "Packages", "candidate", "kernel_of", "suites"]
 
-PROGRAMS: Final = ("qemu-system-x86", "busybox-static", "e2fsprogs")
-"""What is unpacked beside the kernel: the emulator, the guest's shell, and what makes a file system."""
+PROGRAMS: Final = ("qemu-system-x86", "busybox-static", "e2fsprogs", "mount")
+"""Beside the kernel: the emulator, the guest's shell, what makes a file system and what a loop device."""
 
 KERNEL: Final = "linux-image-amd64"
 """Depends on the distribution's newest kernel."""

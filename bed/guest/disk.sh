@@ -7,9 +7,7 @@ make_disk() {
     case $1 in
     zram) block=/dev/zram0 ;;
     queue)
-        block=/dev/loop0
-        losetup $block /dev/zram0
-        echo 1 >/sys/block/loop0/loop/dio 2>/dev/null || true
+        block=$(/losetup --find --show --direct-io=on /dev/zram0)
         ;;
     *)
         echo "disk.sh: no disk '$1'; there are zram and queue" >&2
