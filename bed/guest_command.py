@@ -21,7 +21,7 @@ TARGET: Final = "x86_64-unknown-linux-gnu"
 DOWNLOAD_MB: Final = 180
 """Lists, kernel and programs with their dependencies."""
 
-NEEDED_BYTES: Final = 1500 << 20
+NEEDED_BYTES: Final = 1 << 30
 """Room that the folder needs: archives and what is in them, and the player's build."""
 
 MIB: Final = 1 << 20

@@ -309,3 +309,78 @@ impl Player {
 fn not_open(handle: usize) -> String {
     format!("handle {handle} is not open")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::parse;
+
+    fn play(mount: &Path, case: &str) -> Result<Vec<Played>, String> {
+        Player::new(mount, Instant::now()).play(&parse(case).unwrap())
+    }
+
+    fn rows(played: &Played) -> Vec<(&'static str, u64, u64, u64)> {
+        played.calls.iter().map(|call| (call.op, call.offset, call.bytes, call.calls)).collect()
+    }
+
+    #[test]
+    fn small_calls_are_summed_to_a_mebibyte_and_reading_stops_at_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let case = "open 0 MNT/f wct\nwrite 0 0 1536k 512k\nclose 0\nopen 0 MNT/f r\nread 0 0 8m 1m\n";
+        let played = play(folder.path(), case).unwrap();
+        let mib = 1 << 20;
+        assert_eq!(
+            rows(&played[0]),
+            [
+                ("open", 0, 0, 1),
+                ("write", 0, mib, 2),
+                ("write", mib, mib / 2, 1),
+                ("close", 0, 0, 1),
+                ("open", 0, 0, 1),
+                ("read", 0, mib, 1),
+                // The rest of the file, and the call that found its end.
+                ("read", mib, mib / 2, 2),
+            ]
+        );
+    }
+
+    #[test]
+    fn calls_at_the_current_position_go_on_where_the_last_one_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        play(folder.path(), "open 0 MNT/f wct\nwrite 0 -1 3k 1k\nwrite 0 0 1k 1k\nwrite 0 -1 1k 1k\n")
+            .unwrap();
+        assert_eq!(std::fs::metadata(folder.path().join("f")).unwrap().len(), 4096);
+    }
+
+    #[test]
+    fn a_process_has_the_open_files_of_the_one_that_starts_it_and_wait_is_a_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let case =
+            "open 3 MNT/f wct\nproc one\nwrite 3 -1 4k 4k\nclose 3\nendproc\nwait\nfsync 3\nmark end\n";
+        let played = play(folder.path(), case).unwrap();
+        assert_eq!(played.iter().map(|each| each.name.as_str()).collect::<Vec<_>>(), ["p0", "one"]);
+        assert_eq!(rows(&played[1]), [("write", 0, 4096, 1), ("close", 0, 0, 1)]);
+        assert_eq!(
+            rows(&played[0]).iter().map(|row| row.0).collect::<Vec<_>>(),
+            ["open", "wait", "fsync", "mark"]
+        );
+    }
+
+    #[test]
+    fn what_goes_wrong_names_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let message = |case| play(folder.path(), case).unwrap_err();
+        assert_eq!(message("fsync 1\n"), "handle 1 is not open");
+        assert!(message("open 0 MNT/none r\n").starts_with("open none: No such file"));
+        assert_eq!(message("unlink /etc/passwd\n"), "/etc/passwd: files are below MNT/");
+        assert!(message("proc one\nread 5 0 1 1\nendproc\n").starts_with("handle 5"));
+    }
+
+    #[test]
+    fn buffers_begin_on_a_page_and_only_those_to_write_from_are_touched() {
+        let mut buffer = Buffer::default();
+        assert_eq!(buffer.get(10, true).as_ptr().align_offset(ALIGNMENT), 0);
+        assert_eq!(buffer.get(10, true), [1; 10]);
+        assert_eq!(Buffer::default().get(3, false), [0; 3]);
+    }
+}

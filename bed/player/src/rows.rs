@@ -78,3 +78,34 @@ pub fn cache(case: &str, repetition: u32, processes: &[Played]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_have_the_columns_that_the_study_reads() {
+        let call = Call {
+            start_s: 0.5,
+            op: "write",
+            file: "f".into(),
+            offset: 4096,
+            bytes: 8192,
+            duration_s: 1.5e-6,
+            result: 4096,
+            calls: 2,
+        };
+        let look = Look { time_s: 1.25, label: "after".into(), file: "f".into(), bytes: [4, 3, 2, 1] };
+        let played = [Played { name: "p0".into(), calls: vec![call], looks: vec![look] }];
+        assert_eq!(
+            io("a", 2, &played),
+            "case,rep,proc,t_start_s,op,file,offset,bytes,duration_s,result,calls\n\
+             a,2,p0,0.500000,write,f,4096,8192,0.000001500,4096,2\n"
+        );
+        assert_eq!(
+            cache("a", 2, &played),
+            "case,rep,proc,t_s,label,file,size_bytes,cached_bytes,dirty_bytes,writeback_bytes\n\
+             a,2,p0,1.250000,after,f,4,3,2,1\n"
+        );
+    }
+}

@@ -125,3 +125,35 @@ fn read(file: &File, buffer: &mut [u8], names: &[&str], values: &mut Vec<u64>) -
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn values_come_in_the_order_of_the_names_and_a_missing_line_is_zero() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"MemFree:   12 kB\nActive(file): 7 kB\nnr_dirtied 99\nBdiWriteback:\t    5 kB\n")
+            .unwrap();
+        let mut values = vec![1];
+        read(&file, &mut [0; 256], &["nr_dirtied", "Active(file)", "Dirty", "BdiWriteback"], &mut values)
+            .unwrap();
+        assert_eq!(values, [1, 99, 7, 0, 5]);
+    }
+
+    #[test]
+    fn every_sample_has_a_value_for_every_column() {
+        let is_over = AtomicBool::new(false);
+        let sampler = Sampler::open("no:device").unwrap();
+        let sampler = thread::scope(|scope| {
+            let running = scope.spawn(|| sampler.run(Instant::now(), &is_over).unwrap());
+            thread::sleep(PERIOD / 2);
+            is_over.store(true, Ordering::Relaxed);
+            running.join().unwrap()
+        });
+        let table = sampler.table("a", 1);
+        let counts: Vec<usize> = table.lines().map(|line| line.split(',').count()).collect();
+        assert_eq!(counts, [28, 28]);
+    }
+}
