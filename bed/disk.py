@@ -25,7 +25,7 @@ from typing import Final
 
 from bed.packages import BedError
 
-__all__ = ["Bed", "Undo", "act", "held_bytes", "hold", "plan"]
+__all__ = ["Bed", "Undo", "act", "check", "held_bytes", "hold", "plan"]
 
 MIB: Final = 1 << 20
 KINDS: Final = ("zram", "queue")
@@ -209,7 +209,14 @@ def _started(pid: int) -> str | None:
         return None
 
 
-def _check() -> None:
+def check() -> None:
+    """Check that the disk can be made here, and make nothing.
+
+    Raises
+    ------
+    BedError
+        It cannot; the text says what is missing.
+    """
     if os.geteuid() != 0:
         raise BedError(
             "disk needs root: devices, mounts and limits are the administrator's. The guest needs none"
@@ -281,7 +288,7 @@ def act(words: Sequence[str]) -> int:
         return 0
     if not command:
         raise BedError("write the command to run after --: python -m bed disk DIR -- COMMAND")
-    _check()
+    check()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -128,7 +128,7 @@ def plan(
         f"start the guest {len(texts)} times ({memory}; disk {settings.disk}, "
         f"{settings.write_bytes_per_s // MIB} MiB/s write and {settings.read_bytes_per_s // MIB} MiB/s read; "
         f"{settings.repetitions} repetitions each) for {', '.join(texts)}: "
-        "one processor for about a minute each"
+        "one processor for a minute or a few each"
     )
     lines.append(f"write the recording into {folder}/recordings, and {folder}/machine.toml")
     return lines
@@ -154,13 +154,10 @@ def act(words: Sequence[str]) -> int:
     guest = Guest(folder, packages, player)
     for case, text in texts.items():
         _record(guest, folder, case, text, settings)
-    recordings = folder / "recordings"
-    machine_file = (
-        (folder / "machine.toml").relative_to(Path.cwd())
-        if folder.is_relative_to(Path.cwd())
-        else folder / "machine.toml"
+    print(
+        f"bed: judge it with `pagecast reproduce live-kernel --data {folder}/recordings "
+        f"--machine {folder}/machine.toml`"
     )
-    print(f"bed: judge it with `pagecast reproduce live-kernel --data {recordings} --machine {machine_file}`")
     return 0
 
 

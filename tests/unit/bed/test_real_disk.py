@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 LIMITS = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
 
 try:
-    disk._check()
+    disk.check()
 except BedError as error:
     pytest.skip(str(error), allow_module_level=True)
 
