@@ -10,6 +10,7 @@ a dirty limit of its own, which would be another case. There the guest is the be
 """
 
 import argparse
+import errno
 import json
 import mmap
 import os
@@ -176,7 +177,11 @@ def _undone(step: Sequence[str]) -> str | None:
                 if zram.exists():
                     (zram / "reset").write_text("1")
                     (_CONTROL / "hot_remove").write_text(words[0])
-    except (OSError, BedError) as error:
+    except OSError as error:
+        if error.errno == errno.ENODEV:  # a limit of a device that is gone is gone too
+            return None
+        return f"{' '.join(step)}: {error}"
+    except BedError as error:
         return f"{' '.join(step)}: {error}"
     return None
 
