@@ -86,7 +86,9 @@ bench-cache: build ## speed of pagecast cache on real files, beside vmtouch; wri
 .PHONY: bed
 bed: build ## record BED_CASES in a guest in virtual time and judge the forecasts; downloads 180 MB into out/bed (docs/guides/test-bed.md)
 	$(BIN)/python -m bed guest out/bed $(BED_CASES)
-	$(BIN)/pagecast reproduce live-kernel --data out/bed/recordings --machine out/bed/machine.toml --out out/bed/report
+	recorded=$$(echo out/bed/recordings/guest*-zram-2g) \
+	    && $(BIN)/pagecast reproduce live-kernel --data "$$recorded" --machine "$$recorded/machine.toml" --out out/bed/report
+	$(BIN)/python -m bed judge out/bed/report
 
 .PHONY: fuzz
 fuzz: build ## random operation sequences against the oracle for FUZZ_SECONDS (60)

@@ -18,6 +18,7 @@ __all__ = ["act", "plan", "texts_of"]
 
 ROOT: Final = Path(__file__).parents[1]
 TARGET: Final = "x86_64-unknown-linux-gnu"
+MACHINE: Final = "machine.toml"
 DOWNLOAD_MB: Final = 180
 """Lists, kernel and programs with their dependencies."""
 
@@ -130,7 +131,7 @@ def plan(
         f"{settings.repetitions} repetitions each) for {', '.join(texts)}: "
         "one processor for a minute or a few each"
     )
-    lines.append(f"write the recording into {folder}/recordings, and {folder}/machine.toml")
+    lines.append(f"write the recording and its machine file into {folder}/recordings")
     return lines
 
 
@@ -153,10 +154,10 @@ def act(words: Sequence[str]) -> int:
     _build_player(folder, player)
     guest = Guest(folder, packages, player)
     for case, text in texts.items():
-        _record(guest, folder, case, text, settings)
+        recorded = _record(guest, folder, case, text, settings)
     print(
-        f"bed: judge it with `pagecast reproduce live-kernel --data {folder}/recordings "
-        f"--machine {folder}/machine.toml`"
+        f"bed: judge it with `pagecast reproduce live-kernel --data {recorded} "
+        f"--machine {recorded}/{MACHINE}`"
     )
     return 0
 
@@ -196,13 +197,15 @@ def _build_player(folder: Path, player: Path) -> None:
     shutil.copyfile(folder / "target" / TARGET / "release" / "pagecast-player", player)
 
 
-def _record(guest: Guest, folder: Path, case: str, text: str, settings: Settings) -> None:
-    """Let the guest play one case, and put what it hands out into the recording."""
+def _record(guest: Guest, folder: Path, case: str, text: str, settings: Settings) -> Path:
+    """Let the guest play one case and record what it hands out; gives the folder of the recording."""
     begun = time.monotonic()
     out = folder / "out" / case
     guest.play(case, text, settings, out)
     platform = (out / "platform.txt").read_text()
     name = machine.name_of(settings, platform)
-    recording.write(folder / "recordings" / name, {case: out}, {case: text})
-    (folder / "machine.toml").write_text(machine.machine_of(settings, platform))
+    recorded = folder / "recordings" / name
+    recording.write(recorded, {case: out}, {case: text})
+    (recorded / MACHINE).write_text(machine.machine_of(settings, platform))
     print(f"bed: {name}, {case}: recorded in {time.monotonic() - begun:.0f} s", flush=True)
+    return recorded

@@ -35,7 +35,7 @@ def test_a_dry_run_says_everything_and_writes_nothing(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["gest"], "there is no command gest; there are guest and disk"),
+        (["gest"], "there is no command gest; there are guest, judge, disk"),
         (["guest", "DIR", "a_seq"], "there is no case a_seq; did you mean a_seqwrite?"),
         (["guest", "DIR", "no.pct"], "no.pct: cannot be read"),
         (["guest", "DIR", "--cgroup", "2048"], "--cgroup 2048 is not less than the guest's memory"),
