@@ -181,8 +181,7 @@ def synchronous(_: Scale) -> Iterator[str]:
     for call in ("64k", "1m", "4m"):
         yield from (f"mark sync{call}", f"open 0 MNT/k{call} wcts", f"write 0 0 96m {call}", "close 0")
     yield from ("mark fdatasync", "open 0 MNT/kf wct")
-    for _ in range(96):
-        yield from ("write 0 -1 1m 1m", "fdatasync 0")
+    yield from ("write 0 -1 1m 1m", "fdatasync 0") * 96
     yield from ("close 0", *_gone("k64k", "k1m", "k4m", "kf"))
 
 

@@ -45,8 +45,8 @@ def act(words: Sequence[str]) -> int:
         raise BedError(f"{results}: no report of `pagecast reproduce live-kernel` ({error!r})") from error
     if not found:
         raise BedError(f"{results}: no case is judged in it; record one beside m_memory")
-    for case, error in found.items():
-        print(f"{case}: {100 * error:+.1f} %")
-    if far := [case for case, error in found.items() if abs(error) > options.within / 100]:
+    for case, off in found.items():
+        print(f"{case}: {100 * off:+.1f} %")
+    if far := [case for case, off in found.items() if abs(off) > options.within / 100]:
         raise BedError(f"further off than {options.within:g} %: {', '.join(far)}")
     return 0
