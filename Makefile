@@ -9,6 +9,7 @@ PYTHON ?= python3
 # .ci/run sets --locked; at home Cargo.lock may follow Cargo.toml.
 CARGO_FLAGS ?=
 FUZZ_SECONDS ?= 60
+BED_CASES ?= m_memory a_seqwrite c_read
 # .ci/run sets --from, so that its seeds are those of the tree.
 FUZZ_FLAGS ?=
 
@@ -45,6 +46,7 @@ $(VENV)/.packages: constraints.txt pyproject.toml
 	@touch $@
 
 $(CORE): $(VENV)/.packages $(RUST_SOURCES)
+	@echo 'compiling the core; the first time it takes some minutes'
 	$(BIN)/maturin develop --release --quiet $(CARGO_FLAGS)
 	@touch $@
 
@@ -81,6 +83,13 @@ bench: build ## speed and memory of the simulate call, beside SimGrid and the or
 .PHONY: bench-cache
 bench-cache: build ## speed of pagecast cache on real files, beside vmtouch; writes 8 GB into out and removes them
 	$(BIN)/python benches/cache.py --out out/bench
+
+.PHONY: bed
+bed: build ## record BED_CASES in a guest in virtual time and judge the forecasts; downloads 180 MB into out/bed (docs/guides/test-bed.md)
+	$(BIN)/python -m bed guest out/bed $(BED_CASES)
+	recorded=$$(echo out/bed/recordings/guest*-zram-2g) \
+	    && $(BIN)/pagecast reproduce live-kernel --data "$$recorded" --machine "$$recorded/machine.toml" --out out/bed/report
+	$(BIN)/python -m bed judge out/bed/report
 
 .PHONY: fuzz
 fuzz: build ## random operation sequences against the oracle for FUZZ_SECONDS (60)

@@ -144,6 +144,23 @@ fn a_new_page_costs_its_insertion() {
 }
 
 #[test]
+fn a_mount_may_have_its_own_cost_of_a_new_page() {
+    let own = |machine: &str, mount: &str, operations: &[&str], row| {
+        let case = pages(operations)().set(&format!("machine.memory.cost.page_insert={machine}"));
+        let case = case.set(&format!("machine.mount.\"/data\".page_insert={mount}"));
+        case.run("kernel").all_seconds("p")[row]
+    };
+    let free = |operations: &[&str], row| own("0 s", "0 s", operations, row);
+    for (operations, row) in [(vec![WRITE_PAGES], 0), (vec![READ], 0)] {
+        let longer = own("1 us", "3 us", &operations, row) - free(&operations, row);
+        assert!(near(longer, 0.3, 1e-6), "{operations:?}: 100,000 pages at 3 us each, not 1 us: {longer}");
+        assert_eq!(own("1 us", "0 s", &operations, row), free(&operations, row), "a mount can be cheaper");
+    }
+    let again = [WRITE_PAGES, WRITE_PAGES];
+    assert_eq!(own("1 us", "3 us", &again, 1), free(&again, 1), "the pages are there");
+}
+
+#[test]
 fn a_page_that_is_there_costs_its_lookup() {
     assert!(near(longer(pages(&[READ, READ]), "page_lookup=1 us", 1), 0.1, 1e-6));
     assert!(near(longer(pages(&[WRITE_PAGES, WRITE_PAGES]), "page_lookup=1 us", 1), 0.1, 1e-6));
@@ -362,4 +379,28 @@ fn who_overwrites_what_another_is_reading_waits_for_the_pages_that_are_on_their_
         .process("writer", &["write = '/data/f', offset = '900 MB', size = '100 MB'"])
         .run("kernel");
     assert!(ahead.seconds("writer", 0) < 0.2, "{}", ahead.seconds("writer", 0));
+}
+
+#[test]
+fn files_read_at_the_same_time_leave_at_the_same_rate() {
+    let case = linux().file("/data/a", "4 GB").file("/data/b", "4 GB").file("/data/c", "4 GB");
+    let case =
+        case.process("p", &["read = '/data/a'"]).process("q", &["read = '/data/b'", "read = '/data/c'"]);
+    let run = case.run("kernel");
+    let (a, b) = (run.file("/data/a").1, run.file("/data/b").1);
+    // Of 10.1266 GB all but the marks: 2 GB had to leave.
+    assert!((5_900 * MB..6_150 * MB).contains(&(a + b)), "{a} {b}");
+    assert!(a.abs_diff(b) < 2 * 10_126 * MB / 256, "in turns of a 256th of the memory: {a} {b}");
+}
+
+#[test]
+fn reclaim_finds_dirty_pages_while_a_read_goes_on() {
+    // 9.44 GB fit beside what is dirty, above the low mark, and that is the first to be met.
+    let operations = ["write = '/data/g', size = '600 MB'", "read = '/data/f'"];
+    let case = linux().set("machine.disk.ssd.read=800 MB/s").file("/data/f", "14 GB");
+    let case = case.set("machine.vm.dirty_writeback_centisecs=0");
+    let run = case.process("p", &operations).run("kernel");
+    let woken = run.events_called("flushers_woken_by_reclaim");
+    let at = woken.first().expect("nothing else is older").0 - run.start("p", 1);
+    assert!((at - 9.44 / 0.8).abs() < 0.1, "{at} s after the beginning of the read");
 }

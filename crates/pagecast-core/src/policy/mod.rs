@@ -52,6 +52,8 @@ pub struct FileView {
     pub write: Path,
     /// What a read crosses whose bytes are copied as they come: the device and memory at once.
     pub read_and_copy: Path,
+    /// Getting a page of 4 KiB of it into the page cache.
+    pub page_insert: Nanos,
 }
 
 /// A device of a host, or a mount of another host's, in the order in which the host names them.
@@ -378,6 +380,12 @@ pub trait Policy {
 
     /// When the policy wants to be called again, if nothing else happens. Asked once after all calls of an instant.
     fn next_call(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// How much memory programs can hold at most, and not one page of a file be read or written beside it. `None`: all that there is, and
+    /// files are read and written all the same.
+    fn most_anonymous(&self) -> Option<Bytes> {
         None
     }
 

@@ -113,12 +113,13 @@ impl Kernel {
     pub(super) fn shape_run(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> RunShape {
         let task = &self.tasks[operation];
         let plain = RunShape::plain(end - task.position);
+        let page_insert = task.file.map_or(Nanos::ZERO, |file| file.page_insert);
         match task.run {
             Run::Miss if task.reads_ahead() => RunShape { copied: 0, bytes: plain.bytes, ..task.shape },
             Run::Miss => self.shape_miss(operation, end),
             Run::Hit => {
                 let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
-                RunShape { toll: pages as f64 * self.host.memory.cost.page_insert.as_seconds(), ..plain }
+                RunShape { toll: pages as f64 * page_insert.as_seconds(), ..plain }
             }
             Run::Follow => {
                 // It looks at the page that it waits for.
@@ -144,10 +145,10 @@ impl Kernel {
         let mut reading = stream
             .read(self.synced, &span, limits, pace, |page, most| self.cached_before(file.id, page, most));
         if key.0 == NOBODY {
-            // The next chunk is asked for while this one is on the link.
+            // The next chunk is asked for while this one is on the link, unless exactly what was asked for has been read.
             let last = end.div_ceil(PAGE);
             stream.window = stream.window.ending_at(last);
-            stream.passed = Some(self.synced);
+            stream.passed = (stream.window.size > 0).then_some(self.synced);
             (reading.end, reading.ahead) = (last, last);
         }
         self.streams.insert(key, stream);

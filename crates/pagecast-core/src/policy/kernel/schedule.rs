@@ -95,11 +95,7 @@ impl Kernel {
         if slopes.taken == 0.0 {
             return None;
         }
-        let above_low = self.pages.above_low().saturating_sub(self.pages.pending());
-        let mut room = self.pages.available();
-        if above_low > 0 {
-            room = room.min(above_low);
-        }
+        let mut room = self.pages.available().min(self.pages.until_reclaim());
         if self.host.memory.cost.fault_huge.is_some() {
             // The last huge page of a node.
             let touching = self.tasks.iter().filter(|(_, task)| task.takes_anonymous());
@@ -132,16 +128,8 @@ impl Kernel {
 
     /// The end of free run, or the next step of the law beyond it.
     fn until_throttling(&self, slopes: &Slopes) -> Option<f64> {
-        let (freerun, dirty) = (self.limits.freerun * PAGE, self.pages.dirty.total());
-        let slope = slopes.dirtied - slopes.written;
-        if slopes.dirtied == 0.0 || slope == 0.0 {
-            return None;
-        }
-        // In pages, as `throttle` compares them.
-        if dirty / PAGE > self.limits.freerun {
-            return Some(self.limits.rate_step() * PAGE as f64 / slope.abs());
-        }
-        (slope > 0.0).then(|| freerun.saturating_sub(dirty) as f64 / slope)
+        let of_law = || self.limits.until_change(self.pages.dirty.total(), slopes.dirtied - slopes.written);
+        if slopes.dirtied > 0.0 { of_law() } else { None }
     }
 
     /// The end of what a memory cgroup can have without evicting or waiting, the end of its free run or the next step of the law.
@@ -171,12 +159,7 @@ impl Kernel {
             available.min(self.pages.room_of_memcg(at) as f64 / slopes.taken)
         });
         let until_throttling = self.domains[at].as_ref().and_then(|domain| {
-            let (freerun, dirty) = (domain.limits.freerun * PAGE, self.pages.memcgs[at].dirty());
-            let slope = slopes.dirtied - slopes.written;
-            match dirty / PAGE > domain.limits.freerun {
-                true => (slope != 0.0).then(|| domain.limits.rate_step() * PAGE as f64 / slope.abs()),
-                false => (slope > 0.0).then(|| freerun.saturating_sub(dirty) as f64 / slope),
-            }
+            domain.limits.until_change(self.pages.memcgs[at].dirty(), slopes.dirtied - slopes.written)
         });
         until_full.into_iter().chain(until_throttling).reduce(f64::min)
     }
@@ -212,7 +195,7 @@ mod tests {
         assert_eq!(until(&kernel, &taking), Some(available / (4.0 * MB)), "some of it becomes dirty");
         kernel.pages.memcgs[0].busy = limits.freerun * PAGE;
         assert_eq!(until(&kernel, &slopes), Some(0.0));
-        let step = limits.rate_step() * page / (60.0 * MB);
+        let step = limits.brake().step() * page / (60.0 * MB);
         kernel.pages.memcgs[0].busy += PAGE;
         assert_eq!(until(&kernel, &slopes), Some(step));
         let falling = Slopes { dirtied: 40.0 * MB, written: 100.0 * MB, ..Slopes::default() };
