@@ -128,6 +128,117 @@ impl Drop for Mapping {
     }
 }
 
+/// As many pieces as one call takes (`UIO_MAXIOV`, include/uapi/linux/uio.h).
+const MOST_PIECES: usize = 1024;
+
+/// Anonymous memory of our own that calls read into and write from. Its bytes mean nothing, and nobody looks at them: a call of
+/// any length goes through it round and round, as one system call. So a reader that takes a whole file in one call needs no memory
+/// of that size.
+#[derive(Debug)]
+pub struct Memory {
+    address: *mut c_void,
+    length: NonZero<usize>,
+    pieces: Box<[libc::iovec]>,
+}
+
+// SAFETY: the mapping and the pieces, which only point into it, belong to this value alone.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    /// Takes `length` bytes of address space; no page of it is there before it is touched.
+    ///
+    /// # Errors
+    /// What the kernel said, as when there is no more address space.
+    pub fn new(length: NonZero<usize>) -> io::Result<Self> {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the kernel chooses a free place (the address is null), so no memory of ours is replaced.
+        let address = unsafe {
+            rustix::mm::mmap_anonymous(ptr::null_mut(), length.get(), protection, MapFlags::PRIVATE)
+        }?;
+        let nothing = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
+        Ok(Self { address, length, pieces: vec![nothing; MOST_PIECES].into_boxed_slice() })
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.length.get()
+    }
+
+    /// Makes every byte `value`; so every page is there.
+    pub fn fill(&mut self, value: u8) {
+        // SAFETY: the range is our own mapping, which may be written to.
+        unsafe { ptr::write_bytes(self.address.cast::<u8>(), value, self.length.get()) };
+    }
+
+    /// Writes to a page, so that it is there.
+    ///
+    /// # Panics
+    /// If `at` is not in it.
+    pub fn touch(&mut self, at: usize) {
+        assert!(at < self.length.get(), "only what is mapped can be touched");
+        // SAFETY: the byte lies in our own mapping, which may be written to. Volatile, as nobody ever reads it.
+        unsafe { self.address.cast::<u8>().add(at).write_volatile(1) };
+    }
+
+    /// Gives the pages of its first `length` bytes, rounded down to whole pages, back to the kernel.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn give_back(&mut self, length: usize) -> io::Result<()> {
+        let page = rustix::param::page_size();
+        let length = length.min(self.length.get()) / page * page;
+        // SAFETY: the range is our own mapping; its bytes mean nothing, and become 0.
+        unsafe { rustix::mm::madvise(self.address, length, rustix::mm::Advice::LinuxDontNeed) }?;
+        Ok(())
+    }
+
+    /// read(2) of `length` bytes at `offset` to the place `at`, and round to its beginning where it is too short.
+    pub fn read(&mut self, file: BorrowedFd<'_>, at: usize, length: usize, offset: u64) -> io::Result<usize> {
+        let count = self.cut(at, length);
+        // SAFETY: each piece lies in our own mapping, which may be written to and to which no reference exists; the file is open.
+        let answer =
+            unsafe { libc::preadv(file.as_raw_fd(), self.pieces.as_ptr(), count, offset as libc::off_t) };
+        usize::try_from(answer).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// write(2) of `length` bytes at `offset` from the place `at`, and round from its beginning where it is too short.
+    pub fn write(
+        &mut self,
+        file: BorrowedFd<'_>,
+        at: usize,
+        length: usize,
+        offset: u64,
+    ) -> io::Result<usize> {
+        let count = self.cut(at, length);
+        // SAFETY: each piece lies in our own mapping, and the file is open.
+        let answer =
+            unsafe { libc::pwritev(file.as_raw_fd(), self.pieces.as_ptr(), count, offset as libc::off_t) };
+        usize::try_from(answer).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// Cuts `length` bytes from `at` into pieces of this memory; what does not fit into one call is left out.
+    fn cut(&mut self, at: usize, length: usize) -> libc::c_int {
+        let (mut from, mut left, mut count) = (at % self.length.get(), length, 0);
+        for piece in &mut self.pieces {
+            if left == 0 {
+                break;
+            }
+            let bytes = left.min(self.length.get() - from);
+            *piece = libc::iovec { iov_base: self.address.wrapping_byte_add(from), iov_len: bytes };
+            (from, left, count) = (0, left - bytes, count + 1);
+        }
+        count
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and nothing refers to it any more. It cannot fail for a range that was mapped.
+        let _ = unsafe { rustix::mm::munmap(self.address, self.length.get()) };
+    }
+}
+
 /// Lets the child write `text` to an open file before it becomes the command: how it joins a cgroup before its first page.
 pub fn write_before_exec(command: &mut Command, file: std::fs::File, text: &'static [u8]) {
     let write = move || {
