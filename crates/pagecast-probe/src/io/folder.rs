@@ -14,9 +14,10 @@ use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::{Timespec, clock_gettime};
 
 use super::{Io, Memory, Open, Sync};
+use crate::drop_caches::{self, What};
 use crate::error::{ProbeError, Trouble};
 use crate::filesystem::{FileSystem, MountTable};
-use crate::syscall::write_range;
+use crate::syscall::{thread_device_read, write_range};
 
 const USUAL_MODE: u32 = 0o666;
 const FOLDER_MODE: u32 = 0o777;
@@ -118,12 +119,17 @@ impl Folder {
     /// # Errors
     /// What the kernel said.
     pub fn folder(&self, path: &Path) -> io::Result<OwnedFd> {
-        self.beneath(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())
+        self.beneath(path, OFlags::RDONLY | OFlags::DIRECTORY)
+    }
+
+    /// Opens what is there.
+    pub(crate) fn beneath(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+        self.beneath_with(path, flags, Mode::empty())
     }
 
     /// openat2(2), which never leaves the folder. Kernels before 5.6 and some sandboxes have none: there one name after the other is
     /// opened, without following links.
-    fn beneath(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+    fn beneath_with(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let path: PathBuf = names(path)?.collect();
         let whole = if path.as_os_str().is_empty() { Path::new(".") } else { &path };
@@ -183,6 +189,10 @@ impl Io for Folder {
         nanos(clock_gettime(ClockId::ThreadCPUTime))
     }
 
+    fn device_read(&self) -> Bytes {
+        thread_device_read()
+    }
+
     fn sleep_until(&self, time: Nanos) {
         let time =
             Timespec { tv_sec: (time.0 / 1_000_000_000) as i64, tv_nsec: (time.0 % 1_000_000_000) as _ };
@@ -198,7 +208,7 @@ impl Io for Folder {
             | flag(how.flags.has(OpenFlag::Sync), OFlags::SYNC)
             | flag(how.flags.has(OpenFlag::Dsync), OFlags::DSYNC);
         let mode = if how.create { Mode::from_raw_mode(USUAL_MODE) } else { Mode::empty() };
-        self.beneath(path, flags, mode)
+        self.beneath_with(path, flags, mode)
     }
 
     fn read(
@@ -229,6 +239,14 @@ impl Io for Folder {
             Sync::Data => Ok(fs::fdatasync(file)?),
             Sync::Range { offset, length, wait } => write_range(file.as_fd(), offset, length, wait),
         }
+    }
+
+    fn sync_all(&self) {
+        fs::sync();
+    }
+
+    fn drop_caches(&self) -> io::Result<()> {
+        drop_caches::write(What::All)
     }
 
     fn advise(&self, file: &OwnedFd, advice: workload::Advice, offset: u64, length: u64) -> io::Result<()> {
