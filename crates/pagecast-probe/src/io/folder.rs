@@ -1,15 +1,16 @@
 //! A directory that is never left: whatever a path says, and whoever puts links into it meanwhile.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::num::NonZero;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{self, OpenFlag};
 use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, ResolveFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, pread};
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::{Timespec, clock_gettime};
 
@@ -58,6 +59,18 @@ impl Folder {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// A path that leads to it as long as it is open: wherever it is moved, whatever becomes of the working directory, and also if this
+    /// user may not go through the directories above it.
+    #[must_use]
+    pub fn sure_path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()))
+    }
+
+    /// Opens a directory in it that was made just now.
+    pub(super) fn sub_folder(&self, name: &str) -> io::Result<Self> {
+        Ok(Self { descriptor: self.folder(Path::new(name))?, path: self.path.join(name) })
     }
 
     /// What it is on.
@@ -174,6 +187,19 @@ fn names(path: &Path) -> io::Result<impl Iterator<Item = &OsStr>> {
     }))
 }
 
+thread_local! {
+    /// That of this thread, open as long as the thread lives.
+    static SCHEDSTAT: Option<File> = File::open("/proc/thread-self/schedstat").ok();
+}
+
+/// The second number of `schedstat` (Documentation/scheduler/sched-stats.rst); reading it takes no memory.
+fn run_delay(schedstat: &File) -> Option<Nanos> {
+    let mut text = [0; 96];
+    let length = pread(schedstat, &mut text, 0).ok()?;
+    let second = text[..length].split(u8::is_ascii_whitespace).nth(1)?;
+    std::str::from_utf8(second).ok()?.parse().ok().map(Nanos)
+}
+
 fn nanos(time: Timespec) -> Nanos {
     Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
@@ -187,6 +213,10 @@ impl Io for Folder {
 
     fn processor_time(&self) -> Nanos {
         nanos(clock_gettime(ClockId::ThreadCPUTime))
+    }
+
+    fn processor_wait(&self) -> Nanos {
+        SCHEDSTAT.with(|file| file.as_ref().and_then(run_delay).unwrap_or_default())
     }
 
     fn device_read(&self) -> Bytes {
@@ -343,5 +373,6 @@ mod tests {
         folder.sleep_until(now + Nanos(2_000_000));
         assert!(folder.now() >= now + Nanos(2_000_000));
         while folder.processor_time() == used {}
+        assert!(folder.processor_wait() <= folder.processor_wait());
     }
 }

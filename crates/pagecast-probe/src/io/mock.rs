@@ -89,6 +89,10 @@ impl Io for Mock {
         Nanos(state.now)
     }
 
+    fn processor_wait(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
     fn device_read(&self) -> Bytes {
         Bytes(self.state().device_read)
     }

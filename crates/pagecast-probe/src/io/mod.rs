@@ -67,6 +67,10 @@ pub trait Io: std::marker::Sync {
     /// The processor time of the calling thread (CLOCK_THREAD_CPUTIME_ID).
     fn processor_time(&self) -> Nanos;
 
+    /// How long the calling thread has been ready to run and had no processor (`run_delay` of /proc/thread-self/schedstat); 0 where the
+    /// kernel does not say.
+    fn processor_wait(&self) -> Nanos;
+
     /// What the calling thread has had read from devices so far, read-ahead with it (`ru_inblock` of RUSAGE_THREAD, the same counter as
     /// `read_bytes` of /proc/thread-self/io); 0 where the kernel does not count.
     fn device_read(&self) -> Bytes;

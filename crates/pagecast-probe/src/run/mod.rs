@@ -137,7 +137,7 @@ pub fn run(plan: &Plan, settings: Settings<'_>, watch: &mut Watcher<'_>) -> Resu
     let mut run = execute(plan, &place, (&file_system, &prober), settings.sample_hz, watch)?;
     if settings.keep {
         place.keep();
-        run.kept = Some(place.path().to_owned());
+        run.kept = Some(std::path::absolute(place.path()).unwrap_or_else(|_| place.path().to_owned()));
     }
     Ok(run)
 }
@@ -250,9 +250,9 @@ fn look_at_all(
     kind: Kind,
     (time, after): (Nanos, (u32, u32)),
 ) -> Vec<Look> {
-    let pace = Pace::default();
+    let (pace, folder) = (Pace::default(), place.folder().sure_path());
     let looks = plan.files.iter().enumerate().filter_map(|(file, planned)| {
-        let open = OpenFile::open(&place.path().join(&planned.within)).ok()?;
+        let open = OpenFile::open(&folder.join(&planned.within)).ok()?;
         let residency = prober.whole(&open, kind, &pace).ok()?;
         let dirty = residency.state.map_or(Bytes::ZERO, |state| state.dirty + state.writeback);
         let cached = residency.cached;

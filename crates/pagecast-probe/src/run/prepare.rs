@@ -3,7 +3,6 @@
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use pagecast_core::units::Bytes;
@@ -187,21 +186,18 @@ fn evict_all(
     prober: &Prober,
     watch: &mut Watcher<'_>,
 ) -> Result<(), RunError> {
-    let paths: Vec<PathBuf> = files.iter().map(|(file, _)| place(folder, file)).collect();
+    let sure = folder.sure_path();
+    let paths: Vec<PathBuf> = files.iter().map(|(file, _)| sure.join(&file.within)).collect();
     let outcome = evict(&paths, prober, true, watch)?;
     if let Some(problem) = outcome.problems.into_iter().next() {
-        return Err(ProbeError::Path { path: problem.path, trouble: problem.trouble }.into());
+        let within = problem.path.strip_prefix(&sure).unwrap_or(&problem.path);
+        let path = folder.path().join(within);
+        return Err(ProbeError::Path { path, trouble: problem.trouble }.into());
     }
-    match outcome.files.iter().find(|file| !file.is_cold()) {
-        None => Ok(()),
-        Some(warm) => Err(RunError::NotReady { path: called(files, folder, warm), what: why_warm(warm) }),
-    }
-}
-
-fn called(files: &[(&PlannedFile, [u64; 3])], folder: &Folder, found: &EvictedFile) -> Arc<str> {
-    let mut files = files.iter().map(|(file, _)| file);
-    let same = files.find(|file| place(folder, file) == found.file.path);
-    same.map_or_else(|| "a file".into(), |file| file.path.clone())
+    let Some(warm) = outcome.files.iter().find(|file| !file.is_cold()) else { return Ok(()) };
+    let within = warm.file.path.strip_prefix(&sure).unwrap_or(&warm.file.path);
+    let (file, _) = files.iter().find(|(file, _)| file.within == within).expect("it was one of them");
+    Err(RunError::NotReady { path: file.path.clone(), what: why_warm(warm) })
 }
 
 fn why_warm(file: &EvictedFile) -> String {
@@ -213,6 +209,7 @@ fn why_warm(file: &EvictedFile) -> String {
     )
 }
 
+/// Where a file is, for messages.
 fn place(folder: &Folder, file: &PlannedFile) -> PathBuf {
     folder.path().join(&file.within)
 }

@@ -54,6 +54,27 @@ pub(super) struct Shared<'a, I: Io> {
     pub looks: &'a (dyn Fn(u32, u32, Nanos) + std::marker::Sync),
 }
 
+/// What the calling thread has used so far.
+#[derive(Clone, Copy)]
+struct Used {
+    /// Time on a processor, and time that it was ready and others had them all.
+    processor: Nanos,
+    device_read: Bytes,
+}
+
+impl Used {
+    fn now<I: Io>(io: &I) -> Self {
+        Self { processor: io.processor_time() + io.processor_wait(), device_read: io.device_read() }
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self {
+            processor: self.processor.saturating_sub(before.processor),
+            device_read: self.device_read.saturating_sub(before.device_read),
+        }
+    }
+}
+
 /// Why a process did not come to its end.
 #[derive(Debug)]
 pub(super) enum Halt {
@@ -166,12 +187,11 @@ impl<'a, I: Io> Runner<'a, I> {
         // Whoever looks at a file from outside must let go of it before it is removed, and that is not the program's time.
         let removed = matches!(step.operation.action, Action::Unlink { .. }).then_some(step.file);
         let _nobody_looks = removed.map(|file| self.shared.files.keep_closed(file as usize));
-        let (used, read) = (io.processor_time(), io.device_read());
+        let before = Used::now(io);
         let start = self.now();
         let done = self.act(step)?;
         let end = self.now();
-        let used = io.processor_time().saturating_sub(used);
-        let read = io.device_read().saturating_sub(read);
+        let Used { processor: used, device_read: read } = Used::now(io).since(before);
         let action = &step.operation.action;
         let (from_cache, from_device) = served(action, &done, read.0);
         let parts = parts(action, done.flags, end - start, used);
@@ -466,8 +486,8 @@ fn served(action: &Action, done: &Done, read: u64) -> (u64, u64) {
     (done.bytes - from_device, from_device)
 }
 
-/// A duration in two: the time on a processor, and the time without. The second is called what this operation sleeps for in
-/// the kernel.
+/// A duration in two: the time on a processor or in the queue for one, and the time asleep. The second is called what this operation
+/// sleeps for in the kernel.
 fn parts(action: &Action, flags: OpenFlags, duration: Nanos, used: Nanos) -> Parts {
     let past_cache = flags.is_direct() || flags.is_synchronous();
     let (on, off) = match action {
