@@ -5,7 +5,7 @@ import platform
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pagecast import _core
 from pagecast.api import Scenario
@@ -29,7 +29,7 @@ class Measured(Result):
     of the whole machine, `devices` and `events` have no rows.
     """
 
-    tables = (*TABLES, "samples", "file_samples")
+    tables: ClassVar[tuple[str, ...]] = (*TABLES, "samples", "file_samples")
 
     def __init__(self, core: _core.Measured) -> None:
         super().__init__(core.result)
@@ -42,7 +42,7 @@ class Measured(Result):
 
     @cached_property
     def samples(self) -> Columns:
-        """The machine's counters over time, under the kernel's names; in bytes, microseconds, milliseconds."""
+        """The machine's counters over time, under the kernel's names with their units."""
         return Columns(self._measured.samples())
 
     @cached_property
@@ -139,7 +139,8 @@ class Plan:
         Returns
         -------
         dict
-            ``file_system``, ``caution`` (what to know about it, or None), ``free_bytes``, ``available_bytes``.
+            ``file_system``, ``caution`` (what to know about it, or None), ``free_bytes`` on the disk,
+            ``available_bytes`` of memory.
 
         Raises
         ------
@@ -178,8 +179,8 @@ def run(
     """Run a scenario for real: the same operations, by this machine's kernel.
 
     A folder is made in `dir`, each mount a folder in it, and nothing else is touched. The files that the
-    scenario begins with are written, evicted and looked at first. The folder is removed afterwards, also after
-    Ctrl-C; what a killed run has left is removed by the next one in the same directory.
+    scenario begins with are written, evicted and looked at first. The folder is removed afterwards, also
+    after Ctrl-C; what a killed run has left is removed by the next one in the same directory.
 
     Parameters
     ----------

@@ -12,11 +12,9 @@ from pathlib import Path
 import pytest
 
 from pagecast._core import MemoryGroup
-from pagecast.cli import cli
-from pagecast.cli.failures import run
 from pagecast.errors import NotAllowedError
 from pagecast.exit_codes import ExitCode
-from tests.cli.unprivileged import NOBODY, Unprivileged
+from tests.cli.unprivileged import Unprivileged
 from tests.disk import folder_on_disk, patiently
 
 COMMAND = [sys.executable, "-m", "pagecast", "cache"]

@@ -64,10 +64,11 @@ def command(
 ) -> None:
     """Run SCENARIO on this machine, and measure what `pagecast simulate` forecasts.
 
-    Each process is a thread that does the same operations with the same call sizes, in a folder of --dir; each
-    mount is a folder in that. Files that exist before are written first, with real bytes, then evicted, warmed
-    or made dirty as the scenario says. All is removed at the end, also after Ctrl-C; what a killed run left
-    behind goes with the next one. No setting of the machine is changed. Root is needed for drop_caches only.
+    Each process is a thread that does the same operations with the same call sizes, in a folder of --dir;
+    each mount is a folder in that. Files that exist before are written first, with real bytes, then evicted,
+    warmed or made dirty as the scenario says. All is removed at the end, also after Ctrl-C; what a killed run
+    left behind goes with the next one. No setting of the machine is changed. Root is needed for drop_caches
+    only.
 
     \b
     Examples:
@@ -108,12 +109,12 @@ def command(
 def _tell(plan: "Plan", directory: Path) -> None:
     """Say what will be written, before it is; refuse what does not fit."""
     place = plan.check(directory)
-    files = counted(list(plan.paths), "file")
     lines = [
-        f"On {place['file_system']}, in a folder of {shown(directory)}: {files}, "
-        f"{format_bytes(plan.prepared_bytes)} to write before the start, {format_bytes(plan.written_bytes)} by the "
-        f"programs; {format_bytes(plan.space_bytes)} of disk at most ({format_bytes(place['free_bytes'])} free), "
-        f"{format_bytes(plan.memory_bytes)} of memory ({format_bytes(place['available_bytes'])} available)."
+        f"On {place['file_system']}, in a folder of {shown(directory)}: "
+        f"{counted(list(plan.paths), 'file')}, {format_bytes(plan.prepared_bytes)} to write before the start, "
+        f"{format_bytes(plan.written_bytes)} by the programs; {format_bytes(plan.space_bytes)} of disk at most "
+        f"({format_bytes(place['free_bytes'])} free), {format_bytes(plan.memory_bytes)} of memory "
+        f"({format_bytes(place['available_bytes'])} available)."
     ]
     if place["caution"]:
         lines.append(f"{place['file_system']} {place['caution']}.")
@@ -131,10 +132,8 @@ def _run(plan: "Plan", directory: Path, *, keep: bool, sample_hz: int) -> "Measu
 
 
 def _tell_after(result: "Measured", out: Path | None) -> None:
-    click.echo(
-        f"Looked at the machine {len(result.samples)} times: {100 * result.sampler_share:.2g} % of one processor.",
-        err=True,
-    )
+    share = f"{100 * result.sampler_share:.2g} % of one processor"
+    click.echo(f"Looked at the machine {len(result.samples)} times: {share}.", err=True)
     if result.kept is not None:
         click.echo(f"The files are in {shown(result.kept)}", err=True)
     if out is not None:

@@ -61,9 +61,10 @@ fn operations(plan: &Plan, rows: &[Vec<Row>]) -> OperationTable {
         table.bytes.push(row.bytes);
         table.start.push(row.start);
         table.end.push(end);
-        table.from_cache.push(row.from_cache);
-        table.from_device.push(row.from_device);
-        table.parts.push(row.parts);
+        let (from_cache, from_device) = row.served(&step.operation.action);
+        table.from_cache.push(from_cache);
+        table.from_device.push(from_device);
+        table.parts.push(row.parts(&step.operation.action));
     }
     table
 }
