@@ -109,12 +109,14 @@ def command(
 def _tell(plan: "Plan", directory: Path) -> None:
     """Say what will be written, before it is; refuse what does not fit."""
     place = plan.check(directory)
+    prepared, written, space, memory = map(
+        format_bytes, (plan.prepared_bytes, plan.written_bytes, plan.space_bytes, plan.memory_bytes)
+    )
+    free, available = map(format_bytes, (place["free_bytes"], place["available_bytes"]))
     lines = [
         f"On {place['file_system']}, in a folder of {shown(directory)}: "
-        f"{counted(list(plan.paths), 'file')}, {format_bytes(plan.prepared_bytes)} to write before the start, "
-        f"{format_bytes(plan.written_bytes)} by the programs; {format_bytes(plan.space_bytes)} of disk at most "
-        f"({format_bytes(place['free_bytes'])} free), {format_bytes(plan.memory_bytes)} of memory "
-        f"({format_bytes(place['available_bytes'])} available)."
+        f"{counted([*plan.paths], 'file')}, {prepared} to write before the start, {written} by the programs; "
+        f"{space} of disk at most ({free} free), {memory} of memory ({available} available)."
     ]
     if place["caution"]:
         lines.append(f"{place['file_system']} {place['caution']}.")
