@@ -40,6 +40,11 @@ class Measured(Result):
         """Whether this was measured, and not forecast."""
         return True
 
+    @property
+    def made_by(self) -> str:
+        """How figures and tables call it."""
+        return "measured"
+
     @cached_property
     def samples(self) -> Columns:
         """The machine's counters over time, under the kernel's names with their units."""
