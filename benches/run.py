@@ -23,7 +23,7 @@ MACHINE = """\
 [machine]
 cores = 1
 memory = { size = "1 TB", read = "1 GB/s", write = "1 GB/s" }
-disk.any = { size = "1 PB", read = "1 GB/s", write = "1 GB/s" }
+disk.any = { size = "900 TB", read = "1 GB/s", write = "1 GB/s" }
 mount."/data" = { disk = "any" }
 """
 

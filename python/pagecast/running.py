@@ -66,6 +66,14 @@ class Measured(Result):
         return self._measured.sampler_s / self.end_s if self.end_s else 0.0
 
     @property
+    def processor_pressure(self) -> float:
+        """For how much of the time something waited for a processor; 0 if that is not told."""
+        if "cpu_some_us" not in self.samples or not self.end_s:
+            return 0.0
+        waited_us = self.samples["cpu_some_us"]
+        return min(1.0, float(waited_us[-1] - waited_us[0]) / (1e6 * self.end_s))
+
+    @property
     def provenance(self) -> dict[str, Any]:
         """Where and how this was measured."""
         known = super().provenance
@@ -77,6 +85,7 @@ class Measured(Result):
             "file_system": self._measured.file_system,
             "sample_hz": self._measured.sample_hz,
             "sampler_share": self.sampler_share,
+            "processor_pressure": self.processor_pressure,
         }
 
 

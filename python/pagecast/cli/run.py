@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_MUCH = 0.1
+"""So much of the time nobody minds."""
+
 
 @click.command("run")
 @options.scenario
@@ -38,17 +41,9 @@ __all__ = ["command"]
     metavar="N",
     help="Look at memory, files and device N times a second.",
 )
-@click.option(
-    "--residency",
-    type=click.Choice(["end", "operation"]),
-    help="When to note how much of each file is in memory: at the end, or after each file operation too.",
-)
+@options.residency
 @options.as_json
-@click.option("--out", type=options.FileName(), metavar="DIR", help="Write tables, trace and figures to DIR.")
-@click.option("--force", is_flag=True, help="Replace an earlier output in DIR.")
-@click.option(
-    "--all", "every", is_flag=True, help="Show every operation, however many, and those that take no time."
-)
+@options.results
 def command(
     scenario: Path,
     directory: Path,
@@ -136,6 +131,12 @@ def _run(plan: "Plan", directory: Path, *, keep: bool, sample_hz: int) -> "Measu
 def _tell_after(result: "Measured", out: Path | None) -> None:
     share = f"{100 * result.sampler_share:.2g} % of one processor"
     click.echo(f"Looked at the machine {len(result.samples)} times: {share}.", err=True)
+    if (busy := result.processor_pressure) > _MUCH:
+        click.echo(
+            f"For {100 * busy:.0f} % of the time somebody waited for a processor: with fewer programs beside it, "
+            "this machine is faster.",
+            err=True,
+        )
     if result.kept is not None:
         click.echo(f"The files are in {shown(result.kept)}", err=True)
     if out is not None:
