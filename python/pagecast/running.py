@@ -23,13 +23,13 @@ Progress = Callable[[str, int, int | None], object]
 
 
 class Measured(Result):
-    """What a real run gave: the tables of a simulation, and two more. Made by `run`.
+    """What a real run gave: the tables of a simulation, and three more. Made by `run`.
 
     `operations` have real times; in `parts` each is split in two, as far as a kernel tells it. `timeline` is
-    of the whole machine, `devices` and `events` have no rows.
+    of the whole machine, `devices` has rows only with ``trace=True``, `events` has none.
     """
 
-    tables: ClassVar[tuple[str, ...]] = (*TABLES, "samples", "file_samples")
+    tables: ClassVar[tuple[str, ...]] = (*TABLES, "samples", "file_samples", "trace")
 
     def __init__(self, core: _core.Measured) -> None:
         super().__init__(core.result)
@@ -54,6 +54,11 @@ class Measured(Result):
     def file_samples(self) -> Columns:
         """What was in memory of each file over time; no rows where the kernel has no cachestat(2)."""
         return Columns(self._measured.file_samples())
+
+    @cached_property
+    def trace(self) -> Columns:
+        """The kernel's events of write-back, as it prints them; no rows without ``trace=True``."""
+        return Columns(self._measured.trace())
 
     @property
     def kept(self) -> Path | None:
@@ -173,12 +178,13 @@ class Plan:
         *,
         keep: bool = False,
         sample_hz: int = DEFAULT_SAMPLE_HZ,
+        trace: bool = False,
         progress: Progress | None = None,
     ) -> Measured:
         """Run it; see `run`."""
         if not 1 <= sample_hz <= MOST_SAMPLE_HZ:
             raise ValueError(f"sample_hz={sample_hz} is not from 1 to {MOST_SAMPLE_HZ}")
-        return Measured(self._core.run(dir, keep=keep, sample_hz=sample_hz, progress=progress))
+        return Measured(self._core.run(dir, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress))
 
 
 def run(
@@ -187,6 +193,7 @@ def run(
     dir: str | os.PathLike[str],
     keep: bool = False,
     sample_hz: int = DEFAULT_SAMPLE_HZ,
+    trace: bool = False,
     residency: str | None = None,
     progress: Progress | None = None,
 ) -> Measured:
@@ -206,6 +213,8 @@ def run(
         Leave the files where they are, and say where in ``kept``.
     sample_hz : int
         How often to look at the machine, per second; 1 to 200.
+    trace : bool
+        Record the kernel's events of write-back, for the tables `trace` and `devices`; needs root and tracefs.
     residency : {"end", "operation"}, optional
         As for `simulate`. Looking after each operation takes time between the operations.
     progress : callable, optional
@@ -227,4 +236,6 @@ def run(
     KeyboardInterrupt
         Ctrl-C was pressed.
     """
-    return Plan(scenario, residency=residency).run(dir, keep=keep, sample_hz=sample_hz, progress=progress)
+    return Plan(scenario, residency=residency).run(
+        dir, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress
+    )

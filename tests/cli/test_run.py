@@ -102,7 +102,7 @@ def test_tables_are_those_of_a_simulation(on_disk):
         for table in (run, simulated)
     ]
     assert by_process[0] == by_process[1]
-    assert set(run) - set(simulated) == {"samples", "file_samples"}
+    assert set(run) - set(simulated) == {"samples", "file_samples", "trace"}
     assert measured["provenance"]["kernel"].startswith("Linux ")
 
 

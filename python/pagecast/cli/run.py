@@ -41,6 +41,11 @@ _MUCH = 0.1
     metavar="N",
     help="Look at memory, files and device N times a second.",
 )
+@click.option(
+    "--trace",
+    is_flag=True,
+    help="Record the kernel's events of write-back too: rates and limits as it reckons. Needs root and tracefs.",
+)
 @options.residency
 @options.as_json
 @options.results
@@ -51,6 +56,7 @@ def command(
     dry_run: bool,
     keep: bool,
     sample_hz: int,
+    trace: bool,
     residency: str | None,
     as_json: bool,
     out: Path | None,
@@ -63,7 +69,7 @@ def command(
     each mount is a folder in that. Files that exist before are written first, with real bytes, then evicted,
     warmed or made dirty as the scenario says. All is removed at the end, also after Ctrl-C; what a killed run
     left behind goes with the next one. No setting of the machine is changed. Root is needed for drop_caches
-    only.
+    and --trace only.
 
     \b
     Examples:
@@ -71,8 +77,8 @@ def command(
       pagecast run scenario.toml --dir /data/scratch
       pagecast run scenario.toml --dir /data/scratch --json | jq .runs[0].operations
 
-    What is measured has the tables of a simulation under the model `measured`, and two more: samples (the
-    machine's counters) and file_samples (what is cached of each file).
+    What is measured has the tables of a simulation under the model `measured`, and three more: samples (the
+    machine's counters), file_samples (what is cached of each file) and trace (with --trace).
     """
     if out is not None:
         from pagecast.export import check_directory
@@ -85,7 +91,7 @@ def command(
     _tell(plan, directory)
     if dry_run:
         return
-    result = _run(plan, directory, keep=keep, sample_hz=sample_hz)
+    result = _run(plan, directory, keep=keep, sample_hz=sample_hz, trace=trace)
     if out is not None:
         from pagecast.cli.simulate import save
 
@@ -118,14 +124,14 @@ def _tell(plan: "Plan", directory: Path) -> None:
     click.echo("\n".join(lines), err=True)
 
 
-def _run(plan: "Plan", directory: Path, *, keep: bool, sample_hz: int) -> "Measured":
+def _run(plan: "Plan", directory: Path, *, keep: bool, sample_hz: int, trace: bool) -> "Measured":
     from pagecast.cli.progress import Progress
 
     # So that the folder is removed.
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.default_int_handler)
     with Progress() as progress:
-        return plan.run(directory, keep=keep, sample_hz=sample_hz, progress=progress.counted)
+        return plan.run(directory, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress.counted)
 
 
 def _tell_after(result: "Measured", out: Path | None) -> None:
@@ -133,8 +139,8 @@ def _tell_after(result: "Measured", out: Path | None) -> None:
     click.echo(f"Looked at the machine {len(result.samples)} times: {share}.", err=True)
     if (busy := result.processor_pressure) > _MUCH:
         click.echo(
-            f"For {100 * busy:.0f} % of the time somebody waited for a processor: with fewer programs beside it, "
-            "this machine is faster.",
+            f"For {100 * busy:.0f} % of the time something waited for a processor: "
+            "with less beside it, this machine is faster.",
             err=True,
         )
     if result.kept is not None:
