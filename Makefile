@@ -91,6 +91,10 @@ bed: build ## record BED_CASES in a guest in virtual time and judge the forecast
 	    && $(BIN)/pagecast reproduce live-kernel --data "$$recorded" --machine "$$recorded/machine.toml" --out out/bed/report
 	$(BIN)/python -m bed judge out/bed/report
 
+.PHONY: bench-run
+bench-run: build ## what it costs a real run to be looked at, at several rates; writes and reads 512 MB files in out
+	$(BIN)/python benches/run.py --out out/bench
+
 .PHONY: fuzz
 fuzz: build ## random operation sequences against the oracle for FUZZ_SECONDS (60)
 	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS)

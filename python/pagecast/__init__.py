@@ -48,12 +48,14 @@ if TYPE_CHECKING:
     from pagecast.api import File, Process, Scenario, list_machines, load_machine, simulate
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
     from pagecast.result import Columns, Result
+    from pagecast.running import Measured, run
 
 __all__ = [
     "MODELS",
     "Columns",
     "File",
     "Machine",
+    "Measured",
     "Operation",
     "PagecastError",
     "Process",
@@ -78,6 +80,7 @@ __all__ = [
     "open",
     "plot",
     "read",
+    "run",
     "signal",
     "simulate",
     "sleep",
@@ -92,6 +95,7 @@ __all__ = [
 _LAZY = {
     "Columns": "pagecast.result",
     "File": "pagecast.api",
+    "Measured": "pagecast.running",
     "PagecastError": "pagecast.errors",
     "Process": "pagecast.api",
     "Result": "pagecast.result",
@@ -100,6 +104,7 @@ _LAZY = {
     "SimulationError": "pagecast.errors",
     "list_machines": "pagecast.api",
     "load_machine": "pagecast.api",
+    "run": "pagecast.running",
     "simulate": "pagecast.api",
 }
 _LAZY_MODULES = ("cache", "errors", "plot")

@@ -60,6 +60,30 @@ pub enum ProbeError {
         /// `vm.max_map_count`.
         limit: usize,
     },
+    /// More than the disk has left.
+    #[error(
+        "{}: {free} are free, and {needed} would be written; make room, name a directory on another disk, or make the files smaller",
+        shown(path)
+    )]
+    NoRoom {
+        /// The directory.
+        path: PathBuf,
+        /// What would be written.
+        needed: Bytes,
+        /// What is free for this user.
+        free: Bytes,
+    },
+    /// A directory whose files never leave memory.
+    #[error(
+        "{}: is on {file_system}, which has no device below it that could be measured; name a directory on a disk",
+        shown(path)
+    )]
+    NoDisk {
+        /// The directory.
+        path: PathBuf,
+        /// What it is on.
+        file_system: String,
+    },
     /// Only the administrator may do this.
     #[error("{what} needs root ({missing}); {remedy}")]
     NeedsRoot {
@@ -161,6 +185,12 @@ pub enum Trouble {
     /// The watcher stopped the work; nobody sees this.
     #[error("interrupted")]
     Stopped,
+    /// A file or something else where a directory is wanted.
+    #[error("is no directory; name one on the disk to be measured")]
+    NoFolder,
+    /// A directory in which nothing can be made.
+    #[error("cannot be written to ({0}); choose another directory, or become its owner")]
+    NotWritable(io::Error),
     /// Anything else that the kernel said.
     #[error("{doing} failed ({source})")]
     Failed {

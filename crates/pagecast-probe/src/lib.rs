@@ -1,9 +1,12 @@
-//! The only code of pagecast that touches the real kernel. So far: what the page cache holds of files, and how to change it.
+//! The only code of pagecast that touches the real kernel: what the page cache holds of files, how to change it, and timed input
+//! and output.
 //!
 //! From the ground up: `syscall` wraps the calls that no library has; [`watch`] lets a caller follow long work and stop it;
 //! [`filesystem`] says what a file is on, [`walk`] finds files, [`residency`] measures them. On these stand [`evict`],
 //! [`warm`] and [`lock`], which change what is cached and look afterwards; [`drop_caches`], which empties the whole cache;
 //! and [`command`], which runs a program in an optional [`cgroup`] and counts with [`counters`] what it read from where.
+//!
+//! [`io`] is timed input and output, for whoever measures; [`run`] runs a whole scenario with it.
 //!
 //! Nothing here needs root but [`drop_caches`], and [`cgroup`] where nobody has given away a group. Every function that changes
 //! the cache measures it again: what a call was meant to do is never reported as done.
@@ -16,8 +19,10 @@ pub mod error;
 pub mod evict;
 pub mod filesystem;
 pub mod holders;
+pub mod io;
 pub mod lock;
 pub mod residency;
+pub mod run;
 mod syscall;
 pub mod walk;
 pub mod warm;

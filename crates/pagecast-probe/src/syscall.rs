@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
 
+use pagecast_core::units::Bytes;
 use rustix::mm::{MapFlags, ProtFlags};
 
 /// `cachestat(2)`, Linux 6.5 (include/uapi/asm-generic/unistd.h); the same number on every architecture that we build for.
@@ -126,6 +127,150 @@ impl Drop for Mapping {
         // SAFETY: the mapping is ours, and nothing refers to it any more. It cannot fail for a range that was mapped.
         let _ = unsafe { rustix::mm::munmap(self.address, self.length.get()) };
     }
+}
+
+/// As many pieces as one call takes (`UIO_MAXIOV`, include/uapi/linux/uio.h).
+const MOST_PIECES: usize = 1024;
+/// As many bytes as one call moves (`MAX_RW_COUNT`, include/linux/fs.h).
+const MOST_BYTES: usize = 0x7fff_f000;
+
+/// Anonymous memory of our own that calls read into and write from. Its bytes mean nothing, and nobody looks at them: a call of
+/// any length goes through it round and round, as one system call. So a reader that takes a whole file in one call needs no memory
+/// of that size.
+#[derive(Debug)]
+pub struct Memory {
+    address: *mut c_void,
+    length: NonZero<usize>,
+    pieces: Box<[libc::iovec]>,
+}
+
+// SAFETY: the mapping and the pieces, which only point into it, belong to this value alone.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    /// Takes `length` bytes of address space; no page of it is there before it is touched.
+    ///
+    /// # Errors
+    /// What the kernel said, as when there is no more address space.
+    pub fn new(length: NonZero<usize>) -> io::Result<Self> {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the kernel chooses a free place (the address is null), so no memory of ours is replaced.
+        let address = unsafe {
+            rustix::mm::mmap_anonymous(ptr::null_mut(), length.get(), protection, MapFlags::PRIVATE)
+        }?;
+        let nothing = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
+        // Enough for the longest call, from a place in the middle.
+        let pieces = (MOST_BYTES / length.get() + 2).min(MOST_PIECES);
+        Ok(Self { address, length, pieces: vec![nothing; pieces].into_boxed_slice() })
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.length.get()
+    }
+
+    /// Makes every byte `value`; so every page is there.
+    pub fn fill(&mut self, value: u8) {
+        // SAFETY: the range is our own mapping, which may be written to.
+        unsafe { ptr::write_bytes(self.address.cast::<u8>(), value, self.length.get()) };
+    }
+
+    /// Makes its bytes such that nothing can be made of them: a file system or a device that compresses would otherwise be
+    /// measured with what no program writes. Every page is there then.
+    pub fn fill_with_noise(&mut self) {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        for at in 0..self.length.get() / 8 {
+            // Marsaglia's xorshift64.
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            // SAFETY: the eight bytes lie in our own mapping, which may be written to and begins with a page.
+            unsafe { self.address.cast::<u64>().add(at).write(state) };
+        }
+    }
+
+    /// Writes to a page, so that it is there.
+    ///
+    /// # Panics
+    /// If `at` is not in it.
+    pub fn touch(&mut self, at: usize) {
+        assert!(at < self.length.get(), "only what is mapped can be touched");
+        // SAFETY: the byte lies in our own mapping, which may be written to. Volatile, as nobody ever reads it.
+        unsafe { self.address.cast::<u8>().add(at).write_volatile(1) };
+    }
+
+    /// Gives the pages between two places back to the kernel, as far as they are whole.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn give_back(&mut self, from: usize, to: usize) -> io::Result<()> {
+        let page = rustix::param::page_size();
+        let (from, to) = (from.next_multiple_of(page), to.min(self.length.get()).next_multiple_of(page));
+        if from >= to {
+            return Ok(());
+        }
+        // SAFETY: the range lies in the pages of our own mapping; its bytes mean nothing, and become 0.
+        unsafe {
+            let begin = self.address.byte_add(from);
+            rustix::mm::madvise(begin, to - from, rustix::mm::Advice::LinuxDontNeed)
+        }?;
+        Ok(())
+    }
+
+    /// read(2) of `length` bytes at `offset` to the place `at`, and round to its beginning where it is too short.
+    pub fn read(&mut self, file: BorrowedFd<'_>, at: usize, length: usize, offset: u64) -> io::Result<usize> {
+        let count = self.cut(at, length);
+        // SAFETY: each piece lies in our own mapping, which may be written to and to which no reference exists; the file is open.
+        let answer =
+            unsafe { libc::preadv(file.as_raw_fd(), self.pieces.as_ptr(), count, offset as libc::off_t) };
+        usize::try_from(answer).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// write(2) of `length` bytes at `offset` from the place `at`, and round from its beginning where it is too short.
+    pub fn write(
+        &mut self,
+        file: BorrowedFd<'_>,
+        at: usize,
+        length: usize,
+        offset: u64,
+    ) -> io::Result<usize> {
+        let count = self.cut(at, length);
+        // SAFETY: each piece lies in our own mapping, and the file is open.
+        let answer =
+            unsafe { libc::pwritev(file.as_raw_fd(), self.pieces.as_ptr(), count, offset as libc::off_t) };
+        usize::try_from(answer).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// Cuts `length` bytes from `at` into pieces of this memory; what does not fit into one call is left out.
+    fn cut(&mut self, at: usize, length: usize) -> libc::c_int {
+        let (mut from, mut left, mut count) = (at % self.length.get(), length, 0);
+        for piece in &mut self.pieces {
+            if left == 0 {
+                break;
+            }
+            let bytes = left.min(self.length.get() - from);
+            *piece = libc::iovec { iov_base: self.address.wrapping_byte_add(from), iov_len: bytes };
+            (from, left, count) = (0, left - bytes, count + 1);
+        }
+        count
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and nothing refers to it any more. It cannot fail for a range that was mapped.
+        let _ = unsafe { rustix::mm::munmap(self.address, self.length.get()) };
+    }
+}
+
+/// What the calling thread has had read from devices (`ru_inblock`, in units of 512 bytes whatever the device).
+pub fn thread_device_read() -> Bytes {
+    // SAFETY: an all-zero `rusage` is a valid value of plain integers.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a live value of the type that the call wants. It cannot fail for this thread.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+    Bytes(usage.ru_inblock as u64 * 512)
 }
 
 /// Lets the child write `text` to an open file before it becomes the command: how it joins a cgroup before its first page.

@@ -10,6 +10,7 @@ mod law;
 mod operation;
 mod program;
 mod quantity;
+mod run;
 mod scenario;
 mod simulate;
 
@@ -40,6 +41,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::quantity::{format_bytes, format_rate, parse_bytes};
+    #[pymodule_export]
+    use super::run::{Measured, RunPlan};
     #[pymodule_export]
     use super::scenario::{Machine, Scenario, json_schema};
     #[pymodule_export]

@@ -49,7 +49,8 @@ def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool 
         print_plain(f"{_NOT_MODELLED}: no part of the model.\n", console)
     if lines := [line for result in results for line in happenings(result)]:
         print_plain("\n".join(lines) + "\n", console)
-    print_plain(_seed(scenario, results[0].seed), console)
+    if not results[0].is_measured:
+        print_plain(_seed(scenario, results[0].seed), console)
 
 
 def _operations_that_fit(scenario: Scenario, results: Sequence[Result], *, every: bool) -> Operations:
@@ -126,7 +127,8 @@ def _totals_of(result: Result) -> dict[str, str]:
     lines |= _peaks(result)
     if result.events_left_out:
         lines["events not kept"] = f"{result.events_left_out:,}"
-    lines["time to simulate"] = seconds(result.wall_s)
+    if not result.is_measured:
+        lines["time to simulate"] = seconds(result.wall_s)
     return lines
 
 

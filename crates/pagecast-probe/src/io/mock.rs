@@ -1,0 +1,178 @@
+//! A kernel for tests: files are lengths, and a clock goes forward by what a call is said to cost.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+use pagecast_core::units::{Bytes, Nanos};
+use pagecast_core::workload::Advice;
+
+use super::{Io, Memory, Open, Sync};
+
+/// What calls cost and how they go wrong.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Costs {
+    /// What each read and write costs.
+    pub call_ns: u64,
+    /// What each byte of it costs besides.
+    pub ns_per_byte: u64,
+    /// What fsync and fdatasync cost.
+    pub sync_ns: u64,
+    /// A call moves no more than this; 0 is no limit.
+    pub most_of_a_call: usize,
+    /// Every so many calls are interrupted; 0 is never.
+    pub interrupts_every: u64,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Mock {
+    costs: Costs,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    now: u64,
+    asked: u64,
+    device_read: u64,
+    lengths: BTreeMap<PathBuf, u64>,
+    calls: Vec<(u64, u64)>,
+}
+
+/// Memory of so many bytes.
+pub(crate) fn memory(length: usize) -> Memory {
+    Memory::new(NonZero::new(length).unwrap()).unwrap()
+}
+
+impl Mock {
+    /// A kernel without files whose clock is at 0.
+    pub fn new(costs: Costs) -> Self {
+        Self { costs, ..Self::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    /// Offset and length of each read and write that was not interrupted.
+    pub fn calls(&self) -> Vec<(u64, u64)> {
+        self.state().calls.clone()
+    }
+
+    fn moved(&self, state: &mut State, length: usize, offset: u64) -> io::Result<usize> {
+        state.asked += 1;
+        if self.costs.interrupts_every > 0 && state.asked.is_multiple_of(self.costs.interrupts_every) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let length =
+            if self.costs.most_of_a_call > 0 { length.min(self.costs.most_of_a_call) } else { length };
+        state.now += self.costs.call_ns + self.costs.ns_per_byte * length as u64;
+        state.calls.push((offset, length as u64));
+        Ok(length)
+    }
+}
+
+impl Io for Mock {
+    type File = PathBuf;
+
+    fn now(&self) -> Nanos {
+        Nanos(self.state().now)
+    }
+
+    fn processor_time(&self) -> Nanos {
+        // A busy loop looks at this all the time; each look takes a microsecond.
+        let mut state = self.state();
+        state.now += 1000;
+        Nanos(state.now)
+    }
+
+    fn processor_wait(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
+    fn device_read(&self) -> Bytes {
+        Bytes(self.state().device_read)
+    }
+
+    fn sleep_until(&self, time: Nanos) {
+        let mut state = self.state();
+        state.now = state.now.max(time.0);
+    }
+
+    fn open(&self, path: &Path, how: Open) -> io::Result<PathBuf> {
+        let mut state = self.state();
+        match state.lengths.get_mut(path) {
+            Some(length) if how.truncate => *length = 0,
+            Some(_) => {}
+            None if how.create => {
+                state.lengths.insert(path.to_owned(), 0);
+            }
+            None => return Err(io::ErrorKind::NotFound.into()),
+        }
+        Ok(path.to_owned())
+    }
+
+    fn read(
+        &self,
+        file: &PathBuf,
+        _: &mut Memory,
+        _: usize,
+        length: usize,
+        offset: u64,
+    ) -> io::Result<usize> {
+        let mut state = self.state();
+        let left = state.lengths[file].saturating_sub(offset);
+        let moved = self.moved(&mut state, length.min(left as usize), offset)?;
+        state.device_read += moved as u64;
+        Ok(moved)
+    }
+
+    fn write(
+        &self,
+        file: &PathBuf,
+        _: &mut Memory,
+        _: usize,
+        length: usize,
+        offset: u64,
+    ) -> io::Result<usize> {
+        let mut state = self.state();
+        let moved = self.moved(&mut state, length, offset)?;
+        let known = state.lengths.get_mut(file).expect("it was opened");
+        *known = (*known).max(offset + moved as u64);
+        Ok(moved)
+    }
+
+    fn sync(&self, _: &PathBuf, _: Sync) -> io::Result<()> {
+        self.state().now += self.costs.sync_ns;
+        Ok(())
+    }
+
+    fn sync_all(&self) {
+        self.state().now += self.costs.sync_ns;
+    }
+
+    fn drop_caches(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn advise(&self, _: &PathBuf, _: Advice, _: u64, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn length(&self, file: &PathBuf) -> io::Result<u64> {
+        Ok(self.state().lengths[file])
+    }
+
+    fn set_length(&self, file: &PathBuf, length: u64) -> io::Result<()> {
+        self.state().lengths.insert(file.clone(), length);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let gone = self.state().lengths.remove(path);
+        gone.map(|_| ()).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}

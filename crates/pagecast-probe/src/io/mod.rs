@@ -1,0 +1,151 @@
+//! Timed input and output on real files: what a run of a scenario, a benchmark and a calibration have in common.
+//!
+//! [`Io`] is what they ask of the kernel, and a [`Folder`] does it, never outside its directory; in tests a mock with a clock of
+//! its own stands in. [`transfer()`] is the measuring loop: calls of one size, a time for each or for every few, nothing allocated
+//! meanwhile. A [`Workplace`] is a folder that is gone afterwards, at the latest with the next one in the same place.
+//!
+//! Left out: calls that are under way together from one thread (io_uring, aio). Who wants depth takes threads.
+
+mod folder;
+#[cfg(test)]
+pub(crate) mod mock;
+mod transfer;
+mod workplace;
+
+use std::io;
+use std::path::Path;
+
+use pagecast_core::units::{Bytes, Nanos};
+use pagecast_core::workload::{Advice, OpenFlags};
+
+pub use crate::syscall::Memory;
+pub use folder::{Folder, Space};
+pub use transfer::{Cause, Direction, Failure, Offsets, Times, Transfer, transfer};
+pub use workplace::Workplace;
+
+/// The most that read(2) and write(2) move at once (`MAX_RW_COUNT`, include/linux/fs.h, with pages of 4 KiB).
+pub const MOST_OF_A_CALL: u64 = 0x7fff_f000;
+
+/// How a file is opened; always for reading and writing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Open {
+    /// O_CREAT.
+    pub create: bool,
+    /// O_TRUNC.
+    pub truncate: bool,
+    /// O_DIRECT, O_SYNC and O_DSYNC.
+    pub flags: OpenFlags,
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sync {
+    /// fsync(2).
+    File,
+    /// fdatasync(2).
+    Data,
+    /// sync_file_range(2) of some bytes from an offset: it writes pages, and makes nothing durable.
+    Range {
+        /// First byte.
+        offset: u64,
+        /// How many bytes; 0 is to the end.
+        length: u64,
+        /// Whether the pages are waited for.
+        wait: bool,
+    },
+}
+
+/// What measuring needs of a kernel. Calls may come from many threads. None is repeated by the implementer when it was
+/// interrupted or did less than was wanted: that is the caller's part.
+pub trait Io: std::marker::Sync {
+    /// A file that is open.
+    type File: Send + std::marker::Sync;
+
+    /// A clock that only goes forward, in real time (CLOCK_MONOTONIC).
+    fn now(&self) -> Nanos;
+
+    /// The processor time of the calling thread (CLOCK_THREAD_CPUTIME_ID).
+    fn processor_time(&self) -> Nanos;
+
+    /// How long the calling thread has been ready to run and had no processor (`run_delay` of /proc/thread-self/schedstat); 0 where the
+    /// kernel does not say.
+    fn processor_wait(&self) -> Nanos;
+
+    /// What the calling thread has had read from devices so far, read-ahead with it (`ru_inblock` of RUSAGE_THREAD, the same counter as
+    /// `read_bytes` of /proc/thread-self/io); 0 where the kernel does not count.
+    fn device_read(&self) -> Bytes;
+
+    /// Waits until the clock shows `time`; may return early when it is interrupted.
+    fn sleep_until(&self, time: Nanos);
+
+    /// Opens a file by its path within the folder.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn open(&self, path: &Path, how: Open) -> io::Result<Self::File>;
+
+    /// Reads up to `length` bytes at `offset` to the place `at` of the memory; gives how many.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn read(
+        &self,
+        file: &Self::File,
+        memory: &mut Memory,
+        at: usize,
+        length: usize,
+        offset: u64,
+    ) -> io::Result<usize>;
+
+    /// Writes up to `length` bytes at `offset` from the place `at` of the memory; gives how many.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn write(
+        &self,
+        file: &Self::File,
+        memory: &mut Memory,
+        at: usize,
+        length: usize,
+        offset: u64,
+    ) -> io::Result<usize>;
+
+    /// Waits for the device.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn sync(&self, file: &Self::File, what: Sync) -> io::Result<()>;
+
+    /// sync(2): all that is dirty on this machine.
+    fn sync_all(&self);
+
+    /// Writing 3 to /proc/sys/vm/drop_caches.
+    ///
+    /// # Errors
+    /// What the kernel said; only root may.
+    fn drop_caches(&self) -> io::Result<()>;
+
+    /// posix_fadvise(2); a length of 0 goes to the end of the file.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn advise(&self, file: &Self::File, advice: Advice, offset: u64, length: u64) -> io::Result<()>;
+
+    /// The length of a file.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn length(&self, file: &Self::File) -> io::Result<u64>;
+
+    /// Cuts or extends a file.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn set_length(&self, file: &Self::File, length: u64) -> io::Result<()>;
+
+    /// Removes a file by its path within the folder.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+}

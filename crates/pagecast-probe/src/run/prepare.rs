@@ -1,0 +1,213 @@
+//! The files of a scenario as they are to be at time 0: with real bytes on the device, cold, cached or dirty, and looked at whether
+//! they are.
+
+use std::io;
+use std::num::NonZero;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use pagecast_core::units::Bytes;
+use pagecast_core::workload::Advice;
+use rustix::fs::syncfs;
+
+use super::error::RunError;
+use super::plan::{Initial, Plan, PlannedFile};
+use crate::error::{ProbeError, Trouble};
+use crate::evict::{EvictedFile, evict};
+use crate::filesystem::Kind;
+use crate::io::{Cause, Direction, Folder, Io, Memory, Offsets, Open, Times, Transfer, transfer};
+use crate::residency::{OpenFile, Prober};
+use crate::watch::{Interrupted, Pace, Watcher, for_each};
+
+/// What is written or read between two looks at the watcher.
+const PIECE: u64 = 16 << 20;
+/// The size of one call.
+const CALL: NonZero<u64> = NonZero::new(1 << 20).expect("it is not 0");
+const BUFFER: NonZero<usize> = NonZero::new(1 << 20).expect("it is not 0");
+/// How often what was to be cached is read again if the kernel has dropped it meanwhile.
+const TRIES: u32 = 5;
+
+/// Makes all files, and brings what is cached of them to what the scenario says.
+///
+/// # Errors
+/// [`RunError`] if that is not possible, or not to be kept.
+pub(super) fn prepare(
+    plan: &Plan,
+    folder: &Folder,
+    kind: Kind,
+    prober: &Prober,
+    watch: &mut Watcher<'_>,
+) -> Result<(), RunError> {
+    let made = |error: io::Error| trouble(folder.path(), "mkdir", error);
+    for file in &plan.files {
+        folder.make_folders(file.within.parent().unwrap_or(Path::new(""))).map_err(made)?;
+    }
+    let files: Vec<There<'_>> =
+        plan.files.iter().filter_map(|file| Some(There { file, initial: file.initial? })).collect();
+    let size = |there: &Initial| Some(there.size);
+    let cached = |there: &Initial| Some(there.cached).filter(|&bytes| bytes > Bytes::ZERO);
+    let dirty = |there: &Initial| Some(there.dirty).filter(|&bytes| bytes > Bytes::ZERO);
+    for_each_file("writing files", &files, size, watch, |file, bytes, memory, pace| {
+        fill(folder, file, bytes, memory, pace)
+    })?;
+    evict_all(&files, folder, prober, watch)?;
+    // What the file system still has to do for them is not to be part of the run.
+    syncfs(folder).map_err(|error| trouble(folder.path(), "syncfs", error.into()))?;
+    for_each_file("reading", &files, cached, watch, |file, bytes, memory, pace| {
+        read_in(folder, file, (bytes, kind), prober, (memory, pace))
+    })?;
+    for_each_file("writing files", &files, dirty, watch, |file, bytes, memory, pace| {
+        fill(folder, file, bytes, memory, pace)
+    })
+}
+
+/// A file that exists before time 0.
+struct There<'a> {
+    file: &'a PlannedFile,
+    initial: Initial,
+}
+
+/// An answer of work that may be interrupted.
+type Outcome<T> = Result<Result<T, RunError>, Interrupted>;
+
+/// Does `act` to one file after the other, if `amount` says of how many bytes, with a buffer.
+fn for_each_file(
+    stage: &'static str,
+    files: &[There<'_>],
+    amount: impl Fn(&Initial) -> Option<Bytes> + std::marker::Sync,
+    watch: &mut Watcher<'_>,
+    act: impl Fn(&PlannedFile, u64, &mut Memory, &Pace) -> Outcome<()> + std::marker::Sync,
+) -> Result<(), RunError> {
+    let total = files.iter().filter_map(|there| amount(&there.initial)).map(|bytes| bytes.0).sum();
+    let one_by_one = |(): &(), pace: &Pace| {
+        let mut memory = match Memory::new(BUFFER) {
+            Ok(memory) => memory,
+            Err(error) => return Ok(Err(trouble(Path::new("memory"), "mmap", error))),
+        };
+        memory.fill_with_noise();
+        for There { file, initial } in files {
+            let Some(bytes) = amount(initial) else { continue };
+            if let Err(error) = act(file, bytes.0, &mut memory, pace)? {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(()))
+    };
+    for_each(stage, total, &[()], watch, one_by_one)?.into_iter().collect()
+}
+
+/// Writes the first bytes of a file, and makes it if it is not there.
+fn fill(folder: &Folder, file: &PlannedFile, bytes: u64, memory: &mut Memory, pace: &Pace) -> Outcome<()> {
+    let failed = |error| trouble(&place(folder, file), "write", error);
+    let open = match folder.open(&file.within, Open { create: true, ..Open::default() }) {
+        Ok(open) => open,
+        Err(error) => return Ok(Err(failed(error))),
+    };
+    Ok(in_pieces(folder, &open, Direction::Write, bytes, memory, pace)?.map_err(failed))
+}
+
+/// Reads the first bytes of a file, and none after them, into the page cache.
+fn read_in(
+    folder: &Folder,
+    file: &PlannedFile,
+    (bytes, kind): (u64, Kind),
+    prober: &Prober,
+    (memory, pace): (&mut Memory, &Pace),
+) -> Outcome<()> {
+    let failed = |error| trouble(&place(folder, file), "read", error);
+    let mut cached = Bytes::ZERO;
+    for _ in 0..TRIES {
+        let opened = folder.open(&file.within, Open::default());
+        // So that nothing is read ahead.
+        let ready = opened.and_then(|open| folder.advise(&open, Advice::Random, 0, 0).map(|()| open));
+        let open = match ready {
+            Ok(open) => open,
+            Err(error) => return Ok(Err(failed(error))),
+        };
+        if let Err(error) = in_pieces(folder, &open, Direction::Read, bytes, memory, pace)? {
+            return Ok(Err(failed(error)));
+        }
+        let looked = OpenFile::open(&folder.sure_path().join(&file.within))
+            .and_then(|open| prober.range(&open, kind, (0, bytes), pace));
+        cached = match looked {
+            Ok(residency) => residency.cached,
+            Err(trouble) => {
+                return Ok(Err(ProbeError::Path { path: place(folder, file), trouble }.into()));
+            }
+        };
+        if cached.0 >= bytes {
+            return Ok(Ok(()));
+        }
+    }
+    let what = format!(
+        "{} of it are to be cached at time 0, and the kernel keeps {cached}: other programs need the memory, or something \
+         takes page cache back; let less be cached, or try again",
+        Bytes(bytes)
+    );
+    Ok(Err(RunError::NotReady { path: file.path.clone(), what }))
+}
+
+/// Moves the first bytes of a file, with a look at the watcher now and then.
+fn in_pieces(
+    folder: &Folder,
+    open: &OwnedFd,
+    direction: Direction,
+    bytes: u64,
+    memory: &mut Memory,
+    pace: &Pace,
+) -> Result<io::Result<()>, Interrupted> {
+    let (go_on, mut times) = (AtomicBool::new(false), Times::of_whole());
+    for offset in (0..bytes).step_by(PIECE as usize) {
+        let piece = PIECE.min(bytes - offset);
+        let offsets = Offsets::From(offset);
+        let what = Transfer { direction, offsets, bytes: piece, call: CALL, spreads: false };
+        if let Err(failure) = transfer(folder, open, &what, memory, &mut times, &go_on) {
+            return Ok(Err(match failure.cause {
+                Cause::Failed(error) => error,
+                Cause::EndOfFile | Cause::Stopped => io::ErrorKind::UnexpectedEof.into(),
+            }));
+        }
+        pace.advance(piece)?;
+    }
+    Ok(Ok(()))
+}
+
+/// Takes all files out of the page cache, and refuses to go on if one stays.
+fn evict_all(
+    files: &[There<'_>],
+    folder: &Folder,
+    prober: &Prober,
+    watch: &mut Watcher<'_>,
+) -> Result<(), RunError> {
+    let sure = folder.sure_path();
+    let paths: Vec<PathBuf> = files.iter().map(|there| sure.join(&there.file.within)).collect();
+    let outcome = evict(&paths, prober, true, watch)?;
+    if let Some(problem) = outcome.problems.into_iter().next() {
+        let within = problem.path.strip_prefix(&sure).unwrap_or(&problem.path);
+        let path = folder.path().join(within);
+        return Err(ProbeError::Path { path, trouble: problem.trouble }.into());
+    }
+    let Some(warm) = outcome.files.iter().find(|file| !file.is_cold()) else { return Ok(()) };
+    let within = warm.file.path.strip_prefix(&sure).unwrap_or(&warm.file.path);
+    let found = files.iter().find(|there| there.file.within == within).expect("it was one of them");
+    Err(RunError::NotReady { path: found.file.path.clone(), what: why_warm(warm) })
+}
+
+fn why_warm(file: &EvictedFile) -> String {
+    let reasons: Vec<String> = file.reasons.iter().map(ToString::to_string).collect();
+    let stayed = file.after.map_or(Bytes::ZERO, |after| after.cached);
+    format!(
+        "is to be cold at time 0, and {stayed} of it stay in the page cache ({}); name a directory on a disk",
+        reasons.join("; ")
+    )
+}
+
+/// Where a file is, for messages.
+fn place(folder: &Folder, file: &PlannedFile) -> PathBuf {
+    folder.path().join(&file.within)
+}
+
+fn trouble(path: &Path, doing: &'static str, error: io::Error) -> RunError {
+    ProbeError::Path { path: path.to_owned(), trouble: Trouble::new(doing, error) }.into()
+}
