@@ -46,6 +46,7 @@ from pagecast._core import (
 if TYPE_CHECKING:
     from pagecast import cache, errors, plot
     from pagecast.api import File, Process, Scenario, list_machines, load_machine, simulate
+    from pagecast.calibration import calibrate
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
     from pagecast.result import Columns, Result
 
@@ -64,6 +65,7 @@ __all__ = [
     "__version__",
     "alloc",
     "cache",
+    "calibrate",
     "close",
     "compute",
     "drop_caches",
@@ -98,6 +100,7 @@ _LAZY = {
     "Scenario": "pagecast.api",
     "ScenarioError": "pagecast.errors",
     "SimulationError": "pagecast.errors",
+    "calibrate": "pagecast.calibration",
     "list_machines": "pagecast.api",
     "load_machine": "pagecast.api",
     "simulate": "pagecast.api",
