@@ -18,8 +18,9 @@ use crate::quantity::one_of;
 /// Bytes, calls, seconds, and marks of (seconds, bytes).
 type MovedTuple = (u64, u64, f64, Vec<(f64, u64)>);
 
-/// Seconds of writing new pages, writing them again, reading them, reading them into new memory, and taking them away.
-type CopiesTuple = (f64, f64, f64, f64, f64);
+/// Seconds of the processor for writing new pages, writing them again, reading them, reading them into new memory, and taking them
+/// away; and how much longer it took.
+type CopiesTuple = (f64, f64, f64, f64, f64, f64);
 
 /// A place to measure in; its files are removed by `close`.
 #[pyclass(frozen, module = "pagecast._core")]
@@ -119,9 +120,8 @@ impl Calibration {
         let answers =
             self.measure(py, |folder, stop| calibrate::copies(folder, Path::new("copies"), what, stop))?;
         let seconds = |took: calibrate::Copies| {
-            let [new, again, read, fresh, remove] =
-                [took.new, took.again, took.read, took.fresh, took.remove].map(Nanos::as_seconds);
-            (new, again, read, fresh, remove)
+            let steps = [took.new, took.again, took.read, took.fresh, took.remove, took.waited];
+            <(f64, f64, f64, f64, f64, f64)>::from(steps.map(Nanos::as_seconds))
         };
         Ok(answers.into_iter().map(seconds).collect())
     }

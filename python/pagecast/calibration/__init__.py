@@ -20,6 +20,8 @@ __all__ = ["Calibrated", "Survey", "Value", "calibrate", "has_changed", "source_
 
 IN_MEMORY = ("tmpfs", "ramfs", "hugetlbfs", "devtmpfs")
 ELSEWHERE = ("nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "lustre", "afs")
+BUSY = 0.1
+"""A machine on which copies wait more than this is not the one that is to be described."""
 GROUP_SHARE = 4
 """Files of a group with a limit stay below this part of it."""
 
@@ -79,6 +81,12 @@ class Calibrated:
         if lost := self.measurements.lost:
             found.append(
                 f"cached pages were taken away by something else: {lost} measurements had to be repeated"
+            )
+        busy = self.measurements.waited_s / max(self.measurements.copied_s, 1e-9)
+        if busy > BUSY:
+            found.append(
+                f"copies waited {100 * busy:.0f} % of the time for a processor: something else is running; "
+                "costs of copies leave that out, rates of the device do not"
             )
         rounds, wanted = self.measurements.rounds, self.survey.plan.least_rounds
         if rounds < wanted:

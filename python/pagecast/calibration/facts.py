@@ -235,7 +235,7 @@ def _mount(directory: Path, proc: Path) -> tuple[Mount, str]:
         space = os.fstatvfs(descriptor)
         device = os.fstat(descriptor).st_dev
         number = f"{os.major(device)}:{os.minor(device)}"
-        wanted = _lines(_text(Path(f"/proc/self/fdinfo/{descriptor}")) or "").get("mnt_id")
+        wanted = _lines(_text(proc / f"self/fdinfo/{descriptor}") or "").get("mnt_id")
     finally:
         os.close(descriptor)
     size = (space.f_blocks - space.f_bfree + space.f_bavail) * space.f_frsize

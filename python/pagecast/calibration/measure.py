@@ -15,10 +15,13 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from pagecast.calibration.plan import MIB, Plan
 
-__all__ = ["Cell", "Measurements", "Moved", "Probe", "Progress", "measure"]
+__all__ = ["Cell", "Copied", "Measurements", "Moved", "Probe", "Progress", "measure"]
 
 Moved: TypeAlias = tuple[int, int, float, list[tuple[float, int]]]
 """Bytes, calls, seconds, and (seconds, bytes) on the way."""
+
+Copied: TypeAlias = tuple[float, float, float, float, float, float]
+"""Seconds of the processor of each step, and how much longer all of them took."""
 
 Progress: TypeAlias = Callable[[float, str], object]
 """Is called with the fraction that is done, and what is being done."""
@@ -51,8 +54,8 @@ class Probe(Protocol):
 
     def copies(
         self, file_bytes: int, call_bytes: int, *, threads: int = 1, huge: bool = False
-    ) -> list[tuple[float, float, float, float, float]]:
-        """Give seconds of writing new pages, again, reading, reading into new memory, removing; by thread."""
+    ) -> list[Copied]:
+        """Write new pages, again, read, read into new memory, remove; for each thread."""
 
     def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:
         """Give the seconds of each time that a block was made durable."""
@@ -87,6 +90,15 @@ class Measurements:
     lost: int = 0
     """Cells that were measured again, or given up, because cached pages had been taken away."""
     elapsed_s: float = 0.0
+    copied_s: float = 0.0
+    """What copies took by the clock,"""
+    waited_s: float = 0.0
+    """and how much of that they waited for a processor."""
+
+    def note_waits(self, took: Sequence[Copied]) -> None:
+        """Add what threads took and waited."""
+        self.copied_s += sum(map(sum, took))
+        self.waited_s += sum(waited for *_, waited in took)
 
     def note(self, cell: Cell, value: float) -> None:
         """Add what a round gave."""
@@ -214,13 +226,14 @@ def _copying(call: int, threads: int, *, huge: bool = False) -> _Measure:
         for _ in range(TRIES):
             before = one.device_read_bytes()
             took = one.probe.copies(size, call, threads=threads, huge=huge)
+            one.into.note_waits(took)
             if one.device_read_bytes() - before < size // 100:
                 break
             one.into.lost += 1
         else:
-            took = [(math.nan,) * 5] * threads
+            took = [(math.nan,) * 6] * threads
         if huge:
-            [(_, _, read, fresh, _)] = took
+            [(_, _, read, fresh, _, _)] = took
             one.into.note(Cell("fresh huge", call), fresh / size)
             one.into.note(Cell("read huge", call), read / size)
             return

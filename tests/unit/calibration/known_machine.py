@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pagecast.calibration.measure import Moved
+from pagecast.calibration.measure import Copied, Moved
 
 PAGE_BYTES = 4096
 
@@ -32,6 +32,8 @@ class KnownMachine:
     drift: float = 0.0
     """By how much everything becomes slower with each second."""
     cores: int = 2
+    wait_s: float = 0.0
+    """How long copies wait for a processor."""
     lost: int = 0
     """So many copies have to be read from the device first."""
     seed: int = 1
@@ -91,7 +93,7 @@ class KnownMachine:
 
     def copies(
         self, file_bytes: int, call_bytes: int, *, threads: int = 1, huge: bool = False
-    ) -> list[tuple[float, float, float, float, float]]:
+    ) -> list[Copied]:
         """Charge calls, bytes and pages; no thread disturbs another."""
         if self.lost:
             self.lost -= 1
@@ -101,10 +103,10 @@ class KnownMachine:
         read = calls * self.call_s + file_bytes * self.read_byte_s
         fault = self.fault_s * pages / (10 if huge else 1)
         steps = (write + self.insert_s * pages, write, read, read + fault, self.remove_s * pages)
-        answers = []
+        answers: list[Copied] = []
         for _ in range(threads):
             new, again, read_s, fresh, remove = map(self._took, steps)
-            answers.append((new, again, read_s, fresh, remove))
+            answers.append((new, again, read_s, fresh, remove, self.wait_s))
         return answers
 
     def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:

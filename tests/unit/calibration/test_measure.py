@@ -127,6 +127,12 @@ def test_pages_that_were_taken_away_are_read_again(tmp_path):
     assert numbers(done)["memory.cost.copy_read"].n == done.measurements.rounds
 
 
+def test_a_busy_machine_is_said_to_be_busy(tmp_path):
+    done = calibrated(KnownMachine(wait_s=0.1), tmp_path)
+    assert any("busy with something else" in warning for warning in done.warnings)
+    assert calibrated(KnownMachine(), tmp_path).warnings == []
+
+
 def test_a_cell_that_is_always_lost_leaves_its_costs_out(tmp_path):
     done = calibrated(KnownMachine(lost=10**9), tmp_path)
     assert "memory.cost.copy_read" not in numbers(done)
@@ -186,9 +192,8 @@ def test_the_file_is_a_machine(tmp_path):
     assert document["kernel"] == {"version": "6.12", "lru": "mglru", "hz": 250}
     assert document["disk"]["vda"]["nr_requests"] == 256
     assert document["mount"] == {"/data": {"disk": "vda"}}
-    scenario = pc.Scenario(
-        done.machine, processes={"app": lambda: iter([pc.write("/data/f", size_bytes=1e9)])}
-    )
+    program = [pc.write("/data/f", size_bytes=1e9)]
+    scenario = pc.Scenario(done.machine, processes={"app": lambda: iter(program)})
     assert pc.simulate(scenario).operations["duration_s"][0] > 0
 
 

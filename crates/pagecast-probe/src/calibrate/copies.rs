@@ -3,6 +3,8 @@
 //! A file is written, written again, read twice and cut to nothing, with calls of one size. With calls of several sizes that tells
 //! costs per call from costs per byte; writing again tells pages from copies. Nothing waits for a device as long as the file is
 //! smaller than what makes the flusher start: its pages are gone before they are 30 s old.
+//!
+//! Times are those of the processor: whoever else wants it, and however long a thread waits for it, a copy costs the same.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use pagecast_core::units::Nanos;
 
 use super::together::together;
-use super::{Failed, doing, new_file, random_memory};
+use super::{Clock, Failed, Spent, doing, new_file, random_memory};
 use crate::io::{Direction, Io, Memory, Offsets, Times, Transfer, transfer};
 
 /// What to copy.
@@ -27,7 +29,7 @@ pub struct Copying {
     pub huge: bool,
 }
 
-/// What a thread took for all bytes.
+/// What a thread took for all bytes, in time of its processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copies {
     /// Writing them to pages that are not there.
@@ -40,6 +42,8 @@ pub struct Copies {
     pub fresh: Nanos,
     /// Taking the pages away.
     pub remove: Nanos,
+    /// How much longer all of it took by the clock: waiting for a processor, mostly.
+    pub waited: Nanos,
 }
 
 /// New, again, read and fresh: which way, and whether into memory that was never touched.
@@ -68,24 +72,25 @@ pub fn copies<I: Io>(io: &I, path: &Path, what: Copying, stop: &AtomicBool) -> R
         let whole = Transfer { direction, offsets: Offsets::From(0), bytes, call, spreads };
         took.push(in_all(&mut copiers, |copier| copier.go(io, &whole, stop))?);
     }
-    let removed = in_all(&mut copiers, |copier| copier.cut(io))?;
+    took.push(in_all(&mut copiers, |copier| copier.cut(io))?);
     for copier in &copiers {
         doing("unlink", io.remove(&copier.path))?;
     }
     let of = |thread: usize| Copies {
-        new: took[0][thread],
-        again: took[1][thread],
-        read: took[2][thread],
-        fresh: took[3][thread],
-        remove: removed[thread],
+        new: took[0][thread].used,
+        again: took[1][thread].used,
+        read: took[2][thread].used,
+        fresh: took[3][thread].used,
+        remove: took[4][thread].used,
+        waited: took.iter().fold(Nanos::ZERO, |sum, step| sum + step[thread].waited),
     };
     Ok((0..what.threads.get()).map(of).collect())
 }
 
 fn in_all<F: Send>(
     copiers: &mut [Copier<F>],
-    act: impl Fn(&mut Copier<F>) -> Result<Nanos, Failed> + Sync,
-) -> Result<Vec<Nanos>, Failed> {
+    act: impl Fn(&mut Copier<F>) -> Result<Spent, Failed> + Sync,
+) -> Result<Vec<Spent>, Failed> {
     together(copiers, act).into_iter().collect()
 }
 
@@ -105,17 +110,18 @@ impl<F> Copier<F> {
         io: &I,
         what: &Transfer<'_>,
         stop: &AtomicBool,
-    ) -> Result<Nanos, Failed> {
+    ) -> Result<Spent, Failed> {
         let memory = if what.spreads { &mut self.fresh } else { &mut self.used };
         let mut times = Times::of_whole();
+        let clock = Clock::start(io);
         transfer(io, &self.file, what, memory, &mut times, stop).map_err(Failed::of(what.direction))?;
-        Ok(times.duration())
+        Ok(clock.stop(io))
     }
 
-    fn cut<I: Io<File = F>>(&self, io: &I) -> Result<Nanos, Failed> {
-        let begun = io.now();
+    fn cut<I: Io<File = F>>(&self, io: &I) -> Result<Spent, Failed> {
+        let clock = Clock::start(io);
         doing("truncate", io.set_length(&self.file, 0))?;
-        Ok(io.now() - begun)
+        Ok(clock.stop(io))
     }
 }
 
@@ -153,6 +159,7 @@ mod tests {
                 read: Nanos(700 * calls + 50 * kib),
                 fresh: Nanos(700 * calls + 50 * kib + 300 * pages),
                 remove: Nanos(90 * pages),
+                waited: Nanos::ZERO,
             };
             assert_eq!(took, [expected], "calls of {call}");
             assert_eq!(kernel.files(), 0, "nothing is left");

@@ -82,6 +82,31 @@ fn make(flags: impl IntoIterator<Item = OpenFlag>) -> Open {
     Open { create: true, truncate: false, flags: flags.into_iter().collect() }
 }
 
+/// Time of the processor, and what the clock shows beyond.
+#[derive(Clone, Copy, Debug)]
+struct Spent {
+    used: Nanos,
+    waited: Nanos,
+}
+
+/// Both clocks of a thread at a moment.
+struct Clock {
+    now: Nanos,
+    used: Nanos,
+}
+
+impl Clock {
+    fn start<I: Io>(io: &I) -> Self {
+        Self { now: io.now(), used: io.processor_time() }
+    }
+
+    fn stop<I: Io>(&self, io: &I) -> Spent {
+        let used = io.processor_time() - self.used;
+        let waited = Nanos((io.now() - self.now).0.saturating_sub(used.0));
+        Spent { used, waited }
+    }
+}
+
 /// Opens a new, empty file.
 fn new_file<I: Io>(io: &I, path: &std::path::Path) -> Result<I::File, Failed> {
     doing("open", io.open(path, Open { truncate: true, ..make([]) }))

@@ -10,10 +10,10 @@ use std::thread;
 
 use pagecast_core::units::Nanos;
 
-use super::{Failed, Moved, doing, new_file, random_memory};
+use super::{Clock, Failed, Moved, doing, new_file, random_memory};
 use crate::io::{Direction, Io, Memory, Offsets, Sync, Times, Transfer, transfer};
 
-/// A writer alone, beside write-back, and the write-back.
+/// A writer alone, beside write-back, and the write-back. The times of the writer are those of its processor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beside {
     /// New pages, nothing else going on.
@@ -90,8 +90,10 @@ fn write<I: Io>(
         spreads: false,
     };
     let mut times = Times::of_whole();
+    let clock = Clock::start(io);
     transfer(io, file, &what, memory, &mut times, stop).map_err(Failed::of(Direction::Write))?;
-    Ok(Moved { bytes, calls: bytes.div_ceil(CALL.get()), time: times.duration(), marks: vec![] })
+    let time = clock.stop(io).used;
+    Ok(Moved { bytes, calls: bytes.div_ceil(CALL.get()), time, marks: vec![] })
 }
 
 /// Writes call after call until write-back is over; the one that it ends in is not counted.
