@@ -45,6 +45,7 @@ $(VENV)/.packages: constraints.txt pyproject.toml
 	@touch $@
 
 $(CORE): $(VENV)/.packages $(RUST_SOURCES)
+	@echo 'compiling the core; the first time it takes some minutes'
 	$(BIN)/maturin develop --release --quiet $(CARGO_FLAGS)
 	@touch $@
 

@@ -49,12 +49,14 @@ if TYPE_CHECKING:
     from pagecast.calibration import calibrate
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
     from pagecast.result import Columns, Result
+    from pagecast.running import Measured, run
 
 __all__ = [
     "MODELS",
     "Columns",
     "File",
     "Machine",
+    "Measured",
     "Operation",
     "PagecastError",
     "Process",
@@ -80,6 +82,7 @@ __all__ = [
     "open",
     "plot",
     "read",
+    "run",
     "signal",
     "simulate",
     "sleep",
@@ -94,6 +97,7 @@ __all__ = [
 _LAZY = {
     "Columns": "pagecast.result",
     "File": "pagecast.api",
+    "Measured": "pagecast.running",
     "PagecastError": "pagecast.errors",
     "Process": "pagecast.api",
     "Result": "pagecast.result",
@@ -103,6 +107,7 @@ _LAZY = {
     "calibrate": "pagecast.calibration",
     "list_machines": "pagecast.api",
     "load_machine": "pagecast.api",
+    "run": "pagecast.running",
     "simulate": "pagecast.api",
 }
 _LAZY_MODULES = ("cache", "errors", "plot")

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, SupportsFloat, TypeAlias, final
 
 __all__ = [
@@ -9,9 +10,11 @@ __all__ = [
     "CacheFiles",
     "CacheLock",
     "Machine",
+    "Measured",
     "MemoryGroup",
     "Operation",
     "Result",
+    "RunPlan",
     "Scenario",
     "__version__",
     "alloc",
@@ -331,3 +334,43 @@ def run_command(
     show_output: bool = False,
     progress: _Progress | None = None,
 ) -> dict[str, Any]: ...
+
+@final
+class RunPlan:
+    def __new__(cls, scenario: Scenario, *, residency: str | None = None) -> RunPlan: ...
+    @property
+    def prepared_bytes(self) -> int: ...
+    @property
+    def written_bytes(self) -> int: ...
+    @property
+    def space_bytes(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+    @property
+    def operations(self) -> int: ...
+    @property
+    def paths(self) -> list[tuple[str, Path]]: ...
+    def check(self, directory: _Path) -> dict[str, Any]: ...
+    def run(
+        self,
+        directory: _Path,
+        *,
+        keep: bool = False,
+        sample_hz: int = 20,
+        progress: _Progress | None = None,
+    ) -> Measured: ...
+
+@final
+class Measured:
+    @property
+    def result(self) -> Result: ...
+    @property
+    def file_system(self) -> str: ...
+    @property
+    def kept(self) -> Path | None: ...
+    @property
+    def sample_hz(self) -> int: ...
+    @property
+    def sampler_s(self) -> float: ...
+    def samples(self) -> dict[str, Any]: ...
+    def file_samples(self) -> dict[str, Any]: ...

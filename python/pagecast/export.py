@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pagecast.api import shown
 from pagecast.errors import OutputError
-from pagecast.result import TABLES, Columns, Result
+from pagecast.result import Columns, Result
 from pagecast.trace import save_trace
 
 __all__ = ["check_directory", "new_directory", "save_figures", "save_provenance", "save_run", "save_tables"]
@@ -152,7 +152,7 @@ def save_tables(result: Result, folder: Path) -> None:
     folder : Path
     """
     with_parquet = find_spec("pyarrow") is not None
-    for name in TABLES:
+    for name in result.tables:
         table = result.table(name)
         _save_csv(table, folder / f"{name}.csv")
         if with_parquet:

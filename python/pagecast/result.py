@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from pagecast import _core
 
@@ -109,12 +109,20 @@ class Result:
     Each table is made when it is first asked for. Made by `simulate`.
     """
 
+    tables: ClassVar[tuple[str, ...]] = TABLES
+    """The names of the tables that are saved."""
+
     def __init__(self, core: _core.Result) -> None:
         self._core = core
 
     @property
+    def is_measured(self) -> bool:
+        """Whether this was measured, and not forecast."""
+        return False
+
+    @property
     def model(self) -> str:
-        """The model that was asked."""
+        """The model that was asked; "measured" for a real run."""
         return self._core.model
 
     @property
@@ -213,14 +221,14 @@ class Result:
         Parameters
         ----------
         name : str
-            One of `TABLES`.
+            One of `tables`.
 
         Returns
         -------
         Columns
         """
-        if name not in TABLES:
-            raise ValueError(f"there is no table {name!r}; choose one of {', '.join(TABLES)}")
+        if name not in self.tables:
+            raise ValueError(f"there is no table {name!r}; choose one of {', '.join(self.tables)}")
         return cast("Columns", getattr(self, name))
 
     def to_dict(self) -> dict[str, Any]:
@@ -230,7 +238,7 @@ class Result:
         -------
         dict
         """
-        tables = {name: self.table(name).to_dict() for name in TABLES}
+        tables = {name: self.table(name).to_dict() for name in self.tables}
         return {"model": self.model, "options": self.options, **tables}
 
     def save(self, directory: str | os.PathLike[str]) -> None:

@@ -1,9 +1,7 @@
 """`pagecast cache` on real files: what it says is what the kernel says, also when something is in the way."""
 
-import ctypes
 import json
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -14,15 +12,12 @@ from pathlib import Path
 import pytest
 
 from pagecast._core import MemoryGroup
-from pagecast.cli import cli
-from pagecast.cli.failures import run
 from pagecast.errors import NotAllowedError
 from pagecast.exit_codes import ExitCode
+from tests.cli.unprivileged import Unprivileged
 from tests.disk import folder_on_disk, patiently
 
 COMMAND = [sys.executable, "-m", "pagecast", "cache"]
-NOBODY = 65534
-PR_SET_DUMPABLE = 4
 SIZES = {"data/a": 1_000_000, "data/b": 300_001, "data/sub/c": 5000, "data/sub/empty": 0}
 
 
@@ -447,50 +442,17 @@ def test_on_overlay_the_file_below_is_what_counts(on_disk):
     assert "lies over other file systems" in before["file_systems"][0]["caution"]
 
 
-class Unprivileged:
-    """The command line as a user without rights, in a folder of that user."""
-
-    def __init__(self, pagecast) -> None:
-        self._pagecast = pagecast
-        self.folder = pagecast.folder
-        for path in (self.folder, *self.folder.rglob("*")):
-            os.chown(path, NOBODY, NOBODY)
-        # The interpreter's own files may not be readable for that user: let everything be imported before.
-        pagecast("cache", "status", "data")
-        pagecast("cache", "cold", "data", "--", "true")
-        pagecast("cache", "warm", "data", "--dry-run")
-        pagecast("cache", "lock", "data", "--dry-run")
-
-    def __call__(self, *arguments, lock_limit=None):
-        """Run a command; the answer is an outcome, as of the fixture."""
-        child = os.fork()
-        if child == 0:
-            try:
-                if lock_limit is not None:
-                    resource.setrlimit(resource.RLIMIT_MEMLOCK, (lock_limit, lock_limit))
-                os.setgroups([])
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
-                # As after the exec that usually follows; without it a process may not even look at itself.
-                ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 1)
-                code = run(cli, ["cache", *arguments])
-                sys.stdout.flush()
-            except BaseException as error:
-                os.write(2, f"{error!r}\n".encode())
-                code = 99
-            os._exit(code)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        outcome = self._pagecast("--version")
-        outcome.code, outcome.stdout = code, outcome.stdout.rpartition("pagecast ")[0]
-        return outcome
-
-
 @pytest.fixture
 def unprivileged(on_disk):
     """The command line as a user without rights."""
     if os.geteuid() != 0:
         pytest.skip("only root can become another user; as it is, all other tests run without rights")
-    return Unprivileged(on_disk)
+    # The interpreter's own files may not be readable for that user: let everything be imported before.
+    on_disk("cache", "status", "data")
+    on_disk("cache", "cold", "data", "--", "true")
+    on_disk("cache", "warm", "data", "--dry-run")
+    on_disk("cache", "lock", "data", "--dry-run")
+    return Unprivileged(on_disk, "cache")
 
 
 @patiently

@@ -185,6 +185,12 @@ impl Nanos {
     pub fn as_seconds(self) -> f64 {
         self.0 as f64 / 1e9
     }
+
+    /// `self - other`, or no time if `other` is later.
+    #[must_use]
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
 }
 
 impl BytesPerSecond {

@@ -76,6 +76,7 @@ pub fn drop_caches(
     Ok((before, MemoryCounters::read()?))
 }
 
-fn write(what: What) -> io::Result<()> {
+/// Drops caches, and nothing besides.
+pub(crate) fn write(what: What) -> io::Result<()> {
     fs::File::options().write(true).open(DROP_CACHES)?.write_all((what as u8).to_string().as_bytes())
 }

@@ -73,6 +73,17 @@ pub enum ProbeError {
         /// What is free for this user.
         free: Bytes,
     },
+    /// A directory whose files never leave memory.
+    #[error(
+        "{}: is on {file_system}, which has no device below it that could be measured; name a directory on a disk",
+        shown(path)
+    )]
+    NoDisk {
+        /// The directory.
+        path: PathBuf,
+        /// What it is on.
+        file_system: String,
+    },
     /// Only the administrator may do this.
     #[error("{what} needs root ({missing}); {remedy}")]
     NeedsRoot {

@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
 
+use pagecast_core::units::Bytes;
 use rustix::mm::{MapFlags, ProtFlags};
 
 /// `cachestat(2)`, Linux 6.5 (include/uapi/asm-generic/unistd.h); the same number on every architecture that we build for.
@@ -171,6 +172,20 @@ impl Memory {
         unsafe { ptr::write_bytes(self.address.cast::<u8>(), value, self.length.get()) };
     }
 
+    /// Makes its bytes such that nothing can be made of them: a file system or a device that compresses would otherwise be
+    /// measured with what no program writes. Every page is there then.
+    pub fn fill_with_noise(&mut self) {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        for at in 0..self.length.get() / 8 {
+            // Marsaglia's xorshift64.
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            // SAFETY: the eight bytes lie in our own mapping, which may be written to and begins with a page.
+            unsafe { self.address.cast::<u64>().add(at).write(state) };
+        }
+    }
+
     /// Writes to a page, so that it is there.
     ///
     /// # Panics
@@ -193,15 +208,21 @@ impl Memory {
         Ok(())
     }
 
-    /// Gives the pages of its first `length` bytes, rounded down to whole pages, back to the kernel.
+    /// Gives the pages between two places back to the kernel, as far as they are whole.
     ///
     /// # Errors
     /// What the kernel said.
-    pub fn give_back(&mut self, length: usize) -> io::Result<()> {
+    pub fn give_back(&mut self, from: usize, to: usize) -> io::Result<()> {
         let page = rustix::param::page_size();
-        let length = length.min(self.length.get()) / page * page;
-        // SAFETY: the range is our own mapping; its bytes mean nothing, and become 0.
-        unsafe { rustix::mm::madvise(self.address, length, rustix::mm::Advice::LinuxDontNeed) }?;
+        let (from, to) = (from.next_multiple_of(page), to.min(self.length.get()).next_multiple_of(page));
+        if from >= to {
+            return Ok(());
+        }
+        // SAFETY: the range lies in the pages of our own mapping; its bytes mean nothing, and become 0.
+        unsafe {
+            let begin = self.address.byte_add(from);
+            rustix::mm::madvise(begin, to - from, rustix::mm::Advice::LinuxDontNeed)
+        }?;
         Ok(())
     }
 
@@ -249,6 +270,15 @@ impl Drop for Memory {
         // SAFETY: the mapping is ours, and nothing refers to it any more. It cannot fail for a range that was mapped.
         let _ = unsafe { rustix::mm::munmap(self.address, self.length.get()) };
     }
+}
+
+/// What the calling thread has had read from devices (`ru_inblock`, in units of 512 bytes whatever the device).
+pub fn thread_device_read() -> Bytes {
+    // SAFETY: an all-zero `rusage` is a valid value of plain integers.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a live value of the type that the call wants. It cannot fail for this thread.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+    Bytes(usage.ru_inblock as u64 * 512)
 }
 
 /// Lets the child write `text` to an open file before it becomes the command: how it joins a cgroup before its first page.

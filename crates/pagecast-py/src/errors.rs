@@ -1,9 +1,12 @@
 //! The one place where errors of the core become exceptions: the classes of `python/pagecast/errors.py`.
 
 use pagecast_core::error::{ScenarioError as CoreScenarioError, SimulationError as CoreSimulationError};
+use pagecast_probe::run::RunError as CoreRunError;
 use pagecast_probe::{ProbeError as CoreProbeError, Trouble};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
+
+use std::io::ErrorKind;
 
 mod classes {
     #![allow(missing_docs, reason = "documented where they are defined, in python/pagecast/errors.py")]
@@ -54,10 +57,32 @@ pub fn probe(error: &CoreProbeError) -> PyErr {
     let text = error.to_string();
     match error {
         E::Interrupted => PyKeyboardInterrupt::new_err(()),
-        E::NeedsRoot { .. } | E::LockLimit { .. } | E::Group(_) => classes::NotAllowedError::new_err(text),
+        E::Path { trouble: Trouble::NotWritable(_), .. }
+        | E::NeedsRoot { .. }
+        | E::LockLimit { .. }
+        | E::Group(_) => classes::NotAllowedError::new_err(text),
         E::Path { trouble: Trouble::NotAllowed | Trouble::NotTold, .. } => {
             classes::NotAllowedError::new_err(text)
         }
+        _ => classes::ProbeError::new_err(text),
+    }
+}
+
+/// The exception for a scenario that cannot be run for real, or could not go on.
+pub fn run(py: Python<'_>, error: CoreRunError) -> PyErr {
+    use CoreRunError as E;
+    let text = error.to_string();
+    match error {
+        E::Probe(error) => probe(&error),
+        E::Workload(error) => simulation(py, *error),
+        E::Unreal { .. } | E::Endless { .. } => ScenarioError::new_err(text),
+        E::NoMemory { .. } => classes::OutOfMemoryError::new_err(text),
+        E::Call { source, .. } => match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => classes::DiskFullError::new_err(text),
+            ErrorKind::OutOfMemory => classes::OutOfMemoryError::new_err(text),
+            ErrorKind::PermissionDenied => classes::NotAllowedError::new_err(text),
+            _ => classes::ProbeError::new_err(text),
+        },
         _ => classes::ProbeError::new_err(text),
     }
 }

@@ -11,6 +11,7 @@ mod law;
 mod operation;
 mod program;
 mod quantity;
+mod run;
 mod scenario;
 mod simulate;
 
@@ -38,6 +39,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::quantity::{format_bytes, format_rate, parse_bytes};
+    #[pymodule_export]
+    use super::run::{Measured, RunPlan};
     #[pymodule_export]
     use super::scenario::{Machine, Scenario, json_schema};
     #[pymodule_export]

@@ -15,6 +15,7 @@ __all__ = ["cli", "main"]
 
 COMMANDS = {
     "simulate": "pagecast.cli.simulate",
+    "run": "pagecast.cli.run",
     "check": "pagecast.cli.check",
     "init": "pagecast.cli.init",
     "machine": "pagecast.cli.machine",
@@ -48,6 +49,7 @@ def cli(**_: Any) -> None:
       pagecast init scenario.toml                     write a commented scenario to start from
       pagecast simulate scenario.toml                 how long each read and write takes, and why
       pagecast simulate scenario.toml --set machine.vm.dirty_ratio=10 --model wrench
+      pagecast run scenario.toml --dir scratch        the same for real, in a folder that is gone afterwards
       pagecast reproduce wrench-cache                 forecasts beside measured times
       pagecast cache status data                      what the page cache of this machine holds
       pagecast calibrate /data -o machine.toml        a machine file of this machine

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress"]
 
-_IN_BYTES = ("writing back", "evicting", "reading", "locking")
+_IN_BYTES = ("writing back", "evicting", "reading", "locking", "writing files")
 """The stages of `pagecast.cache` whose progress is in bytes; that of the others is in files or seconds."""
 
 _PATIENCE_S = 1.0

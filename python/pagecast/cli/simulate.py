@@ -61,7 +61,7 @@ def command(
     Examples:
       pagecast simulate scenario.toml
       pagecast simulate scenario.toml --model wrench --model no-cache
-      pagecast simulate scenario.toml --set machine.memory.size="64 GB" --out results
+      pagecast simulate scenario.toml --set machine.memory.size=64GB --out results
       pagecast simulate - --json < scenario.toml | jq .runs[0].operations
 
     DIR gets a folder for each model, with all tables as CSV (and Parquet where pyarrow is installed), a

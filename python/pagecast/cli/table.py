@@ -125,7 +125,7 @@ def _what(row: Row, width: int, *, in_two_lines: bool = False) -> str:
 
 
 def _mean_of(row: Row) -> str:
-    return f"mean of {row.count()}" if row.count() > 1 else ""
+    return f"mean of {row.count():,}" if row.count() > 1 else ""
 
 
 def _beside(operation: str, one: Forecast) -> Text:

@@ -7,13 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::devices::DeviceLevels;
 use super::merge::{sort_devices, sort_events, sort_timeline};
-use super::timeline::{CgroupLevels, FileLevels, MemoryLevels, Timeline};
+use super::timeline::{CgroupLevels, FileLevels, MemoryLevels, SAMPLES, Timeline};
 use super::{BlockTable, EventTable, SimulationResult};
 use crate::policy::{FileId, ListedBlock, Outcome};
 use crate::units::{Bytes, Nanos};
-
-/// How many samples the timelines of all hosts have together.
-const SAMPLES: usize = 10_000;
 
 /// An operation that has ended.
 pub(crate) struct Ended<'a> {

@@ -1,6 +1,10 @@
 //! A timeline of bounded size that keeps the extremes.
 
+use super::TimelineTable;
 use crate::units::{Bytes, Nanos};
+
+/// How many samples the timelines of all hosts have together.
+pub(super) const SAMPLES: usize = 10_000;
 
 /// What the memory of a host holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -241,6 +245,24 @@ fn thin<L: Levels>(samples: &mut Vec<Sample<L>>, from: usize) {
     let kept: Vec<Sample<L>> = keep.into_iter().map(|at| stretch[at]).collect();
     samples.truncate(from);
     samples.extend(kept);
+}
+
+impl TimelineTable {
+    /// The timeline of the only host from samples of its memory, in the order of time. Between two of them levels change evenly, as far as
+    /// is known. Of too many the extremes are kept.
+    #[must_use]
+    pub fn of_samples(samples: impl IntoIterator<Item = (Nanos, MemoryLevels)>) -> Self {
+        let mut timeline = Timeline::new(SAMPLES);
+        timeline.change_evenly();
+        samples.into_iter().for_each(|(time, levels)| timeline.add(time, levels));
+        let samples = timeline.into_samples();
+        Self {
+            time: samples.iter().map(|sample| sample.time).collect(),
+            host: vec![0; samples.len()],
+            levels: samples.iter().map(|sample| sample.levels).collect(),
+            is_even: true,
+        }
+    }
 }
 
 #[cfg(test)]

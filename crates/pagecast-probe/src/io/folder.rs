@@ -1,22 +1,24 @@
 //! A directory that is never left: whatever a path says, and whoever puts links into it meanwhile.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::num::NonZero;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{self, OpenFlag};
 use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, ResolveFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, pread};
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::{Timespec, clock_gettime};
 
 use super::{Io, Memory, Open, Sync};
+use crate::drop_caches::{self, What};
 use crate::error::{ProbeError, Trouble};
 use crate::filesystem::{FileSystem, MountTable};
-use crate::syscall::write_range;
+use crate::syscall::{thread_device_read, write_range};
 
 const USUAL_MODE: u32 = 0o666;
 const FOLDER_MODE: u32 = 0o777;
@@ -57,6 +59,18 @@ impl Folder {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// A path that leads to it as long as it is open: wherever it is moved, whatever becomes of the working directory, and also if this
+    /// user may not go through the directories above it.
+    #[must_use]
+    pub fn sure_path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()))
+    }
+
+    /// Opens a directory in it that was made just now.
+    pub(super) fn sub_folder(&self, name: &str) -> io::Result<Self> {
+        Ok(Self { descriptor: self.folder(Path::new(name))?, path: self.path.join(name) })
     }
 
     /// What it is on.
@@ -118,12 +132,17 @@ impl Folder {
     /// # Errors
     /// What the kernel said.
     pub fn folder(&self, path: &Path) -> io::Result<OwnedFd> {
-        self.beneath(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())
+        self.beneath(path, OFlags::RDONLY | OFlags::DIRECTORY)
+    }
+
+    /// Opens what is there.
+    pub(crate) fn beneath(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+        self.beneath_with(path, flags, Mode::empty())
     }
 
     /// openat2(2), which never leaves the folder. Kernels before 5.6 and some sandboxes have none: there one name after the other is
     /// opened, without following links.
-    fn beneath(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+    fn beneath_with(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let path: PathBuf = names(path)?.collect();
         let whole = if path.as_os_str().is_empty() { Path::new(".") } else { &path };
@@ -168,6 +187,19 @@ fn names(path: &Path) -> io::Result<impl Iterator<Item = &OsStr>> {
     }))
 }
 
+thread_local! {
+    /// That of this thread, open as long as the thread lives.
+    static SCHEDSTAT: Option<File> = File::open("/proc/thread-self/schedstat").ok();
+}
+
+/// The second number of `schedstat` (Documentation/scheduler/sched-stats.rst); reading it takes no memory.
+fn run_delay(schedstat: &File) -> Option<Nanos> {
+    let mut text = [0; 96];
+    let length = pread(schedstat, &mut text, 0).ok()?;
+    let second = text[..length].split(u8::is_ascii_whitespace).nth(1)?;
+    std::str::from_utf8(second).ok()?.parse().ok().map(Nanos)
+}
+
 fn nanos(time: Timespec) -> Nanos {
     Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
@@ -181,6 +213,14 @@ impl Io for Folder {
 
     fn processor_time(&self) -> Nanos {
         nanos(clock_gettime(ClockId::ThreadCPUTime))
+    }
+
+    fn processor_wait(&self) -> Nanos {
+        SCHEDSTAT.with(|file| file.as_ref().and_then(run_delay).unwrap_or_default())
+    }
+
+    fn device_read(&self) -> Bytes {
+        thread_device_read()
     }
 
     fn sleep_until(&self, time: Nanos) {
@@ -198,7 +238,7 @@ impl Io for Folder {
             | flag(how.flags.has(OpenFlag::Sync), OFlags::SYNC)
             | flag(how.flags.has(OpenFlag::Dsync), OFlags::DSYNC);
         let mode = if how.create { Mode::from_raw_mode(USUAL_MODE) } else { Mode::empty() };
-        self.beneath(path, flags, mode)
+        self.beneath_with(path, flags, mode)
     }
 
     fn read(
@@ -229,6 +269,14 @@ impl Io for Folder {
             Sync::Data => Ok(fs::fdatasync(file)?),
             Sync::Range { offset, length, wait } => write_range(file.as_fd(), offset, length, wait),
         }
+    }
+
+    fn sync_all(&self) {
+        fs::sync();
+    }
+
+    fn drop_caches(&self) -> io::Result<()> {
+        drop_caches::write(What::All)
     }
 
     fn advise(&self, file: &OwnedFd, advice: workload::Advice, offset: u64, length: u64) -> io::Result<()> {
@@ -325,5 +373,6 @@ mod tests {
         folder.sleep_until(now + Nanos(2_000_000));
         assert!(folder.now() >= now + Nanos(2_000_000));
         while folder.processor_time() == used {}
+        assert!(folder.processor_wait() <= folder.processor_wait());
     }
 }

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use pagecast_core::units::Nanos;
+use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::Advice;
 
 use super::{Io, Memory, Open, Sync};
@@ -37,6 +37,7 @@ pub(crate) struct Mock {
 struct State {
     now: u64,
     asked: u64,
+    device_read: u64,
     lengths: BTreeMap<PathBuf, u64>,
     calls: Vec<(u64, u64)>,
 }
@@ -88,6 +89,14 @@ impl Io for Mock {
         Nanos(state.now)
     }
 
+    fn processor_wait(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
+    fn device_read(&self) -> Bytes {
+        Bytes(self.state().device_read)
+    }
+
     fn sleep_until(&self, time: Nanos) {
         let mut state = self.state();
         state.now = state.now.max(time.0);
@@ -116,8 +125,9 @@ impl Io for Mock {
     ) -> io::Result<usize> {
         let mut state = self.state();
         let left = state.lengths[file].saturating_sub(offset);
-        let length = length.min(left as usize);
-        self.moved(&mut state, length, offset)
+        let moved = self.moved(&mut state, length.min(left as usize), offset)?;
+        state.device_read += moved as u64;
+        Ok(moved)
     }
 
     fn write(
@@ -137,6 +147,14 @@ impl Io for Mock {
 
     fn sync(&self, _: &PathBuf, _: Sync) -> io::Result<()> {
         self.state().now += self.costs.sync_ns;
+        Ok(())
+    }
+
+    fn sync_all(&self) {
+        self.state().now += self.costs.sync_ns;
+    }
+
+    fn drop_caches(&self) -> io::Result<()> {
         Ok(())
     }
 

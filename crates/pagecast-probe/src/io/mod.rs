@@ -15,7 +15,7 @@ mod workplace;
 use std::io;
 use std::path::Path;
 
-use pagecast_core::units::Nanos;
+use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Advice, OpenFlags};
 
 pub use crate::syscall::Memory;
@@ -67,6 +67,14 @@ pub trait Io: std::marker::Sync {
     /// The processor time of the calling thread (CLOCK_THREAD_CPUTIME_ID).
     fn processor_time(&self) -> Nanos;
 
+    /// How long the calling thread has been ready to run and had no processor (`run_delay` of /proc/thread-self/schedstat); 0 where the
+    /// kernel does not say.
+    fn processor_wait(&self) -> Nanos;
+
+    /// What the calling thread has had read from devices so far, read-ahead with it (`ru_inblock` of RUSAGE_THREAD, the same counter as
+    /// `read_bytes` of /proc/thread-self/io); 0 where the kernel does not count.
+    fn device_read(&self) -> Bytes;
+
     /// Waits until the clock shows `time`; may return early when it is interrupted.
     fn sleep_until(&self, time: Nanos);
 
@@ -107,6 +115,15 @@ pub trait Io: std::marker::Sync {
     /// # Errors
     /// What the kernel said.
     fn sync(&self, file: &Self::File, what: Sync) -> io::Result<()>;
+
+    /// sync(2): all that is dirty on this machine.
+    fn sync_all(&self);
+
+    /// Writing 3 to /proc/sys/vm/drop_caches.
+    ///
+    /// # Errors
+    /// What the kernel said; only root may.
+    fn drop_caches(&self) -> io::Result<()>;
 
     /// posix_fadvise(2); a length of 0 goes to the end of the file.
     ///

@@ -6,7 +6,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{FlockOperation, flock};
@@ -27,8 +27,9 @@ static MADE: AtomicU32 = AtomicU32::new(0);
 /// A folder that is removed when this is dropped.
 #[derive(Debug)]
 pub struct Workplace {
+    directory: Folder,
+    name: String,
     folder: Folder,
-    path: PathBuf,
     is_kept: bool,
     /// Holds the lock.
     _marker: File,
@@ -41,26 +42,27 @@ impl Workplace {
     /// # Errors
     /// [`ProbeError::Path`] if it cannot be made.
     pub fn create(directory: &Path, purpose: &str) -> Result<Self, ProbeError> {
-        Folder::open(directory)?;
-        remove_left_over(directory);
-        let trouble = |path: &Path, error: io::Error| {
+        let trouble = |error: io::Error| {
             let trouble = match error.kind() {
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                     Trouble::NotWritable(error)
                 }
                 _ => Trouble::new("mkdir", error),
             };
-            ProbeError::Path { path: path.to_owned(), trouble }
+            ProbeError::Path { path: directory.to_owned(), trouble }
         };
-        // The working directory may change, and links may be turned elsewhere: what is removed is what was made.
-        let directory = fs::canonicalize(directory).map_err(|error| trouble(directory, error))?;
+        let directory = Folder::open(directory)?;
+        remove_left_over(&directory.sure_path());
         let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let path = directory.join(format!("{PREFIX}{purpose}-{}-{number}", std::process::id()));
-        fs::create_dir(&path).map_err(|error| trouble(&directory, error))?;
-        let made = mark(&path).map_err(|error| trouble(&path, error)).and_then(|marker| {
-            Ok(Self { folder: Folder::open(&path)?, path: path.clone(), is_kept: false, _marker: marker })
-        });
-        made.inspect_err(|_| drop(fs::remove_dir_all(&path)))
+        let name = format!("{PREFIX}{purpose}-{}-{number}", std::process::id());
+        let path = directory.sure_path().join(&name);
+        fs::create_dir(&path).map_err(trouble)?;
+        let made = mark(&path).and_then(|marker| Ok((marker, directory.sub_folder(&name)?)));
+        let (marker, folder) = made.map_err(|error| {
+            let _ = fs::remove_dir_all(&path);
+            trouble(error)
+        })?;
+        Ok(Self { directory, name, folder, is_kept: false, _marker: marker })
     }
 
     /// What files are made in.
@@ -72,20 +74,20 @@ impl Workplace {
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.folder.path()
     }
 
     /// It stays, and is the user's from now on.
     pub fn keep(&mut self) {
         self.is_kept = true;
-        let _ = fs::remove_file(self.path.join(MARKER));
+        let _ = fs::remove_file(self.folder.sure_path().join(MARKER));
     }
 }
 
 impl Drop for Workplace {
     fn drop(&mut self) {
         if !self.is_kept {
-            let _ = remove(&self.path);
+            let _ = remove(&self.directory.sure_path().join(&self.name));
         }
     }
 }

@@ -19,11 +19,21 @@ pub fn detached<R: Send>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&mut Watcher<'_>) -> Result<R, ProbeError> + Send,
 ) -> PyResult<R> {
+    detached_with(py, progress, work, |error| errors::probe(&error))
+}
+
+/// The same for work that fails in ways of its own.
+pub fn detached_with<R: Send, E: Send>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&mut Watcher<'_>) -> Result<R, E> + Send,
+    exception: impl FnOnce(E) -> PyErr,
+) -> PyResult<R> {
     let mut watch = Watch { progress, reported: Instant::now(), error: None };
     let outcome = py.detach(|| work(&mut |progress| watch.look(progress)));
     match watch.error {
         Some(error) => Err(error),
-        None => outcome.map_err(|error| errors::probe(&error)),
+        None => outcome.map_err(exception),
     }
 }
 

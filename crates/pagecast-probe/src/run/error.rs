@@ -1,0 +1,135 @@
+//! Why a scenario cannot be run, or could not go on.
+
+use std::io;
+use std::sync::Arc;
+
+use pagecast_core::error::{Blame, SimulationError};
+use pagecast_core::units::Nanos;
+
+use crate::error::ProbeError;
+use crate::watch::Interrupted;
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The scenario wants what one real machine does not have.
+    #[error("{place}: {what} cannot be run for real; {remedy}")]
+    Unreal {
+        /// "file:line", or the scenario's origin.
+        place: String,
+        /// What it wants.
+        what: String,
+        /// What can be done.
+        remedy: &'static str,
+    },
+    /// Programs would take more memory than there is.
+    #[error(
+        "the programs would hold {needed} of memory, and only {available} are available; let them take less, or run on a larger machine"
+    )]
+    NoMemory {
+        /// At a time, at most.
+        needed: pagecast_core::units::Bytes,
+        /// What the machine, or the cgroup that we are in, can give without swapping.
+        available: pagecast_core::units::Bytes,
+    },
+    /// More files would be open than a process may have.
+    #[error(
+        "the programs would have {needed} files open, and this process may have {limit}; raise `ulimit -n`, or let them close files"
+    )]
+    TooManyFiles {
+        /// At most.
+        needed: u64,
+        /// RLIMIT_NOFILE.
+        limit: u64,
+    },
+    /// A program that gives operations for ever.
+    #[error(
+        "{place}: process `{process}` has more than {limit} operations; for a real run programs are asked for all of them before it begins"
+    )]
+    Endless {
+        /// The scenario.
+        place: String,
+        /// Who.
+        process: Arc<str>,
+        /// What is asked for.
+        limit: usize,
+    },
+    /// The files are not as the scenario wants them at time 0.
+    #[error("{path}: {what}")]
+    NotReady {
+        /// As the scenario calls it.
+        path: Arc<str>,
+        /// What is wrong, and what can be done.
+        what: String,
+    },
+    /// A workload that could not go on, as it could not in a simulation.
+    #[error(transparent)]
+    Workload(Box<SimulationError>),
+    /// A system call that failed.
+    #[error("{}: process `{}`, {operation}{} at {}: {source}{}", at.place, at.process, of(path.as_deref()), at.time, remedy(source))]
+    Call {
+        /// Where.
+        at: Blame,
+        /// What it wanted to do.
+        operation: &'static str,
+        /// The path, if there is one.
+        path: Option<Arc<str>>,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A thread that could not be started.
+    #[error(
+        "{processes} processes need as many threads ({source}); raise `ulimit -u` or kernel.threads-max, or run fewer"
+    )]
+    NoThread {
+        /// How many there are.
+        processes: usize,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The folder, the disk or the kernel.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+}
+
+impl From<SimulationError> for RunError {
+    fn from(error: SimulationError) -> Self {
+        Self::Workload(Box::new(error))
+    }
+}
+
+impl From<Interrupted> for RunError {
+    fn from(stop: Interrupted) -> Self {
+        Self::Probe(stop.into())
+    }
+}
+
+impl RunError {
+    /// Somebody stopped the run.
+    #[must_use]
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, Self::Probe(ProbeError::Interrupted))
+    }
+}
+
+fn of(path: Option<&str>) -> String {
+    path.map_or_else(String::new, |path| format!(" of {path}"))
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => "; make room, or name a directory on a larger disk",
+        Some(libc::EINVAL) => {
+            "; with O_DIRECT, offset, size and call must be multiples of the device's block, and the file system must know it"
+        }
+        Some(libc::EIO) => "; look at the disk and at the kernel's log",
+        _ => "",
+    }
+}
+
+/// Where an operation stands.
+pub(super) fn blame(origin: &str, process: &Arc<str>, line: Option<u32>, time: Nanos) -> Blame {
+    let place = line.map_or_else(|| origin.to_owned(), |line| format!("{origin}:{line}"));
+    Blame { place, process: process.clone(), time }
+}

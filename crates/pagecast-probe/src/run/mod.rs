@@ -1,0 +1,284 @@
+//! A scenario for real: the same programs that are simulated, run by this kernel in a folder that is gone afterwards.
+//!
+//! First everything is found out and refused that can be ([`Plan::of`], [`check`]); then the files are made (`prepare`); then each
+//! process is a thread (`process`), `gate` says who may go on, and a thread beside them looks at the machine (`sampler`). What comes
+//! out has the tables of a simulation (`tables`).
+//!
+//! Left out: several hosts, other hosts' mounts, memory cgroups of processes. Threads instead of processes share one address space;
+//! that changes what a page fault and the end of a process cost, and nothing about files. Nothing of the machine's settings is
+//! changed.
+
+mod counters;
+mod error;
+mod files;
+mod gate;
+mod need;
+mod plan;
+mod prepare;
+mod process;
+mod sampler;
+mod tables;
+#[cfg(test)]
+mod testing;
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+
+use pagecast_core::error::SimulationError;
+use pagecast_core::result::SimulationResult;
+use pagecast_core::units::{Bytes, Nanos};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::drop_caches;
+use crate::error::ProbeError;
+use crate::filesystem::{FileSystem, Kind};
+use crate::io::{Folder, Io, Workplace};
+use crate::residency::{Method, OpenFile, Prober};
+use crate::warm::available;
+use crate::watch::{LOOK_PERIOD, Pace, Progress, Watcher};
+
+pub use error::RunError;
+pub use plan::{Job, Plan};
+pub use sampler::{FileSample, Samples};
+
+use files::Files;
+use gate::Gate;
+use process::{Halt, Row, Runner, Shared};
+use sampler::Sampler;
+use tables::Look;
+
+/// From the moment when all threads are there to time 0.
+const LEAD: Nanos = Nanos(10_000_000);
+/// A thread does little more than system calls.
+const STACK: usize = 256 << 10;
+/// What the rest of this process has open.
+const OTHER_FILES: u64 = 100;
+
+/// How a scenario is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// Where the folder is made.
+    pub directory: &'a Path,
+    /// Whether the folder stays.
+    pub keep: bool,
+    /// How often the machine is looked at, per second; at least 1.
+    pub sample_hz: u32,
+}
+
+/// What there is for a run.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// What the directory is on.
+    pub file_system: FileSystem,
+    /// Free on the disk, for this user.
+    pub free: Bytes,
+    /// What memory can be had without swapping.
+    pub available: Bytes,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Measured {
+    /// The tables of a simulation.
+    pub result: SimulationResult,
+    /// What the sampler has seen.
+    pub samples: Samples,
+    /// What the files were on.
+    pub file_system: FileSystem,
+    /// Where they are, if they stay.
+    pub kept: Option<PathBuf>,
+}
+
+/// Checks that a plan can be run in a directory, and changes nothing.
+///
+/// # Errors
+/// [`RunError`] for a directory that is none, that may not be written to, that is in memory, or too small; for too little memory;
+/// and for what needs root.
+pub fn check(plan: &Plan, directory: &Path) -> Result<Place, RunError> {
+    let folder = Folder::open(directory)?;
+    let file_system = folder.file_system()?;
+    if matches!(file_system.kind, Kind::Memory | Kind::MadeUp) {
+        return Err(ProbeError::NoDisk { path: directory.to_owned(), file_system: file_system.name() }.into());
+    }
+    folder.check_room(plan.space())?;
+    let available = available()?;
+    if plan.memory() > available {
+        return Err(RunError::NoMemory { needed: plan.memory(), available });
+    }
+    if plan.drops_caches() {
+        drop_caches::check()?;
+    }
+    let limit = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    let needed = open_files(plan);
+    if needed > limit {
+        return Err(RunError::TooManyFiles { needed, limit });
+    }
+    Ok(Place { file_system, free: folder.space()?.free, available })
+}
+
+fn open_files(plan: &Plan) -> u64 {
+    plan.open_files() + plan.files.len().min(sampler::MOST_FILES) as u64 + OTHER_FILES
+}
+
+/// Runs a plan: makes a folder and the files in it, does all operations, and removes the folder.
+///
+/// # Errors
+/// [`RunError`]; the folder is gone then too.
+pub fn run(plan: &Plan, settings: Settings<'_>, watch: &mut Watcher<'_>) -> Result<Measured, RunError> {
+    let Place { file_system, .. } = check(plan, settings.directory)?;
+    let prober = Prober::new(None)?;
+    let _limit = FileLimit::raise_to(open_files(plan));
+    let mut place = Workplace::create(settings.directory, "run")?;
+    prepare::prepare(plan, place.folder(), file_system.kind, &prober, watch)?;
+    let mut run = execute(plan, &place, (&file_system, &prober), settings.sample_hz, watch)?;
+    if settings.keep {
+        place.keep();
+        run.kept = Some(std::path::absolute(place.path()).unwrap_or_else(|_| place.path().to_owned()));
+    }
+    Ok(run)
+}
+
+fn execute(
+    plan: &Plan,
+    place: &Workplace,
+    (file_system, prober): (&FileSystem, &Prober),
+    hz: u32,
+    watch: &mut Watcher<'_>,
+) -> Result<Measured, RunError> {
+    let (folder, kind) = (place.folder(), file_system.kind);
+    let files: Files<OwnedFd> = Files::new(plan.files.len());
+    let gate = Gate::new(plan);
+    let looks = Mutex::new(Vec::new());
+    let look_after = |process, index, time| {
+        if plan.looks_after_each {
+            let seen = look_at_all(plan, place, prober, kind, (time, (process, index)));
+            looks.lock().expect("nobody panics while he holds the lock").extend(seen);
+        }
+    };
+    let shared = Shared { io: folder, plan, files: &files, gate: &gate, looks: &look_after };
+    let sampler = Sampler::new(folder, plan, &files, hz, prober.method(kind) == Method::Cachestat);
+    let (rows, samples) = run_threads(&shared, sampler, watch)?;
+    let end = rows.iter().flatten().map(|row| row.end).max().unwrap_or_default();
+    let mut looks = looks.into_inner().expect("nobody panics while he holds the lock");
+    looks.sort_by_key(|look| (look.time, look.after));
+    looks.extend(look_at_all(plan, place, prober, kind, (end, (u32::MAX, u32::MAX))));
+    let result = tables::result(plan, &rows, &samples, &looks, end);
+    Ok(Measured { result, samples, file_system: file_system.clone(), kept: None })
+}
+
+/// A thread for each process, and one that looks; gives what each process did.
+fn run_threads(
+    shared: &Shared<'_, Folder>,
+    sampler: Sampler<'_>,
+    watch: &mut Watcher<'_>,
+) -> Result<(Vec<Vec<Row>>, Samples), RunError> {
+    let (plan, gate) = (shared.plan, shared.gate);
+    let processes = plan.processes.len();
+    let no_thread = |source| RunError::NoThread { processes, source };
+    let runners = (0..processes).map(|at| Runner::new(shared, at)).collect::<Result<Vec<_>, _>>();
+    let failure = Mutex::new(None);
+    let is_over = AtomicBool::new(false);
+    let mut is_interrupted = false;
+    let (rows, samples) = thread::scope(|scope| -> Result<_, RunError> {
+        let (sender, ended) = channel::<()>();
+        let mut threads = Vec::with_capacity(processes);
+        for (at, mut runner) in runners.map_err(no_thread)?.into_iter().enumerate() {
+            let (sender, failure) = (sender.clone(), &failure);
+            let act = move || {
+                let _held_until_the_end = sender;
+                match runner.run() {
+                    Ok(()) => gate.end(at),
+                    Err(Halt::Stopped) => {}
+                    Err(Halt::Failed(error)) => {
+                        failure.lock().expect("nobody panics while he holds the lock").get_or_insert(*error);
+                        gate.halt();
+                    }
+                }
+                runner.rows
+            };
+            let started = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, act);
+            threads.push(started.map_err(|error| {
+                gate.halt();
+                no_thread(error)
+            })?);
+        }
+        drop(sender);
+        let (zero, is_over) = (shared.io.now() + LEAD, &is_over);
+        let looking = thread::Builder::new().spawn_scoped(scope, move || sampler.run(zero, is_over));
+        let looking = looking.map_err(|error| {
+            gate.halt();
+            no_thread(error)
+        })?;
+        gate.open(zero);
+        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK_PERIOD) {
+            let done = shared.io.now().saturating_sub(zero).as_seconds() as u64;
+            if watch(Progress { stage: "running", done, total: None }).is_break() {
+                is_interrupted = true;
+                gate.halt();
+            }
+        }
+        is_over.store(true, Ordering::Release);
+        let rows = threads.into_iter().map(|thread| thread.join().expect("a process does not panic"));
+        Ok((rows.collect(), looking.join().expect("the sampler does not panic")))
+    })?;
+    if is_interrupted {
+        return Err(ProbeError::Interrupted.into());
+    }
+    if let Some(error) = failure.into_inner().expect("nobody panics while he holds the lock") {
+        return Err(error);
+    }
+    if let Some(cycle) = gate.deadlock() {
+        let time = samples_end(&samples);
+        return Err(SimulationError::Deadlock { place: plan.origin.clone(), time, cycle }.into());
+    }
+    Ok((rows, samples))
+}
+
+fn samples_end(samples: &Samples) -> Nanos {
+    samples.time.last().copied().unwrap_or_default()
+}
+
+/// What is in memory of every file that is there.
+fn look_at_all(
+    plan: &Plan,
+    place: &Workplace,
+    prober: &Prober,
+    kind: Kind,
+    (time, after): (Nanos, (u32, u32)),
+) -> Vec<Look> {
+    let (pace, folder) = (Pace::default(), place.folder().sure_path());
+    let looks = plan.files.iter().enumerate().filter_map(|(file, planned)| {
+        let open = OpenFile::open(&folder.join(&planned.within)).ok()?;
+        let residency = prober.whole(&open, kind, &pace).ok()?;
+        let dirty = residency.state.map_or(Bytes::ZERO, |state| state.dirty + state.writeback);
+        let cached = residency.cached;
+        Some(Look { time, after, file: file as u32, size: open.size, cached, dirty: dirty.min(cached) })
+    });
+    looks.collect()
+}
+
+/// The number of files that this process may have open, raised as long as this is there.
+struct FileLimit(Option<Rlimit>);
+
+impl FileLimit {
+    fn raise_to(needed: u64) -> Self {
+        let limit = getrlimit(Resource::Nofile);
+        if limit.current.is_none_or(|current| needed <= current) {
+            return Self(None);
+        }
+        let raised = Rlimit { current: Some(needed), maximum: limit.maximum };
+        Self(setrlimit(Resource::Nofile, raised).is_ok().then_some(limit))
+    }
+}
+
+impl Drop for FileLimit {
+    fn drop(&mut self) {
+        if let Some(limit) = self.0.take() {
+            let _ = setrlimit(Resource::Nofile, limit);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What a run needs of disk, memory and open files: upper bounds, found by going through each program alone.
+//!
+//! What one process takes from another (a file that it removes or cuts) is not counted against the need, so a run that fits
+//! may be refused in rare cases, and one that does not fit is not begun.
+
+use pagecast_core::units::Bytes;
+use pagecast_core::workload::{Action, Buffer};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::plan::{PlannedFile, PlannedProcess};
+
+/// See [`super::Plan`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Needs {
+    pub prepared: Bytes,
+    pub written: Bytes,
+    pub space: Bytes,
+    pub memory: Bytes,
+    pub open_files: u64,
+}
+
+impl Needs {
+    pub fn of(files: &[PlannedFile], processes: &[PlannedProcess]) -> Self {
+        let initial: Vec<u64> =
+            files.iter().map(|file| file.initial.map_or(0, |(size, ..)| size.0)).collect();
+        let alone: Vec<Alone> = processes.iter().map(|process| Alone::of(process, &initial)).collect();
+        let mut longest = initial.clone();
+        for process in &alone {
+            for (&file, &length) in &process.longest {
+                longest[file as usize] = longest[file as usize].max(length);
+            }
+        }
+        let dirty: u64 = files.iter().filter_map(|file| file.initial).map(|(.., dirty)| dirty.0).sum();
+        let peaks: Vec<u64> = processes.iter().map(|process| peak_memory(process, &longest)).collect();
+        let buffers = processes.iter().map(|process| process.buffer().get() as u64).sum::<u64>();
+        Self {
+            prepared: Bytes(initial.iter().sum::<u64>() + dirty),
+            written: Bytes(alone.iter().map(|process| process.written).sum()),
+            space: Bytes(initial.iter().sum::<u64>() + alone.iter().map(|one| one.growth).sum::<u64>()),
+            // All buffers are there before time 0.
+            memory: Bytes(at_a_time(processes, &peaks) + buffers),
+            open_files: alone.iter().map(|process| process.open_files).sum(),
+        }
+    }
+}
+
+/// What a process needs if it were alone.
+#[derive(Default)]
+struct Alone {
+    written: u64,
+    /// By how much its files have grown together, at most.
+    growth: u64,
+    longest: FxHashMap<u32, u64>,
+    open_files: u64,
+}
+
+impl Alone {
+    fn of(process: &PlannedProcess, initial: &[u64]) -> Self {
+        let mut alone = Self::default();
+        let mut lengths: FxHashMap<u32, u64> = FxHashMap::default();
+        let mut open = FxHashSet::default();
+        let mut grown = 0_u64;
+        for step in &process.steps {
+            if step.file == u32::MAX {
+                continue;
+            }
+            match &step.operation.action {
+                Action::Close { .. } | Action::Unlink { .. } => open.remove(&step.file),
+                _ => open.insert(step.file),
+            };
+            alone.open_files = alone.open_files.max(open.len() as u64);
+            let at_first = initial[step.file as usize];
+            let length = lengths.entry(step.file).or_insert(at_first);
+            let before = length.saturating_sub(at_first);
+            match step.operation.action {
+                Action::Write { offset, bytes, .. } => {
+                    alone.written += bytes.0;
+                    *length = (*length).max(offset.unwrap_or(*length).saturating_add(bytes.0));
+                }
+                Action::Truncate { size, .. } => *length = size.0,
+                Action::Unlink { .. } | Action::Open { truncate: true, .. } => *length = 0,
+                _ => {}
+            }
+            grown = grown - before + length.saturating_sub(at_first);
+            alone.growth = alone.growth.max(grown);
+            let longest = alone.longest.entry(step.file).or_default();
+            *longest = (*longest).max(*length);
+        }
+        alone
+    }
+}
+
+/// The most memory that a process holds at a time.
+fn peak_memory(process: &PlannedProcess, longest: &[u64]) -> u64 {
+    let (mut held, mut peak) = (0_u64, 0);
+    for step in &process.steps {
+        match step.operation.action {
+            Action::Allocate { bytes } => held += bytes.0,
+            Action::Read { buffer: Buffer::Fresh, offset, bytes, .. } => {
+                let to_end = || longest[step.file as usize].saturating_sub(offset);
+                held += bytes.map_or_else(to_end, |bytes| bytes.0);
+            }
+            Action::Free { bytes } => held -= bytes.map_or(held, |bytes| bytes.0.min(held)),
+            _ => {}
+        }
+        peak = peak.max(held);
+    }
+    peak
+}
+
+/// What all processes hold at a time, at most: one that comes after another begins when that has given its memory back. Of several
+/// that it comes after, the first counts; processes that can run at the same time then stand beside each other in a forest too.
+fn at_a_time(processes: &[PlannedProcess], peaks: &[u64]) -> u64 {
+    let mut followers = vec![Vec::new(); processes.len()];
+    for (at, process) in processes.iter().enumerate() {
+        if let Some(&first) = process.after.first() {
+            followers[first as usize].push(at);
+        }
+    }
+    // Children before parents: each has its place after its parent in this order. Who waits in a circle is in none of the trees.
+    let mut order: Vec<usize> = (0..processes.len()).filter(|&at| processes[at].after.is_empty()).collect();
+    let roots = order.len();
+    let mut next = 0;
+    while next < order.len() {
+        order.extend_from_slice(&followers[order[next]]);
+        next += 1;
+    }
+    let mut loads = peaks.to_vec();
+    for &at in order.iter().rev() {
+        loads[at] = loads[at].max(followers[at].iter().map(|&follower| loads[follower]).sum());
+    }
+    order[..roots].iter().map(|&root| loads[root]).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{file, plan, process, read, write};
+    use super::*;
+    use crate::residency::page_size;
+    use pagecast_core::workload::Action;
+
+    fn allocate(bytes: u64) -> Action {
+        Action::Allocate { bytes: Bytes(bytes) }
+    }
+
+    #[test]
+    fn a_file_that_is_removed_gives_its_place_back() {
+        let unlink = Action::Unlink { path: "/data/g".into() };
+        let round = [write("/data/g", 100, None), unlink];
+        let plan = plan(&[file("/data/f", 1000)], &[process("p", &[], &[round.clone(), round].concat())]);
+        assert_eq!((plan.space(), plan.written()), (Bytes(1100), (Bytes(1000), Bytes(200))));
+    }
+
+    #[test]
+    fn appending_makes_a_file_longer_and_writing_over_it_does_not() {
+        let over = Action::Write { path: "/data/f".into(), offset: Some(0), bytes: Bytes(900), call: None };
+        let plan = plan(&[file("/data/f", 1000)], &[process("p", &[], &[over, write("/data/f", 50, None)])]);
+        assert_eq!(plan.space(), Bytes(1050));
+    }
+
+    #[test]
+    fn who_comes_after_another_uses_its_memory() {
+        let free = Action::Free { bytes: None };
+        let plan = plan(
+            &[],
+            &[
+                process("a", &[], &[allocate(100), free, allocate(30)]),
+                process("b", &["a"], &[allocate(60)]),
+                process("c", &["a"], &[allocate(70)]),
+                process("d", &["b", "c"], &[allocate(20)]),
+                process("e", &[], &[allocate(5)]),
+            ],
+        );
+        assert_eq!(
+            plan.memory(),
+            Bytes(135 + 5 * page_size()),
+            "b and c together, beside e, and their buffers"
+        );
+    }
+
+    #[test]
+    fn a_fresh_buffer_holds_what_was_read() {
+        let Action::Read { path, offset, .. } = read("/data/f", None, None) else { unreachable!() };
+        let fresh = Action::Read { path, offset, bytes: None, call: None, buffer: Buffer::Fresh };
+        let plan = plan(&[file("/data/f", 1000)], &[process("p", &[], &[fresh.clone(), fresh])]);
+        assert_eq!((plan.memory(), plan.open_files()), (Bytes(2000 + page_size()), 1));
+    }
+}

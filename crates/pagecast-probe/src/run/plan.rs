@@ -1,0 +1,339 @@
+//! What a run will do, known before anything is touched: every operation of every process, and what they need.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pagecast_core::error::SimulationError;
+use pagecast_core::units::{Bytes, Nanos};
+use pagecast_core::workload::{Action, Buffer, InitialFile, Operation, Process};
+use rustc_hash::FxHashMap;
+
+use super::error::{RunError, blame};
+use super::need::Needs;
+
+/// So many operations of one process are asked for; a program that has more never ends, for all that we know.
+const MOST_OPERATIONS: usize = if cfg!(test) { 1000 } else { 5_000_000 };
+
+/// The longest buffer that is used again and again.
+const BUFFER: u64 = 1 << 20;
+
+/// A scenario as far as a real machine is concerned.
+pub struct Job<'a> {
+    /// What messages call it.
+    pub origin: &'a str,
+    /// The names of its hosts.
+    pub hosts: Vec<&'a str>,
+    /// The directories of the first host that are on a disk, and those that are another host's.
+    pub mounts: Vec<(&'a str, bool)>,
+    /// What exists before time 0.
+    pub files: &'a [InitialFile],
+    /// Who does what.
+    pub processes: &'a [Process],
+    /// Whether the table of files has rows after each operation.
+    pub looks_after_each: bool,
+}
+
+/// A file of the scenario.
+#[derive(Clone, Debug)]
+pub(super) struct PlannedFile {
+    /// As the scenario calls it.
+    pub path: Arc<str>,
+    /// Where it is in the folder.
+    pub within: PathBuf,
+    /// What is there before time 0: size, cached and dirty.
+    pub initial: Option<(Bytes, Bytes, Bytes)>,
+}
+
+/// One operation, with numbers instead of names: nothing is looked up by name while time counts.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub operation: Operation,
+    /// Index of its file.
+    pub file: u32,
+    /// Index of its event.
+    pub event: u32,
+}
+
+/// One process.
+#[derive(Clone, Debug)]
+pub(super) struct PlannedProcess {
+    pub name: Arc<str>,
+    pub after: Vec<u32>,
+    pub start: Nanos,
+    pub steps: Vec<Step>,
+}
+
+impl PlannedProcess {
+    /// How long the buffer is that it reads into and writes from: as one call, but never longer than what stays in a processor's caches.
+    pub fn buffer(&self) -> NonZero<usize> {
+        let call = |step: &Step| match step.operation.action {
+            Action::Read { call, bytes, buffer: Buffer::Reused, .. } => {
+                call.or(bytes).map_or(BUFFER, |size| size.0)
+            }
+            Action::Write { call, bytes, .. } => call.unwrap_or(bytes).0,
+            _ => 0,
+        };
+        let longest = self.steps.iter().map(call).max().unwrap_or(0);
+        let length = (longest.clamp(1, BUFFER) as usize).next_multiple_of(rustix::param::page_size());
+        NonZero::new(length).expect("at least a page")
+    }
+}
+
+/// What a run will do.
+#[derive(Debug)]
+pub struct Plan {
+    pub(super) origin: String,
+    pub(super) host: String,
+    pub(super) files: Vec<PlannedFile>,
+    pub(super) processes: Vec<PlannedProcess>,
+    pub(super) events: Vec<Arc<str>>,
+    pub(super) looks_after_each: bool,
+    needs: Needs,
+}
+
+impl Plan {
+    /// Asks all programs for their operations, and adds up what they need.
+    ///
+    /// # Errors
+    /// [`RunError::Unreal`] for what one machine does not have, [`RunError::Workload`] for programs that fail and paths under no mount,
+    /// [`RunError::Endless`].
+    pub fn of(job: &Job<'_>) -> Result<Self, RunError> {
+        check_real(job)?;
+        let mut plan = Self {
+            origin: job.origin.to_owned(),
+            host: job.hosts[0].to_owned(),
+            files: Vec::new(),
+            processes: Vec::new(),
+            events: Vec::new(),
+            looks_after_each: job.looks_after_each,
+            needs: Needs::default(),
+        };
+        let mut names = Names::default();
+        for file in job.files {
+            let place = || job.origin.to_owned();
+            check_mounted(job, &file.path, place, || "a file that is there from the start is".to_owned())?;
+            let at = names.file(&mut plan.files, &file.path);
+            plan.files[at as usize].initial = Some((file.size, file.cached, file.dirty));
+        }
+        for process in job.processes {
+            let steps = plan.steps(job, process, &mut names)?;
+            let after = process.after.iter().map(|name| process_called(job, process, name));
+            let after = after.collect::<Result<_, _>>()?;
+            let (name, start) = (process.name.clone(), process.start);
+            plan.processes.push(PlannedProcess { name, after, start, steps });
+        }
+        plan.needs = Needs::of(&plan.files, &plan.processes);
+        Ok(plan)
+    }
+
+    fn steps(&mut self, job: &Job<'_>, process: &Process, names: &mut Names) -> Result<Vec<Step>, RunError> {
+        let at = |line| blame(job.origin, &process.name, line, Nanos::ZERO);
+        let failed = |error: pagecast_core::workload::ProgramError| -> RunError {
+            SimulationError::Program { at: at(None), source: error.0 }.into()
+        };
+        let mut program = process.program.start().map_err(failed)?;
+        let mut steps = Vec::new();
+        while let Some(operation) = program.next().map_err(failed)? {
+            if matches!(operation.action, Action::Exit) {
+                break;
+            }
+            if steps.len() == MOST_OPERATIONS {
+                let (place, process) = (job.origin.to_owned(), process.name.clone());
+                return Err(RunError::Endless { place, process, limit: MOST_OPERATIONS });
+            }
+            let file = match operation.action.path() {
+                None => u32::MAX,
+                Some(path) => {
+                    let who = || format!("process `{}` uses", process.name);
+                    check_mounted(job, path, || at(operation.line).place, who)?;
+                    names.file(&mut self.files, path)
+                }
+            };
+            let event = match &operation.action {
+                Action::Wait { event } | Action::Signal { event } => names.event(&mut self.events, event),
+                _ => u32::MAX,
+            };
+            steps.push(Step { operation, file, event });
+        }
+        Ok(steps)
+    }
+
+    /// Bytes that will be written to files: before time 0, and by the programs.
+    #[must_use]
+    pub fn written(&self) -> (Bytes, Bytes) {
+        (self.needs.prepared, self.needs.written)
+    }
+
+    /// What the files take on the disk at a time, at most.
+    #[must_use]
+    pub fn space(&self) -> Bytes {
+        self.needs.space
+    }
+
+    /// What the programs hold of memory at a time, at most.
+    #[must_use]
+    pub fn memory(&self) -> Bytes {
+        self.needs.memory
+    }
+
+    /// How many files are open at a time, at most.
+    #[must_use]
+    pub fn open_files(&self) -> u64 {
+        self.needs.open_files
+    }
+
+    /// How many operations all processes have together.
+    #[must_use]
+    pub fn operations(&self) -> usize {
+        self.processes.iter().map(|process| process.steps.len()).sum()
+    }
+
+    /// The paths of all files, and where they are in the folder.
+    pub fn paths(&self) -> impl Iterator<Item = (&str, &std::path::Path)> {
+        self.files.iter().map(|file| (&*file.path, &*file.within))
+    }
+
+    /// Whether a process drops the caches of the machine, which only root may.
+    #[must_use]
+    pub fn drops_caches(&self) -> bool {
+        let mut steps = self.processes.iter().flat_map(|process| &process.steps);
+        steps.any(|step| matches!(step.operation.action, Action::DropCaches))
+    }
+}
+
+/// Refuses what one machine, and an ordinary process on it, does not have.
+fn check_real(job: &Job<'_>) -> Result<(), RunError> {
+    let unreal = |what: String, remedy| RunError::Unreal { place: job.origin.to_owned(), what, remedy };
+    if job.hosts.len() > 1 {
+        let what = format!("a scenario of {} hosts ({})", job.hosts.len(), job.hosts.join(", "));
+        return Err(unreal(what, "give it one [machine]"));
+    }
+    if let Some((path, _)) = job.mounts.iter().find(|(_, is_remote)| *is_remote) {
+        return Err(unreal(format!("the mount {path} of another host"), "put it on a disk"));
+    }
+    if let Some(process) = job.processes.iter().find(|process| process.cgroup.is_some()) {
+        let what = format!("process `{}` in a memory cgroup of its own", process.name);
+        let remedy = "leave `cgroup` out and start pagecast itself in one: systemd-run --scope -p MemoryMax=4G pagecast run ...";
+        return Err(unreal(what, remedy));
+    }
+    Ok(())
+}
+
+fn check_mounted(
+    job: &Job<'_>,
+    path: &Arc<str>,
+    place: impl FnOnce() -> String,
+    who: impl FnOnce() -> String,
+) -> Result<(), RunError> {
+    let is_below = |mount: &str| {
+        path.strip_prefix(mount.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
+    };
+    if job.mounts.iter().any(|(mount, _)| is_below(mount)) {
+        return Ok(());
+    }
+    let mounts: Vec<&str> = job.mounts.iter().map(|&(mount, _)| mount).collect();
+    let error = SimulationError::NoMount {
+        place: place(),
+        who: who(),
+        path: path.clone(),
+        host: job.hosts[0].to_owned(),
+        mounts: if mounts.is_empty() { "none".to_owned() } else { mounts.join(", ") },
+    };
+    Err(error.into())
+}
+
+fn process_called(job: &Job<'_>, process: &Process, name: &Arc<str>) -> Result<u32, RunError> {
+    let found = job.processes.iter().position(|other| other.name == *name);
+    found.map(|at| at as u32).ok_or_else(|| {
+        let error = SimulationError::UnknownProcess {
+            place: job.origin.to_owned(),
+            process: process.name.clone(),
+            missing: name.clone(),
+        };
+        error.into()
+    })
+}
+
+/// Numbers of files and events by their names.
+#[derive(Default)]
+struct Names {
+    files: FxHashMap<Arc<str>, u32>,
+    events: FxHashMap<Arc<str>, u32>,
+}
+
+impl Names {
+    fn file(&mut self, files: &mut Vec<PlannedFile>, path: &Arc<str>) -> u32 {
+        *self.files.entry(path.clone()).or_insert_with(|| {
+            let within = PathBuf::from(path.trim_start_matches('/'));
+            files.push(PlannedFile { path: path.clone(), within, initial: None });
+            files.len() as u32 - 1
+        })
+    }
+
+    fn event(&mut self, events: &mut Vec<Arc<str>>, event: &Arc<str>) -> u32 {
+        *self.events.entry(event.clone()).or_insert_with(|| {
+            events.push(event.clone());
+            events.len() as u32 - 1
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{file, job, process, read, write};
+    use super::*;
+
+    fn refused(change: impl FnOnce(&mut Job<'_>), processes: &[Process]) -> String {
+        let mut job = job(&[], processes);
+        change(&mut job);
+        Plan::of(&job).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_one_machine_does_not_have_is_refused() {
+        let two = refused(|job| job.hosts = vec!["client", "server"], &[]);
+        assert_eq!(
+            two,
+            "x.toml: a scenario of 2 hosts (client, server) cannot be run for real; give it one [machine]"
+        );
+        let remote = refused(|job| job.mounts.push(("/nfs", true)), &[]);
+        assert!(
+            remote.starts_with("x.toml: the mount /nfs of another host cannot be run for real"),
+            "{remote}"
+        );
+        let mut member = process("p", &[], &[]);
+        member.cgroup = Some(0);
+        assert!(refused(|_| (), &[member]).contains("systemd-run"));
+    }
+
+    #[test]
+    fn paths_are_below_a_mount_and_within_the_folder() {
+        let plan =
+            Plan::of(&job(&[file("/data/a/f", 1)], &[process("p", &[], &[write("/data/g", 1, None)])]))
+                .unwrap();
+        let paths: Vec<_> = plan.paths().map(|(_, within)| within.to_str().unwrap()).collect();
+        assert_eq!(paths, ["data/a/f", "data/g"]);
+        let error = refused(|_| (), &[process("p", &[], &[read("/database/f", None, None)])]);
+        assert!(
+            error.contains("process `p` uses /database/f, which is under no mount of host `host`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_program_that_never_ends_is_refused() {
+        let mut endless = process("p", &[], &[]);
+        let forever = || std::iter::repeat_with(|| Operation::from(Action::Sync));
+        endless.program = Arc::new(forever);
+        assert!(refused(|_| (), &[endless]).contains("`p` has more than 1000 operations"));
+    }
+
+    #[test]
+    fn nothing_is_done_after_an_exit() {
+        let plan =
+            Plan::of(&job(&[], &[process("p", &[], &[Action::Sync, Action::Exit, Action::DropCaches])]));
+        let plan = plan.unwrap();
+        assert_eq!((plan.operations(), plan.drops_caches()), (1, false));
+    }
+}

@@ -1,0 +1,630 @@
+//! One process of the scenario, as a thread: its operations one by one, with the time before and after each.
+//!
+//! Everything that can be known is known before (see [`super::plan`]): between the two looks at the clock nothing is allocated but
+//! what the program itself takes, and no path is put together. What is not the program's own doing (looking at files for the table
+//! of residency) happens between operations.
+
+use std::io;
+use std::num::NonZero;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use pagecast_core::error::SimulationError;
+use pagecast_core::result::{Part, Parts};
+use pagecast_core::units::{Bytes, Nanos};
+use pagecast_core::workload::{Action, Buffer, OpenFlags};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::error::{RunError, blame};
+use super::files::Files;
+use super::gate::{Gate, Stopped};
+use super::plan::{Plan, PlannedProcess, Step};
+use crate::io::{Cause, Direction, Failure, Io, Memory, Offsets, Open, Sync, Times, Transfer, transfer};
+
+/// How long a process sleeps, and how many pages it touches, between two looks at whether to stop.
+const NAP: Nanos = Nanos(50_000_000);
+const TOUCHES: usize = 1024;
+/// How often a busy loop goes round between two looks at the clock: a few microseconds.
+const SPINS: u32 = 1000;
+/// Of the POSIX block that O_DIRECT takes whole: the one that messages name.
+const LOGICAL_BLOCK: Bytes = Bytes(512);
+
+/// One operation that has ended. Small, as there may be millions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub offset: u64,
+    pub bytes: u64,
+    /// How the file was open.
+    pub flags: OpenFlags,
+    pub start: Nanos,
+    pub end: Nanos,
+    pub used: Used,
+}
+
+/// What all processes share.
+pub(super) struct Shared<'a, I: Io> {
+    pub io: &'a I,
+    pub plan: &'a Plan,
+    pub files: &'a Files<I::File>,
+    pub gate: &'a Gate<'a>,
+    /// Is called after each operation on a file, with the process and the number of its operation.
+    pub looks: &'a (dyn Fn(u32, u32, Nanos) + std::marker::Sync),
+}
+
+/// What a thread has used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Used {
+    /// Time on a processor, and time that it was ready and others had them all.
+    pub processor: Nanos,
+    /// What was read from devices for it.
+    pub device_read: Bytes,
+}
+
+impl Used {
+    fn now<I: Io>(io: &I) -> Self {
+        Self { processor: io.processor_time() + io.processor_wait(), device_read: io.device_read() }
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self {
+            processor: self.processor.saturating_sub(before.processor),
+            device_read: self.device_read.saturating_sub(before.device_read),
+        }
+    }
+}
+
+/// Why a process did not come to its end.
+#[derive(Debug)]
+pub(super) enum Halt {
+    Stopped,
+    Failed(Box<RunError>),
+}
+
+impl From<Stopped> for Halt {
+    fn from(Stopped: Stopped) -> Self {
+        Self::Stopped
+    }
+}
+
+/// A file that the process has open.
+struct Handle<F> {
+    file: F,
+    flags: OpenFlags,
+}
+
+/// What an operation did.
+#[derive(Clone, Copy, Default)]
+struct Done {
+    offset: u64,
+    bytes: u64,
+    flags: OpenFlags,
+}
+
+/// See the module.
+pub(super) struct Runner<'a, I: Io> {
+    shared: &'a Shared<'a, I>,
+    at: usize,
+    process: &'a PlannedProcess,
+    zero: Nanos,
+    buffer: Memory,
+    handles: FxHashMap<u32, Handle<I::File>>,
+    /// Anonymous memory, and how much of each piece is still held.
+    held: Vec<(Memory, usize)>,
+    times: Times,
+    pub rows: Vec<Row>,
+}
+
+impl<'a, I: Io> Runner<'a, I> {
+    /// Takes all that the process needs besides its own memory.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn new(shared: &'a Shared<'a, I>, at: usize) -> io::Result<Self> {
+        let process = &shared.plan.processes[at];
+        let files: FxHashSet<u32> = process.steps.iter().map(|step| step.file).collect();
+        let takes_memory = |step: &&Step| match step.operation.action {
+            Action::Read { buffer, .. } => buffer == Buffer::Fresh,
+            Action::Allocate { .. } => true,
+            _ => false,
+        };
+        let pieces = process.steps.iter().filter(takes_memory).count();
+        let mut buffer = Memory::new(process.buffer())?;
+        buffer.fill_with_noise();
+        Ok(Self {
+            shared,
+            at,
+            process,
+            zero: Nanos::ZERO,
+            buffer,
+            handles: FxHashMap::with_capacity_and_hasher(files.len(), rustc_hash::FxBuildHasher),
+            held: Vec::with_capacity(pieces),
+            times: Times::of_whole(),
+            rows: Vec::with_capacity(process.steps.len()),
+        })
+    }
+
+    /// Waits for its turn, and does all operations.
+    ///
+    /// # Errors
+    /// [`Halt`] if it did not come to its end.
+    pub fn run(&mut self) -> Result<(), Halt> {
+        self.zero = self.shared.gate.pass(self.at)?;
+        self.sleep_until(self.zero + self.process.start)?;
+        for (index, step) in self.process.steps.iter().enumerate() {
+            if self.shared.gate.is_stopped() {
+                return Err(Halt::Stopped);
+            }
+            self.step(step)?;
+            if step.file != u32::MAX {
+                (self.shared.looks)(self.at as u32, index as u32, self.now());
+            }
+        }
+        // As at the end of a process: files are closed, memory is given back.
+        self.handles.clear();
+        self.held.clear();
+        Ok(())
+    }
+
+    fn now(&self) -> Nanos {
+        self.shared.io.now().saturating_sub(self.zero)
+    }
+
+    /// Does one operation and writes down how long it took.
+    fn step(&mut self, step: &Step) -> Result<(), Halt> {
+        let io = self.shared.io;
+        // Whoever looks at a file from outside must let go of it before it is removed, and that is not the program's time.
+        let removed = matches!(step.operation.action, Action::Unlink { .. }).then_some(step.file);
+        let _nobody_looks = removed.map(|file| self.shared.files.keep_closed(file as usize));
+        let before = Used::now(io);
+        let start = self.now();
+        let done = self.act(step)?;
+        let end = self.now();
+        let used = Used::now(io).since(before);
+        let Done { offset, bytes, flags } = done;
+        self.rows.push(Row { offset, bytes, flags, start, end, used });
+        Ok(())
+    }
+
+    fn act(&mut self, step: &Step) -> Result<Done, Halt> {
+        let io = self.shared.io;
+        let nothing = Done::default();
+        match &step.operation.action {
+            &Action::Open { create, truncate, flags, .. } => {
+                // One that is open already is closed after it: no moment without, in which its pages could go.
+                let file = self.open(step, Open { create, truncate, flags })?;
+                self.handles.insert(step.file, Handle { file, flags });
+                Ok(nothing)
+            }
+            &Action::Read { offset, bytes, call, buffer, .. } => {
+                self.read(step, offset, bytes, call, buffer == Buffer::Fresh)
+            }
+            &Action::Write { offset, bytes, call, .. } => self.write(step, offset, bytes, call),
+            Action::Fsync { .. } => self.on_file(step, |io, file| io.sync(file, Sync::File)),
+            Action::Fdatasync { .. } => self.on_file(step, |io, file| io.sync(file, Sync::Data)),
+            Action::Sync => {
+                io.sync_all();
+                Ok(nothing)
+            }
+            Action::Close { .. } => {
+                self.handles.remove(&step.file);
+                Ok(nothing)
+            }
+            &Action::Truncate { size, .. } => self.on_file(step, |io, file| io.set_length(file, size.0)),
+            Action::Unlink { .. } => {
+                self.handles.remove(&step.file);
+                let within = &self.shared.plan.files[step.file as usize].within;
+                io.remove(within).map_err(|error| self.failed(step, error))?;
+                Ok(nothing)
+            }
+            Action::DropCaches => {
+                io.drop_caches().map_err(|error| self.failed(step, error))?;
+                Ok(nothing)
+            }
+            &Action::Fadvise { advice, offset, bytes, .. } => {
+                let length = bytes.map_or(0, |bytes| bytes.0);
+                self.on_file(step, |io, file| io.advise(file, advice, offset, length))
+            }
+            &Action::Compute { time } => self.compute(time).map(|()| nothing),
+            &Action::Sleep { time } => self.sleep_until(io.now() + time).map(|()| nothing),
+            &Action::Allocate { bytes } => self.allocate(step, bytes),
+            &Action::Free { bytes } => self.free(step, bytes),
+            Action::Wait { .. } => {
+                self.shared.gate.wait_for(self.at, step.event)?;
+                Ok(nothing)
+            }
+            Action::Signal { .. } => {
+                self.shared.gate.signal(step.event);
+                Ok(nothing)
+            }
+            Action::Exit => unreachable!("a program ends before it"),
+        }
+    }
+
+    fn open(&self, step: &Step, how: Open) -> Result<I::File, Halt> {
+        let within = &self.shared.plan.files[step.file as usize].within;
+        self.shared.io.open(within, how).map_err(|error| self.failed(step, error))
+    }
+
+    /// A file that is open, or is opened now: no scenario has to say that.
+    fn handle(&mut self, step: &Step, create: bool) -> Result<OpenFlags, Halt> {
+        if let Some(handle) = self.handles.get(&step.file) {
+            return Ok(handle.flags);
+        }
+        let file = self.open(step, Open { create, ..Open::default() })?;
+        let flags = OpenFlags::default();
+        self.handles.insert(step.file, Handle { file, flags });
+        Ok(flags)
+    }
+
+    fn on_file(&mut self, step: &Step, call: impl Fn(&I, &I::File) -> io::Result<()>) -> Result<Done, Halt> {
+        let flags = self.handle(step, false)?;
+        call(self.shared.io, &self.handles[&step.file].file).map_err(|error| self.failed(step, error))?;
+        Ok(Done { flags, ..Done::default() })
+    }
+
+    fn read(
+        &mut self,
+        step: &Step,
+        offset: u64,
+        bytes: Option<Bytes>,
+        call: Option<Bytes>,
+        fresh: bool,
+    ) -> Result<Done, Halt> {
+        let flags = self.handle(step, false)?;
+        let length = self.length(step)?;
+        let bytes = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
+        let done = Done { offset, bytes, flags };
+        if offset.saturating_add(bytes) > length {
+            return Err(self.beyond_end(step, &done, length));
+        }
+        let (Some(whole), direction) = (NonZero::new(bytes as usize), Direction::Read) else {
+            return Ok(done);
+        };
+        let own = if fresh { Some(self.take(step, whole)?) } else { None };
+        let call = NonZero::new(call.map_or(bytes, |call| call.0)).unwrap_or(NonZero::<u64>::MAX);
+        let offsets = Offsets::From(offset);
+        self.transfer(step, &Transfer { direction, offsets, bytes, call, spreads: fresh }, own)?;
+        Ok(done)
+    }
+
+    fn write(
+        &mut self,
+        step: &Step,
+        offset: Option<u64>,
+        bytes: Bytes,
+        call: Option<Bytes>,
+    ) -> Result<Done, Halt> {
+        let flags = self.handle(step, true)?;
+        let offset = offset.map_or_else(|| self.length(step), Ok)?;
+        let direction = Direction::Write;
+        let call = NonZero::new(call.unwrap_or(bytes).0).unwrap_or(NonZero::<u64>::MAX);
+        let offsets = Offsets::From(offset);
+        self.transfer(step, &Transfer { direction, offsets, bytes: bytes.0, call, spreads: false }, None)?;
+        Ok(Done { offset, bytes: bytes.0, flags })
+    }
+
+    fn transfer(&mut self, step: &Step, what: &Transfer<'_>, own: Option<Memory>) -> Result<(), Halt> {
+        let (io, stop) = (self.shared.io, &self.shared.gate.stop);
+        let file = &self.handles[&step.file].file;
+        let moved = match own {
+            None => transfer(io, file, what, &mut self.buffer, &mut self.times, stop),
+            Some(mut memory) => {
+                let moved = transfer(io, file, what, &mut memory, &mut self.times, stop);
+                let length = memory.length();
+                self.held.push((memory, length));
+                moved
+            }
+        };
+        moved.map_err(|failure| self.not_moved(step, what, failure))
+    }
+
+    fn length(&self, step: &Step) -> Result<u64, Halt> {
+        let length = self.shared.io.length(&self.handles[&step.file].file);
+        length.map_err(|error| self.failed(step, error))
+    }
+
+    /// Works until this thread has had so much of a processor.
+    fn compute(&self, time: Nanos) -> Result<(), Halt> {
+        let end = self.shared.io.processor_time() + time;
+        while self.shared.io.processor_time() < end {
+            if self.shared.gate.is_stopped() {
+                return Err(Halt::Stopped);
+            }
+            (0..SPINS).for_each(|_| std::hint::spin_loop());
+        }
+        Ok(())
+    }
+
+    fn sleep_until(&self, end: Nanos) -> Result<(), Halt> {
+        loop {
+            let now = self.shared.io.now();
+            if self.shared.gate.is_stopped() {
+                return Err(Halt::Stopped);
+            }
+            if now >= end {
+                return Ok(());
+            }
+            self.shared.io.sleep_until(end.min(now + NAP));
+        }
+    }
+
+    /// Address space; its pages come when they are touched.
+    fn take(&self, step: &Step, length: NonZero<usize>) -> Result<Memory, Halt> {
+        Memory::new(length).map_err(|error| self.failed(step, error))
+    }
+
+    fn allocate(&mut self, step: &Step, bytes: Bytes) -> Result<Done, Halt> {
+        let done = Done { bytes: bytes.0, ..Done::default() };
+        let Some(length) = NonZero::new(bytes.0 as usize) else { return Ok(done) };
+        let mut memory = self.take(step, length)?;
+        for (count, place) in (0..length.get()).step_by(rustix::param::page_size()).enumerate() {
+            if count.is_multiple_of(TOUCHES) && self.shared.gate.is_stopped() {
+                return Err(Halt::Stopped);
+            }
+            memory.touch(place);
+        }
+        self.held.push((memory, length.get()));
+        Ok(done)
+    }
+
+    /// Gives memory back, what was taken last first.
+    fn free(&mut self, step: &Step, bytes: Option<Bytes>) -> Result<Done, Halt> {
+        let mut left = bytes.map_or(usize::MAX, |bytes| bytes.0 as usize);
+        let mut freed = 0;
+        while let Some((memory, held)) = self.held.last_mut().filter(|_| left > 0) {
+            let now = left.min(*held);
+            (left, freed) = (left - now, freed + now as u64);
+            *held -= now;
+            if *held == 0 {
+                self.held.pop();
+                continue;
+            }
+            let given = memory.give_back(*held, *held + now);
+            given.map_err(|error| self.failed(step, error))?;
+        }
+        Ok(Done { bytes: freed, ..Done::default() })
+    }
+
+    fn not_moved(&self, step: &Step, what: &Transfer<'_>, failure: Failure) -> Halt {
+        match failure.cause {
+            Cause::Stopped => Halt::Stopped,
+            // It became shorter meanwhile.
+            Cause::EndOfFile => match self.length(step) {
+                Ok(length) => {
+                    let Offsets::From(offset) = what.offsets else { unreachable!("a run gives no list") };
+                    self.beyond_end(step, &Done { offset, bytes: what.bytes, ..Done::default() }, length)
+                }
+                Err(halt) => halt,
+            },
+            Cause::Failed(error) => {
+                let flags = self.handles[&step.file].flags;
+                match error.raw_os_error() {
+                    Some(libc::EINVAL) if flags.is_direct() => self.unaligned(step, what),
+                    _ => self.failed(step, error),
+                }
+            }
+        }
+    }
+
+    fn path(&self, step: &Step) -> Option<Arc<str>> {
+        self.shared.plan.files.get(step.file as usize).map(|file| file.path.clone())
+    }
+
+    fn blame(&self, step: &Step) -> pagecast_core::error::Blame {
+        blame(&self.shared.plan.origin, &self.process.name, step.operation.line, self.now())
+    }
+
+    fn beyond_end(&self, step: &Step, wanted: &Done, size: u64) -> Halt {
+        self.workload(SimulationError::BeyondEnd {
+            at: self.blame(step),
+            path: self.path(step).expect("a read has a file"),
+            offset: wanted.offset,
+            bytes: Bytes(wanted.bytes),
+            size: Bytes(size),
+        })
+    }
+
+    fn unaligned(&self, step: &Step, what: &Transfer<'_>) -> Halt {
+        let Offsets::From(offset) = what.offsets else { unreachable!("a run gives no list") };
+        self.workload(SimulationError::Unaligned {
+            at: self.blame(step),
+            operation: step.operation.action.name(),
+            path: self.path(step).expect("a transfer has a file"),
+            offset,
+            bytes: Bytes(what.bytes),
+            call: Bytes(what.call.get().min(what.bytes)),
+            block: LOGICAL_BLOCK,
+        })
+    }
+
+    fn failed(&self, step: &Step, source: io::Error) -> Halt {
+        let (operation, at, path) = (step.operation.action.name(), self.blame(step), self.path(step));
+        match (source.kind(), path) {
+            (io::ErrorKind::NotFound, Some(path)) => {
+                self.workload(SimulationError::NoSuchFile { at, operation, path })
+            }
+            (_, path) => self.halt(RunError::Call { at, operation, path, source }),
+        }
+    }
+
+    fn workload(&self, error: SimulationError) -> Halt {
+        self.halt(error.into())
+    }
+
+    fn halt(&self, error: RunError) -> Halt {
+        // The others need not wait until this one is gone.
+        self.shared.gate.stop.store(true, Ordering::Relaxed);
+        Halt::Failed(Box::new(error))
+    }
+}
+
+impl Row {
+    /// Bytes that the page cache served or took, and bytes that a device did before the operation ended.
+    pub fn served(&self, action: &Action) -> (u64, u64) {
+        let from_device = match action {
+            Action::Read { .. } if self.flags.is_direct() => self.bytes,
+            // Read-ahead fetches more than was asked for; what it fetched for later reads then comes from the cache.
+            Action::Read { .. } => self.used.device_read.0.min(self.bytes),
+            Action::Write { .. } if self.goes_past_cache() => self.bytes,
+            Action::Write { .. } => 0,
+            _ => return (0, 0),
+        };
+        (self.bytes - from_device, from_device)
+    }
+
+    /// The duration in two: the time on a processor or in the queue for one, and the time asleep. The second is called what this
+    /// operation sleeps for in the kernel.
+    pub fn parts(&self, action: &Action) -> Parts {
+        let (on, off) = match action {
+            Action::Read { .. } => (Part::CpuCopy, Part::DeviceRead),
+            Action::Write { .. } if self.goes_past_cache() => (Part::CpuCopy, Part::DeviceWrite),
+            Action::Write { .. } => (Part::CpuCopy, Part::Throttled),
+            Action::Fsync { .. } | Action::Fdatasync { .. } | Action::Sync => {
+                (Part::DeviceWrite, Part::DeviceWrite)
+            }
+            Action::Fadvise { .. } => (Part::CpuCopy, Part::DeviceRead),
+            Action::Allocate { .. } => (Part::PageAllocation, Part::Reclaim),
+            Action::Compute { .. } => (Part::Compute, Part::Compute),
+            Action::Sleep { .. } => (Part::Sleep, Part::Sleep),
+            Action::Wait { .. } | Action::Signal { .. } => (Part::Wait, Part::Wait),
+            _ => (Part::CpuCopy, Part::DeviceWrite),
+        };
+        let duration = self.end - self.start;
+        let used = self.used.processor.min(duration);
+        let mut parts = Parts::of(on, used);
+        parts.add(off, duration - used);
+        parts
+    }
+
+    fn goes_past_cache(&self) -> bool {
+        self.flags.is_direct() || self.flags.is_synchronous()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{file, plan, process, read, write};
+    use super::*;
+    use crate::io::mock::{Costs, Mock};
+    use pagecast_core::workload::{InitialFile, OpenFlag};
+    use std::path::Path;
+
+    /// The rows of a single process on a mock whose files are as they should be before.
+    fn run(costs: Costs, files: &[InitialFile], actions: &[Action]) -> Result<Vec<Row>, Box<RunError>> {
+        let plan = plan(files, &[process("p", &[], actions)]);
+        let mock = Mock::new(costs);
+        for file in files {
+            let path = file.path.trim_start_matches('/');
+            let made = mock.open(Path::new(path), Open { create: true, ..Open::default() }).unwrap();
+            mock.set_length(&made, file.size.0).unwrap();
+        }
+        let (slots, gate) = (Files::new(plan.files.len()), Gate::new(&plan));
+        let shared = Shared { io: &mock, plan: &plan, files: &slots, gate: &gate, looks: &|_, _, _| {} };
+        let mut runner = Runner::new(&shared, 0).unwrap();
+        gate.open(mock.now());
+        match runner.run() {
+            Ok(()) => Ok(runner.rows),
+            Err(Halt::Failed(error)) => Err(error),
+            Err(Halt::Stopped) => panic!("nobody stops it"),
+        }
+    }
+
+    fn error(files: &[InitialFile], actions: &[Action]) -> String {
+        run(Costs::default(), files, actions).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn operations_follow_each_other_and_have_their_bytes() {
+        let costs = Costs { call_ns: 1000, ns_per_byte: 1, sync_ns: 5_000_000, ..Costs::default() };
+        let fsync = Action::Fsync { path: "/data/g".into() };
+        let rows = run(
+            costs,
+            &[file("/data/f", 4000)],
+            &[
+                read("/data/f", None, Some(1000)),
+                write("/data/g", 3000, None),
+                fsync,
+                write("/data/g", 10, None),
+            ],
+        )
+        .unwrap();
+        let seen: Vec<_> = rows.iter().map(|row| (row.offset, row.bytes, (row.end - row.start).0)).collect();
+        // The mock's look at the processor's clock takes a microsecond, and that is between the operations.
+        assert_eq!(seen, [(0, 4000, 8000), (0, 3000, 4000), (0, 0, 5_000_000), (3000, 10, 1010)]);
+        let (read, write) = (read("/data/f", None, None), write("/data/g", 1, None));
+        assert_eq!((rows[0].served(&read), rows[3].served(&write)), ((0, 4000), (10, 0)));
+        assert_eq!(rows[0].parts(&read).total(), rows[0].end - rows[0].start);
+        assert!(rows.windows(2).all(|pair| pair[0].end <= pair[1].start));
+    }
+
+    #[test]
+    fn waiting_is_called_by_what_is_waited_for() {
+        let open = |flag| Action::Open {
+            path: "/data/f".into(),
+            create: false,
+            truncate: false,
+            flags: [flag].into_iter().collect(),
+        };
+        let used = Used { processor: Nanos(4), device_read: Bytes(3) };
+        let row =
+            Row { offset: 0, bytes: 2, flags: OpenFlags::default(), start: Nanos(5), end: Nanos(15), used };
+        let parts = row.parts(&write("/data/f", 1, None));
+        assert_eq!((parts.get(Part::CpuCopy), parts.get(Part::Throttled)), (Nanos(4), Nanos(6)));
+        assert_eq!(row.served(&read("/data/f", None, None)), (0, 2), "not more than was asked for");
+        let rows = run(
+            Costs { call_ns: 10, ..Costs::default() },
+            &[file("/data/f", 512)],
+            &[open(OpenFlag::Sync), write("/data/f", 512, None), Action::Sleep { time: Nanos(70_000_000) }],
+        )
+        .unwrap();
+        let write = write("/data/f", 512, None);
+        assert_eq!(
+            (rows[1].served(&write), rows[1].parts(&write).get(Part::Throttled)),
+            ((0, 512), Nanos::ZERO)
+        );
+        let sleep = Action::Sleep { time: Nanos(1) };
+        assert_eq!(rows[2].parts(&sleep).get(Part::Sleep), Nanos(70_000_000));
+    }
+
+    #[test]
+    fn a_computer_computes_for_as_long_as_it_should() {
+        let rows = run(Costs::default(), &[], &[Action::Compute { time: Nanos(3_000_000) }]).unwrap();
+        let took = rows[0].parts(&Action::Compute { time: Nanos(1) }).get(Part::Compute).0;
+        assert!((3_000_000..3_100_000).contains(&took), "{took}");
+    }
+
+    #[test]
+    fn memory_is_taken_and_given_back() {
+        let fresh = Action::Read {
+            path: "/data/f".into(),
+            offset: 0,
+            bytes: None,
+            call: Some(Bytes(4096)),
+            buffer: Buffer::Fresh,
+        };
+        let free = |bytes: Option<u64>| Action::Free { bytes: bytes.map(Bytes) };
+        let rows = run(
+            Costs::default(),
+            &[file("/data/f", 100_000)],
+            &[fresh, Action::Allocate { bytes: Bytes(50_000) }, free(Some(60_000)), free(None), free(None)],
+        )
+        .unwrap();
+        assert_eq!(
+            rows.iter().map(|row| row.bytes).collect::<Vec<_>>(),
+            [100_000, 50_000, 60_000, 90_000, 0]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_names_process_and_path() {
+        assert_eq!(
+            error(&[file("/data/f", 10)], &[read("/data/f", Some(11), None)]),
+            "x.toml: process `p` reads 11 B at offset 0 B of /data/f, which has 10 B at 1.000 us; read less or make the file larger"
+        );
+        assert!(
+            error(&[], &[read("/data/f", None, None)])
+                .contains("a read of /data/f at 1.000 us, and there is no such file")
+        );
+        assert!(error(&[], &[Action::Unlink { path: "/data/f".into() }]).contains("a unlink of /data/f"));
+    }
+}

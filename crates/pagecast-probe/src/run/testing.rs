@@ -1,0 +1,48 @@
+//! Plans for tests.
+
+use std::sync::Arc;
+
+use pagecast_core::units::{Bytes, Nanos};
+use pagecast_core::workload::{Action, InitialFile, Operation, Process};
+
+use super::plan::{Job, Plan};
+
+pub(super) fn file(path: &str, size: u64) -> InitialFile {
+    InitialFile { host: 0, path: path.into(), size: Bytes(size), cached: Bytes::ZERO, dirty: Bytes::ZERO }
+}
+
+pub(super) fn process(name: &str, after: &[&str], actions: &[Action]) -> Process {
+    let program: Vec<Operation> = actions.iter().cloned().map(Operation::from).collect();
+    Process {
+        name: name.into(),
+        host: 0,
+        cgroup: None,
+        after: after.iter().map(|&name| name.into()).collect(),
+        start: Nanos::ZERO,
+        program: Arc::new(program),
+    }
+}
+
+pub(super) fn job<'a>(files: &'a [InitialFile], processes: &'a [Process]) -> Job<'a> {
+    Job {
+        origin: "x.toml",
+        hosts: vec!["host"],
+        mounts: vec![("/data", false)],
+        files,
+        processes,
+        looks_after_each: false,
+    }
+}
+
+pub(super) fn plan(files: &[InitialFile], processes: &[Process]) -> Plan {
+    Plan::of(&job(files, processes)).unwrap()
+}
+
+pub(super) fn read(path: &str, bytes: Option<u64>, call: Option<u64>) -> Action {
+    let buffer = pagecast_core::workload::Buffer::Reused;
+    Action::Read { path: path.into(), offset: 0, bytes: bytes.map(Bytes), call: call.map(Bytes), buffer }
+}
+
+pub(super) fn write(path: &str, bytes: u64, call: Option<u64>) -> Action {
+    Action::Write { path: path.into(), offset: None, bytes: Bytes(bytes), call: call.map(Bytes) }
+}

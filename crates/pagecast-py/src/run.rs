@@ -1,0 +1,198 @@
+//! A scenario run by the real kernel.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use numpy::PyArray1;
+use pagecast_core::machine::MountSource;
+use pagecast_core::scenario::Residency;
+use pagecast_core::units::Nanos;
+use pagecast_probe::run::{self, Job, Plan, Samples, Settings};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+use crate::cache::detached_with;
+use crate::columns::Result;
+use crate::errors;
+use crate::quantity::one_of;
+use crate::scenario::Scenario;
+
+/// The model that the result of a run names.
+const MODEL: &str = "measured";
+
+/// What a run will do, known before anything is touched.
+#[pyclass(frozen, module = "pagecast._core")]
+pub struct RunPlan {
+    plan: Plan,
+    origin: String,
+    machine_hash: String,
+}
+
+#[pymethods]
+impl RunPlan {
+    /// Ask all programs of a scenario for their operations.
+    #[new]
+    #[pyo3(signature = (scenario, *, residency=None))]
+    fn new(py: Python<'_>, scenario: &Scenario, residency: Option<&str>) -> PyResult<Self> {
+        let machine_hash = scenario.machine_hash(py)?;
+        let scenario = &scenario.0;
+        let residency = match residency {
+            Some(word) => {
+                [Residency::End, Residency::Operation][one_of("residency", word, &Residency::NAMES)?]
+            }
+            None => scenario.residency,
+        };
+        let hosts = &scenario.machine.hosts;
+        let is_remote = |source: &MountSource| matches!(source, MountSource::Nfs { .. });
+        let job = Job {
+            origin: &scenario.origin,
+            hosts: hosts.iter().map(|host| host.name.as_str()).collect(),
+            mounts: hosts[0].mounts.iter().map(|mount| (&*mount.path, is_remote(&mount.source))).collect(),
+            files: &scenario.files,
+            processes: &scenario.processes,
+            looks_after_each: residency == Residency::Operation,
+        };
+        let plan = Plan::of(&job).map_err(|error| errors::run(py, error))?;
+        Ok(Self { plan, origin: scenario.origin.clone(), machine_hash })
+    }
+
+    /// Bytes that are written before time 0.
+    #[getter]
+    fn prepared_bytes(&self) -> u64 {
+        self.plan.written().0.0
+    }
+
+    /// Bytes that the programs write.
+    #[getter]
+    fn written_bytes(&self) -> u64 {
+        self.plan.written().1.0
+    }
+
+    /// What the files take on the disk at a time, at most.
+    #[getter]
+    fn space_bytes(&self) -> u64 {
+        self.plan.space().0
+    }
+
+    /// What the programs hold of memory at a time, at most.
+    #[getter]
+    fn memory_bytes(&self) -> u64 {
+        self.plan.memory().0
+    }
+
+    /// How many operations all processes have together.
+    #[getter]
+    fn operations(&self) -> usize {
+        self.plan.operations()
+    }
+
+    /// The files: as the scenario calls them, and where they are in the folder.
+    #[getter]
+    fn paths(&self) -> Vec<(&str, &Path)> {
+        self.plan.paths().collect()
+    }
+
+    /// Check that it can be run in a directory, and change nothing.
+    fn check<'py>(&self, py: Python<'py>, directory: PathBuf) -> PyResult<Bound<'py, PyDict>> {
+        let place = py.detach(|| run::check(&self.plan, &directory));
+        let place = place.map_err(|error| errors::run(py, error))?;
+        let dict = PyDict::new(py);
+        dict.set_item("file_system", place.file_system.name())?;
+        dict.set_item("caution", place.file_system.caution())?;
+        dict.set_item("free_bytes", place.free.0)?;
+        dict.set_item("available_bytes", place.available.0)?;
+        Ok(dict)
+    }
+
+    /// Run it in a folder below a directory, which is gone afterwards unless it is kept.
+    #[pyo3(signature = (directory, *, keep=false, sample_hz=20, progress=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        directory: PathBuf,
+        keep: bool,
+        sample_hz: u32,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Measured> {
+        let settings = Settings { directory: &directory, keep, sample_hz };
+        let begun = Instant::now();
+        let work = |watch: &mut pagecast_probe::watch::Watcher<'_>| run::run(&self.plan, settings, watch);
+        let measured = detached_with(py, progress, work, |error| errors::run(py, error))?;
+        let result = Result {
+            data: measured.result,
+            model: MODEL.to_owned(),
+            options: BTreeMap::new(),
+            machine_hash: self.machine_hash.clone(),
+            seed: 0,
+            origin: self.origin.clone(),
+            wall_s: begun.elapsed().as_secs_f64(),
+        };
+        Ok(Measured {
+            result: Py::new(py, result)?,
+            samples: measured.samples,
+            paths: self.plan.paths().map(|(path, _)| path.to_owned()).collect(),
+            file_system: measured.file_system.name(),
+            kept: measured.kept,
+            sample_hz,
+        })
+    }
+}
+
+/// What a run gave: the tables of a simulation, and what was seen beside.
+#[pyclass(frozen, module = "pagecast._core")]
+pub struct Measured {
+    /// The tables of a simulation.
+    #[pyo3(get)]
+    result: Py<Result>,
+    samples: Samples,
+    paths: Vec<String>,
+    /// What the files were on.
+    #[pyo3(get)]
+    file_system: String,
+    /// Where the files are, if they stay.
+    #[pyo3(get)]
+    kept: Option<PathBuf>,
+    /// How often the machine was looked at per second.
+    #[pyo3(get)]
+    sample_hz: u32,
+}
+
+#[pymethods]
+impl Measured {
+    /// How much of a processor looking took.
+    #[getter]
+    fn sampler_s(&self) -> f64 {
+        self.samples.processor_time.as_seconds()
+    }
+
+    /// The machine's counters over time, column by column.
+    fn samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("time_s", times(py, self.samples.time.iter().copied()))?;
+        for name in &self.samples.names {
+            let column = self.samples.column(name).expect("a name has a column");
+            dict.set_item(name, PyArray1::from_iter(py, column.map(|value| value as i64)))?;
+        }
+        Ok(dict)
+    }
+
+    /// What was in memory of each file over time, column by column.
+    fn file_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (dict, samples) = (PyDict::new(py), &self.samples.files);
+        let names: Vec<_> = self.paths.iter().map(|path| PyString::new(py, path)).collect();
+        dict.set_item("time_s", times(py, samples.iter().map(|sample| sample.time)))?;
+        dict.set_item("path", PyList::new(py, samples.iter().map(|sample| &names[sample.file as usize]))?)?;
+        let bytes = |get: fn(&run::FileSample) -> u64| {
+            PyArray1::from_iter(py, samples.iter().map(|sample| get(sample) as i64))
+        };
+        dict.set_item("cached_bytes", bytes(|sample| sample.cached.0))?;
+        dict.set_item("dirty_bytes", bytes(|sample| sample.dirty.0))?;
+        dict.set_item("writeback_bytes", bytes(|sample| sample.writeback.0))?;
+        Ok(dict)
+    }
+}
+
+fn times<'py>(py: Python<'py>, all: impl Iterator<Item = Nanos>) -> Bound<'py, PyArray1<f64>> {
+    PyArray1::from_vec(py, all.map(Nanos::as_seconds).collect())
+}

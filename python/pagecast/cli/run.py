@@ -1,0 +1,142 @@
+"""``pagecast run``: a scenario for real."""
+
+import json
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pagecast._core import format_bytes
+from pagecast.api import counted, shown
+from pagecast.cli import options
+
+if TYPE_CHECKING:
+    from pagecast.running import Measured, Plan
+
+__all__ = ["command"]
+
+
+@click.command("run")
+@options.scenario
+@click.option(
+    "--dir",
+    "directory",
+    type=options.FileName(),
+    required=True,
+    metavar="DIR",
+    help="A directory on the disk to be measured. A folder is made in it, and nothing else is touched.",
+)
+@options.overrides
+@click.option("--dry-run", is_flag=True, help="Say what would be written and whether it fits; do nothing.")
+@click.option("--keep", is_flag=True, help="Leave the files where they are, and say where.")
+@click.option(
+    "--sample-hz",
+    type=click.IntRange(min=1, max=200),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Look at memory, files and device N times a second.",
+)
+@click.option(
+    "--residency",
+    type=click.Choice(["end", "operation"]),
+    help="When to note how much of each file is in memory: at the end, or after each file operation too.",
+)
+@options.as_json
+@click.option("--out", type=options.FileName(), metavar="DIR", help="Write tables, trace and figures to DIR.")
+@click.option("--force", is_flag=True, help="Replace an earlier output in DIR.")
+@click.option(
+    "--all", "every", is_flag=True, help="Show every operation, however many, and those that take no time."
+)
+def command(
+    scenario: Path,
+    directory: Path,
+    overrides: tuple[str, ...],
+    dry_run: bool,
+    keep: bool,
+    sample_hz: int,
+    residency: str | None,
+    as_json: bool,
+    out: Path | None,
+    force: bool,
+    every: bool,
+) -> None:
+    """Run SCENARIO on this machine, and measure what `pagecast simulate` forecasts.
+
+    Each process is a thread that does the same operations with the same call sizes, in a folder of --dir;
+    each mount is a folder in that. Files that exist before are written first, with real bytes, then evicted,
+    warmed or made dirty as the scenario says. All is removed at the end, also after Ctrl-C; what a killed run
+    left behind goes with the next one. No setting of the machine is changed. Root is needed for drop_caches
+    only.
+
+    \b
+    Examples:
+      pagecast run scenario.toml --dir /data/scratch --dry-run
+      pagecast run scenario.toml --dir /data/scratch
+      pagecast run scenario.toml --dir /data/scratch --json | jq .runs[0].operations
+
+    What is measured has the tables of a simulation under the model `measured`, and two more: samples (the
+    machine's counters) and file_samples (what is cached of each file).
+    """
+    if out is not None:
+        from pagecast.export import check_directory
+
+        check_directory(out, replace=force, remedy="choose another name or add --force")
+    loaded = options.load_scenario(scenario, overrides)
+    from pagecast.running import Plan
+
+    plan = Plan(loaded, residency=residency)
+    _tell(plan, directory)
+    if dry_run:
+        return
+    result = _run(plan, directory, keep=keep, sample_hz=sample_hz)
+    if out is not None:
+        from pagecast.cli.simulate import save
+
+        save([result], out, force=force)
+    if as_json:
+        from pagecast.cli.simulate import to_json
+
+        click.echo(json.dumps(to_json([result]), ensure_ascii=False, allow_nan=False))
+    else:
+        from pagecast.cli.summary import print_summary
+
+        print_summary(loaded, [result], every=every)
+    _tell_after(result, out)
+
+
+def _tell(plan: "Plan", directory: Path) -> None:
+    """Say what will be written, before it is; refuse what does not fit."""
+    place = plan.check(directory)
+    prepared, written, space, memory = map(
+        format_bytes, (plan.prepared_bytes, plan.written_bytes, plan.space_bytes, plan.memory_bytes)
+    )
+    free, available = map(format_bytes, (place["free_bytes"], place["available_bytes"]))
+    lines = [
+        f"On {place['file_system']}, in a folder of {shown(directory)}: "
+        f"{counted([*plan.paths], 'file')}, {prepared} to write before the start, {written} by the programs; "
+        f"{space} of disk at most ({free} free), {memory} of memory ({available} available)."
+    ]
+    if place["caution"]:
+        lines.append(f"{place['file_system']} {place['caution']}.")
+    click.echo("\n".join(lines), err=True)
+
+
+def _run(plan: "Plan", directory: Path, *, keep: bool, sample_hz: int) -> "Measured":
+    from pagecast.cli.progress import Progress
+
+    # So that the folder is removed.
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.default_int_handler)
+    with Progress() as progress:
+        return plan.run(directory, keep=keep, sample_hz=sample_hz, progress=progress.counted)
+
+
+def _tell_after(result: "Measured", out: Path | None) -> None:
+    share = f"{100 * result.sampler_share:.2g} % of one processor"
+    click.echo(f"Looked at the machine {len(result.samples)} times: {share}.", err=True)
+    if result.kept is not None:
+        click.echo(f"The files are in {shown(result.kept)}", err=True)
+    if out is not None:
+        click.echo(f"Results are in {shown(out)}", err=True)

@@ -1,0 +1,216 @@
+"""Scenarios run by the real kernel: the same tables as those of a simulation, with what was measured."""
+
+import os
+import platform
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pagecast import _core
+from pagecast.api import Scenario
+from pagecast.result import TABLES, Columns, Result
+
+__all__ = ["DEFAULT_SAMPLE_HZ", "MOST_SAMPLE_HZ", "Measured", "Plan", "run"]
+
+DEFAULT_SAMPLE_HZ = 20
+"""How often the machine is looked at per second."""
+
+MOST_SAMPLE_HZ = 200
+"""More often, and looking would be felt."""
+
+Progress = Callable[[str, int, int | None], object]
+
+
+class Measured(Result):
+    """What a real run gave: the tables of a simulation, and two more. Made by `run`.
+
+    `operations` have real times; in `parts` each is split in two, as far as a kernel tells it. `timeline` is
+    of the whole machine, `devices` and `events` have no rows.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = (*TABLES, "samples", "file_samples")
+
+    def __init__(self, core: _core.Measured) -> None:
+        super().__init__(core.result)
+        self._measured = core
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether this was measured, and not forecast."""
+        return True
+
+    @cached_property
+    def samples(self) -> Columns:
+        """The machine's counters over time, under the kernel's names with their units."""
+        return Columns(self._measured.samples())
+
+    @cached_property
+    def file_samples(self) -> Columns:
+        """What was in memory of each file over time; no rows where the kernel has no cachestat(2)."""
+        return Columns(self._measured.file_samples())
+
+    @property
+    def kept(self) -> Path | None:
+        """Where the files are, if they stay."""
+        return self._measured.kept
+
+    @property
+    def sampler_share(self) -> float:
+        """How much of one processor it took to look at the machine."""
+        return self._measured.sampler_s / self.end_s if self.end_s else 0.0
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Where and how this was measured."""
+        known = super().provenance
+        del known["seed"]
+        return known | {
+            "kernel": f"{platform.system()} {platform.release()}",
+            "machine": platform.machine(),
+            "processors": os.cpu_count(),
+            "file_system": self._measured.file_system,
+            "sample_hz": self._measured.sample_hz,
+            "sampler_share": self.sampler_share,
+        }
+
+
+class Plan:
+    """What a run will do and need, known before anything is touched.
+
+    Programs are asked for all of their operations now.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    residency : {"end", "operation"}, optional
+        As for `simulate`.
+
+    Raises
+    ------
+    ScenarioError
+        What one machine does not have: several hosts, mounts of another host, memory cgroups.
+    ProgramError
+        A program that failed.
+    """
+
+    def __init__(self, scenario: Scenario, *, residency: str | None = None) -> None:
+        if not isinstance(scenario, Scenario):
+            raise TypeError(f"scenario={scenario!r} is a {type(scenario).__name__}, not a Scenario")
+        self._core = _core.RunPlan(scenario._core, residency=residency)
+
+    @property
+    def prepared_bytes(self) -> int:
+        """Bytes that are written to files before time 0."""
+        return self._core.prepared_bytes
+
+    @property
+    def written_bytes(self) -> int:
+        """Bytes that the programs write to files."""
+        return self._core.written_bytes
+
+    @property
+    def space_bytes(self) -> int:
+        """What the files take on the disk at a time, at most."""
+        return self._core.space_bytes
+
+    @property
+    def memory_bytes(self) -> int:
+        """What the programs hold of memory at a time, at most."""
+        return self._core.memory_bytes
+
+    @property
+    def operations(self) -> int:
+        """How many operations all processes have together."""
+        return self._core.operations
+
+    @property
+    def paths(self) -> dict[str, Path]:
+        """Where each file of the scenario is in the folder of the run."""
+        return dict(self._core.paths)
+
+    def check(self, dir: str | os.PathLike[str]) -> dict[str, Any]:
+        """Check that it can be run in a directory; changes nothing.
+
+        Parameters
+        ----------
+        dir : path-like
+
+        Returns
+        -------
+        dict
+            ``file_system``, ``caution`` (what to know about it, or None), ``free_bytes`` on the disk,
+            ``available_bytes`` of memory.
+
+        Raises
+        ------
+        ProbeError
+            There is no such directory, it cannot be written to, it is in memory, or the disk is too full.
+        OutOfMemoryError
+            The programs would take more memory than there is.
+        NotAllowedError
+            Something needs root.
+        """
+        return self._core.check(dir)
+
+    def run(
+        self,
+        dir: str | os.PathLike[str],
+        *,
+        keep: bool = False,
+        sample_hz: int = DEFAULT_SAMPLE_HZ,
+        progress: Progress | None = None,
+    ) -> Measured:
+        """Run it; see `run`."""
+        if not 1 <= sample_hz <= MOST_SAMPLE_HZ:
+            raise ValueError(f"sample_hz={sample_hz} is not from 1 to {MOST_SAMPLE_HZ}")
+        return Measured(self._core.run(dir, keep=keep, sample_hz=sample_hz, progress=progress))
+
+
+def run(
+    scenario: Scenario,
+    *,
+    dir: str | os.PathLike[str],
+    keep: bool = False,
+    sample_hz: int = DEFAULT_SAMPLE_HZ,
+    residency: str | None = None,
+    progress: Progress | None = None,
+) -> Measured:
+    """Run a scenario for real: the same operations, by this machine's kernel.
+
+    A folder is made in `dir`, each mount a folder in it, and nothing else is touched. The files that the
+    scenario begins with are written, evicted and looked at first. The folder is removed afterwards, also
+    after Ctrl-C; what a killed run has left is removed by the next one in the same directory.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Of one host. Its machine says where files are; its memory, disks and settings are this machine's.
+    dir : path-like
+        A directory on the disk to be measured.
+    keep : bool
+        Leave the files where they are, and say where in ``kept``.
+    sample_hz : int
+        How often to look at the machine, per second; 1 to 200.
+    residency : {"end", "operation"}, optional
+        As for `simulate`. Looking after each operation takes time between the operations.
+    progress : callable, optional
+        Called with what is done, how much of it, and of how much (None if not known).
+
+    Returns
+    -------
+    Measured
+        A `Result` of the model "measured".
+
+    Raises
+    ------
+    ScenarioError
+        What one machine does not have: several hosts, mounts of another host, memory cgroups.
+    ProbeError
+        The directory cannot be used, or the kernel refused something.
+    SimulationError
+        The workload cannot go on, as in a simulation.
+    KeyboardInterrupt
+        Ctrl-C was pressed.
+    """
+    return Plan(scenario, residency=residency).run(dir, keep=keep, sample_hz=sample_hz, progress=progress)

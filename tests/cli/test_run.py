@@ -1,0 +1,394 @@
+"""`pagecast run` on a real disk: the tables of a simulation, and nothing left behind whatever happens."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pagecast.exit_codes import ExitCode
+from tests.cli.unprivileged import Unprivileged
+from tests.disk import folder_on_disk
+
+COMMAND = [sys.executable, "-m", "pagecast", "run"]
+MACHINE = """\
+models = ["kernel"]
+[machine]
+cores = 2
+memory = { size = "10 GB", read = "4000 MB/s", write = "2000 MB/s" }
+disk.ssd = { size = "900 TB", read = "500 MB/s", write = "400 MB/s" }
+mount."/data" = { disk = "ssd" }
+"""
+SMALL = (
+    MACHINE
+    + """\
+[[file]]
+path = "/data/in"
+size = "2 MB"
+[[process]]
+name = "app"
+do = [
+  { read = "/data/in", call = "64 KiB" },
+  { compute = "10 ms" },
+  { write = "/data/out", size = "3 MB", call = "1 MiB" },
+  { fsync = "/data/out" },
+  { signal = "written" },
+]
+[[process]]
+name = "reader"
+do = [
+  { wait = "written" },
+  { read = "/data/out", buffer = "fresh" },
+  { unlink = "/data/out" },
+  { sleep = "60 ms" },
+]
+"""
+)
+LONG = (
+    MACHINE
+    + "[[process]]\nname = 'p'\ndo = [ { write = '/data/out', size = '2 MB' }, { sleep = '100 s' } ]\n"
+)
+
+
+@pytest.fixture
+def on_disk(pagecast, monkeypatch):
+    """The command line in a folder on a disk, with scenarios and a directory `there` to run them in."""
+    with folder_on_disk(pagecast.folder) as folder:
+        pagecast.folder = folder
+        monkeypatch.chdir(folder)
+        (folder / "small.toml").write_text(SMALL)
+        (folder / "long.toml").write_text(LONG)
+        (folder / "there").mkdir()
+        yield pagecast
+
+
+def left(on_disk):
+    """Give what is in the directory of the runs."""
+    return sorted(path.name for path in (on_disk.folder / "there").iterdir())
+
+
+def start(on_disk):
+    """Start a run that lasts long, and wait until its program has written."""
+    process = subprocess.Popen(
+        [*COMMAND, "long.toml", "--dir", "there"], cwd=on_disk.folder, stderr=subprocess.PIPE, text=True
+    )
+    while not any(file.stat().st_size for file in (on_disk.folder / "there").glob("*/data/out")):
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
+    return process
+
+
+def test_tables_are_those_of_a_simulation(on_disk):
+    measured = on_disk("run", "small.toml", "--dir", "there", "--json")
+    forecast = on_disk("simulate", "small.toml", "--json")
+    assert (measured.code, left(on_disk)) == (ExitCode.OK, [])
+    measured, forecast = json.loads(measured.stdout), json.loads(forecast.stdout)
+    run, simulated = measured["runs"][0], forecast["runs"][0]
+    assert (run["model"], measured["schema_version"]) == ("measured", forecast["schema_version"])
+    for name in ("operations", "parts", "timeline", "devices", "files", "events"):
+        assert run[name].keys() == simulated[name].keys(), name
+    by_process = [
+        sorted(
+            zip(
+                *(table["operations"][key] for key in ("process", "index", "operation", "path", "bytes")),
+                strict=True,
+            )
+        )
+        for table in (run, simulated)
+    ]
+    assert by_process[0] == by_process[1]
+    assert set(run) - set(simulated) == {"samples", "file_samples"}
+    assert measured["provenance"]["kernel"].startswith("Linux ")
+
+
+def test_operations_add_up_and_follow_each_other(on_disk):
+    run = json.loads(on_disk("run", "small.toml", "--dir", "there", "--json").stdout)["runs"][0]
+    operations, parts = run["operations"], run["parts"]
+    rows = [dict(zip(operations, row, strict=True)) for row in zip(*operations.values(), strict=True)]
+    assert [row["end_s"] for row in rows] == sorted(row["end_s"] for row in rows)
+    for number, row in enumerate(rows):
+        split = sum(values[number] for name, values in parts.items() if name.endswith("_s"))
+        assert split == pytest.approx(row["duration_s"], abs=1e-8)
+        if row["operation"] in ("read", "write"):
+            assert row["from_cache_bytes"] + row["from_device_bytes"] == row["bytes"]
+    named = {(row["process"], row["operation"]): row for row in rows}
+    assert named["app", "read"]["from_device_bytes"] > 1_000_000, "the file was cold"
+    assert named["app", "compute"]["duration_s"] >= 0.01
+    assert named["reader", "sleep"]["duration_s"] >= 0.06
+    assert named["reader", "wait"]["end_s"] >= named["app", "fsync"]["end_s"]
+    assert run["files"]["path"] == ["/data/in"], "the other one was removed"
+
+
+def test_the_machine_is_looked_at(on_disk):
+    outcome = on_disk("run", "small.toml", "--dir", "there", "--json", "--sample-hz", "100")
+    run = json.loads(outcome.stdout)["runs"][0]
+    samples = run["samples"]
+    assert len(samples["time_s"]) >= 3
+    assert samples["time_s"] == sorted(samples["time_s"])
+    assert samples["nr_dirtied_bytes"][-1] > samples["nr_dirtied_bytes"][0]
+    assert all(dirty < 2**40 for dirty in run["timeline"]["dirty_bytes"])
+    assert "of one processor" in outcome.stderr
+
+
+def test_initial_files_are_as_the_scenario_says(on_disk):
+    text = MACHINE + (
+        "[[file]]\npath = '/data/f'\nsize = '4 MiB'\ncached = '2 MiB'\ndirty = '1 MiB'\n"
+        "[[process]]\nname = 'p'\ndo = [ { sleep = '10 ms' } ]\n"
+    )
+    (on_disk.folder / "warm.toml").write_text(text)
+    outcome = on_disk("run", "warm.toml", "--dir", "there", "--json", "--keep")
+    files = json.loads(outcome.stdout)["runs"][0]["files"]
+    assert (files["size_bytes"], files["cached_bytes"]) == ([4 << 20], [2 << 20])
+    assert files["dirty_bytes"][0] in (0, 1 << 20), "0 where the kernel does not tell"
+    (kept,) = left(on_disk)
+    assert f"The files are in {on_disk.folder / 'there' / kept}" in outcome.stderr
+    content = (on_disk.folder / "there" / kept / "data" / "f").read_bytes()
+    assert len(content) == 4 << 20
+    assert len(set(content)) == 256
+    assert sorted(os.listdir(on_disk.folder / "there" / kept)) == ["data"], "no marker is left in it"
+    on_disk("run", "warm.toml", "--dir", "there", "--json")
+    assert left(on_disk) == [kept]
+
+
+def test_dry_run_says_what_would_be_written_and_writes_nothing(on_disk):
+    outcome = on_disk("run", "small.toml", "--dir", "there", "--dry-run")
+    assert (outcome.code, outcome.stdout, left(on_disk)) == (ExitCode.OK, "", [])
+    assert (
+        "2 files, 2 MB to write before the start, 3 MB by the programs; 5 MB of disk at most ("
+        in outcome.stderr
+    )
+
+
+def test_results_are_saved_as_those_of_a_simulation(on_disk):
+    outcome = on_disk("run", "small.toml", "--dir", "there", "--out", "results")
+    assert outcome.code == ExitCode.OK
+    assert "Totals" in outcome.stdout
+    names = {path.name for path in (on_disk.folder / "results" / "measured").iterdir()}
+    assert {"operations.csv", "timeline.csv", "samples.csv", "file_samples.csv", "trace.json"} <= names
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_nothing_is_left_when_it_is_stopped(ending, on_disk):
+    process = start(on_disk)
+    process.send_signal(ending)
+    begun = time.monotonic()
+    assert process.communicate(timeout=30)[1].endswith("\npagecast: interrupted\n")
+    assert (process.returncode, left(on_disk)) == (ExitCode.INTERRUPTED, [])
+    assert time.monotonic() - begun < 10
+
+
+def test_what_a_killed_run_left_goes_with_the_next(on_disk):
+    for number in range(4):
+        process = (
+            start(on_disk)
+            if number == 0
+            else subprocess.Popen(
+                [*COMMAND, "small.toml", "--dir", "there"], cwd=on_disk.folder, stderr=subprocess.PIPE
+            )
+        )
+        time.sleep(random.Random(number).uniform(0, 0.6) if number else 0)
+        process.kill()
+        process.communicate()
+        if number == 0:
+            assert len(left(on_disk)) == 1
+    (on_disk.folder / "there" / "pagecast-run-of-mine").mkdir()
+    assert on_disk("run", "small.toml", "--dir", "there").code == ExitCode.OK
+    assert left(on_disk) == ["pagecast-run-of-mine"], "and nothing else"
+
+
+def test_runs_beside_each_other_leave_each_other_alone(on_disk):
+    process = start(on_disk)
+    assert on_disk("run", "small.toml", "--dir", "there").code == ExitCode.OK
+    assert len(left(on_disk)) == 1
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert left(on_disk) == []
+
+
+def refused(on_disk, *arguments, code=ExitCode.BAD_INPUT):
+    """Give the one line that a run ends with."""
+    outcome = on_disk("run", *arguments)
+    assert (outcome.code, outcome.stdout) == (code, ""), outcome
+    assert left(on_disk) == []
+    return outcome.stderr.splitlines()[-1].removeprefix("pagecast: error: ")
+
+
+def test_directories_that_cannot_be_used(on_disk):
+    assert refused(on_disk, "small.toml", "--dir", "none") == (
+        "none: there is no such file or directory; check the name"
+    )
+    assert refused(on_disk, "small.toml", "--dir", "small.toml") == (
+        "small.toml: is no directory; name one on the disk to be measured"
+    )
+    (on_disk.folder / "loop").symlink_to("loop")
+    assert refused(on_disk, "small.toml", "--dir", "loop") == (
+        "loop: too many symbolic links; they lead back to themselves"
+    )
+    assert "proc at /proc, which has no device below it" in refused(
+        on_disk, "small.toml", "--dir", "/proc/self"
+    )
+
+
+def test_memory_is_no_disk(on_disk):
+    if not os.path.ismount("/dev/shm"):
+        pytest.skip("/dev/shm is not there")
+    assert refused(on_disk, "small.toml", "--dir", "/dev/shm") == (
+        "/dev/shm: is on tmpfs at /dev/shm, which has no device below it that could be measured; "
+        "name a directory on a disk"
+    )
+
+
+def test_a_name_that_is_not_utf_8(on_disk):
+    name = os.fsdecode(b"there/caf\xe9")
+    os.mkdir(name)
+    outcome = on_disk("run", "small.toml", "--dir", name)
+    assert (outcome.code, os.listdir(name)) == (ExitCode.OK, [])
+    assert r"in a folder of there/caf\xe9: 2 files" in outcome.stderr
+    os.rmdir(name)
+
+
+def test_what_does_not_fit_is_not_begun(on_disk):
+    large = SMALL.replace('"3 MB"', '"800 TB"')
+    (on_disk.folder / "large.toml").write_text(large)
+    text = refused(on_disk, "large.toml", "--dir", "there")
+    assert " are free, and 800 TB would be written; make room" in text
+    (on_disk.folder / "memory.toml").write_text(SMALL.replace('sleep = "60 ms"', 'alloc = "9 TB"'))
+    text = refused(on_disk, "memory.toml", "--dir", "there", code=ExitCode.SIMULATION_FAILED)
+    assert text.startswith("the programs would hold 9 TB of memory, and only ")
+
+
+def test_what_one_machine_does_not_have(on_disk):
+    nfs = (
+        'host.client = { from = "wrench-cluster", mount."/n" = { nfs = "server:/data" } }\n'
+        'host.server = { from = "wrench-cluster" }\n'
+        'link.lan = { between = ["client", "server"], rate = "1 GB/s" }\n'
+        '[[process]]\nname = "p"\ndo = [ { write = "/n/f", size = "1 MB" } ]\n'
+    )
+    (on_disk.folder / "nfs.toml").write_text(nfs)
+    assert refused(on_disk, "nfs.toml", "--dir", "there") == (
+        "nfs.toml: a scenario of 2 hosts (client, server) cannot be run for real; give it one [machine]"
+    )
+    member = SMALL.replace("[machine]", '[machine]\ncgroup.few = { memory.max = "1 GB" }').replace(
+        'name = "app"', 'name = "app"\ncgroup = "few"'
+    )
+    (on_disk.folder / "cgroup.toml").write_text(member)
+    text = refused(on_disk, "cgroup.toml", "--dir", "there")
+    assert text.startswith(
+        "cgroup.toml: process `app` in a memory cgroup of its own cannot be run for real; leave"
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "code", "says"),
+    [
+        (
+            "{ read = '/data/in', size = '3 MB' }",
+            ExitCode.SIMULATION_FAILED,
+            "process `app` reads 3 MB at offset 0 B of /data/in, which has 2 MB at ",
+        ),
+        (
+            "{ unlink = '/data/in' }, { read = '/data/in' }",
+            ExitCode.SIMULATION_FAILED,
+            "process `app` does a read of /data/in at ",
+        ),
+        (
+            "{ open = '/data/o', create = true, flags = ['O_DIRECT'] }, "
+            "{ write = '/data/o', size = '100 B' }",
+            ExitCode.SIMULATION_FAILED,
+            "process `app` does a write of 100 B at offset 0 of /data/o in calls of 100 B at ",
+        ),
+        (
+            "{ wait = 'done' }, { signal = 'begun' }",
+            ExitCode.SIMULATION_FAILED,
+            "process `app` waits for event `done`, which no process signals any more; "
+            "process `reader` waits for event `begun`",
+        ),
+    ],
+)
+def test_a_workload_that_cannot_go_on(operation, code, says, on_disk):
+    text = MACHINE + (
+        "[[file]]\npath = '/data/in'\nsize = '2 MB'\n"
+        f"[[process]]\nname = 'app'\ndo = [ {operation} ]\n"
+        "[[process]]\nname = 'reader'\ndo = [ { wait = 'begun' }, { signal = 'done' } ]\n"
+    )
+    if "signal = 'begun'" not in operation:
+        text = text.replace("{ wait = 'begun' }, ", "")
+    (on_disk.folder / "x.toml").write_text(text)
+    assert says in refused(on_disk, "x.toml", "--dir", "there", code=code)
+
+
+def test_a_full_disk_is_one_message(on_disk):
+    if os.geteuid() != 0 or not shutil.which("mkfs.ext4"):
+        pytest.skip("only root can make a small disk, with mkfs.ext4")
+    # The disk is full because somebody else fills it meanwhile.
+    (on_disk.folder / "x.toml").write_text(
+        MACHINE
+        + "[[process]]\nname = 'p'\ndo = [ { sleep = '1.5 s' }, { write = '/data/f', size = '30 MB' } ]\n"
+    )
+    script = (
+        "truncate -s 64M image && mkfs.ext4 -q image && mkdir disk && mount -o loop image disk || exit 77; "
+        "(while ! ls disk/pagecast-run-* 2>/dev/null; do sleep 0.05; done; "
+        "head -c 100000000 /dev/zero > disk/full; sync) >/dev/null 2>&1 & "
+        f"{sys.executable} -m pagecast run x.toml --dir disk; code=$?; ls disk; exit $code"
+    )
+    ended = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script],
+        cwd=on_disk.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    if ended.returncode == 77 or "unshare" in ended.stderr:
+        pytest.skip("no loop device can be mounted here")
+    assert ended.returncode == ExitCode.SIMULATION_FAILED, ended.stderr
+    assert "process `p`, write of /data/f at 1.5" in ended.stderr
+    assert (
+        "No space left on device (os error 28); make room, or name a directory on a larger disk"
+        in ended.stderr
+    )
+    assert ended.stdout.split() == ["full", "lost+found"]
+
+
+@pytest.fixture
+def unprivileged(on_disk):
+    """The command line as a user without rights."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user; as it is, all other tests run without rights")
+    # The interpreter's own files may not be readable for that user: let everything be imported before.
+    on_disk("run", "small.toml", "--dir", "there")
+    on_disk("run", "small.toml", "--dir", "there", "--json")
+    return Unprivileged(on_disk, "run")
+
+
+def test_without_rights(unprivileged):
+    outcome = unprivileged("small.toml", "--dir", "there", "--json")
+    assert (outcome.code, left(unprivileged)) == (ExitCode.OK, [])
+    run = json.loads(outcome.stdout)["runs"][0]
+    assert len(run["operations"]["index"]) == 9
+    drop = LONG.replace("{ sleep = '100 s' }", "{ drop_caches = true }")
+    (unprivileged.folder / "drop.toml").write_text(drop)
+    outcome = unprivileged("drop.toml", "--dir", "there")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert "dropping all caches needs root (" in outcome.stderr
+    assert left(unprivileged) == [], "found out before the start"
+    (unprivileged.folder / "there").chmod(0o555)
+    outcome = unprivileged("small.toml", "--dir", "there")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert (
+        "there: cannot be written to (Permission denied (os error 13)); choose another directory"
+        in outcome.stderr
+    )
+
+
+def test_wrong_use(on_disk, matches):
+    matches(on_disk("run", "small.toml"))
+
+
+def test_help_of_run(on_disk, matches):
+    matches(on_disk("run", "--help"))
