@@ -263,7 +263,7 @@ class CacheLock:
     def locked_bytes(self) -> int: ...
     def release(self) -> None: ...
 
-_Moved: TypeAlias = tuple[int, int, float, list[tuple[float, int]]]
+_Moved: TypeAlias = tuple[int, int, float, float, list[tuple[float, int]]]
 
 @final
 class Calibration:

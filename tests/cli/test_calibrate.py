@@ -13,10 +13,10 @@ import pytest
 
 from pagecast.calibration.plan import EFFORTS, MIB
 from pagecast.exit_codes import ExitCode
+from tests.cli.unprivileged import NOBODY, Unprivileged
 from tests.disk import folder_on_disk
 
 COMMAND = [sys.executable, "-m", "pagecast", "calibrate"]
-NOBODY = 65534
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_no_room(on_disk, monkeypatch):
 
     monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], device_bytes=1 << 60))
     line = refused(on_disk("calibrate", "data", "--quick"))
-    assert "are free, and 1.15 EB would be written; make room" in line
+    assert "are free, and 1152921.51 TB would be written; make room" in line
     assert os.listdir("data") == []
 
 
@@ -144,23 +144,30 @@ def test_options_that_exclude_each_other(on_disk):
     assert "exclude each other" in refused(on_disk("calibrate", "data", "--quick", "--thorough"))
 
 
-def as_nobody(*arguments, folder, **more):
-    """Run the command as another user."""
+def test_without_rights(on_disk, small):
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
-    return subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, user=NOBODY, group=NOBODY, **more
-    )
+    on_disk("calibrate", "data", "--quick", "-o", "mine.toml")
+    unprivileged = Unprivileged(on_disk)
+    outcome = unprivileged("calibrate", "data", "--quick", "-o", "m.toml")
+    assert outcome.code == ExitCode.OK, outcome
+    assert Path("m.toml").stat().st_uid == NOBODY
+    assert os.listdir("data") == []
+    os.chown("data", 0, 0)
+    outcome = unprivileged("calibrate", "data", "--quick", "-o", "n.toml")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert "data: cannot be written to" in outcome.stderr
 
 
-def test_a_directory_of_others(on_disk):
-    os.chmod(on_disk.folder, 0o755)
-    ended = as_nobody("data", "--quick", folder="/")
-    if "No module named" in ended.stderr or "Permission denied" in ended.stderr:
-        pytest.skip("the other user cannot run this Python")
-    ended = as_nobody(on_disk.folder / "data", "--dry-run", folder="/")
-    assert ended.returncode == ExitCode.BAD_INPUT
-    assert "permission denied" in ended.stderr or "cannot be written to" in ended.stderr, ended.stderr
+def test_a_read_only_file_system(on_disk):
+    bound = subprocess.run(["mount", "--bind", "data", "data"], capture_output=True)
+    if bound.returncode:
+        pytest.skip("root may mount here, and nobody else")
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", "data"], check=True)
+        assert "data: cannot be written to" in refused(on_disk("calibrate", "data"))
+    finally:
+        subprocess.run(["umount", "data"], check=True)
 
 
 def begun(folder):
@@ -183,8 +190,8 @@ def test_whoever_ends_it_finds_no_files(on_disk, number):
     _, said = running.communicate(timeout=60)
     assert running.returncode == ExitCode.INTERRUPTED
     assert said.endswith("pagecast: interrupted\n")
-    assert on_disk.left_behind() == ["data"]
     assert os.listdir("data") == []
+    assert not Path("m.toml").exists()
 
 
 def test_what_a_killed_one_left_is_removed_by_the_next(on_disk, small):

@@ -15,8 +15,8 @@ use crate::cache::detached;
 use crate::errors;
 use crate::quantity::one_of;
 
-/// Bytes, calls, seconds, and marks of (seconds, bytes).
-type MovedTuple = (u64, u64, f64, Vec<(f64, u64)>);
+/// Bytes, calls, seconds, how many of them without a processor, and marks of (seconds, bytes).
+type MovedTuple = (u64, u64, f64, f64, Vec<(f64, u64)>);
 
 /// Seconds of the processor for writing new pages, writing them again, reading them, reading them into new memory, and taking them
 /// away; and how much longer it took.
@@ -36,7 +36,7 @@ fn nanos(seconds: f64) -> Nanos {
 
 fn moved(moved: Moved) -> MovedTuple {
     let marks = moved.marks.into_iter().map(|(time, bytes)| (time.as_seconds(), bytes)).collect();
-    (moved.bytes, moved.calls, moved.time.as_seconds(), marks)
+    (moved.bytes, moved.calls, moved.time.as_seconds(), moved.waited.as_seconds(), marks)
 }
 
 impl Calibration {

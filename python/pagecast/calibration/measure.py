@@ -17,8 +17,8 @@ from pagecast.calibration.plan import MIB, Plan
 
 __all__ = ["Cell", "Copied", "Measurements", "Moved", "Probe", "Progress", "measure"]
 
-Moved: TypeAlias = tuple[int, int, float, list[tuple[float, int]]]
-"""Bytes, calls, seconds, and (seconds, bytes) on the way."""
+Moved: TypeAlias = tuple[int, int, float, float, list[tuple[float, int]]]
+"""Bytes, calls, seconds, how many of them without a processor, and (seconds, bytes) on the way."""
 
 Copied: TypeAlias = tuple[float, float, float, float, float, float]
 """Seconds of the processor of each step, and how much longer all of them took."""
@@ -35,6 +35,8 @@ LEAST_CALLS: Final = 4
 """Fewer calls beside write-back say nothing."""
 TRIES: Final = 3
 """Of a cell whose warm file was not warm."""
+LEAST_PART: Final = 0.1
+"""Of the time; what is left after waiting for a processor is no less, whatever two clocks say."""
 MARK_S: Final = 0.5
 
 
@@ -192,7 +194,7 @@ def _fraction(into: Measurements, part: float, elapsed_s: float) -> float:
 
 
 def _drain_bytes(plan: Plan, prepared: Moved) -> int:
-    size, _, seconds, _ = prepared
+    size, _, seconds, _, _ = prepared
     wanted = int(size / max(seconds, 1e-9) * DRAIN_S) // (4 * MIB) * 4 * MIB
     return max(min(plan.drain_bytes, wanted), min(plan.drain_bytes, 4 * MIB))
 
@@ -254,7 +256,8 @@ def _streaming(is_write: bool, call: int, streams: int, *, is_random: bool = Fal
         seed = one.number << 32 if is_random else None
         of = [(is_write, at * part, part, call, seed) for at in range(streams)]
         moved = _streams(one, of)
-        one.into.note(Cell(what, call, streams), 1 / sum(map(_rate, moved)))
+        rate = _rate_alone if streams == 1 else _rate
+        one.into.note(Cell(what, call, streams), 1 / sum(map(rate, moved)))
 
     return act
 
@@ -271,8 +274,14 @@ def _streams(one: _Round, of: list[tuple[bool, int, int, int, int | None]]) -> l
 
 
 def _rate(moved: Moved) -> float:
-    size, _, seconds, _ = moved
+    size, _, seconds, _, _ = moved
     return size / max(seconds, 1e-9)
+
+
+def _rate_alone(moved: Moved) -> float:
+    """Give the rate of who has the device alone: while such a one waits for a processor, nothing moves."""
+    size, _, seconds, waited, _ = moved
+    return size / max(seconds - waited, seconds * LEAST_PART, 1e-9)
 
 
 def _both(one: _Round) -> None:
@@ -293,7 +302,7 @@ def _syncing(waiting: str) -> _Measure:
 
 
 def _draining(one: _Round) -> None:
-    one.into.note(Cell("drain"), 1 / _rate(one.probe.drain(one.into.drain_bytes)))
+    one.into.note(Cell("drain"), 1 / _rate_alone(one.probe.drain(one.into.drain_bytes)))
 
 
 def _beside(one: _Round) -> None:
@@ -308,7 +317,7 @@ def _watch(probe: Probe, into: Measurements, say: Progress) -> None:
     plan = into.plan
     for is_write, what in ((False, "read"), (True, "write")):
         say(0.95, f"looking for a limiter ({what})")
-        [(_, _, _, marks)] = probe.streams(
+        [(*_, marks)] = probe.streams(
             [(is_write, 0, into.file_bytes, min(MIB, into.file_bytes), None)],
             direct=into.is_direct,
             most_bytes=plan.bucket_bytes,

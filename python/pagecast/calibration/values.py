@@ -21,6 +21,7 @@ HUGE_PAGE_BYTES: Final = 2 * MIB
 BLOCK_BYTES: Final = 4096
 SEEK_S: Final = 2e-3
 """What a random request takes longer than a sequential one where a head has to move, and nowhere else."""
+LEAST_FLUSHING_FACTOR: Final = 0.01
 THROTTLED_WRITEBACK: Final = 16
 """Requests that write-back throttling (block/blk-wbt.c) lets be on their way, about."""
 CONCURRENCY_MATTERS: Final = 0.05
@@ -265,8 +266,11 @@ def _flushing(rounds: _Rounds) -> Iterator[Value]:
     if not _known(found):
         return
     share = estimate(found)
+    if share.high is None or share.high >= 1:
+        return  # it may be 1, which is what it is without the key
     how = "speed of writing new pages while others of the file are written back, as part of that alone"
-    yield Value("memory.cost.flushing_factor", _part(min(max(share.value, 0.01), 1.0)), how, share, "", _part)
+    text = _part(max(share.value, LEAST_FLUSHING_FACTOR))
+    yield Value("memory.cost.flushing_factor", text, how, share, "", _part)
 
 
 def _disk(rounds: _Rounds) -> Iterator[Value]:
@@ -401,6 +405,10 @@ def figures_of(measurements: Measurements) -> Iterator[Value]:
         if _known(found):
             middle = estimate(found)
             yield Value("", _time(middle.value), f"{what} of a block of 4 KiB", middle, "s", _time)
+    beside = rounds.of(Cell("beside write-back"))
+    if _known(beside):
+        what = "of the speed of writing new pages is left while others of the file are written back"
+        yield Value("", _part(estimate(beside).value), what, estimate(beside), "", _part)
     call = min(MIB, measurements.plan.copy_bytes)
     for threads in measurements.plan.threads:
         many = f", {threads} threads" if threads > 1 else ""

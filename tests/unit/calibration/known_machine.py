@@ -33,7 +33,7 @@ class KnownMachine:
     """By how much everything becomes slower with each second."""
     cores: int = 2
     wait_s: float = 0.0
-    """How long copies wait for a processor."""
+    """How long copies and streams wait for a processor."""
     lost: int = 0
     """So many copies have to be read from the device first."""
     seed: int = 1
@@ -80,7 +80,7 @@ class KnownMachine:
             if self.bucket_bytes and mark_s < most_s:
                 marks, calls = self._marks(call, byte_s, most_s, mark_s), 1
             took = self._took(calls * one) if not marks else marks[-1][0]
-            answers.append((calls * call, calls, took, marks))
+            answers.append((calls * call, calls, took + self.wait_s, self.wait_s, marks))
         return answers
 
     def _marks(self, call: int, byte_s: float, most_s: float, mark_s: float) -> list[tuple[float, int]]:
@@ -116,13 +116,13 @@ class KnownMachine:
 
     def drain(self, bytes: int) -> Moved:
         """Write back at the rate of the device."""
-        return bytes, 1, self._took(bytes * self.device_write_byte_s), []
+        return bytes, 1, self._took(bytes * self.device_write_byte_s), 0.0, []
 
     def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[Moved, Moved, Moved]:
         """Slow the writer down by the factor."""
         alone = (self.write_byte_s + self.insert_s / PAGE_BYTES) * dirty_bytes
         return (
-            (dirty_bytes, 100, self._took(alone), []),
-            (dirty_bytes, 100, self._took(alone / self.flushing_factor), []),
+            (dirty_bytes, 100, self._took(alone), 0.0, []),
+            (dirty_bytes, 100, self._took(alone / self.flushing_factor), 0.0, []),
             self.drain(dirty_bytes),
         )

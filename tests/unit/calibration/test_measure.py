@@ -94,6 +94,12 @@ def test_with_noise_the_intervals_hold_them(tmp_path):
     assert held / asked > 0.93, "95 % less chance, and less what taking medians of what is skewed does"
 
 
+def test_waiting_for_a_processor_is_no_part_of_what_the_device_takes(tmp_path):
+    machine = KnownMachine(wait_s=0.05)
+    found = {key: each.value for key, each in numbers(calibrated(machine, tmp_path)).items()}
+    assert found == pytest.approx(truth(machine), rel=1e-6)
+
+
 def test_drift_is_reported(tmp_path):
     done = calibrated(KnownMachine(drift=0.02), tmp_path)
     assert numbers(done)["disk.write"].is_drifting
@@ -129,7 +135,7 @@ def test_pages_that_were_taken_away_are_read_again(tmp_path):
 
 def test_a_busy_machine_is_said_to_be_busy(tmp_path):
     done = calibrated(KnownMachine(wait_s=0.1), tmp_path)
-    assert any("busy with something else" in warning for warning in done.warnings)
+    assert any("something else is running" in warning for warning in done.warnings)
     assert calibrated(KnownMachine(), tmp_path).warnings == []
 
 

@@ -140,6 +140,7 @@ fn go<I: Io>(
     let mark = limits.mark.0.max(1);
     let mut moved =
         Moved { marks: Vec::with_capacity((limits.time.0 / mark) as usize + 2), ..Moved::default() };
+    let waited = io.processor_wait();
     let (mut times, begun) = (Times::of_whole(), io.now());
     while moved.calls == 0 || (moved.bytes < limits.bytes && moved.time < limits.time) {
         let what = one_call(stream.direction, stream.offset(moved.calls), stream.call);
@@ -155,6 +156,7 @@ fn go<I: Io>(
         doing("fdatasync", io.sync(file, Sync::Data))?;
         moved.time = io.now() - begun;
     }
+    moved.waited = io.processor_wait() - waited;
     Ok(moved)
 }
 

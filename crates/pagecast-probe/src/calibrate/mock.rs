@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use pagecast_core::units::Nanos;
+use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Advice, OpenFlag};
 
 use crate::io::{Io, Memory, Open, Sync};
@@ -137,6 +137,14 @@ impl Io for Kernel {
         self.now()
     }
 
+    fn processor_wait(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
+    fn device_read(&self) -> Bytes {
+        Bytes::ZERO
+    }
+
     fn sleep_until(&self, time: Nanos) {
         let mut state = self.state();
         state.now = state.now.max(time.0);
@@ -213,6 +221,12 @@ impl Io for Kernel {
 
     fn sync(&self, file: &Opened, what: Sync) -> io::Result<()> {
         self.write_back(&file.path, !matches!(what, Sync::Range { .. }));
+        Ok(())
+    }
+
+    fn sync_all(&self) {}
+
+    fn drop_caches(&self) -> io::Result<()> {
         Ok(())
     }
 

@@ -41,6 +41,8 @@ pub struct Moved {
     pub calls: u64,
     /// From the beginning of the first call.
     pub time: Nanos,
+    /// How much of that the thread was ready to run and had no processor.
+    pub waited: Nanos,
     /// Time and bytes since the beginning, about as often as it was asked for.
     pub marks: Vec<(Nanos, u64)>,
 }

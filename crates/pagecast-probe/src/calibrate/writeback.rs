@@ -69,9 +69,10 @@ pub fn beside<I: Io>(
 }
 
 fn write_back<I: Io>(io: &I, file: &I::File, bytes: u64) -> Result<Moved, Failed> {
-    let begun = io.now();
+    let (waited, begun) = (io.processor_wait(), io.now());
     doing("sync_file_range", io.sync(file, Sync::Range { offset: 0, length: bytes, wait: true }))?;
-    Ok(Moved { bytes, calls: 1, time: io.now() - begun, marks: vec![] })
+    let time = io.now() - begun;
+    Ok(Moved { bytes, calls: 1, time, waited: io.processor_wait() - waited, marks: vec![] })
 }
 
 fn write<I: Io>(
@@ -93,7 +94,7 @@ fn write<I: Io>(
     let clock = Clock::start(io);
     transfer(io, file, &what, memory, &mut times, stop).map_err(Failed::of(Direction::Write))?;
     let time = clock.stop(io).used;
-    Ok(Moved { bytes, calls: bytes.div_ceil(CALL.get()), time, marks: vec![] })
+    Ok(Moved { bytes, calls: bytes.div_ceil(CALL.get()), time, ..Moved::default() })
 }
 
 /// Writes call after call until write-back is over; the one that it ends in is not counted.
