@@ -22,6 +22,10 @@ BLOCK_BYTES: Final = 4096
 SEEK_S: Final = 2e-3
 """What a random request takes longer than a sequential one where a head has to move, and nowhere else."""
 LEAST_FLUSHING_FACTOR: Final = 0.01
+WIDEST_FACTOR: Final = 0.5
+"""An interval that is wider than this part of the value says nothing that a forecast should use."""
+LARGE_CALL_BYTES: Final = 64 * 1024
+"""From here on a page is as cheap as folios make it; smaller calls get folios of their size, and pay more."""
 THROTTLED_WRITEBACK: Final = 16
 """Requests that write-back throttling (block/blk-wbt.c) lets be on their way, about."""
 CONCURRENCY_MATTERS: Final = 0.05
@@ -152,9 +156,9 @@ class _Rounds:
             fits.append(fit_calls(of) if has_all and of else None)
         return fits
 
-    def beyond(self, more: str, less: str, page: int) -> list[float]:
+    def beyond(self, more: str, less: str, page: int, *, least_call: int = 0) -> list[float]:
         """Give seconds per page that one takes beyond the other, median over call sizes, of each round."""
-        calls = self.calls(more)
+        calls = [call for call in self.calls(more) if call >= least_call] or self.calls(more)[-1:]
         of = [zip(self.of(Cell(more, call)), self.of(Cell(less, call)), strict=False) for call in calls]
         rounds: list[float] = []
         for pairs in zip(*of, strict=False):
@@ -232,10 +236,9 @@ def _costs(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
     yield from _measured(
         "memory.cost.call", of_calls, _time, f"re-reading and rewriting cached pages, {span}", "s"
     )
-    inserts = rounds.beyond("new", "again", PAGE_BYTES)
-    yield from _measured(
-        "memory.cost.page_insert", inserts, _time, f"new pages beyond rewriting them, {span}", "s"
-    )
+    inserts = rounds.beyond("new", "again", PAGE_BYTES, least_call=LARGE_CALL_BYTES)
+    how = f"new pages beyond rewriting them, calls from {_call(LARGE_CALL_BYTES)}"
+    yield from _measured("memory.cost.page_insert", inserts, _time, how, "s")
     yield Value("memory.cost.page_lookup", '"0 ns"', "part of the copy rates, which grow with bytes too")
     faults = rounds.beyond("fresh", "read", PAGE_BYTES)
     yield from _measured(
@@ -266,8 +269,10 @@ def _flushing(rounds: _Rounds) -> Iterator[Value]:
     if not _known(found):
         return
     share = estimate(found)
-    if share.high is None or share.high >= 1:
+    if share.low is None or share.high is None or share.high >= 1:
         return  # it may be 1, which is what it is without the key
+    if share.high - share.low > WIDEST_FACTOR * share.value:
+        return  # then it stands among the figures alone
     how = "speed of writing new pages while others of the file are written back, as part of that alone"
     text = _part(max(share.value, LEAST_FLUSHING_FACTOR))
     yield Value("memory.cost.flushing_factor", text, how, share, "", _part)
@@ -405,6 +410,13 @@ def figures_of(measurements: Measurements) -> Iterator[Value]:
         if _known(found):
             middle = estimate(found)
             yield Value("", _time(middle.value), f"{what} of a block of 4 KiB", middle, "s", _time)
+    smallest = min(rounds.calls("new"), default=0)
+    pairs = zip(rounds.of(Cell("new", smallest)), rounds.of(Cell("again", smallest)), strict=False)
+    small = [PAGE_BYTES * (new - again) for new, again in pairs]
+    if _known(small):
+        middle = estimate(small)
+        what = f"a new page beyond rewriting it, calls of {_call(smallest)}"
+        yield Value("", _time(middle.value), what, middle, "s", _time)
     beside = rounds.of(Cell("beside write-back"))
     if _known(beside):
         what = "of the speed of writing new pages is left while others of the file are written back"
