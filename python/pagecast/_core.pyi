@@ -9,6 +9,7 @@ __all__ = [
     "MODELS",
     "CacheFiles",
     "CacheLock",
+    "Calibration",
     "Machine",
     "Measured",
     "MemoryGroup",
