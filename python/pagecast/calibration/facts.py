@@ -270,7 +270,7 @@ def _device(sys: Path, number: str, source: str) -> Device | None:
             return None
     stack = list(_below(place.resolve()))
     # What is asked of a stack is asked at its top; the queue is at its bottom. Partitions have neither.
-    top = next(disk for disk in stack if (disk / "queue").is_dir())
+    top = next((disk for disk in stack if (disk / "queue").is_dir()), stack[-1])
     disk = stack[-1]
     rotational = _number(disk / "queue/rotational")
     bdi = sys / "class/bdi" / (_text(top / "dev") or "none")

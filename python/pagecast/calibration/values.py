@@ -85,10 +85,10 @@ def facts_of(facts: Facts) -> Iterator[Value]:
     yield Value("kernel.lru", f'"{facts.lru}"', "read: /sys/kernel/mm/lru_gen/enabled")
     yield Value("kernel.hz", str(facts.hz), "read: resolution of CLOCK_MONOTONIC_COARSE")
     for name, number in facts.vm.items():
-        if name in ("dirty_bytes", "dirty_background_bytes"):
+        if name.endswith("_bytes"):
             if number:
                 yield Value(f"vm.{name}", f'"{number} B"', f"read: sysctl vm.{name}")
-        elif not (number == 0 and name in ("dirty_ratio", "dirty_background_ratio")):
+        elif not facts.vm.get(name.replace("_ratio", "_bytes")):  # else the size holds
             yield Value(f"vm.{name}", str(number), f"read: sysctl vm.{name}")
     memory = facts.memory
     total = f"of {_kib(memory.total_bytes)} (MemTotal)"

@@ -76,9 +76,10 @@ def command(
         click.echo(f"{what[0].upper()}{what[1:]}. Nothing was done.")
         return
     tell(what)
-    # Whoever ends us wants the files gone too.
+    # Whoever ends us wants the files gone too; nohup does not want to end us.
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
     for caution in found.cautions:
         tell(printable(caution))
     line = " ".join(

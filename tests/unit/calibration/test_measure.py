@@ -226,6 +226,25 @@ def test_a_group_and_strange_names_are_comments_and_quoted(tmp_path):
     assert done.machine.hash
 
 
+@pytest.mark.parametrize(
+    ("vm", "kept"),
+    [
+        (
+            {"dirty_ratio": 0, "dirty_bytes": 10**9, "dirty_background_ratio": 5},
+            {"dirty_bytes", "dirty_background_ratio"},
+        ),
+        (
+            {"dirty_ratio": 20, "dirty_bytes": 0, "dirty_background_ratio": 0},
+            {"dirty_ratio", "dirty_background_ratio"},
+        ),
+    ],
+)
+def test_of_a_ratio_and_a_size_one_holds(vm, kept, tmp_path):
+    done = calibrated(KnownMachine(), tmp_path, facts=replace(FACTS, vm=vm))
+    assert set(tomllib.loads(done.toml)["vm"]) == kept
+    assert done.machine.hash
+
+
 def test_progress_only_grows(tmp_path):
     machine, said = KnownMachine(), []
     plan = plan_for("quick", cores=2, background_bytes=GIB)
