@@ -88,7 +88,7 @@ def facts_of(facts: Facts) -> Iterator[Value]:
         if name.endswith("_bytes"):
             if number:
                 yield Value(f"vm.{name}", f'"{number} B"', f"read: sysctl vm.{name}")
-        elif not facts.vm.get(name.replace("_ratio", "_bytes")):  # else the size holds
+        elif not (name.endswith("_ratio") and facts.vm.get(name.replace("_ratio", "_bytes"))):
             yield Value(f"vm.{name}", str(number), f"read: sysctl vm.{name}")
     memory = facts.memory
     total = f"of {_kib(memory.total_bytes)} (MemTotal)"
