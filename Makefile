@@ -83,6 +83,10 @@ bench: build ## speed and memory of the simulate call, beside SimGrid and the or
 bench-cache: build ## speed of pagecast cache on real files, beside vmtouch; writes 8 GB into out and removes them
 	$(BIN)/python benches/cache.py --out out/bench
 
+.PHONY: bench-run
+bench-run: build ## what it costs a real run to be looked at, at several rates; writes and reads 512 MB files in out
+	$(BIN)/python benches/run.py --out out/bench
+
 .PHONY: fuzz
 fuzz: build ## random operation sequences against the oracle for FUZZ_SECONDS (60)
 	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS)

@@ -121,6 +121,11 @@ class Result:
         return False
 
     @property
+    def made_by(self) -> str:
+        """How figures and tables call it: "forecast by kernel"."""
+        return f"forecast by {self.model}"
+
+    @property
     def model(self) -> str:
         """The model that was asked; "measured" for a real run."""
         return self._core.model

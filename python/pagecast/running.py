@@ -23,13 +23,13 @@ Progress = Callable[[str, int, int | None], object]
 
 
 class Measured(Result):
-    """What a real run gave: the tables of a simulation, and two more. Made by `run`.
+    """What a real run gave: the tables of a simulation, and three more. Made by `run`.
 
     `operations` have real times; in `parts` each is split in two, as far as a kernel tells it. `timeline` is
-    of the whole machine, `devices` and `events` have no rows.
+    of the whole machine, `devices` has rows only with ``trace=True``, `events` has none.
     """
 
-    tables: ClassVar[tuple[str, ...]] = (*TABLES, "samples", "file_samples")
+    tables: ClassVar[tuple[str, ...]] = (*TABLES, "samples", "file_samples", "trace")
 
     def __init__(self, core: _core.Measured) -> None:
         super().__init__(core.result)
@@ -39,6 +39,11 @@ class Measured(Result):
     def is_measured(self) -> bool:
         """Whether this was measured, and not forecast."""
         return True
+
+    @property
+    def made_by(self) -> str:
+        """How figures and tables call it."""
+        return "measured"
 
     @cached_property
     def samples(self) -> Columns:
@@ -50,6 +55,11 @@ class Measured(Result):
         """What was in memory of each file over time; no rows where the kernel has no cachestat(2)."""
         return Columns(self._measured.file_samples())
 
+    @cached_property
+    def trace(self) -> Columns:
+        """The kernel's events of write-back, as it prints them; no rows without ``trace=True``."""
+        return Columns(self._measured.trace())
+
     @property
     def kept(self) -> Path | None:
         """Where the files are, if they stay."""
@@ -59,6 +69,14 @@ class Measured(Result):
     def sampler_share(self) -> float:
         """How much of one processor it took to look at the machine."""
         return self._measured.sampler_s / self.end_s if self.end_s else 0.0
+
+    @property
+    def processor_pressure(self) -> float:
+        """For how much of the time something waited for a processor; 0 if that is not told."""
+        if "cpu_some_us" not in self.samples or not self.end_s:
+            return 0.0
+        waited_us = self.samples["cpu_some_us"]
+        return min(1.0, float(waited_us[-1] - waited_us[0]) / (1e6 * self.end_s))
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -72,6 +90,7 @@ class Measured(Result):
             "file_system": self._measured.file_system,
             "sample_hz": self._measured.sample_hz,
             "sampler_share": self.sampler_share,
+            "processor_pressure": self.processor_pressure,
         }
 
 
@@ -159,12 +178,13 @@ class Plan:
         *,
         keep: bool = False,
         sample_hz: int = DEFAULT_SAMPLE_HZ,
+        trace: bool = False,
         progress: Progress | None = None,
     ) -> Measured:
         """Run it; see `run`."""
         if not 1 <= sample_hz <= MOST_SAMPLE_HZ:
             raise ValueError(f"sample_hz={sample_hz} is not from 1 to {MOST_SAMPLE_HZ}")
-        return Measured(self._core.run(dir, keep=keep, sample_hz=sample_hz, progress=progress))
+        return Measured(self._core.run(dir, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress))
 
 
 def run(
@@ -173,6 +193,7 @@ def run(
     dir: str | os.PathLike[str],
     keep: bool = False,
     sample_hz: int = DEFAULT_SAMPLE_HZ,
+    trace: bool = False,
     residency: str | None = None,
     progress: Progress | None = None,
 ) -> Measured:
@@ -192,6 +213,8 @@ def run(
         Leave the files where they are, and say where in ``kept``.
     sample_hz : int
         How often to look at the machine, per second; 1 to 200.
+    trace : bool
+        Record the kernel's events of write-back, for the tables `trace` and `devices`; needs root and tracefs.
     residency : {"end", "operation"}, optional
         As for `simulate`. Looking after each operation takes time between the operations.
     progress : callable, optional
@@ -213,4 +236,6 @@ def run(
     KeyboardInterrupt
         Ctrl-C was pressed.
     """
-    return Plan(scenario, residency=residency).run(dir, keep=keep, sample_hz=sample_hz, progress=progress)
+    return Plan(scenario, residency=residency).run(
+        dir, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress
+    )

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from pagecast.exit_codes import ExitCode
-from tests.cli.unprivileged import Unprivileged
+from tests.cli.unprivileged import Unprivileged, skip_unless_root
 from tests.disk import folder_on_disk
 
 COMMAND = [sys.executable, "-m", "pagecast", "run"]
@@ -102,7 +102,7 @@ def test_tables_are_those_of_a_simulation(on_disk):
         for table in (run, simulated)
     ]
     assert by_process[0] == by_process[1]
-    assert set(run) - set(simulated) == {"samples", "file_samples"}
+    assert set(run) - set(simulated) == {"samples", "file_samples", "trace"}
     assert measured["provenance"]["kernel"].startswith("Linux ")
 
 
@@ -358,8 +358,7 @@ def test_a_full_disk_is_one_message(on_disk):
 @pytest.fixture
 def unprivileged(on_disk):
     """The command line as a user without rights."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can become another user; as it is, all other tests run without rights")
+    skip_unless_root()
     # The interpreter's own files may not be readable for that user: let everything be imported before.
     on_disk("run", "small.toml", "--dir", "there")
     on_disk("run", "small.toml", "--dir", "there", "--json")

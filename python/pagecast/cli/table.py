@@ -67,7 +67,7 @@ def _table_of_one(result: Result, number: int, rows: Sequence[Row], room: int) -
     name = max(min(name, room - part), _LEAST_PATH if in_two_lines else 0)
     line = max(min(room - name, _ONE_LINE), word)
 
-    table = _new_table(f"Forecast by {result.model}", has_size=has_size)
+    table = _new_table(result.made_by.capitalize(), has_size=has_size)
     table.add_column("time", justify="right", no_wrap=True)
     if has_rate:
         table.add_column("rate", justify="right", no_wrap=True)

@@ -49,7 +49,7 @@ def cache_content(result: "Result", ax: "Axes | None" = None, *, host: str | Non
     bars, files = _content(result, host)
     height = sum((cached for cached, _ in files.values()), np.zeros(len(bars)))
     scale, unit = size_scale(float(height.max(initial=0)))
-    title = f"Files in memory{{}}, forecast by {result.model} (hatched: dirty)"
+    title = f"Files in memory{{}}, {result.made_by} (hatched: dirty)"
     quiet_frame(ax)
     if not files:
         say(ax, f"{result.model} keeps no file in memory")

@@ -53,7 +53,7 @@ def parts(result: "Result", ax: "Axes | None" = None) -> "Axes":
     ax.set_yticks(position, labels, fontsize=_label_size(len(labels)))
     ax.invert_yaxis()
     ax.set_xlim(0, max(1.03 * left.max(initial=0), 1e-9))
-    ax.set(xlabel="time (s)", title=f"Where the time goes{of_what}, forecast by {result.model}")
+    ax.set(xlabel="time (s)", title=f"Where the time goes{of_what}, {result.made_by}")
     quiet_frame(ax)
     ax.grid(visible=False, axis="y")
     outside_legend(ax, shown)

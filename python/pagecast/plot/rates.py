@@ -74,7 +74,7 @@ def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None
             )
     ax.set_ylabel(f"rate ({unit}/s), log scale")
     _plain_log_scale(ax)
-    ax.set_title(f"Rates of devices and writers{of_host(result, host)} over time, forecast by {result.model}")
+    ax.set_title(f"Rates of devices and writers{of_host(result, host)} over time, {result.made_by}")
     time_axis(ax, result.end_s)
     if not writers:
         say(ax, "nothing was written" if result.model == "kernel" else f"{result.model} knows no rates")

@@ -107,7 +107,7 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
         something = any(values.any() for values in levels.values())
         say(ax, f"{result.model} has no {' and no '.join(missing)} memory", aside=something)
     ax.set_ylabel(f"memory ({unit})")
-    ax.set_title(f"Memory{of_host(result, host)} over time, forecast by {result.model}")
+    ax.set_title(f"Memory{of_host(result, host)} over time, {result.made_by}")
     time_axis(ax, result.end_s)
     ax.set_ylim(bottom=0)
     quiet_frame(ax)
