@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from pagecast.calibration.plan import MIB, Plan
+from pagecast.calibration.plan import MIB, MOST_LOST, Plan
 
 __all__ = ["Cell", "Copied", "Measurements", "Moved", "Probe", "Progress", "measure"]
 
@@ -33,8 +33,6 @@ SYNCS: Final = 50
 """The most in a cell."""
 LEAST_CALLS: Final = 4
 """Fewer calls beside write-back say nothing."""
-TRIES: Final = 3
-"""Of a cell whose warm file was not warm."""
 LEAST_PART: Final = 0.1
 """Of the time; what is left after waiting for a processor is no less, whatever two clocks say."""
 MARK_S: Final = 0.5
@@ -225,15 +223,16 @@ def _cells(into: Measurements) -> Iterator[tuple[str, _Measure]]:
 def _copying(call: int, threads: int, *, huge: bool = False) -> _Measure:
     def act(one: _Round) -> None:
         size = one.plan.copy_bytes
-        for _ in range(TRIES):
+        while True:
             before = one.device_read_bytes()
             took = one.probe.copies(size, call, threads=threads, huge=huge)
             one.into.note_waits(took)
             if one.device_read_bytes() - before < size // 100:
                 break
             one.into.lost += 1
-        else:
-            took = [(math.nan,) * 6] * threads
+            if one.into.lost > MOST_LOST:
+                took = [(math.nan,) * 6] * threads
+                break
         if huge:
             [(_, _, read, fresh, _, _)] = took
             one.into.note(Cell("fresh huge", call), fresh / size)

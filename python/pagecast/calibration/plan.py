@@ -3,13 +3,15 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-__all__ = ["EFFORTS", "MIB", "Plan", "plan_for"]
+__all__ = ["EFFORTS", "MIB", "MOST_LOST", "Plan", "plan_for"]
 
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
 GIB: Final = 1024 * MIB
 
 LEAST_FILE_BYTES: Final = 4 * MIB
+MOST_LOST: Final = 20
+"""So many cells are measured again, in all, because their warm file was not warm."""
 DRAINS_OF_BACKGROUND: Final = 4
 """What is dirty at once is kept this far below where the flusher starts by itself."""
 
@@ -50,8 +52,9 @@ class Plan:
         """The most that is written in all, also what never leaves memory."""
         copies = 2 * self.copy_bytes * (len(self.copy_calls) + 1 + sum(self.threads[1:]))
         direct = self.stream_bytes * (len(self.device_calls) + 2 + sum(self.streams[1:]))
-        drained = 4 * self.drain_bytes
-        return self.device_bytes + self.most_rounds * (copies + direct + drained + MIB) + self.bucket_bytes
+        again = MOST_LOST * 2 * self.copy_bytes * max(self.threads)
+        rounds = self.most_rounds * (copies + direct + 4 * self.drain_bytes + MIB)
+        return self.device_bytes + rounds + again + self.bucket_bytes
 
     @property
     def stream_bytes(self) -> int:

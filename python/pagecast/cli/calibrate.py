@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,7 @@ def _document(done: Any) -> dict[str, Any]:
 
     def row(value: Any) -> dict[str, Any]:
         found = value.estimate
-        numbers = {} if found is None else {name: getattr(found, name) for name in found.__slots__}
+        numbers = {} if found is None else asdict(found) | {"unit": value.unit}
         return {"key": value.key or None, "text": value.text, "source": source_of(value)} | numbers
 
     return {

@@ -184,7 +184,7 @@ def test_no_more_is_written_than_was_said(effort, tmp_path):
             self.written += 2 * dirty_bytes
             return super().beside(dirty_bytes, most_bytes)
 
-    machine = Counting(device_write_byte_s=1e-11, device_read_byte_s=1e-11, latency_s=1e-9)
+    machine = Counting(device_write_byte_s=1e-11, device_read_byte_s=1e-11, latency_s=1e-9, lost=10**9)
     done = calibrated(machine, tmp_path, effort=effort, bucket_s=0.0)
     assert machine.written <= done.survey.plan.written_bytes
 
