@@ -46,6 +46,7 @@ from pagecast._core import (
 if TYPE_CHECKING:
     from pagecast import cache, errors, plot
     from pagecast.api import File, Process, Scenario, list_machines, load_machine, simulate
+    from pagecast.calibration import calibrate
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
     from pagecast.result import Columns, Result
     from pagecast.running import Measured, run
@@ -66,6 +67,7 @@ __all__ = [
     "__version__",
     "alloc",
     "cache",
+    "calibrate",
     "close",
     "compute",
     "drop_caches",
@@ -102,6 +104,7 @@ _LAZY = {
     "Scenario": "pagecast.api",
     "ScenarioError": "pagecast.errors",
     "SimulationError": "pagecast.errors",
+    "calibrate": "pagecast.calibration",
     "list_machines": "pagecast.api",
     "load_machine": "pagecast.api",
     "run": "pagecast.running",

@@ -9,6 +9,7 @@ __all__ = [
     "MODELS",
     "CacheFiles",
     "CacheLock",
+    "Calibration",
     "Machine",
     "Measured",
     "MemoryGroup",
@@ -262,6 +263,31 @@ class CacheLock:
     @property
     def locked_bytes(self) -> int: ...
     def release(self) -> None: ...
+
+_Moved: TypeAlias = tuple[int, int, float, float, list[tuple[float, int]]]
+
+@final
+class Calibration:
+    def __new__(cls, directory: _Path, needed_bytes: int) -> Calibration: ...
+    @staticmethod
+    def check(directory: _Path, needed_bytes: int) -> None: ...
+    def accepts_direct(self) -> bool: ...
+    def streams(
+        self,
+        streams: Sequence[tuple[bool, int, int, int, int | None]],
+        *,
+        direct: bool,
+        most_bytes: int,
+        most_s: float,
+        mark_s: float,
+    ) -> list[_Moved]: ...
+    def copies(
+        self, file_bytes: int, call_bytes: int, *, threads: int = 1, huge: bool = False
+    ) -> list[tuple[float, float, float, float, float, float]]: ...
+    def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]: ...
+    def drain(self, bytes: int) -> _Moved: ...
+    def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[_Moved, _Moved, _Moved]: ...
+    def close(self) -> None: ...
 
 @final
 class MemoryGroup:

@@ -338,10 +338,10 @@ def load_machine(name_or_path: str | os.PathLike[str]) -> _core.Machine:
         There is no such machine, or its file cannot be understood.
     """
     name = os.fspath(name_or_path)
-    path = machine_path(name) if _is_machine_name(name) else Path(name)
+    path = machine_path(name) if is_machine_name(name) else Path(name)
     return _core.Machine.from_toml(
         read_input(path),
-        path.name if _is_machine_name(name) else shown(name),
+        path.name if is_machine_name(name) else shown(name),
         base_dir=os.fspath(path.parent),
         machine_dir=os.fspath(MACHINE_DIR),
     )
@@ -370,7 +370,8 @@ def machine_path(name: str) -> Path:
     return MACHINE_DIR / f"{name}.toml"
 
 
-def _is_machine_name(name: str) -> bool:
+def is_machine_name(name: str) -> bool:
+    """Tell whether this is the name of a shipped machine, and not a path."""
     return "/" not in name and not name.endswith(".toml")
 
 

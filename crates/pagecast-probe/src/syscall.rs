@@ -200,6 +200,18 @@ impl Memory {
         unsafe { self.address.cast::<u8>().add(at).write_volatile(1) };
     }
 
+    /// Lets pages that are not there yet come huge, or not.
+    ///
+    /// # Errors
+    /// What the kernel said; one without huge pages refuses.
+    pub fn advise_huge(&mut self, huge: bool) -> io::Result<()> {
+        let advice =
+            if huge { rustix::mm::Advice::LinuxHugepage } else { rustix::mm::Advice::LinuxNoHugepage };
+        // SAFETY: the range is our own mapping; what its pages are made of changes none of its bytes.
+        unsafe { rustix::mm::madvise(self.address, self.length.get(), advice) }?;
+        Ok(())
+    }
+
     /// Gives the pages between two places back to the kernel, as far as they are whole.
     ///
     /// # Errors

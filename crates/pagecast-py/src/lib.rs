@@ -4,6 +4,7 @@
 //! (in `pagecast-core` and `pagecast-probe`) or above (in `python/pagecast`).
 
 mod cache;
+mod calibrate;
 mod columns;
 mod errors;
 mod law;
@@ -30,6 +31,8 @@ mod _core {
         cache_find, cache_lock, cache_lock_need, cache_status, cache_warm, find_command, memory_counters,
         run_command,
     };
+    #[pymodule_export]
+    use super::calibrate::Calibration;
     #[pymodule_export]
     use super::columns::Result;
     #[pymodule_export]

@@ -21,6 +21,7 @@ COMMANDS = {
     "machine": "pagecast.cli.machine",
     "reproduce": "pagecast.cli.reproduce",
     "cache": "pagecast.cli.cache",
+    "calibrate": "pagecast.cli.calibrate",
     "schema": "pagecast.cli.schema",
     "completion": "pagecast.cli.completion",
 }
@@ -51,6 +52,7 @@ def cli(**_: Any) -> None:
       pagecast run scenario.toml --dir scratch        the same for real, in a folder that is gone afterwards
       pagecast reproduce wrench-cache                 forecasts beside measured times
       pagecast cache status data                      what the page cache of this machine holds
+      pagecast calibrate /data -o machine.toml        a machine file of this machine
 
     Results go to stdout, all else to stderr. Exit codes: 0 fine, 1 a check failed, 2 wrong use or bad input,
     3 the simulated workload cannot go on, 70 a mistake in pagecast, 130 interrupted.

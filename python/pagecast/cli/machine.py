@@ -4,7 +4,7 @@ import json
 
 import click
 
-from pagecast.api import list_machines, load_machine, machine_path
+from pagecast.api import is_machine_name, list_machines, load_machine, machine_path, read_input
 from pagecast.cli import options
 
 __all__ = ["command"]
@@ -20,6 +20,7 @@ def command() -> None:
     Examples:
       pagecast machine list
       pagecast machine show wrench-cluster > mine.toml    a machine file to start from
+      pagecast machine show ./mine.toml                   says if it was changed since it was calibrated
     """
 
 
@@ -43,8 +44,22 @@ def list_command(as_json: bool) -> None:
 @command.command("show")
 @click.argument("name", type=options.Text())
 def show_command(name: str) -> None:
-    """Print the file of a machine, with the source of each number."""
-    click.echo(machine_path(name).read_text(encoding="utf-8"), nl=False)
+    """Print the file of a machine, with the source of each number.
+
+    NAME is a shipped machine, or the path of a machine file: with a slash, or ending in .toml. One that was
+    made by `pagecast calibrate` is compared with its checksum.
+    """
+    if is_machine_name(name):
+        click.echo(machine_path(name).read_text(encoding="utf-8"), nl=False)
+        return
+    text = read_input(name)
+    load_machine(name)
+    click.echo(text, nl=False)
+    if b"# checksum: " in text:
+        from pagecast.calibration import has_changed
+
+        if has_changed(text.decode()):
+            click.echo("pagecast: the file was changed after it was calibrated", err=True)
 
 
 def _about(name: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from pagecast.errors import StudyError
 from pagecast.studies.live_kernel import calibration
-from pagecast.studies.live_kernel.calibration import LEAST_REMOVAL_S, MemorySize, calibrate, limit_share
+from pagecast.studies.live_kernel.calibration import LEAST_REMOVAL_S, MemorySize, calibrate
 from pagecast.studies.live_kernel.recordings import platforms
 from tests.unit.live_kernel.recorder import (
     A_WRITE,
@@ -141,22 +141,6 @@ def test_samples_without_free_memory_say_nothing_of_its_size(data):
     found = calibrate(platforms(data)[0].recordings, share=LIMIT_SHARE)
     assert found.memory is None
     assert found.costs is not None
-
-
-@pytest.mark.parametrize(
-    ("version", "percent", "share"),
-    [
-        ("4.6", 20, 0.2),
-        ("4.7", 20, 819 / 4096),
-        ("6.18", 20, 819 / 4096),
-        ("3.10", 40, 0.4),
-        ("5.4", 25, 0.25),
-    ],
-)
-def test_the_limit_is_rounded_as_the_kernel_does_it(version, percent, share):
-    host = {"kernel": {"version": version}, "vm": {"dirty_ratio": percent}}
-    assert limit_share(host) == share
-    assert limit_share({"kernel": {"version": version}, "vm": host["vm"] | {"dirty_bytes": "1 GB"}}) is None
 
 
 def test_costs_are_keys_of_a_machine(platform):

@@ -10,4 +10,4 @@ pub use files::{
     CacheFiles, CacheLock, cache_available, cache_drop, cache_drop_check, cache_evict, cache_find,
     cache_lock, cache_lock_need, cache_status, cache_warm, memory_counters,
 };
-pub use watch::detached_with;
+pub use watch::{detached, detached_with};

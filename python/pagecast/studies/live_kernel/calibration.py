@@ -12,25 +12,23 @@ Left out: that reading and writing have different costs per call.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from pagecast.calibration.fits import fit_calls
 from pagecast.studies.live_kernel.program import MAIN
 from pagecast.studies.live_kernel.recordings import KIB, PAGE_BYTES, Call, Recording
 
-__all__ = ["CASE", "Calibration", "CopyCosts", "MemorySize", "calibrate", "limit_share"]
+__all__ = ["CASE", "Calibration", "CopyCosts", "MemorySize", "calibrate"]
 
 CASE: Final = "m_memory"
 """The case that is not judged."""
 
 LEAST_REMOVAL_S: Final = 1e-3
 """Removing a file in less than this says nothing of its pages."""
-
-PLAIN_PERCENT_BEFORE: Final = (4, 7)
-"""Later kernels round limits down to 4096ths of the dirtyable memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +82,6 @@ class CopyCosts:
         return {f"memory.cost.{name}": value for name, value in of.items()}
 
 
-def limit_share(host: Mapping[str, Any]) -> float | None:
-    """Say what share of the dirtyable memory the dirty limit of a host is.
-
-    Parameters
-    ----------
-    host : mapping
-        What the machine consists of, as nested tables.
-
-    Returns
-    -------
-    float or None
-        None if the limit is a size.
-    """
-    if "dirty_bytes" in host["vm"]:
-        return None
-    percent = float(host["vm"]["dirty_ratio"])
-    major, minor = map(int, host["kernel"]["version"].split(".")[:2])
-    is_plain = (major, minor) < PLAIN_PERCENT_BEFORE
-    return percent / 100 if is_plain else (percent * PAGE_BYTES // 100) / PAGE_BYTES
-
-
 def calibrate(recordings: Iterable[Recording], *, share: float | None) -> Calibration:
     """Find what a platform is like.
 
@@ -113,7 +90,7 @@ def calibrate(recordings: Iterable[Recording], *, share: float | None) -> Calibr
     recordings : iterable of Recording
         Of a platform; those of other cases are left alone.
     share : float or None
-        Of the dirtyable memory that the dirty limit is, as `limit_share` has it.
+        Of the dirtyable memory that the dirty limit is, as `pagecast.calibration.fits.limit_share` has it.
 
     Returns
     -------
@@ -157,7 +134,8 @@ def _costs(recordings: Iterable[Recording]) -> CopyCosts | None:
         kind == "write" for kind, _ in typical
     ):
         return None
-    call_s, read_s, write_s = _fit(typical)
+    costs = fit_calls(typical)
+    call_s, read_s, write_s = costs.call_s, costs.bytes_s["read"], costs.bytes_s["write"]
     return CopyCosts(
         call_s=call_s,
         page_insert_s=_page_insert(new, call_s, write_s),
@@ -193,18 +171,6 @@ def _phases(recording: Recording) -> list[_Phase]:
         elif call.kind in ("read", "write") and call.bytes > 0:
             phases[-1].calls.append(call)
     return phases
-
-
-def _fit(typical: dict[tuple[str, float], float]) -> tuple[float, float, float]:
-    """Fit the cost of a call, and the seconds per byte of reading and of writing."""
-    rows = [[1 / size, float(kind == "read"), float(kind == "write")] for kind, size in typical]
-    seconds = np.array(list(typical.values()))
-    solution, *_ = np.linalg.lstsq(np.array(rows) / seconds[:, None], np.ones(len(seconds)), rcond=None)
-    call_s, read_s, write_s = map(float, solution)
-    if call_s < 0 or min(read_s, write_s) <= 0:  # no cost per call to be seen: the mean of each kind
-        of = {kind: [y for (name, _), y in typical.items() if name == kind] for kind in ("read", "write")}
-        return 0.0, float(np.mean(of["read"])), float(np.mean(of["write"]))
-    return call_s, read_s, write_s
 
 
 def _page_insert(new: list[Call], call_s: float, write_s: float) -> float:

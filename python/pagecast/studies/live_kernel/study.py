@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pagecast.calibration.fits import limit_share
 from pagecast.errors import SimulationError, StudyError
 from pagecast.studies import Progress, machines
 from pagecast.studies.asked import check_seeds, models_of, teller
@@ -201,7 +202,9 @@ def _machine_of(platform: Platform) -> str:
 def _calibrate(platform: Platform, machine: str) -> Calibration:
     """Calibrate a platform; the machine file says by which rule its kernel set the dirty limit."""
     host = machines.described(machines.load(machine))
-    return calibration.calibrate(platform.recordings, share=calibration.limit_share(host))
+    return calibration.calibrate(
+        platform.recordings, share=limit_share(host["vm"], host["kernel"]["version"])
+    )
 
 
 def _forecast(

@@ -1,0 +1,217 @@
+"""Makes a machine file of the machine that this runs on: facts read, rates and costs measured."""
+
+import os
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from pagecast import _core
+from pagecast._core import format_bytes
+from pagecast.api import MACHINE_DIR, shown
+from pagecast.calibration.facts import Facts, read_facts
+from pagecast.calibration.machine_file import Provenance, has_changed, source_of, write_machine
+from pagecast.calibration.measure import Measurements, Progress, measure
+from pagecast.calibration.plan import EFFORTS, Plan, plan_for
+from pagecast.calibration.values import Value, facts_of, figures_of, values_of
+from pagecast.errors import NotAllowedError, ProbeError
+
+__all__ = ["Calibrated", "Survey", "Value", "calibrate", "has_changed", "source_of", "survey"]
+
+IN_MEMORY = ("tmpfs", "ramfs", "hugetlbfs", "devtmpfs")
+ELSEWHERE = ("nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "lustre", "afs")
+BUSY = 0.1
+"""A machine on which copies wait more than this is not the one that is to be described."""
+GROUP_SHARE = 4
+"""Files of a group with a limit stay below this part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is known before anything is measured, and what would be done."""
+
+    directory: Path
+    facts: Facts
+    plan: Plan
+
+    @property
+    def cautions(self) -> list[str]:
+        """What to know of the file system."""
+        kind = self.facts.mount.kind
+        if kind in ELSEWHERE:
+            return [f"{kind} is on another machine: the disk is that machine, with its cache and the network"]
+        if kind.startswith("fuse"):
+            return [f"{kind} is served by a program: the device of the file is that program"]
+        if self.facts.device is None:
+            return [f"{kind} shows no device: what /sys says of disks is left out"]
+        if self.facts.device.name.startswith("loop"):
+            return [f"{self.facts.device.name} stands on a file, whose pages are cached as well"]
+        return []
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A machine that was calibrated."""
+
+    survey: Survey
+    measurements: Measurements
+    values: tuple[Value, ...]
+    """The keys of the machine file, facts too."""
+    figures: tuple[Value, ...]
+    """What was measured beside."""
+    toml: str
+    """The machine file."""
+
+    @cached_property
+    def machine(self) -> _core.Machine:
+        """What `pagecast.Scenario` takes."""
+        return _core.Machine.from_toml(
+            self.toml.encode(errors="surrogateescape"),
+            "calibrated machine",
+            base_dir=os.curdir,
+            machine_dir=os.fspath(MACHINE_DIR),
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        """What makes the values less sure than they could be."""
+        found = []
+        if not self.measurements.is_direct:
+            found.append("O_DIRECT is refused: device rates are through the page cache, evicted and synced")
+        if lost := self.measurements.lost:
+            found.append(
+                f"cached pages were taken away by something else: {lost} measurements had to be repeated"
+            )
+        busy = self.measurements.waited_s / max(self.measurements.copied_s, 1e-9)
+        if busy > BUSY:
+            found.append(
+                f"copies waited {100 * busy:.0f} % of the time for a processor: something else is running; "
+                "costs of copies leave that out, rates of the device do not"
+            )
+        rounds, wanted = self.measurements.rounds, self.survey.plan.least_rounds
+        if rounds < wanted:
+            found.append(
+                f"only {rounds} of {wanted} rounds in the time: "
+                "this machine is slow, or busy; calibrate when it is idle, without --quick"
+            )
+        for value in self.values:
+            if value.estimate is not None and value.estimate.is_drifting and abs(value.estimate.drift) > 0.1:
+                found.append(f"{value.key} changed by {100 * value.estimate.drift:+.0f} % meanwhile")
+        return found
+
+
+def survey(directory: str | os.PathLike[str], *, effort: str = "normal") -> Survey:
+    """Say what would be measured in a directory, and change nothing.
+
+    Parameters
+    ----------
+    directory : path
+        On the disk to be measured; this user may write there.
+    effort : str
+        "quick", "normal" or "thorough".
+
+    Returns
+    -------
+    Survey
+
+    Raises
+    ------
+    ProbeError
+        If it is no directory, is in memory, may not be written to or has too little room.
+    ValueError
+        Another effort.
+    """
+    if effort not in EFFORTS:
+        raise ValueError(f"effort={effort!r} is not known; choose one of {', '.join(EFFORTS)}")
+    path = Path(directory)
+    _core.Calibration.check(path, 0)
+    try:
+        facts = read_facts(path)
+    except PermissionError as error:
+        raise NotAllowedError(
+            f"{shown(path)}: cannot be looked at ({error.strerror}); become its owner"
+        ) from None
+    except OSError as error:
+        raise ProbeError(f"{shown(path)}: the kernel does not say what it is on ({error})") from None
+    if facts.mount.kind in IN_MEMORY:
+        raise ProbeError(
+            f"{shown(path)}: is on {facts.mount.kind}, which keeps its files in memory only: there is no "
+            "device to measure; name a directory on a disk"
+        )
+    limits = [group.limit_bytes // GROUP_SHARE for group in facts.groups]
+    background = facts.memory.background_bytes
+    plan = plan_for(
+        effort,
+        cores=facts.cores,
+        background_bytes=min((each for each in (background, *limits) if each), default=None),
+    )
+    _core.Calibration.check(path, plan.room_bytes)
+    return Survey(path, facts, plan)
+
+
+def calibrate(
+    directory: str | os.PathLike[str],
+    *,
+    effort: str = "normal",
+    progress: Progress | None = None,
+) -> Calibrated:
+    """Measure the machine that this runs on, in a folder that is gone afterwards.
+
+    Parameters
+    ----------
+    directory : path
+        On the disk to be measured; this user may write there.
+    effort : str
+        "quick" (below a minute), "normal" or "thorough" (looks for limiters too).
+    progress : callable, optional
+        Is called with the fraction that is done and what is being done.
+
+    Returns
+    -------
+    Calibrated
+
+    Raises
+    ------
+    ProbeError
+        As `survey`, or if the kernel refuses something on the way.
+
+    Notes
+    -----
+    `pagecast.calibration.survey` says before how much is written. Each value is the median over rounds,
+    with an interval that assumes nothing of the noise.
+    """
+    return calibrate_as(
+        survey(directory, effort=effort), command=f"calibrate(effort={effort!r})", progress=progress
+    )
+
+
+def calibrate_as(found: Survey, *, command: str, progress: Progress | None = None) -> Calibrated:
+    """Do what a survey says; `command` is what the file says that it comes from."""
+    probe = _core.Calibration(found.directory, found.plan.room_bytes)
+    try:
+        direct = probe.accepts_direct()
+        measurements = measure(probe, found.plan, direct=direct, seed=int(time.time()), progress=progress)
+    finally:
+        probe.close()
+    return _calibrated(found, measurements, command)
+
+
+def _calibrated(found: Survey, measurements: Measurements, command: str) -> Calibrated:
+    facts = found.facts
+    values = (*facts_of(facts), *values_of(measurements, facts))
+    figures = tuple(figures_of(measurements))
+    plan = found.plan
+    done = (
+        f"{len(plan.copy_calls)} call sizes on {format_bytes(plan.copy_bytes)} for each thread, "
+        f"{len(plan.device_calls)} on {format_bytes(measurements.file_bytes)} of the device"
+    )
+    measured = Calibrated(found, measurements, values, figures, "")
+    provenance = Provenance(
+        command=command,
+        version=_core.__version__,
+        date=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+        rounds=measurements.rounds,
+        elapsed_s=measurements.elapsed_s,
+        notes=(done, *found.cautions, *measured.warnings),
+    )
+    return replace(measured, toml=write_machine(facts, values, figures, provenance))

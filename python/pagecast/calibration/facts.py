@@ -1,0 +1,308 @@
+"""What a machine says of itself: read from /proc and /sys, nothing measured, nothing guessed.
+
+Whatever cannot be read is None. Left out: what other programs will need later; the memory is what is free or
+holds files now.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pagecast.calibration.fits import limit_share
+
+__all__ = ["Device", "Facts", "Group", "Memory", "Mount", "read_facts"]
+
+PAGE_BYTES: Final = 4096
+KIB: Final = 1024
+
+CLOCK_MONOTONIC_COARSE: Final = 6
+"""Its resolution is a tick (`kernel/time/posix-timers.c: posix_get_coarse_res`)."""
+
+VM: Final = (
+    "dirty_ratio",
+    "dirty_background_ratio",
+    "dirty_bytes",
+    "dirty_background_bytes",
+    "dirty_expire_centisecs",
+    "dirty_writeback_centisecs",
+    "min_free_kbytes",
+    "watermark_scale_factor",
+)
+UNLIMITED_BYTES: Final = 1 << 60
+"""cgroup v1 has no word for it: the largest number of pages stands for no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """`usable_bytes` is free or holds files now; of it `reserve_bytes` are never dirtyable."""
+
+    total_bytes: int
+    usable_bytes: int
+    reserve_bytes: int | None
+    background_bytes: int | None
+    limit_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A memory cgroup with a limit: ours, or one that it is in."""
+
+    path: str
+    version: int
+    limit_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """Where a directory is."""
+
+    point: str
+    kind: str
+    source: str
+    options: str
+    size_bytes: int
+    free_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """The disk below a file system: the whole disk of a partition, the lowest of stacked ones."""
+
+    name: str
+    stack: tuple[str, ...]
+    """From the file system down: ("vda1", "vda"), ("dm-0", "sda2", "sda")."""
+    model: str | None
+    is_rotational: bool | None
+    scheduler: str | None
+    nr_requests: int | None
+    max_sectors_kb: int | None
+    read_ahead_kb: int | None
+    write_cache: str | None
+    wbt_lat_usec: int | None
+    min_ratio: float | None
+    max_ratio: float | None
+    strict_limit: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All of it."""
+
+    cores: int
+    kernel_release: str
+    lru: str
+    hz: int
+    vm: dict[str, int]
+    huge_pages: str | None
+    nodes: tuple[int, ...]
+    memory: Memory
+    groups: tuple[Group, ...]
+    mount: Mount
+    device: Device | None
+
+    @property
+    def kernel_version(self) -> str:
+        """Its first two numbers."""
+        return _version(self.kernel_release)
+
+
+def _version(release: str) -> str:
+    major, minor = release.split(".")[:2]
+    return f"{major}.{''.join(digit for digit in minor if digit.isdigit())}"
+
+
+def read_facts(directory: Path, *, root: Path = Path("/")) -> Facts:
+    """Read what a machine says of itself and of what a directory is on.
+
+    Parameters
+    ----------
+    directory : Path
+        There must be one of this name.
+    root : Path
+        Where proc and sys are.
+
+    Returns
+    -------
+    Facts
+
+    Raises
+    ------
+    OSError
+        If the kernel does not even tell its memory, or the directory is not there.
+    """
+    proc, sys = root / "proc", root / "sys"
+    vm = {name: number for name in VM if (number := _number(proc / "sys/vm" / name)) is not None}
+    release = (proc / "sys/kernel/osrelease").read_text().strip()
+    mount, device = _mount(directory, proc)
+    return Facts(
+        cores=len(os.sched_getaffinity(0)),
+        kernel_release=release,
+        lru=_lru(sys),
+        hz=round(1 / time.clock_getres(CLOCK_MONOTONIC_COARSE)),
+        vm=vm,
+        huge_pages=_chosen(sys / "kernel/mm/transparent_hugepage/enabled"),
+        nodes=tuple(_nodes(sys)),
+        memory=_memory(proc, limit_share(vm, _version(release))),
+        groups=tuple(_groups(proc, sys)),
+        mount=mount,
+        device=_device(sys, device, mount.source),
+    )
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(_text(path) or "")
+    except ValueError:
+        return None
+
+
+def _chosen(path: Path) -> str | None:
+    """Give the word in brackets: "always [madvise] never"."""
+    text = _text(path) or ""
+    return text.partition("[")[2].partition("]")[0] or None
+
+
+def _lru(sys: Path) -> str:
+    enabled = _text(sys / "kernel/mm/lru_gen/enabled")
+    return "mglru" if enabled and int(enabled, 16) != 0 else "two-list"
+
+
+def _lines(text: str) -> dict[str, int]:
+    """Give the first number of each line by its name."""
+    found = {}
+    for line in text.splitlines():
+        name, *rest = line.replace(":", " ").split()
+        if rest and rest[0].isdigit():
+            found[name] = int(rest[0])
+    return found
+
+
+def _memory(proc: Path, share: float | None) -> Memory:
+    meminfo = _lines((proc / "meminfo").read_text())
+    vmstat = _lines(_text(proc / "vmstat") or "")
+    usable = KIB * sum(meminfo.get(name, 0) for name in ("MemFree", "Active(file)", "Inactive(file)"))
+    background, limit = (
+        vmstat[name] * PAGE_BYTES if name in vmstat else None
+        for name in ("nr_dirty_background_threshold", "nr_dirty_threshold")
+    )
+    reserve = max(int(usable - limit / share), 0) if limit is not None and share is not None else None
+    return Memory(KIB * meminfo["MemTotal"], usable, reserve, background, limit)
+
+
+def _nodes(sys: Path) -> Iterator[int]:
+    """Give the memory of each node that has some."""
+    for node in sorted((sys / "devices/system/node").glob("node[0-9]*")):
+        for line in (_text(node / "meminfo") or "").splitlines():
+            if "MemTotal:" in line and (size := int(line.split()[3]) * KIB):
+                yield size
+
+
+def _groups(proc: Path, sys: Path) -> Iterator[Group]:
+    """Give the groups with a limit, from our own up."""
+    unified = sys / "fs/cgroup"
+    for line in (_text(proc / "self/cgroup") or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            trees, limit_file, version = [unified, unified / "unified"], "memory.max", 2
+        elif "memory" in controllers.split(","):
+            trees, limit_file, version = [unified / "memory"], "memory.limit_in_bytes", 1
+        else:
+            continue
+        tree = next((tree for tree in trees if (tree / path.lstrip("/")).is_dir()), trees[0])
+        group = tree / path.lstrip("/")
+        for place in (group, *group.parents):
+            limit = _number(place / limit_file)
+            if limit is not None and limit < UNLIMITED_BYTES:
+                yield Group("/" + str(place.relative_to(tree)).lstrip("."), version, limit)
+            if place == tree:
+                break
+
+
+def _mount(directory: Path, proc: Path) -> tuple[Mount, str]:
+    """Give the mount of a directory, and the number of its device."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        space = os.fstatvfs(descriptor)
+        device = os.fstat(descriptor).st_dev
+        number = f"{os.major(device)}:{os.minor(device)}"
+        wanted = _lines(_text(proc / f"self/fdinfo/{descriptor}") or "").get("mnt_id")
+    finally:
+        os.close(descriptor)
+    size = (space.f_blocks - space.f_bfree + space.f_bavail) * space.f_frsize
+    free = space.f_bavail * space.f_frsize
+    for line in (proc / "self/mountinfo").read_bytes().decode(errors="surrogateescape").splitlines():
+        before, _, after = line.partition(" - ")
+        identity, _, its_number, _, point, options, *_ = before.split(" ")
+        kind, source, more = after.split(" ", 2)
+        if int(identity) == wanted or (wanted is None and its_number == number):
+            both = ",".join(dict.fromkeys(f"{options},{more}".split(",")))
+            return Mount(_unescaped(point), kind, _unescaped(source), both, size, free), number
+    return Mount("/", "unknown", "unknown", "", size, free), number
+
+
+def _unescaped(field: str) -> str:
+    """Undo the octal of proc(5): space, tab, newline and backslash."""
+    for octal, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        field = field.replace(octal, character)
+    return field
+
+
+def _device(sys: Path, number: str, source: str) -> Device | None:
+    """Find the disk below; where files have a number of their own (btrfs), by the name of what is mounted."""
+    place = sys / "dev/block" / number
+    if not place.exists():
+        try:
+            found = os.stat(source).st_rdev
+        except (OSError, ValueError):
+            return None
+        place = sys / "dev/block" / f"{os.major(found)}:{os.minor(found)}"
+        if found == 0 or not place.exists():
+            return None
+    stack = list(_below(place.resolve()))
+    # What is asked of a stack is asked at its top; the queue is at its bottom. Partitions have neither.
+    top = next((disk for disk in stack if (disk / "queue").is_dir()), stack[-1])
+    disk = stack[-1]
+    rotational = _number(disk / "queue/rotational")
+    bdi = sys / "class/bdi" / (_text(top / "dev") or "none")
+    fine = [_number(bdi / name) for name in ("min_ratio_fine", "max_ratio_fine")]
+    plain = [_number(bdi / name) for name in ("min_ratio", "max_ratio")]
+    least, most = (
+        part / 10_000 if part is not None else whole for part, whole in zip(fine, plain, strict=True)
+    )
+    strict = _number(bdi / "strict_limit")
+    return Device(
+        name=disk.name,
+        stack=tuple(each.name for each in stack),
+        model=_text(disk / "device/model"),
+        is_rotational=None if rotational is None else bool(rotational),
+        scheduler=_chosen(disk / "queue/scheduler"),
+        nr_requests=_number(disk / "queue/nr_requests"),
+        max_sectors_kb=_number(disk / "queue/max_sectors_kb"),
+        read_ahead_kb=_number(top / "queue/read_ahead_kb"),
+        write_cache=_text(disk / "queue/write_cache"),
+        wbt_lat_usec=_number(disk / "queue/wbt_lat_usec"),
+        min_ratio=least,
+        max_ratio=most,
+        strict_limit=None if strict is None else bool(strict),
+    )
+
+
+def _below(place: Path) -> Iterator[Path]:
+    """Give a block device, then the disk of a partition, then the first that a stacked one is made of."""
+    yield place
+    if (place / "partition").exists():
+        yield from _below(place.parent)
+        return
+    slaves = sorted((place / "slaves").glob("*")) if (place / "slaves").is_dir() else []
+    if slaves:
+        yield from _below(slaves[0].resolve())

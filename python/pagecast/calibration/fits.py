@@ -1,0 +1,216 @@
+"""What repeated measurements say: a value with the interval that it is in, and costs of calls and bytes.
+
+The interval is that of the median, from order statistics: of n rounds the k-th smallest and the k-th largest,
+with the largest k for which a binomial of n fair coins is outside with 5 % or less. It assumes nothing of how
+noise is distributed, only that rounds are independent. With fewer than six rounds there is none.
+(David and Nagaraja, Order Statistics, section 7.1.)
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+__all__ = [
+    "LEAST_ROUNDS",
+    "Bucket",
+    "CallCosts",
+    "Estimate",
+    "estimate",
+    "find_bucket",
+    "fit_calls",
+    "limit_share",
+]
+
+LEAST_ROUNDS: Final = 6
+"""With fewer, not even the smallest and the largest make an interval of 95 %."""
+
+CONFIDENCE: Final = 0.95
+
+PLAIN_PERCENT_BEFORE: Final = (4, 7)
+"""Later kernels round limits down to 4096ths of the dirtyable memory."""
+
+PAGE_BYTES: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A median over rounds, and how far it may be off."""
+
+    value: float
+    low: float | None
+    high: float | None
+    """95 %; None with fewer than six rounds."""
+    n: int
+    noise: float
+    """Spread of the rounds as a fraction of the median: interquartile range by 1.349, as of a normal one."""
+    drift: float
+    """How much it changes from the first to the last round, as a fraction of the median (Theil and Sen)."""
+    is_drifting: bool
+    """Whether Kendall's rank correlation with the round is beyond chance (5 %)."""
+
+
+def estimate(rounds: Sequence[float]) -> Estimate:
+    """Take the median of what rounds gave.
+
+    Parameters
+    ----------
+    rounds : sequence of float, length n >= 1
+        In the order of time; NaN where a round gave nothing.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    ValueError
+        No round gave anything.
+    """
+    values = np.array([each for each in rounds if not math.isnan(each)])
+    n = len(values)
+    if n == 0:
+        raise ValueError("no round gave a value")
+    ordered = np.sort(values)
+    rank = _rank(n)
+    middle = float(np.median(values))
+    scale = abs(middle) or 1.0
+    lower, upper = np.percentile(values, [25, 75])
+    slopes = _slopes(values)
+    return Estimate(
+        value=middle,
+        low=None if rank is None else float(ordered[rank]),
+        high=None if rank is None else float(ordered[n - 1 - rank]),
+        n=n,
+        noise=float(upper - lower) / 1.349 / scale,
+        drift=float(np.median(slopes)) * (n - 1) / scale if len(slopes) else 0.0,
+        is_drifting=_is_drifting(slopes, n),
+    )
+
+
+def _rank(n: int) -> int | None:
+    """Say how many of each end may be left out (see the module)."""
+    outside, rank = 0.0, None
+    for k in range(n // 2):
+        outside += 2 * math.comb(n, k) / 2**n
+        if outside > 1 - CONFIDENCE:
+            break
+        rank = k
+    return rank
+
+
+def _slopes(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    earlier, later = np.triu_indices(len(values), 1)
+    return (values[later] - values[earlier]) / (later - earlier)  # type: ignore[no-any-return]
+
+
+def _is_drifting(slopes: np.ndarray[Any, Any], n: int) -> bool:
+    """Tell whether more pairs go one way than chance lets (normal approximation of Kendall's S)."""
+    if n < LEAST_ROUNDS:
+        return False
+    deviation = math.sqrt(n * (n - 1) * (2 * n + 5) / 18)
+    return bool(abs(np.sign(slopes).sum()) - 1 > 1.96 * deviation)
+
+
+@dataclass(frozen=True, slots=True)
+class CallCosts:
+    """Seconds of a call, whatever it does, and of a byte of each kind."""
+
+    call_s: float
+    bytes_s: dict[str, float]
+
+
+def fit_calls(found: Mapping[tuple[str, float], float]) -> CallCosts:
+    """Tell costs of calls from costs of bytes.
+
+    Seconds per byte y of calls of S bytes follow y = call / S + byte: one `call` for all kinds, a `byte` for
+    each; least squares of relative errors.
+
+    Parameters
+    ----------
+    found : mapping of (kind, bytes of a call) to seconds per byte
+        With two sizes at least.
+
+    Returns
+    -------
+    CallCosts
+        Where no cost of calls is to be seen it is 0, and that of bytes the mean over the sizes.
+    """
+    kinds = sorted({kind for kind, _ in found})
+    rows = [[1 / size, *(float(kind == each) for each in kinds)] for kind, size in found]
+    seconds = np.array(list(found.values()))
+    solution, *_ = np.linalg.lstsq(np.array(rows) / seconds[:, None], np.ones(len(seconds)), rcond=None)
+    call_s, *bytes_s = map(float, solution)
+    if call_s < 0 or min(bytes_s) <= 0:
+        of = {kind: [y for (name, _), y in found.items() if name == kind] for kind in kinds}
+        return CallCosts(0.0, {kind: float(np.mean(of[kind])) for kind in kinds})
+    return CallCosts(call_s, dict(zip(kinds, bytes_s, strict=True)))
+
+
+def limit_share(vm: Mapping[str, float], version: str) -> float | None:
+    """Say what share of the dirtyable memory the dirty limit of a host is.
+
+    Parameters
+    ----------
+    vm : mapping
+        Kernel settings by name.
+    version : str
+        Of the kernel, such as "4.18".
+
+    Returns
+    -------
+    float or None
+        None if the limit is a size.
+    """
+    if vm.get("dirty_bytes", 0) or not vm.get("dirty_ratio", 0):
+        return None
+    percent = float(vm["dirty_ratio"])
+    major, minor = map(int, version.split(".")[:2])
+    is_plain = (major, minor) < PLAIN_PERCENT_BEFORE
+    return percent / 100 if is_plain else (percent * PAGE_BYTES // 100) / PAGE_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A limiter that lets pass `burst_bytes` faster after idle time, then `rate_bytes_per_s`."""
+
+    burst_bytes: float
+    burst_rate_bytes_per_s: float
+    rate_bytes_per_s: float
+    dropped_s: float
+
+
+def find_bucket(marks: Sequence[tuple[float, int]]) -> Bucket | None:
+    """Find out whether a stream became slower at one moment and stayed so.
+
+    Two levels of rate, split where the squared deviations from both means are least.
+
+    Parameters
+    ----------
+    marks : sequence of (seconds, bytes)
+        How far the stream was, since its beginning, about evenly spaced.
+
+    Returns
+    -------
+    Bucket or None
+        None if the rate did not fall below two thirds, or if the step explains less than half of its
+        variance.
+    """
+    times = np.array([0.0, *(time for time, _ in marks)])
+    rates = np.diff(np.array([0.0, *(moved for _, moved in marks)])) / np.diff(times)
+    if len(rates) < 2 * LEAST_ROUNDS:
+        return None
+
+    def left(at: int) -> float:
+        return float(np.var(rates[:at]) * at + np.var(rates[at:]) * (len(rates) - at))
+
+    split = min(range(2, len(rates) - 2), key=left)
+    fast, slow = float(np.median(rates[:split])), float(np.median(rates[split:]))
+    if slow >= fast * 2 / 3 or left(split) > np.var(rates) * len(rates) / 2:
+        return None
+    # The step lies somewhere in the stretch before or after the split: what is counted goes beyond it.
+    after = split + 1
+    moved = marks[after - 1][1]
+    return Bucket(moved - slow * float(times[after]), fast, slow, float(times[split]))

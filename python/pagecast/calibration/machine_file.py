@@ -1,0 +1,183 @@
+"""Writes a calibrated machine as the file that scenarios name: TOML, the source of each number beside it."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pagecast.calibration.facts import Facts
+from pagecast.calibration.fits import LEAST_ROUNDS, Estimate
+from pagecast.calibration.values import Value
+
+__all__ = ["Provenance", "has_changed", "source_of", "write_machine"]
+
+COLUMN: Final = 41
+"""Where comments begin."""
+CHECKSUM: Final = "# checksum: sha256 "
+BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
+TABLES: Final = ("", "kernel", "vm", "memory", "memory.cost", "disk")
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a file says of how it came to be."""
+
+    command: str
+    version: str
+    date: str
+    rounds: int
+    elapsed_s: float
+    notes: tuple[str, ...] = ()
+
+
+def write_machine(
+    facts: Facts, values: Sequence[Value], figures: Iterable[Value], provenance: Provenance
+) -> str:
+    """Give the text of a machine file.
+
+    Parameters
+    ----------
+    facts : Facts
+    values : sequence of Value
+        With their keys; disk keys begin with "disk.".
+    figures : iterable of Value
+        Without keys; they become comments.
+    provenance : Provenance
+
+    Returns
+    -------
+    str
+        With a checksum of all its other lines.
+    """
+    lines = [*_head(facts, provenance), *_tables(facts, values), *_figures(figures), *_groups(facts)]
+    return _with_checksum(lines)
+
+
+def source_of(value: Value) -> str:
+    """Say where a value comes from, and how sure it is.
+
+    Parameters
+    ----------
+    value : Value
+
+    Returns
+    -------
+    str
+    """
+    if value.estimate is None or value.show is None:
+        return value.how
+    return f"measured: {_interval(value.estimate, value)}; {value.how}"
+
+
+def _interval(found: Estimate, value: Value) -> str:
+    assert value.show is not None
+    if found.low is None or found.high is None:
+        between = f"{found.n} rounds, too few for an interval ({LEAST_ROUNDS})"
+    else:
+        between = f"{value.show(found.low)} to {value.show(found.high)} (95 %, {found.n} rounds)"
+    drift = f", drift {100 * found.drift:+.0f} %" if found.is_drifting else ""
+    return f"{between}, noise {100 * found.noise:.0f} %{drift}"
+
+
+def has_changed(text: str) -> bool:
+    """Tell whether a calibrated machine file was changed since; one without a checksum never was.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    bool
+    """
+    lines = text.splitlines()
+    marked = [line for line in lines if line.startswith(CHECKSUM)]
+    if not marked:
+        return False
+    others = [line for line in lines if not line.startswith(CHECKSUM)]
+    return marked != [f"{CHECKSUM}{_hash(others)}"]
+
+
+def _hash(lines: Sequence[str]) -> str:
+    return hashlib.sha256("".join(f"{line}\n" for line in lines).encode(errors="surrogateescape")).hexdigest()
+
+
+def _with_checksum(lines: Sequence[str]) -> str:
+    at = lines.index("")
+    whole = [*lines[:at], f"{CHECKSUM}{_hash(lines)}", *lines[at:]]
+    return "".join(f"{line}\n" for line in whole)
+
+
+def _head(facts: Facts, provenance: Provenance) -> Iterator[str]:
+    mount, device = facts.mount, facts.device
+    disk = "no device that we can see" if device is None else " on ".join(device.stack)
+    yield f"# Linux {facts.kernel_release}, {facts.cores} cores, {mount.kind} on {disk}"
+    yield "#"
+    yield f"# calibrated {provenance.date} by pagecast {provenance.version}: {provenance.command}"
+    yield f"# {provenance.rounds} rounds in {provenance.elapsed_s:.0f} s. Where numbers come from:"
+    yield "#   read      from /proc, /sys and the file system"
+    yield "#   measured  median of the rounds with its interval; noise: spread of a round; drift: a trend"
+    yield f"# file system: {mount.kind} at {mount.point} ({mount.options})"
+    if device is not None:
+        about = {
+            "model": device.model,
+            "scheduler": device.scheduler,
+            "write cache": device.write_cache,
+            "rotational": device.is_rotational,
+        }
+        known = ", ".join(f"{name} {what}" for name, what in about.items() if what not in (None, ""))
+        yield f"# device: {device.name} ({known})"
+    yield f"# transparent huge pages: {facts.huge_pages or 'none'}"
+    for note in provenance.notes:
+        yield f"# note: {note}"
+    yield ""
+    yield f"description = {_text(f'Linux {facts.kernel_version}, {mount.kind} on {disk}')}"
+    yield f"source = {_text(f'{provenance.command}, pagecast {provenance.version}, {provenance.date}')}"
+
+
+def _text(text: str) -> str:
+    """Give a TOML string; what is not UTF-8 or not to be seen is written out."""
+    clean = text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _tables(facts: Facts, values: Sequence[Value]) -> Iterator[str]:
+    disk = "disk" if facts.device is None else facts.device.name
+    disk = disk if BARE_KEY.fullmatch(disk) else _text(disk)
+    for table in TABLES:
+        of = [value for value in values if value.key.rpartition(".")[0] == table]
+        if not of:
+            continue
+        if table:
+            yield ""
+            yield f"[{f'disk.{disk}' if table == 'disk' else table}]"
+        for value in of:
+            line = f"{value.key.rpartition('.')[2]} = {value.text}"
+            yield f"{line:{COLUMN - 1}} # {source_of(value)}"
+    yield ""
+    yield f"[mount.{_text(facts.mount.point)}]"
+    yield f"disk = {disk if disk.startswith(chr(34)) else _text(disk)}"
+
+
+def _figures(figures: Iterable[Value]) -> Iterator[str]:
+    of = list(figures)
+    if not of:
+        return
+    yield ""
+    yield "# Measured, and no key stands for it:"
+    for value in of:
+        assert value.estimate is not None
+        yield f"#   {value.text:>12}  {value.how}: {_interval(value.estimate, value)}"
+
+
+def _groups(facts: Facts) -> Iterator[str]:
+    if not facts.groups:
+        return
+    yield ""
+    yield "# Memory cgroup of this process, for those that say `cgroup = 'own'` (model `kernel` only):"
+    least = min(facts.groups, key=lambda group: group.limit_bytes)
+    key = "memory.max" if least.version == 2 else "memory.limit_in_bytes"
+    yield "# [cgroup.own]"
+    yield f'# {key} = "{least.limit_bytes} B"'

@@ -1,0 +1,335 @@
+"""What is measured, again and again: rounds of cells in an order of their own, so that drift hits all alike.
+
+A cell is one short measurement of `Probe`. What it gives is kept by what it is (`Cell`): seconds per byte of
+what moves bytes, together where several move them at once; seconds of what is waited for; fractions. A round
+in which a warm file had to be read from the device, because something took its pages away, says NaN.
+"""
+
+import math
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol, TypeAlias
+
+from pagecast.calibration.plan import MIB, MOST_LOST, Plan
+
+__all__ = ["Cell", "Copied", "Measurements", "Moved", "Probe", "Progress", "measure"]
+
+Moved: TypeAlias = tuple[int, int, float, float, list[tuple[float, int]]]
+"""Bytes, calls, seconds, how many of them without a processor, and (seconds, bytes) on the way."""
+
+Copied: TypeAlias = tuple[float, float, float, float, float, float]
+"""Seconds of the processor of each step, and how much longer all of them took."""
+
+Progress: TypeAlias = Callable[[float, str], object]
+"""Is called with the fraction that is done, and what is being done."""
+
+BLOCK_BYTES: Final = 4096
+DRAIN_S: Final = 0.3
+"""A drain is about so long."""
+SYNCS: Final = 50
+"""The most in a cell."""
+LEAST_CALLS: Final = 4
+"""Fewer calls beside write-back say nothing."""
+LEAST_PART: Final = 0.1
+"""Of the time; what is left after waiting for a processor is no less, whatever two clocks say."""
+MARK_S: Final = 0.5
+
+
+class Probe(Protocol):
+    """What measures: `pagecast._core.Calibration`, or a machine that is known."""
+
+    def streams(
+        self,
+        streams: Sequence[tuple[bool, int, int, int, int | None]],
+        *,
+        direct: bool,
+        most_bytes: int,
+        most_s: float,
+        mark_s: float,
+    ) -> list[Moved]:
+        """Let streams go over a file: (is it a write, from, length, bytes of a call, seed if random)."""
+
+    def copies(
+        self, file_bytes: int, call_bytes: int, *, threads: int = 1, huge: bool = False
+    ) -> list[Copied]:
+        """Write new pages, again, read, read into new memory, remove; for each thread."""
+
+    def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:
+        """Give the seconds of each time that a block was made durable."""
+
+    def drain(self, bytes: int) -> Moved:
+        """Write back a new file."""
+
+    def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[Moved, Moved, Moved]:
+        """Write new pages alone, then beside write-back; the third is the write-back."""
+
+
+class Cell(NamedTuple):
+    """What was measured, with calls of how many bytes, by how many at once."""
+
+    what: str
+    call_bytes: int = 0
+    streams: int = 1
+
+
+@dataclass(slots=True)
+class Measurements:
+    """What rounds gave, in the order of time."""
+
+    plan: Plan
+    is_direct: bool
+    file_bytes: int
+    drain_bytes: int = 0
+    found: dict[Cell, list[float]] = field(default_factory=dict)
+    watched: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
+    """How far a long "read" and "write" were, where a bucket was looked for."""
+    rounds: int = 0
+    lost: int = 0
+    """Cells that were measured again, or given up, because cached pages had been taken away."""
+    elapsed_s: float = 0.0
+    copied_s: float = 0.0
+    """What copies took by the clock,"""
+    waited_s: float = 0.0
+    """and how much of that they waited for a processor."""
+
+    def note_waits(self, took: Sequence[Copied]) -> None:
+        """Add what threads took and waited."""
+        self.copied_s += sum(map(sum, took))
+        self.waited_s += sum(waited for *_, waited in took)
+
+    def note(self, cell: Cell, value: float) -> None:
+        """Add what a round gave."""
+        self.found.setdefault(cell, []).append(value)
+
+
+_Measure: TypeAlias = Callable[["_Round"], None]
+
+
+@dataclass(slots=True)
+class _Round:
+    probe: Probe
+    into: Measurements
+    number: int
+    device_read_bytes: Callable[[], int]
+
+    @property
+    def plan(self) -> Plan:
+        return self.into.plan
+
+
+def measure(
+    probe: Probe,
+    plan: Plan,
+    *,
+    direct: bool,
+    seed: int = 0,
+    progress: Progress | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    device_read_bytes: Callable[[], int] | None = None,
+) -> Measurements:
+    """Measure every cell in every round.
+
+    Parameters
+    ----------
+    probe : Probe
+    plan : Plan
+    direct : bool
+        Whether streams go past the page cache.
+    seed : int
+        Of the order of cells and of random places.
+    progress : callable, optional
+    clock : callable
+        Gives seconds that only go forward.
+    device_read_bytes : callable, optional
+        Gives how much this process has read from devices so far. Default: the kernel's own figure.
+
+    Returns
+    -------
+    Measurements
+    """
+    say: Progress = progress or (lambda *_: None)
+    begun = clock()
+    say(0.0, "preparing a file")
+    whole = (True, 0, plan.device_bytes, MIB, None)
+    limits = {"most_bytes": plan.device_bytes, "most_s": plan.prepare_s, "mark_s": plan.prepare_s}
+    [prepared] = probe.streams([whole], direct=direct, **limits)  # type: ignore[arg-type]
+    into = Measurements(plan, direct, prepared[0])
+    into.drain_bytes = _drain_bytes(plan, prepared)
+    order = random.Random(seed)  # noqa: S311
+    cells = list(_cells(into))
+    while _goes_on(into, clock() - begun):
+        one = _Round(probe, into, into.rounds, device_read_bytes or _device_read_bytes)
+        for at, (what, act) in enumerate(order.sample(cells, len(cells))):
+            say(_fraction(into, at / len(cells), clock() - begun), what)
+            act(one)
+        into.rounds += 1
+    if plan.bucket_s:
+        _watch(probe, into, say)
+    into.elapsed_s = clock() - begun
+    return into
+
+
+def _goes_on(into: Measurements, elapsed_s: float) -> bool:
+    plan = into.plan
+    if into.rounds == 0:
+        return True
+    if elapsed_s > plan.last_s or into.rounds >= plan.most_rounds:
+        return False
+    return into.rounds < plan.least_rounds or elapsed_s <= plan.most_s
+
+
+def _fraction(into: Measurements, part: float, elapsed_s: float) -> float:
+    """Say how far it is: whichever of rounds and time ends it."""
+    plan, rounds = into.plan, into.rounds + part
+    if rounds < plan.least_rounds:
+        return min(rounds / plan.least_rounds, 0.95) * min(
+            1.0, max(plan.least_rounds / plan.most_rounds, elapsed_s / plan.most_s)
+        )
+    return min(1.0, max(rounds / plan.most_rounds, elapsed_s / plan.most_s))
+
+
+def _drain_bytes(plan: Plan, prepared: Moved) -> int:
+    size, _, seconds, _, _ = prepared
+    wanted = int(size / max(seconds, 1e-9) * DRAIN_S) // (4 * MIB) * 4 * MIB
+    return max(min(plan.drain_bytes, wanted), min(plan.drain_bytes, 4 * MIB))
+
+
+def _cells(into: Measurements) -> Iterator[tuple[str, _Measure]]:
+    """Give what is measured in each round, with a word for it."""
+    plan = into.plan
+    for call in plan.copy_calls:
+        if call <= plan.copy_bytes:
+            yield "page cache", _copying(call, 1)
+    call = min(MIB, plan.copy_bytes)
+    yield "page cache", _copying(call, 1, huge=True)
+    for threads in plan.threads[1:]:
+        yield "page cache, several threads", _copying(call, threads)
+    for is_write in (False, True):
+        for call in plan.device_calls:
+            yield "device", _streaming(is_write, call, 1)
+        for streams in plan.streams[1:]:
+            yield "device, several at once", _streaming(is_write, MIB, streams)
+        yield "random access", _streaming(is_write, BLOCK_BYTES, 1, is_random=True)
+    yield "reading and writing at once", _both
+    for waiting in ("fsync", "fdatasync", "O_DSYNC"):
+        yield waiting, _syncing(waiting)
+    yield "write-back", _draining
+    yield "write-back beside a writer", _beside
+
+
+def _copying(call: int, threads: int, *, huge: bool = False) -> _Measure:
+    def act(one: _Round) -> None:
+        size = one.plan.copy_bytes
+        while True:
+            before = one.device_read_bytes()
+            took = one.probe.copies(size, call, threads=threads, huge=huge)
+            one.into.note_waits(took)
+            if one.device_read_bytes() - before < size // 100:
+                break
+            one.into.lost += 1
+            if one.into.lost > MOST_LOST:
+                took = [(math.nan,) * 6] * threads
+                break
+        if huge:
+            [(_, _, read, fresh, _, _)] = took
+            one.into.note(Cell("fresh huge", call), fresh / size)
+            one.into.note(Cell("read huge", call), read / size)
+            return
+        for at, what in enumerate(("new", "again", "read", "fresh", "remove")):
+            rate = sum(size / max(each[at], 1e-9) for each in took)
+            one.into.note(Cell(what, call, threads), 1 / rate)
+
+    return act
+
+
+def _streaming(is_write: bool, call: int, streams: int, *, is_random: bool = False) -> _Measure:
+    what = f"{'random' if is_random else 'device'} {'write' if is_write else 'read'}"
+
+    def act(one: _Round) -> None:
+        part = one.into.file_bytes // streams // MIB * MIB or one.into.file_bytes // streams
+        if part < call:
+            return
+        seed = one.number << 32 if is_random else None
+        of = [(is_write, at * part, part, call, seed) for at in range(streams)]
+        moved = _streams(one, of)
+        rate = _rate_alone if streams == 1 else _rate
+        one.into.note(Cell(what, call, streams), 1 / sum(map(rate, moved)))
+
+    return act
+
+
+def _streams(one: _Round, of: list[tuple[bool, int, int, int, int | None]]) -> list[Moved]:
+    plan = one.plan
+    return one.probe.streams(
+        of,
+        direct=one.into.is_direct,
+        most_bytes=plan.stream_bytes,
+        most_s=plan.stream_s,
+        mark_s=plan.stream_s,
+    )
+
+
+def _rate(moved: Moved) -> float:
+    size, _, seconds, _, _ = moved
+    return size / max(seconds, 1e-9)
+
+
+def _rate_alone(moved: Moved) -> float:
+    """Give the rate of who has the device alone: while such a one waits for a processor, nothing moves."""
+    size, _, seconds, waited, _ = moved
+    return size / max(seconds - waited, seconds * LEAST_PART, 1e-9)
+
+
+def _both(one: _Round) -> None:
+    half = one.into.file_bytes // 2 // MIB * MIB
+    if half == 0:
+        return
+    read, write = _streams(one, [(False, 0, half, MIB, None), (True, half, half, MIB, None)])
+    one.into.note(Cell("both read", MIB), 1 / _rate(read))
+    one.into.note(Cell("both write", MIB), 1 / _rate(write))
+
+
+def _syncing(waiting: str) -> _Measure:
+    def act(one: _Round) -> None:
+        took = one.probe.syncs(waiting, block_bytes=BLOCK_BYTES, most=SYNCS, most_s=one.plan.stream_s)
+        one.into.note(Cell(waiting, BLOCK_BYTES), sum(took) / len(took))
+
+    return act
+
+
+def _draining(one: _Round) -> None:
+    one.into.note(Cell("drain"), 1 / _rate_alone(one.probe.drain(one.into.drain_bytes)))
+
+
+def _beside(one: _Round) -> None:
+    dirty = one.into.drain_bytes
+    alone, beside, _ = one.probe.beside(dirty, 2 * dirty)
+    share = _rate(beside) / _rate(alone) if beside[1] >= LEAST_CALLS else math.nan
+    one.into.note(Cell("beside write-back"), share)
+
+
+def _watch(probe: Probe, into: Measurements, say: Progress) -> None:
+    """Watch whether a long stream becomes slower."""
+    plan = into.plan
+    for is_write, what in ((False, "read"), (True, "write")):
+        say(0.95, f"looking for a limiter ({what})")
+        [(*_, marks)] = probe.streams(
+            [(is_write, 0, into.file_bytes, min(MIB, into.file_bytes), None)],
+            direct=into.is_direct,
+            most_bytes=plan.bucket_bytes,
+            most_s=plan.bucket_s,
+            mark_s=MARK_S,
+        )
+        into.watched[what] = marks
+
+
+def _device_read_bytes() -> int:
+    """Give how much this process has read from devices (proc(5), `read_bytes`); 0 if that is kept from us."""
+    try:
+        lines = Path("/proc/self/io").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("read_bytes:")), 0)

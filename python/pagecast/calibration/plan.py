@@ -1,0 +1,152 @@
+"""How much is measured: call sizes, threads, rounds and limits of time and bytes."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+__all__ = ["EFFORTS", "MIB", "MOST_LOST", "Plan", "plan_for"]
+
+KIB: Final = 1024
+MIB: Final = 1024 * KIB
+GIB: Final = 1024 * MIB
+
+LEAST_FILE_BYTES: Final = 4 * MIB
+MOST_LOST: Final = 20
+"""So many cells are measured again, in all, because their warm file was not warm."""
+DRAINS_OF_BACKGROUND: Final = 4
+"""What is dirty at once is kept this far below where the flusher starts by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a calibration does. Each round measures every cell once, in an order of its own."""
+
+    effort: str
+    least_rounds: int
+    most_rounds: int
+    most_s: float
+    """When no new round is begun, from `least_rounds` on."""
+    last_s: float
+    """When no new round is begun at all."""
+    copy_bytes: int
+    """The file of a thread that copies."""
+    copy_calls: tuple[int, ...]
+    device_bytes: int
+    """The file that streams go over."""
+    prepare_s: float
+    device_calls: tuple[int, ...]
+    streams: tuple[int, ...]
+    """How many at once."""
+    stream_s: float
+    drain_bytes: int
+    bucket_s: float
+    """How long a stream is watched for a bucket; 0 is not at all."""
+    threads: tuple[int, ...] = (1,)
+
+    @property
+    def room_bytes(self) -> int:
+        """The most that is there at once."""
+        return self.device_bytes + max(max(self.threads) * self.copy_bytes, 3 * self.drain_bytes) + MIB
+
+    @property
+    def written_bytes(self) -> int:
+        """The most that is written in all, also what never leaves memory."""
+        copies = 2 * self.copy_bytes * (len(self.copy_calls) + 1 + sum(self.threads[1:]))
+        direct = self.stream_bytes * (len(self.device_calls) + 2 + sum(self.streams[1:]))
+        again = MOST_LOST * 2 * self.copy_bytes * max(self.threads)
+        rounds = self.most_rounds * (copies + direct + 4 * self.drain_bytes + MIB)
+        return self.device_bytes + rounds + again + self.bucket_bytes
+
+    @property
+    def stream_bytes(self) -> int:
+        """The most that a stream moves in a cell."""
+        return max(self.device_bytes // 4, max(self.device_calls))
+
+    @property
+    def bucket_bytes(self) -> int:
+        """The most that a stream moves while it is watched for a bucket."""
+        return 64 * GIB if self.bucket_s else 0
+
+
+_QUICK: Final = Plan(
+    effort="quick",
+    least_rounds=6,
+    most_rounds=10,
+    most_s=32.0,
+    last_s=45.0,
+    copy_bytes=64 * MIB,
+    copy_calls=(4 * KIB, 16 * KIB, 128 * KIB, MIB, 8 * MIB),
+    device_bytes=512 * MIB,
+    prepare_s=4.0,
+    device_calls=(4 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB),
+    streams=(1, 2, 4),
+    stream_s=0.1,
+    drain_bytes=128 * MIB,
+    bucket_s=0.0,
+)
+
+_NORMAL: Final = replace(
+    _QUICK,
+    effort="normal",
+    least_rounds=9,
+    most_rounds=15,
+    most_s=120.0,
+    last_s=240.0,
+    copy_calls=(4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB),
+    device_bytes=1 * GIB,
+    prepare_s=20.0,
+    device_calls=(4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB),
+    streams=(1, 2, 4, 8),
+    stream_s=0.25,
+    drain_bytes=256 * MIB,
+)
+
+EFFORTS: Final = {
+    "quick": _QUICK,
+    "normal": _NORMAL,
+    "thorough": replace(
+        _NORMAL,
+        effort="thorough",
+        least_rounds=15,
+        most_rounds=25,
+        most_s=600.0,
+        last_s=3600.0,
+        device_bytes=4 * GIB,
+        prepare_s=120.0,
+        streams=(1, 2, 4, 8, 16),
+        stream_s=0.5,
+        drain_bytes=512 * MIB,
+        bucket_s=300.0,
+    ),
+}
+
+
+def plan_for(effort: str, *, cores: int, background_bytes: int | None) -> Plan:
+    """Fit the plan of an effort to a machine.
+
+    Parameters
+    ----------
+    effort : str
+        One of `EFFORTS`.
+    cores : int
+    background_bytes : int or None
+        The dirty memory from which on the flusher works by itself, or a fourth of the limit of the cgroup
+        if that is less. Copies stay below, so that they wait for no device.
+
+    Returns
+    -------
+    Plan
+    """
+    plan = EFFORTS[effort]
+    threads = tuple(sorted({1, *(2**power for power in range(1, 8) if 2**power < cores), cores}))
+    most = (background_bytes or 2 * GIB) // DRAINS_OF_BACKGROUND
+    return replace(
+        plan,
+        threads=threads,
+        copy_bytes=_whole(min(plan.copy_bytes, most // cores)),
+        drain_bytes=_whole(min(plan.drain_bytes, most)),
+    )
+
+
+def _whole(size: int) -> int:
+    """Round down to what the largest calls of small files divide."""
+    return max(size // LEAST_FILE_BYTES * LEAST_FILE_BYTES, LEAST_FILE_BYTES)

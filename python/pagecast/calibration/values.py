@@ -1,0 +1,436 @@
+"""The values of a machine file, from facts and measurements; each with where it comes from.
+
+Costs are fitted in every round, and the median of the rounds is taken: so the interval of a cost that comes
+from several cells is that of the cost, not of the cells.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pagecast.calibration.facts import Device, Facts
+from pagecast.calibration.fits import Bucket, CallCosts, Estimate, estimate, find_bucket, fit_calls
+from pagecast.calibration.measure import Cell, Measurements
+from pagecast.calibration.plan import MIB
+
+__all__ = ["Value", "facts_of", "figures_of", "values_of"]
+
+PAGE_BYTES: Final = 4096
+HUGE_PAGE_BYTES: Final = 2 * MIB
+BLOCK_BYTES: Final = 4096
+SEEK_S: Final = 2e-3
+"""What a random request takes longer than a sequential one where a head has to move, and nowhere else."""
+LEAST_FLUSHING_FACTOR: Final = 0.01
+WIDEST_FACTOR: Final = 0.5
+"""An interval that is wider than this part of the value says nothing that a forecast should use."""
+LARGE_CALL_BYTES: Final = 64 * 1024
+"""From here on a page is as cheap as folios make it; smaller calls get folios of their size, and pay more."""
+THROTTLED_WRITEBACK: Final = 16
+"""Requests that write-back throttling (block/blk-wbt.c) lets be on their way, about."""
+CONCURRENCY_MATTERS: Final = 0.05
+LARGEST_SECTORS_KB: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A key of a machine file, or without a key a figure that the model has none for."""
+
+    key: str
+    text: str
+    """As TOML, or as a person reads it."""
+    how: str
+    estimate: Estimate | None = None
+    unit: str = ""
+    show: Callable[[float], str] | None = None
+
+
+def _rate(bytes_per_s: float) -> str:
+    return f"{bytes_per_s / 1e6:.4g} MB/s" if bytes_per_s < 1e10 else f"{bytes_per_s / 1e6:.0f} MB/s"
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= 10 * size:
+            return f"{seconds / size:.4g} {unit}"
+    return f"{1e9 * seconds:.0f} ns"
+
+
+def _part(fraction: float) -> str:
+    return f"{fraction:.3g}"
+
+
+def _kib(size: int) -> str:
+    return f"{size // 1024} KiB"
+
+
+def _call(size: int) -> str:
+    return f"{size // MIB} MiB" if size >= MIB else _kib(size)
+
+
+def facts_of(facts: Facts) -> Iterator[Value]:
+    """Give the keys that the machine itself tells.
+
+    Parameters
+    ----------
+    facts : Facts
+
+    Yields
+    ------
+    Value
+        In the order of the file.
+    """
+    yield Value("cores", str(facts.cores), "read: processors that this process may use")
+    yield Value("kernel.version", f'"{facts.kernel_version}"', f"read: {facts.kernel_release}")
+    yield Value("kernel.lru", f'"{facts.lru}"', "read: /sys/kernel/mm/lru_gen/enabled")
+    yield Value("kernel.hz", str(facts.hz), "read: resolution of CLOCK_MONOTONIC_COARSE")
+    for name, number in facts.vm.items():
+        if name.endswith("_bytes"):
+            if number:
+                yield Value(f"vm.{name}", f'"{number} B"', f"read: sysctl vm.{name}")
+        elif not (name.endswith("_ratio") and facts.vm.get(name.replace("_ratio", "_bytes"))):
+            yield Value(f"vm.{name}", str(number), f"read: sysctl vm.{name}")
+    memory = facts.memory
+    total = f"of {_kib(memory.total_bytes)} (MemTotal)"
+    yield Value("memory.size", f'"{_kib(memory.usable_bytes)}"', f"read: free or holding files, {total}")
+    if memory.reserve_bytes is not None:
+        how = "read: what lacks to the dirty limit of the same moment (nr_dirty_threshold)"
+        yield Value("memory.reserve", f'"{_kib(memory.reserve_bytes)}"', how)
+    if len(facts.nodes) > 1:
+        sizes = ", ".join(map(_kib, facts.nodes))
+        yield Value("memory.nodes", str(len(facts.nodes)), f"read: nodes of {sizes}")
+    yield Value(
+        "disk.size", f'"{_kib(facts.mount.size_bytes)}"', "read: file system, without what root keeps"
+    )
+    if facts.device is not None:
+        yield from _device_facts(facts.device)
+
+
+def _device_facts(device: Device) -> Iterator[Value]:
+    if device.wbt_lat_usec:
+        how = f"wbt_lat_usec {device.wbt_lat_usec} lets about so many go at once; read: nr_requests "
+        yield Value("disk.nr_requests", str(THROTTLED_WRITEBACK), f"{how}{device.nr_requests}")
+    elif device.nr_requests:
+        yield Value("disk.nr_requests", str(device.nr_requests), "read: queue/nr_requests")
+    if device.max_sectors_kb:
+        largest = min(max(device.max_sectors_kb, 4), LARGEST_SECTORS_KB)
+        yield Value("disk.max_sectors_kb", str(largest), "read: queue/max_sectors_kb")
+    if device.read_ahead_kb is not None:
+        yield Value(
+            "disk.read_ahead_kb",
+            str(min(device.read_ahead_kb, LARGEST_SECTORS_KB)),
+            "read: queue/read_ahead_kb",
+        )
+    if device.min_ratio:
+        yield Value("disk.min_ratio", f"{device.min_ratio:g}", "read: bdi/min_ratio")
+    if device.max_ratio is not None and device.max_ratio != 100:
+        yield Value("disk.max_ratio", f"{device.max_ratio:g}", "read: bdi/max_ratio")
+    if device.strict_limit:
+        yield Value("disk.strict_limit", "true", "read: bdi/strict_limit")
+
+
+class _Rounds:
+    """What was measured, by round."""
+
+    def __init__(self, measurements: Measurements) -> None:
+        self.all = measurements
+        self.found = measurements.found
+
+    def of(self, cell: Cell) -> list[float]:
+        return self.found.get(cell, [])
+
+    def calls(self, what: str, streams: int = 1) -> list[int]:
+        return sorted(cell.call_bytes for cell in self.found if (cell.what, cell.streams) == (what, streams))
+
+    def fitted(self, *kinds: str) -> list[CallCosts | None]:
+        """Fit costs of calls and bytes in each round; None where one was lost."""
+        cells = [cell for cell in self.found if cell.what in kinds and cell.streams == 1]
+        fits: list[CallCosts | None] = []
+        for at in range(self.all.rounds):
+            of = {
+                (cell.what, float(cell.call_bytes)): self.found[cell][at]
+                for cell in cells
+                if at < len(self.found[cell])
+            }
+            has_all = len(of) == len(cells) and not any(map(math.isnan, of.values()))
+            fits.append(fit_calls(of) if has_all and of else None)
+        return fits
+
+    def beyond(self, more: str, less: str, page: int, *, least_call: int = 0) -> list[float]:
+        """Give seconds per page that one takes beyond the other, median over call sizes, of each round."""
+        calls = [call for call in self.calls(more) if call >= least_call] or self.calls(more)[-1:]
+        of = [zip(self.of(Cell(more, call)), self.of(Cell(less, call)), strict=False) for call in calls]
+        rounds: list[float] = []
+        for pairs in zip(*of, strict=False):
+            known = sorted(page * (high - low) for high, low in pairs if not math.isnan(high + low))
+            rounds.append(_median(known) if known else math.nan)
+        return rounds
+
+
+def _median(ordered: Sequence[float]) -> float:
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def _known(rounds: Sequence[float]) -> bool:
+    return any(not math.isnan(each) for each in rounds)
+
+
+def _measured(
+    key: str, rounds: Sequence[float], show: Callable[[float], str], how: str, unit: str
+) -> Iterator[Value]:
+    """Give a value if a round gave one; a cost that came out below 0 is 0."""
+    if not _known(rounds):
+        return
+    found = estimate(rounds)
+    yield Value(key, f'"{show(max(found.value, 0.0))}"', how, found, unit, show)
+
+
+def _rates(rounds: Sequence[float]) -> list[float]:
+    return [1 / each if each else math.nan for each in rounds]
+
+
+def values_of(measurements: Measurements, facts: Facts) -> Iterator[Value]:
+    """Give the keys that were measured.
+
+    Parameters
+    ----------
+    measurements : Measurements
+    facts : Facts
+        Of the same machine.
+
+    Yields
+    ------
+    Value
+        In the order of the file; what could not be measured is left out.
+    """
+    rounds = _Rounds(measurements)
+    yield from _memory(rounds, facts)
+    yield from _costs(rounds, facts)
+    yield from _disk(rounds)
+
+
+def _memory(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
+    plan = rounds.all.plan
+    call = min(MIB, plan.copy_bytes)
+    most = plan.threads[-1]
+    for key, what in (("read", "read"), ("write", "again")):
+        which = "re-reading" if what == "read" else "rewriting"
+        at = {threads: _rates(rounds.of(Cell(what, call, threads))) for threads in plan.threads}
+        who = f"{most} threads together" if most > 1 else "one thread"
+        yield from _measured(
+            f"memory.{key}", at[most], _rate, f"{which} cached pages, calls of {_call(call)}, {who}", "B/s"
+        )
+        if most > 1:
+            points = {n: estimate(found).value for n, found in at.items() if _known(found)}
+            table = ", ".join(f'"{n}" = "{_rate(value)}"' for n, value in points.items())
+            yield Value(f"memory.{key}_at", f"{{ {table} }}", "measured: the same by so many threads")
+    yield Value("memory.sharing", '"time"', "not measured: a processor copies one way at a time")
+
+
+def _costs(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
+    fits = rounds.fitted("read", "again")
+    of_calls = [math.nan if fit is None else fit.call_s for fit in fits]
+    sizes = rounds.calls("read")
+    span = f"calls of {_call(sizes[0])} to {_call(sizes[-1])}" if sizes else ""
+    yield from _measured(
+        "memory.cost.call", of_calls, _time, f"re-reading and rewriting cached pages, {span}", "s"
+    )
+    inserts = rounds.beyond("new", "again", PAGE_BYTES, least_call=LARGE_CALL_BYTES)
+    how = f"new pages beyond rewriting them, calls from {_call(LARGE_CALL_BYTES)}"
+    yield from _measured("memory.cost.page_insert", inserts, _time, how, "s")
+    yield Value("memory.cost.page_lookup", '"0 ns"', "part of the copy rates, which grow with bytes too")
+    faults = rounds.beyond("fresh", "read", PAGE_BYTES)
+    yield from _measured(
+        "memory.cost.fault", faults, _time, "reading into new memory beyond used, 4 KiB pages", "s"
+    )
+    if facts.huge_pages == "always":
+        huge = rounds.beyond("fresh huge", "read huge", HUGE_PAGE_BYTES)
+        yield from _measured(
+            "memory.cost.fault_huge", huge, _time, "the same with huge pages, which are on (always)", "s"
+        )
+    removes = [_mean_of(rounds, "remove", at) for at in range(rounds.all.rounds)]
+    yield from _measured("memory.cost.page_remove", removes, _time, "cutting a cached file to nothing", "s")
+    for key, kind in (("copy_read", "read"), ("copy_write", "again")):
+        rates = [math.nan if fit is None else 1 / fit.bytes_s[kind] for fit in fits]
+        yield from _measured(f"memory.cost.{key}", rates, _rate, f"bytes of the same, {span}", "B/s")
+    yield from _flushing(rounds)
+
+
+def _mean_of(rounds: _Rounds, what: str, at: int) -> float:
+    """Give seconds per page, the median over call sizes, of a round."""
+    of = [rounds.of(Cell(what, call)) for call in rounds.calls(what)]
+    known = sorted(PAGE_BYTES * each[at] for each in of if at < len(each) and not math.isnan(each[at]))
+    return _median(known) if known else math.nan
+
+
+def _flushing(rounds: _Rounds) -> Iterator[Value]:
+    found = rounds.of(Cell("beside write-back"))
+    if not _known(found):
+        return
+    share = estimate(found)
+    if share.low is None or share.high is None or share.high >= 1:
+        return  # it may be 1, which is what it is without the key
+    if share.high - share.low > WIDEST_FACTOR * share.value:
+        return  # then it stands among the figures alone
+    how = "speed of writing new pages while others of the file are written back, as part of that alone"
+    text = _part(max(share.value, LEAST_FLUSHING_FACTOR))
+    yield Value("memory.cost.flushing_factor", text, how, share, "", _part)
+
+
+def _disk(rounds: _Rounds) -> Iterator[Value]:
+    past = (
+        "past the page cache (O_DIRECT)"
+        if rounds.all.is_direct
+        else "O_DIRECT is refused here: through the page cache"
+    )
+    fits = rounds.fitted("device read")
+    sizes = rounds.calls("device read")
+    span = f"calls of {_call(sizes[0])} to {_call(sizes[-1])}"
+    reads = [math.nan if fit is None else 1 / fit.bytes_s["device read"] for fit in fits]
+    buckets = {what: find_bucket(marks) for what, marks in rounds.all.watched.items()}
+    drains = _rates(rounds.of(Cell("drain")))
+    size = _call(rounds.all.drain_bytes)
+    how = {
+        "read": f"one stream, {past}, {span}, without what each call costs",
+        "write": f"write-back of {size} of new pages, their journal not counted",
+    }
+    for key, found in (("read", reads), ("write", drains)):
+        bucket = buckets.get(key)
+        if bucket is not None:
+            level = f"measured: after a burst of {bucket.burst_bytes / 1e9:.3g} GB at "
+            level += _rate(bucket.burst_rate_bytes_per_s)
+            yield Value(f"disk.{key}", f'"{_rate(bucket.rate_bytes_per_s)}"', level)
+        else:
+            yield from _measured(f"disk.{key}", found, _rate, how[key], "B/s")
+    yield from _concurrent(rounds, estimate(reads))
+    yield from _latency(rounds, fits)
+    yield _sharing(rounds)
+    yield from _burst(buckets)
+
+
+def _concurrent(rounds: _Rounds, one: Estimate) -> Iterator[Value]:
+    """Give the total rate of several readers, where it differs beyond noise."""
+    points = {1: one}
+    for streams in rounds.all.plan.streams[1:]:
+        found = _rates(rounds.of(Cell("device read", MIB, streams)))
+        if _known(found):
+            points[streams] = estimate(found)
+
+    def differs(other: Estimate) -> bool:
+        apart = (
+            other.low is not None
+            and one.low is not None
+            and one.high is not None
+            and (other.low > one.high or (other.high is not None and other.high < one.low))
+        )
+        return apart and abs(other.value / one.value - 1) > CONCURRENCY_MATTERS
+
+    if any(differs(other) for streams, other in points.items() if streams > 1):
+        table = ", ".join(f'"{streams}" = "{_rate(each.value)}"' for streams, each in points.items())
+        yield Value("disk.read_at", f"{{ {table} }}", "measured: so many streams at once, calls of 1 MiB")
+
+
+def _latency(rounds: _Rounds, fits: Sequence[CallCosts | None]) -> Iterator[Value]:
+    """Take a random read without its bytes; where a head moves, a sequential one: the model has no seeks."""
+    block = rounds.of(Cell("random read", BLOCK_BYTES))
+    randoms, followings = [], []
+    for at, fit in enumerate(fits):
+        has_all = fit is not None and at < len(block)
+        byte_s = fit.bytes_s["device read"] if fit is not None else math.nan
+        randoms.append(BLOCK_BYTES * (block[at] - byte_s) if has_all else math.nan)
+        followings.append(fit.call_s if fit is not None else math.nan)
+    if not _known(randoms):
+        return
+    seeks = estimate(randoms).value - estimate(followings).value > SEEK_S
+    if seeks:
+        how = "each call of a sequential reader; random ones seek, which the model does not know"
+        yield from _measured("disk.latency", followings, _time, how, "s")
+    else:
+        yield from _measured(
+            "disk.latency", randoms, _time, "random reads of 4 KiB, one at a time, without their bytes", "s"
+        )
+
+
+def _sharing(rounds: _Rounds) -> Value:
+    """Choose what comes nearest to the rates of a reader and a writer at once."""
+    alone = [_typical(rounds, Cell(f"device {kind}", MIB)) for kind in ("read", "write")]
+    both = [_typical(rounds, Cell(f"both {kind}", MIB)) for kind in ("read", "write")]
+    if any(math.isnan(each) for each in (*alone, *both)):
+        return Value("disk.sharing", '"total"', "not measured")
+    shares = sum(together / each for together, each in zip(both, alone, strict=True))
+    total = sum(both) / max(alone)
+    off = {"separate": abs(shares - 2), "total": abs(total - 1), "time": abs(shares - 1)}
+    nearest = min(off, key=lambda name: off[name])
+    at_once, apart = (" and ".join(map(_rate, rates)) for rates in (both, alone))
+    how = f"measured: {at_once} at once, {apart} alone, calls of 1 MiB"
+    return Value("disk.sharing", f'"{nearest}"', how)
+
+
+def _typical(rounds: _Rounds, cell: Cell) -> float:
+    found = _rates(rounds.of(cell))
+    return estimate(found).value if _known(found) else math.nan
+
+
+def _burst(buckets: dict[str, Bucket | None]) -> Iterator[Value]:
+    """Give the burst of the limiter of writes, or else of reads, as the time that it takes at its rate."""
+    bucket = buckets.get("write") or buckets.get("read")
+    if bucket is None:
+        return
+    how = f"measured: the rate fell after {bucket.dropped_s:.0f} s; the model lets the burst pass at once"
+    yield Value("disk.burst", f'"{_time(bucket.burst_bytes / bucket.rate_bytes_per_s)}"', how)
+
+
+def figures_of(measurements: Measurements) -> Iterator[Value]:
+    """Give what was measured and no key stands for.
+
+    Parameters
+    ----------
+    measurements : Measurements
+
+    Yields
+    ------
+    Value
+        With an empty key; `how` says what it is.
+    """
+    rounds = _Rounds(measurements)
+    for what in ("device read", "device write"):
+        for streams in measurements.plan.streams:
+            for call in rounds.calls(what, streams):
+                many = f", {streams} at once" if streams > 1 else ""
+                yield from _figure(rounds, Cell(what, call, streams), f"{what}, calls of {_call(call)}{many}")
+    for what in ("random read", "random write"):
+        yield from _figure(rounds, Cell(what, BLOCK_BYTES), f"{what}, 4 KiB, one at a time")
+    for what in ("both read", "both write"):
+        yield from _figure(
+            rounds, Cell(what, MIB), f"{what.removeprefix('both ')} beside the other, calls of 1 MiB"
+        )
+    for what in ("fsync", "fdatasync", "O_DSYNC"):
+        found = rounds.of(Cell(what, BLOCK_BYTES))
+        if _known(found):
+            middle = estimate(found)
+            yield Value("", _time(middle.value), f"{what} of a block of 4 KiB", middle, "s", _time)
+    smallest = min(rounds.calls("new"), default=0)
+    pairs = zip(rounds.of(Cell("new", smallest)), rounds.of(Cell("again", smallest)), strict=False)
+    small = [PAGE_BYTES * (new - again) for new, again in pairs]
+    if _known(small):
+        middle = estimate(small)
+        what = f"a new page beyond rewriting it, calls of {_call(smallest)}"
+        yield Value("", _time(middle.value), what, middle, "s", _time)
+    beside = rounds.of(Cell("beside write-back"))
+    if _known(beside):
+        what = "of the speed of writing new pages is left while others of the file are written back"
+        yield Value("", _part(estimate(beside).value), what, estimate(beside), "", _part)
+    call = min(MIB, measurements.plan.copy_bytes)
+    for threads in measurements.plan.threads:
+        many = f", {threads} threads" if threads > 1 else ""
+        yield from _figure(
+            rounds, Cell("new", call, threads), f"writing new pages, calls of {_call(call)}{many}"
+        )
+
+
+def _figure(rounds: _Rounds, cell: Cell, what: str) -> Iterator[Value]:
+    found = _rates(rounds.of(cell))
+    if _known(found):
+        middle = estimate(found)
+        yield Value("", _rate(middle.value), what, middle, "B/s", _rate)

@@ -1,0 +1,128 @@
+"""A machine whose costs are known exactly, with noise from a seed; it takes no time to measure it."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pagecast.calibration.measure import Copied, Moved
+
+PAGE_BYTES = 4096
+
+
+@dataclass
+class KnownMachine:
+    """Answers like `pagecast._core.Calibration`; its clock goes forward by what it says."""
+
+    call_s: float = 1e-6
+    read_byte_s: float = 1e-10
+    write_byte_s: float = 2e-10
+    insert_s: float = 400e-9
+    fault_s: float = 300e-9
+    remove_s: float = 100e-9
+    latency_s: float = 100e-6
+    device_read_byte_s: float = 2e-9
+    device_write_byte_s: float = 4e-9
+    sync_s: float = 3e-3
+    flushing_factor: float = 0.8
+    sharing: str = "time"
+    bucket_bytes: int = 0
+    """What is moved at ten times the rate after idle time."""
+    noise: float = 0.0
+    """Standard deviation of what anything takes, as a fraction."""
+    drift: float = 0.0
+    """By how much everything becomes slower with each second."""
+    cores: int = 2
+    wait_s: float = 0.0
+    """How long copies and streams wait for a processor."""
+    lost: int = 0
+    """So many copies have to be read from the device first."""
+    seed: int = 1
+    now: float = 0.0
+    read_bytes: int = 0
+    calls: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._random = random.Random(self.seed)
+
+    def clock(self) -> float:
+        """Give the seconds since the machine was made."""
+        return self.now
+
+    def device_read_bytes(self) -> int:
+        """Give what was read from the device."""
+        return self.read_bytes
+
+    def _took(self, seconds: float) -> float:
+        seconds *= max(self._random.gauss(1.0, self.noise), 0.1) * (1 + self.drift * self.now)
+        self.now += seconds
+        return seconds
+
+    def streams(
+        self,
+        streams: Sequence[tuple[bool, int, int, int, int | None]],
+        *,
+        direct: bool,
+        most_bytes: int,
+        most_s: float,
+        mark_s: float,
+    ) -> list[Moved]:
+        """Share the device as `sharing` says."""
+        assert direct
+        answers: list[Moved] = []
+        writes = {is_write for is_write, *_ in streams}
+        slower = 2.0 if self.sharing == "time" and len(writes) == 2 else 1.0
+        for is_write, _, length, call, _ in streams:
+            assert call <= length
+            byte_s = (self.device_write_byte_s if is_write else self.device_read_byte_s) * slower
+            one = self.latency_s * slower + byte_s * call
+            calls = max(1, min(int(most_s / one) + 1, -(-most_bytes // call)))
+            marks: list[tuple[float, int]] = []
+            if self.bucket_bytes and mark_s < most_s:
+                marks, calls = self._marks(call, byte_s, most_s, mark_s), 1
+            took = self._took(calls * one) if not marks else marks[-1][0]
+            answers.append((calls * call, calls, took + self.wait_s, self.wait_s, marks))
+        return answers
+
+    def _marks(self, call: int, byte_s: float, most_s: float, mark_s: float) -> list[tuple[float, int]]:
+        fast_s = self.bucket_bytes * byte_s / 10
+        at = [mark_s * (number + 1) for number in range(int(most_s / mark_s))]
+        fast = [min(time, fast_s) / (byte_s / 10) for time in at]
+        return [
+            (time, int(burst + max(time - fast_s, 0) / byte_s)) for time, burst in zip(at, fast, strict=True)
+        ]
+
+    def copies(
+        self, file_bytes: int, call_bytes: int, *, threads: int = 1, huge: bool = False
+    ) -> list[Copied]:
+        """Charge calls, bytes and pages; no thread disturbs another."""
+        if self.lost:
+            self.lost -= 1
+            self.read_bytes += file_bytes
+        calls, pages = file_bytes / call_bytes, file_bytes / PAGE_BYTES
+        write = calls * self.call_s + file_bytes * self.write_byte_s
+        read = calls * self.call_s + file_bytes * self.read_byte_s
+        fault = self.fault_s * pages / (10 if huge else 1)
+        steps = (write + self.insert_s * pages, write, read, read + fault, self.remove_s * pages)
+        answers: list[Copied] = []
+        for _ in range(threads):
+            new, again, read_s, fresh, remove = map(self._took, steps)
+            answers.append((new, again, read_s, fresh, remove, self.wait_s))
+        return answers
+
+    def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:
+        """Charge one sync."""
+        self.calls.append(waiting)
+        return [self._took(self.sync_s)]
+
+    def drain(self, bytes: int) -> Moved:
+        """Write back at the rate of the device."""
+        return bytes, 1, self._took(bytes * self.device_write_byte_s), 0.0, []
+
+    def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[Moved, Moved, Moved]:
+        """Slow the writer down by the factor."""
+        alone = (self.write_byte_s + self.insert_s / PAGE_BYTES) * dirty_bytes
+        return (
+            (dirty_bytes, 100, self._took(alone), 0.0, []),
+            (dirty_bytes, 100, self._took(alone / self.flushing_factor), 0.0, []),
+            self.drain(dirty_bytes),
+        )

@@ -1,0 +1,103 @@
+"""What repeated measurements say: intervals that hold what they should, drift, buckets."""
+
+import math
+import random
+
+import pytest
+
+from pagecast.calibration.fits import LEAST_ROUNDS, estimate, find_bucket, fit_calls, limit_share
+
+
+@pytest.mark.parametrize("n", [6, 9, 15, 25])
+@pytest.mark.parametrize("draw", ["normal", "skewed"])
+def test_the_interval_holds_the_median_as_often_as_it_says(n, draw):
+    drawn = random.Random(n)
+    one = {"normal": lambda: drawn.gauss(10, 3), "skewed": lambda: 10 * math.exp(drawn.gauss(0, 0.8))}[draw]
+    found = [estimate([one() for _ in range(n)]) for _ in range(2000)]
+    held = sum(each.low <= 10 <= each.high for each in found) / len(found)
+    assert held >= 0.94, "95 % less what chance does to 2000 of them"
+
+
+def test_an_interval_is_no_wider_than_it_must_be():
+    # Binomial of nine fair coins: 0 or 1 heads, or 8 or 9, come in 20 of 512 throws.
+    found = estimate([float(each) for each in (5, 3, 8, 1, 9, 2, 7, 4, 6)])
+    assert (found.low, found.value, found.high) == (2, 5, 8)
+
+
+def test_few_rounds_have_no_interval():
+    assert estimate([1.0] * (LEAST_ROUNDS - 1)).low is None
+    assert estimate([1.0] * LEAST_ROUNDS).low == 1.0
+
+
+def test_lost_rounds_are_left_out():
+    found = estimate([math.nan, 2.0, 4.0, math.nan])
+    assert (found.value, found.n) == (3.0, 2)
+    with pytest.raises(ValueError, match="no round"):
+        estimate([math.nan])
+
+
+def test_drift_is_seen_and_noise_is_not_taken_for_it():
+    assert estimate([100.0 + each for each in range(11)]).drift == pytest.approx(10 / 105)
+    assert estimate([100.0 + each for each in range(11)]).is_drifting
+    drawn = random.Random(3)
+    runs = [estimate([drawn.gauss(100, 5) for _ in range(12)]) for _ in range(500)]
+    assert sum(run.is_drifting for run in runs) / 500 < 0.08
+    assert runs[0].noise == pytest.approx(0.05, rel=0.8)
+
+
+def test_costs_of_calls_and_bytes_are_told_apart():
+    sizes = [4096, 65536, 1 << 20, 8 << 20]
+    found = {("read", size): 2e-6 / size + 1e-10 for size in sizes}
+    found |= {("again", size): 2e-6 / size + 3e-10 for size in sizes}
+    costs = fit_calls(found)
+    assert costs.call_s == pytest.approx(2e-6)
+    assert costs.bytes_s == pytest.approx({"read": 1e-10, "again": 3e-10})
+
+
+def test_calls_that_cost_nothing():
+    costs = fit_calls({("read", 4096): 1e-10, ("read", 8192): 1.2e-10})
+    assert (costs.call_s, costs.bytes_s) == (0.0, {"read": pytest.approx(1.1e-10)})
+
+
+def marks(*levels):
+    """Give marks half a second apart, of (rate, seconds)."""
+    time, moved, found = 0.0, 0.0, []
+    for rate, seconds in levels:
+        for _ in range(int(seconds * 2)):
+            time, moved = time + 0.5, moved + rate / 2
+            found.append((time, int(moved)))
+    return found
+
+
+def test_a_bucket_is_what_went_beyond_its_rate():
+    bucket = find_bucket(marks((400e6, 20), (100e6, 60)))
+    assert bucket.rate_bytes_per_s == pytest.approx(100e6)
+    assert bucket.burst_bytes == pytest.approx(300e6 * 20)
+    assert bucket.dropped_s == 20
+
+
+@pytest.mark.parametrize(
+    "levels", [((100e6, 60),), ((100e6, 30), (90e6, 30)), ((100e6, 30), (300e6, 30)), ((400e6, 2),)]
+)
+def test_no_bucket_where_the_rate_stays_or_grows(levels):
+    assert find_bucket(marks(*levels)) is None
+
+
+def test_noise_is_no_bucket():
+    drawn = random.Random(5)
+    assert find_bucket(marks(*((drawn.uniform(50e6, 150e6), 0.5) for _ in range(100)))) is None
+
+
+@pytest.mark.parametrize(
+    ("version", "percent", "share"),
+    [
+        ("4.6", 20, 0.2),
+        ("4.7", 20, 819 / 4096),
+        ("6.18", 20, 819 / 4096),
+        ("3.10", 40, 0.4),
+        ("5.4", 25, 0.25),
+    ],
+)
+def test_the_limit_is_rounded_as_the_kernel_does_it(version, percent, share):
+    assert limit_share({"dirty_ratio": percent}, version) == share
+    assert limit_share({"dirty_ratio": percent, "dirty_bytes": "1 GB"}, version) is None

@@ -1,0 +1,266 @@
+"""What is measured on a machine that is known comes out as what the machine is."""
+
+import tomllib
+from dataclasses import replace
+
+import pytest
+
+import pagecast as pc
+from pagecast.calibration import Survey, _calibrated, has_changed
+from pagecast.calibration.facts import Device, Facts, Group, Memory, Mount
+from pagecast.calibration.measure import Cell, measure
+from pagecast.calibration.plan import EFFORTS, MIB, plan_for
+from tests.unit.calibration.known_machine import KnownMachine
+
+GIB = 1024 * MIB
+DEVICE = Device(
+    name="vda",
+    stack=("vda1", "vda"),
+    model="a disk",
+    is_rotational=False,
+    scheduler="none",
+    nr_requests=256,
+    max_sectors_kb=1280,
+    read_ahead_kb=128,
+    write_cache="write back",
+    wbt_lat_usec=0,
+    min_ratio=0.0,
+    max_ratio=100.0,
+    strict_limit=False,
+)
+FACTS = Facts(
+    cores=2,
+    kernel_release="6.12.1-generic",
+    lru="mglru",
+    hz=250,
+    vm={"dirty_ratio": 20, "dirty_background_ratio": 10, "dirty_bytes": 0, "min_free_kbytes": 45056},
+    huge_pages="always",
+    nodes=(8 * GIB,),
+    memory=Memory(8 * GIB, 7 * GIB, GIB // 4, GIB, 2 * GIB),
+    groups=(),
+    mount=Mount("/data", "ext4", "/dev/vda1", "rw,relatime", 100 * GIB, 50 * GIB),
+    device=DEVICE,
+)
+
+
+def calibrated(machine, tmp_path, facts=FACTS, effort="quick", **more):
+    """Calibrate a known machine as the command does."""
+    plan = replace(plan_for(effort, cores=facts.cores, background_bytes=GIB), **more)
+    measurements = measure(
+        machine, plan, direct=True, clock=machine.clock, device_read_bytes=machine.device_read_bytes
+    )
+    return _calibrated(Survey(tmp_path, facts, plan), measurements, "pagecast calibrate /data --quick")
+
+
+def numbers(done):
+    """Give the estimates by key."""
+    return {value.key: value.estimate for value in done.values if value.estimate is not None}
+
+
+def truth(machine):
+    """Say what a machine file of a known machine should say."""
+    return {
+        "memory.read": 2 / (machine.read_byte_s + machine.call_s / MIB),
+        "memory.write": 2 / (machine.write_byte_s + machine.call_s / MIB),
+        "memory.cost.call": machine.call_s,
+        "memory.cost.page_insert": machine.insert_s,
+        "memory.cost.fault": machine.fault_s,
+        "memory.cost.fault_huge": machine.fault_s * 512 / 10,
+        "memory.cost.page_remove": machine.remove_s,
+        "memory.cost.copy_read": 1 / machine.read_byte_s,
+        "memory.cost.copy_write": 1 / machine.write_byte_s,
+        "memory.cost.flushing_factor": machine.flushing_factor,
+        "disk.read": 1 / machine.device_read_byte_s,
+        "disk.write": 1 / machine.device_write_byte_s,
+        "disk.latency": machine.latency_s,
+    }
+
+
+def test_without_noise_the_parameters_come_back(tmp_path):
+    machine = KnownMachine()
+    found = {key: each.value for key, each in numbers(calibrated(machine, tmp_path)).items()}
+    assert found == pytest.approx(truth(machine), rel=1e-6)
+
+
+def test_with_noise_the_intervals_hold_them(tmp_path):
+    held = asked = 0
+    for seed in range(40):
+        machine = KnownMachine(noise=0.05, seed=seed)
+        found = numbers(calibrated(machine, tmp_path))
+        for key, value in truth(machine).items():
+            asked += 1
+            held += found[key].low <= value <= found[key].high
+    assert asked == 40 * 13
+    assert held / asked > 0.93, "95 % less chance, and less what taking medians of what is skewed does"
+
+
+def test_waiting_for_a_processor_is_no_part_of_what_the_device_takes(tmp_path):
+    machine = KnownMachine(wait_s=0.05)
+    found = {key: each.value for key, each in numbers(calibrated(machine, tmp_path)).items()}
+    assert found == pytest.approx(truth(machine), rel=1e-6)
+
+
+def test_drift_is_reported(tmp_path):
+    done = calibrated(KnownMachine(drift=0.02), tmp_path)
+    assert numbers(done)["disk.write"].is_drifting
+    assert numbers(done)["disk.write"].drift < -0.1
+    assert any("disk.write changed by -" in warning for warning in done.warnings)
+    assert "drift -" in done.toml
+
+
+@pytest.mark.parametrize("sharing", ["time", "separate"])
+def test_how_reads_and_writes_share_the_device(sharing, tmp_path):
+    done = calibrated(KnownMachine(sharing=sharing), tmp_path)
+    [value] = [value for value in done.values if value.key == "disk.sharing"]
+    assert value.text == f'"{sharing}"'
+
+
+def test_a_bucket_becomes_a_burst(tmp_path):
+    machine = KnownMachine(bucket_bytes=3 * GIB)
+    done = calibrated(machine, tmp_path, bucket_s=300.0)
+    disk = tomllib.loads(done.toml)["disk"]["vda"]
+    assert disk["write"] == "250 MB/s"
+    assert disk["read"] == "500 MB/s"
+    # Nine tenths of the bucket were more than what its own rate let pass meanwhile.
+    assert disk["burst"] == f"{0.9 * 3 * GIB / 250e6:.4g} s"
+
+
+def test_pages_that_were_taken_away_are_read_again(tmp_path):
+    machine = KnownMachine(lost=2)
+    done = calibrated(machine, tmp_path)
+    assert done.measurements.lost == 2
+    assert any("taken away" in warning for warning in done.warnings)
+    assert numbers(done)["memory.cost.copy_read"].n == done.measurements.rounds
+
+
+def test_a_busy_machine_is_said_to_be_busy(tmp_path):
+    done = calibrated(KnownMachine(wait_s=0.1), tmp_path)
+    assert any("something else is running" in warning for warning in done.warnings)
+    assert calibrated(KnownMachine(), tmp_path).warnings == []
+
+
+def test_a_cell_that_is_always_lost_leaves_its_costs_out(tmp_path):
+    done = calibrated(KnownMachine(lost=10**9), tmp_path)
+    assert "memory.cost.copy_read" not in numbers(done)
+    assert "disk.read" in numbers(done)
+
+
+def test_a_slow_device_ends_in_time_and_says_so(tmp_path):
+    machine = KnownMachine(device_read_byte_s=1e-6, device_write_byte_s=1e-6, sync_s=2.0)
+    done = calibrated(machine, tmp_path)
+    assert done.measurements.rounds < 6
+    assert any("rounds in the time" in warning for warning in done.warnings)
+    assert "too few for an interval" in done.toml
+
+
+def test_every_round_has_every_cell_in_another_order(tmp_path):
+    machine = KnownMachine()
+    done = calibrated(machine, tmp_path)
+    assert {len(rounds) for rounds in done.measurements.found.values()} == {done.measurements.rounds}
+    assert Cell("device read", MIB, 4) in done.measurements.found
+    orders = {tuple(machine.calls[at : at + 3]) for at in range(0, len(machine.calls), 3)}
+    assert len(orders) > 1
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_no_more_is_written_than_was_said(effort, tmp_path):
+    class Counting(KnownMachine):
+        written = 0
+
+        def streams(self, streams, **limits):
+            moved = super().streams(streams, **limits)
+            self.written += sum(each[0] for each, asked in zip(moved, streams, strict=True) if asked[0])
+            return moved
+
+        def copies(self, file_bytes, call_bytes, *, threads=1, huge=False):
+            self.written += 2 * threads * file_bytes
+            return super().copies(file_bytes, call_bytes, threads=threads, huge=huge)
+
+        def drain(self, bytes):
+            self.written += bytes
+            return super().drain(bytes)
+
+        def beside(self, dirty_bytes, most_bytes):
+            self.written += 2 * dirty_bytes
+            return super().beside(dirty_bytes, most_bytes)
+
+    machine = Counting(device_write_byte_s=1e-11, device_read_byte_s=1e-11, latency_s=1e-9, lost=10**9)
+    done = calibrated(machine, tmp_path, effort=effort, bucket_s=0.0)
+    assert machine.written <= done.survey.plan.written_bytes
+
+
+def test_the_file_is_a_machine(tmp_path):
+    done = calibrated(KnownMachine(noise=0.02), tmp_path)
+    assert len(done.machine.hash) == 64
+    (tmp_path / "m.toml").write_text(done.toml)
+    assert pc.load_machine(tmp_path / "m.toml").hash == done.machine.hash
+    document = tomllib.loads(done.toml)
+    assert document["kernel"] == {"version": "6.12", "lru": "mglru", "hz": 250}
+    assert document["disk"]["vda"]["nr_requests"] == 256
+    assert document["mount"] == {"/data": {"disk": "vda"}}
+    program = [pc.write("/data/f", size_bytes=1e9)]
+    scenario = pc.Scenario(done.machine, processes={"app": lambda: iter(program)})
+    assert pc.simulate(scenario).operations["duration_s"][0] > 0
+
+
+def test_a_changed_file_is_known(tmp_path):
+    text = calibrated(KnownMachine(), tmp_path).toml
+    assert not has_changed(text)
+    assert has_changed(text.replace("cores = 2", "cores = 3"))
+    assert not has_changed("cores = 2\n"), "one that was never calibrated"
+
+
+def test_a_group_and_strange_names_are_comments_and_quoted(tmp_path):
+    strange = replace(
+        FACTS,
+        groups=(Group("/a", 2, 8 * GIB), Group("/", 2, 4 * GIB)),
+        mount=replace(FACTS.mount, point='/my "data"'),
+        device=replace(DEVICE, name="c0:d0", wbt_lat_usec=75000, strict_limit=True, max_ratio=1.0),
+    )
+    done = calibrated(KnownMachine(), tmp_path, facts=strange)
+    assert f'# memory.max = "{4 * GIB} B"' in done.toml
+    document = tomllib.loads(done.toml)
+    assert document["mount"] == {'/my "data"': {"disk": "c0:d0"}}
+    disk = document["disk"]["c0:d0"]
+    assert (disk["nr_requests"], disk["strict_limit"], disk["max_ratio"]) == (16, True, 1)
+    assert done.machine.hash
+
+
+@pytest.mark.parametrize(
+    ("vm", "gone"),
+    [
+        ({"dirty_ratio": 0, "dirty_bytes": 10**9, "dirty_background_ratio": 5}, "dirty_ratio"),
+        ({"dirty_ratio": 20, "dirty_bytes": 0, "dirty_background_ratio": 0}, "dirty_bytes"),
+    ],
+)
+def test_of_a_ratio_and_a_size_one_holds(vm, gone, tmp_path):
+    vm |= {"min_free_kbytes": 45056, "dirty_expire_centisecs": 3000}
+    done = calibrated(KnownMachine(), tmp_path, facts=replace(FACTS, vm=vm))
+    assert set(tomllib.loads(done.toml)["vm"]) == set(vm) - {gone}
+    assert done.machine.hash
+
+
+def test_progress_only_grows(tmp_path):
+    machine, said = KnownMachine(), []
+    plan = plan_for("quick", cores=2, background_bytes=GIB)
+    measure(
+        machine,
+        plan,
+        direct=True,
+        clock=machine.clock,
+        device_read_bytes=machine.device_read_bytes,
+        progress=lambda fraction, what: said.append((fraction, what)),
+    )
+    fractions = [fraction for fraction, _ in said]
+    assert fractions == sorted(fractions)
+    assert fractions[0] == 0
+    assert fractions[-1] <= 1
+    assert {"page cache", "device", "write-back"} <= {what for _, what in said}
+
+
+def test_small_memory_has_small_files():
+    plan = plan_for("quick", cores=4, background_bytes=128 * MIB)
+    assert plan.copy_bytes == 8 * MIB
+    assert plan.drain_bytes == 32 * MIB
+    assert plan.threads == (1, 2, 4)
+    assert plan_for("quick", cores=3, background_bytes=None).threads == (1, 2, 3)
