@@ -46,12 +46,14 @@ from pagecast._core import (
 if TYPE_CHECKING:
     from pagecast import cache, errors, plot
     from pagecast.api import File, Process, Scenario, list_machines, load_machine, simulate
+    from pagecast.benchmark import Benchmark, bench
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
     from pagecast.result import Columns, Result
     from pagecast.running import Measured, run
 
 __all__ = [
     "MODELS",
+    "Benchmark",
     "Columns",
     "File",
     "Machine",
@@ -65,6 +67,7 @@ __all__ = [
     "SimulationError",
     "__version__",
     "alloc",
+    "bench",
     "cache",
     "close",
     "compute",
@@ -93,6 +96,7 @@ __all__ = [
 
 # Imported at first use, so that `import pagecast` and `pagecast --help` stay quick.
 _LAZY = {
+    "Benchmark": "pagecast.benchmark",
     "Columns": "pagecast.result",
     "File": "pagecast.api",
     "Measured": "pagecast.running",
@@ -102,6 +106,7 @@ _LAZY = {
     "Scenario": "pagecast.api",
     "ScenarioError": "pagecast.errors",
     "SimulationError": "pagecast.errors",
+    "bench": "pagecast.benchmark",
     "list_machines": "pagecast.api",
     "load_machine": "pagecast.api",
     "run": "pagecast.running",

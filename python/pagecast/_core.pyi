@@ -7,8 +7,10 @@ from typing import Any, Literal, SupportsFloat, TypeAlias, final
 
 __all__ = [
     "MODELS",
+    "Bench",
     "CacheFiles",
     "CacheLock",
+    "ChangedSettings",
     "Machine",
     "Measured",
     "MemoryGroup",
@@ -18,6 +20,9 @@ __all__ = [
     "Scenario",
     "__version__",
     "alloc",
+    "bench_check",
+    "bench_check_device",
+    "bench_copy",
     "cache_available",
     "cache_drop",
     "cache_drop_check",
@@ -30,6 +35,7 @@ __all__ = [
     "close",
     "compute",
     "device_limit",
+    "dirty_settings",
     "dirty_thresholds",
     "drop_caches",
     "exit",
@@ -45,6 +51,7 @@ __all__ = [
     "open",
     "parse_bytes",
     "position_ratio",
+    "put_back_dirty_settings",
     "read",
     "run_command",
     "signal",
@@ -310,6 +317,57 @@ def run_command(
     progress: _Progress | None = None,
 ) -> dict[str, Any]: ...
 
+@final
+class Bench:
+    def __new__(
+        cls,
+        directory: _Path,
+        *,
+        size_bytes: int,
+        call_bytes: int,
+        threads: int,
+        is_cached: bool,
+        limit_s: float,
+        device: _Path | None = None,
+    ) -> Bench: ...
+    @property
+    def path(self) -> Path | None: ...
+    def run(
+        self,
+        *,
+        mode: str,
+        access: str,
+        on_device: bool,
+        call_bytes: int,
+        threads: int,
+        progress: _Progress | None = None,
+    ) -> dict[str, Any]: ...
+    def prepare(
+        self,
+        *,
+        mode: str,
+        access: str,
+        on_device: bool,
+        call_bytes: int,
+        threads: int,
+        progress: _Progress | None = None,
+    ) -> tuple[int, bool]: ...
+    def close(self) -> None: ...
+
+@final
+class ChangedSettings:
+    def __new__(cls, wanted: Sequence[tuple[str, int]]) -> ChangedSettings: ...
+    def close(self) -> None: ...
+
+def bench_check(
+    directory: _Path, *, size_bytes: int, call_bytes: int, threads: int, is_cached: bool
+) -> dict[str, Any]: ...
+def bench_check_device(device: _Path, *, size_bytes: int) -> dict[str, Any]: ...
+def bench_copy(
+    *, access: str, call_bytes: int, threads: int, size_bytes: int, progress: _Progress | None = None
+) -> dict[str, Any]: ...
+def dirty_settings() -> dict[str, int]: ...
+def put_back_dirty_settings() -> dict[str, int]: ...
 @final
 class RunPlan:
     def __new__(cls, scenario: Scenario, *, residency: str | None = None) -> RunPlan: ...

@@ -3,6 +3,7 @@
 //! Types in, types out, errors mapped, interpreter lock released. What is worth more than a few lines belongs below
 //! (in `pagecast-core` and `pagecast-probe`) or above (in `python/pagecast`).
 
+mod bench;
 mod cache;
 mod columns;
 mod errors;
@@ -19,6 +20,11 @@ use pyo3::prelude::*;
 /// The compiled part of pagecast; use the names that the package `pagecast` gives.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::bench::{
+        Bench, ChangedSettings, bench_check, bench_check_device, bench_copy, dirty_settings,
+        put_back_dirty_settings,
+    };
     #[pymodule_export]
     use super::cache::{
         CacheFiles, CacheLock, MemoryGroup, cache_available, cache_drop, cache_drop_check, cache_evict,
