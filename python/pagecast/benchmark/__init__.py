@@ -1,7 +1,7 @@
 """The page cache benchmark: what memory and what the device serves, and at which rate.
 
-`bench` measures a matrix of cells; what it gives is a `Benchmark`. Nothing here needs root but changed settings
-and profiles.
+`bench` measures a matrix of cells; what it gives is a `Benchmark`. Nothing here needs root but changed
+settings and profiles.
 """
 
 from pagecast.benchmark.measuring import bench

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from pagecast.benchmark.plan import call_text
 from pagecast.benchmark.result import Benchmark, Measurement
 from pagecast.plot.axes import quiet_frame, size_scale
 from pagecast.plot.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
@@ -49,13 +50,13 @@ def draw(done: Benchmark) -> "Figure":
     figure = Figure(figsize=(1.9 + 4.2 * len(threads), 0.8 + 3.4 * len(rows)), layout="constrained")
     grid = figure.subplots(len(rows), len(threads), squeeze=False, sharex=True, sharey="row")
     for (target, direction), row in zip(rows, grid, strict=True):
+        of_row = [
+            one for one in done.measurements if (one.cell.target, one.cell.direction) == (target, direction)
+        ]
+        scale, unit = size_scale(max(max(*one.rates, one.copy_bytes_per_s) for one in of_row))
+        row[0].set_ylabel(f"rate ({unit}/s), log scale")
         for count, ax in zip(threads, row, strict=True):
-            chosen = [
-                one
-                for one in done.measurements
-                if (one.cell.target, one.cell.direction, one.cell.threads) == (target, direction, count)
-            ]
-            _draw_one(ax, done, chosen)
+            _draw_one(ax, done, [one for one in of_row if one.cell.threads == count], scale)
             on = " of the device" if len(targets) > 1 and target == "device" else ""
             ax.set_title(f"{direction}{on}, {count} thread{'s' if count > 1 else ''}")
         row[-1].legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, borderaxespad=0.0)
@@ -66,27 +67,22 @@ def draw(done: Benchmark) -> "Figure":
     return figure
 
 
-def _draw_one(ax: "Axes", done: Benchmark, chosen: Sequence[Measurement]) -> None:
+def _draw_one(ax: "Axes", done: Benchmark, chosen: Sequence[Measurement], scale: float) -> None:
     copies = {(one.direction, one.call_bytes, one.threads): one for one in done.copies}
-    largest = max([one.copy_bytes_per_s for one in chosen] + [max(one.rates) for one in chosen], default=1.0)
-    scale, unit = size_scale(largest)
     calls = sorted({one.cell.call_bytes for one in chosen})
     places = {call: place for place, call in enumerate(calls)}
     kinds = list(dict.fromkeys((one.cell.mode, one.cell.access) for one in chosen))
     for mode, access in kinds:
         line = [one for one in chosen if (one.cell.mode, one.cell.access) == (mode, access)]
         _draw_line(ax, line, [places[one.cell.call_bytes] for one in line], scale)
-    if chosen:
-        cell = chosen[0].cell
-        rates = [copies[cell.direction, call, cell.threads].bytes_per_s / scale for call in calls]
-        ax.plot([*places.values()], rates, color=GREY, linewidth=2.5, alpha=0.5, label="copying memory")
-    limit = chosen[0].device_bytes_per_s if chosen else None
+    cell = chosen[0].cell
+    rates = [copies[cell.direction, call, cell.threads].bytes_per_s / scale for call in calls]
+    ax.plot([*places.values()], rates, color=GREY, linewidth=2.5, alpha=0.5, label="copying memory")
+    limit = chosen[0].device_bytes_per_s
     if limit is not None:
         ax.axhline(limit / scale, color=PURPLE, linewidth=1.0, linestyle="-.", label="device, at most")
     ax.set_yscale("log")
-    ax.set_xticks([*places.values()], [chosen[0].cell._replace(call_bytes=call).call_text for call in calls])
-    if ax.get_subplotspec() is not None and ax.get_subplotspec().is_first_col():
-        ax.set_ylabel(f"rate ({unit}/s), log scale")
+    ax.set_xticks([*places.values()], list(map(call_text, calls)))
     quiet_frame(ax)
 
 

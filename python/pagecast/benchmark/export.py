@@ -99,8 +99,8 @@ def save(
 ) -> None:
     """Write results and figures, all or nothing.
 
-    ``results.json``; ``rates.svg`` and ``rates.png`` where matplotlib is installed; ``flame-graph.svg`` if there
-    is one.
+    ``results.json``; ``rates.svg`` and ``rates.png`` where matplotlib is installed; ``flame-graph.svg`` if
+    there is one.
 
     Parameters
     ----------

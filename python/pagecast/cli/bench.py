@@ -11,7 +11,7 @@ from pagecast.api import shown
 from pagecast.cli import options
 
 if TYPE_CHECKING:
-    from pagecast.benchmark import Benchmark, Plan
+    from pagecast.benchmark import Benchmark, Measurement, Plan
 
 __all__ = ["command"]
 
@@ -203,12 +203,13 @@ def _tell(plan: "Plan", directory: Path, place: dict[str, Any]) -> None:
     """Say what will be written, before it is."""
     cells = len(list(plan.cells()))
     where = f"On {place['file_system']}, in a folder of {shown(directory)}"
-    on_device = "" if plan.device is None else f" and on {shown(plan.device)}, WHOSE DATA IS LOST"
+    if plan.device is not None:
+        where += f", and on {shown(plan.device)}, whose data is lost"
+    written, read = format_bytes(plan.written_bytes()), format_bytes(plan.read_bytes())
     click.echo(
-        f"{where}{on_device}: {cells} cells, {plan.repetitions} times; about {format_bytes(plan.written_bytes())} to "
-        f"write and {format_bytes(plan.read_bytes())} to read; {format_bytes(plan.size_bytes)} of disk at a time "
-        f"({format_bytes(place['free_bytes'])} free), as much of memory "
-        f"({format_bytes(place['available_bytes'])} available).",
+        f"{where}: {cells} cells, {plan.repetitions} times; about {written} to write and {read} to read; "
+        f"{format_bytes(plan.size_bytes)} at a time ({format_bytes(place['free_bytes'])} of disk free, "
+        f"{format_bytes(place['available_bytes'])} of memory available).",
         err=True,
     )
     if place["caution"]:
@@ -270,11 +271,14 @@ def _show(done: "Benchmark", *, as_json: bool) -> None:
         click.echo(f"pagecast: {note}", err=True)
     for one in done.measurements:
         if not one.is_prepared:
-            times = sum(not repetition.is_prepared for repetition in one.repetitions)
-            cached = "in the page cache" if one.cell.access == "read-cold" else "not all in the page cache"
-            cell = one.cell
-            click.echo(
-                f"pagecast: {cell.mode} {cell.access}, {cell.call_text}, {cell.threads} threads: {times} "
-                f"of {len(one.repetitions)} times the files were {cached}: something else uses the memory or the files",
-                err=True,
-            )
+            _tell_unprepared(one)
+
+
+def _tell_unprepared(one: "Measurement") -> None:
+    cell, times = one.cell, sum(not repetition.is_prepared for repetition in one.repetitions)
+    cached = "in the page cache" if cell.access in ("write-new", "read-cold") else "not all in the page cache"
+    click.echo(
+        f"pagecast: {cell.mode} {cell.access}, {cell.call_text}, {cell.threads} threads: {times} of "
+        f"{len(one.repetitions)} times the files were {cached}: something else uses the memory or the files",
+        err=True,
+    )
