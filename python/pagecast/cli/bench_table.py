@@ -28,7 +28,7 @@ def print_table(done: "Benchmark") -> None:
 
     console = new_console()
     has_fio = any(one.fio_rates for one in done.measurements)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for name in (
         "",
         "call",
@@ -65,7 +65,7 @@ def _cells(one: "Measurement", has_fio: bool) -> list[str]:
         )
         if is_set
     )
-    of = " of the device" if cell.target == "device" else ""
+    of = ", device" if cell.target == "device" else ""
     durable = one.durable_bytes_per_s
     fio = [rate(_median(one.fio_rates)) if one.fio_rates else ""] if has_fio else []
     return [
@@ -103,10 +103,10 @@ def _served(one: "Measurement") -> str:
 
 
 def _change(before: int, after: int) -> str:
-    """Give two levels of memory in one unit: "4.66 > 4.93 GB"."""
+    """Give two levels of memory in one unit: "58.2 > 64.1 MB"."""
     for scale, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if max(before, after) >= scale:
-            return f"{before / scale:.2f} > {after / scale:.2f} {unit}"
+            return f"{before / scale:.3g} > {after / scale:.3g} {unit}"
     return f"{before} > {after} B"
 
 
