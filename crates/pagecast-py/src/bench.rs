@@ -77,7 +77,11 @@ impl Bench {
     /// Where the files are; None after `close`.
     #[getter]
     fn path(&self) -> Option<PathBuf> {
-        self.0.lock().expect("nothing panics while it holds the lock").as_ref().map(|bench| bench.path().to_owned())
+        self.0
+            .lock()
+            .expect("nothing panics while it holds the lock")
+            .as_ref()
+            .map(|bench| bench.path().to_owned())
     }
 
     /// Make one measurement.

@@ -107,8 +107,9 @@ mod tests {
     #[test]
     fn it_can_be_stopped() {
         let call = NonZero::new(1 << 20).unwrap();
-        let broken =
-            copy(Direction::Read, call, NonZero::<usize>::MIN, Bytes(8 << 20), &mut |_| ControlFlow::Break(()));
+        let broken = copy(Direction::Read, call, NonZero::<usize>::MIN, Bytes(8 << 20), &mut |_| {
+            ControlFlow::Break(())
+        });
         assert!(matches!(broken, Err(BenchError::Probe(ProbeError::Interrupted))));
     }
 }

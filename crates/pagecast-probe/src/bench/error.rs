@@ -94,7 +94,9 @@ pub enum BenchError {
         source: io::Error,
     },
     /// Somebody else changes settings.
-    #[error("another pagecast has changed settings of this machine and will put them back; wait until it has ended")]
+    #[error(
+        "another pagecast has changed settings of this machine and will put them back; wait until it has ended"
+    )]
     SettingsInUse,
     /// The folder, the disk or the kernel.
     #[error(transparent)]

@@ -165,7 +165,13 @@ mod tests {
     const ENDLESS: Nanos = Nanos(u64::MAX);
 
     fn way(call: u64, limit: Nanos) -> Way {
-        Way { direction: Direction::Write, call: NonZero::new(call).unwrap(), limit, stage: "measuring", thread: "test" }
+        Way {
+            direction: Direction::Write,
+            call: NonZero::new(call).unwrap(),
+            limit,
+            stage: "measuring",
+            thread: "test",
+        }
     }
 
     fn files(mock: &Mock, count: usize) -> Vec<PathBuf> {

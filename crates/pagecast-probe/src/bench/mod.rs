@@ -307,7 +307,8 @@ impl Bench {
         let (memory, device, own) =
             (MemoryCounters::read()?, this.device_counters(cell), ProcessCounters::own());
         let direction = cell.access.direction();
-        let way = Way { direction, call: cell.call, limit: this.limit, stage: "measuring", thread: cell.thread() };
+        let way =
+            Way { direction, call: cell.call, limit: this.limit, stage: "measuring", thread: cell.thread() };
         let outcome = this.transfer(&ranges, way, watch)?;
         let own = ProcessCounters::own().zip(own).map(|(now, before)| now.since(before));
         let device = this.device_counters(cell).zip(device).map(|(now, before)| DeviceCounters {
@@ -436,9 +437,7 @@ impl Bench {
         let folder = self.place.folder();
         let shared = ranges.files.iter().any(|one| matches!(one.file, Descriptor::Device(_)));
         for one in ranges.files.iter().take(if shared { 1 } else { ranges.files.len() }) {
-            folder
-                .sync(one.file.get(), Sync::File)
-                .map_err(|error| self.call(&one.path, "fsync", error))?;
+            folder.sync(one.file.get(), Sync::File).map_err(|error| self.call(&one.path, "fsync", error))?;
         }
         Ok(folder.now())
     }
@@ -550,7 +549,8 @@ mod tests {
 
     #[test]
     fn what_is_not_known_of_one_is_not_known_of_both() {
-        let known = Residency { cached: Bytes(5), state: Some(State { dirty: Bytes(2), ..State::default() }) };
+        let known =
+            Residency { cached: Bytes(5), state: Some(State { dirty: Bytes(2), ..State::default() }) };
         let both = together_with(known, known);
         assert_eq!((both.cached, both.state.unwrap().dirty), (Bytes(10), Bytes(4)));
         assert_eq!(together_with(known, Residency::default()).state, None);

@@ -78,7 +78,11 @@ mod tests {
         let after = Residency { cached: Bytes::ZERO, state: Some(State::default()) };
         let direct = Facts { is_direct: true, after, ..facts(Direction::Write) };
         assert_eq!(by_device(&direct), Some(Bytes(300)));
-        assert_eq!(by_device(&facts(Direction::Write)), Some(Bytes(300)), "mincore knows nothing of dirty pages");
+        assert_eq!(
+            by_device(&facts(Direction::Write)),
+            Some(Bytes(300)),
+            "mincore knows nothing of dirty pages"
+        );
         assert_eq!(by_device(&Facts { device: None, ..direct }), None);
     }
 }

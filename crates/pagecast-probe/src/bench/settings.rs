@@ -110,7 +110,8 @@ impl Kernel {
 
     fn open_locked(&self, create: bool) -> Result<(File, Vec<Setting>), BenchError> {
         loop {
-            let file = File::options().read(true).write(true).create(create).truncate(false).open(&self.record);
+            let file =
+                File::options().read(true).write(true).create(create).truncate(false).open(&self.record);
             let mut file = file.map_err(|error| self.no_record(error))?;
             flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
                 Errno::WOULDBLOCK => BenchError::SettingsInUse,

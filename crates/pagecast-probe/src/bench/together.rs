@@ -86,7 +86,8 @@ pub(super) fn together<S, R: Send>(
         while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK_PERIOD) {
             look();
         }
-        let answers = threads.into_iter().map(|thread| thread.join().expect("a measuring thread does not panic"));
+        let answers =
+            threads.into_iter().map(|thread| thread.join().expect("a measuring thread does not panic"));
         Ok(answers.map(|answer| answer.expect("the gate was opened")).collect())
     })
 }
