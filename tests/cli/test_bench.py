@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -86,8 +87,10 @@ def test_the_table_and_the_figures(on_disk):
     outcome = on_disk("bench", "there", *SMALL, "--call", "4 KiB", "--out", "results", "--force")
     assert outcome.code == ExitCode.OK
     lines = outcome.stdout.splitlines()
-    assert sum(line.startswith("buffered ") for line in lines) == 8
-    assert any("memory 100 %" in line for line in lines if line.startswith("buffered read warm"))
+    assert sum(line.startswith(" buffered ") for line in lines) == 8
+    warm = lines.index("read warm") + 1
+    assert "memory 100 %" in lines[warm], lines
+    assert re.search(r" > [\d.e+]+ [GM]B ", lines[warm]), "Cached before and after"
     assert any(line.startswith("The device") and "with O_DIRECT, at most: read" in line for line in lines)
     assert any(line.startswith("Settings: vm.dirty_background_bytes = ") for line in lines)
     names = {path.name for path in (on_disk.folder / "results").iterdir()}

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["print_table"]
 
+_WIDE = 110
+"""From so many columns on there is room for what the machine's memory held."""
+
 _ABOVE = "!"
 _CUT = "~"
 _UNPREPARED = "?"
@@ -28,30 +31,25 @@ def print_table(done: "Benchmark") -> None:
 
     console = new_console()
     has_fio = any(one.fio_rates for one in done.measurements)
+    is_wide = console.width >= _WIDE
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for name in (
-        "",
-        "call",
-        "threads",
-        "rate",
-        "spread",
-        "from",
-        "of copying",
-        "durable",
-        "Cached",
-        "Buffers",
-    ):
+    names = ["", "call", "threads", "rate", "spread", "from", "of copying", "durable"]
+    names += [*(["fio"] if has_fio else []), *(["Cached", "Buffers"] if is_wide else [])]
+    for name in names:
         table.add_column(name, justify="left" if name in ("", "from") else "right")
-    if has_fio:
-        table.add_column("fio", justify="right")
     order = sorted(done.measurements, key=lambda one: (one.cell.target, one.cell.direction, one.cell.access))
-    for _, group in groupby(order, key=lambda one: (one.cell.target, one.cell.access)):
+    for (target, access), group in groupby(order, key=lambda one: (one.cell.target, one.cell.access)):
+        table.add_section()
+        on = "" if target == "file" else ", device"
+        table.add_row(Text(f"{access.replace('-', ' ')}{on}"))
         rows = sorted(group, key=lambda one: (one.cell.mode, one.cell.threads, one.cell.call_bytes))
-        for place, one in enumerate(rows):
-            table.add_row(*map(Text, _cells(one, has_fio)), end_section=place == len(rows) - 1)
+        for one in rows:
+            table.add_row(*map(Text, _cells(one, has_fio)[: len(names)]))
     print_plain(table, console)
     for line in _below(done):
         print_plain(line, console)
+    if not is_wide:
+        print_plain(f"Cached and Buffers before and after: on {_WIDE} columns, or with --json.", console)
 
 
 def _cells(one: "Measurement", has_fio: bool) -> list[str]:
@@ -65,11 +63,10 @@ def _cells(one: "Measurement", has_fio: bool) -> list[str]:
         )
         if is_set
     )
-    of = ", device" if cell.target == "device" else ""
     durable = one.durable_bytes_per_s
     fio = [rate(_median(one.fio_rates)) if one.fio_rates else ""] if has_fio else []
     return [
-        f"{cell.mode} {cell.access.replace('-', ' ')}{of}",
+        f" {cell.mode}",
         cell.call_text,
         str(cell.threads),
         f"{rate(one.bytes_per_s)}{f' {marks}' if marks else ''}",
@@ -77,9 +74,9 @@ def _cells(one: "Measurement", has_fio: bool) -> list[str]:
         _served(one),
         "" if one.efficiency is None else f"{100 * one.efficiency:.0f} %",
         "" if durable is None else rate(durable),
+        *fio,
         _change(last.cached_before_bytes, last.cached_after_bytes),
         _change(last.buffers_before_bytes, last.buffers_after_bytes),
-        *fio,
     ]
 
 
