@@ -45,6 +45,7 @@ $(VENV)/.packages: constraints.txt pyproject.toml
 	@touch $@
 
 $(CORE): $(VENV)/.packages $(RUST_SOURCES)
+	@echo 'compiling the core; the first time it takes some minutes'
 	$(BIN)/maturin develop --release --quiet $(CARGO_FLAGS)
 	@touch $@
 
@@ -81,6 +82,10 @@ bench: build ## speed and memory of the simulate call, beside SimGrid and the or
 .PHONY: bench-cache
 bench-cache: build ## speed of pagecast cache on real files, beside vmtouch; writes 8 GB into out and removes them
 	$(BIN)/python benches/cache.py --out out/bench
+
+.PHONY: bench-run
+bench-run: build ## what it costs a real run to be looked at, at several rates; writes and reads 512 MB files in out
+	$(BIN)/python benches/run.py --out out/bench
 
 .PHONY: fuzz
 fuzz: build ## random operation sequences against the oracle for FUZZ_SECONDS (60)

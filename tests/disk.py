@@ -11,7 +11,7 @@ import pytest
 
 from pagecast import cache
 
-TRIES = 3
+TRIES = 6
 """Of a test that needs something to stay cached: see `patiently`."""
 OUT = Path(__file__).parents[1] / "out"
 
@@ -39,7 +39,7 @@ def _is_on_disk(folder: Path) -> bool:
 
 
 def patiently(test: Callable[..., None]) -> Callable[..., None]:
-    """Give a test that needs something to stay cached three tries.
+    """Give a test that needs something to stay cached several tries.
 
     There are machines that take back page cache at any moment, though nobody needs the memory: a balloon, a
     host that reclaims. The files of the test are read into memory again before each new try.

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from pagecast import _core
 
@@ -109,7 +109,7 @@ class Result:
     Each table is made when it is first asked for. Made by `simulate`.
     """
 
-    tables = TABLES
+    tables: ClassVar[tuple[str, ...]] = TABLES
     """The names of the tables that are saved."""
 
     def __init__(self, core: _core.Result) -> None:
@@ -119,6 +119,11 @@ class Result:
     def is_measured(self) -> bool:
         """Whether this was measured, and not forecast."""
         return False
+
+    @property
+    def made_by(self) -> str:
+        """How figures and tables call it: "forecast by kernel"."""
+        return f"forecast by {self.model}"
 
     @property
     def model(self) -> str:

@@ -5,7 +5,7 @@ import platform
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pagecast import _core
 from pagecast.api import Scenario
@@ -23,13 +23,13 @@ Progress = Callable[[str, int, int | None], object]
 
 
 class Measured(Result):
-    """What a real run gave: the tables of a simulation, and two more. Made by `run`.
+    """What a real run gave: the tables of a simulation, and three more. Made by `run`.
 
     `operations` have real times; in `parts` each is split in two, as far as a kernel tells it. `timeline` is
-    of the whole machine, `devices` and `events` have no rows.
+    of the whole machine, `devices` has rows only with ``trace=True``, `events` has none.
     """
 
-    tables = (*TABLES, "samples", "file_samples")
+    tables: ClassVar[tuple[str, ...]] = (*TABLES, "samples", "file_samples", "trace")
 
     def __init__(self, core: _core.Measured) -> None:
         super().__init__(core.result)
@@ -40,15 +40,25 @@ class Measured(Result):
         """Whether this was measured, and not forecast."""
         return True
 
+    @property
+    def made_by(self) -> str:
+        """How figures and tables call it."""
+        return "measured"
+
     @cached_property
     def samples(self) -> Columns:
-        """The machine's counters over time, under the kernel's names; in bytes, microseconds, milliseconds."""
+        """The machine's counters over time, under the kernel's names with their units."""
         return Columns(self._measured.samples())
 
     @cached_property
     def file_samples(self) -> Columns:
         """What was in memory of each file over time; no rows where the kernel has no cachestat(2)."""
         return Columns(self._measured.file_samples())
+
+    @cached_property
+    def trace(self) -> Columns:
+        """The kernel's events of write-back, as it prints them; no rows without ``trace=True``."""
+        return Columns(self._measured.trace())
 
     @property
     def kept(self) -> Path | None:
@@ -59,6 +69,14 @@ class Measured(Result):
     def sampler_share(self) -> float:
         """How much of one processor it took to look at the machine."""
         return self._measured.sampler_s / self.end_s if self.end_s else 0.0
+
+    @property
+    def processor_pressure(self) -> float:
+        """For how much of the time something waited for a processor; 0 if that is not told."""
+        if "cpu_some_us" not in self.samples or not self.end_s:
+            return 0.0
+        waited_us = self.samples["cpu_some_us"]
+        return min(1.0, float(waited_us[-1] - waited_us[0]) / (1e6 * self.end_s))
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -72,6 +90,7 @@ class Measured(Result):
             "file_system": self._measured.file_system,
             "sample_hz": self._measured.sample_hz,
             "sampler_share": self.sampler_share,
+            "processor_pressure": self.processor_pressure,
         }
 
 
@@ -139,7 +158,8 @@ class Plan:
         Returns
         -------
         dict
-            ``file_system``, ``caution`` (what to know about it, or None), ``free_bytes``, ``available_bytes``.
+            ``file_system``, ``caution`` (what to know about it, or None), ``free_bytes`` on the disk,
+            ``available_bytes`` of memory.
 
         Raises
         ------
@@ -158,12 +178,13 @@ class Plan:
         *,
         keep: bool = False,
         sample_hz: int = DEFAULT_SAMPLE_HZ,
+        trace: bool = False,
         progress: Progress | None = None,
     ) -> Measured:
         """Run it; see `run`."""
         if not 1 <= sample_hz <= MOST_SAMPLE_HZ:
             raise ValueError(f"sample_hz={sample_hz} is not from 1 to {MOST_SAMPLE_HZ}")
-        return Measured(self._core.run(dir, keep=keep, sample_hz=sample_hz, progress=progress))
+        return Measured(self._core.run(dir, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress))
 
 
 def run(
@@ -172,14 +193,15 @@ def run(
     dir: str | os.PathLike[str],
     keep: bool = False,
     sample_hz: int = DEFAULT_SAMPLE_HZ,
+    trace: bool = False,
     residency: str | None = None,
     progress: Progress | None = None,
 ) -> Measured:
     """Run a scenario for real: the same operations, by this machine's kernel.
 
     A folder is made in `dir`, each mount a folder in it, and nothing else is touched. The files that the
-    scenario begins with are written, evicted and looked at first. The folder is removed afterwards, also after
-    Ctrl-C; what a killed run has left is removed by the next one in the same directory.
+    scenario begins with are written, evicted and looked at first. The folder is removed afterwards, also
+    after Ctrl-C; what a killed run has left is removed by the next one in the same directory.
 
     Parameters
     ----------
@@ -191,6 +213,8 @@ def run(
         Leave the files where they are, and say where in ``kept``.
     sample_hz : int
         How often to look at the machine, per second; 1 to 200.
+    trace : bool
+        Record the kernel's events of write-back, for the tables `trace` and `devices`; needs root and tracefs.
     residency : {"end", "operation"}, optional
         As for `simulate`. Looking after each operation takes time between the operations.
     progress : callable, optional
@@ -212,4 +236,6 @@ def run(
     KeyboardInterrupt
         Ctrl-C was pressed.
     """
-    return Plan(scenario, residency=residency).run(dir, keep=keep, sample_hz=sample_hz, progress=progress)
+    return Plan(scenario, residency=residency).run(
+        dir, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress
+    )

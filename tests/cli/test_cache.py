@@ -12,11 +12,9 @@ from pathlib import Path
 import pytest
 
 from pagecast._core import MemoryGroup
-from pagecast.cli import cli
-from pagecast.cli.failures import run
 from pagecast.errors import NotAllowedError
 from pagecast.exit_codes import ExitCode
-from tests.cli.unprivileged import NOBODY, Unprivileged
+from tests.cli.unprivileged import Unprivileged, skip_unless_root
 from tests.disk import folder_on_disk, patiently
 
 COMMAND = [sys.executable, "-m", "pagecast", "cache"]
@@ -447,8 +445,7 @@ def test_on_overlay_the_file_below_is_what_counts(on_disk):
 @pytest.fixture
 def unprivileged(on_disk):
     """The command line as a user without rights."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can become another user; as it is, all other tests run without rights")
+    skip_unless_root()
     # The interpreter's own files may not be readable for that user: let everything be imported before.
     on_disk("cache", "status", "data")
     on_disk("cache", "cold", "data", "--", "true")

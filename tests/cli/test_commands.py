@@ -22,6 +22,25 @@ count = 30
 do = [ { read = "/data/app{n}/in" }, { write = "/data/app{n}/out", size = "3 GB" } ]
 """
 
+LOOP = """\
+[machine]
+from = "wrench-cluster-published"
+[[file]]
+path = "/data/in{n}"
+size = "100 MB"
+count = 30
+[[process]]
+name = "app"
+do = [
+  { repeat = 30, as = "k", do = [
+    { read = "/data/in{k}" },
+    { compute = "1 s" },
+    { write = "/data/out", size = "100 MB", append = true },
+  ] },
+  { read = "/data/out" },
+]
+"""
+
 
 INSTANT = """\
 [machine]
@@ -190,6 +209,19 @@ def test_simulate_many_applications_on_a_narrow_terminal(pagecast, matches, monk
     outcome = pagecast("simulate", "many.toml", "--model", "wrench", "--model", "no-cache")
     assert all(len(line) <= 60 for line in outcome.stdout.splitlines())
     matches(outcome)
+
+
+def test_simulate_puts_the_rounds_of_a_long_loop_together(pagecast):
+    (pagecast.folder / "loop.toml").write_text(LOOP)
+    stdout = pagecast("simulate", "loop.toml", "--model", "no-cache").stdout
+    assert [line.split()[:3] for line in stdout.splitlines() if line.startswith(" app ")] == [
+        ["app", "read", "/data/in{n}"],
+        ["app", "compute", "1.00"],
+        ["app", "write", "/data/out"],
+        ["app", "read", "/data/out"],
+    ]
+    assert stdout.count("mean of 30") == 3
+    assert "more rows" not in stdout
 
 
 def test_simulate_shows_operations_that_take_no_time(pagecast, matches):

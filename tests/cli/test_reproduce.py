@@ -41,6 +41,28 @@ def test_reproduce_cawl_without_recordings(pagecast, matches):
     matches(outcome)
 
 
+def test_reproduce_nvme_note(pagecast, matches):
+    outcome = pagecast("reproduce", "nvme-note")
+    assert outcome.code == ExitCode.OK
+    matches(outcome)
+    assert (pagecast.folder / "nvme-note" / "report.html").exists()
+
+
+def test_reproduce_checksum_note_json(pagecast):
+    document = json.loads(pagecast("reproduce", "checksum-note", "--exp", "evicted", "--json").stdout)
+    assert document["rows"][0] == {
+        "experiment": "evicted", "case": "evicted", "repetition": None, "process": None,
+        "operation": "pass 1", "model": "kernel", "machine": "checksum-note", "role": "judged",
+        "measured_s": 4.98, "forecast_s": pytest.approx(5.12), "error": pytest.approx(0.028, abs=1e-3),
+    }  # fmt: skip
+
+
+def test_reproduce_a_note_has_no_recordings(pagecast, matches):
+    outcome = pagecast("reproduce", "checksum-note", "--data", ".")
+    assert outcome.code == ExitCode.BAD_INPUT
+    matches(outcome)
+
+
 def test_reproduce_live_kernel(pagecast, recordings, matches):
     outcome = pagecast(*LIVE, "--model", "wrench", "--model", "no-cache", "--model", "endless-cache")
     assert outcome.code == ExitCode.OK

@@ -1,4 +1,4 @@
-"""`pagecast run` on a real disk: the same tables as a simulation, and nothing left behind whatever happens."""
+"""`pagecast run` on a real disk: the tables of a simulation, and nothing left behind whatever happens."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import time
 import pytest
 
 from pagecast.exit_codes import ExitCode
-from tests.cli.unprivileged import Unprivileged
+from tests.cli.unprivileged import Unprivileged, skip_unless_root
 from tests.disk import folder_on_disk
 
 COMMAND = [sys.executable, "-m", "pagecast", "run"]
@@ -41,10 +41,18 @@ do = [
 ]
 [[process]]
 name = "reader"
-do = [ { wait = "written" }, { read = "/data/out", buffer = "fresh" }, { unlink = "/data/out" }, { sleep = "60 ms" } ]
+do = [
+  { wait = "written" },
+  { read = "/data/out", buffer = "fresh" },
+  { unlink = "/data/out" },
+  { sleep = "60 ms" },
+]
 """
 )
-LONG = MACHINE + "[[process]]\nname = 'p'\ndo = [ { write = '/data/out', size = '2 MB' }, { sleep = '100 s' } ]\n"
+LONG = (
+    MACHINE
+    + "[[process]]\nname = 'p'\ndo = [ { write = '/data/out', size = '2 MB' }, { sleep = '100 s' } ]\n"
+)
 
 
 @pytest.fixture
@@ -85,11 +93,16 @@ def test_tables_are_those_of_a_simulation(on_disk):
     for name in ("operations", "parts", "timeline", "devices", "files", "events"):
         assert run[name].keys() == simulated[name].keys(), name
     by_process = [
-        sorted(zip(*(table["operations"][key] for key in ("process", "index", "operation", "path", "bytes")), strict=True))
+        sorted(
+            zip(
+                *(table["operations"][key] for key in ("process", "index", "operation", "path", "bytes")),
+                strict=True,
+            )
+        )
         for table in (run, simulated)
     ]
     assert by_process[0] == by_process[1]
-    assert set(run) - set(simulated) == {"samples", "file_samples"}
+    assert set(run) - set(simulated) == {"samples", "file_samples", "trace"}
     assert measured["provenance"]["kernel"].startswith("Linux ")
 
 
@@ -145,7 +158,10 @@ def test_initial_files_are_as_the_scenario_says(on_disk):
 def test_dry_run_says_what_would_be_written_and_writes_nothing(on_disk):
     outcome = on_disk("run", "small.toml", "--dir", "there", "--dry-run")
     assert (outcome.code, outcome.stdout, left(on_disk)) == (ExitCode.OK, "", [])
-    assert "2 files, 2 MB to write before the start, 3 MB by the programs; 5 MB of disk at most (" in outcome.stderr
+    assert (
+        "2 files, 2 MB to write before the start, 3 MB by the programs; 5 MB of disk at most ("
+        in outcome.stderr
+    )
 
 
 def test_results_are_saved_as_those_of_a_simulation(on_disk):
@@ -168,8 +184,12 @@ def test_nothing_is_left_when_it_is_stopped(ending, on_disk):
 
 def test_what_a_killed_run_left_goes_with_the_next(on_disk):
     for number in range(4):
-        process = start(on_disk) if number == 0 else subprocess.Popen(
-            [*COMMAND, "small.toml", "--dir", "there"], cwd=on_disk.folder, stderr=subprocess.PIPE
+        process = (
+            start(on_disk)
+            if number == 0
+            else subprocess.Popen(
+                [*COMMAND, "small.toml", "--dir", "there"], cwd=on_disk.folder, stderr=subprocess.PIPE
+            )
         )
         time.sleep(random.Random(number).uniform(0, 0.6) if number else 0)
         process.kill()
@@ -209,7 +229,9 @@ def test_directories_that_cannot_be_used(on_disk):
     assert refused(on_disk, "small.toml", "--dir", "loop") == (
         "loop: too many symbolic links; they lead back to themselves"
     )
-    assert "proc at /proc, which has no device below it" in refused(on_disk, "small.toml", "--dir", "/proc/self")
+    assert "proc at /proc, which has no device below it" in refused(
+        on_disk, "small.toml", "--dir", "/proc/self"
+    )
 
 
 def test_memory_is_no_disk(on_disk):
@@ -256,7 +278,9 @@ def test_what_one_machine_does_not_have(on_disk):
     )
     (on_disk.folder / "cgroup.toml").write_text(member)
     text = refused(on_disk, "cgroup.toml", "--dir", "there")
-    assert text.startswith("cgroup.toml: process `app` in a memory cgroup of its own cannot be run for real; leave")
+    assert text.startswith(
+        "cgroup.toml: process `app` in a memory cgroup of its own cannot be run for real; leave"
+    )
 
 
 @pytest.mark.parametrize(
@@ -273,14 +297,16 @@ def test_what_one_machine_does_not_have(on_disk):
             "process `app` does a read of /data/in at ",
         ),
         (
-            "{ open = '/data/o', create = true, flags = ['O_DIRECT'] }, { write = '/data/o', size = '100 B' }",
+            "{ open = '/data/o', create = true, flags = ['O_DIRECT'] }, "
+            "{ write = '/data/o', size = '100 B' }",
             ExitCode.SIMULATION_FAILED,
             "process `app` does a write of 100 B at offset 0 of /data/o in calls of 100 B at ",
         ),
         (
             "{ wait = 'done' }, { signal = 'begun' }",
             ExitCode.SIMULATION_FAILED,
-            "process `app` waits for event `done`, which no process signals any more; process `reader` waits for event `begun`",
+            "process `app` waits for event `done`, which no process signals any more; "
+            "process `reader` waits for event `begun`",
         ),
     ],
 )
@@ -301,7 +327,8 @@ def test_a_full_disk_is_one_message(on_disk):
         pytest.skip("only root can make a small disk, with mkfs.ext4")
     # The disk is full because somebody else fills it meanwhile.
     (on_disk.folder / "x.toml").write_text(
-        MACHINE + "[[process]]\nname = 'p'\ndo = [ { sleep = '1.5 s' }, { write = '/data/f', size = '30 MB' } ]\n"
+        MACHINE
+        + "[[process]]\nname = 'p'\ndo = [ { sleep = '1.5 s' }, { write = '/data/f', size = '30 MB' } ]\n"
     )
     script = (
         "truncate -s 64M image && mkfs.ext4 -q image && mkdir disk && mount -o loop image disk || exit 77; "
@@ -321,15 +348,17 @@ def test_a_full_disk_is_one_message(on_disk):
         pytest.skip("no loop device can be mounted here")
     assert ended.returncode == ExitCode.SIMULATION_FAILED, ended.stderr
     assert "process `p`, write of /data/f at 1.5" in ended.stderr
-    assert "No space left on device (os error 28); make room, or name a directory on a larger disk" in ended.stderr
+    assert (
+        "No space left on device (os error 28); make room, or name a directory on a larger disk"
+        in ended.stderr
+    )
     assert ended.stdout.split() == ["full", "lost+found"]
 
 
 @pytest.fixture
 def unprivileged(on_disk):
     """The command line as a user without rights."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can become another user; as it is, all other tests run without rights")
+    skip_unless_root()
     # The interpreter's own files may not be readable for that user: let everything be imported before.
     on_disk("run", "small.toml", "--dir", "there")
     on_disk("run", "small.toml", "--dir", "there", "--json")
@@ -350,7 +379,10 @@ def test_without_rights(unprivileged):
     (unprivileged.folder / "there").chmod(0o555)
     outcome = unprivileged("small.toml", "--dir", "there")
     assert outcome.code == ExitCode.BAD_INPUT
-    assert "there: cannot be written to (Permission denied (os error 13)); choose another directory" in outcome.stderr
+    assert (
+        "there: cannot be written to (Permission denied (os error 13)); choose another directory"
+        in outcome.stderr
+    )
 
 
 def test_wrong_use(on_disk, matches):

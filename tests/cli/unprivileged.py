@@ -6,6 +6,8 @@ import resource
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pagecast.cli import cli
 from pagecast.cli.failures import run
 
@@ -14,6 +16,12 @@ if TYPE_CHECKING:
 
 NOBODY = 65534
 _PR_SET_DUMPABLE = 4
+
+
+def skip_unless_root() -> None:
+    """Skip a test that becomes another user."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user; as it is, all other tests run without rights")
 
 
 class Unprivileged:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pagecast.spans import throttled_spans
+from pagecast.spans import event_spans, throttled_spans
 
 BEGINS, ENDS = "throttling_begins", "throttling_ends"
 
@@ -40,3 +40,9 @@ def test_spans(events, spans):
 
 def test_an_open_span_ends_where_events_are_no_more_kept():
     assert throttled_spans(result((1.0, BEGINS), (3.0, "evict"), left_out=7), "a") == [(1, 3)]
+
+
+def test_each_process_has_its_own_spans():
+    told = result((1.0, BEGINS), (2.0, BEGINS), (3.0, ENDS), (4.0, ENDS), (5.0, BEGINS), (5.0, ENDS))
+    told.events["process"] = ["p", "q", "p", "q", "r", "r"]
+    assert event_spans(told, "throttling", "host", "process") == {("a", "p"): [(1, 3)], ("a", "q"): [(2, 4)]}

@@ -272,6 +272,9 @@ pub struct Mount {
     pub source: MountSource,
     /// When written bytes reach the source.
     pub write_mode: WriteMode,
+    /// Getting a page of 4 KiB of its files into the page cache, if that is not what `CopyCost` says: by buffer heads and small
+    /// folios one file system, or a block device, differs from another.
+    pub page_insert: Option<Nanos>,
 }
 
 /// Where the files of a mount are kept.

@@ -144,6 +144,23 @@ fn a_new_page_costs_its_insertion() {
 }
 
 #[test]
+fn a_mount_may_have_its_own_cost_of_a_new_page() {
+    let own = |machine: &str, mount: &str, operations: &[&str], row| {
+        let case = pages(operations)().set(&format!("machine.memory.cost.page_insert={machine}"));
+        let case = case.set(&format!("machine.mount.\"/data\".page_insert={mount}"));
+        case.run("kernel").all_seconds("p")[row]
+    };
+    let free = |operations: &[&str], row| own("0 s", "0 s", operations, row);
+    for (operations, row) in [(vec![WRITE_PAGES], 0), (vec![READ], 0)] {
+        let longer = own("1 us", "3 us", &operations, row) - free(&operations, row);
+        assert!(near(longer, 0.3, 1e-6), "{operations:?}: 100,000 pages at 3 us each, not 1 us: {longer}");
+        assert_eq!(own("1 us", "0 s", &operations, row), free(&operations, row), "a mount can be cheaper");
+    }
+    let again = [WRITE_PAGES, WRITE_PAGES];
+    assert_eq!(own("1 us", "3 us", &again, 1), free(&again, 1), "the pages are there");
+}
+
+#[test]
 fn a_page_that_is_there_costs_its_lookup() {
     assert!(near(longer(pages(&[READ, READ]), "page_lookup=1 us", 1), 0.1, 1e-6));
     assert!(near(longer(pages(&[WRITE_PAGES, WRITE_PAGES]), "page_lookup=1 us", 1), 0.1, 1e-6));

@@ -159,6 +159,7 @@ fn outcome(dict: &Bound<'_, PyDict>, outcome: &Outcome) -> PyResult<()> {
 fn to_dict<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     outcome(&dict, &sample.outcome)?;
+    dict.set_item("processor_wait_s", sample.outcome.waited.as_seconds())?;
     dict.set_item("durable_s", sample.durable.map(Nanos::as_seconds))?;
     dict.set_item("is_prepared", sample.is_prepared)?;
     dict.set_item("device_bytes", sample.by_device.map(|bytes| bytes.0))?;

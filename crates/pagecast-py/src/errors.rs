@@ -83,7 +83,7 @@ pub fn run(py: Python<'_>, error: CoreRunError) -> PyErr {
     let text = error.to_string();
     match error {
         E::Probe(error) => probe(&error),
-        E::Workload(error) => simulation(py, error),
+        E::Workload(error) => simulation(py, *error),
         E::Unreal { .. } | E::Endless { .. } => ScenarioError::new_err(text),
         E::NoMemory { .. } => classes::OutOfMemoryError::new_err(text),
         E::Call { source, .. } => match source.kind() {

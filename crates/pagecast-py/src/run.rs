@@ -8,7 +8,7 @@ use numpy::PyArray1;
 use pagecast_core::machine::MountSource;
 use pagecast_core::scenario::Residency;
 use pagecast_core::units::Nanos;
-use pagecast_probe::run::{self, Job, Plan, Samples, Settings};
+use pagecast_probe::run::{self, Job, Plan, Samples, Settings, Traced};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
@@ -106,16 +106,17 @@ impl RunPlan {
     }
 
     /// Run it in a folder below a directory, which is gone afterwards unless it is kept.
-    #[pyo3(signature = (directory, *, keep=false, sample_hz=20, progress=None))]
+    #[pyo3(signature = (directory, *, keep=false, sample_hz=20, trace=false, progress=None))]
     fn run(
         &self,
         py: Python<'_>,
         directory: PathBuf,
         keep: bool,
         sample_hz: u32,
+        trace: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Measured> {
-        let settings = Settings { directory: &directory, keep, sample_hz };
+        let settings = Settings { directory: &directory, keep, sample_hz, trace };
         let begun = Instant::now();
         let work = |watch: &mut pagecast_probe::watch::Watcher<'_>| run::run(&self.plan, settings, watch);
         let measured = detached_with(py, progress, work, |error| errors::run(py, error))?;
@@ -131,6 +132,7 @@ impl RunPlan {
         Ok(Measured {
             result: Py::new(py, result)?,
             samples: measured.samples,
+            trace: measured.trace,
             paths: self.plan.paths().map(|(path, _)| path.to_owned()).collect(),
             file_system: measured.file_system.name(),
             kept: measured.kept,
@@ -146,6 +148,7 @@ pub struct Measured {
     #[pyo3(get)]
     result: Py<Result>,
     samples: Samples,
+    trace: Vec<Traced>,
     paths: Vec<String>,
     /// What the files were on.
     #[pyo3(get)]
@@ -174,6 +177,18 @@ impl Measured {
             let column = self.samples.column(name).expect("a name has a column");
             dict.set_item(name, PyArray1::from_iter(py, column.map(|value| value as i64)))?;
         }
+        Ok(dict)
+    }
+
+    /// What the kernel said of write-back, column by column.
+    fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        let trace = &self.trace;
+        dict.set_item("time_s", times(py, trace.iter().map(|traced| traced.time)))?;
+        let words = |get: fn(&Traced) -> &str| PyList::new(py, trace.iter().map(get));
+        dict.set_item("event", words(|traced| traced.event)?)?;
+        dict.set_item("task", words(|traced| &traced.task)?)?;
+        dict.set_item("text", words(|traced| &traced.text)?)?;
         Ok(dict)
     }
 

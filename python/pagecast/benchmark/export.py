@@ -68,6 +68,7 @@ def _cell(one: Measurement) -> dict[str, Any]:
         "copy_bytes_per_s": one.copy_bytes_per_s,
         "efficiency": one.efficiency,
         "is_above_device": one.is_above_device,
+        "processor_wait_share": one.processor_wait_share,
         "is_prepared": one.is_prepared,
         "is_whole": one.is_whole,
         "fio_bytes_per_s": _median(one.fio_rates),

@@ -23,6 +23,8 @@ class Repetition:
         From the first call to the last.
     is_whole : bool
         Whether all was moved before the limit.
+    processor_wait_s : float
+        How long threads were ready to run and had no processor, all of them together.
     durable_s : float or None
         Of a write: from the first call until all was durable (fsync).
     is_prepared : bool
@@ -44,6 +46,7 @@ class Repetition:
     bytes: int
     duration_s: float
     is_whole: bool
+    processor_wait_s: float
     durable_s: float | None
     is_prepared: bool
     device_bytes: int | None
@@ -174,6 +177,14 @@ class Measurement:
         if self.device_bytes_per_s is None:
             return None
         return self.cell.mode == "buffered" and self.bytes_per_s > self.device_bytes_per_s
+
+    @property
+    def processor_wait_share(self) -> float:
+        """The median share of the time for which threads had no processor, as others had it."""
+        return statistics.median(
+            one.processor_wait_s / (one.duration_s * self.cell.threads) if one.duration_s else 0.0
+            for one in self.repetitions
+        )
 
     @property
     def is_prepared(self) -> bool:

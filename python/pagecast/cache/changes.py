@@ -12,7 +12,17 @@ __all__ = ["Eviction", "Lock", "Warming", "drop", "evict", "lock", "warm"]
 
 
 @dataclass(frozen=True)
-class Eviction:
+class _Change:
+    """What any change says: each file, what could not be changed, and what the files are on."""
+
+    files: Columns
+    problems: list[Problem]
+    vanished: int
+    file_systems: list[FileSystem]
+
+
+@dataclass(frozen=True)
+class Eviction(_Change):
     """What an eviction has done.
 
     Attributes
@@ -25,11 +35,6 @@ class Eviction:
     vanished : int
     file_systems : list of FileSystem
     """
-
-    files: Columns
-    problems: list[Problem]
-    vanished: int
-    file_systems: list[FileSystem]
 
     @property
     def stayed(self) -> list[int]:
@@ -71,7 +76,7 @@ def evict(
 
 
 @dataclass(frozen=True)
-class Warming:
+class Warming(_Change):
     """What warming has done.
 
     Attributes
@@ -83,11 +88,6 @@ class Warming:
     vanished : int
     file_systems : list of FileSystem
     """
-
-    files: Columns
-    problems: list[Problem]
-    vanished: int
-    file_systems: list[FileSystem]
 
     @property
     def missing(self) -> list[int]:

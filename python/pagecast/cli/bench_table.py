@@ -15,6 +15,9 @@ __all__ = ["print_table"]
 _WIDE = 110
 """From so many columns on there is room for what the machine's memory held."""
 
+_MUCH = 0.1
+"""So much of the time nobody minds."""
+
 _ABOVE = "!"
 _CUT = "~"
 _UNPREPARED = "?"
@@ -123,6 +126,12 @@ def _below(done: "Benchmark") -> Iterator[str]:
     if done.changed_settings:
         back = ", ".join(f"{name} = {value}" for name, value in done.changed_settings.items())
         yield f"Changed for the benchmark and put back: {back}"
+    waited = max(one.processor_wait_share for one in done.measurements)
+    if waited >= _MUCH:
+        yield (
+            f"Others wanted the processors: threads had none for up to {100 * waited:.0f} % of the time, so what memory "
+            "serves is more on a quiet machine"
+        )
     yield from _legend(done.measurements)
 
 

@@ -1,24 +1,29 @@
 """What the page cache did, in sentences: who was throttled, when flushers ran, who waited for memory."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pagecast._core import format_bytes
 from pagecast.cli.amounts import rate, seconds
-from pagecast.result import Result
-from pagecast.spans import event_spans
+from pagecast.result import Columns, Result
+from pagecast.spans import Spans, event_spans
 
 __all__ = ["happenings"]
 
 _MOST_LINES = 8
 _MOST_NAMES = 3
 
-_Spans = list[tuple[float, float]]
+_Array: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
+_Told: TypeAlias = tuple[str, str]
+"""A host and what is to be said of it."""
 
 
 def happenings(result: Result) -> Iterator[str]:
     """Say what happened on each host, a few lines for each kind.
+
+    There may be thousands of hosts or processes: each table is gone through once, and not once for each.
 
     Parameters
     ----------
@@ -28,109 +33,116 @@ def happenings(result: Result) -> Iterator[str]:
     ------
     str
     """
-    for say, rest in (
+    hosts = {host: number for number, host in enumerate(dict.fromkeys(result.timeline["host"]))}
+    for tell, rest in (
         (_throttled, "throttled"),
         (_background, "with background write-back"),
         (_direct_reclaim, "with direct reclaim"),
         (_refault_storms, "with refault storms"),
     ):
-        lines = [line for host in _hosts(result) for line in say(result, host)]
-        yield from lines[:_MOST_LINES]
-        if more := lines[_MOST_LINES:]:
+        told = sorted(tell(result), key=lambda line: hosts[line[0]])
+        for host, what in told[:_MOST_LINES]:
+            yield f"{result.model}{f', {host}' if len(hosts) > 1 else ''}: {what}"
+        if more := told[_MOST_LINES:]:
             yield f"{result.model}: … and {len(more):,} more {rest}; the table of events has all."
 
 
-def _hosts(result: Result) -> list[str]:
-    return list(dict.fromkeys(result.timeline["host"]))
-
-
-def _head(result: Result, host: str) -> str:
-    return f"{result.model}, {host}" if len(_hosts(result)) > 1 else result.model
-
-
-def _told(result: Result, what: str, host: str, column: str) -> list[str]:
-    """Give the processes or devices of a host that something began for."""
-    events = result.events
-    rows = zip(events["event"], events["host"], events[column], strict=True)
-    return list(
-        dict.fromkeys(name for event, where, name in rows if (event, where) == (f"{what}_begins", host))
-    )
-
-
-def _throttled(result: Result, host: str) -> Iterator[str]:
+def _throttled(result: Result) -> Iterator[_Told]:
     """Say of each process since when, how much and how long; those of which the same can be said together."""
+    throttled = event_spans(result, "throttling", "host", "process")
+    if not throttled:
+        return
+    dirtied = _Columns(result.timeline, "dirtied_bytes", "host")
+    rates = _TaskRates(result)
+    processes: dict[_Told, list[str]] = {}
+    for (host, process), spans in throttled.items():
+        became_dirty = np.interp(spans[0][0], *dirtied.of(host))
+        said = (
+            f"throttled from {seconds(spans[0][0])}, after {format_bytes(int(became_dirty))} became dirty"
+            f"{_down_to(rates.least(host, process, spans))}; {_share(result, spans)} throttled"
+        )
+        processes.setdefault((host, said), []).append(process)
+    everybody = len(set(result.operations["process"]))
+    for (host, said), names in processes.items():
+        yield host, said if len(names) == everybody else f"{_names(names)} {said}"
+
+
+def _down_to(least: float | None) -> str:
+    return "" if least is None else f", down to {rate(least)} per process"
+
+
+class _Columns:
+    """Times and values of a table, apart for each host, or each device of a host."""
+
+    def __init__(self, table: Columns, value: str, *by: str) -> None:
+        rows: dict[tuple[str, ...], list[int]] = {}
+        for row, names in enumerate(zip(*(table[column] for column in by), strict=True)):
+            rows.setdefault(names, []).append(row)
+        self._columns = {names: (table["time_s"][of], table[value][of]) for names, of in rows.items()}
+
+    def of(self, *names: str) -> tuple[_Array, _Array]:
+        """Give the times and the values; empty where there is none."""
+        return self._columns.get(names, (np.array([]), np.array([])))
+
+
+class _TaskRates:
+    """The rates of tasks at the devices where processes were throttled."""
+
+    def __init__(self, result: Result) -> None:
+        events = result.events
+        self._rates = _Columns(result.devices, "task_ratelimit_bytes_per_s", "host", "device")
+        self._devices: dict[tuple[str, str], dict[str, None]] = {}
+        told = zip(events["event"], events["host"], events["process"], events["device"], strict=True)
+        for event, host, process, device in told:
+            if event == "throttling_begins":
+                self._devices.setdefault((host, process), {})[device] = None
+
+    def least(self, host: str, process: str, spans: Spans) -> float | None:
+        """Give the lowest rate meanwhile at the devices where a process was throttled, if one is known."""
+        begins_s, ends_s = np.array(spans).T
+        least = []
+        for device in self._devices[host, process]:
+            time_s, rates = self._rates.of(host, device)
+            firsts, ends = np.searchsorted(time_s, begins_s), np.searchsorted(time_s, ends_s, side="right")
+            least += [np.fmin.reduce(rates[a:b]) for a, b in zip(firsts, ends, strict=True) if a < b]
+        known = [float(value) for value in least if not np.isnan(value)]
+        return min(known, default=None)
+
+
+def _background(result: Result) -> Iterator[_Told]:
+    for (host, device), spans in event_spans(result, "background", "host", "device").items():
+        yield host, f"background write-back to {device} {_when(result, spans)}"
+
+
+def _direct_reclaim(result: Result) -> Iterator[_Told]:
     processes: dict[str, list[str]] = {}
-    for process in _told(result, "throttling", host, "process"):
-        if said := _throttled_process(result, host, process):
-            processes.setdefault(said, []).append(process)
-    is_one = len(processes) == 1
-    for said, names in processes.items():
-        who = "" if is_one and len(set(result.operations["process"])) == len(names) else f"{_names(names)} "
-        yield f"{_head(result, host)}: {who}{said}"
-
-
-def _throttled_process(result: Result, host: str, process: str) -> str:
-    spans = event_spans(result, "throttling", host, process=process)
-    if not spans:
-        return ""
-    timeline = result.timeline
-    rows = _rows(timeline["host"], host)
-    dirtied = np.interp(spans[0][0], timeline["time_s"][rows], timeline["dirtied_bytes"][rows])
-    slowest = _slowest(result, host, process, spans)
-    return (
-        f"throttled from {seconds(spans[0][0])}, after {format_bytes(int(dirtied))} became dirty"
-        f"{f', down to {rate(slowest)} per process' if np.isfinite(slowest) else ''}; "
-        f"{_share(result, spans)} throttled"
-    )
-
-
-def _slowest(result: Result, host: str, process: str, spans: _Spans) -> float:
-    """Give the lowest rate of tasks at the devices where a process was throttled, meanwhile."""
-    events, table = result.events, result.devices
-    told = zip(events["event"], events["host"], events["process"], events["device"], strict=True)
-    at = {device for *who, device in told if who == ["throttling_begins", host, process]}
-    rows = _rows(table["host"], host) & np.array([name in at for name in table["device"]], dtype=bool)
-    time_s, rates = table["time_s"][rows], table["task_ratelimit_bytes_per_s"][rows]
-    within = [(begin_s <= time_s) & (time_s <= end_s) for begin_s, end_s in spans]
-    known = rates[np.any(within, axis=0) & ~np.isnan(rates)]
-    return float(known.min(initial=np.inf))
-
-
-def _background(result: Result, host: str) -> Iterator[str]:
-    for device in _told(result, "background", host, "device"):
-        if spans := event_spans(result, "background", host, device=device):
-            yield f"{_head(result, host)}: background write-back to {device} {_when(result, spans)}"
-
-
-def _direct_reclaim(result: Result, host: str) -> Iterator[str]:
-    processes = [name for name in _told(result, "direct_reclaim", host, "process") if name]
-    spans = event_spans(result, "direct_reclaim", host)
-    if spans:
-        waited_s = _reclaim_s(result, processes)
-        who = f"{_names(processes)} waited {seconds(waited_s)} for clean pages" if processes else ""
-        yield f"{_head(result, host)}: direct reclaim from {seconds(spans[0][0])}{': ' if who else ''}{who}"
+    for host, process in event_spans(result, "direct_reclaim", "host", "process"):
+        if process:
+            processes.setdefault(host, []).append(process)
+    for (host,), spans in event_spans(result, "direct_reclaim", "host").items():
+        names = processes.get(host, [])
+        waited = f": {_names(names)} waited {seconds(_reclaim_s(result, names))} for clean pages"
+        yield host, f"direct reclaim from {seconds(spans[0][0])}{waited if names else ''}"
 
 
 def _reclaim_s(result: Result, processes: Iterable[str]) -> float:
-    rows = np.isin(np.array(result.parts["process"], dtype=object), list(processes))
+    wanted = set(processes)
+    rows = np.array([name in wanted for name in result.parts["process"]], dtype=bool)
     return float(result.parts["reclaim_s"][rows].sum())
 
 
-def _refault_storms(result: Result, host: str) -> Iterator[str]:
-    spans = event_spans(result, "refault_storm", host)
-    if spans:
-        yield (
-            f"{_head(result, host)}: refault storm {_when(result, spans)}: "
-            "most of what was read had been evicted not long before"
-        )
+def _refault_storms(result: Result) -> Iterator[_Told]:
+    for (host,), spans in event_spans(result, "refault_storm", "host").items():
+        when = _when(result, spans)
+        yield host, f"refault storm {when}: most of what was read had been evicted not long before"
 
 
-def _when(result: Result, spans: _Spans) -> str:
+def _when(result: Result, spans: Spans) -> str:
     times = f" in {len(spans):,} spells" if len(spans) > 1 else ""
     return f"from {seconds(spans[0][0])} to {seconds(spans[-1][1])}{times}; {_share(result, spans)}"
 
 
-def _share(result: Result, spans: _Spans) -> str:
+def _share(result: Result, spans: Spans) -> str:
     share = 100 * sum(end_s - begin_s for begin_s, end_s in spans) / result.end_s
     at_least = "at least " if result.events_left_out else ""
     return f"{at_least}{f'{share:.0f}' if share >= 0.5 else '<1'} % of the time"
@@ -140,7 +152,3 @@ def _names(names: list[str]) -> str:
     more = len(names) - _MOST_NAMES
     shown = names if more <= 1 else [*names[:_MOST_NAMES], f"{more:,} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def _rows(hosts: list[str], host: str) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    return np.array([name == host for name in hosts], dtype=bool)

@@ -23,6 +23,8 @@ __all__ = [
     "load_scenario",
     "models",
     "overrides",
+    "residency",
+    "results",
     "scenario",
 ]
 
@@ -133,6 +135,31 @@ def as_json(function: _F) -> _F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, to stdout.")(
         function
     )
+
+
+def residency(function: _F) -> _F:
+    """Add ``--residency``."""
+    return click.option(
+        "--residency",
+        type=click.Choice(["end", "operation"]),
+        help="When to note how much of each file is in memory: at the end, or after each file operation too.",
+    )(function)
+
+
+def results(function: _F) -> _F:
+    """Add ``--out``, ``--force`` and ``--all``: where results go, and how many are shown."""
+    for add in (
+        click.option(
+            "--all",
+            "every",
+            is_flag=True,
+            help="Show every operation, however many, and those that take no time.",
+        ),
+        click.option("--force", is_flag=True, help="Replace an earlier output in DIR."),
+        click.option("--out", type=FileName(), metavar="DIR", help="Write tables, trace and figures to DIR."),
+    ):
+        function = add(function)
+    return function
 
 
 def load_scenario(name: Path, overrides: tuple[str, ...]) -> Scenario:

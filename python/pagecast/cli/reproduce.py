@@ -24,7 +24,8 @@ __all__ = ["command"]
     type=options.Text(),
     metavar="NAME",
     help="Experiment, by default all; repeat it for several: 1 to 4 of wrench-cache, buffered or other of "
-    "cawl, law or throughput of kernel-law, a platform of live-kernel.",
+    "cawl, law or throughput of kernel-law, a platform of live-kernel, device or file of nvme-note, kept or "
+    "evicted of checksum-note.",
 )
 @options.models
 @click.option(
@@ -76,6 +77,8 @@ def command(
       cawl          two machines of the CAWL paper: long series of writes
       live-kernel   cases recorded call by call on live kernels, any of them
       kernel-law    printed events and limits of the throttling law, and published throughputs
+      nvme-note     five rates of a page cache benchmark on a fast NVMe disk
+      checksum-note a checksum of 1 GiB three times, with and without eviction
 
     \b
     Examples:

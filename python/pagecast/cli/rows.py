@@ -18,6 +18,8 @@ __all__ = ["Forecast", "Operations", "Row"]
 
 _Integers: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 
+_NUMBER = re.compile(r"\d+")
+
 _BOOKKEEPING = ("open", "close", "signal", "alloc", "free", "exit")
 """Nobody asks how long these take, unless they take time."""
 
@@ -53,7 +55,7 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Row:
-    """An operation, or several like it of processes whose names differ in a number only."""
+    """An operation, or several like it of processes whose names differ in a number only, or of a loop."""
 
     process: str
     operation: str
@@ -82,11 +84,15 @@ class Operations:
         One per model.
     together : bool
         Operations of processes whose names differ in a number only share a row.
+    loops : bool
+        Operations of one program share a row if they are of one kind and their paths differ in numbers only.
     every : bool
         Instantaneous bookkeeping, such as an open, has rows too.
     """
 
-    def __init__(self, scenario: Scenario, results: Sequence[Result], *, together: bool, every: bool) -> None:
+    def __init__(
+        self, scenario: Scenario, results: Sequence[Result], *, together: bool, loops: bool, every: bool
+    ) -> None:
         names = {process: _generic(process) if together else process for process in scenario.processes}
         self._names = list(dict.fromkeys(names.values()))
         self._kinds = list(
@@ -97,6 +103,8 @@ class Operations:
         numbers = {name: number for number, name in enumerate(self._names)}
         places = {process: numbers[name] for process, name in names.items()}
         keys = [self._keys(result, places) for result in results]
+        if loops:
+            keys = self._first_of_loops(keys)
         self._all_keys = np.unique(np.concatenate(keys))
         self._groups = [np.searchsorted(self._all_keys, key) for key in keys]
         shown = self._matters() | every
@@ -134,6 +142,20 @@ class Operations:
         kind = np.array([kinds[name] for name in result.operations["operation"]], dtype=np.int64)
         index: _Integers = result.operations["index"]
         return (place * self._indices + index) * len(kinds) + kind
+
+    def _first_of_loops(self, keys: list[_Integers]) -> list[_Integers]:
+        """Give each operation the key of the first of its kind, and with such a path, in its program."""
+        paths = [path for result in self._results for path in result.operations["path"]]
+        alike = {path: _NUMBER.sub("{n}", path) for path in dict.fromkeys(paths)}
+        numbers = {path: number for number, path in enumerate(dict.fromkeys(alike.values()))}
+        key = np.concatenate(keys)
+        step = self._indices * len(self._kinds)
+        place_and_kind = key // step * len(self._kinds) + key % len(self._kinds)
+        path = np.array([numbers[alike[path]] for path in paths], dtype=np.int64)
+        _, loop = np.unique(place_and_kind * len(numbers) + path, return_inverse=True)
+        first = np.full(loop.max(initial=-1) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(first, loop, key)
+        return np.split(first[loop], np.cumsum([len(of_result) for of_result in keys])[:-1])
 
     def _sum(self, number: int, column: Any) -> Any:
         return np.bincount(self._groups[number], weights=column, minlength=len(self._all_keys))
@@ -181,7 +203,7 @@ class Operations:
 
 def _generic(process: str) -> str:
     """Replace the first number of a name: copies of one process become the same."""
-    return re.sub(r"\d+", "{n}", process, count=1)
+    return _NUMBER.sub("{n}", process, count=1)
 
 
 def _common(one: str, other: str) -> str:

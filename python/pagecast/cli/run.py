@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_MUCH = 0.1
+"""So much of the time nobody minds."""
+
 
 @click.command("run")
 @options.scenario
@@ -39,16 +42,13 @@ __all__ = ["command"]
     help="Look at memory, files and device N times a second.",
 )
 @click.option(
-    "--residency",
-    type=click.Choice(["end", "operation"]),
-    help="When to note how much of each file is in memory: at the end, or after each file operation too.",
+    "--trace",
+    is_flag=True,
+    help="Record the kernel's events of write-back too: rates and limits as it reckons. Needs root and tracefs.",
 )
+@options.residency
 @options.as_json
-@click.option("--out", type=options.FileName(), metavar="DIR", help="Write tables, trace and figures to DIR.")
-@click.option("--force", is_flag=True, help="Replace an earlier output in DIR.")
-@click.option(
-    "--all", "every", is_flag=True, help="Show every operation, however many, and those that take no time."
-)
+@options.results
 def command(
     scenario: Path,
     directory: Path,
@@ -56,6 +56,7 @@ def command(
     dry_run: bool,
     keep: bool,
     sample_hz: int,
+    trace: bool,
     residency: str | None,
     as_json: bool,
     out: Path | None,
@@ -64,10 +65,11 @@ def command(
 ) -> None:
     """Run SCENARIO on this machine, and measure what `pagecast simulate` forecasts.
 
-    Each process is a thread that does the same operations with the same call sizes, in a folder of --dir; each
-    mount is a folder in that. Files that exist before are written first, with real bytes, then evicted, warmed
-    or made dirty as the scenario says. All is removed at the end, also after Ctrl-C; what a killed run left
-    behind goes with the next one. No setting of the machine is changed. Root is needed for drop_caches only.
+    Each process is a thread that does the same operations with the same call sizes, in a folder of --dir;
+    each mount is a folder in that. Files that exist before are written first, with real bytes, then evicted,
+    warmed or made dirty as the scenario says. All is removed at the end, also after Ctrl-C; what a killed run
+    left behind goes with the next one. No setting of the machine is changed. Root is needed for drop_caches
+    and --trace only.
 
     \b
     Examples:
@@ -75,8 +77,8 @@ def command(
       pagecast run scenario.toml --dir /data/scratch
       pagecast run scenario.toml --dir /data/scratch --json | jq .runs[0].operations
 
-    What is measured has the tables of a simulation under the model `measured`, and two more: samples (the
-    machine's counters) and file_samples (what is cached of each file).
+    What is measured has the tables of a simulation under the model `measured`, and three more: samples (the
+    machine's counters), file_samples (what is cached of each file) and trace (with --trace).
     """
     if out is not None:
         from pagecast.export import check_directory
@@ -89,7 +91,7 @@ def command(
     _tell(plan, directory)
     if dry_run:
         return
-    result = _run(plan, directory, keep=keep, sample_hz=sample_hz)
+    result = _run(plan, directory, keep=keep, sample_hz=sample_hz, trace=trace)
     if out is not None:
         from pagecast.cli.simulate import save
 
@@ -108,33 +110,39 @@ def command(
 def _tell(plan: "Plan", directory: Path) -> None:
     """Say what will be written, before it is; refuse what does not fit."""
     place = plan.check(directory)
-    files = counted(list(plan.paths), "file")
+    prepared, written, space, memory = map(
+        format_bytes, (plan.prepared_bytes, plan.written_bytes, plan.space_bytes, plan.memory_bytes)
+    )
+    free, available = map(format_bytes, (place["free_bytes"], place["available_bytes"]))
     lines = [
-        f"On {place['file_system']}, in a folder of {shown(directory)}: {files}, "
-        f"{format_bytes(plan.prepared_bytes)} to write before the start, {format_bytes(plan.written_bytes)} by the "
-        f"programs; {format_bytes(plan.space_bytes)} of disk at most ({format_bytes(place['free_bytes'])} free), "
-        f"{format_bytes(plan.memory_bytes)} of memory ({format_bytes(place['available_bytes'])} available)."
+        f"On {place['file_system']}, in a folder of {shown(directory)}: "
+        f"{counted([*plan.paths], 'file')}, {prepared} to write before the start, {written} by the programs; "
+        f"{space} of disk at most ({free} free), {memory} of memory ({available} available)."
     ]
     if place["caution"]:
         lines.append(f"{place['file_system']} {place['caution']}.")
     click.echo("\n".join(lines), err=True)
 
 
-def _run(plan: "Plan", directory: Path, *, keep: bool, sample_hz: int) -> "Measured":
+def _run(plan: "Plan", directory: Path, *, keep: bool, sample_hz: int, trace: bool) -> "Measured":
     from pagecast.cli.progress import Progress
 
     # So that the folder is removed.
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.default_int_handler)
     with Progress() as progress:
-        return plan.run(directory, keep=keep, sample_hz=sample_hz, progress=progress.counted)
+        return plan.run(directory, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress.counted)
 
 
 def _tell_after(result: "Measured", out: Path | None) -> None:
-    click.echo(
-        f"Looked at the machine {len(result.samples)} times: {100 * result.sampler_share:.2g} % of one processor.",
-        err=True,
-    )
+    share = f"{100 * result.sampler_share:.2g} % of one processor"
+    click.echo(f"Looked at the machine {len(result.samples)} times: {share}.", err=True)
+    if (busy := result.processor_pressure) > _MUCH:
+        click.echo(
+            f"For {100 * busy:.0f} % of the time something waited for a processor: "
+            "with less beside it, this machine is faster.",
+            err=True,
+        )
     if result.kept is not None:
         click.echo(f"The files are in {shown(result.kept)}", err=True)
     if out is not None:

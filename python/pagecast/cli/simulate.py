@@ -24,11 +24,7 @@ __all__ = ["command"]
     show_default=True,
     help="Seed of all random streams.",
 )
-@click.option(
-    "--residency",
-    type=click.Choice(["end", "operation"]),
-    help="When to note how much of each file is in memory: at the end, or after each file operation too.",
-)
+@options.residency
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
@@ -36,11 +32,7 @@ __all__ = ["command"]
     help="Use N threads for hosts that have nothing to do with each other; by default one per processor.",
 )
 @options.as_json
-@click.option("--out", type=options.FileName(), metavar="DIR", help="Write tables, trace and figures to DIR.")
-@click.option("--force", is_flag=True, help="Replace an earlier output in DIR.")
-@click.option(
-    "--all", "every", is_flag=True, help="Show every operation, however many, and those that take no time."
-)
+@options.results
 def command(
     scenario: Path,
     models: tuple[str, ...],
@@ -61,7 +53,7 @@ def command(
     Examples:
       pagecast simulate scenario.toml
       pagecast simulate scenario.toml --model wrench --model no-cache
-      pagecast simulate scenario.toml --set machine.memory.size="64 GB" --out results
+      pagecast simulate scenario.toml --set machine.memory.size=64GB --out results
       pagecast simulate - --json < scenario.toml | jq .runs[0].operations
 
     DIR gets a folder for each model, with all tables as CSV (and Parquet where pyarrow is installed), a

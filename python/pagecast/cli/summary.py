@@ -37,9 +37,7 @@ def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool 
         Show each operation, also when there are many or when it is bookkeeping that takes no time.
     """
     console = new_console()
-    operations = Operations(scenario, results, together=False, every=every)
-    if len(operations) > _MOST_ROWS and not every:
-        operations = Operations(scenario, results, together=True, every=False)
+    operations = _operations_that_fit(scenario, results, every=every)
     rows = operations.rows(None if every else _MOST_ROWS)
     for table in operation_tables(console.width, results, rows):
         print_plain(table, console)
@@ -53,6 +51,15 @@ def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool 
         print_plain("\n".join(lines) + "\n", console)
     if not results[0].is_measured:
         print_plain(_seed(scenario, results[0].seed), console)
+
+
+def _operations_that_fit(scenario: Scenario, results: Sequence[Result], *, every: bool) -> Operations:
+    """Let copies of a process share rows where there would be many, then the rounds of a loop as well."""
+    for together, loops in ((False, False), (True, False), (True, True)):
+        operations = Operations(scenario, results, together=together, loops=loops, every=every)
+        if every or len(operations) <= _MOST_ROWS:
+            break
+    return operations
 
 
 def _seed(scenario: Scenario, seed: int) -> str:

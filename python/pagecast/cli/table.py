@@ -67,7 +67,7 @@ def _table_of_one(result: Result, number: int, rows: Sequence[Row], room: int) -
     name = max(min(name, room - part), _LEAST_PATH if in_two_lines else 0)
     line = max(min(room - name, _ONE_LINE), word)
 
-    table = _new_table(f"Forecast by {result.model}", has_size=has_size)
+    table = _new_table(result.made_by.capitalize(), has_size=has_size)
     table.add_column("time", justify="right", no_wrap=True)
     if has_rate:
         table.add_column("rate", justify="right", no_wrap=True)
@@ -125,7 +125,7 @@ def _what(row: Row, width: int, *, in_two_lines: bool = False) -> str:
 
 
 def _mean_of(row: Row) -> str:
-    return f"mean of {row.count()}" if row.count() > 1 else ""
+    return f"mean of {row.count():,}" if row.count() > 1 else ""
 
 
 def _beside(operation: str, one: Forecast) -> Text:

@@ -1,30 +1,42 @@
 """What all figures share: new axes, units, grids and legends."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["chosen_host", "new_axes", "outside_legend", "quiet_frame", "say", "size_scale"]
+    from pagecast.result import Result
+
+__all__ = [
+    "chosen_host",
+    "given_or_new",
+    "of_host",
+    "outside_legend",
+    "quiet_frame",
+    "say",
+    "size_scale",
+    "time_axis",
+]
 
 _SCALES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
-def new_axes() -> "Axes":
-    """Make axes in a new figure of pyplot, as a notebook expects."""
+def given_or_new(ax: "Axes | None") -> "Axes":
+    """Give these axes, or new ones in a new figure of pyplot, as a notebook expects."""
+    if ax is not None:
+        return ax
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(8, 4.5), layout="constrained")[1]
 
 
-def chosen_host(hosts: Sequence[str], host: str | None) -> str:
+def chosen_host(result: "Result", host: str | None) -> str:
     """Give the host that was asked for, or the first one.
 
     Parameters
     ----------
-    hosts : sequence of str
-        Of the result.
+    result : Result
     host : str or None
 
     Returns
@@ -36,9 +48,19 @@ def chosen_host(hosts: Sequence[str], host: str | None) -> str:
     ValueError
         There is no such host.
     """
+    hosts = _hosts(result)
     if host is not None and host not in hosts:
         raise ValueError(f"there is no host {host!r}; there are {', '.join(hosts)}")
     return host if host is not None else next(iter(hosts), "")
+
+
+def of_host(result: "Result", host: str) -> str:
+    """Give " of HOST" for a title, nothing if there is only one."""
+    return f" of {host}" if len(_hosts(result)) > 1 else ""
+
+
+def _hosts(result: "Result") -> list[str]:
+    return list(dict.fromkeys(result.timeline["host"]))
 
 
 def size_scale(largest_bytes: float) -> tuple[float, str]:
@@ -56,6 +78,12 @@ def size_scale(largest_bytes: float) -> tuple[float, str]:
     return next(((scale, unit) for scale, unit in _SCALES if largest_bytes >= scale), (1.0, "B"))
 
 
+def time_axis(ax: "Axes", end_s: float) -> None:
+    """Make the horizontal axis the time of a result, from its start to its end."""
+    ax.set_xlabel("time (s)")
+    ax.set_xlim(0, max(end_s, 1e-9))
+
+
 def quiet_frame(ax: "Axes") -> None:
     """Take away the lines that carry no data, and draw a light grid behind those that do."""
     ax.spines[["top", "right"]].set_visible(False)
@@ -64,10 +92,15 @@ def quiet_frame(ax: "Axes") -> None:
 
 
 def say(ax: "Axes", text: str, *, aside: bool = False) -> None:
-    """Write into the axes why there is nothing to see, or aside in a corner why there is little."""
+    """Write into the axes why there is nothing to see, or aside in a corner why there is little.
+
+    Where there is nothing to see there is no scale either.
+    """
     place: dict[str, Any] = (
         {"x": 0.02, "y": 0.98, "va": "top"} if aside else {"x": 0.5, "y": 0.5, "ha": "center"}
     )
+    if not aside:
+        ax.set(xticks=[], yticks=[])
     ax.text(s=text, transform=ax.transAxes, color="#4D4D4D", **place)
 
 

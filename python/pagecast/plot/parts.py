@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pagecast.plot.axes import new_axes, outside_legend, quiet_frame
+from pagecast.plot.axes import given_or_new, outside_legend, quiet_frame
 from pagecast.plot.style import PART_COLOURS, PART_HATCHES
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def parts(result: "Result", ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib.axes.Axes
     """
-    ax = new_axes() if ax is None else ax
+    ax = given_or_new(ax)
     labels, times, of_what = _bars(result)
     left = np.zeros(len(labels))
     position = np.arange(len(labels))
@@ -53,7 +53,7 @@ def parts(result: "Result", ax: "Axes | None" = None) -> "Axes":
     ax.set_yticks(position, labels, fontsize=_label_size(len(labels)))
     ax.invert_yaxis()
     ax.set_xlim(0, max(1.03 * left.max(initial=0), 1e-9))
-    ax.set(xlabel="time (s)", title=f"Where the time goes{of_what}, forecast by {result.model}")
+    ax.set(xlabel="time (s)", title=f"Where the time goes{of_what}, {result.made_by}")
     quiet_frame(ax)
     ax.grid(visible=False, axis="y")
     outside_legend(ax, shown)

@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pagecast.plot.axes import chosen_host, new_axes, outside_legend, quiet_frame, say, size_scale
+from pagecast.plot.axes import (
+    chosen_host,
+    given_or_new,
+    of_host,
+    outside_legend,
+    quiet_frame,
+    say,
+    size_scale,
+    time_axis,
+)
 from pagecast.plot.style import SEQUENCE
 
 if TYPE_CHECKING:
@@ -44,10 +53,9 @@ def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None
     ValueError
         There is no such host.
     """
-    ax = new_axes() if ax is None else ax
+    ax = given_or_new(ax)
     table = result.devices
-    hosts = list(dict.fromkeys(result.timeline["host"]))
-    host = chosen_host(hosts, host)
+    host = chosen_host(result, host)
     keys = list(zip(table["host"], table["device"], table["cgroup"], strict=True))
     writers = [key for key in dict.fromkeys(keys) if key[0] == host]
     values = {name: table[f"{name}_bytes_per_s"] for name in _LINES}
@@ -64,12 +72,22 @@ def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None
                 label=f"{' '.join(filter(None, writer[1:]))} {name}",
                 **style,
             )
+    ax.set_ylabel(f"rate ({unit}/s), log scale")
+    _plain_log_scale(ax)
+    ax.set_title(f"Rates of devices and writers{of_host(result, host)} over time, {result.made_by}")
+    time_axis(ax, result.end_s)
     if not writers:
         say(ax, "nothing was written" if result.model == "kernel" else f"{result.model} knows no rates")
-    of_host = f" of {host}" if len(hosts) > 1 else ""
-    ax.set(xlabel="time (s)", ylabel=f"rate ({unit}/s), log scale", yscale="log")
-    ax.set_title(f"Rates of devices and writers{of_host} over time, forecast by {result.model}")
-    ax.set_xlim(0, max(result.end_s, 1e-9))
     quiet_frame(ax)
     outside_legend(ax, writers)
     return ax
+
+
+def _plain_log_scale(ax: "Axes") -> None:
+    """Make the vertical axis logarithmic, its numbers written out: 200 and not 2 x 10^2."""
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.yaxis.set_minor_locator(NullLocator())

@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from pagecast.plot.axes import chosen_host, new_axes, outside_legend, quiet_frame, say, size_scale
+from pagecast.plot.axes import (
+    chosen_host,
+    given_or_new,
+    of_host,
+    outside_legend,
+    quiet_frame,
+    say,
+    size_scale,
+    time_axis,
+)
 from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, PART_COLOURS
 from pagecast.result import is_modelled
 from pagecast.spans import throttled_spans
@@ -67,10 +76,9 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
     ValueError
         There is no such host.
     """
-    ax = new_axes() if ax is None else ax
+    ax = given_or_new(ax)
     table = result.timeline
-    hosts = list(dict.fromkeys(table["host"]))
-    host = chosen_host(hosts, host)
+    host = chosen_host(result, host)
     rows = np.array([name == host for name in table["host"]], dtype=bool)
     levels = {
         level: table[f"{level}_bytes"][rows] for level in LEVEL_COLOURS if is_modelled(result.model, level)
@@ -85,12 +93,12 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
 
     for level, values in levels.items():
         draw(values, color=LEVEL_COLOURS[level], label=level, **_LINES[level])
-    of_host = " of the host" if len(result.cgroups) else ""  # memory cgroups have limits of their own
+    whose = " of the host" if len(result.cgroups) else ""  # memory cgroups have limits of their own
     for limit, values in _limits(result, rows, _FAR * top).items():
         draw(
             values,
             color=LIMIT_COLOURS[limit],
-            label=f"{_LIMIT_NAMES[limit]}{of_host}",
+            label=f"{_LIMIT_NAMES[limit]}{whose}",
             **_LIMIT_LINE,
             linestyle=LIMIT_LINES[limit],
         )
@@ -98,8 +106,9 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
     if missing := [level for level in LEVEL_COLOURS if level not in levels]:
         something = any(values.any() for values in levels.values())
         say(ax, f"{result.model} has no {' and no '.join(missing)} memory", aside=something)
-    ax.set(xlabel="time (s)", ylabel=f"memory ({unit})", title=_title(result, host, hosts))
-    ax.set_xlim(0, max(result.end_s, 1e-9))
+    ax.set_ylabel(f"memory ({unit})")
+    ax.set_title(f"Memory{of_host(result, host)} over time, {result.made_by}")
+    time_axis(ax, result.end_s)
     ax.set_ylim(bottom=0)
     quiet_frame(ax)
     outside_legend(ax, levels)
@@ -140,8 +149,3 @@ def _joined(spans: list[tuple[float, float]], least_s: float) -> list[tuple[floa
         first_s = joined.pop()[0] if joined and begin_s - joined[-1][1] < least_s else begin_s
         joined.append((first_s, end_s))
     return joined
-
-
-def _title(result: "Result", host: str, hosts: list[str]) -> str:
-    of_host = f" of {host}" if len(hosts) > 1 else ""
-    return f"Memory{of_host} over time, forecast by {result.model}"

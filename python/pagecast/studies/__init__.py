@@ -1,7 +1,6 @@
 """Studies: published experiments, run again and held against what was measured.
 
-A study is a package with the functions that `Study` names. Adding one is one new package and one line in
-`STUDIES`.
+A study is a package or module with what `Study` names. Adding one is one of them and one line in `STUDIES`.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,6 +22,8 @@ STUDIES: Final = {
     "cawl": "pagecast.studies.cawl",
     "live-kernel": "pagecast.studies.live_kernel",
     "kernel-law": "pagecast.studies.kernel_law",
+    "nvme-note": "pagecast.studies.notes.nvme",
+    "checksum-note": "pagecast.studies.notes.checksum",
 }
 """Where each study is; imported when it is asked for."""
 
@@ -48,7 +49,7 @@ class Outcome(Protocol):
 
 
 class Study(Protocol):
-    """What a package in `STUDIES` offers."""
+    """What a package or module in `STUDIES` offers."""
 
     EXPERIMENTS: tuple[str, ...]
     MODELS: tuple[str, ...]

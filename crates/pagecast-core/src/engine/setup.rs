@@ -204,13 +204,23 @@ impl<'a, N: Network> Engine<'a, N> {
     /// A file as the policy of a host sees it.
     pub(super) fn view(&self, host: usize, located: Located) -> FileView {
         let hardware = &self.scenario.machine.hosts[host];
-        let device = match hardware.mounts[located.mount as usize].source {
+        let mount = &hardware.mounts[located.mount as usize];
+        let device = match mount.source {
             MountSource::Disk(disk) => disk,
             MountSource::Nfs { .. } => hardware.disks.len() + located.mount as usize,
         };
         let Paths { read, write, read_and_copy } = self.hosts[host].mounts[located.mount as usize];
         let size = self.namespace.size(located.file);
-        FileView { id: located.file, size, device: DeviceId(device as u32), read, write, read_and_copy }
+        let page_insert = mount.page_insert.unwrap_or(hardware.memory.cost.page_insert);
+        FileView {
+            id: located.file,
+            size,
+            device: DeviceId(device as u32),
+            read,
+            write,
+            read_and_copy,
+            page_insert,
+        }
     }
 }
 

@@ -197,7 +197,12 @@ mod tests {
     use super::*;
 
     fn mount(path: &str) -> Mount {
-        Mount { path: path.into(), source: MountSource::Disk(0), write_mode: WriteMode::Back }
+        Mount {
+            path: path.into(),
+            source: MountSource::Disk(0),
+            write_mode: WriteMode::Back,
+            page_insert: None,
+        }
     }
 
     #[test]

@@ -52,6 +52,8 @@ pub struct FileView {
     pub write: Path,
     /// What a read crosses whose bytes are copied as they come: the device and memory at once.
     pub read_and_copy: Path,
+    /// Getting a page of 4 KiB of it into the page cache.
+    pub page_insert: Nanos,
 }
 
 /// A device of a host, or a mount of another host's, in the order in which the host names them.

@@ -123,7 +123,12 @@ impl Network<'_> {
         if disk.is_some() && fields.node("link").is_some() {
             return Err(fields.place("link").error("a mount of a disk needs no `link`", "remove it"));
         }
-        Ok(Mount { path: path.to_owned(), source, write_mode: mode.unwrap_or(default_mode) })
+        Ok(Mount {
+            path: path.to_owned(),
+            source,
+            write_mode: mode.unwrap_or(default_mode),
+            page_insert: fields.get("page_insert")?,
+        })
     }
 
     fn nfs(&self, client: usize, text: &str, fields: &Fields<'_>) -> Result<MountSource, ScenarioError> {

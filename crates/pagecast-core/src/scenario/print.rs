@@ -137,6 +137,7 @@ fn print_mount(text: &mut String, table: &str, mount: &Mount, host: &Host, machi
         WriteMode::Through => WriteMode::NAMES[1],
     };
     keys.push(("write_mode", quoted(mode)));
+    keys.extend(mount.page_insert.map(|insert| ("page_insert", time(insert))));
     print_table(text, &format!("{table}.mount.{}", key(&mount.path)), &keys);
 }
 
@@ -440,10 +441,16 @@ latency = "20000 ns"
     }
 
     prop_compose! {
+        fn mounts()(through in any::<bool>(), page_insert in prop::option::of(0_u64..1 << 50)) -> Mount {
+            let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
+            Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode, page_insert: page_insert.map(Nanos) }
+        }
+    }
+
+    prop_compose! {
         fn hosts()(cores in 1_u32..1000, size in sizes(), read in rates(), write in rates(), sharing in sharings(),
                    per_thread in prop::option::of(rates()), curves in [curves(), curves()], reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs(), disk in disks(), vm in vms(),
-                   version in (6_u32..9, 1_u32..30), hz in 100_u32..1000, mglru in any::<bool>(), cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), through in any::<bool>()) -> Host {
-            let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
+                   version in (6_u32..9, 1_u32..30), hz in 100_u32..1000, mglru in any::<bool>(), cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), mount in mounts().boxed()) -> Host {
             Host {
                 name: ONLY_HOST.into(),
                 cores,
@@ -455,7 +462,7 @@ latency = "20000 ns"
                     limit: if is_v2 { MemoryLimit::Max(limit) } else { MemoryLimit::LimitInBytes(limit) },
                 }).collect(),
                 disks: vec![disk],
-                mounts: vec![Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode }],
+                mounts: vec![mount],
             }
         }
     }
@@ -468,7 +475,7 @@ latency = "20000 ns"
             let link = Link { name: "lan".into(), between: (0, 1), rate, latency: Nanos(latency) };
             let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link] };
             let source = MountSource::Nfs { server: 1, export: 0, link: 0 };
-            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through });
+            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, page_insert: None });
             prop_assert_eq!(read_back(&both), both);
         }
     }

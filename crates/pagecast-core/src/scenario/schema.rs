@@ -327,6 +327,11 @@ pub static MOUNT: Schema = Schema {
         may("nfs", Kind::Text, "\"server:/export\": a host and one of its mounts"),
         may("link", Kind::Text, "The link to the server, where there are several"),
         may("write_mode", Kind::Word(&WriteMode::NAMES), "Default \"back\"; always \"through\" for nfs"),
+        may(
+            "page_insert",
+            Kind::Time,
+            "Getting 4 KiB of its files into the page cache; default that of memory.cost",
+        ),
     ],
 };
 

@@ -71,6 +71,7 @@ pub fn copy(
         begun: nanos(done.iter().map(|one| one.1).min()),
         ended: nanos(done.iter().map(|one| one.2).max()),
         is_whole: true,
+        waited: Nanos::ZERO,
     })
 }
 

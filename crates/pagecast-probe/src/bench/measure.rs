@@ -47,6 +47,8 @@ pub struct Outcome {
     pub ended: Nanos,
     /// Whether all was moved before the limit.
     pub is_whole: bool,
+    /// How long threads were ready and had no processor, all of them together.
+    pub waited: Nanos,
 }
 
 impl Outcome {
@@ -68,8 +70,14 @@ pub enum Broken {
     Failed(usize, io::Error),
 }
 
-/// What a thread did: how many bytes, from when to when, and how it ended.
-type Done = (u64, Nanos, Nanos, Result<(), Cause>);
+/// What a thread did.
+struct Done {
+    bytes: u64,
+    begun: Nanos,
+    ended: Nanos,
+    waited: Nanos,
+    answer: Result<(), Cause>,
+}
 
 /// Moves all parts at the same time, a thread for each, with memory that is there before the first call.
 ///
@@ -117,7 +125,10 @@ fn one<I: Io>(
 ) -> Done {
     let mut memory = match memory {
         Ok(memory) => memory,
-        Err(error) => return (0, io.now(), io.now(), Err(Cause::Failed(error))),
+        Err(error) => {
+            let (now, answer) = (io.now(), Err(Cause::Failed(error)));
+            return Done { bytes: 0, begun: now, ended: now, waited: Nanos::ZERO, answer };
+        }
     };
     let what = Transfer {
         direction: way.direction,
@@ -126,32 +137,37 @@ fn one<I: Io>(
         call: way.call,
         spreads: false,
     };
-    let (mut times, begun) = (Times::of_whole(), io.now());
+    let (mut times, waited) = (Times::of_whole(), io.processor_wait());
+    let begun = io.now();
     let answer = transfer(io, part.file, &what, &mut memory, &mut times, stop);
     let ended = io.now();
+    let waited = io.processor_wait().saturating_sub(waited);
     match answer {
-        Ok(()) => (part.bytes, begun, ended, Ok(())),
-        Err(failure) => (failure.moved, begun, ended, Err(failure.cause)),
+        Ok(()) => Done { bytes: part.bytes, begun, ended, waited, answer: Ok(()) },
+        Err(failure) => Done { bytes: failure.moved, begun, ended, waited, answer: Err(failure.cause) },
     }
 }
 
 /// All threads together.
 fn outcome(done: Vec<Done>) -> Result<Outcome, Broken> {
-    let begun = done.iter().map(|one| one.1).min().unwrap_or_default();
-    let ended = done.iter().map(|one| one.2).max().unwrap_or_default();
-    let (mut bytes, mut is_whole) = (0, true);
-    for (at, (moved, _, _, answer)) in done.into_iter().enumerate() {
-        bytes += moved;
-        match answer {
+    let mut all = Outcome {
+        bytes: Bytes(done.iter().map(|one| one.bytes).sum()),
+        begun: done.iter().map(|one| one.begun).min().unwrap_or_default(),
+        ended: done.iter().map(|one| one.ended).max().unwrap_or_default(),
+        is_whole: true,
+        waited: Nanos(done.iter().map(|one| one.waited.0).sum()),
+    };
+    for (at, one) in done.into_iter().enumerate() {
+        match one.answer {
             Ok(()) => {}
-            Err(Cause::Stopped) => is_whole = false,
+            Err(Cause::Stopped) => all.is_whole = false,
             Err(Cause::EndOfFile) => {
                 return Err(Broken::Failed(at, io::ErrorKind::UnexpectedEof.into()));
             }
             Err(Cause::Failed(error)) => return Err(Broken::Failed(at, error)),
         }
     }
-    Ok(Outcome { bytes: Bytes(bytes), begun, ended, is_whole })
+    Ok(all)
 }
 
 #[cfg(test)]

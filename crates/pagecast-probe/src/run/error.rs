@@ -65,7 +65,7 @@ pub enum RunError {
     },
     /// A workload that could not go on, as it could not in a simulation.
     #[error(transparent)]
-    Workload(#[from] SimulationError),
+    Workload(Box<SimulationError>),
     /// A system call that failed.
     #[error("{}: process `{}`, {operation}{} at {}: {source}{}", at.place, at.process, of(path.as_deref()), at.time, remedy(source))]
     Call {
@@ -91,6 +91,12 @@ pub enum RunError {
     /// The folder, the disk or the kernel.
     #[error(transparent)]
     Probe(#[from] ProbeError),
+}
+
+impl From<SimulationError> for RunError {
+    fn from(error: SimulationError) -> Self {
+        Self::Workload(Box::new(error))
+    }
 }
 
 impl From<Interrupted> for RunError {

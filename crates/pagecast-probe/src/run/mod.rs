@@ -20,6 +20,7 @@ mod sampler;
 mod tables;
 #[cfg(test)]
 mod testing;
+mod trace;
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -44,12 +45,14 @@ use crate::watch::{LOOK_PERIOD, Pace, Progress, Watcher};
 pub use error::RunError;
 pub use plan::{Job, Plan};
 pub use sampler::{FileSample, Samples};
+pub use trace::Traced;
 
 use files::Files;
 use gate::Gate;
 use process::{Halt, Row, Runner, Shared};
 use sampler::Sampler;
 use tables::Look;
+use trace::Tracing;
 
 /// From the moment when all threads are there to time 0.
 const LEAD: Nanos = Nanos(10_000_000);
@@ -67,6 +70,8 @@ pub struct Settings<'a> {
     pub keep: bool,
     /// How often the machine is looked at, per second; at least 1.
     pub sample_hz: u32,
+    /// Whether the kernel's events of write-back are recorded, which needs root.
+    pub trace: bool,
 }
 
 /// What there is for a run.
@@ -87,6 +92,8 @@ pub struct Measured {
     pub result: SimulationResult,
     /// What the sampler has seen.
     pub samples: Samples,
+    /// What the kernel said of write-back, if that was wanted.
+    pub trace: Vec<Traced>,
     /// What the files were on.
     pub file_system: FileSystem,
     /// Where they are, if they stay.
@@ -130,11 +137,14 @@ fn open_files(plan: &Plan) -> u64 {
 /// [`RunError`]; the folder is gone then too.
 pub fn run(plan: &Plan, settings: Settings<'_>, watch: &mut Watcher<'_>) -> Result<Measured, RunError> {
     let Place { file_system, .. } = check(plan, settings.directory)?;
+    if settings.trace {
+        trace::check()?;
+    }
     let prober = Prober::new(None)?;
     let _limit = FileLimit::raise_to(open_files(plan));
     let mut place = Workplace::create(settings.directory, "run")?;
     prepare::prepare(plan, place.folder(), file_system.kind, &prober, watch)?;
-    let mut run = execute(plan, &place, (&file_system, &prober), settings.sample_hz, watch)?;
+    let mut run = execute(plan, &place, (&file_system, &prober), settings, watch)?;
     if settings.keep {
         place.keep();
         run.kept = Some(std::path::absolute(place.path()).unwrap_or_else(|_| place.path().to_owned()));
@@ -146,7 +156,7 @@ fn execute(
     plan: &Plan,
     place: &Workplace,
     (file_system, prober): (&FileSystem, &Prober),
-    hz: u32,
+    settings: Settings<'_>,
     watch: &mut Watcher<'_>,
 ) -> Result<Measured, RunError> {
     let (folder, kind) = (place.folder(), file_system.kind);
@@ -160,22 +170,33 @@ fn execute(
         }
     };
     let shared = Shared { io: folder, plan, files: &files, gate: &gate, looks: &look_after };
-    let sampler = Sampler::new(folder, plan, &files, hz, prober.method(kind) == Method::Cachestat);
-    let (rows, samples) = run_threads(&shared, sampler, watch)?;
+    let sees_files = prober.method(kind) == Method::Cachestat;
+    let sampler = Sampler::new(folder, plan, &files, settings.sample_hz, sees_files);
+    let tracing = settings.trace.then(Tracing::start).transpose()?;
+    let Ran { zero, rows, samples } = run_threads(&shared, sampler, watch)?;
+    let trace = tracing.map_or(Ok(Vec::new()), |tracing| tracing.stop(zero))?;
     let end = rows.iter().flatten().map(|row| row.end).max().unwrap_or_default();
     let mut looks = looks.into_inner().expect("nobody panics while he holds the lock");
     looks.sort_by_key(|look| (look.time, look.after));
     looks.extend(look_at_all(plan, place, prober, kind, (end, (u32::MAX, u32::MAX))));
-    let result = tables::result(plan, &rows, &samples, &looks, end);
-    Ok(Measured { result, samples, file_system: file_system.clone(), kept: None })
+    let result = tables::result(plan, &rows, (&samples, &trace), &looks, end);
+    Ok(Measured { result, samples, trace, file_system: file_system.clone(), kept: None })
 }
 
-/// A thread for each process, and one that looks; gives what each process did.
+/// What all threads have done.
+struct Ran {
+    zero: Nanos,
+    /// Of each process.
+    rows: Vec<Vec<Row>>,
+    samples: Samples,
+}
+
+/// A thread for each process, and one that looks.
 fn run_threads(
     shared: &Shared<'_, Folder>,
     sampler: Sampler<'_>,
     watch: &mut Watcher<'_>,
-) -> Result<(Vec<Vec<Row>>, Samples), RunError> {
+) -> Result<Ran, RunError> {
     let (plan, gate) = (shared.plan, shared.gate);
     let processes = plan.processes.len();
     let no_thread = |source| RunError::NoThread { processes, source };
@@ -183,7 +204,7 @@ fn run_threads(
     let failure = Mutex::new(None);
     let is_over = AtomicBool::new(false);
     let mut is_interrupted = false;
-    let (rows, samples) = thread::scope(|scope| -> Result<_, RunError> {
+    let ran = thread::scope(|scope| -> Result<_, RunError> {
         let (sender, ended) = channel::<()>();
         let mut threads = Vec::with_capacity(processes);
         for (at, mut runner) in runners.map_err(no_thread)?.into_iter().enumerate() {
@@ -223,7 +244,8 @@ fn run_threads(
         }
         is_over.store(true, Ordering::Release);
         let rows = threads.into_iter().map(|thread| thread.join().expect("a process does not panic"));
-        Ok((rows.collect(), looking.join().expect("the sampler does not panic")))
+        let rows = rows.collect();
+        Ok(Ran { zero, rows, samples: looking.join().expect("the sampler does not panic") })
     })?;
     if is_interrupted {
         return Err(ProbeError::Interrupted.into());
@@ -232,14 +254,10 @@ fn run_threads(
         return Err(error);
     }
     if let Some(cycle) = gate.deadlock() {
-        let time = samples_end(&samples);
+        let time = ran.samples.time.last().copied().unwrap_or_default();
         return Err(SimulationError::Deadlock { place: plan.origin.clone(), time, cycle }.into());
     }
-    Ok((rows, samples))
-}
-
-fn samples_end(samples: &Samples) -> Nanos {
-    samples.time.last().copied().unwrap_or_default()
+    Ok(ran)
 }
 
 /// What is in memory of every file that is there.

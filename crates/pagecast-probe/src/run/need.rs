@@ -32,11 +32,13 @@ impl Needs {
         }
         let dirty: u64 = files.iter().filter_map(|file| file.initial).map(|(.., dirty)| dirty.0).sum();
         let peaks: Vec<u64> = processes.iter().map(|process| peak_memory(process, &longest)).collect();
+        let buffers = processes.iter().map(|process| process.buffer().get() as u64).sum::<u64>();
         Self {
             prepared: Bytes(initial.iter().sum::<u64>() + dirty),
             written: Bytes(alone.iter().map(|process| process.written).sum()),
             space: Bytes(initial.iter().sum::<u64>() + alone.iter().map(|one| one.growth).sum::<u64>()),
-            memory: Bytes(at_a_time(processes, &peaks)),
+            // All buffers are there before time 0.
+            memory: Bytes(at_a_time(processes, &peaks) + buffers),
             open_files: alone.iter().map(|process| process.open_files).sum(),
         }
     }
@@ -134,6 +136,7 @@ fn at_a_time(processes: &[PlannedProcess], peaks: &[u64]) -> u64 {
 mod tests {
     use super::super::testing::{file, plan, process, read, write};
     use super::*;
+    use crate::residency::page_size;
     use pagecast_core::workload::Action;
 
     fn allocate(bytes: u64) -> Action {
@@ -168,7 +171,11 @@ mod tests {
                 process("e", &[], &[allocate(5)]),
             ],
         );
-        assert_eq!(plan.memory(), Bytes(135), "b and c together, beside e");
+        assert_eq!(
+            plan.memory(),
+            Bytes(135 + 5 * page_size()),
+            "b and c together, beside e, and their buffers"
+        );
     }
 
     #[test]
@@ -176,6 +183,6 @@ mod tests {
         let Action::Read { path, offset, .. } = read("/data/f", None, None) else { unreachable!() };
         let fresh = Action::Read { path, offset, bytes: None, call: None, buffer: Buffer::Fresh };
         let plan = plan(&[file("/data/f", 1000)], &[process("p", &[], &[fresh.clone(), fresh])]);
-        assert_eq!((plan.memory(), plan.open_files()), (Bytes(2000), 1));
+        assert_eq!((plan.memory(), plan.open_files()), (Bytes(2000 + page_size()), 1));
     }
 }

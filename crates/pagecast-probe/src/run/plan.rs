@@ -1,11 +1,12 @@
 //! What a run will do, known before anything is touched: every operation of every process, and what they need.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use pagecast_core::error::SimulationError;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, InitialFile, Operation, Process};
+use pagecast_core::workload::{Action, Buffer, InitialFile, Operation, Process};
 use rustc_hash::FxHashMap;
 
 use super::error::{RunError, blame};
@@ -13,6 +14,9 @@ use super::need::Needs;
 
 /// So many operations of one process are asked for; a program that has more never ends, for all that we know.
 const MOST_OPERATIONS: usize = if cfg!(test) { 1000 } else { 5_000_000 };
+
+/// The longest buffer that is used again and again.
+const BUFFER: u64 = 1 << 20;
 
 /// A scenario as far as a real machine is concerned.
 pub struct Job<'a> {
@@ -58,6 +62,22 @@ pub(super) struct PlannedProcess {
     pub after: Vec<u32>,
     pub start: Nanos,
     pub steps: Vec<Step>,
+}
+
+impl PlannedProcess {
+    /// How long the buffer is that it reads into and writes from: as one call, but never longer than what stays in a processor's caches.
+    pub fn buffer(&self) -> NonZero<usize> {
+        let call = |step: &Step| match step.operation.action {
+            Action::Read { call, bytes, buffer: Buffer::Reused, .. } => {
+                call.or(bytes).map_or(BUFFER, |size| size.0)
+            }
+            Action::Write { call, bytes, .. } => call.unwrap_or(bytes).0,
+            _ => 0,
+        };
+        let longest = self.steps.iter().map(call).max().unwrap_or(0);
+        let length = (longest.clamp(1, BUFFER) as usize).next_multiple_of(rustix::param::page_size());
+        NonZero::new(length).expect("at least a page")
+    }
 }
 
 /// What a run will do.
@@ -109,9 +129,8 @@ impl Plan {
 
     fn steps(&mut self, job: &Job<'_>, process: &Process, names: &mut Names) -> Result<Vec<Step>, RunError> {
         let at = |line| blame(job.origin, &process.name, line, Nanos::ZERO);
-        let failed = |error: pagecast_core::workload::ProgramError| SimulationError::Program {
-            at: at(None),
-            source: error.0,
+        let failed = |error: pagecast_core::workload::ProgramError| -> RunError {
+            SimulationError::Program { at: at(None), source: error.0 }.into()
         };
         let mut program = process.program.start().map_err(failed)?;
         let mut steps = Vec::new();
@@ -206,7 +225,7 @@ fn check_mounted(
     path: &Arc<str>,
     place: impl FnOnce() -> String,
     who: impl FnOnce() -> String,
-) -> Result<(), SimulationError> {
+) -> Result<(), RunError> {
     let is_below = |mount: &str| {
         path.strip_prefix(mount.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
     };
@@ -214,21 +233,25 @@ fn check_mounted(
         return Ok(());
     }
     let mounts: Vec<&str> = job.mounts.iter().map(|&(mount, _)| mount).collect();
-    Err(SimulationError::NoMount {
+    let error = SimulationError::NoMount {
         place: place(),
         who: who(),
         path: path.clone(),
         host: job.hosts[0].to_owned(),
         mounts: if mounts.is_empty() { "none".to_owned() } else { mounts.join(", ") },
-    })
+    };
+    Err(error.into())
 }
 
-fn process_called(job: &Job<'_>, process: &Process, name: &Arc<str>) -> Result<u32, SimulationError> {
+fn process_called(job: &Job<'_>, process: &Process, name: &Arc<str>) -> Result<u32, RunError> {
     let found = job.processes.iter().position(|other| other.name == *name);
-    found.map(|at| at as u32).ok_or_else(|| SimulationError::UnknownProcess {
-        place: job.origin.to_owned(),
-        process: process.name.clone(),
-        missing: name.clone(),
+    found.map(|at| at as u32).ok_or_else(|| {
+        let error = SimulationError::UnknownProcess {
+            place: job.origin.to_owned(),
+            process: process.name.clone(),
+            missing: name.clone(),
+        };
+        error.into()
     })
 }
 

@@ -13,7 +13,7 @@ use pagecast_core::error::SimulationError;
 use pagecast_core::result::{Part, Parts};
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, Buffer, OpenFlags};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::{RunError, blame};
 use super::files::Files;
@@ -21,9 +21,6 @@ use super::gate::{Gate, Stopped};
 use super::plan::{Plan, PlannedProcess, Step};
 use crate::io::{Cause, Direction, Failure, Io, Memory, Offsets, Open, Sync, Times, Transfer, transfer};
 
-/// The buffer that a program uses again and again is never larger than this: it stays in the processor's caches, as that of a
-/// program that is written well does.
-const BUFFER: u64 = 1 << 20;
 /// How long a process sleeps, and how many pages it touches, between two looks at whether to stop.
 const NAP: Nanos = Nanos(50_000_000);
 const TOUCHES: usize = 1024;
@@ -32,16 +29,16 @@ const SPINS: u32 = 1000;
 /// Of the POSIX block that O_DIRECT takes whole: the one that messages name.
 const LOGICAL_BLOCK: Bytes = Bytes(512);
 
-/// One operation that has ended.
+/// One operation that has ended. Small, as there may be millions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub offset: u64,
     pub bytes: u64,
+    /// How the file was open.
+    pub flags: OpenFlags,
     pub start: Nanos,
     pub end: Nanos,
-    pub from_cache: u64,
-    pub from_device: u64,
-    pub parts: Parts,
+    pub used: Used,
 }
 
 /// What all processes share.
@@ -54,12 +51,13 @@ pub(super) struct Shared<'a, I: Io> {
     pub looks: &'a (dyn Fn(u32, u32, Nanos) + std::marker::Sync),
 }
 
-/// What the calling thread has used so far.
-#[derive(Clone, Copy)]
-struct Used {
+/// What a thread has used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Used {
     /// Time on a processor, and time that it was ready and others had them all.
-    processor: Nanos,
-    device_read: Bytes,
+    pub processor: Nanos,
+    /// What was read from devices for it.
+    pub device_read: Bytes,
 }
 
 impl Used {
@@ -123,24 +121,14 @@ impl<'a, I: Io> Runner<'a, I> {
     /// What the kernel said.
     pub fn new(shared: &'a Shared<'a, I>, at: usize) -> io::Result<Self> {
         let process = &shared.plan.processes[at];
-        let mut handles = FxHashMap::default();
-        let mut pieces = 0;
-        let mut buffer = 1;
-        for step in &process.steps {
-            match step.operation.action {
-                Action::Read { call, bytes, buffer: Buffer::Reused, .. } => {
-                    buffer = buffer.max(call.or(bytes).map_or(BUFFER, |bytes| bytes.0));
-                }
-                Action::Write { call, bytes, .. } => buffer = buffer.max(call.unwrap_or(bytes).0),
-                Action::Read { .. } | Action::Allocate { .. } => pieces += 1,
-                _ => {}
-            }
-            if step.file != u32::MAX {
-                handles.insert(step.file, ());
-            }
-        }
-        let length = (buffer.min(BUFFER) as usize).next_multiple_of(rustix::param::page_size());
-        let mut buffer = Memory::new(NonZero::new(length).expect("at least a page"))?;
+        let files: FxHashSet<u32> = process.steps.iter().map(|step| step.file).collect();
+        let takes_memory = |step: &&Step| match step.operation.action {
+            Action::Read { buffer, .. } => buffer == Buffer::Fresh,
+            Action::Allocate { .. } => true,
+            _ => false,
+        };
+        let pieces = process.steps.iter().filter(takes_memory).count();
+        let mut buffer = Memory::new(process.buffer())?;
         buffer.fill_with_noise();
         Ok(Self {
             shared,
@@ -148,7 +136,7 @@ impl<'a, I: Io> Runner<'a, I> {
             process,
             zero: Nanos::ZERO,
             buffer,
-            handles: FxHashMap::with_capacity_and_hasher(handles.len(), rustc_hash::FxBuildHasher),
+            handles: FxHashMap::with_capacity_and_hasher(files.len(), rustc_hash::FxBuildHasher),
             held: Vec::with_capacity(pieces),
             times: Times::of_whole(),
             rows: Vec::with_capacity(process.steps.len()),
@@ -191,12 +179,9 @@ impl<'a, I: Io> Runner<'a, I> {
         let start = self.now();
         let done = self.act(step)?;
         let end = self.now();
-        let Used { processor: used, device_read: read } = Used::now(io).since(before);
-        let action = &step.operation.action;
-        let (from_cache, from_device) = served(action, &done, read.0);
-        let parts = parts(action, done.flags, end - start, used);
-        let Done { offset, bytes, .. } = done;
-        self.rows.push(Row { offset, bytes, start, end, from_cache, from_device, parts });
+        let used = Used::now(io).since(before);
+        let Done { offset, bytes, flags } = done;
+        self.rows.push(Row { offset, bytes, flags, start, end, used });
         Ok(())
     }
 
@@ -473,41 +458,47 @@ impl<'a, I: Io> Runner<'a, I> {
     }
 }
 
-/// Bytes that the page cache served or took, and bytes that a device did before the operation ended.
-fn served(action: &Action, done: &Done, read: u64) -> (u64, u64) {
-    let from_device = match action {
-        Action::Read { .. } if done.flags.is_direct() => done.bytes,
-        // Read-ahead fetches more than was asked for; what it fetched for later reads then comes from the cache.
-        Action::Read { .. } => read.min(done.bytes),
-        Action::Write { .. } if done.flags.is_direct() || done.flags.is_synchronous() => done.bytes,
-        Action::Write { .. } => 0,
-        _ => return (0, 0),
-    };
-    (done.bytes - from_device, from_device)
-}
+impl Row {
+    /// Bytes that the page cache served or took, and bytes that a device did before the operation ended.
+    pub fn served(&self, action: &Action) -> (u64, u64) {
+        let from_device = match action {
+            Action::Read { .. } if self.flags.is_direct() => self.bytes,
+            // Read-ahead fetches more than was asked for; what it fetched for later reads then comes from the cache.
+            Action::Read { .. } => self.used.device_read.0.min(self.bytes),
+            Action::Write { .. } if self.goes_past_cache() => self.bytes,
+            Action::Write { .. } => 0,
+            _ => return (0, 0),
+        };
+        (self.bytes - from_device, from_device)
+    }
 
-/// A duration in two: the time on a processor or in the queue for one, and the time asleep. The second is called what this operation
-/// sleeps for in the kernel.
-fn parts(action: &Action, flags: OpenFlags, duration: Nanos, used: Nanos) -> Parts {
-    let past_cache = flags.is_direct() || flags.is_synchronous();
-    let (on, off) = match action {
-        Action::Read { .. } => (Part::CpuCopy, Part::DeviceRead),
-        Action::Write { .. } if past_cache => (Part::CpuCopy, Part::DeviceWrite),
-        Action::Write { .. } => (Part::CpuCopy, Part::Throttled),
-        Action::Fsync { .. } | Action::Fdatasync { .. } | Action::Sync => {
-            (Part::DeviceWrite, Part::DeviceWrite)
-        }
-        Action::Fadvise { .. } => (Part::CpuCopy, Part::DeviceRead),
-        Action::Allocate { .. } => (Part::PageAllocation, Part::Reclaim),
-        Action::Compute { .. } => (Part::Compute, Part::Compute),
-        Action::Sleep { .. } => (Part::Sleep, Part::Sleep),
-        Action::Wait { .. } | Action::Signal { .. } => (Part::Wait, Part::Wait),
-        _ => (Part::CpuCopy, Part::DeviceWrite),
-    };
-    let used = used.min(duration);
-    let mut parts = Parts::of(on, used);
-    parts.add(off, duration - used);
-    parts
+    /// The duration in two: the time on a processor or in the queue for one, and the time asleep. The second is called what this
+    /// operation sleeps for in the kernel.
+    pub fn parts(&self, action: &Action) -> Parts {
+        let (on, off) = match action {
+            Action::Read { .. } => (Part::CpuCopy, Part::DeviceRead),
+            Action::Write { .. } if self.goes_past_cache() => (Part::CpuCopy, Part::DeviceWrite),
+            Action::Write { .. } => (Part::CpuCopy, Part::Throttled),
+            Action::Fsync { .. } | Action::Fdatasync { .. } | Action::Sync => {
+                (Part::DeviceWrite, Part::DeviceWrite)
+            }
+            Action::Fadvise { .. } => (Part::CpuCopy, Part::DeviceRead),
+            Action::Allocate { .. } => (Part::PageAllocation, Part::Reclaim),
+            Action::Compute { .. } => (Part::Compute, Part::Compute),
+            Action::Sleep { .. } => (Part::Sleep, Part::Sleep),
+            Action::Wait { .. } | Action::Signal { .. } => (Part::Wait, Part::Wait),
+            _ => (Part::CpuCopy, Part::DeviceWrite),
+        };
+        let duration = self.end - self.start;
+        let used = self.used.processor.min(duration);
+        let mut parts = Parts::of(on, used);
+        parts.add(off, duration - used);
+        parts
+    }
+
+    fn goes_past_cache(&self) -> bool {
+        self.flags.is_direct() || self.flags.is_synchronous()
+    }
 }
 
 #[cfg(test)]
@@ -560,9 +551,9 @@ mod tests {
         let seen: Vec<_> = rows.iter().map(|row| (row.offset, row.bytes, (row.end - row.start).0)).collect();
         // The mock's look at the processor's clock takes a microsecond, and that is between the operations.
         assert_eq!(seen, [(0, 4000, 8000), (0, 3000, 4000), (0, 0, 5_000_000), (3000, 10, 1010)]);
-        assert_eq!(rows.iter().map(|row| row.from_device).collect::<Vec<_>>(), [4000, 0, 0, 0]);
-        assert_eq!(rows.iter().map(|row| row.from_cache).collect::<Vec<_>>(), [0, 3000, 0, 10]);
-        assert!(rows.iter().all(|row| row.parts.total() == row.end - row.start));
+        let (read, write) = (read("/data/f", None, None), write("/data/g", 1, None));
+        assert_eq!((rows[0].served(&read), rows[3].served(&write)), ((0, 4000), (10, 0)));
+        assert_eq!(rows[0].parts(&read).total(), rows[0].end - rows[0].start);
         assert!(rows.windows(2).all(|pair| pair[0].end <= pair[1].start));
     }
 
@@ -574,22 +565,31 @@ mod tests {
             truncate: false,
             flags: [flag].into_iter().collect(),
         };
-        let all = parts(&write("/data/f", 1, None), OpenFlags::default(), Nanos(10), Nanos(4));
-        assert_eq!((all.get(Part::CpuCopy), all.get(Part::Throttled)), (Nanos(4), Nanos(6)));
+        let used = Used { processor: Nanos(4), device_read: Bytes(3) };
+        let row =
+            Row { offset: 0, bytes: 2, flags: OpenFlags::default(), start: Nanos(5), end: Nanos(15), used };
+        let parts = row.parts(&write("/data/f", 1, None));
+        assert_eq!((parts.get(Part::CpuCopy), parts.get(Part::Throttled)), (Nanos(4), Nanos(6)));
+        assert_eq!(row.served(&read("/data/f", None, None)), (0, 2), "not more than was asked for");
         let rows = run(
             Costs { call_ns: 10, ..Costs::default() },
             &[file("/data/f", 512)],
             &[open(OpenFlag::Sync), write("/data/f", 512, None), Action::Sleep { time: Nanos(70_000_000) }],
         )
         .unwrap();
-        assert_eq!((rows[1].from_device, rows[1].parts.get(Part::Throttled)), (512, Nanos::ZERO));
-        assert_eq!(rows[2].parts.get(Part::Sleep), Nanos(70_000_000));
+        let write = write("/data/f", 512, None);
+        assert_eq!(
+            (rows[1].served(&write), rows[1].parts(&write).get(Part::Throttled)),
+            ((0, 512), Nanos::ZERO)
+        );
+        let sleep = Action::Sleep { time: Nanos(1) };
+        assert_eq!(rows[2].parts(&sleep).get(Part::Sleep), Nanos(70_000_000));
     }
 
     #[test]
     fn a_computer_computes_for_as_long_as_it_should() {
         let rows = run(Costs::default(), &[], &[Action::Compute { time: Nanos(3_000_000) }]).unwrap();
-        let took = rows[0].parts.get(Part::Compute).0;
+        let took = rows[0].parts(&Action::Compute { time: Nanos(1) }).get(Part::Compute).0;
         assert!((3_000_000..3_100_000).contains(&took), "{took}");
     }
 

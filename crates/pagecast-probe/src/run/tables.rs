@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use pagecast_core::result::{
-    FileTable, KernelLevels, MemoryLevels, OperationTable, SimulationResult, TimelineTable,
+    DeviceLevels, DeviceTable, FileTable, KernelLevels, MemoryLevels, OperationTable, SimulationResult,
+    TimelineTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
+use rustc_hash::FxHashMap;
 
 use super::plan::Plan;
 use super::process::Row;
 use super::sampler::Samples;
+use super::trace::Traced;
+use crate::residency::page_size;
 
 /// What was in memory of a file, after an operation or at the end.
 #[derive(Clone, Copy, Debug)]
@@ -27,14 +31,17 @@ pub(super) struct Look {
 pub(super) fn result(
     plan: &Plan,
     rows: &[Vec<Row>],
-    samples: &Samples,
+    (samples, trace): (&Samples, &[Traced]),
     looks: &[Look],
     end: Nanos,
 ) -> SimulationResult {
+    let mut paths: Vec<Arc<str>> = plan.files.iter().map(|file| file.path.clone()).collect();
+    let devices = devices(trace, &mut paths);
     SimulationResult {
         hosts: vec![plan.host.clone()],
         processes: plan.processes.iter().map(|process| process.name.clone()).collect(),
-        paths: plan.files.iter().map(|file| file.path.clone()).collect::<Vec<Arc<str>>>(),
+        paths,
+        devices,
         operations: operations(plan, rows),
         timeline: TimelineTable::of_samples(levels(samples)),
         files: files(looks),
@@ -61,9 +68,10 @@ fn operations(plan: &Plan, rows: &[Vec<Row>]) -> OperationTable {
         table.bytes.push(row.bytes);
         table.start.push(row.start);
         table.end.push(end);
-        table.from_cache.push(row.from_cache);
-        table.from_device.push(row.from_device);
-        table.parts.push(row.parts);
+        let (from_cache, from_device) = row.served(&step.operation.action);
+        table.from_cache.push(from_cache);
+        table.from_device.push(from_device);
+        table.parts.push(row.parts(&step.operation.action));
     }
     table
 }
@@ -114,6 +122,41 @@ fn setpoint(background: u64, limit: u64) -> u64 {
     (freerun + limit) / 2
 }
 
+/// A row with each update of a device's estimates, as the kernel tells them; the device under the kernel's name for it.
+fn devices(trace: &[Traced], paths: &mut Vec<Arc<str>>) -> DeviceTable {
+    let mut table = DeviceTable::default();
+    let mut known: FxHashMap<&str, (u32, Bytes)> = FxHashMap::default();
+    for traced in trace {
+        let Some(bdi) = traced.bdi() else { continue };
+        let (device, dirty) = known.entry(bdi).or_insert_with(|| {
+            paths.push(bdi.into());
+            (paths.len() as u32 - 1, Bytes::ZERO)
+        });
+        // `balance_dirty_pages` says it; newer kernels by the second name (seen on 6.18).
+        if let Some(pages) = traced.number("bdi_dirty").or_else(|| traced.number("wb_dirty")) {
+            *dirty = Bytes(pages * page_size());
+        }
+        if traced.event != "bdi_dirty_ratelimit" {
+            continue;
+        }
+        let rate = |name| traced.rate(name).unwrap_or_default();
+        table.time.push(traced.time);
+        table.host.push(0);
+        table.device.push(*device);
+        table.cgroup.push(u32::MAX);
+        table.levels.push(DeviceLevels {
+            write_bandwidth: rate("write_bw"),
+            avg_write_bandwidth: rate("awrite_bw"),
+            dirty_ratelimit: rate("dirty_ratelimit"),
+            balanced_dirty_ratelimit: rate("balanced_dirty_ratelimit"),
+            task_ratelimit: traced.rate("task_ratelimit"),
+            dirty: *dirty,
+            writeback: Bytes::ZERO,
+        });
+    }
+    table
+}
+
 fn files(looks: &[Look]) -> FileTable {
     let mut table = FileTable::default();
     for look in looks {
@@ -128,4 +171,42 @@ fn files(looks: &[Look]) -> FileTable {
         table.active.push(0);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn traced(time: u64, event: &'static str, text: &str) -> Traced {
+        Traced { time: Nanos(time), event, task: String::new(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn devices_have_a_row_for_each_update_of_their_estimates() {
+        let update = "bdi 254:0: write_bw=40 awrite_bw=30 dirty_rate=9 dirty_ratelimit=20 task_ratelimit=10 \
+                      balanced_dirty_ratelimit=25 cgroup_ino=1";
+        let trace = [
+            traced(
+                1,
+                "balance_dirty_pages",
+                "bdi 254:0: limit=9 setpoint=8 dirty=7 wb_setpoint=6 wb_dirty=5 pause=0",
+            ),
+            traced(2, "bdi_dirty_ratelimit", update),
+            traced(3, "global_dirty_state", "dirty=1 writeback=2 bg_thresh=3 thresh=4 limit=5"),
+        ];
+        let mut paths = vec!["/data/f".into()];
+        let table = devices(&trace, &mut paths);
+        assert_eq!((table.time, table.device, &*paths[1]), (vec![Nanos(2)], vec![1], "254:0"));
+        let levels = table.levels[0];
+        assert_eq!((levels.dirty, levels.task_ratelimit), (Bytes(5 * page_size()), Some(Bytes(10_240))));
+        assert_eq!(
+            (levels.avg_write_bandwidth, levels.balanced_dirty_ratelimit),
+            (Bytes(30_720), Bytes(25_600))
+        );
+    }
+
+    #[test]
+    fn the_set_point_is_halfway_between_free_run_and_limit() {
+        assert_eq!(setpoint(100, 200), 175);
+    }
 }

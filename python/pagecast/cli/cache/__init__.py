@@ -23,7 +23,7 @@ class _LazyGroup(options.Group):
         return found
 
 
-@click.group("cache", cls=_LazyGroup)
+@click.group("cache", cls=_LazyGroup, short_help="See and change what the page cache of this machine holds.")
 def command() -> None:
     """See and change what the page cache holds of files, and prove it.
 

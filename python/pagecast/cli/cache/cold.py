@@ -5,7 +5,7 @@ import signal
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
+from functools import partial
 
 import click
 
@@ -14,12 +14,11 @@ from pagecast.cache.cold import Run, Trial, cold
 from pagecast.cli import options
 from pagecast.cli.amounts import seconds
 from pagecast.cli.cache import common
-from pagecast.cli.cache.common import Walk, amount, counted, printable, tell
+from pagecast.cli.cache.common import Request, amount, counted, printable, tell
 from pagecast.cli.progress import Progress
 
 __all__ = ["command"]
 
-_MOST_STAYED = 5
 _MAPPED_BYTES = 10_000_000
 """So much a program and its libraries may be."""
 
@@ -39,7 +38,9 @@ class _CommandAfterDashes(click.Command):
         return [*super().collect_usage_pieces(ctx), "-- COMMAND..."]
 
 
-@click.command("cold", cls=_CommandAfterDashes)
+@click.command(
+    "cold", short_help="Run a command cold and warm: where did its bytes come from?", cls=_CommandAfterDashes
+)
 @common.files_and_options
 @click.option(
     "--runs",
@@ -65,11 +66,7 @@ class _CommandAfterDashes(click.Command):
 @click.pass_obj
 def command(
     arguments: list[str],
-    paths: tuple[Path, ...],
-    follow: bool,
-    one_file_system: bool,
-    method: str | None,
-    as_json: bool,
+    request: Request,
     runs: int,
     memory_bytes: int | None,
     show_output: bool,
@@ -92,17 +89,17 @@ def command(
     # So that the command is ended and its cgroup removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Progress() as progress:
-        files = common.find_files(Walk(paths, follow, one_file_system), progress)
+        files = common.find_files(request, progress)
         trial = cold(
             files,
             arguments,
             runs=runs,
             memory_bytes=memory_bytes,
             show_output=show_output,
-            method=method,
+            method=request.method,
             progress=progress.counted,
         )
-    if as_json:
+    if request.as_json:
         common.print_json(_document(trial))
     else:
         _print(trial)
@@ -245,8 +242,10 @@ def _tell_stayed(runs: Sequence[Run]) -> None:
                 f"{_name(run)} was not warm: not all of the files was in memory"
                 "; give less, free memory, or see what they are on"
             )
-        for path, left, reasons in run.stayed[:_MOST_STAYED]:
-            what = "not verified" if left < 0 else f"{amount(left)} stayed"
-            tell(f"{_name(run)} was not cold: {printable(path)}: {what}: {printable('; '.join(reasons))}")
-        if len(run.stayed) > _MOST_STAYED:
-            tell(f"and {counted(len(run.stayed) - _MOST_STAYED, 'more file')}; --json has all")
+        common.tell_first(run.stayed, partial(_stayed, run))
+
+
+def _stayed(run: Run, file: tuple[str, int, list[str]]) -> str:
+    path, left, reasons = file
+    what = "not verified" if left < 0 else f"{amount(left)} stayed"
+    return f"{_name(run)} was not cold: {printable(path)}: {what}: {printable('; '.join(reasons))}"

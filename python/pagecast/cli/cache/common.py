@@ -1,7 +1,9 @@
 """Options and messages that all commands of ``pagecast cache`` share."""
 
+import functools
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,41 +11,48 @@ import click
 
 from pagecast._core import format_bytes
 from pagecast.api import shown
-from pagecast.cache.files import Files, FileSystem, Problem, find
+from pagecast.cache.changes import Eviction, Warming
+from pagecast.cache.files import Files, FileSystem, Problem, Status, find, status
 from pagecast.cli import options
 from pagecast.cli.progress import Progress
 from pagecast.errors import ProbeError
 from pagecast.exit_codes import ExitCode
 
 __all__ = [
-    "Walk",
+    "Request",
     "amount",
     "check_failed",
     "counted",
     "dry_run",
     "files_and_options",
+    "files_and_problems",
     "find_files",
+    "look",
     "print_json",
     "printable",
     "refuse_nothing",
     "tell",
     "tell_cautions",
+    "tell_first",
     "tell_left_out",
     "tell_problems",
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_T = TypeVar("_T")
 
-_MOST_PROBLEMS = 5
+_MOST_TOLD = 5
 
 
-class Walk:
-    """The paths of a command line and how to look for files below them."""
+@dataclass(frozen=True)
+class Request:
+    """What all commands are told: where to look for files, how to ask about them, and how to answer."""
 
-    def __init__(self, paths: tuple[Path, ...], follow: bool, one_file_system: bool) -> None:
-        self.paths = paths
-        self.follow = follow
-        self.one_file_system = one_file_system
+    paths: tuple[Path, ...]
+    follow: bool
+    one_file_system: bool
+    method: str | None
+    as_json: bool
 
 
 class _Place(options.FileName):
@@ -54,8 +63,24 @@ class _Place(options.FileName):
         self.readable = False
 
 
-def files_and_options(function: _F) -> _F:
-    """Add PATH..., ``--follow``, ``--one-file-system``, ``--method`` and ``--json``."""
+def files_and_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add PATH..., ``--follow``, ``--one-file-system``, ``--method`` and ``--json``, as one `Request`.
+
+    The function gets it as its first argument; where click passes an object, right after that.
+    """
+
+    @functools.wraps(function)
+    def with_request(
+        *passed: Any,
+        paths: tuple[Path, ...],
+        follow: bool,
+        one_file_system: bool,
+        method: str | None,
+        as_json: bool,
+        **others: Any,
+    ) -> None:
+        function(*passed, Request(paths, follow, one_file_system, method, as_json), **others)
+
     for add in (
         options.as_json,
         click.option(
@@ -69,8 +94,8 @@ def files_and_options(function: _F) -> _F:
         ),
         click.argument("paths", type=_Place(), nargs=-1, required=True, metavar="PATH..."),
     ):
-        function = add(function)
-    return function
+        with_request = add(with_request)
+    return with_request
 
 
 def dry_run(function: _F) -> _F:
@@ -78,11 +103,23 @@ def dry_run(function: _F) -> _F:
     return click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")(function)
 
 
-def find_files(walk: Walk, progress: Progress) -> Files:
+def find_files(request: Request, progress: Progress) -> Files:
     """Find the files of a command line."""
     return find(
-        walk.paths, follow=walk.follow, one_file_system=walk.one_file_system, progress=progress.counted
+        request.paths,
+        follow=request.follow,
+        one_file_system=request.one_file_system,
+        progress=progress.counted,
     )
+
+
+def look(request: Request) -> tuple[Files, Status]:
+    """Find the files of a command line and measure what is cached of them; raise if none could be."""
+    with Progress() as progress:
+        files = find_files(request, progress)
+        found = status(files, method=request.method, progress=progress.counted)
+    refuse_nothing(len(found.files), found.problems)
+    return files, found
 
 
 def refuse_nothing(count: int, problems: Sequence[Problem]) -> None:
@@ -114,10 +151,17 @@ def tell(text: str) -> None:
 
 def tell_problems(problems: Sequence[Problem]) -> None:
     """Say what could not be looked at."""
-    for problem in problems[:_MOST_PROBLEMS]:
-        tell(f"{printable(problem.path)}: {problem.what}")
-    if len(problems) > _MOST_PROBLEMS:
-        tell(f"and {counted(len(problems) - _MOST_PROBLEMS, 'more file')} with such problems; --json has all")
+    tell_first(
+        problems, lambda problem: f"{printable(problem.path)}: {problem.what}", rest=" with such problems"
+    )
+
+
+def tell_first(files: Sequence[_T], line: Callable[[_T], str], *, rest: str = "") -> None:
+    """Say a line for each of the first files, and how many more there are."""
+    for file in files[:_MOST_TOLD]:
+        tell(line(file))
+    if len(files) > _MOST_TOLD:
+        tell(f"and {counted(len(files) - _MOST_TOLD, 'more file')}{rest}; --json has all")
 
 
 def tell_left_out(files: Files, vanished: int = 0, other_names: int = 0) -> None:
@@ -157,6 +201,16 @@ def rows(columns: Iterable[tuple[str, Sequence[Any]]]) -> list[dict[str, Any]]:
     """Give columns as one object for each row."""
     names, values = zip(*columns, strict=True)
     return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def files_and_problems(done: Eviction | Warming) -> dict[str, Any]:
+    """Give what ``--json`` says of any change: each file, and what could not be changed."""
+    return {
+        "files": rows((name, done.files[name]) for name in done.files),
+        "problems": [problem._asdict() for problem in done.problems],
+        "vanished": done.vanished,
+        "file_systems": done.file_systems,
+    }
 
 
 def check_failed(failed: bool) -> None:

@@ -1,35 +1,22 @@
 """``pagecast cache evict``: files out of the page cache, verified."""
 
-from pathlib import Path
-
 import click
 
 from pagecast.cache.changes import Eviction, evict
-from pagecast.cache.files import status
 from pagecast.cli.cache import common
-from pagecast.cli.cache.common import Walk, amount, counted, printable, tell
+from pagecast.cli.cache.common import Request, amount, counted, printable
 from pagecast.cli.progress import Progress
 
-__all__ = ["command", "tell_stayed"]
-
-_MOST_STAYED = 5
+__all__ = ["command"]
 
 
-@click.command("evict")
+@click.command("evict", short_help="Drop files from the page cache, and verify it.")
 @common.files_and_options
 @click.option(
     "--no-sync", is_flag=True, help="Do not make dirty data durable first; what is dirty then stays."
 )
 @common.dry_run
-def command(
-    paths: tuple[Path, ...],
-    follow: bool,
-    one_file_system: bool,
-    method: str | None,
-    as_json: bool,
-    no_sync: bool,
-    dry_run: bool,
-) -> None:
+def command(request: Request, no_sync: bool, dry_run: bool) -> None:
     """Drop the files in each PATH from the page cache, and verify that they are gone.
 
     Dirty data is made durable first (fdatasync). Everybody who uses these files loses what was cached of
@@ -43,25 +30,22 @@ def command(
       pagecast cache evict data --dry-run             what would be dropped, and written first
       pagecast cache evict data && ./benchmark data   only if it is cold
     """
-    with Progress() as progress:
-        files = common.find_files(Walk(paths, follow, one_file_system), progress)
-        if dry_run:
-            found = status(files, method=method, progress=progress.counted)
-        else:
-            done = evict(files, sync=not no_sync, method=method, progress=progress.counted)
     if dry_run:
-        common.refuse_nothing(len(found.files), found.problems)
-        _say_plan(found.totals(), not no_sync, as_json)
+        _, found = common.look(request)
+        _say_plan(found.totals(), not no_sync, request.as_json)
         common.tell_problems(found.problems)
         return
+    with Progress() as progress:
+        files = common.find_files(request, progress)
+        done = evict(files, sync=not no_sync, method=request.method, progress=progress.counted)
     common.refuse_nothing(len(done.files), done.problems)
-    if as_json:
+    if request.as_json:
         common.print_json(_document(done))
     else:
         _print(done)
         common.tell_left_out(files, done.vanished)
         common.tell_cautions(done.file_systems if done.is_cold else [])
-    tell_stayed(done)
+    _tell_stayed(done)
     common.check_failed(not done.is_cold)
 
 
@@ -85,10 +69,7 @@ def _document(done: Eviction) -> dict[str, object]:
             "cached_before_bytes": sum(before),
             "cached_after_bytes": None if None in after else sum(after),
         },
-        "files": common.rows((name, done.files[name]) for name in done.files),
-        "problems": [problem._asdict() for problem in done.problems],
-        "vanished": done.vanished,
-        "file_systems": done.file_systems,
+        **common.files_and_problems(done),
     }
 
 
@@ -107,13 +88,13 @@ def _print(done: Eviction) -> None:
         click.echo(f"{count} cold: {amount(before)} dropped. Not verified: {unsure}, see below.")
 
 
-def tell_stayed(done: Eviction) -> None:
+def _tell_stayed(done: Eviction) -> None:
     """Say on stderr what stayed, and why."""
-    files, stayed = done.files, done.stayed
-    for row in stayed[:_MOST_STAYED]:
-        left, reasons = files["cached_after_bytes"][row], files["reasons"][row]
-        if left is not None:
-            tell(f"{printable(files['path'][row])}: {amount(left)} stayed: {printable('; '.join(reasons))}")
-    if len(stayed) > _MOST_STAYED:
-        tell(f"and {counted(len(stayed) - _MOST_STAYED, 'more file')}; --json has all")
+    path, left, reasons = (done.files[name] for name in ("path", "cached_after_bytes", "reasons"))
+    common.tell_first(
+        [row for row in done.stayed if left[row] is not None],  # of the others the problem is told
+        lambda row: (
+            f"{printable(path[row])}: {amount(left[row])} stayed: {printable('; '.join(reasons[row]))}"
+        ),
+    )
     common.tell_problems(done.problems)

@@ -2,14 +2,13 @@
 
 import signal
 import sys
-from pathlib import Path
 
 import click
 
 from pagecast._core import cache_lock_need
 from pagecast.cache.changes import lock
 from pagecast.cli.cache import common
-from pagecast.cli.cache.common import Walk, amount, counted
+from pagecast.cli.cache.common import Request, amount, counted
 from pagecast.cli.cache.warm import document, tell_missing
 from pagecast.cli.progress import Progress
 
@@ -18,17 +17,10 @@ __all__ = ["command"]
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@click.command("lock")
+@click.command("lock", short_help="Hold files in memory until Ctrl-C.")
 @common.files_and_options
 @common.dry_run
-def command(
-    paths: tuple[Path, ...],
-    follow: bool,
-    one_file_system: bool,
-    method: str | None,
-    as_json: bool,
-    dry_run: bool,
-) -> None:
+def command(request: Request, dry_run: bool) -> None:
     """Read the files in each PATH into memory and hold them there until Ctrl-C or SIGTERM.
 
     Within RLIMIT_MEMLOCK (`ulimit -l`); root may lock everything. Being stopped is the usual end: exit code
@@ -41,15 +33,15 @@ def command(
       pagecast cache lock data --dry-run              how much it takes, and how much is allowed
     """
     with Progress() as progress:
-        files = common.find_files(Walk(paths, follow, one_file_system), progress)
+        files = common.find_files(request, progress)
         if dry_run:
             needed, limit = cache_lock_need(files._core)
-            _say_plan(len(files), needed, limit, as_json)
+            _say_plan(len(files), needed, limit, request.as_json)
             return
-        held = lock(files, method=method, progress=progress.counted)
+        held = lock(files, method=request.method, progress=progress.counted)
     common.refuse_nothing(len(held.warming.files), held.warming.problems)
     try:
-        if as_json:
+        if request.as_json:
             common.print_json({"locked_bytes": held.locked_bytes, **document(held.warming)})
         else:
             count = counted(len(held.warming.files), "file")

@@ -3,16 +3,14 @@
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pagecast.cache.files import Files, Status, status
+from pagecast.cache.files import Files, Status
 from pagecast.cli.cache import common
-from pagecast.cli.cache.common import Walk
+from pagecast.cli.cache.common import Request
 from pagecast.cli.cache.status_table import LEVELS, measure_cells, print_status, totals
-from pagecast.cli.progress import Progress
 from pagecast.result import Columns
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ _LINES_AROUND = 8
 """What a terminal shows beside the rows of the table."""
 
 
-@click.command("status")
+@click.command("status", short_help="Show what is cached of files.")
 @common.files_and_options
 @click.option("--top", type=click.IntRange(min=0), metavar="N", help="Show the first N files.  [default: 40]")
 @click.option("--all", "every", is_flag=True, help="Show all files, however many.")
@@ -51,11 +49,7 @@ _LINES_AROUND = 8
     help="How often with --watch.",
 )
 def command(
-    paths: tuple[Path, ...],
-    follow: bool,
-    one_file_system: bool,
-    method: str | None,
-    as_json: bool,
+    request: Request,
     top: int | None,
     every: bool,
     sort: str,
@@ -79,16 +73,14 @@ def command(
     """
     if every and top is not None:
         raise click.UsageError("--all and --top exclude each other", click.get_current_context())
-    if top is None and not every and not as_json:
+    if top is None and not every and not request.as_json:
         top = _MOST_ROWS
-    view = _View(sort, top, cells, as_json, method)
-    walk = Walk(paths, follow, one_file_system)
+    view = _View(request, sort, top, cells)
     if again:
-        _follow(walk, view, period_s)
+        _follow(view, period_s)
         return
-    with Progress() as progress:
-        files, found = _look(walk, method, progress)
-    if as_json:
+    files, found = common.look(request)
+    if request.as_json:
         common.print_json(view.document(found, files))
     else:
         from pagecast.cli.summary import new_console
@@ -100,29 +92,21 @@ def command(
     common.check_failed(bool(found.problems))
 
 
-def _look(walk: Walk, method: str | None, progress: Progress) -> tuple[Files, Status]:
-    files = common.find_files(walk, progress)
-    found = status(files, method=method, progress=progress.counted)
-    common.refuse_nothing(len(found.files), found.problems)
-    return files, found
-
-
 @dataclass(frozen=True)
 class _View:
     """Which rows are shown, in which order, with what picture."""
 
+    request: Request
     sort: str
     most: int | None
     cells: int | None
-    as_json: bool
-    method: str | None
 
     def document(self, found: Status, files: Files) -> dict[str, object]:
         """Give everything for ``--json``."""
         rows = self._rows(found)
         columns = [(name, [found.files[name][row] for row in rows]) for name in found.files]
         if self.cells and rows:
-            pictures = measure_cells(found, rows, self.cells, self.method)
+            pictures = measure_cells(found, rows, self.cells, self.request.method)
             columns.append(("cells", [pictures.get(path) for path in columns[0][1]]))
         return {
             "totals": found.totals(),
@@ -139,7 +123,7 @@ class _View:
 
     def print_to(self, console: "Console", found: Status, *, most: int | None = None) -> None:
         """Print the table and the totals."""
-        print_status(console, found, self._rows(found)[:most], cells=self.cells, method=self.method)
+        print_status(console, found, self._rows(found)[:most], cells=self.cells, method=self.request.method)
 
     def _rows(self, found: Status) -> list[int]:
         return _sorted(found.files, self.sort)[: self.most]
@@ -154,7 +138,7 @@ def _sorted(files: Columns, by: str) -> list[int]:
     return sorted(range(len(paths)), key=lambda row: -1 if column[row] is None else column[row], reverse=True)
 
 
-def _follow(walk: Walk, view: _View, period_s: float) -> None:
+def _follow(view: _View, period_s: float) -> None:
     """Measure until Ctrl-C, the usual end; a terminal shows a table, a pipe gets a line each time."""
     from pagecast.cli.summary import new_console
 
@@ -163,8 +147,7 @@ def _follow(walk: Walk, view: _View, period_s: float) -> None:
     looks = 0
     try:
         while True:
-            with Progress() as progress:
-                files, found = _look(walk, view.method, progress)
+            files, found = common.look(view.request)
             _print_look(files, found, view, console, time.monotonic() - begun)
             looks += 1
             time.sleep(max(begun + looks * period_s - time.monotonic(), 0))
@@ -173,7 +156,7 @@ def _follow(walk: Walk, view: _View, period_s: float) -> None:
 
 
 def _print_look(files: Files, found: Status, view: _View, console: "Console", time_s: float) -> None:
-    if view.as_json:
+    if view.request.as_json:
         common.print_json({"time_s": round(time_s, 3), **view.document(found, files)})
     elif console.is_terminal:
         console.clear()

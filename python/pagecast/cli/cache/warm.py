@@ -1,32 +1,20 @@
 """``pagecast cache warm``: files into the page cache, verified."""
 
-from pathlib import Path
-
 import click
 
 from pagecast._core import cache_available
 from pagecast.cache.changes import Warming, warm
-from pagecast.cache.files import status
 from pagecast.cli.cache import common
-from pagecast.cli.cache.common import Walk, amount, counted, printable, tell
+from pagecast.cli.cache.common import Request, amount, counted, printable
 from pagecast.cli.progress import Progress
 
-__all__ = ["command", "document", "missing_bytes", "tell_missing"]
-
-_MOST_MISSING = 5
+__all__ = ["command", "document", "tell_missing"]
 
 
-@click.command("warm")
+@click.command("warm", short_help="Read files into the page cache, and verify it.")
 @common.files_and_options
 @common.dry_run
-def command(
-    paths: tuple[Path, ...],
-    follow: bool,
-    one_file_system: bool,
-    method: str | None,
-    as_json: bool,
-    dry_run: bool,
-) -> None:
+def command(request: Request, dry_run: bool) -> None:
     """Read the files in each PATH into the page cache, and verify that they are there.
 
     Holes of sparse files are left out: reading them needs no device. Refuses what does not fit into the
@@ -37,23 +25,20 @@ def command(
       pagecast cache warm data
       pagecast cache warm data --dry-run              how much would have to be read
     """
-    with Progress() as progress:
-        files = common.find_files(Walk(paths, follow, one_file_system), progress)
-        if dry_run:
-            found = status(files, method=method, progress=progress.counted)
-        else:
-            done = warm(files, method=method, progress=progress.counted)
     if dry_run:
-        common.refuse_nothing(len(found.files), found.problems)
+        _, found = common.look(request)
         columns = found.files
         needed = sum(
             map(_missing, columns["size_bytes"], columns["allocated_bytes"], columns["cached_bytes"])
         )
-        _say_plan(len(columns), needed, as_json)
+        _say_plan(len(columns), needed, request.as_json)
         common.tell_problems(found.problems)
         return
+    with Progress() as progress:
+        files = common.find_files(request, progress)
+        done = warm(files, method=request.method, progress=progress.counted)
     common.refuse_nothing(len(done.files), done.problems)
-    if as_json:
+    if request.as_json:
         common.print_json(document(done))
     else:
         _print(done)
@@ -81,7 +66,7 @@ def _say_plan(count: int, needed: int, as_json: bool) -> None:
     )
 
 
-def missing_bytes(done: Warming) -> int:
+def _missing_bytes(done: Warming) -> int:
     """Give what is not in memory after warming."""
     pairs = zip(done.files["data_bytes"], done.files["cached_after_bytes"], strict=True)
     return sum(max(data - cached, 0) for data, cached in pairs)
@@ -93,10 +78,7 @@ def document(done: Warming) -> dict[str, object]:
     return {
         "is_warm": done.is_warm,
         "totals": {"files": len(done.files)} | {name: sum(done.files[name]) for name in names},
-        "files": common.rows((name, done.files[name]) for name in done.files),
-        "problems": [problem._asdict() for problem in done.problems],
-        "vanished": done.vanished,
-        "file_systems": done.file_systems,
+        **common.files_and_problems(done),
     }
 
 
@@ -108,18 +90,19 @@ def _print(done: Warming) -> None:
             f"{count} warm: {amount(data)} cached (verified); {amount(max(data - before, 0))} of it was read."
         )
     else:
-        click.echo(f"Not warm: {amount(missing_bytes(done))} of {count} are not cached.")
+        click.echo(f"Not warm: {amount(_missing_bytes(done))} of {count} are not cached.")
 
 
 def tell_missing(done: Warming) -> None:
     """Say on stderr what is missing."""
-    files, missing = done.files, done.missing
-    for row in missing[:_MOST_MISSING]:
+    files = done.files
+
+    def line(row: int) -> str:
         left = files["data_bytes"][row] - files["cached_after_bytes"][row]
-        tell(
+        return (
             f"{printable(files['path'][row])}: {amount(left)} are not cached: pushed out again by "
             f"something else, or {files['file_system'][row]} does not cache this file"
         )
-    if len(missing) > _MOST_MISSING:
-        tell(f"and {counted(len(missing) - _MOST_MISSING, 'more file')}; --json has all")
+
+    common.tell_first(done.missing, line)
     common.tell_problems(done.problems)

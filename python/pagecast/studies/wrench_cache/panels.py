@@ -118,10 +118,12 @@ def memory_profile(ax: "Axes", timeline: Columns, start_s: float, recorded: Prof
     Axes
     """
     time_s = np.asarray(timeline["time_s"]) - start_s
+    begun = max(int(np.searchsorted(time_s, 0.0, side="right")) - 1, 0)  # before it the cache was dropped
+    time_s = time_s[begun:]
     end_s = time_s[-1] * 1.1  # the recording goes on for minutes, in which the rest is flushed
     for level in ("used", "cached", "dirty"):
         colour, column = LEVEL_COLOURS[level], f"{level}_bytes"
-        ax.plot(time_s, np.asarray(timeline[column]) / GB, color=colour, label=f"{level}, simulated")
+        ax.plot(time_s, np.asarray(timeline[column])[begun:] / GB, color=colour, label=f"{level}, simulated")
         if recorded is not None:
             shown = np.flatnonzero(recorded.time_s <= end_s)[:: max(1, int(end_s / 80))]
             points = getattr(recorded, column)[shown] / GB

@@ -78,6 +78,9 @@ CAPTIONS: Final = {
     ),
 }
 
+OF_ONE_MODEL: Final = ("4b", "4b aligned", "4c")
+"""Figures of the first model only; the others show all."""
+
 WITH_PROFILES: Final = (
     " Points are the kernel's counters, samples of each second thinned out; cached is without shared memory, "
     "which is 2 to 5 GB; used includes that and about 1 GB of the system."
@@ -122,14 +125,14 @@ def build(outcome: "WrenchCacheOutcome") -> Report:
 
 
 def _figures(outcome: "WrenchCacheOutcome") -> Iterator[tuple[str, Figure]]:
-    on = f" Simulated: {outcome.machines_text}."
     model = main_model(outcome.models)
     for name, figure in draw(outcome).items():
         caption = CAPTIONS[name].format(model=model, timings=max(TIMINGS, outcome.seeds))
         if name == "4b":
             caption += WITH_PROFILES if outcome.profiles else WITHOUT_PROFILES
         svg = to_svg(figure, name=f"figure-{name.replace(' ', '-')}")
-        yield name, Figure(f"Figure {name}", svg, caption + on)
+        on = outcome.machine_of(model) if name in OF_ONE_MODEL else outcome.machines_text
+        yield name, Figure(f"Figure {name}", svg, f"{caption} Simulated: {on}.")
 
 
 def _sections(outcome: "WrenchCacheOutcome", figures: dict[str, Figure]) -> Iterator[Section]:

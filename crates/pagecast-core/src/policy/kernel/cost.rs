@@ -104,6 +104,13 @@ pub(super) struct Step {
     pub is_being_written: bool,
     /// How many pages have to leave memory for each page that it moves: for the cache, for its buffer, or both.
     pub reclaimed: f64,
+    /// Getting a page of its file into the cache.
+    pub page_insert: Nanos,
+}
+
+/// What each byte of a page takes, in seconds.
+fn of_page(time: Nanos) -> f64 {
+    time.as_seconds() / PAGE as f64
 }
 
 /// What a machine's costs are for each byte, in seconds.
@@ -111,7 +118,6 @@ pub(super) struct Step {
 pub(super) struct Prices {
     /// Of a whole system call.
     call: f64,
-    insert: f64,
     lookup: f64,
     remove: f64,
     reclaim: f64,
@@ -128,12 +134,10 @@ pub(super) struct Prices {
 impl Prices {
     pub(super) fn of(cost: &CopyCost) -> Self {
         let of_copy = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| 1.0 / rate.0);
-        let of_page = |time: Nanos| time.as_seconds() / PAGE as f64;
         let of_huge_page = |time: Nanos| time.as_seconds() / HUGE_PAGE as f64;
         let fault = of_page(cost.fault);
         Self {
             call: cost.call.as_seconds(),
-            insert: of_page(cost.page_insert),
             lookup: of_page(cost.page_lookup),
             remove: of_page(cost.page_remove),
             reclaim: of_page(cost.page_reclaim),
@@ -154,7 +158,8 @@ impl Prices {
 
     /// What a byte of a step costs.
     pub(super) fn per_byte(&self, step: &Step) -> PerByte {
-        let Step { run, piece, touched, distance, is_being_written, reclaimed } = *step;
+        let Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert } = *step;
+        let page_insert = of_page(page_insert);
         // Memory is touched without a system call.
         let has_calls = piece.0 > 0 && run != Run::Touch;
         let call = if has_calls { self.call / piece.0 as f64 } else { 0.0 };
@@ -166,8 +171,8 @@ impl Prices {
         let far = distance.from * self.from_far + distance.to * self.to_far;
         let (copy, lookup, insert) = match run {
             Run::Hit => (self.copy_read, self.lookup, 0.0),
-            Run::Miss => (self.copy_read, 0.0, self.insert),
-            Run::New | Run::Insert | Run::Through => (self.copy_write, 0.0, self.insert),
+            Run::Miss => (self.copy_read, 0.0, page_insert),
+            Run::New | Run::Insert | Run::Through => (self.copy_write, 0.0, page_insert),
             Run::Clean | Run::Dirty => (self.copy_write, self.lookup, 0.0),
             Run::Remove => (0.0, self.remove, 0.0),
             Run::Touch | Run::Follow => (0.0, 0.0, 0.0),

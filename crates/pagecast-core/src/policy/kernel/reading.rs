@@ -113,12 +113,13 @@ impl Kernel {
     pub(super) fn shape_run(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> RunShape {
         let task = &self.tasks[operation];
         let plain = RunShape::plain(end - task.position);
+        let page_insert = task.file.map_or(Nanos::ZERO, |file| file.page_insert);
         match task.run {
             Run::Miss if task.reads_ahead() => RunShape { copied: 0, bytes: plain.bytes, ..task.shape },
             Run::Miss => self.shape_miss(operation, end),
             Run::Hit => {
                 let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
-                RunShape { toll: pages as f64 * self.host.memory.cost.page_insert.as_seconds(), ..plain }
+                RunShape { toll: pages as f64 * page_insert.as_seconds(), ..plain }
             }
             Run::Follow => {
                 // It looks at the page that it waits for.

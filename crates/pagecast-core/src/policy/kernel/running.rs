@@ -281,6 +281,7 @@ impl Kernel {
             distance,
             is_being_written,
             reclaimed,
+            page_insert: task.file.map_or(Nanos::ZERO, |file| file.page_insert),
         })
     }
 

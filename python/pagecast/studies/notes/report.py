@@ -1,0 +1,42 @@
+"""A note as a report."""
+
+from typing import TYPE_CHECKING, Final
+
+from pagecast.report.document import Figure, Report, Section
+from pagecast.report.svg import to_svg
+from pagecast.studies.notes.conclusion import conclusion
+from pagecast.studies.notes.figures import draw
+from pagecast.studies.notes.results import figures_table, summary_table
+from pagecast.studies.provenance import facts
+
+if TYPE_CHECKING:
+    from pagecast.studies.notes.study import NoteOutcome
+
+__all__ = ["build"]
+
+CAPTION: Final = "Time of each operation. Circles are measured, one run each (n = 1); the rest is forecast."
+
+
+def build(outcome: "NoteOutcome") -> Report:
+    """Put the report together.
+
+    Parameters
+    ----------
+    outcome : NoteOutcome
+
+    Returns
+    -------
+    Report
+    """
+    drawn = Figure("Times", to_svg(draw(outcome), name="figure-times"), CAPTION)
+    return Report(
+        title=outcome.note.title,
+        lead=outcome.note.lead,
+        conclusion=conclusion(outcome),
+        facts=facts(outcome.provenance, outcome.models),
+        sections=(
+            Section("Forecast and measured", figures=[drawn], tables=[figures_table(outcome)]),
+            Section("Errors at a glance", tables=[summary_table(outcome)]),
+            Section("What to beware of", text=outcome.note.pitfalls),
+        ),
+    )

@@ -1,0 +1,71 @@
+"""The Python side of real runs: `pagecast.run`."""
+
+import numpy as np
+import pytest
+
+import pagecast as pc
+from pagecast.running import Plan
+from tests.disk import folder_on_disk
+
+
+@pytest.fixture
+def there(tmp_path):
+    """A directory on a disk."""
+    with folder_on_disk(tmp_path) as folder:
+        place = folder / "there"
+        place.mkdir()
+        yield place
+        assert list(place.iterdir()) == [], "nothing is left"
+
+
+def program():
+    yield pc.read("/data/in", call_bytes=100_000)
+    for k in range(3):
+        yield pc.write(f"/data/out{k}", size_bytes=50_000)
+        yield pc.fsync(f"/data/out{k}")
+    yield pc.sleep(0.03)
+
+
+def test_a_generator_is_asked_ahead_and_run(machine, there):
+    scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/in": 250_000})
+    plan = Plan(scenario)
+    assert (plan.operations, plan.prepared_bytes, plan.written_bytes) == (8, 250_000, 150_000)
+    assert plan.paths["/data/out1"].as_posix() == "data/out1"
+    result = plan.run(there)
+    assert (result.model, result.is_measured) == ("measured", True)
+    assert result.operations["operation"] == ["read", *["write", "fsync"] * 3, "sleep"]
+    assert result.end_s == result.operations["end_s"][-1] >= 0.03
+    assert result.operations["bytes"][0] == 250_000
+    assert result.files["path"] == ["/data/in", "/data/out0", "/data/out1", "/data/out2"]
+    assert 0 <= result.sampler_share < 1
+
+
+def test_figures_and_files_are_those_of_a_simulation(machine, there, tmp_path):
+    scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/in": 250_000})
+    result = pc.run(scenario, dir=there, sample_hz=100, residency="operation")
+    assert set(result.files["index"]) == {*range(7), -1}, "after each operation on a file"
+    for draw in (pc.plot.timeline, pc.plot.parts, pc.plot.cache_content):
+        assert "forecast" not in draw(result).get_title()
+    result.save(tmp_path / "saved")
+    header = (tmp_path / "saved" / "file_samples.csv").read_text().splitlines()[0]
+    assert header == "time_s,path,cached_bytes,dirty_bytes,writeback_bytes"
+    # Several looks may be at one moment, but time does not go back.
+    assert (np.diff(result.samples["time_s"]) > 0).all()
+
+
+def test_a_program_that_fails_is_named_before_anything_is_made(machine, there):
+    def broken():
+        yield pc.write("/data/out", size_bytes=10)
+        raise RuntimeError("no more")
+
+    with pytest.raises(pc.errors.ProgramError, match="process `broken` failed") as caught:
+        pc.run(pc.Scenario(machine, processes={"broken": broken}), dir=there)
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+def test_wrong_arguments_are_named(machine, there):
+    scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/in": 250_000})
+    with pytest.raises(ValueError, match="sample_hz=0 is not from 1 to 200"):
+        pc.run(scenario, dir=there, sample_hz=0)
+    with pytest.raises(TypeError, match="is a str, not a Scenario"):
+        pc.run("x.toml", dir=there)
