@@ -1,4 +1,4 @@
-"""`pagecast bench` on a real disk: what is said before, what each number is called, and nothing left behind."""
+"""`pagecast bench` on a real disk: what is said before, what each number is called, and nothing is left."""
 
 import json
 import os
@@ -119,7 +119,18 @@ def test_from_python(on_disk):
 
 
 def test_a_measurement_ends_at_the_limit(on_disk):
-    slow = ("--mode", "direct", "--access", "write-new", "--threads", "1", "--call", "4 KiB", "--repetitions", "1")
+    slow = (
+        "--mode",
+        "direct",
+        "--access",
+        "write-new",
+        "--threads",
+        "1",
+        "--call",
+        "4 KiB",
+        "--repetitions",
+        "1",
+    )
     outcome = on_disk("bench", "there", *slow, "--size", "256 MiB", "--limit", "0.05", "--json")
     (cell,) = json.loads(outcome.stdout)["cells"]
     assert not cell["is_whole"]
@@ -129,7 +140,9 @@ def test_a_measurement_ends_at_the_limit(on_disk):
 def test_dry_run_says_what_would_be_written_and_writes_nothing(on_disk):
     outcome = on_disk("bench", "there", *SMALL, "--dry-run")
     assert (outcome.code, outcome.stdout, left(on_disk)) == (ExitCode.OK, "", [])
-    assert "8 cells, 2 times; about 8.39 MB to write and 8.39 MB to read; 1.05 MB at a time (" in outcome.stderr
+    assert (
+        "8 cells, 2 times; about 8.39 MB to write and 8.39 MB to read; 1.05 MB at a time (" in outcome.stderr
+    )
     document = json.loads(on_disk("bench", "there", *SMALL, "--dry-run", "--json").stdout)
     assert (document["dry_run"], document["written_bytes"], len(document["cells"])) == (True, 8 << 20, 8)
 
@@ -143,11 +156,13 @@ def refused(on_disk, *arguments):
 
 
 def test_what_does_not_fit_is_not_begun(on_disk):
-    assert " are free, and 800 TB would be written; make room" in refused(on_disk, "there", "--size", "800 TB")
+    assert " are free, and 800 TB would be written; make room" in refused(
+        on_disk, "there", "--size", "800 TB"
+    )
     text = refused(on_disk, "there", "--size", "64 KiB", "--call", "64 KiB", "--threads", "2")
     assert text == (
-        "65.54 kB for 2 threads are less than a call of 65.54 kB for each; take a larger size, a smaller call or "
-        "fewer threads"
+        "65.54 kB for 2 threads are less than a call of 65.54 kB for each; take a larger size, a smaller "
+        "call or fewer threads"
     )
 
 
@@ -168,13 +183,25 @@ def test_memory_is_no_disk(on_disk):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (("--set", "vm.dirty_ration=1"), "vm.dirty_ration is no setting that can be changed here; did you mean vm.dirty_ratio?"),
-        (("--set", "vm.swappiness=1"), "vm.swappiness is no setting that can be changed here; there are vm.dirty_background_"),
+        (
+            ("--set", "vm.dirty_ration=1"),
+            "vm.dirty_ration is no setting that can be changed here; did you mean vm.dirty_ratio?",
+        ),
+        (
+            ("--set", "vm.swappiness=1"),
+            "vm.swappiness is no setting that can be changed here; there are vm.dirty_background_",
+        ),
         (("--set", "vm.dirty_ratio"), "--set 'vm.dirty_ratio' is no setting; write vm.dirty_ratio=40"),
         (("--set", "vm.dirty_ratio=much"), "--set vm.dirty_ratio: 'much' is no whole number"),
         (("--call", "1000 B"), "a call of 1000 bytes is no multiple of 4096 up to 16777216 (16 MiB)"),
-        (("--device", "/dev/null"), "the benchmark destroys what is on /dev/null; add --yes if you want that"),
-        (("--device", "/dev/null", "--yes"), "/dev/null: is no block device; name one whose data you can lose"),
+        (
+            ("--device", "/dev/null"),
+            "the benchmark destroys what is on /dev/null; add --yes if you want that",
+        ),
+        (
+            ("--device", "/dev/null", "--yes"),
+            "/dev/null: is no block device; name one whose data you can lose",
+        ),
         (("--profile",), "--profile makes a figure; say where with --out"),
     ],
 )
@@ -201,7 +228,8 @@ def test_fio_measures_the_same_cells(on_disk, monkeypatch):
         "import json, os, sys\n"
         "if sys.argv[1:] == ['--version']: sys.exit(print('fio-3.0'))\n"
         "given = dict(one[2:].split('=', 1) for one in sys.argv[1:] if '=' in one)\n"
-        "names = [given['filename_format'].replace('$jobnum', str(job)) for job in range(int(given['numjobs']))]\n"
+        "jobs = map(str, range(int(given['numjobs'])))\n"
+        "names = [given['filename_format'].replace('$jobnum', job) for job in jobs]\n"
         "there = [os.path.join(given['directory'], name) for name in names]\n"
         "sizes = [os.path.getsize(path) for path in there if os.path.exists(path)]\n"
         "assert sizes in ([], [int(given['size'])] * len(there)), sizes\n"
@@ -288,7 +316,11 @@ def device(on_disk):
     with (on_disk.folder / "image").open("wb") as image:
         image.truncate(8 << 20)
     made = subprocess.run(
-        ["losetup", "--find", "--show", "image"], cwd=on_disk.folder, capture_output=True, text=True, check=False
+        ["losetup", "--find", "--show", "image"],
+        cwd=on_disk.folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if made.returncode:
         pytest.skip("no loop device can be made here")
@@ -317,7 +349,8 @@ def test_a_device_that_is_in_use_is_refused(on_disk, device):
     finally:
         os.close(holder)
     assert text == (
-        f"{device}: is in use: mounted, swapped to, or part of another device; unmount it first, or name another"
+        f"{device}: is in use: mounted, swapped to, or part of another device; unmount it first, or "
+        "name another"
     )
     text = refused(on_disk, "there", "--size", "16 MiB", "--device", device, "--yes")
     assert text == f"{device}: has 8.39 MB, and 16.78 MB would be written; take a smaller size"
@@ -346,7 +379,10 @@ def test_without_rights(unprivileged):
     (unprivileged.folder / "there").chmod(0o555)
     outcome = unprivileged("there", *SMALL)
     assert outcome.code == ExitCode.BAD_INPUT
-    assert "there: cannot be written to (Permission denied (os error 13)); choose another directory" in outcome.stderr
+    assert (
+        "there: cannot be written to (Permission denied (os error 13)); choose another directory"
+        in outcome.stderr
+    )
 
 
 def test_help_of_bench(on_disk, matches):

@@ -28,7 +28,8 @@ def repetition(**given: object) -> Repetition:
 def measurement(mode: str = "buffered", access: str = "read-warm", **given: object) -> Measurement:
     repetitions = given.pop("repetitions", [repetition()])
     cell = Cell("file", mode, access, 65536, 1)
-    return Measurement(cell, repetitions, **({"copy_bytes_per_s": 1000.0 * MIB} | given))  # type: ignore[arg-type]
+    usual = {"copy_bytes_per_s": 1000.0 * MIB}
+    return Measurement(cell, repetitions, **(usual | given))  # type: ignore[arg-type]
 
 
 class TestPlan:
@@ -64,7 +65,10 @@ class TestPlan:
             ({"limit_s": math.nan}, "must be greater than 0"),
             ({"modes": ["mapped"]}, "there is no mode 'mapped'; there are buffered, direct"),
             ({"accesses": ["read"]}, "there is no access 'read'"),
-            ({"settings": {"vm.dirty_ration": 1}}, "no setting that can be changed here; did you mean vm.dirty_ratio?"),
+            (
+                {"settings": {"vm.dirty_ration": 1}},
+                "no setting that can be changed here; did you mean vm.dirty_ratio?",
+            ),
             ({"settings": {"kernel.panic": 1}}, "there are vm.dirty_background_bytes,"),
             ({"settings": {"vm.dirty_ratio": -1}}, "is no whole number from 0"),
         ],
@@ -116,7 +120,13 @@ class TestMeasurement:
 def small() -> Benchmark:
     cells = [measurement(mode, access) for mode in MODES for access in ACCESSES]
     copies = [Copy(direction, 65536, 1, [1e9]) for direction in ("read", "write")]
-    place = {"directory": "d", "file_system": "ext4 at /", "caution": None, "device": "vda", "block_device": None}
+    place = {
+        "directory": "d",
+        "file_system": "ext4 at /",
+        "caution": None,
+        "device": "vda",
+        "block_device": None,
+    }
     return Benchmark(cells, copies, {"vm.dirty_ratio": 20}, {}, place, {"kernel": "Linux"}, [])
 
 

@@ -35,9 +35,9 @@ def bench(
 ) -> Benchmark:
     """Measure what the page cache and the device below a directory serve, and say which of both it was.
 
-    Files are made in a folder of their own, which is gone afterwards, also after Ctrl-C; what a killed one has
-    left is removed by the next one in the same directory. Before each measurement files are made,
-    evicted or read into the cache, and the kernel is asked whether they are as they should be.
+    Files are made in a folder of their own, which is gone afterwards, also after Ctrl-C; what a killed
+    benchmark has left is removed by the next one in the same directory. Before each measurement files are
+    made, evicted or read into the cache, and the kernel is asked whether they are as they should be.
 
     Parameters
     ----------

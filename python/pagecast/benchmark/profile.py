@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from html import escape
@@ -58,6 +59,7 @@ class Profile:
             )
         self._perf = found
         self._recorded = b""
+        self._said = ""
 
     def __enter__(self) -> "Profile":
         self._folder = tempfile.TemporaryDirectory(prefix="pagecast-profile-")
@@ -71,33 +73,50 @@ class Profile:
             stderr=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for us; perf ends when we say so
         )
+        self._wait_for_beginning()
         return self
+
+    def _wait_for_beginning(self) -> None:
+        """Wait until perf records, so that nothing is measured in vain if it cannot."""
+        until = time.monotonic() + _PATIENCE_S
+        while not self._has_begun() and time.monotonic() < until:
+            if self._process.poll() is not None:
+                self._end()
+                raise ProbeError(self._problem())
+            time.sleep(0.02)
+
+    def _has_begun(self) -> bool:
+        return self._file.exists() and self._file.stat().st_size > 0
+
+    def _problem(self) -> str:
+        reason = self._said.splitlines()[-1] if self._said else "it gave no reason"
+        return f"perf could not record ({reason}); leave --profile out"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        """End perf, and keep what it has recorded."""
         try:
             if self._process.poll() is None:
                 self._process.send_signal(signal.SIGINT)
-            said = self._process.communicate(timeout=_PATIENCE_S)[1].decode(errors="replace").strip()
-            if kind is None:
-                self._recorded = self._script(said)
+            self._said = self._process.communicate(timeout=_PATIENCE_S)[1].decode(errors="replace").strip()
+            if self._has_begun():
+                self._recorded = self._script()
+        except subprocess.TimeoutExpired as error:
+            self._said = str(error)
         finally:
             if self._process.poll() is None:
                 self._process.kill()
                 self._process.wait()
             self._folder.cleanup()
 
-    def _script(self, said: str) -> bytes:
-        if not self._file.exists() or not self._file.stat().st_size:
-            reason = said.splitlines()[-1] if said else "it gave no reason"
-            raise ProbeError(f"perf could not record ({reason}); leave --profile out")
+    def _script(self) -> bytes:
+        command = [self._perf, "script", "-i", str(self._file), "-F", "comm,ip,sym"]
         done = subprocess.run(  # noqa: S603
-            [self._perf, "script", "-i", self._file, "-F", "comm,ip,sym"],
-            capture_output=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=10 * _PATIENCE_S,
+            command, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=10 * _PATIENCE_S
         )
         return done.stdout
 
@@ -110,10 +129,10 @@ class Profile:
             Nothing was recorded of buffered calls.
         """
         stacks = fold(self._recorded.decode(errors="replace").splitlines())
+        if not stacks and not self._recorded:
+            raise ProbeError(self._problem())
         if not stacks:
-            raise ProbeError(
-                "perf has no sample of buffered calls; measure for longer, or leave --profile out"
-            )
+            raise ProbeError("perf has no sample of buffered calls; take a larger --size")
         return draw_flames(stacks)
 
 

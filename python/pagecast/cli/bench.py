@@ -9,9 +9,11 @@ import click
 from pagecast._core import format_bytes
 from pagecast.api import shown
 from pagecast.cli import options
+from pagecast.errors import ProbeError
 
 if TYPE_CHECKING:
     from pagecast.benchmark import Benchmark, Measurement, Plan
+    from pagecast.benchmark.profile import Profile
 
 __all__ = ["command"]
 
@@ -254,8 +256,17 @@ def _measure(
     if out is not None:
         from pagecast.benchmark.export import save
 
-        save(done, out, force=force, flame_graph=recorder.flame_graph() if profile else None)
+        save(done, out, force=force, flame_graph=_flame_graph(recorder, done) if profile else None)
     return done
+
+
+def _flame_graph(recorder: "Profile", done: "Benchmark") -> str | None:
+    """Give the figure, or note why there is none: what was measured is worth keeping without it."""
+    try:
+        return recorder.flame_graph()
+    except ProbeError as error:
+        done.notes.append(str(error))
+        return None
 
 
 def _show(done: "Benchmark", *, as_json: bool) -> None:

@@ -129,8 +129,8 @@ def _below(done: "Benchmark") -> Iterator[str]:
     waited = max(one.processor_wait_share for one in done.measurements)
     if waited >= _MUCH:
         yield (
-            f"Others wanted the processors: threads had none for up to {100 * waited:.0f} % of the time, so what memory "
-            "serves is more on a quiet machine"
+            f"Others wanted the processors: threads had none for up to {100 * waited:.0f} % of the time, so what "
+            "memory serves is more on a quiet machine"
         )
     yield from _legend(done.measurements)
 
