@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, SupportsFloat, TypeAlias, final
 
 __all__ = [
+    "DIRTY_SETTINGS",
     "MODELS",
     "Bench",
     "CacheFiles",
@@ -69,6 +70,7 @@ __all__ = [
 _Path: TypeAlias = str | os.PathLike[str]
 
 __version__: str
+DIRTY_SETTINGS: list[str]
 MODELS: list[str]
 
 @final
@@ -332,26 +334,8 @@ class Bench:
     ) -> Bench: ...
     @property
     def path(self) -> Path | None: ...
-    def run(
-        self,
-        *,
-        mode: str,
-        access: str,
-        on_device: bool,
-        call_bytes: int,
-        threads: int,
-        progress: _Progress | None = None,
-    ) -> dict[str, Any]: ...
-    def prepare(
-        self,
-        *,
-        mode: str,
-        access: str,
-        on_device: bool,
-        call_bytes: int,
-        threads: int,
-        progress: _Progress | None = None,
-    ) -> tuple[int, bool]: ...
+    def run(self, cell: dict[str, Any], *, progress: _Progress | None = None) -> dict[str, Any]: ...
+    def prepare(self, cell: dict[str, Any], *, progress: _Progress | None = None) -> tuple[int, bool]: ...
     def close(self) -> None: ...
 
 @final
@@ -364,7 +348,7 @@ def bench_check(
 ) -> dict[str, Any]: ...
 def bench_check_device(device: _Path, *, size_bytes: int) -> dict[str, Any]: ...
 def bench_copy(
-    *, access: str, call_bytes: int, threads: int, size_bytes: int, progress: _Progress | None = None
+    cell: dict[str, Any], *, size_bytes: int, progress: _Progress | None = None
 ) -> dict[str, Any]: ...
 def dirty_settings() -> dict[str, int]: ...
 def put_back_dirty_settings() -> dict[str, int]: ...

@@ -85,37 +85,22 @@ impl Bench {
     }
 
     /// Make one measurement.
-    #[pyo3(signature = (*, mode, access, on_device, call_bytes, threads, progress=None))]
-    #[expect(clippy::too_many_arguments, reason = "a cell of the matrix, by name")]
+    #[pyo3(signature = (cell, *, progress=None))]
     fn run<'py>(
         &self,
         py: Python<'py>,
-        mode: &str,
-        access: &str,
-        on_device: bool,
-        call_bytes: u64,
-        threads: usize,
+        cell: Asked,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let cell = cell(mode, access, on_device, call_bytes, threads)?;
+        let cell = cell.checked()?;
         let sample = self.with(py, progress, |bench, watch| bench.run(cell, watch))?;
         to_dict(py, &sample)
     }
 
     /// Bring the page cache into the state that a cell wants: bytes of each thread, and whether it is so.
-    #[pyo3(signature = (*, mode, access, on_device, call_bytes, threads, progress=None))]
-    #[expect(clippy::too_many_arguments, reason = "a cell of the matrix, by name")]
-    fn prepare(
-        &self,
-        py: Python<'_>,
-        mode: &str,
-        access: &str,
-        on_device: bool,
-        call_bytes: u64,
-        threads: usize,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<(u64, bool)> {
-        let cell = cell(mode, access, on_device, call_bytes, threads)?;
+    #[pyo3(signature = (cell, *, progress=None))]
+    fn prepare(&self, py: Python<'_>, cell: Asked, progress: Option<Py<PyAny>>) -> PyResult<(u64, bool)> {
+        let cell = cell.checked()?;
         let (bytes, is_prepared) = self.with(py, progress, |bench, watch| bench.prepare(cell, watch))?;
         Ok((bytes.0, is_prepared))
     }
@@ -140,14 +125,27 @@ impl Bench {
     }
 }
 
-fn cell(mode: &str, access: &str, on_device: bool, call_bytes: u64, threads: usize) -> PyResult<Cell> {
-    Ok(Cell {
-        mode: Mode::ALL[one_of("mode", mode, &Mode::NAMES)?],
-        access: Access::ALL[one_of("access", access, &Access::NAMES)?],
-        on_device,
-        call: positive("call_bytes", call_bytes)?,
-        threads: positive("threads", threads)?,
-    })
+/// A cell of the matrix as Python gives it, a `dict`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Asked {
+    mode: String,
+    access: String,
+    on_device: bool,
+    call_bytes: u64,
+    threads: usize,
+}
+
+impl Asked {
+    fn checked(&self) -> PyResult<Cell> {
+        Ok(Cell {
+            mode: Mode::ALL[one_of("mode", &self.mode, &Mode::NAMES)?],
+            access: Access::ALL[one_of("access", &self.access, &Access::NAMES)?],
+            on_device: self.on_device,
+            call: positive("call_bytes", self.call_bytes)?,
+            threads: positive("threads", self.threads)?,
+        })
+    }
 }
 
 fn outcome(dict: &Bound<'_, PyDict>, outcome: &Outcome) -> PyResult<()> {
@@ -183,18 +181,16 @@ fn residency(dict: &Bound<'_, PyDict>, when: &str, seen: Residency) -> PyResult<
     dict.set_item(format!("dirty_{when}_bytes"), dirty)
 }
 
-/// The rate at which memory is copied: bytes and seconds.
+/// The rate at which memory is copied as a cell does: bytes and seconds.
 #[pyfunction]
-#[pyo3(signature = (*, access, call_bytes, threads, size_bytes, progress=None))]
-pub fn bench_copy<'py>(
-    py: Python<'py>,
-    access: &str,
-    call_bytes: u64,
-    threads: usize,
+#[pyo3(signature = (cell, *, size_bytes, progress=None))]
+pub fn bench_copy(
+    py: Python<'_>,
+    cell: Asked,
     size_bytes: u64,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let cell = cell(Mode::NAMES[0], access, false, call_bytes, threads)?;
+) -> PyResult<Bound<'_, PyDict>> {
+    let cell = cell.checked()?;
     let direction: Direction = cell.access.direction();
     let copied = detached_with(
         py,

@@ -54,6 +54,10 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add(
+            "DIRTY_SETTINGS",
+            pagecast_probe::bench::settings::NAMES.map(|name| format!("vm.{name}")).to_vec(),
+        )?;
         module.add("MODELS", pagecast_core::MODELS.to_vec())
     }
 }

@@ -51,7 +51,7 @@ class Fio:
         ProbeError
             fio failed.
         """
-        bytes_each, _ = core.prepare(**cell.asked())
+        bytes_each, _ = core.prepare(cell.asked())
         options = {
             "name": "thread",
             "directory": core.path,

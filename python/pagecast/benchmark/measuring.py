@@ -155,7 +155,7 @@ class _Matrix:
             copy = copies.setdefault(key, Copy(*key, rates=[]))
             if len(copy.rates) <= step // len(cells):
                 copy.rates.append(_copied(cell, plan.size_bytes))
-            repetitions[cell].append(Repetition(**self._core.run(**cell.asked())))
+            repetitions[cell].append(Repetition(**self._core.run(cell.asked())))
             if self._fio is not None and cell.target == "file":
                 fio_rates[cell].append(self._fio.run(self._core, cell, plan.limit_s))
         measurements = [
@@ -176,9 +176,7 @@ def _said(cell: Cell) -> str:
 
 
 def _copied(cell: Cell, size_bytes: int) -> float:
-    copied = _core.bench_copy(
-        access=cell.access, call_bytes=cell.call_bytes, threads=cell.threads, size_bytes=size_bytes
-    )
+    copied = _core.bench_copy(cell.asked(), size_bytes=size_bytes)
     return float(copied["bytes"] / copied["duration_s"])
 
 

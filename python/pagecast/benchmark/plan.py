@@ -29,17 +29,7 @@ MODES = ("buffered", "direct")
 ACCESSES = ("write-new", "overwrite", "read-cold", "read-warm")
 """Writing files that were not there, writing over what is cached, reading what is not cached, what is."""
 
-SETTINGS = tuple(
-    f"vm.{name}"
-    for name in (
-        "dirty_background_bytes",
-        "dirty_background_ratio",
-        "dirty_bytes",
-        "dirty_expire_centisecs",
-        "dirty_ratio",
-        "dirty_writeback_centisecs",
-    )
-)
+SETTINGS = tuple(_core.DIRTY_SETTINGS)
 """What may be changed for the time of a benchmark."""
 
 BLOCK_BYTES = 4096

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("bench", short_help="Measure what memory and what the disk serve, and tell them apart.")
+@click.command("bench", short_help="Measure what memory and what the disk serve.")
 @click.argument("directory", type=options.FileName(), metavar="DIR")
 @click.option(
     "--call",

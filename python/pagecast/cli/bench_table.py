@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["print_table"]
 
-_WIDE = 110
+_WIDE = 120
 """From so many columns on there is room for what the machine's memory held."""
 
 _MUCH = 0.1
@@ -39,7 +39,8 @@ def print_table(done: "Benchmark") -> None:
     names = ["", "call", "threads", "rate", "spread", "from", "of copying", "durable"]
     names += [*(["fio"] if has_fio else []), *(["Cached", "Buffers"] if is_wide else [])]
     for name in names:
-        table.add_column(name, justify="left" if name in ("", "from") else "right")
+        is_text = name in ("", "from")
+        table.add_column(name, justify="left" if is_text else "right", no_wrap=is_text)
     order = sorted(done.measurements, key=lambda one: (one.cell.target, one.cell.direction, one.cell.access))
     for (target, access), group in groupby(order, key=lambda one: (one.cell.target, one.cell.access)):
         table.add_section()
@@ -129,8 +130,8 @@ def _below(done: "Benchmark") -> Iterator[str]:
     waited = max(one.processor_wait_share for one in done.measurements)
     if waited >= _MUCH:
         yield (
-            f"Others wanted the processors: threads had none for up to {100 * waited:.0f} % of the time, so what "
-            "memory serves is more on a quiet machine"
+            f"Others wanted the processors: threads had none for up to {100 * waited:.0f} % of the time; "
+            "on a quiet machine memory serves more"
         )
     yield from _legend(done.measurements)
 

@@ -8,10 +8,12 @@
 //! Every thread has a file of its own (of a device, a range of its own): threads that write one file wait for each other at its lock,
 //! and that is not what is measured here. Left out: random access, and depth without threads (io_uring, aio).
 
+mod cell;
 mod copy;
 mod device;
 mod error;
 mod measure;
+mod need;
 mod served;
 pub mod settings;
 mod together;
@@ -28,22 +30,20 @@ use crate::counters::{DeviceCounters, MemoryCounters, ProcessCounters};
 use crate::error::ProbeError;
 use crate::evict::evict;
 use crate::filesystem::{FileSystem, Kind};
-use crate::io::{Direction, Folder, Io, Open, Sync, Workplace};
+use crate::io::{Direction, Io, Open, Sync, Workplace};
 use crate::residency::{OpenFile, Prober, Residency, State};
-use crate::warm::available;
 use crate::watch::{Pace, Watcher};
 
+pub use cell::{Access, Cell, Mode};
 pub use copy::copy;
 pub use device::Device;
 pub use error::BenchError;
 pub use measure::{Broken, Outcome, Part, Way, measure};
+pub use need::{Need, Place, check};
 
 use error::trouble;
+use need::share;
 
-/// Offsets and lengths are multiples of this: what O_DIRECT wants of every device that we know.
-pub const BLOCK: u64 = 4096;
-/// Calls are no larger than this.
-pub const LARGEST_CALL: u64 = 16 << 20;
 /// Calls by which files are made and warmed.
 const USUAL_CALL: NonZero<u64> = NonZero::new(1 << 20).expect("it is not 0");
 /// How often what is to be cached is read again if the kernel has dropped it meanwhile.
@@ -51,76 +51,6 @@ const TRIES: u32 = 5;
 /// The name of threads that make files and warm them.
 const PREPARE: &str = "prepare";
 const ENDLESS: Nanos = Nanos(u64::MAX);
-
-/// Through the page cache or past it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Through it.
-    Buffered,
-    /// O_DIRECT.
-    Direct,
-}
-
-impl Mode {
-    /// The names, in the order of `ALL`.
-    pub const NAMES: [&'static str; 2] = ["buffered", "direct"];
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Buffered, Self::Direct];
-}
-
-/// What is done, and what is in the page cache before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Writing files that were not there; of a device, what is not cached.
-    WriteNew,
-    /// Writing over what is cached and clean.
-    Overwrite,
-    /// Reading what is not cached.
-    ReadCold,
-    /// Reading what is cached.
-    ReadWarm,
-}
-
-impl Access {
-    /// The names, in the order of `ALL`.
-    pub const NAMES: [&'static str; 4] = ["write-new", "overwrite", "read-cold", "read-warm"];
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::WriteNew, Self::Overwrite, Self::ReadCold, Self::ReadWarm];
-
-    /// Which way bytes go.
-    #[must_use]
-    pub fn direction(self) -> Direction {
-        match self {
-            Self::WriteNew | Self::Overwrite => Direction::Write,
-            Self::ReadCold | Self::ReadWarm => Direction::Read,
-        }
-    }
-}
-
-/// One field of the matrix.
-#[derive(Clone, Copy, Debug)]
-pub struct Cell {
-    /// Through the cache or past it.
-    pub mode: Mode,
-    /// What is done.
-    pub access: Access,
-    /// On the device that was given, and not in files.
-    pub on_device: bool,
-    /// How many bytes a call moves.
-    pub call: NonZero<u64>,
-    /// How many threads.
-    pub threads: NonZero<usize>,
-}
-
-impl Cell {
-    /// The name of its threads: who profiles can tell by it what was done.
-    fn thread(&self) -> &'static str {
-        match self.mode {
-            Mode::Buffered => Access::NAMES[self.access as usize],
-            Mode::Direct => Mode::NAMES[1],
-        }
-    }
-}
 
 /// What one measurement gave.
 #[derive(Clone, Debug)]
@@ -143,67 +73,6 @@ pub struct Sample {
     pub device: Option<DeviceCounters>,
     /// Memory of the machine before and after.
     pub memory: (MemoryCounters, MemoryCounters),
-}
-
-/// What there is for a benchmark.
-#[derive(Clone, Debug)]
-pub struct Place {
-    /// What the directory is on.
-    pub file_system: FileSystem,
-    /// Free on the disk, for this user.
-    pub free: Bytes,
-    /// What memory can be had without swapping.
-    pub available: Bytes,
-}
-
-/// What is asked for, as far as it says how much there must be.
-#[derive(Clone, Copy, Debug)]
-pub struct Need {
-    /// What all threads together read or write.
-    pub size: Bytes,
-    /// The largest call.
-    pub call: NonZero<u64>,
-    /// The most threads.
-    pub threads: NonZero<usize>,
-    /// Whether files are to be cached as a whole: some cells read or write what is.
-    pub is_cached: bool,
-}
-
-impl Need {
-    /// The files that are cached, the memory that is copied, and the buffers of all threads.
-    fn memory(self) -> Bytes {
-        let buffers = Bytes(self.threads.get() as u64 * self.call.get());
-        let files = if self.is_cached { self.size } else { Bytes::ZERO };
-        files + copy::large(self.size) + buffers
-    }
-}
-
-/// Checks that a benchmark can be made in a directory, and changes nothing.
-///
-/// # Errors
-/// [`BenchError`] for a directory that is none, that may not be written to, that is in memory, or too small; for too little memory; and
-/// for less than a call for each thread.
-pub fn check(directory: &Path, need: Need) -> Result<Place, BenchError> {
-    let folder = Folder::open(directory)?;
-    let file_system = folder.file_system()?;
-    if matches!(file_system.kind, Kind::Memory | Kind::MadeUp) {
-        return Err(ProbeError::NoDisk { path: directory.to_owned(), file_system: file_system.name() }.into());
-    }
-    if share(need.size, need.threads) < need.call.get() {
-        let (threads, call) = (need.threads.get(), Bytes(need.call.get()));
-        return Err(BenchError::TooSmall { size: need.size, threads, call });
-    }
-    folder.check_room(need.size)?;
-    let available = available()?;
-    if need.memory() > available {
-        return Err(BenchError::NoMemory { size: need.size, needed: need.memory(), available });
-    }
-    Ok(Place { file_system, free: folder.space()?.free, available })
-}
-
-/// What each thread moves.
-fn share(size: Bytes, threads: NonZero<usize>) -> u64 {
-    size.0 / threads.get() as u64 / BLOCK * BLOCK
 }
 
 /// A folder for files that are gone afterwards, and a device if one was given.
@@ -541,35 +410,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thread_has_whole_blocks() {
-        let threads = |count| NonZero::new(count).unwrap();
-        assert_eq!(share(Bytes(1 << 20), threads(3)), 348_160);
-        assert_eq!(share(Bytes(4095), threads(1)), 0);
-    }
-
-    #[test]
     fn what_is_not_known_of_one_is_not_known_of_both() {
         let known =
             Residency { cached: Bytes(5), state: Some(State { dirty: Bytes(2), ..State::default() }) };
         let both = together_with(known, known);
         assert_eq!((both.cached, both.state.unwrap().dirty), (Bytes(10), Bytes(4)));
         assert_eq!(together_with(known, Residency::default()).state, None);
-    }
-
-    #[test]
-    fn a_directory_in_memory_is_refused() {
-        let (call, threads) = (USUAL_CALL, NonZero::<usize>::MIN);
-        let need = Need { size: Bytes(1 << 20), call, threads, is_cached: true };
-        let error = check(Path::new("/proc/self"), need).unwrap_err().to_string();
-        assert!(error.contains("which has no device below it that could be measured"), "{error}");
-    }
-
-    #[test]
-    fn less_than_a_call_for_each_thread_is_refused() {
-        let place = tempfile::TempDir::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        let (call, threads) = (USUAL_CALL, NonZero::new(2).unwrap());
-        let need = Need { size: Bytes(1 << 20), call, threads, is_cached: true };
-        let error = check(place.path(), need).unwrap_err().to_string();
-        assert!(error.contains("2 threads are less than a call of"), "{error}");
     }
 }
