@@ -214,7 +214,7 @@ def run(
     sample_hz : int
         How often to look at the machine, per second; 1 to 200.
     trace : bool
-        Record the kernel's events of write-back, for the tables `trace` and `devices`; needs root and tracefs.
+        Record the kernel's events of write-back, for the tables `trace` and `devices`; needs root, tracefs.
     residency : {"end", "operation"}, optional
         As for `simulate`. Looking after each operation takes time between the operations.
     progress : callable, optional

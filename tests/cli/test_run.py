@@ -355,6 +355,27 @@ def test_a_full_disk_is_one_message(on_disk):
     assert ended.stdout.split() == ["full", "lost+found"]
 
 
+def test_the_kernel_says_what_it_reckons_with(on_disk):
+    script = (
+        "mount -t tracefs tracefs /sys/kernel/tracing || exit 77; "
+        f"{sys.executable} -m pagecast run small.toml --dir there --trace --json; "
+        "ls /sys/kernel/tracing/instances | grep pagecast >&2"
+    )
+    ended = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script],
+        cwd=on_disk.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ended.returncode == 77 or "unshare" in ended.stderr:
+        pytest.skip("tracefs cannot be mounted here")
+    trace = json.loads(ended.stdout)["runs"][0]["trace"]
+    assert "writeback_single_inode" in trace["event"], "fsync wrote a file"
+    assert trace["time_s"] == sorted(trace["time_s"])
+    assert "of one processor" in ended.stderr.splitlines()[-1] or "waited" in ended.stderr.splitlines()[-1]
+
+
 @pytest.fixture
 def unprivileged(on_disk):
     """The command line as a user without rights."""
@@ -376,6 +397,9 @@ def test_without_rights(unprivileged):
     assert outcome.code == ExitCode.BAD_INPUT
     assert "dropping all caches needs root (" in outcome.stderr
     assert left(unprivileged) == [], "found out before the start"
+    outcome = unprivileged("small.toml", "--dir", "there", "--trace")
+    assert (outcome.code, left(unprivileged)) == (ExitCode.BAD_INPUT, [])
+    assert "tracing needs root (/sys/kernel/tracing/instances: " in outcome.stderr
     (unprivileged.folder / "there").chmod(0o555)
     outcome = unprivileged("small.toml", "--dir", "there")
     assert outcome.code == ExitCode.BAD_INPUT

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from oracle.kernel.settings import Bdi, Cost, Vm
+from oracle.kernel.settings import PAGE, Bdi, Cost, Vm
+from oracle.kernel.zones import Watermarks
 from oracle.machine import Device, Host, Mount
 from oracle.scenario import File, Op, Process, Scenario
 
@@ -266,3 +267,20 @@ def rereads(draw: st.DrawFn) -> Scenario:
     reads = st.lists(st.sampled_from(sorted(files)), min_size=2, max_size=12)
     program = tuple(Op("read", path) for path in draw(reads))
     return Scenario({"machine": host}, {"/data": Mount("machine", "ssd")}, files, (Process("p0", program),))
+
+
+@st.composite
+def hoards(draw: st.DrawFn) -> Scenario:
+    """Draw a process that takes all memory down to the min mark beside files, or a little more or less."""
+    memory = draw(st.sampled_from([128, 200, 512])) * MB
+    vm = Vm(min_free_kbytes=draw(st.sampled_from([None, 4096, 16384])))
+    host = Host(memory, Device(8e9, 8e9), {"ssd": Device(500 * MB, 500 * MB)}, cores=4, vm=vm)
+    files = {"/data/p0.a": File(memory // 4, draw(st.sampled_from([0, memory // 4])))}
+    before = draw(st.lists(st.sampled_from(["read", "write"]), max_size=2))
+    program = [Op(kind, "/data/p0.a", memory // 4) for kind in before]
+    wanted = memory - Watermarks.of(memory, vm).min * PAGE + draw(st.sampled_from([-20, -1, 1, 20])) * MB
+    first = int(draw(st.sampled_from([0.0, 0.3, 0.9])) * wanted)
+    program += [Op("alloc", size=size) for size in (first, wanted - first) if size]
+    return Scenario(
+        {"machine": host}, {"/data": Mount("machine", "ssd")}, files, (Process("p0", tuple(program)),)
+    )

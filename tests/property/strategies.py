@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from hypothesis import strategies as st
 
 from oracle.flows import Points
+from oracle.kernel.settings import PAGE
+from oracle.kernel.zones import Watermarks
 from oracle.machine import Device, Host, Link, Mount
 from oracle.scenario import File, Op, Process, Scenario
 
@@ -190,16 +192,31 @@ def files(draw: st.DrawFn, paths: list[str], cache_left: list[int], host: str) -
     return drawn
 
 
+def most_anonymous(host: Host, fills_memory: bool) -> int:
+    """How much memory programs may take."""
+    if fills_memory:
+        return host.memory_bytes
+    return host.memory_bytes - Watermarks.of(host.memory_bytes, host.vm).min * PAGE - LEAST_ROOM
+
+
 @st.composite
 def scenarios(
-    draw: st.DrawFn, most_hosts: int = 2, most_processes: int = 3, most_operations: int = 12
+    draw: st.DrawFn,
+    most_hosts: int = 2,
+    most_processes: int = 3,
+    most_operations: int = 12,
+    *,
+    fills_memory: bool = True,
 ) -> Scenario:
-    """Draw a scenario; `most_processes` is per host."""
+    """Draw a scenario; `most_processes` is per host.
+
+    Programs may take all memory unless `fills_memory` is false: under `kernel` they would run out of it.
+    """
     names = ["client", "server"] if most_hosts > 1 and draw(st.booleans()) else ["machine"]
     disk_names = draw(st.sampled_from([["ssd"], ["ssd", "hdd"]]))
     all_hosts = {name: draw(hosts(disk_names)) for name in names}
     mounts, links = draw(places(names, disk_names))
-    memory = {name: [host.memory_bytes] for name, host in all_hosts.items()}
+    memory = {name: [most_anonymous(host, fills_memory)] for name, host in all_hosts.items()}
     caches = {name: [host.memory_bytes] for name, host in all_hosts.items()}
     shared = [f"{mount}/shared" for mount, at in mounts.items() if at.link or len(names) == 1]
     at_start: dict[str, File] = {}

@@ -56,11 +56,13 @@ import oracle
 from oracle.kernel.policy import Kernel, Sample
 from oracle.kernel.settings import MIB, PAGE, Options
 from oracle.kernel.zones import Watermarks
+from oracle.policy import ImpossibleError
 from oracle.scenario import Result as OracleResult
 from oracle.scenario import Scenario
 from oracle.to_toml import to_toml
+from pagecast.errors import OutOfMemoryError
 from pagecast.result import Result
-from tests.property.kernel_strategies import CLASSES, WRITING, rereads, scenarios
+from tests.property.kernel_strategies import CLASSES, WRITING, hoards, rereads, scenarios
 from tests.property.running import Times, oracle_times, our_times, simulate_text
 
 Levels = npt.NDArray[np.float64]
@@ -139,6 +141,20 @@ def test_generations_agree_within_a_few_per_cent(scenario: Scenario, lru: str) -
 @given(scenario=rereads(), lru=st.sampled_from([lru for lru in LRUS if lru != "two-list"]))
 def test_generations_evict_the_same(scenario: Scenario, lru: str) -> None:
     compare(scenario, run_oracle(scenario, lru), run_ours(scenario, lru))
+
+
+@settings(max_examples=20)
+@given(scenario=hoards())
+def test_memory_runs_out_at_the_same_byte(scenario: Scenario) -> None:
+    assert runs_out(run_oracle, ImpossibleError, scenario) == runs_out(run_ours, OutOfMemoryError, scenario)
+
+
+def runs_out(simulate: Callable[[Scenario], object], error: type[Exception], scenario: Scenario) -> bool:
+    try:
+        simulate(scenario)
+    except error:
+        return True
+    return False
 
 
 def compare(scenario: Scenario, theirs: OracleResult, ours: Result) -> None:

@@ -27,7 +27,9 @@ NEVER_S = 10**6
 PARTS = 13
 
 models = st.sampled_from(["no-cache", "endless-cache", "wrench", "kernel"])
-lonely = scenarios(most_hosts=1, most_processes=1)
+all_scenarios = scenarios(fills_memory=False)
+"""Those that no model refuses."""
+lonely = scenarios(most_hosts=1, most_processes=1, fills_memory=False)
 
 
 def run(scenario: Scenario, model: str, wrench_options: dict[str, Any]) -> Result:
@@ -49,7 +51,7 @@ def flow_ns(size: int, rate: float) -> float:
     return size / rate * 1e9
 
 
-@given(model=models, scenario=scenarios(), options=options)
+@given(model=models, scenario=all_scenarios, options=options)
 def test_bytes_come_from_the_cache_or_a_device(
     model: str, scenario: Scenario, options: dict[str, Any]
 ) -> None:
@@ -59,7 +61,7 @@ def test_bytes_come_from_the_cache_or_a_device(
     assert (table["bytes"][moved] == served[moved]).all()
 
 
-@given(model=models, scenario=scenarios(), options=options)
+@given(model=models, scenario=all_scenarios, options=options)
 def test_parts_add_up_to_the_duration(model: str, scenario: Scenario, options: dict[str, Any]) -> None:
     result = run(scenario, model, options)
     parts = [np.rint(result.parts[name] * 1e9) for name in result.parts if name.endswith("_s")]
@@ -67,7 +69,7 @@ def test_parts_add_up_to_the_duration(model: str, scenario: Scenario, options: d
     assert (sum(parts) == np.rint(result.operations["duration_s"] * 1e9)).all()
 
 
-@given(model=models, scenario=scenarios(), options=options)
+@given(model=models, scenario=all_scenarios, options=options)
 def test_time_never_runs_back(model: str, scenario: Scenario, options: dict[str, Any]) -> None:
     result = run(scenario, model, options)
     ends = nanoseconds(result.operations["end_s"])
@@ -223,7 +225,9 @@ def test_a_drop_without_an_fsync_leaves_the_dirty_pages(disk: Device, memory: De
 
 
 @given(
-    model=models, scenario=scenarios(), seeds=st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+    model=models,
+    scenario=all_scenarios,
+    seeds=st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1)),
 )
 def test_seeds_change_nothing_where_devices_are_even(
     model: str, scenario: Scenario, seeds: tuple[int, int]
@@ -244,7 +248,7 @@ def test_a_seed_repeats_an_uneven_run_and_another_one_does_not(
     assert first == again != other
 
 
-@given(scenario=scenarios())
+@given(scenario=all_scenarios)
 def test_kernel_never_holds_more_than_there_is(scenario: Scenario) -> None:
     timeline = simulate(scenario, "kernel").timeline
     assert (timeline["dirty_bytes"] <= timeline["cached_bytes"]).all()
@@ -253,14 +257,14 @@ def test_kernel_never_holds_more_than_there_is(scenario: Scenario) -> None:
     assert (held == sizes).all(), "free, anonymous and cached bytes are the memory"
 
 
-@given(scenario=scenarios())
+@given(scenario=all_scenarios)
 def test_kernel_keeps_dirty_and_active_bytes_of_a_file_in_the_cache(scenario: Scenario) -> None:
     files = simulate(scenario, "kernel").files
     assert (files["dirty_bytes"] <= files["cached_bytes"]).all()
     assert (files["active_bytes"] <= files["cached_bytes"]).all()
 
 
-@given(scenario=scenarios())
+@given(scenario=all_scenarios)
 def test_kernel_has_no_more_dirty_bytes_than_became_dirty(scenario: Scenario) -> None:
     """What is written and what is cancelled cannot be seen here: debug builds check it after every event."""
     timeline = simulate(scenario, "kernel").timeline

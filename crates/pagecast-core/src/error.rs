@@ -113,7 +113,7 @@ pub enum SimulationError {
         used: Bytes,
     },
     /// More anonymous memory than the host, or a memory cgroup, has.
-    #[error("{}: process `{}` needs {needed} more memory {}, but {whose} has {size} and {}; use `free`, a smaller buffer or more memory", at.place, at.process, moment(at.time), hold(*held, holders))]
+    #[error("{}: process `{}` needs {needed} more memory {}, but {whose} has {size}{} and {held}; use `free`, a smaller buffer or more memory", at.place, at.process, moment(at.time), keep(*kept))]
     OutOfMemory {
         /// Where.
         at: Blame,
@@ -123,10 +123,10 @@ pub enum SimulationError {
         needed: Bytes,
         /// The memory of the host or cgroup.
         size: Bytes,
-        /// Held by all its processes.
-        held: Bytes,
-        /// The largest holders; empty if there is none.
-        holders: String,
+        /// What nobody gets of it.
+        kept: Bytes,
+        /// How much all its processes hold, and which of them most.
+        held: String,
     },
     /// Processes that wait for each other, or for what never comes.
     #[error("{place}: deadlock {}: {cycle}; let one of them go first", moment(*time))]
@@ -172,12 +172,12 @@ fn moment(time: Nanos) -> String {
     if time == Nanos::ZERO { "at the start".to_owned() } else { format!("at {time}") }
 }
 
-/// How much anonymous memory processes hold, and who.
-fn hold(held: Bytes, holders: &str) -> String {
-    match holders {
-        "" => "no process holds any".to_owned(),
-        _ => format!("the processes hold {held} ({holders})"),
+/// How much memory stays free whatever happens.
+fn keep(kept: Bytes) -> String {
+    if kept == Bytes::ZERO {
+        return String::new();
     }
+    format!(", of which {kept} stay free (vm.min_free_kbytes),")
 }
 
 impl SimulationError {

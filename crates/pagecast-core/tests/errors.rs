@@ -176,6 +176,13 @@ fn a_fresh_buffer_needs_memory() {
 }
 
 #[test]
+fn under_kernel_the_last_pages_are_nobodys() {
+    // 22528 KiB for each of three zones.
+    let case = case().process("q", &["alloc = '9 GB'", "sleep = '9 s'"]).process("p", &["alloc = '1 GB'"]);
+    assert_snapshot!(case.error("kernel"), @"test.toml:19: process `p` needs 1 GB more memory at the start, but host `machine` has 10 GB, of which 69.21 MB stay free (vm.min_free_kbytes), and the processes hold 9 GB (`q` 9 GB); use `free`, a smaller buffer or more memory");
+}
+
+#[test]
 fn each_host_has_its_own_holders() {
     let run = on(HOSTS)
         .process_with("far", "host = 'server'", &["alloc = '9 GB'", "sleep = '9 s'"])

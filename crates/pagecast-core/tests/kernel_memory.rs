@@ -1,6 +1,8 @@
 //! Memory by the kernel's own rules: what reclaim takes, what drops pages, what limits follow. Source of the rules: `mm/vmscan.c`,
 //! `mm/workingset.c`, `mm/page_alloc.c`, Linux 6.16.
 
+use pagecast_core::result::MemoryLevels;
+
 use crate::common::{Case, GB, MB, linux};
 
 const READ: &str = "read = '/data/f'";
@@ -148,6 +150,64 @@ fn cached_and_anonymous_memory_never_exceed_the_memory() {
     for levels in &run.timeline.levels {
         assert!(levels.cached.0 + levels.anonymous.0 <= levels.total.0, "{levels:?}");
         assert!(levels.dirty.0 <= levels.cached.0, "{levels:?}");
+    }
+}
+
+/// What nobody gets of [`crate::common::LINUX`]: 22528 KiB for each zone, DMA, DMA32 and one more on each node.
+fn min(nodes: u64) -> u64 {
+    (2 + nodes) * (22_528 << 10)
+}
+
+/// A process takes what programs can have there but for so much.
+fn all_but(left: u64, nodes: u64) -> String {
+    format!("alloc = '{} B'", 10_126_600_000 - min(nodes) - left)
+}
+
+fn on_nodes(case: Case, nodes: u64) -> Case {
+    case.set(&format!("machine.memory.nodes={nodes}"))
+}
+
+#[test]
+fn programs_get_all_memory_down_to_the_min_marks_and_no_byte_more() {
+    for nodes in [1, 2] {
+        let case = || on_nodes(cached(&[&all_but(0, nodes), "sleep = '1 s'"]), nodes);
+        let levels = case().run("kernel").memory_at(0.5);
+        assert_eq!(levels.total.0 - levels.anonymous.0, min(nodes), "{levels:?}");
+        assert_eq!(levels.cached.0, 0, "{levels:?}");
+        let more = case().process("q", &["alloc = '1 B'"]).error("kernel");
+        assert!(more.contains("process `q` needs 1 B more memory"), "{more}");
+    }
+}
+
+#[test]
+fn what_is_dirty_can_be_had_when_it_has_been_written() {
+    let operations = ["write = '/data/g', size = '2 GB'", &all_but(0, 1)];
+    let run = linux().process("p", &operations).run("kernel");
+    // The disk begins after the first GB, which takes a second, and writes 2 GB.
+    let end = run.operations.end[1].0;
+    assert!(near(end, 21_000_000_000, 0.01), "{end}");
+}
+
+#[test]
+fn no_page_of_a_file_fits_beside_programs_that_have_all_memory() {
+    let after = |operations: &[&str]| cached(&[&[&*all_but(0, 1)], operations].concat());
+    for operation in [READ, "write = '/data/g', size = '1 MB'"] {
+        let error = after(&[operation]).error("kernel");
+        assert!(error.contains("of which 69.21 MB stay free"), "{error}");
+    }
+    // O_DIRECT needs none.
+    let direct = ["open = '/data/f', flags = ['O_DIRECT']", "read = '/data/f', size = '1 MiB'"];
+    assert_eq!(after(&direct).run("kernel").sources("p", 2), (0, 1 << 20));
+}
+
+#[test]
+fn with_a_little_left_a_file_goes_through_that_little() {
+    for nodes in [1, 2] {
+        let operations = [&*all_but(MB, nodes), READ, "sleep = '1 s'"];
+        let run = on_nodes(linux().file("/data/f", "1 GB").process("p", &operations), nodes).run("kernel");
+        let free = |levels: &MemoryLevels| levels.total.0 - levels.anonymous.0 - levels.cached.0;
+        let least = run.timeline.levels.iter().map(free).min().expect("there are levels");
+        assert!(least >= min(nodes), "{least}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use pagecast_core::result::Part;
 
-use crate::common::{Case, GB, Run, linux};
+use crate::common::{Case, GB, HOSTS, Run, linux, on};
 
 const PAGE: u64 = 4096;
 
@@ -215,4 +215,14 @@ fn without_latency_a_read_takes_what_its_bytes_take() {
     let run =
         linux().file("/data/f", "1 GB").process("p", &["read = '/data/f', call = '4 KiB'"]).run("kernel");
     assert_eq!(run.parts("p", 0), [("device_read", 10.0)]);
+}
+
+#[test]
+fn a_client_goes_on_after_a_small_read_in_the_middle_of_a_file() {
+    // The server reads just these pages, and has no window to go on from.
+    let operations = [read(256, 4).replace("data", "remote"), read(260, 244).replace("data", "remote")];
+    let operations = operations.each_ref().map(String::as_str);
+    let run = on(HOSTS).file("/remote/f", "300 MB").process("p", &operations).run("kernel");
+    assert_eq!(run.sources("p", 0), (0, 4 * PAGE));
+    assert_eq!(run.sources("p", 1), (0, 244 * PAGE));
 }

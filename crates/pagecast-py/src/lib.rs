@@ -17,6 +17,11 @@ mod simulate;
 
 use pyo3::prelude::*;
 
+/// The C library's allocator leaves holes: what a host's simulation had needed at its height stayed allocated for each of
+/// thousands of hosts.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The compiled part of pagecast; use the names that the package `pagecast` gives.
 #[pymodule]
 mod _core {

@@ -44,7 +44,7 @@ _MUCH = 0.1
 @click.option(
     "--trace",
     is_flag=True,
-    help="Record the kernel's events of write-back too: rates and limits as it reckons. Needs root and tracefs.",
+    help="Record what the kernel itself reckons with: rates and limits of writing. Needs root and tracefs.",
 )
 @options.residency
 @options.as_json

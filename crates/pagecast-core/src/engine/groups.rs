@@ -34,14 +34,12 @@ pub(super) fn simulate<N: Network>(
         return engine.finish(end);
     }
     let parts = split(scenario, &groups);
-    let results = threads::simulate::<N>(&parts, model, &settings, interrupt, hosts)?;
     let names = scenario.machine.hosts.iter().map(|host| host.name.clone()).collect();
     let processes = scenario.processes.iter().map(|process| process.name.clone()).collect();
     let mut whole = Merger::new(names, processes);
-    whole.reserve(results.iter().map(|result| result.operations.end.len()).sum());
-    for (result, part) in results.into_iter().zip(&parts) {
-        whole.add(result, &part.hosts, &part.processes);
-    }
+    threads::simulate::<N>(&parts, model, &settings, interrupt, hosts, |at, result| {
+        whole.add(result, &parts[at].hosts, &parts[at].processes);
+    })?;
     Ok(whole.finish())
 }
 

@@ -245,7 +245,9 @@ impl<N: Network> Engine<'_, N> {
         if fresh {
             self.take_memory(at, bytes, operation.line)?;
         }
-        self.check_cgroup_has_room(at, bytes, operation.line)?;
+        if !is_direct {
+            self.check_has_room(at, bytes, operation.line)?;
+        }
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
         self.enter(at, operation, Some(located), offset, bytes);
@@ -272,7 +274,9 @@ impl<N: Network> Engine<'_, N> {
             self.check_aligned(at, &operation, &span, size)?;
         }
         self.check_fits(at, operation.line, located.file, end)?;
-        self.check_cgroup_has_room(at, bytes, operation.line)?;
+        if !flags.is_direct() {
+            self.check_has_room(at, bytes, operation.line)?;
+        }
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
         let through = self.namespace.writes_through(located.file);
@@ -367,16 +371,9 @@ impl<N: Network> Engine<'_, N> {
     fn take_memory(&mut self, at: u32, bytes: Bytes, line: Option<u32>) -> Result<(), SimulationError> {
         let host = self.processes[at as usize].host as usize;
         let size = self.scenario.machine.hosts[host].memory.size;
-        let held = self.hosts[host].anonymous;
-        if held + bytes.0 > size.0 {
-            return Err(SimulationError::OutOfMemory {
-                at: self.blame(at, line),
-                whose: format!("host `{}`", self.scenario.machine.hosts[host].name),
-                needed: bytes,
-                size,
-                held: Bytes(held),
-                holders: self.holders(|other| self.processes[other].host == host as u32),
-            });
+        let most = self.hosts[host].policy.most_anonymous().unwrap_or(size);
+        if self.hosts[host].anonymous + bytes.0 > most.0 {
+            return Err(self.out_of_memory(at, bytes, line, most));
         }
         if let Some(cgroup) = self.scenario.processes[at as usize].cgroup {
             self.take_memory_of_cgroup(at, bytes, line, cgroup)?;
@@ -384,6 +381,19 @@ impl<N: Network> Engine<'_, N> {
         self.hosts[host].anonymous += bytes.0;
         self.processes[at as usize].anonymous += bytes.0;
         Ok(())
+    }
+
+    fn out_of_memory(&self, at: u32, needed: Bytes, line: Option<u32>, most: Bytes) -> SimulationError {
+        let host = self.processes[at as usize].host;
+        let machine = &self.scenario.machine.hosts[host as usize];
+        SimulationError::OutOfMemory {
+            at: self.blame(at, line),
+            whose: format!("host `{}`", machine.name),
+            needed,
+            size: machine.memory.size,
+            kept: machine.memory.size.saturating_sub(most),
+            held: self.held(self.hosts[host as usize].anonymous, |other| self.processes[other].host == host),
+        }
     }
 
     /// Books anonymous memory of a process in a memory cgroup. Page cache of the group makes room for it.
@@ -403,8 +413,12 @@ impl<N: Network> Engine<'_, N> {
         Ok(())
     }
 
-    /// Refuses bytes of a file where all that a memory cgroup may have is anonymous: not a page of them could be charged.
-    fn check_cgroup_has_room(&self, at: u32, bytes: Bytes, line: Option<u32>) -> Result<(), SimulationError> {
+    /// Refuses bytes of a file where all that a host can give, or a memory cgroup may have, is anonymous: not a page of them could be had.
+    fn check_has_room(&self, at: u32, bytes: Bytes, line: Option<u32>) -> Result<(), SimulationError> {
+        let state = &self.hosts[self.processes[at as usize].host as usize];
+        if let Some(most) = state.policy.most_anonymous().filter(|most| state.anonymous >= most.0) {
+            return Err(self.out_of_memory(at, bytes, line, most));
+        }
         let Some((host, cgroup)) = self.cgroup_of(at as usize) else { return Ok(()) };
         let limit = self.scenario.machine.hosts[host as usize].cgroups[cgroup].limit.bytes();
         match self.hosts[host as usize].anonymous_of_cgroups[cgroup] < limit.0 {
@@ -428,8 +442,10 @@ impl<N: Network> Engine<'_, N> {
             whose: format!("cgroup `{name}` on host `{}` ({})", machine.name, limit.file()),
             needed,
             size: limit.bytes(),
-            held: Bytes(self.hosts[host as usize].anonymous_of_cgroups[cgroup]),
-            holders: self.holders(|other| self.cgroup_of(other) == Some((host, cgroup))),
+            kept: Bytes::ZERO,
+            held: self.held(self.hosts[host as usize].anonymous_of_cgroups[cgroup], |other| {
+                self.cgroup_of(other) == Some((host, cgroup))
+            }),
         }
     }
 
@@ -447,13 +463,16 @@ impl<N: Network> Engine<'_, N> {
         }
     }
 
-    /// The largest holders of anonymous memory among some processes.
-    fn holders(&self, is_asked_for: impl Fn(usize) -> bool) -> String {
+    /// How much anonymous memory some processes hold, and which of them most.
+    fn held(&self, bytes: u64, is_asked_for: impl Fn(usize) -> bool) -> String {
         let processes = self.processes.iter().enumerate();
         let mut holders: Vec<(u64, &str)> = processes
             .filter(|&(at, process)| process.anonymous > 0 && is_asked_for(at))
             .map(|(_, process)| (process.anonymous, &*process.name))
             .collect();
+        if holders.is_empty() {
+            return "no process holds any".to_owned();
+        }
         holders.sort_by_key(|&(bytes, name)| (std::cmp::Reverse(bytes), name));
         let more = holders.len().saturating_sub(HOLDERS);
         let mut shown: Vec<String> =
@@ -461,7 +480,7 @@ impl<N: Network> Engine<'_, N> {
         if more > 0 {
             shown.push(format!("{more} more"));
         }
-        shown.join(", ")
+        format!("the processes hold {} ({})", Bytes(bytes), shown.join(", "))
     }
 
     /// The current operation of a process has ended.

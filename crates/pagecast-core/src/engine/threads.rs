@@ -1,10 +1,11 @@
 //! Groups of hosts on several threads. Each is simulated on one alone, so that the number of threads changes no result.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -17,6 +18,9 @@ use crate::units::Nanos;
 
 /// How often the caller is asked whether to stop: well below the 100 ms that a person notices.
 const ASK_EVERY: Duration = Duration::from_millis(10);
+
+/// How many results may wait to be put together: all of them would be in memory twice.
+const WAITING: usize = 8;
 
 /// No group has failed.
 const NONE: usize = usize::MAX;
@@ -47,7 +51,7 @@ impl Drop for WaitsAtLast<'_> {
 /// The result of a group, or why there is none.
 type Told = (usize, Result<SimulationResult, SimulationError>);
 
-/// Simulates groups, each up to the end of the last one.
+/// Simulates groups, each up to the end of the last one, and gives their results away in the order of groups.
 ///
 /// # Errors
 /// That of the first group that fails.
@@ -57,7 +61,8 @@ pub(super) fn simulate<N: Network>(
     settings: &Settings<'_>,
     mut interrupt: Option<&mut Interrupt<'_>>,
     hosts: usize,
-) -> Result<Vec<SimulationResult>, SimulationError> {
+    mut take: impl FnMut(usize, SimulationResult),
+) -> Result<(), SimulationError> {
     let wanted = settings.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
     let threads = wanted.min(parts.len());
     let shared = Shared {
@@ -68,10 +73,13 @@ pub(super) fn simulate<N: Network>(
         stop: AtomicBool::new(false),
         all_have_ended: Barrier::new(threads),
     };
-    let mut results: Vec<_> = parts.iter().map(|_| None).collect();
+    // Results that came before that of a group in front of them.
+    let mut early = BTreeMap::new();
+    let mut next = 0;
+    let mut failure: Option<(usize, SimulationError)> = None;
     let (seed, residency, options) = (settings.seed, settings.residency, &settings.options);
     thread::scope(|scope| {
-        let (tell, told) = channel();
+        let (tell, told) = sync_channel(WAITING);
         for _ in 0..threads {
             let (shared, tell) = (&shared, tell.clone());
             scope.spawn(move || {
@@ -82,7 +90,18 @@ pub(super) fn simulate<N: Network>(
         drop(tell);
         loop {
             match told.recv_timeout(ASK_EVERY) {
-                Ok((at, result)) => results[at] = Some(result),
+                Ok((at, Ok(result))) => {
+                    early.insert(at, result);
+                    while let Some(result) = early.remove(&next) {
+                        take(next, result);
+                        next += 1;
+                    }
+                }
+                Ok((at, Err(error))) => {
+                    if failure.as_ref().is_none_or(|&(first, _)| at < first) {
+                        failure = Some((at, error));
+                    }
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -91,8 +110,7 @@ pub(super) fn simulate<N: Network>(
             }
         }
     });
-    // Of groups behind one that failed there may be none.
-    results.into_iter().flatten().collect()
+    failure.map_or(Ok(()), |(_, error)| Err(error))
 }
 
 /// Simulates groups until there are no more, then each of them up to the end of all.
@@ -102,7 +120,7 @@ fn work<N: Network>(
     model: &str,
     settings: &Settings<'_>,
     hosts: usize,
-    tell: &Sender<Told>,
+    tell: &SyncSender<Told>,
 ) {
     let mut interrupt = |now: Nanos| {
         shared.now.store(now.0, Relaxed);

@@ -383,6 +383,12 @@ pub trait Policy {
         None
     }
 
+    /// How much memory programs can hold at most, and not one page of a file be read or written beside it. `None`: all that there is, and
+    /// files are read and written all the same.
+    fn most_anonymous(&self) -> Option<Bytes> {
+        None
+    }
+
     /// How files of other hosts are reached.
     fn remote(&self) -> Remote {
         Remote::OneFlow

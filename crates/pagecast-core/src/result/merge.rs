@@ -28,35 +28,6 @@ impl Merger {
         Self { result, paths: FxHashMap::default() }
     }
 
-    /// Makes room for so many operations: tables that grow would be there twice.
-    pub(crate) fn reserve(&mut self, operations: usize) {
-        let OperationTable {
-            process,
-            host,
-            index,
-            operation,
-            path,
-            offset,
-            bytes,
-            start,
-            end,
-            from_cache,
-            from_device,
-            parts,
-        } = &mut self.result.operations;
-        for column in [process, host, index, path] {
-            column.reserve_exact(operations);
-        }
-        for column in [offset, bytes, from_cache, from_device] {
-            column.reserve_exact(operations);
-        }
-        for column in [start, end] {
-            column.reserve_exact(operations);
-        }
-        operation.reserve_exact(operations);
-        parts.reserve_exact(operations);
-    }
-
     fn path(&mut self, path: &Arc<str>) -> u32 {
         let next = self.result.paths.len() as u32;
         let index = *self.paths.entry(path.clone()).or_insert(next);

@@ -22,7 +22,7 @@ pub(super) struct Needs {
 impl Needs {
     pub fn of(files: &[PlannedFile], processes: &[PlannedProcess]) -> Self {
         let initial: Vec<u64> =
-            files.iter().map(|file| file.initial.map_or(0, |(size, ..)| size.0)).collect();
+            files.iter().map(|file| file.initial.map_or(0, |there| there.size.0)).collect();
         let alone: Vec<Alone> = processes.iter().map(|process| Alone::of(process, &initial)).collect();
         let mut longest = initial.clone();
         for process in &alone {
@@ -30,7 +30,7 @@ impl Needs {
                 longest[file as usize] = longest[file as usize].max(length);
             }
         }
-        let dirty: u64 = files.iter().filter_map(|file| file.initial).map(|(.., dirty)| dirty.0).sum();
+        let dirty: u64 = files.iter().filter_map(|file| file.initial).map(|there| there.dirty.0).sum();
         let peaks: Vec<u64> = processes.iter().map(|process| peak_memory(process, &longest)).collect();
         let buffers = processes.iter().map(|process| process.buffer().get() as u64).sum::<u64>();
         Self {

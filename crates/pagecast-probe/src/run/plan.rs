@@ -41,8 +41,18 @@ pub(super) struct PlannedFile {
     pub path: Arc<str>,
     /// Where it is in the folder.
     pub within: PathBuf,
-    /// What is there before time 0: size, cached and dirty.
-    pub initial: Option<(Bytes, Bytes, Bytes)>,
+    /// What of it is there before time 0.
+    pub initial: Option<Initial>,
+}
+
+/// A file before time 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Initial {
+    pub size: Bytes,
+    /// How much of it, from its start, is in memory.
+    pub cached: Bytes,
+    /// How much of that, from its start, is dirty.
+    pub dirty: Bytes,
 }
 
 /// One operation, with numbers instead of names: nothing is looked up by name while time counts.
@@ -114,7 +124,8 @@ impl Plan {
             let place = || job.origin.to_owned();
             check_mounted(job, &file.path, place, || "a file that is there from the start is".to_owned())?;
             let at = names.file(&mut plan.files, &file.path);
-            plan.files[at as usize].initial = Some((file.size, file.cached, file.dirty));
+            let InitialFile { size, cached, dirty, .. } = *file;
+            plan.files[at as usize].initial = Some(Initial { size, cached, dirty });
         }
         for process in job.processes {
             let steps = plan.steps(job, process, &mut names)?;

@@ -1,7 +1,9 @@
 //! The files of a scenario as they are to be at time 0: with real bytes on the device, cold, cached or dirty, and looked at whether
 //! they are.
 
+use std::io;
 use std::num::NonZero;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -10,11 +12,11 @@ use pagecast_core::workload::Advice;
 use rustix::fs::syncfs;
 
 use super::error::RunError;
-use super::plan::{Plan, PlannedFile};
+use super::plan::{Initial, Plan, PlannedFile};
 use crate::error::{ProbeError, Trouble};
 use crate::evict::{EvictedFile, evict};
 use crate::filesystem::Kind;
-use crate::io::{Cause, Direction, Folder, Io, Memory, Offsets, Open, Sync, Times, Transfer, transfer};
+use crate::io::{Cause, Direction, Folder, Io, Memory, Offsets, Open, Times, Transfer, transfer};
 use crate::residency::{OpenFile, Prober};
 use crate::watch::{Interrupted, Pace, Watcher, for_each};
 
@@ -22,6 +24,7 @@ use crate::watch::{Interrupted, Pace, Watcher, for_each};
 const PIECE: u64 = 16 << 20;
 /// The size of one call.
 const CALL: NonZero<u64> = NonZero::new(1 << 20).expect("it is not 0");
+const BUFFER: NonZero<usize> = NonZero::new(1 << 20).expect("it is not 0");
 /// How often what was to be cached is read again if the kernel has dropped it meanwhile.
 const TRIES: u32 = 5;
 
@@ -36,41 +39,56 @@ pub(super) fn prepare(
     prober: &Prober,
     watch: &mut Watcher<'_>,
 ) -> Result<(), RunError> {
-    let made = |error: std::io::Error| trouble(folder.path(), "mkdir", error);
+    let made = |error: io::Error| trouble(folder.path(), "mkdir", error);
     for file in &plan.files {
         folder.make_folders(file.within.parent().unwrap_or(Path::new(""))).map_err(made)?;
     }
-    let files: Vec<(&PlannedFile, [u64; 3])> = plan
-        .files
-        .iter()
-        .filter_map(|file| file.initial.map(|(size, cached, dirty)| (file, [size.0, cached.0, dirty.0])))
-        .collect();
-    for_each_file("writing files", &files, 0, watch, |file, size, pace| {
-        fill(folder, file, size, true, pace)
+    let files: Vec<There<'_>> =
+        plan.files.iter().filter_map(|file| Some(There { file, initial: file.initial? })).collect();
+    let size = |there: &Initial| Some(there.size);
+    let cached = |there: &Initial| Some(there.cached).filter(|&bytes| bytes > Bytes::ZERO);
+    let dirty = |there: &Initial| Some(there.dirty).filter(|&bytes| bytes > Bytes::ZERO);
+    for_each_file("writing files", &files, size, watch, |file, bytes, memory, pace| {
+        fill(folder, file, bytes, memory, pace)
     })?;
     evict_all(&files, folder, prober, watch)?;
     // What the file system still has to do for them is not to be part of the run.
     syncfs(folder).map_err(|error| trouble(folder.path(), "syncfs", error.into()))?;
-    for_each_file("reading", &files, 1, watch, |file, cached, pace| {
-        read_in(folder, file, (cached, kind), prober, pace)
+    for_each_file("reading", &files, cached, watch, |file, bytes, memory, pace| {
+        read_in(folder, file, (bytes, kind), prober, (memory, pace))
     })?;
-    for_each_file("writing files", &files, 2, watch, |file, dirty, pace| {
-        fill(folder, file, dirty, false, pace)
+    for_each_file("writing files", &files, dirty, watch, |file, bytes, memory, pace| {
+        fill(folder, file, bytes, memory, pace)
     })
 }
 
-/// Does `act` to one file after the other, with the number of bytes that `which` of its three sizes says, unless that is 0.
+/// A file that exists before time 0.
+struct There<'a> {
+    file: &'a PlannedFile,
+    initial: Initial,
+}
+
+/// An answer of work that may be interrupted.
+type Outcome<T> = Result<Result<T, RunError>, Interrupted>;
+
+/// Does `act` to one file after the other, if `amount` says of how many bytes, with a buffer.
 fn for_each_file(
     stage: &'static str,
-    files: &[(&PlannedFile, [u64; 3])],
-    which: usize,
+    files: &[There<'_>],
+    amount: impl Fn(&Initial) -> Option<Bytes> + std::marker::Sync,
     watch: &mut Watcher<'_>,
-    act: impl Fn(&PlannedFile, u64, &Pace) -> Result<Result<(), RunError>, Interrupted> + std::marker::Sync,
+    act: impl Fn(&PlannedFile, u64, &mut Memory, &Pace) -> Outcome<()> + std::marker::Sync,
 ) -> Result<(), RunError> {
-    let total = files.iter().map(|(_, sizes)| sizes[which]).sum();
+    let total = files.iter().filter_map(|there| amount(&there.initial)).map(|bytes| bytes.0).sum();
     let one_by_one = |(): &(), pace: &Pace| {
-        for (file, sizes) in files.iter().filter(|(_, sizes)| which == 0 || sizes[which] > 0) {
-            if let Err(error) = act(file, sizes[which], pace)? {
+        let mut memory = match Memory::new(BUFFER) {
+            Ok(memory) => memory,
+            Err(error) => return Ok(Err(trouble(Path::new("memory"), "mmap", error))),
+        };
+        memory.fill_with_noise();
+        for There { file, initial } in files {
+            let Some(bytes) = amount(initial) else { continue };
+            if let Err(error) = act(file, bytes.0, &mut memory, pace)? {
                 return Ok(Err(error));
             }
         }
@@ -79,29 +97,14 @@ fn for_each_file(
     for_each(stage, total, &[()], watch, one_by_one)?.into_iter().collect()
 }
 
-/// Writes the first bytes of a file; if it is new, they are on the device afterwards.
-fn fill(
-    folder: &Folder,
-    file: &PlannedFile,
-    bytes: u64,
-    is_new: bool,
-    pace: &Pace,
-) -> Result<Result<(), RunError>, Interrupted> {
+/// Writes the first bytes of a file, and makes it if it is not there.
+fn fill(folder: &Folder, file: &PlannedFile, bytes: u64, memory: &mut Memory, pace: &Pace) -> Outcome<()> {
     let failed = |error| trouble(&place(folder, file), "write", error);
-    let mut memory = match buffer() {
-        Ok(memory) => memory,
-        Err(error) => return Ok(Err(failed(error))),
-    };
-    memory.fill_with_noise();
-    let open = match folder.open(&file.within, Open { create: is_new, ..Open::default() }) {
+    let open = match folder.open(&file.within, Open { create: true, ..Open::default() }) {
         Ok(open) => open,
         Err(error) => return Ok(Err(failed(error))),
     };
-    if let Err(cause) = in_pieces(folder, &open, Direction::Write, bytes, &mut memory, pace)? {
-        return Ok(Err(failed(cause)));
-    }
-    let synced = if is_new { folder.sync(&open, Sync::File) } else { Ok(()) };
-    Ok(synced.map_err(failed))
+    Ok(in_pieces(folder, &open, Direction::Write, bytes, memory, pace)?.map_err(failed))
 }
 
 /// Reads the first bytes of a file, and none after them, into the page cache.
@@ -110,26 +113,23 @@ fn read_in(
     file: &PlannedFile,
     (bytes, kind): (u64, Kind),
     prober: &Prober,
-    pace: &Pace,
-) -> Result<Result<(), RunError>, Interrupted> {
+    (memory, pace): (&mut Memory, &Pace),
+) -> Outcome<()> {
     let failed = |error| trouble(&place(folder, file), "read", error);
     let mut cached = Bytes::ZERO;
     for _ in 0..TRIES {
-        let read = || -> std::io::Result<_> {
-            let open = folder.open(&file.within, Open::default())?;
-            // So that nothing is read ahead.
-            folder.advise(&open, Advice::Random, 0, 0)?;
-            Ok((open, buffer()?))
-        };
-        let (open, mut memory) = match read() {
-            Ok(ready) => ready,
+        let opened = folder.open(&file.within, Open::default());
+        // So that nothing is read ahead.
+        let ready = opened.and_then(|open| folder.advise(&open, Advice::Random, 0, 0).map(|()| open));
+        let open = match ready {
+            Ok(open) => open,
             Err(error) => return Ok(Err(failed(error))),
         };
-        if let Err(error) = in_pieces(folder, &open, Direction::Read, bytes, &mut memory, pace)? {
+        if let Err(error) = in_pieces(folder, &open, Direction::Read, bytes, memory, pace)? {
             return Ok(Err(failed(error)));
         }
-        let looked =
-            OpenFile::open(&place(folder, file)).and_then(|open| prober.range(&open, kind, (0, bytes), pace));
+        let looked = OpenFile::open(&folder.sure_path().join(&file.within))
+            .and_then(|open| prober.range(&open, kind, (0, bytes), pace));
         cached = match looked {
             Ok(residency) => residency.cached,
             Err(trouble) => {
@@ -148,21 +148,15 @@ fn read_in(
     Ok(Err(RunError::NotReady { path: file.path.clone(), what }))
 }
 
-fn buffer() -> std::io::Result<Memory> {
-    let mut memory = Memory::new(NonZero::new(CALL.get() as usize).expect("a call is not empty"))?;
-    memory.fill(1);
-    Ok(memory)
-}
-
 /// Moves the first bytes of a file, with a look at the watcher now and then.
 fn in_pieces(
     folder: &Folder,
-    open: &std::os::fd::OwnedFd,
+    open: &OwnedFd,
     direction: Direction,
     bytes: u64,
     memory: &mut Memory,
     pace: &Pace,
-) -> Result<std::io::Result<()>, Interrupted> {
+) -> Result<io::Result<()>, Interrupted> {
     let (go_on, mut times) = (AtomicBool::new(false), Times::of_whole());
     for offset in (0..bytes).step_by(PIECE as usize) {
         let piece = PIECE.min(bytes - offset);
@@ -171,7 +165,7 @@ fn in_pieces(
         if let Err(failure) = transfer(folder, open, &what, memory, &mut times, &go_on) {
             return Ok(Err(match failure.cause {
                 Cause::Failed(error) => error,
-                Cause::EndOfFile | Cause::Stopped => std::io::ErrorKind::UnexpectedEof.into(),
+                Cause::EndOfFile | Cause::Stopped => io::ErrorKind::UnexpectedEof.into(),
             }));
         }
         pace.advance(piece)?;
@@ -181,13 +175,13 @@ fn in_pieces(
 
 /// Takes all files out of the page cache, and refuses to go on if one stays.
 fn evict_all(
-    files: &[(&PlannedFile, [u64; 3])],
+    files: &[There<'_>],
     folder: &Folder,
     prober: &Prober,
     watch: &mut Watcher<'_>,
 ) -> Result<(), RunError> {
     let sure = folder.sure_path();
-    let paths: Vec<PathBuf> = files.iter().map(|(file, _)| sure.join(&file.within)).collect();
+    let paths: Vec<PathBuf> = files.iter().map(|there| sure.join(&there.file.within)).collect();
     let outcome = evict(&paths, prober, true, watch)?;
     if let Some(problem) = outcome.problems.into_iter().next() {
         let within = problem.path.strip_prefix(&sure).unwrap_or(&problem.path);
@@ -196,8 +190,8 @@ fn evict_all(
     }
     let Some(warm) = outcome.files.iter().find(|file| !file.is_cold()) else { return Ok(()) };
     let within = warm.file.path.strip_prefix(&sure).unwrap_or(&warm.file.path);
-    let (file, _) = files.iter().find(|(file, _)| file.within == within).expect("it was one of them");
-    Err(RunError::NotReady { path: file.path.clone(), what: why_warm(warm) })
+    let found = files.iter().find(|there| there.file.within == within).expect("it was one of them");
+    Err(RunError::NotReady { path: found.file.path.clone(), what: why_warm(warm) })
 }
 
 fn why_warm(file: &EvictedFile) -> String {
@@ -214,6 +208,6 @@ fn place(folder: &Folder, file: &PlannedFile) -> PathBuf {
     folder.path().join(&file.within)
 }
 
-fn trouble(path: &Path, doing: &'static str, error: std::io::Error) -> RunError {
+fn trouble(path: &Path, doing: &'static str, error: io::Error) -> RunError {
     ProbeError::Path { path: path.to_owned(), trouble: Trouble::new(doing, error) }.into()
 }

@@ -26,7 +26,7 @@ const NAP: Nanos = Nanos(50_000_000);
 const TOUCHES: usize = 1024;
 /// How often a busy loop goes round between two looks at the clock: a few microseconds.
 const SPINS: u32 = 1000;
-/// Of the POSIX block that O_DIRECT takes whole: the one that messages name.
+/// What most disks read or write at least (`queue/logical_block_size`), for the message.
 const LOGICAL_BLOCK: Bytes = Bytes(512);
 
 /// One operation that has ended. Small, as there may be millions.

@@ -7,6 +7,7 @@
 use super::PAGE;
 use super::lists::LruvecId;
 use super::memcg::Taker;
+use super::memory::Node;
 use super::pages::Pages;
 
 /// With memory to spare, what is pending is at most this part of it.
@@ -120,22 +121,26 @@ impl Pages {
         }
         self.run_kswapd();
         self.target(home, false).unwrap_or_else(|| {
-            // Below the low marks there is still something, for who was under way before pages ran out.
-            let node = (0..self.nodes()).max_by_key(|&node| self.free_of(node)).unwrap_or(home);
-            (node, self.free_of(node).max(self.memory.nodes[node].total / CRUMBS))
+            // Below the low marks direct reclaim leaves something, down to the min marks; and for who was under way before pages ran
+            // out there is a little more.
+            let above_min = |node: usize| self.free_of(node).saturating_sub(self.memory.nodes[node].min);
+            let node = (0..self.nodes()).max_by_key(|&node| above_min(node)).unwrap_or(home);
+            (node, above_min(node).max(self.memory.nodes[node].total / CRUMBS))
         })
     }
 
     /// kswapd of every node that is short of memory evicts up to the high mark.
     fn run_kswapd(&mut self) {
         for node in 0..self.nodes() {
-            let (free, high) = (self.free_of(node), self.memory.nodes[node].high);
-            if free < high {
+            let Node { total, anonymous, high, .. } = self.memory.nodes[node];
+            // No less than is given at a time, which may be more than was free.
+            let wanted = anonymous + self.cached_of(node) + high.max(total / CRUMBS);
+            if wanted > total {
                 if self.memcgs.is_empty() {
-                    self.reclaim_from(LruvecId(node as u16), high - free);
+                    self.reclaim_from(LruvecId(node as u16), wanted - total);
                 } else {
                     let lruvecs: Vec<LruvecId> = self.lruvecs_of_node(node).collect();
-                    self.reclaim(&lruvecs, high - free);
+                    self.reclaim(&lruvecs, wanted - total);
                 }
             }
         }

@@ -89,11 +89,13 @@ impl Kernel {
         if !is_over && self.domains.is_empty() && !self.has_strict {
             return;
         }
-        for task in self.tasks.values().filter(|task| task.run.dirties()) {
+        for task in self.tasks.writers() {
             let at = task.wb.0 as usize;
             // The background threshold of a cgroup is looked at by its flusher alone, when the timer rings.
             let is_over = match self.strict(at) {
-                Some((strict, own)) => dirty > self.limits.thresholds.background || own > strict.freerun,
+                Some((strict, own)) => {
+                    dirty > self.limits.thresholds.background || own > strict.brake.freerun
+                }
                 None => is_over || self.is_memcg_beyond_freerun(at, false),
             };
             if is_over && let Some(wb) = self.wbs.get_mut(at).and_then(Option::as_mut) {

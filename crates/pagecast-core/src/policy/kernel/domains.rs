@@ -107,7 +107,7 @@ impl Kernel {
             return false;
         }
         self.domain_of(at).is_some_and(|(domain, dirty)| {
-            let slack = if slack { domain.limits.rate_step() as u64 } else { 0 };
+            let slack = if slack { domain.limits.brake().step() as u64 } else { 0 };
             dirty > domain.limits.freerun.saturating_sub(slack)
         })
     }

@@ -66,6 +66,12 @@ impl Memory {
         self.nodes.iter().map(|node| node.anonymous).sum()
     }
 
+    /// What programs can hold: nobody but reclaim takes pages below the min marks, so that an allocation fails for good when all that
+    /// could be reclaimed would not bring any node above its own (`mm/page_alloc.c: should_reclaim_retry, __zone_watermark_ok`).
+    pub(super) fn most_anonymous(&self) -> u64 {
+        self.nodes.iter().map(|node| node.total.saturating_sub(node.min)).sum()
+    }
+
     /// What could become dirty: free memory but for the reserves, and the page cache.
     pub(super) fn dirtyable(&self, anonymous: u64, cached: u64) -> u64 {
         let free = self.total.saturating_sub(anonymous + cached);

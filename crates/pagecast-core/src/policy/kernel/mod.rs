@@ -403,6 +403,10 @@ impl Policy for Kernel {
         self.schedule(self.synced)
     }
 
+    fn most_anonymous(&self) -> Option<Bytes> {
+        Some(Bytes(self.pages.memory.most_anonymous()))
+    }
+
     fn remote(&self) -> Remote {
         Remote::Chunks(REMOTE_CHUNK)
     }
@@ -442,14 +446,11 @@ impl Policy for Kernel {
                 .reduce(f64::min)
                 .map(|rate| Bytes(rate as u64)),
         };
-        // Which pages had to leave for others is known when pages are settled; until then no more are there than fit.
-        let cached = self.pages.cached().min(self.pages.memory.total.saturating_sub(self.pages.anonymous()));
         MemoryLevels {
             total: Bytes(self.pages.memory.total),
             anonymous: Bytes(self.pages.anonymous()),
-            cached: Bytes(cached),
-            // Which pages are written to again is known when pages are settled; until then they cannot be more than there are.
-            dirty: Bytes(self.pages.dirty.pages().min(cached)),
+            cached: Bytes(self.pages.told_cached()),
+            dirty: Bytes(self.pages.told_dirty()),
             kernel: Some(kernel),
         }
     }

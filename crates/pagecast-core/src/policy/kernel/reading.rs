@@ -145,10 +145,10 @@ impl Kernel {
         let mut reading = stream
             .read(self.synced, &span, limits, pace, |page, most| self.cached_before(file.id, page, most));
         if key.0 == NOBODY {
-            // The next chunk is asked for while this one is on the link.
+            // The next chunk is asked for while this one is on the link, unless exactly what was asked for has been read.
             let last = end.div_ceil(PAGE);
             stream.window = stream.window.ending_at(last);
-            stream.passed = Some(self.synced);
+            stream.passed = (stream.window.size > 0).then_some(self.synced);
             (reading.end, reading.ahead) = (last, last);
         }
         self.streams.insert(key, stream);

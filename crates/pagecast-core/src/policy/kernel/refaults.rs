@@ -53,10 +53,8 @@ impl Kernel {
         }
         let (before, counts) = (self.storm, self.pages.refaults);
         let is_on = counts.is_storm(&before.seen, (now - before.at).as_seconds());
-        if is_on && !before.is_on {
-            self.spells.begin(before.at, Key::REFAULT_STORM, before.seen.refaulted);
-        } else if before.is_on && !is_on {
-            self.spells.end(before.at, Key::REFAULT_STORM, before.seen.refaulted);
+        if is_on != before.is_on {
+            self.spells.turn(before.at, Key::REFAULT_STORM, is_on, before.seen.refaulted);
         }
         self.storm = Storm { seen: counts, at: now, is_on };
     }

@@ -132,16 +132,8 @@ impl Kernel {
 
     /// The end of free run, or the next step of the law beyond it.
     fn until_throttling(&self, slopes: &Slopes) -> Option<f64> {
-        let (freerun, dirty) = (self.limits.freerun * PAGE, self.pages.dirty.total());
-        let slope = slopes.dirtied - slopes.written;
-        if slopes.dirtied == 0.0 || slope == 0.0 {
-            return None;
-        }
-        // In pages, as `throttle` compares them.
-        if dirty / PAGE > self.limits.freerun {
-            return Some(self.limits.rate_step() * PAGE as f64 / slope.abs());
-        }
-        (slope > 0.0).then(|| freerun.saturating_sub(dirty) as f64 / slope)
+        let of_law = || self.limits.until_change(self.pages.dirty.total(), slopes.dirtied - slopes.written);
+        if slopes.dirtied > 0.0 { of_law() } else { None }
     }
 
     /// The end of what a memory cgroup can have without evicting or waiting, the end of its free run or the next step of the law.
@@ -171,12 +163,7 @@ impl Kernel {
             available.min(self.pages.room_of_memcg(at) as f64 / slopes.taken)
         });
         let until_throttling = self.domains[at].as_ref().and_then(|domain| {
-            let (freerun, dirty) = (domain.limits.freerun * PAGE, self.pages.memcgs[at].dirty());
-            let slope = slopes.dirtied - slopes.written;
-            match dirty / PAGE > domain.limits.freerun {
-                true => (slope != 0.0).then(|| domain.limits.rate_step() * PAGE as f64 / slope.abs()),
-                false => (slope > 0.0).then(|| freerun.saturating_sub(dirty) as f64 / slope),
-            }
+            domain.limits.until_change(self.pages.memcgs[at].dirty(), slopes.dirtied - slopes.written)
         });
         until_full.into_iter().chain(until_throttling).reduce(f64::min)
     }

@@ -7,7 +7,7 @@
 use super::law::{DeviceShare, Thresholds};
 use super::schedule::LEAST_STEP;
 use super::tasks::Task;
-use super::throttling::STEPS;
+use super::throttling::Brake;
 use super::wb::WbId;
 use super::{Kernel, PAGE};
 use crate::machine::{Bdi, Host};
@@ -30,39 +30,28 @@ pub(super) fn of(host: &Host, share_has_floor: bool) -> Vec<DeviceShare> {
 /// What the dirty pages of a strict device are compared with, in pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strict {
-    pub freerun: u64,
-    limit: u64,
+    pub brake: Brake,
     background: u64,
 }
 
 impl Strict {
     fn of(part: Thresholds) -> Self {
-        Self { freerun: part.freerun(), limit: part.limit, background: part.background }
+        Self { brake: Brake { freerun: part.freerun(), limit: part.limit }, background: part.background }
     }
 
     /// In free run is who is so by both.
     fn least(self, other: Self) -> Self {
-        if self.freerun <= other.freerun { self } else { other }
+        if self.brake.freerun <= other.brake.freerun { self } else { other }
     }
 
     /// Whether writers are held back with so many dirty pages: from a step before the end of free run on.
     pub(super) fn holds_back(&self, dirty: u64) -> bool {
-        dirty as f64 + self.step() > self.freerun as f64
+        dirty as f64 + self.brake.step() > self.brake.freerun as f64
     }
 
     /// Whether it is told that they are: until the flusher rests, as the level stays around the end of free run.
     pub(super) fn is_told(&self, dirty: u64, was_told: bool) -> bool {
         if was_told { dirty > self.background } else { self.holds_back(dirty) }
-    }
-
-    /// As `Limits::rate_step`.
-    fn step(&self) -> f64 {
-        (self.limit - self.freerun) as f64 / STEPS
-    }
-
-    /// Whether the level has moved by a step, to so many dirty pages from so many.
-    pub(super) fn has_moved(&self, dirty: u64, rated_at: u64) -> bool {
-        dirty.abs_diff(rated_at) as f64 >= self.step() - 1.0
     }
 }
 
@@ -99,7 +88,7 @@ impl Kernel {
     /// write less.
     pub(super) fn strict_rate(&self, at: usize, rate: f64) -> f64 {
         match self.strict(at) {
-            Some((strict, own)) if own <= strict.freerun => {
+            Some((strict, own)) if own <= strict.brake.freerun => {
                 rate.max(self.rate_of_device(at) / self.writers(at).0.max(1) as f64)
             }
             _ => rate,
@@ -108,8 +97,10 @@ impl Kernel {
 
     /// Those who write to a device, and how many bytes per second.
     fn writers(&self, at: usize) -> (usize, f64) {
-        let tasks = self.tasks.values().filter(|task| task.run.dirties() && task.wb.0 as usize == at);
-        let rates = tasks.map(|task| task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate));
+        let rates = self
+            .tasks
+            .writers_of(at)
+            .map(|task| task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate));
         rates.fold((0, 0.0), |(count, sum), rate| (count + 1, sum + rate))
     }
 
@@ -118,7 +109,7 @@ impl Kernel {
     pub(super) fn freerun_rate(&self, at: usize) -> Option<f64> {
         let (strict, own) = self.strict(at)?;
         let (count, _) = self.writers(at);
-        let room = strict.freerun.saturating_sub(own).max(1) as f64 * PAGE as f64;
+        let room = strict.brake.freerun.saturating_sub(own).max(1) as f64 * PAGE as f64;
         (count > 0).then(|| (room / LEAST_STEP + self.rate_of_device(at)) / count as f64)
     }
 
@@ -152,13 +143,7 @@ impl Kernel {
         let (strict, own) = self.strict(at)?;
         let (count, dirtied) = self.writers(at);
         let slope = dirtied - self.rate_of_device(at);
-        if count == 0 || slope == 0.0 {
-            return None;
-        }
-        let page = PAGE as f64;
-        if strict.holds_back(own) {
-            return Some(strict.step() * page / slope.abs());
-        }
-        (slope > 0.0).then(|| (strict.freerun - own) as f64 * page / slope)
+        let of_law = || strict.brake.until_it_acts(strict.holds_back(own), own * PAGE, slope);
+        if count > 0 { of_law() } else { None }
     }
 }

@@ -102,6 +102,14 @@ impl Spells {
         }
     }
 
+    /// It begins, or its only reason is gone.
+    pub(super) fn turn(&mut self, now: Nanos, key: Key, is_on: bool, bytes: u64) {
+        match is_on {
+            true => self.begin(now, key, bytes),
+            false => self.end(now, key, bytes),
+        }
+    }
+
     fn look_at(&mut self, time: Nanos) {
         self.due = Some(self.due.map_or(time, |due| due.min(time)));
     }
@@ -230,11 +238,7 @@ impl Kernel {
         let bytes = if is_of_memcg { dirty.of_wb(at).reclaimable } else { dirty.dirty() };
         let wb = self.wbs[at.0 as usize].as_mut().expect("its flusher has looked");
         wb.in_background = is_over;
-        if is_over {
-            self.spells.begin(now, key, bytes);
-        } else {
-            self.spells.end(now, key, bytes);
-        }
+        self.spells.turn(now, key, is_over, bytes);
     }
 }
 
@@ -252,10 +256,7 @@ mod tests {
             let now = Nanos(at * MS);
             spells.tell(now, &mut out);
             for &(_, begins) in changes.iter().filter(|change| change.0 == at) {
-                match begins {
-                    true => spells.begin(now, Key::REFAULT_STORM, at),
-                    false => spells.end(now, Key::REFAULT_STORM, at),
-                }
+                spells.turn(now, Key::REFAULT_STORM, begins, at);
             }
         }
         spells.tell_rest(Nanos(5000 * MS), &mut out);

@@ -280,6 +280,16 @@ impl Tasks {
         self.0.iter().map(|(_, task)| &**task)
     }
 
+    /// Those that make pages dirty.
+    pub(super) fn writers(&self) -> impl Iterator<Item = &Task> {
+        self.values().filter(|task| task.run.dirties())
+    }
+
+    /// Those that make pages of a wb dirty.
+    pub(super) fn writers_of(&self, wb: usize) -> impl Iterator<Item = &Task> {
+        self.writers().filter(move |task| task.wb.0 as usize == wb)
+    }
+
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Task> {
         self.0.iter_mut().map(|(_, task)| &mut **task)
     }

@@ -10,7 +10,7 @@ use super::{Credit, Kernel, Limits, PAGE};
 use crate::units::Nanos;
 
 /// The way from free run to the hard limit is taken in so many steps at least.
-pub(super) const STEPS: f64 = 64.0;
+const STEPS: f64 = 64.0;
 /// A credit above this is forgotten: a second, and what the pages of one pause are worth.
 const MOST_CREDIT: f64 = 1.01;
 /// A credit below this is none: a pause is at least one jiffy.
@@ -43,9 +43,9 @@ impl Kernel {
     /// Sets the rate of the tasks that write to each device, and brings what it is made of up to date.
     pub(super) fn throttle(&mut self, now: Nanos) {
         let dirty = self.pages.dirty.total() / PAGE;
-        let slack = self.limits.rate_step() as u64;
+        let slack = self.limits.brake().step() as u64;
         for at in 0..self.wbs.len() {
-            let has_writers = self.has_writers(at);
+            let has_writers = self.tasks.writers_of(at).next().is_some();
             let Some(wb) = self.wbs[at].as_ref() else { continue };
             let was_throttling = wb.is_throttling;
             // Around free run updates would begin and end with every unit that is written.
@@ -69,20 +69,17 @@ impl Kernel {
         }
     }
 
-    fn has_writers(&self, at: usize) -> bool {
-        self.tasks.values().any(|task| task.run.dirties() && task.wb.0 as usize == at)
-    }
-
     /// Sets the rate of the tasks that write to a device, if it may have changed.
     fn rate_tasks(&mut self, now: Nanos, at: usize, dirty: u64) {
         let wb = self.wbs[at].as_ref().expect("who writes has a device");
         let is_update_due = wb.next_update() <= now;
-        let (memcg_dirty, has_moved_in_memcg) = self
-            .domain_of(at)
-            .map_or((0, false), |(domain, dirty)| (dirty, domain.limits.have_moved(dirty, wb.rated_at.1)));
-        let has_moved = self.limits.have_moved(dirty, wb.rated_at.0) || has_moved_in_memcg;
-        let (own_dirty, has_moved_itself) =
-            self.strict(at).map_or((0, false), |(strict, own)| (own, strict.has_moved(own, wb.rated_at.2)));
+        let (memcg_dirty, has_moved_in_memcg) = self.domain_of(at).map_or((0, false), |(domain, dirty)| {
+            (dirty, domain.limits.brake().has_moved(dirty, wb.rated_at.1))
+        });
+        let has_moved = self.limits.brake().has_moved(dirty, wb.rated_at.0) || has_moved_in_memcg;
+        let (own_dirty, has_moved_itself) = self
+            .strict(at)
+            .map_or((0, false), |(strict, own)| (own, strict.brake.has_moved(own, wb.rated_at.2)));
         if wb.task_rate.is_some() && !is_update_due && !has_moved && !has_moved_itself {
             return;
         }
@@ -133,15 +130,46 @@ impl Kernel {
     }
 }
 
-impl Limits {
+/// Between which levels writers are held back, in pages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Brake {
+    pub freerun: u64,
+    pub limit: u64,
+}
+
+impl Brake {
     /// The rate of tasks is set anew when the dirty level has moved by so many pages.
-    pub(super) fn rate_step(&self) -> f64 {
-        (self.hard - self.freerun) as f64 / STEPS
+    pub(super) fn step(&self) -> f64 {
+        (self.limit - self.freerun) as f64 / STEPS
     }
 
     /// Whether it has, to so many dirty pages from so many.
-    fn have_moved(&self, dirty: u64, rated_at: u64) -> bool {
-        dirty.abs_diff(rated_at) as f64 >= self.rate_step() - 1.0
+    fn has_moved(&self, dirty: u64, rated_at: u64) -> bool {
+        dirty.abs_diff(rated_at) as f64 >= self.step() - 1.0
+    }
+
+    /// In how many seconds that will be, or free run will end, with so many dirty bytes and so many more per second.
+    pub(super) fn until_it_acts(&self, holds_back: bool, dirty: u64, slope: f64) -> Option<f64> {
+        if slope == 0.0 {
+            return None;
+        }
+        if holds_back {
+            return Some(self.step() * PAGE as f64 / slope.abs());
+        }
+        (slope > 0.0).then(|| (self.freerun * PAGE).saturating_sub(dirty) as f64 / slope)
+    }
+}
+
+impl Limits {
+    /// Writers are held back from the end of free run to the hard limit.
+    pub(super) fn brake(&self) -> Brake {
+        Brake { freerun: self.freerun, limit: self.hard }
+    }
+
+    /// In how many seconds the law says something else, with so many dirty bytes and so many more per second.
+    pub(super) fn until_change(&self, dirty: u64, slope: f64) -> Option<f64> {
+        // In pages, as `throttle` compares them.
+        self.brake().until_it_acts(dirty / PAGE > self.freerun, dirty, slope)
     }
 }
 

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use super::files::HostFile;
+use crate::chunks::Chunks;
 use crate::least::Least;
 use crate::units::Nanos;
 
@@ -30,6 +31,9 @@ pub(super) struct Block {
 
 /// A place in a list: blocks with smaller places come first. Places are never used again.
 pub(super) type Place = u64;
+
+/// An empty queue keeps the memory of so many places: a file's blocks leave one queue for another once for all.
+const KEPT: usize = 16;
 
 /// The places of some blocks of one file, and where the blocks are.
 #[derive(Default)]
@@ -66,6 +70,9 @@ impl Queue {
             };
             if queue.get(at).is_some_and(|&(found, _)| found == place) {
                 queue.remove(at);
+                if queue.is_empty() && queue.capacity() > KEPT {
+                    *queue = VecDeque::new();
+                }
                 return;
             }
         }
@@ -128,12 +135,12 @@ pub(super) enum Which {
 /// One list.
 #[derive(Default)]
 pub(super) struct List {
-    slots: Vec<(Place, Block)>,
+    slots: Chunks<(Place, Block)>,
     vacant: Vec<u32>,
     clean: Places,
     dirty: Places,
-    /// When dirty blocks were made so; entries of blocks that are dirty no more are passed over.
-    ages: BinaryHeap<Reverse<(Nanos, Place, u32)>>,
+    /// When dirty blocks were made so, and their slots; entries of blocks that are dirty no more are passed over.
+    ages: BinaryHeap<Reverse<(Nanos, u32)>>,
     /// The dirty blocks that are older than the last `first_expired` asked for.
     expired: BTreeSet<(Place, u32)>,
     last: Place,
@@ -200,7 +207,7 @@ impl List {
         self.bytes_of[block.file.index()] += block.size;
         self.places_mut(block.dirty).insert(block.file, place, slot);
         if block.dirty {
-            self.ages.push(Reverse((block.dirtied, place, slot)));
+            self.ages.push(Reverse((block.dirtied, slot)));
         }
     }
 
@@ -264,13 +271,13 @@ impl List {
 
     /// The first dirty block that was made so at `limit` or before. `limit` never runs back.
     pub(super) fn first_expired(&mut self, limit: Nanos) -> Option<Handle> {
-        while let Some(&Reverse((dirtied, place, slot))) = self.ages.peek() {
+        while let Some(&Reverse((dirtied, slot))) = self.ages.peek() {
             if dirtied > limit {
                 break;
             }
             self.ages.pop();
-            let (current, block) = self.slots[slot as usize];
-            if current == place && block.dirty {
+            let (place, block) = self.slots[slot as usize];
+            if place > 0 && block.dirty && block.dirtied == dirtied {
                 self.expired.insert((place, slot));
             }
         }
