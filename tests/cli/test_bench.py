@@ -115,7 +115,7 @@ def test_from_python(on_disk):
     assert one.bytes_per_s > 0
     assert one.durable_bytes_per_s <= one.bytes_per_s
     assert one.is_above_device is None, "nothing was measured with O_DIRECT"
-    assert told == [(0.0, "buffered write new, 4 KiB, 1 threads")]
+    assert told == [(0.0, "buffered write new, 4 KiB, 1 thread")]
 
 
 def test_a_measurement_ends_at_the_limit(on_disk):
@@ -303,8 +303,8 @@ def test_settings_are_put_back_however_it_ends(ending, on_disk, changeable):
     if ending == signal.SIGKILL:
         assert dirty_settings()[NAME] == value, "nobody was there to put it back"
         outcome = on_disk("bench", "there", *SMALL, "--access", "read-cold", "--mode", "direct")
-        assert "pagecast: put back what a benchmark that was killed had changed: " in outcome.stderr
-        assert f"{NAME} = {changeable[NAME]}" in outcome.stderr
+        said = f"put back what a benchmark that was killed had changed: {NAME} = {changeable[NAME]}"
+        assert f"pagecast: {said}\n" in outcome.stderr
     assert dirty_settings() == changeable
 
 

@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pagecast import _core
 from pagecast.benchmark.plan import ACCESSES, DEFAULT_CALLS, DEFAULT_SIZE, MODES, Cell, Plan
 from pagecast.benchmark.result import Benchmark, Copy, Measurement, Repetition, device_rates
 from pagecast.errors import NotAllowedError
+
+if TYPE_CHECKING:
+    from pagecast.benchmark.fio import Fio
 
 __all__ = ["bench", "measure"]
 
@@ -105,10 +108,11 @@ def measure(
         settings = _core.dirty_settings()
         made = _core.Bench(dir, **plan.needed(), limit_s=plan.limit_s, device=plan.device)
         core = stack.enter_context(closing(made))
-        measurements, copies = _Matrix(plan, core, fio, progress or (lambda *_: None)).measured()
+        matrix = _Matrix(plan, core, fio)
+        matrix.measure(progress or (lambda *_: None))
     return Benchmark(
-        measurements=_compared(measurements),
-        copies=copies,
+        measurements=matrix.measurements(),
+        copies=matrix.copies(),
         settings=settings,
         changed_settings={name: usual[name] for name in settings if usual[name] != settings[name]},
         place={"directory": os.fspath(dir), **place, "block_device": plan.device and os.fspath(plan.device)},
@@ -117,7 +121,7 @@ def measure(
     )
 
 
-def _fio() -> Any:
+def _fio() -> "Fio":
     from pagecast.benchmark.fio import Fio
 
     return Fio()
@@ -136,43 +140,52 @@ def _put_back() -> list[str]:
 class _Matrix:
     """All cells, one round after the other: what drifts then shows as spread, and in no cell alone."""
 
-    def __init__(self, plan: Plan, core: _core.Bench, fio: Any, progress: Progress) -> None:
+    def __init__(self, plan: Plan, core: _core.Bench, fio: "Fio | None") -> None:
         self._plan = plan
         self._core = core
         self._fio = fio
-        self._progress = progress
+        self._repetitions: dict[Cell, list[Repetition]] = {cell: [] for cell in plan.cells()}
+        self._fio_rates: dict[Cell, list[float]] = {cell: [] for cell in plan.cells()}
+        self._copies: dict[tuple[str, int, int], Copy] = {}
 
-    def measured(self) -> tuple[list[Measurement], list[Copy]]:
-        plan, cells = self._plan, list(self._plan.cells())
-        repetitions: dict[Cell, list[Repetition]] = {cell: [] for cell in cells}
-        fio_rates: dict[Cell, list[float]] = {cell: [] for cell in cells}
-        copies: dict[tuple[str, int, int], Copy] = {}
-        steps = plan.repetitions * len(cells)
+    def measure(self, progress: Progress) -> None:
+        cells = list(self._plan.cells())
+        steps = self._plan.repetitions * len(cells)
         for step in range(steps):
-            cell = cells[step % len(cells)]
-            self._progress(step / steps, _said(cell))
-            key = (cell.direction, cell.call_bytes, cell.threads)
-            copy = copies.setdefault(key, Copy(*key, rates=[]))
-            if len(copy.rates) <= step // len(cells):
-                copy.rates.append(_copied(cell, plan.size_bytes))
-            repetitions[cell].append(Repetition(**self._core.run(cell.asked())))
-            if self._fio is not None and cell.target == "file":
-                fio_rates[cell].append(self._fio.run(self._core, cell, plan.limit_s))
-        measurements = [
+            repetition, place = divmod(step, len(cells))
+            progress(step / steps, str(cells[place]))
+            self._measure_one(cells[place], repetition)
+
+    def _measure_one(self, cell: Cell, repetition: int) -> None:
+        copy = self._copies.setdefault(_copy_key(cell), Copy(*_copy_key(cell), rates=[]))
+        if len(copy.rates) <= repetition:  # once for all cells of this direction, call size and threads
+            copy.rates.append(_copied(cell, self._plan.size_bytes))
+        self._repetitions[cell].append(Repetition(**self._core.run(cell.asked())))
+        if self._fio is not None and cell.target == "file":
+            self._fio_rates[cell].append(self._fio.run(self._core, cell, self._plan.limit_s))
+
+    def measurements(self) -> list[Measurement]:
+        alone = [
             Measurement(
                 cell,
-                repetitions[cell],
-                copies[cell.direction, cell.call_bytes, cell.threads].bytes_per_s,
-                fio_rates=fio_rates[cell],
+                repetitions,
+                copy_bytes_per_s=self._copies[_copy_key(cell)].bytes_per_s,
+                fio_rates=self._fio_rates[cell],
             )
-            for cell in cells
+            for cell, repetitions in self._repetitions.items()
         ]
-        return measurements, list(copies.values())
+        rates = device_rates(alone)
+        return [
+            replace(one, device_bytes_per_s=rates.get(one.cell.target, {}).get(one.cell.direction))
+            for one in alone
+        ]
+
+    def copies(self) -> list[Copy]:
+        return list(self._copies.values())
 
 
-def _said(cell: Cell) -> str:
-    on = "" if cell.target == "file" else " of the device"
-    return f"{cell.mode} {cell.access.replace('-', ' ')}{on}, {cell.call_text}, {cell.threads} threads"
+def _copy_key(cell: Cell) -> tuple[str, int, int]:
+    return cell.direction, cell.call_bytes, cell.threads
 
 
 def _copied(cell: Cell, size_bytes: int) -> float:
@@ -180,16 +193,7 @@ def _copied(cell: Cell, size_bytes: int) -> float:
     return float(copied["bytes"] / copied["duration_s"])
 
 
-def _compared(measurements: list[Measurement]) -> list[Measurement]:
-    """Set beside each measurement what the device was measured to do."""
-    rates = device_rates(measurements)
-    return [
-        replace(one, device_bytes_per_s=rates.get(one.cell.target, {}).get(one.cell.direction))
-        for one in measurements
-    ]
-
-
-def _provenance(plan: Plan, fio: Any) -> dict[str, Any]:
+def _provenance(plan: Plan, fio: "Fio | None") -> dict[str, Any]:
     return {
         "pagecast_version": _core.__version__,
         "kernel": f"{platform.system()} {platform.release()}",

@@ -68,6 +68,12 @@ class Cell(NamedTuple):
         """The size of a call for a person."""
         return call_text(self.call_bytes)
 
+    def __str__(self) -> str:
+        """Give it for a person: "buffered write new, 64 KiB, 2 threads"."""
+        on = "" if self.target == "file" else " of the device"
+        threads = "1 thread" if self.threads == 1 else f"{self.threads} threads"
+        return f"{self.mode} {self.access.replace('-', ' ')}{on}, {self.call_text}, {threads}"
+
     def asked(self) -> dict[str, Any]:
         """Give it as the core takes it."""
         return {

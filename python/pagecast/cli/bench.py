@@ -289,7 +289,7 @@ def _tell_unprepared(one: "Measurement") -> None:
     cell, times = one.cell, sum(not repetition.is_prepared for repetition in one.repetitions)
     cached = "in the page cache" if cell.access in ("write-new", "read-cold") else "not all in the page cache"
     click.echo(
-        f"pagecast: {cell.mode} {cell.access}, {cell.call_text}, {cell.threads} threads: {times} of "
-        f"{len(one.repetitions)} times the files were {cached}: something else uses the memory or the files",
+        f"pagecast: {cell}: {times} of {len(one.repetitions)} times the files were {cached}: something else "
+        "uses the memory or the files",
         err=True,
     )

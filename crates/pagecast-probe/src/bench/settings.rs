@@ -124,9 +124,11 @@ impl Kernel {
             }
             let mut text = String::new();
             file.read_to_string(&mut text).map_err(|error| self.no_record(error))?;
-            let left = self.of_this_boot(&text);
-            self.put_back(&left);
-            return Ok((file, left));
+            let before = self.of_this_boot(&text);
+            let now = self.read()?;
+            self.put_back(&before);
+            let changed = before.into_iter().filter(|setting| !now.contains(setting)).collect();
+            return Ok((file, changed));
         }
     }
 
@@ -271,7 +273,7 @@ mod tests {
         // As SIGKILL does it: the lock is gone, and nothing was put back.
         drop(changed.record.take());
         std::mem::forget(changed);
-        assert_eq!(kernel.put_back_left_over().unwrap().len(), NAMES.len());
+        assert_eq!(kernel.put_back_left_over().unwrap(), [("dirty_ratio", 20)]);
         assert_eq!((values(&kernel), kernel.record.exists()), (VALUES.to_vec(), false));
         assert_eq!(kernel.put_back_left_over().unwrap(), []);
     }
