@@ -131,6 +131,8 @@ impl Drop for Mapping {
 
 /// As many pieces as one call takes (`UIO_MAXIOV`, include/uapi/linux/uio.h).
 const MOST_PIECES: usize = 1024;
+/// As many bytes as one call moves (`MAX_RW_COUNT`, include/linux/fs.h).
+const MOST_BYTES: usize = 0x7fff_f000;
 
 /// Anonymous memory of our own that calls read into and write from. Its bytes mean nothing, and nobody looks at them: a call of
 /// any length goes through it round and round, as one system call. So a reader that takes a whole file in one call needs no memory
@@ -157,7 +159,9 @@ impl Memory {
             rustix::mm::mmap_anonymous(ptr::null_mut(), length.get(), protection, MapFlags::PRIVATE)
         }?;
         let nothing = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
-        Ok(Self { address, length, pieces: vec![nothing; MOST_PIECES].into_boxed_slice() })
+        // Enough for the longest call, from a place in the middle.
+        let pieces = (MOST_BYTES / length.get() + 2).min(MOST_PIECES);
+        Ok(Self { address, length, pieces: vec![nothing; pieces].into_boxed_slice() })
     }
 
     /// How many bytes it has.
