@@ -58,7 +58,6 @@ impl Bench {
     /// Make a folder in a directory.
     #[new]
     #[pyo3(signature = (directory, *, size_bytes, call_bytes, threads, is_cached, limit_s, device=None))]
-    #[expect(clippy::too_many_arguments, reason = "what is needed, by name")]
     fn new(
         directory: PathBuf,
         size_bytes: u64,
@@ -128,7 +127,7 @@ impl Bench {
 /// A cell of the matrix as Python gives it, a `dict`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Asked {
+pub struct Asked {
     mode: String,
     access: String,
     on_device: bool,
