@@ -6,7 +6,7 @@
 //! [`warm`] and [`lock`], which change what is cached and look afterwards; [`drop_caches`], which empties the whole cache;
 //! and [`command`], which runs a program in an optional [`cgroup`] and counts with [`counters`] what it read from where.
 //!
-//! [`io`] is timed input and output, for whoever measures; [`run`] runs a whole scenario with it, [`bench`] compares memory and
+//! [`io`] is timed input and output, for whoever measures; [`run`] runs a whole scenario with it, [`mod@bench`] compares memory and
 //! device.
 //!
 //! Nothing here needs root but [`drop_caches`], and [`cgroup`] where nobody has given away a group. Every function that changes
