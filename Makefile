@@ -9,6 +9,7 @@ PYTHON ?= python3
 # .ci/run sets --locked; at home Cargo.lock may follow Cargo.toml.
 CARGO_FLAGS ?=
 FUZZ_SECONDS ?= 60
+BED_CASES ?= m_memory a_seqwrite c_read
 # .ci/run sets --from, so that its seeds are those of the tree.
 FUZZ_FLAGS ?=
 
@@ -86,6 +87,13 @@ bench-cache: build ## speed of pagecast cache on real files, beside vmtouch; wri
 .PHONY: bench-run
 bench-run: build ## what it costs a real run to be looked at, at several rates; writes and reads 512 MB files in out
 	$(BIN)/python benches/run.py --out out/bench
+
+.PHONY: bed
+bed: build ## record BED_CASES in a guest in virtual time and judge the forecasts; downloads 180 MB into out/bed (docs/guides/test-bed.md)
+	$(BIN)/python -m bed guest out/bed $(BED_CASES)
+	recorded=$$(echo out/bed/recordings/guest*-zram-2g) \
+	    && $(BIN)/pagecast reproduce live-kernel --data "$$recorded" --machine "$$recorded/machine.toml" --out out/bed/report
+	$(BIN)/python -m bed judge out/bed/report
 
 .PHONY: fuzz
 fuzz: build ## random operation sequences against the oracle for FUZZ_SECONDS (60)

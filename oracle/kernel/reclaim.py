@@ -31,7 +31,7 @@ class Reclaim:
         self.memory, self.lists = memory, lists
         self.refaults_seen = 0  # activating refaults by the end of the last reclaim
         self.budget = {"inactive": 0, "active": 0}  # pages left to scan
-        self.scanned = self.reclaimed = 0  # pages, of this pass
+        self.scanned = self.reclaimed = 0  # inactive pages, of this pass
 
     def background(self) -> None:
         """kswapd, from low to high."""
@@ -67,8 +67,8 @@ class Reclaim:
         else:
             self.budget["active"] = min(self.budget["active"], 0)
         while max(self.budget.values()) > 0:
-            self._shrink_active()
             self._shrink_inactive()
+            self._shrink_active()
 
     def _take(self, name: str) -> list[Unit]:
         """The next batch from the tail of a list."""
@@ -81,7 +81,6 @@ class Reclaim:
             batch.append(unit)
             count += unit.pages
         self.budget[name] = self.budget[name] - count if batch else min(self.budget[name], 0)
-        self.scanned += count
         return batch
 
     def _shrink_active(self) -> None:
@@ -92,6 +91,7 @@ class Reclaim:
     def _shrink_inactive(self) -> None:
         batch = self._take("inactive")
         all_dirty = bool(batch)
+        self.scanned += sum(unit.pages for unit in batch)
         for unit in batch:
             all_dirty = all_dirty and unit.dirty > 0 and unit.in_flight == 0
             if unit.is_locked:

@@ -17,7 +17,7 @@ PAGES = [
     ROOT / "benches" / "README.md",
 ]
 ON_DISK = [DOCS / "guides" / "cold-cache.md"]
-FOLDERS = "benches|crates|docs|examples|fuzz|oracle|python|tests|validation"
+FOLDERS = "bed|benches|crates|docs|examples|fuzz|oracle|python|tests|validation"
 
 
 def named(page: Path) -> str:

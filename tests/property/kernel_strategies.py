@@ -38,6 +38,8 @@ CLASSES = {
     "drops": [*READS, "drop_caches", *THINKS],
     "memory": [*READS, "read fresh", "alloc", "free", *THINKS],
 }
+RETURNS = {"returns": [*WRITES, *READS, *READS, *THINKS]}
+"""Here writes evict, and processes come back to what was evicted, or just is."""
 WRITING = (
     "writes",
     "cuts",
@@ -115,7 +117,7 @@ def settings(draw: st.DrawFn, name: str) -> Vm:
     if draw(st.booleans()):
         return Vm()
     ratio = draw(st.sampled_from([20, 40]))
-    in_bytes = draw(st.booleans()) and name != "strict"
+    in_bytes = draw(st.booleans()) and name not in ("strict", *RETURNS)
     return Vm(
         dirty_ratio=ratio,
         dirty_background_ratio=draw(st.sampled_from([ratio // 4 + 1, ratio // 2, ratio])),
@@ -215,7 +217,7 @@ def operations(draw: st.DrawFn, owned: Owned) -> Op:
 @st.composite
 def scenarios(draw: st.DrawFn, name: str) -> Scenario:
     """Draw a scenario of a class."""
-    kinds, is_writing = CLASSES[name], name in WRITING
+    kinds, is_writing = {**CLASSES, **RETURNS}[name], name in WRITING
     memory = draw(memory_sizes)
     bdis = {"ssd": Bdi()}
     if name in ("disks", "strict"):
@@ -259,13 +261,25 @@ def scenarios(draw: st.DrawFn, name: str) -> Scenario:
 @st.composite
 def rereads(draw: st.DrawFn) -> Scenario:
     """Draw files that are read again and again, most of them together larger than the memory."""
+    shares = draw(st.lists(st.floats(0.1, 0.9), min_size=2, max_size=4))
+    return reading_again(shares, draw(st.lists(st.integers(0, len(shares) - 1), min_size=2, max_size=12)))
+
+
+@st.composite
+def barely_fitting(draw: st.DrawFn) -> Scenario:
+    """Draw two files that are read in turn, together as large as what the cache can hold, or nearly."""
+    first, both = draw(st.floats(0.01, 0.9)), draw(st.floats(0.9, 0.98))
+    return reading_again([first, both - first], [0, 1] * draw(st.integers(1, 4)))
+
+
+def reading_again(shares: list[float], order: list[int]) -> Scenario:
+    """Give a process that reads files of these parts of the memory in this order."""
     memory = 1000 * MB
     disk = Device(500 * MB, 500 * MB)
     host = Host(memory, Device(8e9, 8e9), {"ssd": disk}, cores=4)
-    shares = draw(st.lists(st.floats(0.1, 0.9), min_size=2, max_size=4))
-    files = {f"/data/p0.{number}": File(int(share * memory)) for number, share in enumerate(shares)}
-    reads = st.lists(st.sampled_from(sorted(files)), min_size=2, max_size=12)
-    program = tuple(Op("read", path) for path in draw(reads))
+    paths = [f"/data/p0.{number}" for number in range(len(shares))]
+    files = {path: File(int(share * memory)) for path, share in zip(paths, shares, strict=True)}
+    program = tuple(Op("read", paths[number]) for number in order)
     return Scenario({"machine": host}, {"/data": Mount("machine", "ssd")}, files, (Process("p0", program),))
 
 

@@ -380,3 +380,27 @@ fn who_overwrites_what_another_is_reading_waits_for_the_pages_that_are_on_their_
         .run("kernel");
     assert!(ahead.seconds("writer", 0) < 0.2, "{}", ahead.seconds("writer", 0));
 }
+
+#[test]
+fn files_read_at_the_same_time_leave_at_the_same_rate() {
+    let case = linux().file("/data/a", "4 GB").file("/data/b", "4 GB").file("/data/c", "4 GB");
+    let case =
+        case.process("p", &["read = '/data/a'"]).process("q", &["read = '/data/b'", "read = '/data/c'"]);
+    let run = case.run("kernel");
+    let (a, b) = (run.file("/data/a").1, run.file("/data/b").1);
+    // Of 10.1266 GB all but the marks: 2 GB had to leave.
+    assert!((5_900 * MB..6_150 * MB).contains(&(a + b)), "{a} {b}");
+    assert!(a.abs_diff(b) < 2 * 10_126 * MB / 256, "in turns of a 256th of the memory: {a} {b}");
+}
+
+#[test]
+fn reclaim_finds_dirty_pages_while_a_read_goes_on() {
+    // 9.44 GB fit beside what is dirty, above the low mark, and that is the first to be met.
+    let operations = ["write = '/data/g', size = '600 MB'", "read = '/data/f'"];
+    let case = linux().set("machine.disk.ssd.read=800 MB/s").file("/data/f", "14 GB");
+    let case = case.set("machine.vm.dirty_writeback_centisecs=0");
+    let run = case.process("p", &operations).run("kernel");
+    let woken = run.events_called("flushers_woken_by_reclaim");
+    let at = woken.first().expect("nothing else is older").0 - run.start("p", 1);
+    assert!((at - 9.44 / 0.8).abs() < 0.1, "{at} s after the beginning of the read");
+}

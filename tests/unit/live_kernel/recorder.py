@@ -25,6 +25,9 @@ LIMIT_SHARE = 0.2
 
 LIMIT_KIB = int((USABLE_KIB - RESERVE_KIB) * LIMIT_SHARE)
 
+DISK_WAS_WRITTEN_TO = ("a_write",)
+"""Cases before which the made-up kernel wrote to the disk: it has a part of the dirty limit."""
+
 M_MEMORY = """\
 open 0 MNT/fm wct
 write 0 0 64m 1m
@@ -177,6 +180,7 @@ class Recorder:
             yield self.key() | {
                 "t_s": number / 10, "Dirty_kB": dirty_kib, "Writeback_kB": 0,
                 "nr_dirty_threshold": LIMIT_KIB // 4, "BdiWriteBandwidth_kBps": 0 if number < 2 else 51200,
+                "BdiDirtyThresh_kB": LIMIT_KIB if self.case in DISK_WAS_WRITTEN_TO else 0,
                 "MemFree_kB": USABLE_KIB - 3000, "Active(file)_kB": 1000, "Inactive(file)_kB": 2000,
             }  # fmt: skip
 

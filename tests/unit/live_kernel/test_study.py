@@ -10,7 +10,7 @@ from rich.console import Console
 
 import pagecast as pc
 from pagecast.errors import StudyError
-from pagecast.studies import load
+from pagecast.studies import load, machines
 from pagecast.studies.live_kernel import run
 from pagecast.studies.live_kernel.conclusion import conclusion
 from pagecast.studies.live_kernel.figures import draw
@@ -112,16 +112,31 @@ def test_the_kernel_model_gets_costs_and_initial_state(data, machine):
         data=data, machine=machine, models=["kernel"], simulate=forecast,
         overrides=["model.kernel.vintage=none", "model.wrench.chunk=1 MB"],
     )  # fmt: skip
-    assert asked[0] == {"write_bandwidth": "51200 KiB/s", "dirty_ratelimit": "30720 KiB/s", "vintage": "none"}
+    assert asked[0] == {
+        "write_bandwidth": "51200 KiB/s",
+        "dirty_ratelimit": "30720 KiB/s",
+        "writeout_fraction": "d 100 %",
+        "vintage": "none",
+    }
     assert sizes[0]["size"] == "1024 MB"
     assert sizes[0]["cost"]["page_remove"] == "250 ns"
     assert asked[2] == {"write_bandwidth": "51200 KiB/s", "vintage": "none"}
     assert outcome.rows[0].model == "kernel"
 
 
-def test_nothing_learnt_is_nothing_said():
-    empty = SimpleNamespace(write_bandwidth_bytes_per_s=None, dirty_ratelimit_bytes_per_s=None)
-    assert initial_state(empty) == {}
+def test_nothing_learnt_is_nothing_said(machine):
+    empty = SimpleNamespace(
+        write_bandwidth_bytes_per_s=None, dirty_ratelimit_bytes_per_s=None, has_written_out=False
+    )
+    assert initial_state(empty, machines.load(machine)) == {}
+
+
+def test_a_disk_that_was_written_to_has_all_of_the_dirty_limit(machine):
+    """Without it, the kernel would write what is below the background threshold at the first wake-up."""
+    known = SimpleNamespace(
+        write_bandwidth_bytes_per_s=None, dirty_ratelimit_bytes_per_s=None, has_written_out=True
+    )
+    assert initial_state(known, machines.load(machine)) == {"writeout_fraction": "d 100 %"}
 
 
 def test_a_case_that_cannot_be_said_is_named_and_left_out(tmp_path, machine):

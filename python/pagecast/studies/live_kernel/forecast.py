@@ -22,6 +22,7 @@ __all__ = [
     "CaseRun",
     "Limits",
     "Simulate",
+    "disk_of",
     "initial_state",
     "memory_bytes",
     "mount_of",
@@ -94,11 +95,20 @@ class CaseRun:
 
 def mount_of(machine: "Machine") -> str:
     """Find where the disk of a machine is mounted; the first mount of a disk, if there are several."""
+    return _first_mount(machine)[0]
+
+
+def disk_of(machine: "Machine") -> str:
+    """Name the disk of `mount_of`."""
+    return _first_mount(machine)[1]
+
+
+def _first_mount(machine: "Machine") -> tuple[str, str]:
     mounts = described(machine).get("mount", {})
-    found = [path for path, mount in mounts.items() if "disk" in mount]
+    found = [(str(path), str(mount["disk"])) for path, mount in mounts.items() if "disk" in mount]
     if not found:
         raise StudyError('the machine has no mount of a disk; add [mount."/data"] with disk = "NAME"')
-    return str(found[0])
+    return found[0]
 
 
 def memory_bytes(machine: "Machine") -> int:
@@ -109,13 +119,19 @@ def memory_bytes(machine: "Machine") -> int:
     return int(pc.simulate(nothing, model="no-cache").timeline["free_bytes"][0])
 
 
-def initial_state(recording: Recording) -> dict[str, str]:
-    """Give what the kernel had learnt of the disk, as options of the model `kernel`."""
+def initial_state(recording: Recording, machine: "Machine") -> dict[str, str]:
+    """Give what the kernel had learnt of the disk, as options of the model `kernel`.
+
+    The disk is the only one that is written to: if the kernel gave it a part of the dirty limit, it is all.
+    """
     known = {
         "write_bandwidth": recording.write_bandwidth_bytes_per_s,
         "dirty_ratelimit": recording.dirty_ratelimit_bytes_per_s,
     }
-    return {name: f"{rate / KIB:.0f} KiB/s" for name, rate in known.items() if rate}
+    learnt = {name: f"{rate / KIB:.0f} KiB/s" for name, rate in known.items() if rate}
+    if recording.has_written_out:
+        learnt["writeout_fraction"] = f"{disk_of(machine)} 100 %"
+    return learnt
 
 
 def simulate_case(

@@ -61,7 +61,8 @@ class Look:
 class Levels:
     """Samples of ``mem.csv``, arrays of one length; dirty counts pages under writeback too.
 
-    `usable_bytes` are free and file pages, NaN where they were not recorded.
+    `usable_bytes` are free and file pages, NaN where they were not recorded; `device_limit_bytes` is the
+    disk's own part of the dirty limit, 0 where it was not.
     """
 
     time_s: NDArray[np.float64]
@@ -69,6 +70,7 @@ class Levels:
     limit_bytes: NDArray[np.float64]
     usable_bytes: NDArray[np.float64]
     bandwidth_bytes_per_s: NDArray[np.float64]
+    device_limit_bytes: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class Recording:
 
     `levels` is None where memory was not recorded, `throttling` where nothing was traced.
     `write_bandwidth_bytes_per_s` and `dirty_ratelimit_bytes_per_s` are what the kernel had learnt of the disk
-    before, as far as it is known.
+    before, as far as it is known; `has_written_out` tells whether any of what was written lately went to it.
     """
 
     case: str
@@ -97,6 +99,7 @@ class Recording:
     throttling: Throttling | None
     write_bandwidth_bytes_per_s: float | None
     dirty_ratelimit_bytes_per_s: float | None
+    has_written_out: bool
 
     @property
     def first_mark_s(self) -> float:
@@ -249,6 +252,7 @@ def _recording(
         throttling=Throttling(*np.array(pauses).T) if pauses else None,
         write_bandwidth_bytes_per_s=bandwidth,
         dirty_ratelimit_bytes_per_s=rate_limit,
+        has_written_out=levels is not None and bool(levels.device_limit_bytes[0] > 0),
     )
 
 
@@ -282,9 +286,11 @@ def _look(row: dict[str, str]) -> Look:
 def _sample(row: dict[str, str]) -> tuple[float, ...]:
     dirty = float(row["Dirty_kB"]) + float(row["Writeback_kB"])
     bandwidth = float(row.get("BdiWriteBandwidth_kBps") or 0)
+    device_limit = float(row.get("BdiDirtyThresh_kB") or 0)
     limit = float(row["nr_dirty_threshold"])
     usable = sum(float(row.get(name) or "nan") for name in _USABLE)
-    return float(row["t_s"]), dirty * KIB, limit * PAGE_BYTES, usable * KIB, bandwidth * KIB
+    levels = (dirty * KIB, limit * PAGE_BYTES, usable * KIB, bandwidth * KIB, device_limit * KIB)
+    return float(row["t_s"]), *levels
 
 
 def _pause(row: dict[str, str]) -> tuple[float, ...]:

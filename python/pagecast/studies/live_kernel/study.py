@@ -215,14 +215,15 @@ def _forecast(
 ) -> CaseRun:
     """Forecast a repetition; the model `COSTED` is told what is known of the platform and its kernel."""
     is_told = model == COSTED
-    options = initial_state(recording) if is_told else {}
+    host = machines.load(machine, overrides=overrides, values=known.values() if is_told else None)
+    options = initial_state(recording, host) if is_told else {}
     return run_case(
         platform.cases[recording.case],
         recording,
         platform=platform.name,
         model=model,
         machine_name=machine,
-        machine=machines.load(machine, overrides=overrides, values=known.values() if is_told else None),
+        machine=host,
         options=options | machines.model_options(model, overrides),
         simulate=simulate,
     )

@@ -57,8 +57,18 @@ impl Pages {
     /// Whether so much is pending that it matters where it is: as much as kswapd frees in one go while it is about to run, or a quarter
     /// of that where there are several nodes to take it from.
     pub(super) fn is_far_ahead(&self) -> bool {
-        let most = if self.nodes() == 1 { self.stroke() } else { self.stroke() / 4 };
-        self.pending() > if self.is_short() { most } else { self.most_ahead() }
+        self.pending() > if self.is_short() { self.most_ahead_of_reclaim() } else { self.most_ahead() }
+    }
+
+    fn most_ahead_of_reclaim(&self) -> u64 {
+        if self.nodes() == 1 { self.stroke() } else { self.stroke() / 4 }
+    }
+
+    /// How much more can be taken before kswapd begins to run, or until it matters what it has found: dirty pages, or what
+    /// somebody was going to read.
+    pub(super) fn until_reclaim(&self) -> u64 {
+        let until = if self.is_short() { self.most_ahead_of_reclaim() + 1 } else { self.above_low() };
+        until.saturating_sub(self.pending())
     }
 
     /// What kswapd of all nodes frees in one go.
@@ -137,7 +147,9 @@ impl Pages {
             let wanted = anonymous + self.cached_of(node) + high.max(total / CRUMBS);
             if wanted > total {
                 if self.memcgs.is_empty() {
-                    self.reclaim_from(LruvecId(node as u16), wanted - total);
+                    let lruvec = LruvecId(node as u16);
+                    let reclaimed = self.lists.balance(lruvec, wanted - total, high, &self.dirty);
+                    self.found_only_dirty |= reclaimed.all_dirty;
                 } else {
                     let lruvecs: Vec<LruvecId> = self.lruvecs_of_node(node).collect();
                     self.reclaim(&lruvecs, wanted - total);

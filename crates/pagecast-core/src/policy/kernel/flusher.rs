@@ -104,6 +104,8 @@ pub(super) struct Flusher {
     unit: u64,
     inodes: Inodes,
     work: Option<Work>,
+    /// Whether it is to write everything when its work has ended: `WB_start_all`.
+    wants_all: bool,
     /// When it last looked whether its work goes on.
     round: Nanos,
     visit: Option<Visit>,
@@ -131,6 +133,7 @@ impl Flusher {
             unit,
             inodes: Inodes::default(),
             work: None,
+            wants_all: false,
             round: Nanos::ZERO,
             visit: None,
             small_pieces_from: Nanos::ZERO,
@@ -159,7 +162,19 @@ impl Flusher {
 
     /// Whether it is to write everything already.
     pub(super) fn writes_all(&self) -> bool {
-        matches!(self.work, Some(Work::All(_)))
+        self.wants_all || matches!(self.work, Some(Work::All(_)))
+    }
+
+    /// Everything that is dirty is to be written: at once, or when the present work has ended.
+    ///
+    /// `fs/fs-writeback.c: wb_start_writeback, wb_check_start_all`, Linux 6.16. Background work goes on meanwhile, until there is less
+    /// than its threshold. Before 4.15 this was work in a queue, for which it broke off.
+    pub(super) fn start_all(&mut self, bytes: u64, now: Nanos, interval: Nanos, waits: bool) {
+        if waits && self.work.is_some() {
+            self.wants_all = true;
+        } else {
+            self.wake(Work::All(bytes), now, interval);
+        }
     }
 
     /// Gives the flusher work unless it has some already. Any activation looks for expired inodes first, if that was not done lately.
@@ -358,6 +373,9 @@ impl Flusher {
             // Periodic work is followed by a look at the background threshold, as every activation is.
             let is_over = work != Work::Background && (by.over_background)(by.dirty);
             self.work = is_over.then_some(Work::Background);
+            if self.work.is_none() && std::mem::take(&mut self.wants_all) {
+                self.work = Some(Work::All(by.dirty.dirty()));
+            }
             if self.work.is_none() {
                 self.rest(by);
             }
@@ -399,6 +417,7 @@ impl Flusher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::kernel::wb::WbId;
 
     #[test]
     fn expired_inodes_are_looked_for_at_the_first_wake_up_and_every_5_s() {
@@ -410,5 +429,36 @@ mod tests {
         };
         let works = [3, 6, 8].map(|seconds| woken_at(seconds).expect("it has work"));
         assert_eq!(works, [Work::Periodic, Work::Background, Work::Periodic]);
+    }
+
+    #[test]
+    fn what_reclaim_wants_written_waits_for_background_work_since_4_15() {
+        const DIRTY: u64 = 64 * PAGE;
+        // While it is over the background threshold, and when it is no more.
+        let works = [true, false].map(|waits| {
+            let (mut dirty, mut flusher) = (DirtyPages::default(), Flusher::new(MOST_UNIT, LEAST_UNIT));
+            dirty.make_dirty(FileId(0), WbId(0), 0, DIRTY, Nanos::ZERO);
+            flusher.inode_dirtied(FileId(0), Nanos::ZERO, Nanos::ZERO);
+            flusher.work = Some(Work::Background);
+            flusher.start_all(DIRTY, Nanos::ZERO, Nanos::ZERO, waits);
+            assert!(flusher.writes_all());
+            [true, false].map(|is_over| {
+                let mut by = Circumstances {
+                    now: Nanos(1_000_000_000),
+                    dirty: &mut dirty,
+                    over_background: &|_: &DirtyPages| is_over,
+                    average_bandwidth: 25_600,
+                    dirty_limit: 8192,
+                    expire: Nanos(30_000_000_000),
+                    interval: Nanos::ZERO,
+                    requeue_has_cutoff: true,
+                };
+                let visit = flusher.next_visit(&mut by).expect("the inode is dirty");
+                flusher.inodes.requeue_io(visit.inode);
+                flusher.work
+            })
+        });
+        let all = Some(Work::All(DIRTY));
+        assert_eq!(works, [[Some(Work::Background), all], [all, all]]);
     }
 }

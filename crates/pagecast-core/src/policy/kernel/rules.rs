@@ -16,6 +16,8 @@ pub(super) struct Rules {
     pub measures_after_writeback: bool,
     /// Dirty pages at the end of the inactive list wake all flushers (since 4.11), and not only who waits for memory.
     pub dirty_tail_wakes_flushers: bool,
+    /// What all flushers are woken for waits until their present work has ended (since 4.15), which broke off for it before.
+    pub start_all_waits: bool,
     /// Writing to a page counts as an access, as reading it does (before 4.7).
     pub writes_are_accesses: bool,
     /// The two lists, where they are used.
@@ -34,6 +36,7 @@ impl Rules {
             requeue_has_cutoff: version >= (6, 10),
             measures_after_writeback: version >= (5, 16),
             dirty_tail_wakes_flushers: version >= (4, 11),
+            start_all_waits: version >= (4, 15),
             writes_are_accesses: version < (4, 7),
             two_lists: TwoLists {
                 remembers_evicted: version >= (3, 15),

@@ -1,6 +1,5 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
-use super::Kernel;
 use super::cost::{Distance, PerByte, Run, Step, Touched};
 use super::direct::Past;
 use super::memcg::Taker;
@@ -9,6 +8,7 @@ use super::reading::tag;
 use super::tasks::{Kind, Task, Transfer};
 use super::throttling::{earn_credit, resume, spend_credit, task_rate};
 use super::wb::Wb;
+use super::{Kernel, PAGE};
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::policy::{Actions, FileId, FileView, OperationId};
 use crate::result::Part;
@@ -357,30 +357,44 @@ impl Kernel {
         pending.map(|(operation, _)| operation).collect()
     }
 
+    /// Pages that came at the same time lie between each other in the lists.
     pub(super) fn settle_each(&mut self, now: Nanos, operations: Vec<OperationId>) {
-        for operation in operations {
-            self.settle_task(now, operation);
+        let comes = |operation: &&OperationId| self.tasks[**operation].run.fills();
+        let coming = || operations.iter().filter(comes);
+        let bytes: u64 = coming().map(|&operation| self.tasks[operation].pending).sum();
+        let slices = if coming().nth(1).is_some() { bytes.div_ceil(self.pages.most_ahead()) } else { 1 };
+        for left in (1..=slices.max(1)).rev() {
+            for &operation in &operations {
+                self.settle_slice(now, operation, left);
+            }
         }
     }
 
     fn settle_task(&mut self, now: Nanos, operation: OperationId) {
+        self.settle_slice(now, operation, 1);
+    }
+
+    /// The first of as many equal slices of what is pending of a task, in whole pages unless it is the last one.
+    fn settle_slice(&mut self, now: Nanos, operation: OperationId, slices: u64) {
         let task = self.tasks.get_mut(operation).expect("it is there");
         if task.is_in_flight() {
             return;
         }
-        let bytes = std::mem::take(&mut task.pending);
-        if bytes == 0 {
-            return;
+        let all = std::mem::take(&mut task.pending);
+        let bytes = if slices > 1 { all / slices / PAGE * PAGE } else { all };
+        if bytes > 0 {
+            task.is_first = false;
+            uncount(task, bytes, &mut self.pages);
+            // Pages of the file and of the buffer were taken in turn.
+            let step =
+                if task.run.fills() && task.takes_anonymous() { self.pages.most_ahead() } else { bytes };
+            let mut left = bytes;
+            while left > 0 {
+                self.apply(now, operation, left.min(step));
+                left = left.saturating_sub(step);
+            }
         }
-        task.is_first = false;
-        uncount(task, bytes, &mut self.pages);
-        // Pages of the file and of the buffer were taken in turn.
-        let step = if task.run.fills() && task.takes_anonymous() { self.pages.most_ahead() } else { bytes };
-        let mut left = bytes;
-        while left > 0 {
-            self.apply(now, operation, left.min(step));
-            left = left.saturating_sub(step);
-        }
+        self.tasks.get_mut(operation).expect("it is there").pending = all - bytes;
     }
 
     /// Bytes of a task have moved: pages change.

@@ -95,11 +95,7 @@ impl Kernel {
         if slopes.taken == 0.0 {
             return None;
         }
-        let above_low = self.pages.above_low().saturating_sub(self.pages.pending());
-        let mut room = self.pages.available();
-        if above_low > 0 {
-            room = room.min(above_low);
-        }
+        let mut room = self.pages.available().min(self.pages.until_reclaim());
         if self.host.memory.cost.fault_huge.is_some() {
             // The last huge page of a node.
             let touching = self.tasks.iter().filter(|(_, task)| task.takes_anonymous());

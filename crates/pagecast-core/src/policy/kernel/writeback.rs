@@ -151,7 +151,7 @@ impl Kernel {
             out.tell("flushers_woken_by_reclaim", None, Bytes(dirty));
         }
         for wb in idle {
-            wb.flusher.wake(Work::All(dirty), now, self.host.vm.dirty_writeback);
+            wb.flusher.start_all(dirty, now, self.host.vm.dirty_writeback, self.rules.start_all_waits);
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) use reclaim::{Busy, PageState};
 
 use extents::Extents;
 use generations::Generations;
-use reclaim::Reclaimed;
+use reclaim::{Demand, Reclaimed};
 use shadows::{Shadow, Shadows, Token};
 use slab::{Extent, Slot, State};
 
@@ -173,9 +173,21 @@ impl Lists {
 
     /// Frees `want` bytes, or all that are clean if those are fewer.
     pub(super) fn reclaim(&mut self, lruvec: LruvecId, want: u64, busy: &impl Busy) -> Reclaimed {
+        self.shrink(lruvec, Demand::Exactly(want), busy)
+    }
+
+    /// kswapd frees `want` bytes at least, of a node that is balanced when `high` are free.
+    pub(super) fn balance(&mut self, lruvec: LruvecId, want: u64, high: u64, busy: &impl Busy) -> Reclaimed {
+        self.shrink(lruvec, Demand::Balance { want, high }, busy)
+    }
+
+    fn shrink(&mut self, lruvec: LruvecId, demand: Demand, busy: &impl Busy) -> Reclaimed {
         let reclaimed = match self.replacement {
-            Replacement::TwoLists(version) => self.shrink_lruvec(version, lruvec, want, busy),
-            Replacement::Generations(version) => self.lru_gen_shrink_lruvec(version, lruvec, want, busy),
+            Replacement::TwoLists(version) => self.shrink_lruvec(version, lruvec, demand, busy),
+            // `mm/vmscan.c: should_abort_scan`: kswapd stops there as soon as enough is free.
+            Replacement::Generations(version) => {
+                self.lru_gen_shrink_lruvec(version, lruvec, demand.want(), busy)
+            }
         };
         self.check();
         reclaimed

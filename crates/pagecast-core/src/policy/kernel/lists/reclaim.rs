@@ -5,8 +5,8 @@
 //! active list until they are written. Each pass scans a share of both lists, of the active one only if the inactive
 //! is low or evicted pages have come back as active ones; what is scanned there goes to the head of the inactive list.
 //!
-//! An extent is freed from its low end, where its oldest bytes are. A pass ends with the byte that completes what is
-//! wanted and has scanned the same part of its share of both lists; the kernel alternates between them in batches.
+//! An extent is freed from its low end, where its oldest bytes are. A pass that frees all that it may has scanned the same
+//! part of its share of both lists; the kernel alternates between them in batches.
 //! Left out: mapped pages, anonymous pages, protection of memory control groups, sleeping until pages are written.
 
 use super::shadows::Token;
@@ -37,6 +37,42 @@ pub(in crate::policy::kernel) enum PageState {
 pub(in crate::policy::kernel) trait Busy {
     /// The state at `at` of a file, and up to where it is the same, `end` at most.
     fn run(&self, file: FileId, at: u64, end: u64) -> (PageState, u64);
+}
+
+/// How much a reclaim is to free, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::policy::kernel) enum Demand {
+    /// So much and no more.
+    Exactly(u64),
+    /// What kswapd frees, so much at least: a pass over the lists goes on when that is free, until it has freed all that a balanced
+    /// node has free, and the next one scans more only if it has scanned less than that.
+    ///
+    /// `mm/vmscan.c: balance_pgdat, kswapd_shrink_node`.
+    Balance { want: u64, high: u64 },
+}
+
+impl Demand {
+    pub(super) fn want(self) -> u64 {
+        match self {
+            Demand::Exactly(want) | Demand::Balance { want, .. } => want,
+        }
+    }
+
+    /// What will have been freed when a pass ends that begins when so much has been.
+    fn until(self, freed: u64) -> u64 {
+        match self {
+            Demand::Exactly(want) => want,
+            Demand::Balance { high, .. } => freed + high,
+        }
+    }
+
+    /// Whether a pass that has scanned and freed so much is followed by one over a larger share.
+    fn raises_priority(self, scanned: u64, freed: u64) -> bool {
+        match self {
+            Demand::Exactly(_) => true,
+            Demand::Balance { high, .. } => scanned < high || freed == 0,
+        }
+    }
 }
 
 /// What a reclaim found, in bytes.
@@ -106,7 +142,7 @@ impl TwoLists {
 }
 
 impl Lists {
-    /// Frees `want` bytes, or all that are clean if those are fewer.
+    /// Frees what is demanded, or all that are clean if those are fewer.
     ///
     /// Pages go round, from the tail of the active list to the head of the inactive one and, if they cannot be freed,
     /// from its tail to the active head. So nothing is clean any more when as many as there are were found unclean in turn.
@@ -114,16 +150,21 @@ impl Lists {
         &mut self,
         version: TwoLists,
         lruvec: LruvecId,
-        want: u64,
+        demand: Demand,
         busy: &impl Busy,
     ) -> Reclaimed {
+        let want = demand.want();
         let mut total = Reclaimed::default();
         let mut unclean = 0;
         while total.freed < want && unclean < self.of_lruvec(lruvec) {
             let before = total;
-            for priority in (0..=FIRST_PRIORITY).rev() {
-                if total.freed < want {
-                    self.pass(version, lruvec, priority, want, busy, &mut total);
+            let mut priority = Some(FIRST_PRIORITY);
+            while let Some(share) = priority.filter(|_| total.freed < want) {
+                let begun = total;
+                self.pass(version, lruvec, share, demand.until(begun.freed), busy, &mut total);
+                let (scanned, freed) = (total.scanned - begun.scanned, total.freed - begun.freed);
+                if demand.raises_priority(scanned, freed) {
+                    priority = share.checked_sub(1);
                 }
             }
             unclean = if total.freed > before.freed { 0 } else { unclean + total.scanned - before.scanned };

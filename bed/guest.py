@@ -1,0 +1,156 @@
+"""A small guest in virtual time: its clock counts instructions, so that a busy host does not matter.
+
+One start of the guest plays one case, a few times in a row, so that a case gives the same figures whatever
+else is recorded. Source of the emulator's options: the manual of QEMU 7.2, "-icount".
+Left out: the emulator's own throttle of disks (`throttling.bps-write=`), which follows the host's clock and
+not the guest's (block/throttle-groups.c); the disk and its limits are inside of the guest (guest/disk.sh).
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bed.initramfs import Archive, libraries_of, load_order
+from bed.packages import BedError, Packages
+
+__all__ = ["Guest", "Settings", "command", "kernel_line"]
+
+HERE: Final = Path(__file__).parent
+
+PROCESSOR: Final = "qemu64,-rdrand"
+"""Without rdrand nothing in the guest is random. A richer processor makes the emulator's copying slower."""
+
+DEADLINE_S: Final = 1800
+"""A case that takes longer on the host is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the guest is like. Memory in MiB, rates in bytes per second, limits in percent.
+
+    `cgroup_bytes` is the memory of the cgroup (v2) that the case runs in, 0 for none. `disk` is a name that
+    guest/disk.sh knows.
+    """
+
+    memory_mib: int = 2048
+    disk: str = "zram"
+    write_bytes_per_s: int = 100 << 20
+    read_bytes_per_s: int = 200 << 20
+    dirty_ratio: int = 20
+    dirty_background_ratio: int = 10
+    cgroup_bytes: int = 0
+    repetitions: int = 3
+
+
+def kernel_line(settings: Settings, case: str) -> str:
+    """Write the kernel's command line; what begins with BED_ is in the first program's environment."""
+    told = {
+        "CASE": case,
+        "REPETITIONS": settings.repetitions,
+        "DISK": settings.disk,
+        "WRITE_BPS": settings.write_bytes_per_s,
+        "READ_BPS": settings.read_bytes_per_s,
+        "DIRTY_RATIO": settings.dirty_ratio,
+        "DIRTY_BACKGROUND_RATIO": settings.dirty_background_ratio,
+        "CGROUP_BYTES": settings.cgroup_bytes,
+    }
+    kernel = "console=ttyS0 panic=-1 quiet nokaslr mitigations=off"
+    return " ".join([kernel, *(f"BED_{name}={value}" for name, value in told.items())])
+
+
+def command(
+    packages: Packages, kernel: Path, initramfs: Path, out: Path, settings: Settings, case: str
+) -> list[str]:
+    """Give the emulator's command: the unpacked program with the unpacked loader and libraries."""
+    root = packages.root
+    folders = sorted({path.parent for path in root.glob("**/x86_64-linux-gnu/*.so*")})
+    loader = next(path for path in root.glob("**/x86_64-linux-gnu/ld-linux-x86-64.so.2"))
+    return [
+        str(loader), "--library-path", ":".join(map(str, folders)), f"{root}/usr/bin/qemu-system-x86_64",
+        "-L", f"{root}/usr/share/qemu", "-L", f"{root}/usr/share/seabios",
+        "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off",
+        "-rtc", "base=2024-01-01,clock=vm", "-smp", "1", "-cpu", PROCESSOR, "-m", str(settings.memory_mib),
+        "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+        "-serial", "stdio", "-monitor", "none",
+        "-kernel", str(kernel), "-initrd", str(initramfs), "-append", kernel_line(settings, case),
+        "-virtfs", f"local,path={out},mount_tag=out,security_model=none",
+    ]  # fmt: skip
+
+
+class Guest:
+    """The guest of a bed's folder: made of `packages` and of the program that plays cases."""
+
+    def __init__(self, folder: Path, packages: Packages, player: Path) -> None:
+        self._folder = folder
+        self._packages = packages
+        self._player = player
+
+    def play(self, case: str, text: str, settings: Settings, out: Path) -> None:
+        """Start the guest, let it play a case, and wait until it is off.
+
+        Parameters
+        ----------
+        case : str
+            Its name.
+        text : str
+            Its steps.
+        settings : Settings
+        out : Path
+            Where the guest puts ``platform.txt`` and a folder for each repetition; emptied before.
+
+        Raises
+        ------
+        BedError
+            The guest did not come to its end; what it said is in ``console.txt`` in `out`.
+        """
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir(parents=True)
+        initramfs = self._folder / "initramfs"
+        initramfs.write_bytes(self._initramfs(case, text))
+        kernel = next(self._packages.kernel.glob("boot/vmlinuz-*"))
+        words = command(self._packages, kernel, initramfs, out, settings, case)
+        modules = next(self._packages.root.glob("**/x86_64-linux-gnu/qemu"))
+        environment = os.environ | {"QEMU_MODULE_DIR": str(modules)}
+        console = out / "console.txt"
+        with console.open("wb") as log:
+            try:
+                subprocess.run(
+                    words, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                    check=True, timeout=DEADLINE_S, preexec_fn=lambda: os.nice(5),
+                )  # fmt: skip
+            except (subprocess.SubprocessError, OSError) as error:
+                raise BedError(f"{case}: the emulator failed; see {console} ({error})") from error
+        said = re.findall(r"^bed: (.*?)\r?$", console.read_text(errors="replace"), re.MULTILINE)
+        if said[-1:] != ["done"]:
+            raise BedError(f"{case}: the guest stopped early; what it said is in {console}")
+
+    def _initramfs(self, case: str, text: str) -> bytes:
+        root = self._packages.root
+        archive = Archive()
+        archive.console()
+        for folder in ("proc", "sys", "dev", "tmp", "data"):
+            archive.folder(folder)
+        for name in ("init", "disk.sh"):
+            archive.add(name, (HERE / "guest" / name).read_bytes(), mode=0o755)
+        programs = {
+            "bin/busybox": next(root.glob("**/bin/busybox")),
+            "mke2fs": next(root.glob("**/sbin/mke2fs")),
+            "losetup": next(root.glob("**/sbin/losetup")),
+            "play": self._player,
+        }
+        for name, path in programs.items():
+            archive.add(name, path.read_bytes(), mode=0o755)
+        libraries = libraries_of(programs["mke2fs"], root) | libraries_of(programs["losetup"], root)
+        for name, path in libraries.items():
+            archive.add(f"lib/x86_64-linux-gnu/{name}", path.read_bytes(), mode=0o755)
+        archive.link("lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2")
+        modules = load_order(next(self._packages.kernel.glob("**/lib/modules/*")))
+        archive.add("modules/order", "".join(f"{name}\n" for name, _ in modules).encode())
+        for name, content in modules:
+            archive.add(f"modules/{name}", content)
+        archive.add(f"cases/{case}.pct", text.encode())
+        return archive.to_bytes()

@@ -1,0 +1,41 @@
+# Disks in memory with an ext4 file system on them. zram stores a page of one repeated byte as that byte: as long as files
+# hold nothing else, they need no memory.
+
+# make_disk KIND MOUNT: sets DEVICE, the disk's MAJOR:MINOR, and LIMITED, that of the device that is to be limited.
+#   zram    any number of requests waits for the limit
+#   queue   a loop device on that zram: at most 128 requests wait, as at a disk's own queue
+make_disk() {
+    echo 8G >/sys/block/zram0/disksize
+    case $1 in
+    zram) block=/dev/zram0 ;;
+    queue) block=$(/losetup --find --show --direct-io=on /dev/zram0) ;;
+    *)
+        echo "disk.sh: no disk '$1'; there are zram and queue" >&2
+        return 1
+        ;;
+    esac
+    /mke2fs -q -t ext4 -E lazy_itable_init=0,lazy_journal_init=0 "$block"
+    mkdir -p "$2"
+    mount -t ext4 -o noatime "$block" "$2"
+    DEVICE=$(cat "/sys/block/${block#/dev/}/dev")
+    LIMITED=$(cat /sys/block/zram0/dev)
+}
+
+# limit_all WRITE_BPS READ_BPS: for everybody, buffered writes too, in the root of cgroup v1.
+limit_all() {
+    mkdir -p /cgroup1
+    mount -t cgroup -o blkio none /cgroup1
+    echo "$LIMITED $1" >/cgroup1/blkio.throttle.write_bps_device
+    echo "$LIMITED $2" >/cgroup1/blkio.throttle.read_bps_device
+}
+
+# limit_cgroup BYTES WRITE_BPS READ_BPS: for a cgroup of v2 with so much memory, /cgroup2/case. With both controllers there, the
+# kernel gives it dirty limits of its own.
+limit_cgroup() {
+    mkdir -p /cgroup2
+    mount -t cgroup2 none /cgroup2
+    echo "+memory +io" >/cgroup2/cgroup.subtree_control
+    mkdir /cgroup2/case
+    echo "$1" >/cgroup2/case/memory.max
+    echo "$LIMITED wbps=$2 rbps=$3" >/cgroup2/case/io.max
+}

@@ -1,0 +1,211 @@
+"""``python -m bed guest``: cases recorded in a guest in virtual time."""
+
+import argparse
+import difflib
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from bed import cases, machine, recording
+from bed.guest import Guest, Settings
+from bed.packages import PROGRAMS, BedError, Packages
+
+__all__ = ["act", "plan", "texts_of"]
+
+ROOT: Final = Path(__file__).parents[1]
+TARGET: Final = "x86_64-unknown-linux-gnu"
+MACHINE: Final = "machine.toml"
+DOWNLOAD_MB: Final = 180
+"""Lists, kernel and programs with their dependencies."""
+
+NEEDED_BYTES: Final = 1 << 30
+"""Room that the folder needs: archives and what is in them, and the player's build."""
+
+MIB: Final = 1 << 20
+DISKS: Final = ("zram", "queue")
+LEAST_MEMORY_MIB: Final = 768
+
+
+def _parser() -> argparse.ArgumentParser:
+    default = Settings()
+    parser = argparse.ArgumentParser(
+        prog="python -m bed guest",
+        description="Record cases in a guest in virtual time. Needs no root.",
+        epilog=f"Cases: {', '.join(cases.CASES)}; none means all. docs/guides/test-bed.md describes them.",
+    )
+    add = parser.add_argument
+    add("folder", type=Path, metavar="DIR", help="everything is written here")
+    add("cases", nargs="*", metavar="CASE", help="cases to record, or files NAME.pct")
+    add("--memory", type=_at_least(LEAST_MEMORY_MIB), default=default.memory_mib, metavar="MIB")
+    add("--disk", choices=DISKS, default=default.disk, help="endless queue (zram), or one of 128 requests")
+    add("--write", type=_at_least(1), default=default.write_bytes_per_s // MIB, metavar="MIB_PER_S")
+    add("--read", type=_at_least(1), default=default.read_bytes_per_s // MIB, metavar="MIB_PER_S")
+    add("--dirty-ratio", type=_percent, default=default.dirty_ratio, metavar="PERCENT")
+    add("--dirty-background-ratio", type=_percent, default=default.dirty_background_ratio, metavar="PERCENT")
+    add("--cgroup", type=_at_least(0), default=0, metavar="MIB", help="memory.max of the case's cgroup (v2)")
+    add("--repetitions", type=_at_least(1), default=default.repetitions, metavar="N")
+    add("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    return parser
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"`{text}`: write a whole number from {least} on")
+        return int(text)
+
+    return read
+
+
+def _percent(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError(f"`{text}`: write whole percent, 1 to 100")
+    return int(text)
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    if options.cgroup and options.cgroup >= options.memory:
+        raise BedError(f"--cgroup {options.cgroup} is not less than the guest's memory, {options.memory} MiB")
+    if options.dirty_background_ratio >= options.dirty_ratio:
+        raise BedError("--dirty-background-ratio must be less than --dirty-ratio; else the kernel halves it")
+    return Settings(
+        memory_mib=options.memory,
+        disk=options.disk,
+        write_bytes_per_s=options.write * MIB,
+        read_bytes_per_s=options.read * MIB,
+        dirty_ratio=options.dirty_ratio,
+        dirty_background_ratio=options.dirty_background_ratio,
+        cgroup_bytes=options.cgroup * MIB,
+        repetitions=options.repetitions,
+    )
+
+
+def texts_of(names: Sequence[str], settings: Settings) -> dict[str, str]:
+    """Give the steps of the cases that are asked for, those of the user's own files among them.
+
+    Raises
+    ------
+    BedError
+        There is no such case, or a file cannot be read.
+    """
+    scale = cases.Scale.of(settings.memory_mib, settings.dirty_ratio, settings.cgroup_bytes // MIB)
+    found = {}
+    for name in names or cases.CASES:
+        if name.endswith(".pct"):
+            try:
+                found[Path(name).stem] = Path(name).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise BedError(f"{name}: cannot be read ({error})") from error
+        elif name in cases.CASES:
+            found[name] = cases.text_of(name, scale)
+        else:
+            near = difflib.get_close_matches(name, cases.CASES, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(cases.CASES)}"
+            raise BedError(f"there is no case {name}; {hint} A file of your own ends in .pct")
+    return found
+
+
+def plan(
+    folder: Path, texts: dict[str, str], settings: Settings, *, has_packages: bool, has_player: bool
+) -> list[str]:
+    """Say in lines what will be done."""
+    lines = []
+    if not has_packages:
+        lines.append(
+            f"download about {DOWNLOAD_MB} MB with apt-get into {folder}/apt: a kernel, "
+            f"{', '.join(PROGRAMS)}, and what these need; "
+            f"unpack them into {folder}/root and {folder}/kernel, install nothing"
+        )
+    if not has_player:
+        lines.append(f"build bed/player with cargo, static, into {folder}/player")
+    memory = f"{settings.memory_mib} MiB of memory"
+    if settings.cgroup_bytes:
+        memory += f", {settings.cgroup_bytes // MIB} MiB of it for the case"
+    lines.append(
+        f"start the guest {len(texts)} times ({memory}; disk {settings.disk}, "
+        f"{settings.write_bytes_per_s // MIB} MiB/s write and {settings.read_bytes_per_s // MIB} MiB/s read; "
+        f"{settings.repetitions} repetitions each) for {', '.join(texts)}: "
+        "one processor for a minute or a few each"
+    )
+    lines.append(f"write the recording and its machine file into {folder}/recordings")
+    return lines
+
+
+def act(words: Sequence[str]) -> int:
+    """Do what the command line says; gives the exit code."""
+    options = _parser().parse_intermixed_args(words)
+    folder: Path = options.folder.resolve()
+    settings = _settings(options)
+    texts = texts_of(options.cases, settings)
+    packages = Packages(folder)
+    player = folder / "player"
+    lines = plan(folder, texts, settings, has_packages=packages.is_there(), has_player=player.exists())
+    if options.dry_run:
+        print("\n".join(["bed guest would, without root:", *(f"- {line}" for line in lines)]))
+        return 0
+    _check_room(folder, packages)
+    if not packages.is_there():
+        print(f"bed: {lines[0]}", flush=True)
+        packages.fetch()
+    _build_player(folder, player)
+    guest = Guest(folder, packages, player)
+    for case, text in texts.items():
+        recorded = _record(guest, folder, case, text, settings)
+    print(
+        f"bed: judge it with `pagecast reproduce live-kernel --data {recorded} "
+        f"--machine {recorded}/{MACHINE}`"
+    )
+    return 0
+
+
+def _check_room(folder: Path, packages: Packages) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        raise BedError(f"{folder}: cannot be used ({error})") from error
+    if not packages.is_there() and free < NEEDED_BYTES:
+        raise BedError(f"{folder}: {free // MIB} MiB are free, {NEEDED_BYTES // MIB} MiB are needed")
+
+
+def _build_player(folder: Path, player: Path) -> None:
+    """Build the program that plays cases, without anything that it would need in the guest.
+
+    No link-time optimisation: it would take minutes, and calls are what is timed.
+    """
+    if shutil.which("cargo") is None:
+        raise BedError(
+            "cargo is not here; the program that plays cases is built with it (see CONTRIBUTING.md)"
+        )
+    words = [
+        "cargo", "build", "--quiet", "--locked", "--release", "--package", "pagecast-player",
+        "--target", TARGET, "--target-dir", str(folder / "target"),
+    ]  # fmt: skip
+    environment = os.environ | {
+        "RUSTFLAGS": "-C target-feature=+crt-static",
+        "CARGO_PROFILE_RELEASE_LTO": "off",
+        "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
+        "CARGO_PROFILE_RELEASE_DEBUG": "0",
+    }
+    done = subprocess.run(words, cwd=ROOT, env=environment, check=False)
+    if done.returncode:
+        raise BedError("bed/player cannot be built; what cargo says is above")
+    shutil.copyfile(folder / "target" / TARGET / "release" / "pagecast-player", player)
+
+
+def _record(guest: Guest, folder: Path, case: str, text: str, settings: Settings) -> Path:
+    """Let the guest play one case and record what it hands out; gives the folder of the recording."""
+    begun = time.monotonic()
+    out = folder / "out" / case
+    guest.play(case, text, settings, out)
+    platform = (out / "platform.txt").read_text()
+    name = machine.name_of(settings, platform)
+    recorded = folder / "recordings" / name
+    recording.write(recorded, {case: out}, {case: text})
+    (recorded / MACHINE).write_text(machine.machine_of(settings, platform))
+    print(f"bed: {name}, {case}: recorded in {time.monotonic() - begun:.0f} s", flush=True)
+    return recorded

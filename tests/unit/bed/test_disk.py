@@ -1,0 +1,102 @@
+"""The disk in memory: what is held, and that everything is undone. Devices are made as root only."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bed.disk import Bed, Undo, held_bytes, plan
+from bed.packages import BedError
+
+BED = Bed(
+    kind="queue", size_mib=64, write_bytes_per_s=1 << 20, read_bytes_per_s=1 << 20, queue=8, left_mib=512
+)
+
+
+def meminfo(available_kib, swap_kib=0):
+    return f"MemTotal: 9 kB\nMemAvailable: {available_kib} kB\nSwapTotal: {swap_kib} kB\nHugePages_Total: 0\n"
+
+
+def test_what_is_beyond_the_wanted_memory_is_held():
+    assert held_bytes(meminfo(3 << 20), 1024) == 2 << 30
+    assert held_bytes(meminfo(1 << 20), 1024) == 0
+
+
+def test_what_cannot_be_held_is_said():
+    with pytest.raises(BedError, match="only 1024 MiB are available; --leave 1025 is more"):
+        held_bytes(meminfo(1 << 20), 1025)
+    with pytest.raises(BedError, match="swapoff -a"):
+        held_bytes(meminfo(1 << 20, swap_kib=4), 512)
+
+
+def test_a_plan_leaves_out_what_is_not_asked_for():
+    lines = plan(Path("/x"), Bed("zram", 64, 1 << 20, 1 << 20, 8, None))
+    assert not any("loop" in line or "anonymous" in line for line in lines)
+    assert any("8 requests" in line for line in plan(Path("/x"), BED))
+
+
+def test_steps_are_undone_last_first_and_the_note_goes(tmp_path):
+    target, note = tmp_path / "value", tmp_path / "undo.json"
+    undo = Undo(note)
+    undo.note("write", str(target), "first")
+    undo.note("write", str(target), "second")
+    assert note.exists()
+    assert undo.all() == []
+    assert target.read_text() == "first"
+    assert not note.exists()
+
+
+def test_what_a_killed_run_left_is_undone_by_the_next(tmp_path):
+    target, note = tmp_path / "value", tmp_path / "undo.json"
+    Undo(note).note("write", str(target), "back")
+    next_run = Undo(note)
+    assert next_run.left_over()
+    assert next_run.all() == []
+    assert target.read_text() == "back"
+    assert not Undo(note).left_over()
+
+
+def test_a_note_of_before_the_machines_last_start_is_no_command(tmp_path):
+    note = tmp_path / "undo.json"
+    note.write_text(json.dumps({"boot": "another", "steps": [["write", str(tmp_path / "value"), "back"]]}))
+    assert not Undo(note).left_over()
+    note.write_text("{half a no")
+    assert not Undo(note).left_over()
+
+
+def test_what_is_gone_already_needs_no_undoing(tmp_path):
+    undo = Undo(tmp_path / "undo.json")
+    undo.note("umount", str(tmp_path))
+    undo.note("detach", "/dev/loop99999")
+    undo.note("remove", "99999")
+    undo.note("kill", str(os.getpid()), "not when this process was started")
+    assert undo.all() == []
+
+
+def test_what_cannot_be_undone_is_named_and_stays_noted(tmp_path):
+    note = tmp_path / "undo.json"
+    undo = Undo(note)
+    undo.note("write", str(tmp_path / "no" / "folder"), "x")
+    (problem,) = undo.all()
+    assert "no/folder" in problem
+    assert note.exists()
+
+
+def test_the_holder_ends_when_nobody_waits_for_it():
+    holder = subprocess.Popen(
+        [sys.executable, "-c", "from bed.disk import hold; hold(8 << 20)"],
+        cwd=Path(__file__).parents[3], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert holder.stdout.readline() == b"held\n"
+    resident_kib = next(
+        int(line.split()[1])
+        for line in Path(f"/proc/{holder.pid}/status").read_text().splitlines()
+        if line.startswith("RssAnon:")
+    )
+    assert resident_kib >= 8 << 10
+    holder.stdin.close()
+    assert holder.wait(timeout=20) == 0
+    holder.stdout.close()

@@ -1,0 +1,141 @@
+"""How the guest is started, and what its machine file says."""
+
+import itertools
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import pagecast as pc
+from bed.guest import Guest, Settings, command, kernel_line
+from bed.machine import machine_of, name_of
+from bed.packages import BedError, Packages
+
+PLATFORM = """\
+Linux (none) 6.12.95+deb12-amd64 #1 SMP x86_64 GNU/Linux
+MemTotal:        2021444 kB
+vm.dirty_expire_centisecs = 3000
+vm.dirty_writeback_centisecs = 500
+vm.min_free_kbytes = 45056
+0x0007
+128
+"""
+
+
+@pytest.fixture
+def packages(tmp_path):
+    """Unpacked packages, empty files all; the emulator is a shell script that says what it is told."""
+    found = Packages(tmp_path)
+    libraries = found.root / "usr" / "lib" / "x86_64-linux-gnu"
+    for path in (
+        libraries / "libc.so.6", libraries / "qemu" / "accel.so", found.root / "bin" / "busybox",
+        found.kernel / "boot" / "vmlinuz-6.12", found.kernel / "lib" / "modules" / "6.12" / "modules.builtin",
+    ):  # fmt: skip
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    builtin = ("9pnet_virtio", "9p", "zram", "loop", "crc32c_generic", "ext4")
+    (found.kernel / "lib" / "modules" / "6.12" / "modules.builtin").write_text(
+        "".join(f"kernel/{name}.ko\n" for name in builtin)
+    )
+    (found.root / "sbin").mkdir()
+    for program in ("mke2fs", "losetup"):
+        (found.root / "sbin" / program).write_bytes(b"\x7fELF\0libc.so.6\0")
+    return found
+
+
+def emulator(packages, script):
+    """Put a shell script where the emulator's loader is looked for."""
+    path = packages.root / "usr" / "lib" / "x86_64-linux-gnu" / "ld-linux-x86-64.so.2"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def test_the_clock_counts_instructions_and_nothing_is_taken_from_the_machine(packages, tmp_path):
+    emulator(packages, "")
+    words = command(packages, Path("vmlinuz"), Path("initramfs"), tmp_path, Settings(memory_mib=768), "a")
+    options = dict(itertools.pairwise(words))
+    assert options["-icount"] == "shift=0,sleep=off"
+    assert options["-accel"] == "tcg,thread=single"
+    assert options["-m"] == "768"
+    assert "-nodefaults" in words
+    assert words[0].startswith(str(packages.root))
+
+
+def test_the_first_program_is_told_what_was_asked_for():
+    settings = Settings(disk="queue", write_bytes_per_s=7, dirty_ratio=30, cgroup_bytes=5, repetitions=2)
+    told = kernel_line(settings, "a_case").split()
+    for word in ("BED_CASE=a_case", "BED_DISK=queue", "BED_WRITE_BPS=7", "BED_DIRTY_RATIO=30"):
+        assert word in told
+    assert {"BED_CGROUP_BYTES=5", "BED_REPETITIONS=2"} <= set(told)
+
+
+def test_every_word_that_the_guest_uses_is_told():
+    init = (Path(__file__).parents[3] / "bed" / "guest" / "init").read_text()
+    used = set(re.findall(r"\$(BED_\w+)", init))
+    told = {
+        word.partition("=")[0] for word in kernel_line(Settings(), "a").split() if word.startswith("BED_")
+    }
+    assert used == told
+
+
+@pytest.fixture
+def guest(packages, tmp_path):
+    player = tmp_path / "player"
+    player.write_bytes(b"play")
+    return Guest(tmp_path, packages, player)
+
+
+def test_a_guest_that_comes_to_its_end_is_believed(guest, packages, tmp_path):
+    emulator(packages, "printf 'bed: done\\r\\n'")
+    guest.play("a", "sync\n", Settings(), tmp_path / "out")
+    assert b"sync\n" in (tmp_path / "initramfs").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("echo 'bed: failed in init'", "the guest stopped early"),
+        ("echo 'Kernel panic'", "the guest stopped early"),
+        ("exit 3", "the emulator failed"),
+    ],
+)
+def test_one_that_does_not_is_an_error_that_names_the_case_and_the_log(
+    guest, packages, tmp_path, script, message
+):
+    emulator(packages, script)
+    with pytest.raises(BedError, match=f"a_case: {message}.*console.txt"):
+        guest.play("a_case", "sync\n", Settings(), tmp_path / "out")
+
+
+def test_the_machine_file_is_one_that_a_scenario_takes(tmp_path):
+    for settings in (Settings(), Settings(disk="queue", dirty_ratio=40)):
+        path = tmp_path / "machine.toml"
+        path.write_text(machine_of(settings, PLATFORM))
+        scenario = pc.Scenario(pc.load_machine(path), processes={"p": [pc.sleep(1.0)]})
+        assert pc.simulate(scenario, model="kernel").timeline["free_bytes"][0] > 0
+    text = path.read_text()
+    assert 'version = "6.12"' in text
+    assert 'lru = "mglru"' in text
+    assert "dirty_ratio = 40" in text
+    assert "nr_requests = 128" in text
+
+
+def test_a_platform_is_named_after_what_makes_it_different():
+    assert name_of(Settings(), PLATFORM) == "guest612-zram-2g"
+    assert name_of(Settings(memory_mib=1536, disk="queue"), PLATFORM) == "guest612-queue-1536m"
+    assert name_of(Settings(cgroup_bytes=512 << 20), PLATFORM) == "guest612-zram-2g-cgroup512m"
+
+
+def test_a_guest_that_does_not_say_what_it_is_has_no_machine_file():
+    with pytest.raises(BedError, match="no min_free_kbytes"):
+        machine_of(Settings(), PLATFORM.replace("min_free", "other"))
+    with pytest.raises(BedError, match="does not begin with the kernel's version"):
+        machine_of(Settings(), "nothing")
+
+
+def test_the_scripts_of_the_guest_are_shell(tmp_path):
+    folder = Path(__file__).parents[3] / "bed" / "guest"
+    for script in ("init", "disk.sh"):
+        subprocess.run([shutil.which("sh"), "-n", folder / script], check=True)
