@@ -46,6 +46,7 @@ from pagecast._core import (
 if TYPE_CHECKING:
     from pagecast import cache, errors, plot
     from pagecast.api import File, Process, Scenario, list_machines, load_machine, simulate
+    from pagecast.benchmark import Benchmark, bench
     from pagecast.calibration import calibrate
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
     from pagecast.result import Columns, Result
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODELS",
+    "Benchmark",
     "Columns",
     "File",
     "Machine",
@@ -66,6 +68,7 @@ __all__ = [
     "SimulationError",
     "__version__",
     "alloc",
+    "bench",
     "cache",
     "calibrate",
     "close",
@@ -95,6 +98,7 @@ __all__ = [
 
 # Imported at first use, so that `import pagecast` and `pagecast --help` stay quick.
 _LAZY = {
+    "Benchmark": "pagecast.benchmark",
     "Columns": "pagecast.result",
     "File": "pagecast.api",
     "Measured": "pagecast.running",
@@ -104,6 +108,7 @@ _LAZY = {
     "Scenario": "pagecast.api",
     "ScenarioError": "pagecast.errors",
     "SimulationError": "pagecast.errors",
+    "bench": "pagecast.benchmark",
     "calibrate": "pagecast.calibration",
     "list_machines": "pagecast.api",
     "load_machine": "pagecast.api",

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any, Literal, SupportsFloat, TypeAlias, final
 
 __all__ = [
+    "DIRTY_SETTINGS",
     "MODELS",
+    "Bench",
     "CacheFiles",
     "CacheLock",
     "Calibration",
+    "ChangedSettings",
     "Machine",
     "Measured",
     "MemoryGroup",
@@ -19,6 +22,9 @@ __all__ = [
     "Scenario",
     "__version__",
     "alloc",
+    "bench_check",
+    "bench_check_device",
+    "bench_copy",
     "cache_available",
     "cache_drop",
     "cache_drop_check",
@@ -31,6 +37,7 @@ __all__ = [
     "close",
     "compute",
     "device_limit",
+    "dirty_settings",
     "dirty_thresholds",
     "drop_caches",
     "exit",
@@ -46,6 +53,7 @@ __all__ = [
     "open",
     "parse_bytes",
     "position_ratio",
+    "put_back_dirty_settings",
     "read",
     "run_command",
     "signal",
@@ -63,6 +71,7 @@ __all__ = [
 _Path: TypeAlias = str | os.PathLike[str]
 
 __version__: str
+DIRTY_SETTINGS: list[str]
 MODELS: list[str]
 
 @final
@@ -335,6 +344,40 @@ def run_command(
     show_output: bool = False,
     progress: _Progress | None = None,
 ) -> dict[str, Any]: ...
+
+@final
+class Bench:
+    def __new__(
+        cls,
+        directory: _Path,
+        *,
+        size_bytes: int,
+        call_bytes: int,
+        threads: int,
+        is_cached: bool,
+        limit_s: float,
+        device: _Path | None = None,
+    ) -> Bench: ...
+    @property
+    def path(self) -> Path | None: ...
+    def run(self, cell: dict[str, Any], *, progress: _Progress | None = None) -> dict[str, Any]: ...
+    def prepare(self, cell: dict[str, Any], *, progress: _Progress | None = None) -> tuple[int, bool]: ...
+    def close(self) -> None: ...
+
+@final
+class ChangedSettings:
+    def __new__(cls, wanted: Sequence[tuple[str, int]]) -> ChangedSettings: ...
+    def close(self) -> None: ...
+
+def bench_check(
+    directory: _Path, *, size_bytes: int, call_bytes: int, threads: int, is_cached: bool
+) -> dict[str, Any]: ...
+def bench_check_device(device: _Path, *, size_bytes: int) -> dict[str, Any]: ...
+def bench_copy(
+    cell: dict[str, Any], *, size_bytes: int, progress: _Progress | None = None
+) -> dict[str, Any]: ...
+def dirty_settings() -> dict[str, int]: ...
+def put_back_dirty_settings() -> dict[str, int]: ...
 
 @final
 class RunPlan:

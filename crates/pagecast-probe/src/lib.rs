@@ -6,12 +6,13 @@
 //! [`warm`] and [`lock`], which change what is cached and look afterwards; [`drop_caches`], which empties the whole cache;
 //! and [`command`], which runs a program in an optional [`cgroup`] and counts with [`counters`] what it read from where.
 //!
-//! [`io`] is timed input and output, for whoever measures; [`run`] runs a whole scenario with it, and [`calibrate`] are the
-//! measuring loops of a calibration.
+//! [`io`] is timed input and output, for whoever measures; [`run`] runs a whole scenario with it, [`mod@bench`] compares memory and
+//! device, and [`calibrate`] are the measuring loops of a calibration.
 //!
 //! Nothing here needs root but [`drop_caches`], and [`cgroup`] where nobody has given away a group. Every function that changes
 //! the cache measures it again: what a call was meant to do is never reported as done.
 
+pub mod bench;
 pub mod calibrate;
 pub mod cgroup;
 pub mod command;

@@ -1,6 +1,7 @@
 //! The one place where errors of the core become exceptions: the classes of `python/pagecast/errors.py`.
 
 use pagecast_core::error::{ScenarioError as CoreScenarioError, SimulationError as CoreSimulationError};
+use pagecast_probe::bench::BenchError as CoreBenchError;
 use pagecast_probe::run::RunError as CoreRunError;
 use pagecast_probe::{ProbeError as CoreProbeError, Trouble};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
@@ -65,6 +66,14 @@ pub fn probe(error: &CoreProbeError) -> PyErr {
             classes::NotAllowedError::new_err(text)
         }
         _ => classes::ProbeError::new_err(text),
+    }
+}
+
+/// The exception for a benchmark that cannot be made, or could not go on.
+pub fn bench(error: &CoreBenchError) -> PyErr {
+    match error {
+        CoreBenchError::Probe(error) => probe(error),
+        _ => classes::ProbeError::new_err(error.to_string()),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Types in, types out, errors mapped, interpreter lock released. What is worth more than a few lines belongs below
 //! (in `pagecast-core` and `pagecast-probe`) or above (in `python/pagecast`).
 
+mod bench;
 mod cache;
 mod calibrate;
 mod columns;
@@ -25,6 +26,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// The compiled part of pagecast; use the names that the package `pagecast` gives.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::bench::{
+        Bench, ChangedSettings, bench_check, bench_check_device, bench_copy, dirty_settings,
+        put_back_dirty_settings,
+    };
     #[pymodule_export]
     use super::cache::{
         CacheFiles, CacheLock, MemoryGroup, cache_available, cache_drop, cache_drop_check, cache_evict,
@@ -56,6 +62,10 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add(
+            "DIRTY_SETTINGS",
+            pagecast_probe::bench::settings::NAMES.map(|name| format!("vm.{name}")).to_vec(),
+        )?;
         module.add("MODELS", pagecast_core::MODELS.to_vec())
     }
 }

@@ -16,6 +16,7 @@ __all__ = ["cli", "main"]
 COMMANDS = {
     "simulate": "pagecast.cli.simulate",
     "run": "pagecast.cli.run",
+    "bench": "pagecast.cli.bench",
     "check": "pagecast.cli.check",
     "init": "pagecast.cli.init",
     "machine": "pagecast.cli.machine",

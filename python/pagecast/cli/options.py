@@ -17,6 +17,7 @@ __all__ = [
     "FileName",
     "Group",
     "Seed",
+    "Size",
     "Text",
     "as_json",
     "load_scenario",
@@ -69,6 +70,23 @@ class Text(click.types.StringParamType):
         if any("\ud800" <= character <= "\udfff" for character in text):
             self.fail(f"`{shown(text)}` is not UTF-8", param, ctx)
         return text
+
+
+class Size(Text):
+    """A size with its unit, as a number of bytes."""
+
+    name = "size"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:  # type: ignore[override]
+        """Read "4 KiB"."""
+        from pagecast._core import parse_bytes
+
+        if isinstance(value, int):
+            return value
+        try:
+            return parse_bytes(super().convert(value, param, ctx))
+        except ScenarioError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Seed(click.types.IntParamType):

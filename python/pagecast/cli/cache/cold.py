@@ -38,23 +38,6 @@ class _CommandAfterDashes(click.Command):
         return [*super().collect_usage_pieces(ctx), "-- COMMAND..."]
 
 
-class _Memory(options.Text):
-    """A size with its unit, as a number of bytes."""
-
-    name = "size"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:  # type: ignore[override]
-        from pagecast._core import parse_bytes
-        from pagecast.errors import ScenarioError
-
-        if isinstance(value, int):
-            return value
-        try:
-            return parse_bytes(super().convert(value, param, ctx))
-        except ScenarioError as error:
-            self.fail(str(error), param, ctx)
-
-
 @click.command(
     "cold", short_help="Run a command cold and warm: where did its bytes come from?", cls=_CommandAfterDashes
 )
@@ -70,7 +53,7 @@ class _Memory(options.Text):
 @click.option(
     "--memory",
     "memory_bytes",
-    type=_Memory(),
+    type=options.Size(),
     metavar="SIZE",
     help="Run it in a memory cgroup of this size, e.g. 4GiB: a machine with less memory.",
 )
