@@ -35,40 +35,46 @@ pub(super) type Place = u64;
 /// An empty queue keeps the memory of so many places: a file's blocks leave one queue for another once for all.
 const KEPT: usize = 16;
 
-/// The places of some blocks of one file, and where the blocks are.
+/// Blocks and their places, by slot.
+type Slots = Chunks<(Place, Block)>;
+
+/// The slots of some blocks of one file, in the order of their places.
 #[derive(Default)]
 struct Queue {
-    /// In order, those that came after all others.
-    last: VecDeque<(Place, u32)>,
-    /// In order, those that came between others, as blocks do that become clean where they are. They come in order, too:
+    /// Those that came after all others.
+    last: VecDeque<u32>,
+    /// Those that came between others, as blocks do that become clean where they are. They come in order, too:
     /// having a queue of their own, they need not make others move.
-    between: VecDeque<(Place, u32)>,
+    between: VecDeque<u32>,
 }
 
 impl Queue {
-    fn first(&self) -> Option<(Place, u32)> {
-        match (self.last.front(), self.between.front()) {
-            (Some(&one), Some(&other)) => Some(one.min(other)),
-            (one, other) => one.or(other).copied(),
+    fn first(&self, slots: &Slots) -> Option<(Place, u32)> {
+        let place = |&slot: &u32| (slots[slot as usize].0, slot);
+        match (self.last.front().map(place), self.between.front().map(place)) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
         }
     }
 
-    fn insert(&mut self, place: Place, slot: u32) {
-        if self.last.back().is_none_or(|&(last, _)| last < place) {
-            self.last.push_back((place, slot));
+    fn insert(&mut self, slot: u32, slots: &Slots) {
+        let place = |slot: u32| slots[slot as usize].0;
+        if self.last.back().is_none_or(|&last| place(last) < place(slot)) {
+            self.last.push_back(slot);
             return;
         }
-        let at = self.between.partition_point(|&(other, _)| other < place);
-        self.between.insert(at, (place, slot));
+        let at = self.between.partition_point(|&other| place(other) < place(slot));
+        self.between.insert(at, slot);
     }
 
-    fn remove(&mut self, place: Place) {
+    fn remove(&mut self, slot: u32, slots: &Slots) {
+        let place = |slot: u32| slots[slot as usize].0;
         for queue in [&mut self.last, &mut self.between] {
             let at = match queue.front() {
-                Some(&(first, _)) if first >= place => 0,
-                _ => queue.partition_point(|&(other, _)| other < place),
+                Some(&first) if place(first) >= place(slot) => 0,
+                _ => queue.partition_point(|&other| place(other) < place(slot)),
             };
-            if queue.get(at).is_some_and(|&(found, _)| found == place) {
+            if queue.get(at) == Some(&slot) {
                 queue.remove(at);
                 if queue.is_empty() && queue.capacity() > KEPT {
                     *queue = VecDeque::new();
@@ -80,7 +86,7 @@ impl Queue {
     }
 }
 
-/// The places of some blocks by file, and the first of each file.
+/// The slots of some blocks by file, and the first of each file.
 #[derive(Default)]
 struct Places {
     by_file: Vec<Queue>,
@@ -88,28 +94,29 @@ struct Places {
 }
 
 impl Places {
-    fn insert(&mut self, file: HostFile, place: Place, slot: u32) {
+    fn insert(&mut self, file: HostFile, slot: u32, slots: &Slots) {
         if self.by_file.len() <= file.index() {
             self.by_file.resize_with(file.index() + 1, Queue::default);
         }
         let queue = &mut self.by_file[file.index()];
-        queue.insert(place, slot);
-        if queue.first() == Some((place, slot)) {
-            self.firsts.set(file.0, Some((place, slot)));
+        queue.insert(slot, slots);
+        let first = queue.first(slots);
+        if first.is_some_and(|(_, first)| first == slot) {
+            self.firsts.set(file.0, first);
         }
     }
 
-    fn remove(&mut self, file: HostFile, place: Place) {
+    fn remove(&mut self, file: HostFile, slot: u32, slots: &Slots) {
         let queue = &mut self.by_file[file.index()];
-        let was_first = queue.first().is_some_and(|(first, _)| first == place);
-        queue.remove(place);
+        let was_first = queue.first(slots).is_some_and(|(_, first)| first == slot);
+        queue.remove(slot, slots);
         if was_first {
-            self.firsts.set(file.0, queue.first());
+            self.firsts.set(file.0, queue.first(slots));
         }
     }
 
-    fn first_of(&self, file: HostFile) -> Option<(Place, u32)> {
-        self.by_file.get(file.index()).and_then(Queue::first)
+    fn first_of(&self, file: HostFile, slots: &Slots) -> Option<(Place, u32)> {
+        self.by_file.get(file.index()).and_then(|queue| queue.first(slots))
     }
 
     /// The first place of all files but one.
@@ -135,7 +142,7 @@ pub(super) enum Which {
 /// One list.
 #[derive(Default)]
 pub(super) struct List {
-    slots: Chunks<(Place, Block)>,
+    slots: Slots,
     vacant: Vec<u32>,
     clean: Places,
     dirty: Places,
@@ -179,8 +186,9 @@ impl List {
         if dirty { &self.dirty } else { &self.clean }
     }
 
-    fn places_mut(&mut self, dirty: bool) -> &mut Places {
-        if dirty { &mut self.dirty } else { &mut self.clean }
+    /// The places of clean or of dirty blocks, to be changed, and all slots.
+    fn places_mut(&mut self, dirty: bool) -> (&mut Places, &Slots) {
+        (if dirty { &mut self.dirty } else { &mut self.clean }, &self.slots)
     }
 
     /// Puts a block at the end. Blocks of no bytes are not kept.
@@ -205,7 +213,8 @@ impl List {
             self.bytes_of.resize(block.file.index() + 1, 0);
         }
         self.bytes_of[block.file.index()] += block.size;
-        self.places_mut(block.dirty).insert(block.file, place, slot);
+        let (places, slots) = self.places_mut(block.dirty);
+        places.insert(block.file, slot, slots);
         if block.dirty {
             self.ages.push(Reverse((block.dirtied, slot)));
         }
@@ -223,7 +232,8 @@ impl List {
     }
 
     fn forget(&mut self, handle: Handle, block: Block) {
-        self.places_mut(block.dirty).remove(block.file, handle.place);
+        let (places, slots) = self.places_mut(block.dirty);
+        places.remove(block.file, handle.slot, slots);
         if block.dirty {
             self.expired.remove(&(handle.place, handle.slot));
         }
@@ -247,7 +257,7 @@ impl List {
         self.forget(handle, block);
         let kept = &mut self.slots[handle.slot as usize].1;
         (kept.dirty, kept.flush) = (false, flush);
-        self.clean.insert(block.file, handle.place, handle.slot);
+        self.clean.insert(block.file, handle.slot, &self.slots);
     }
 
     /// The first dirty (or clean) block of those meant.
@@ -255,7 +265,7 @@ impl List {
         let places = self.places(dirty);
         let found = match which {
             Which::Any => places.first_not_of(None),
-            Which::Of(file) => places.first_of(file),
+            Which::Of(file) => places.first_of(file, &self.slots),
             Which::NotOf(file) => places.first_not_of(file),
         };
         found.map(|(place, slot)| Handle { place, slot })
