@@ -95,6 +95,15 @@ class Memory:
         unit.is_cached = False
         del unit.file.units[unit.index]
 
+    def cut_off(self, unit: Unit) -> None:
+        """A unit goes with the end of its file; what is under writeback only when it has been written."""
+        if unit.in_flight == 0:
+            self.drop(unit)
+            return
+        self.clean(unit, unit.dirty_to, unit.dirty_to)
+        unit.is_cached, unit.is_leaving = False, True
+        del unit.file.units[unit.index]
+
     def cut(self, unit: Unit, size: int) -> None:
         """Only the first `size` pages of a unit stay."""
         if size < unit.pages:
@@ -155,6 +164,9 @@ class Memory:
             unit.is_reclaim = False
             if unit.is_cached and unit.dirty == 0 and not unit.is_locked:
                 self.lists.rotate(unit)
+        if unit.is_leaving:
+            unit.is_leaving = False
+            self.lists.remove(unit)
         self.engine.happen(unit.cleaned)
         cleaned, self.cleaned = self.cleaned, Signal()
         self.engine.happen(cleaned)

@@ -116,7 +116,7 @@ class HostCache:
         for unit in list(file.units.values()):
             stays = left - unit.index * self.unit_pages
             if stays <= 0:
-                self.memory.drop(unit)
+                self.memory.cut_off(unit)
             else:
                 self.memory.cut(unit, stays)
         for index in [i for i in file.shadows if i * self.unit_pages >= left]:

@@ -143,6 +143,19 @@ fn an_unlinked_file_costs_no_device_writes() {
     assert_eq!(run.memory_at(9.0).dirty.0, 0);
 }
 
+#[test]
+fn what_is_on_its_way_to_the_device_leaves_a_removed_file_when_it_is_there() {
+    let run = writer(&[&write("300 MB"), "fsync = '/data/g'"])
+        .process("q", &["sleep = '1.3 s'", "unlink = '/data/g'"])
+        .run("kernel");
+    let (start, end) = (run.start("q", 1), run.end("q", 1));
+    assert_eq!(run.memory_at(start - 0.01).dirty.0 / MB, 201);
+    let after = run.memory_at(start);
+    assert_eq!(after.cached, after.dirty, "nothing but what is under writeback");
+    assert!(near(after.dirty.0 as f64, (end - start) * 100e6, 1e-6), "{after:?}");
+    assert_eq!(run.memory_at(end + 0.01).cached.0, 0);
+}
+
 /// How long a throttled process takes for so much after a pause, while another keeps the level up.
 fn after_a_pause(pause: &str, size: &str) -> f64 {
     after(&format!("sleep = '{pause}'"), size)

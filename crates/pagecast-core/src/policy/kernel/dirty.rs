@@ -40,6 +40,8 @@ struct Inode {
     wb: WbId,
     dirty: Ranges,
     writeback: Ranges,
+    /// Cut off while they were under writeback.
+    leaving: Ranges,
     /// When it became dirty; later writes do not move this.
     dirtied_when: Nanos,
     /// `mapping->writeback_index`: where the last pass over its pages stopped.
@@ -210,11 +212,13 @@ impl DirtyPages {
             wb,
             dirty: Ranges::default(),
             writeback: Ranges::default(),
+            leaving: Ranges::default(),
             dirtied_when: now,
             index: 0,
         });
         let was_clean = inode.dirty.total() == 0;
         let both = inode.both(start, end);
+        inode.leaving.remove(start, end);
         let new = inode.dirty.insert(start, end);
         if was_clean && new > 0 {
             inode.dirtied_when = now;
@@ -291,8 +295,32 @@ impl DirtyPages {
         is_last
     }
 
+    /// Pages under writeback are cut off: they leave when the device has them, and what is dirty of them will not be written again.
+    pub(super) fn leave(&mut self, file: FileId, start: u64, end: u64) {
+        self.cancel_dirty(file, start, end);
+        if let Some(inode) = self.inodes.get_mut(&file) {
+            inode.leaving.insert(start, end);
+        }
+    }
+
+    /// The pages of a range that leave now that the device has them.
+    pub(super) fn take_leaving(&mut self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let Some(inode) = self.inodes.get_mut(&file) else { return Vec::new() };
+        let mut taken = Vec::new();
+        while let Some((from, to)) = inode.leaving.first(start, end) {
+            inode.leaving.remove(from, to);
+            taken.push((from, to));
+        }
+        taken
+    }
+
     /// Pages are gone: dirty ones will not be written.
     pub(super) fn cancel(&mut self, file: FileId, start: u64, end: u64) {
+        self.cancel_dirty(file, start, end);
+        self.end_writeback(file, start, end);
+    }
+
+    fn cancel_dirty(&mut self, file: FileId, start: u64, end: u64) {
         let Some(inode) = self.inodes.get_mut(&file) else { return };
         self.both -= inode.both(start, end);
         let cancelled = inode.dirty.remove(start, end);
@@ -300,7 +328,6 @@ impl DirtyPages {
         wb.reclaimable -= cancelled;
         wb.cancelled += cancelled;
         self.dirty -= cancelled;
-        self.end_writeback(file, start, end);
     }
 
     /// Forgets an inode with nothing to write. The next pass over it then begins at its start; the kernel's goes on where the

@@ -259,7 +259,7 @@ impl Kernel {
     fn truncate(&mut self, now: Nanos, request: &Request, file: FileView, size: Bytes, out: &mut Actions) {
         self.forget_read_ahead(request.operation, file.id, size.0);
         let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
-        self.pages.remove(file.id, size.0, u64::MAX);
+        self.pages.truncate(file.id, size.0);
         self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
         if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
             let all = (0, Bytes(removed), Bytes(removed));

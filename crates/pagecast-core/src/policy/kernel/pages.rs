@@ -212,12 +212,16 @@ impl Pages {
     /// Pages have been written; true if no more of the file are under writeback.
     pub(super) fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) -> bool {
         let were_busy = if self.has_lists() { self.busy_runs(file, start, end) } else { Vec::new() };
+        let leaving = self.dirty.take_leaving(file, start, end);
         let is_last = self.dirty.written(file, wb, start, end);
         // Before some of them leave the lists.
         for (from, to) in were_busy {
             self.count_busy(file, from, to, PageState::Clean, |busy, bytes| *busy -= bytes);
         }
         self.lists.written(file, start, end);
+        for (from, to) in leaving {
+            self.lists.remove(file, from, to);
+        }
         is_last
     }
 
@@ -272,7 +276,7 @@ impl Pages {
     }
 
     /// Bytes leave, dirty ones unwritten.
-    pub(super) fn remove(&mut self, file: FileId, start: u64, end: u64) {
+    fn remove(&mut self, file: FileId, start: u64, end: u64) {
         if self.has_lists() {
             for state in [PageState::Dirty, PageState::Writeback] {
                 self.count_busy(file, start, end, state, |busy, bytes| *busy -= bytes);
@@ -280,6 +284,20 @@ impl Pages {
         }
         self.lists.remove(file, start, end);
         self.dirty.cancel(file, start, end);
+    }
+
+    /// All from `start` on is cut off. What is under writeback leaves when the device has it (`mm/truncate.c: truncate_inode_pages_range`,
+    /// `folio_wait_writeback`).
+    pub(super) fn truncate(&mut self, file: FileId, start: u64) {
+        let mut at = start;
+        while at < u64::MAX {
+            let (state, to) = self.dirty.run(file, at, u64::MAX);
+            match state {
+                PageState::Writeback => self.dirty.leave(file, at, to),
+                PageState::Clean | PageState::Dirty => self.remove(file, at, to),
+            }
+            at = to;
+        }
     }
 
     /// All clean bytes leave.
