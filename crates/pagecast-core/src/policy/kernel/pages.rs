@@ -275,26 +275,21 @@ impl Pages {
         self.count_busy(file, start, end, PageState::Clean, |busy, bytes| *busy += bytes);
     }
 
-    /// Bytes leave, dirty ones unwritten.
-    fn remove(&mut self, file: FileId, start: u64, end: u64) {
-        if self.has_lists() {
-            for state in [PageState::Dirty, PageState::Writeback] {
-                self.count_busy(file, start, end, state, |busy, bytes| *busy -= bytes);
-            }
-        }
-        self.lists.remove(file, start, end);
-        self.dirty.cancel(file, start, end);
-    }
-
-    /// All from `start` on is cut off. What is under writeback leaves when the device has it (`mm/truncate.c: truncate_inode_pages_range`,
-    /// `folio_wait_writeback`).
+    /// All from `start` on is cut off, what is dirty unwritten. What is under writeback leaves when the device has it
+    /// (`mm/truncate.c: truncate_inode_pages_range`, `folio_wait_writeback`).
     pub(super) fn truncate(&mut self, file: FileId, start: u64) {
         let mut at = start;
         while at < u64::MAX {
             let (state, to) = self.dirty.run(file, at, u64::MAX);
             match state {
                 PageState::Writeback => self.dirty.leave(file, at, to),
-                PageState::Clean | PageState::Dirty => self.remove(file, at, to),
+                PageState::Clean | PageState::Dirty => {
+                    if self.has_lists() {
+                        self.count_busy(file, at, to, PageState::Dirty, |busy, bytes| *busy -= bytes);
+                    }
+                    self.lists.remove(file, at, to);
+                    self.dirty.cancel(file, at, to);
+                }
             }
             at = to;
         }
