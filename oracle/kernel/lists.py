@@ -34,7 +34,6 @@ class Unit:
     is_reclaim: bool = False  # to be evicted as soon as it is written
     is_marker: bool = False  # PG_readahead
     is_cached: bool = True
-    is_leaving: bool = False  # cut off while under writeback: leaves when it has been written
     users: int = 0  # tasks that copy into it just now
     arrived: Signal | None = None  # happens when it has been read
     cleaned: Signal = field(default_factory=Signal)  # happens when it has been written

@@ -86,7 +86,7 @@ class Memory:
         return unit
 
     def drop(self, unit: Unit, is_evicted: bool = False) -> None:
-        """A unit leaves; what is dirty of it will not be written, what is under writeback will be."""
+        """A unit that is not under writeback leaves; what is dirty of it will not be written."""
         self.clean(unit, unit.dirty_to, unit.dirty_to)
         if is_evicted:
             self.lists.evict(unit)
@@ -101,7 +101,7 @@ class Memory:
             self.drop(unit)
             return
         self.clean(unit, unit.dirty_to, unit.dirty_to)
-        unit.is_cached, unit.is_leaving = False, True
+        unit.is_cached = False
         del unit.file.units[unit.index]
 
     def cut(self, unit: Unit, size: int) -> None:
@@ -164,8 +164,7 @@ class Memory:
             unit.is_reclaim = False
             if unit.is_cached and unit.dirty == 0 and not unit.is_locked:
                 self.lists.rotate(unit)
-        if unit.is_leaving:
-            unit.is_leaving = False
+        if not unit.is_cached:  # cut off meanwhile
             self.lists.remove(unit)
         self.engine.happen(unit.cleaned)
         cleaned, self.cleaned = self.cleaned, Signal()
