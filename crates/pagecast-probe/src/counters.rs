@@ -128,14 +128,23 @@ pub struct DeviceCounters {
 }
 
 /// The unit of /sys/dev/block/*/stat, whatever the device (Documentation/block/stat.rst).
-const SECTOR: u64 = 512;
+pub(crate) const SECTOR: u64 = 512;
+
+/// Where the kernel tells of a block device.
+fn device_path(device: u64) -> String {
+    format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device))
+}
+
+/// Where it counts what the device does.
+pub(crate) fn stat_path(device: u64) -> String {
+    format!("{}/stat", device_path(device))
+}
 
 impl DeviceCounters {
     /// Reads the counters of a block device; nothing if it has none, as a network file system.
     #[must_use]
     pub fn of(device: u64) -> Option<Self> {
-        let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
-        Self::parse(&fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/stat")).ok()?)
+        Self::parse(&fs::read_to_string(stat_path(device)).ok()?)
     }
 
     fn parse(stat: &str) -> Option<Self> {
@@ -148,8 +157,7 @@ impl DeviceCounters {
 /// The kernel's name of a block device: "vda1".
 #[must_use]
 pub fn device_name(device: u64) -> Option<String> {
-    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
-    let link = fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    let link = fs::read_link(device_path(device)).ok()?;
     Some(link.file_name()?.to_string_lossy().into_owned())
 }
 

@@ -30,7 +30,7 @@ use crate::counters::{DeviceCounters, MemoryCounters, ProcessCounters};
 use crate::error::ProbeError;
 use crate::evict::evict;
 use crate::filesystem::{FileSystem, Kind};
-use crate::io::{Direction, Io, Open, Sync, Workplace};
+use crate::io::{Direction, Io, Open, Place, Sync, Workplace};
 use crate::residency::{OpenFile, Prober, Residency, State};
 use crate::watch::{Pace, Watcher};
 
@@ -39,7 +39,7 @@ pub use copy::copy;
 pub use device::Device;
 pub use error::BenchError;
 pub use measure::{Broken, Outcome, Part, Way, measure};
-pub use need::{Need, Place, check};
+pub use need::{Need, check};
 
 use error::trouble;
 use need::share;

@@ -7,24 +7,11 @@ use pagecast_core::units::Bytes;
 
 use super::copy;
 use super::error::BenchError;
-use crate::error::ProbeError;
-use crate::filesystem::{FileSystem, Kind};
-use crate::io::Folder;
+use crate::io::{Folder, Place};
 use crate::warm::available;
 
 /// Offsets and lengths are multiples of this: what O_DIRECT wants of every device that we know.
 const BLOCK: u64 = 4096;
-
-/// What there is for a benchmark.
-#[derive(Clone, Debug)]
-pub struct Place {
-    /// What the directory is on.
-    pub file_system: FileSystem,
-    /// Free on the disk, for this user.
-    pub free: Bytes,
-    /// What memory can be had without swapping.
-    pub available: Bytes,
-}
 
 /// What is asked for, as far as it says how much there must be.
 #[derive(Clone, Copy, Debug)]
@@ -54,11 +41,7 @@ impl Need {
 /// [`BenchError`] for a directory that is none, that may not be written to, that is in memory, or too small; for too little memory; and
 /// for less than a call for each thread.
 pub fn check(directory: &Path, need: Need) -> Result<Place, BenchError> {
-    let folder = Folder::open(directory)?;
-    let file_system = folder.file_system()?;
-    if matches!(file_system.kind, Kind::Memory | Kind::MadeUp) {
-        return Err(ProbeError::NoDisk { path: directory.to_owned(), file_system: file_system.name() }.into());
-    }
+    let (folder, file_system) = Folder::open_on_disk(directory)?;
     if share(need.size, need.threads) < need.call.get() {
         let (threads, call) = (need.threads.get(), Bytes(need.call.get()));
         return Err(BenchError::TooSmall { size: need.size, threads, call });

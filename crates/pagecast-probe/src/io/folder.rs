@@ -17,7 +17,7 @@ use rustix::time::{Timespec, clock_gettime};
 use super::{Io, Memory, Open, Sync};
 use crate::drop_caches::{self, What};
 use crate::error::{ProbeError, Trouble};
-use crate::filesystem::{FileSystem, MountTable};
+use crate::filesystem::{FileSystem, Kind, MountTable};
 use crate::syscall::{thread_device_read, write_range};
 
 const USUAL_MODE: u32 = 0o666;
@@ -39,7 +39,31 @@ pub struct Space {
     pub total: Bytes,
 }
 
+/// What there is to measure with in a directory.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// What the directory is on.
+    pub file_system: FileSystem,
+    /// Free on the disk, for this user.
+    pub free: Bytes,
+    /// What memory can be had without swapping.
+    pub available: Bytes,
+}
+
 impl Folder {
+    /// Opens a directory that has a device below it, and says what it is on.
+    ///
+    /// # Errors
+    /// [`ProbeError::NoDisk`] for one in memory, and those of [`Self::open`].
+    pub fn open_on_disk(path: &Path) -> Result<(Self, FileSystem), ProbeError> {
+        let folder = Self::open(path)?;
+        let file_system = folder.file_system()?;
+        if matches!(file_system.kind, Kind::Memory | Kind::MadeUp) {
+            return Err(ProbeError::NoDisk { path: path.to_owned(), file_system: file_system.name() });
+        }
+        Ok((folder, file_system))
+    }
+
     /// Opens a directory; here links are followed.
     ///
     /// # Errors

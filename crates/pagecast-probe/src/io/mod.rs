@@ -19,7 +19,7 @@ use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Advice, OpenFlags};
 
 pub use crate::syscall::Memory;
-pub use folder::{Folder, Space};
+pub use folder::{Folder, Place, Space};
 pub use transfer::{Cause, Direction, Failure, Offsets, Times, Transfer, transfer};
 pub use workplace::Workplace;
 

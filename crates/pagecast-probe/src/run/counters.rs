@@ -8,14 +8,12 @@ use std::path::Path;
 
 use rustix::io::pread;
 
+use crate::counters::{SECTOR, stat_path};
 use crate::io::Folder;
 use crate::residency::page_size;
 
 /// How many bytes the largest of the files may have: /proc/vmstat has about 5000.
 const ROOM: usize = 32 << 10;
-
-/// The unit of /sys/dev/block/*/stat (Documentation/block/stat.rst).
-const SECTOR: u64 = 512;
 
 /// One number of a file.
 struct Wanted {
@@ -173,10 +171,7 @@ impl Counters {
     pub fn open(folder: &Folder) -> Self {
         let device = folder.file_system().ok().and_then(|system| system.block_device());
         let device = device.or_else(|| rustix::fs::fstat(folder).ok().map(|found| found.st_dev));
-        let stat = device.map(|device| {
-            let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
-            format!("/sys/dev/block/{major}:{minor}/stat")
-        });
+        let stat = device.map(stat_path);
         let wanted: [(&str, &'static [Wanted]); 6] = [
             ("/proc/meminfo", &MEMINFO),
             ("/proc/vmstat", &VMSTAT),

@@ -37,7 +37,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::drop_caches;
 use crate::error::ProbeError;
 use crate::filesystem::{FileSystem, Kind};
-use crate::io::{Folder, Io, Workplace};
+use crate::io::{Folder, Io, Place, Workplace};
 use crate::residency::{Method, OpenFile, Prober};
 use crate::warm::available;
 use crate::watch::{LOOK_PERIOD, Pace, Progress, Watcher};
@@ -74,17 +74,6 @@ pub struct Settings<'a> {
     pub trace: bool,
 }
 
-/// What there is for a run.
-#[derive(Clone, Debug)]
-pub struct Place {
-    /// What the directory is on.
-    pub file_system: FileSystem,
-    /// Free on the disk, for this user.
-    pub free: Bytes,
-    /// What memory can be had without swapping.
-    pub available: Bytes,
-}
-
 /// What a run gave.
 #[derive(Debug)]
 pub struct Measured {
@@ -106,11 +95,7 @@ pub struct Measured {
 /// [`RunError`] for a directory that is none, that may not be written to, that is in memory, or too small; for too little memory;
 /// and for what needs root.
 pub fn check(plan: &Plan, directory: &Path) -> Result<Place, RunError> {
-    let folder = Folder::open(directory)?;
-    let file_system = folder.file_system()?;
-    if matches!(file_system.kind, Kind::Memory | Kind::MadeUp) {
-        return Err(ProbeError::NoDisk { path: directory.to_owned(), file_system: file_system.name() }.into());
-    }
+    let (folder, file_system) = Folder::open_on_disk(directory)?;
     folder.check_room(plan.space())?;
     let available = available()?;
     if plan.memory() > available {
