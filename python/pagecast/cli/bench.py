@@ -9,6 +9,7 @@ import click
 from pagecast._core import format_bytes
 from pagecast.api import shown
 from pagecast.cli import options
+from pagecast.cli.cache.common import print_json
 from pagecast.errors import ProbeError
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def command(
     _tell(plan, directory, place)
     if dry_run:
         if as_json:
-            _print_json(_planned(plan, place))
+            print_json(_planned(plan, place))
         return
     done = _measure(plan, directory, with_fio=with_fio, out=out, force=force, profile=profile)
     _show(done, as_json=as_json)
@@ -230,12 +231,6 @@ def _planned(plan: "Plan", place: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _print_json(document: dict[str, Any]) -> None:
-    import json
-
-    click.echo(json.dumps({"schema_version": 1, **document}, allow_nan=False))
-
-
 def _measure(
     plan: "Plan", directory: Path, *, with_fio: bool, out: Path | None, force: bool, profile: bool
 ) -> "Benchmark":
@@ -273,7 +268,7 @@ def _show(done: "Benchmark", *, as_json: bool) -> None:
     if as_json:
         from pagecast.benchmark.export import document
 
-        _print_json(document(done))
+        print_json(document(done))
     else:
         from pagecast.cli.bench_table import print_table
 
