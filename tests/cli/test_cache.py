@@ -14,6 +14,7 @@ import pytest
 from pagecast._core import MemoryGroup
 from pagecast.errors import NotAllowedError
 from pagecast.exit_codes import ExitCode
+from tests.cli.mounts import in_own_mounts
 from tests.cli.unprivileged import Unprivileged, skip_unless_root
 from tests.disk import folder_on_disk, patiently
 
@@ -426,15 +427,7 @@ def test_on_overlay_the_file_below_is_what_counts(on_disk):
         f"{sys.executable} -m pagecast cache status top/a --json; "
         f"{sys.executable} -m pagecast cache evict top/a --json"
     )
-    ended = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", script],
-        cwd=on_disk.folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if ended.returncode == 77 or "unshare" in ended.stderr:
-        pytest.skip("overlay cannot be mounted here")
+    ended = in_own_mounts(script, on_disk.folder, "overlay")
     before, after = map(json.loads, ended.stdout.splitlines())
     assert before["files"][0]["method"] == "mincore"
     assert before["totals"]["cached_bytes"] == 1_000_000

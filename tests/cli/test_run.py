@@ -12,6 +12,7 @@ import time
 import pytest
 
 from pagecast.exit_codes import ExitCode
+from tests.cli.mounts import in_own_mounts
 from tests.cli.unprivileged import Unprivileged, skip_unless_root
 from tests.disk import folder_on_disk
 
@@ -336,16 +337,7 @@ def test_a_full_disk_is_one_message(on_disk):
         "head -c 100000000 /dev/zero > disk/full; sync) >/dev/null 2>&1 & "
         f"{sys.executable} -m pagecast run x.toml --dir disk; code=$?; ls disk; exit $code"
     )
-    ended = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", script],
-        cwd=on_disk.folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    if ended.returncode == 77 or "unshare" in ended.stderr:
-        pytest.skip("no loop device can be mounted here")
+    ended = in_own_mounts(script, on_disk.folder, "a loop device")
     assert ended.returncode == ExitCode.SIMULATION_FAILED, ended.stderr
     assert "process `p`, write of /data/f at 1.5" in ended.stderr
     assert (
@@ -361,15 +353,7 @@ def test_the_kernel_says_what_it_reckons_with(on_disk):
         f"{sys.executable} -m pagecast run small.toml --dir there --trace --json; "
         "ls /sys/kernel/tracing/instances | grep pagecast >&2"
     )
-    ended = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", script],
-        cwd=on_disk.folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if ended.returncode == 77 or "unshare" in ended.stderr:
-        pytest.skip("tracefs cannot be mounted here")
+    ended = in_own_mounts(script, on_disk.folder, "tracefs")
     trace = json.loads(ended.stdout)["runs"][0]["trace"]
     assert "writeback_single_inode" in trace["event"], "fsync wrote a file"
     assert trace["time_s"] == sorted(trace["time_s"])
