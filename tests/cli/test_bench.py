@@ -16,6 +16,7 @@ import pytest
 import pagecast as pc
 from pagecast._core import dirty_settings
 from pagecast.exit_codes import ExitCode
+from tests.cli.stopping import ENDINGS, stop
 from tests.cli.unprivileged import Unprivileged
 from tests.disk import folder_on_disk, patiently
 
@@ -246,14 +247,10 @@ def test_fio_measures_the_same_cells(on_disk, monkeypatch):
     assert document["provenance"]["fio_version"] == "fio-3.0"
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_nothing_is_left_when_it_is_stopped(ending, on_disk):
-    process = start(on_disk)
-    process.send_signal(ending)
-    begun = time.monotonic()
-    assert process.communicate(timeout=30)[1].endswith("\npagecast: interrupted\n")
-    assert (process.returncode, left(on_disk)) == (ExitCode.INTERRUPTED, [])
-    assert time.monotonic() - begun < 10
+    stop(start(on_disk), ending)
+    assert left(on_disk) == []
 
 
 def test_what_a_killed_benchmark_left_goes_with_the_next(on_disk):

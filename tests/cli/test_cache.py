@@ -15,6 +15,7 @@ from pagecast._core import MemoryGroup
 from pagecast.errors import NotAllowedError
 from pagecast.exit_codes import ExitCode
 from tests.cli.mounts import in_own_mounts
+from tests.cli.stopping import ENDINGS, stop
 from tests.cli.unprivileged import Unprivileged, skip_unless_root
 from tests.disk import folder_on_disk, patiently
 
@@ -403,7 +404,7 @@ def test_watch_ends_when_nobody_reads(on_disk):
     process.stderr.close()
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_ctrl_c_ends_the_command_that_runs(ending, on_disk):
     process = subprocess.Popen(
         [*COMMAND, "cold", "data", "--", "sh", "-c", "touch running; sleep 100; true"],
@@ -413,11 +414,7 @@ def test_ctrl_c_ends_the_command_that_runs(ending, on_disk):
     )
     while not (on_disk.folder / "running").exists():
         time.sleep(0.02)
-    process.send_signal(ending)
-    begun = time.monotonic()
-    assert process.communicate(timeout=30)[1] == "\npagecast: interrupted\n"
-    assert process.returncode == ExitCode.INTERRUPTED
-    assert time.monotonic() - begun < 10
+    stop(process, ending)
 
 
 def test_on_overlay_the_file_below_is_what_counts(on_disk):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ import pytest
 
 from pagecast.calibration.plan import EFFORTS, MIB
 from pagecast.exit_codes import ExitCode
+from tests.cli.stopping import ENDINGS, stop
 from tests.cli.unprivileged import NOBODY, Unprivileged
 from tests.disk import folder_on_disk
 
@@ -183,13 +183,9 @@ def begun(folder):
     return running
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_whoever_ends_it_finds_no_files(on_disk, number):
-    running = begun(on_disk.folder)
-    running.send_signal(number)
-    _, said = running.communicate(timeout=60)
-    assert running.returncode == ExitCode.INTERRUPTED
-    assert said.endswith("pagecast: interrupted\n")
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_whoever_ends_it_finds_no_files(on_disk, ending):
+    stop(begun(on_disk.folder), ending)
     assert os.listdir("data") == []
     assert not Path("m.toml").exists()
 

@@ -13,6 +13,7 @@ import pytest
 
 from pagecast.exit_codes import ExitCode
 from tests.cli.mounts import in_own_mounts
+from tests.cli.stopping import ENDINGS, stop
 from tests.cli.unprivileged import Unprivileged, skip_unless_root
 from tests.disk import folder_on_disk
 
@@ -73,10 +74,15 @@ def left(on_disk):
     return sorted(path.name for path in (on_disk.folder / "there").iterdir())
 
 
-def start(on_disk):
+def start(on_disk, *, nohup=False):
     """Start a run that lasts long, and wait until its program has written."""
     process = subprocess.Popen(
-        [*COMMAND, "long.toml", "--dir", "there"], cwd=on_disk.folder, stderr=subprocess.PIPE, text=True
+        [*(["nohup"] if nohup else []), *COMMAND, "long.toml", "--dir", "there"],
+        cwd=on_disk.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     while not any(file.stat().st_size for file in (on_disk.folder / "there").glob("*/data/out")):
         assert process.poll() is None, process.stderr.read()
@@ -173,14 +179,19 @@ def test_results_are_saved_as_those_of_a_simulation(on_disk):
     assert {"operations.csv", "timeline.csv", "samples.csv", "file_samples.csv", "trace.json"} <= names
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_nothing_is_left_when_it_is_stopped(ending, on_disk):
-    process = start(on_disk)
-    process.send_signal(ending)
-    begun = time.monotonic()
-    assert process.communicate(timeout=30)[1].endswith("\npagecast: interrupted\n")
-    assert (process.returncode, left(on_disk)) == (ExitCode.INTERRUPTED, [])
-    assert time.monotonic() - begun < 10
+    stop(start(on_disk), ending)
+    assert left(on_disk) == []
+
+
+def test_nohup_is_not_stopped_by_a_terminal_that_closes(on_disk):
+    process = start(on_disk, nohup=True)
+    process.send_signal(signal.SIGHUP)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.5)
+    stop(process, signal.SIGTERM)
+    assert left(on_disk) == []
 
 
 def test_what_a_killed_run_left_goes_with_the_next(on_disk):

@@ -1,6 +1,5 @@
 """``pagecast bench``: the page cache benchmark."""
 
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from pagecast._core import format_bytes
 from pagecast.api import shown
 from pagecast.cli import options
 from pagecast.cli.cache.common import print_json
+from pagecast.cli.stopping import interrupted_by_signals
 from pagecast.errors import ProbeError
 
 if TYPE_CHECKING:
@@ -243,10 +243,8 @@ def _measure(
         from pagecast.benchmark.profile import Profile
 
         recorder = Profile()
-    # So that files are removed and settings put back.
-    for name in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, signal.default_int_handler)
-    with recorder if profile else nullcontext(), Progress() as progress:
+    recording = recorder if profile else nullcontext()
+    with interrupted_by_signals(), recording, Progress() as progress:
         done = measure(plan, directory, with_fio=with_fio, progress=progress.part)
     if out is not None:
         from pagecast.benchmark.export import save

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from pagecast.api import shown
 from pagecast.cli import options
 from pagecast.cli.cache.common import amount, dry_run, print_json, printable, tell
 from pagecast.cli.progress import Progress
+from pagecast.cli.stopping import interrupted_by_signals
 from pagecast.errors import OutputError
 
 __all__ = ["command"]
@@ -77,16 +77,12 @@ def command(
         click.echo(f"{what[0].upper()}{what[1:]}. Nothing was done.")
         return
     tell(what)
-    # Whoever ends us wants the files gone too; nohup does not want to end us.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
     for caution in found.cautions:
         tell(printable(caution))
     line = " ".join(
         ["pagecast calibrate", shown(directory), *([f"--{effort}"] if effort != "normal" else [])]
     )
-    with Progress() as progress:
+    with interrupted_by_signals(), Progress() as progress:
         done = calibrate_as(found, command=line, progress=progress.part)
     for warning in done.warnings:
         tell(warning)

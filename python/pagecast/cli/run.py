@@ -1,7 +1,6 @@
 """``pagecast run``: a scenario for real."""
 
 import json
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import click
 from pagecast._core import format_bytes
 from pagecast.api import counted, shown
 from pagecast.cli import options
+from pagecast.cli.stopping import interrupted_by_signals
 
 if TYPE_CHECKING:
     from pagecast.running import Measured, Plan
@@ -127,10 +127,7 @@ def _tell(plan: "Plan", directory: Path) -> None:
 def _run(plan: "Plan", directory: Path, *, keep: bool, sample_hz: int, trace: bool) -> "Measured":
     from pagecast.cli.progress import Progress
 
-    # So that the folder is removed.
-    for name in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, signal.default_int_handler)
-    with Progress() as progress:
+    with interrupted_by_signals(), Progress() as progress:
         return plan.run(directory, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress.counted)
 
 

@@ -1,7 +1,6 @@
 """``pagecast cache cold``: a command run cold and warm, and where its bytes came from."""
 
 import shlex
-import signal
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -16,6 +15,7 @@ from pagecast.cli.amounts import seconds
 from pagecast.cli.cache import common
 from pagecast.cli.cache.common import Request, amount, counted, printable, tell
 from pagecast.cli.progress import Progress
+from pagecast.cli.stopping import interrupted_by_signals
 
 __all__ = ["command"]
 
@@ -86,9 +86,7 @@ def command(
       pagecast cache cold data --runs 5 --json -- grep -r needle data
       pagecast cache cold data --memory 4GiB -- ./analyse data
     """
-    # So that the command is ended and its cgroup removed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with Progress() as progress:
+    with interrupted_by_signals(), Progress() as progress:
         files = common.find_files(request, progress)
         trial = cold(
             files,
