@@ -13,6 +13,7 @@ Examples
 from pagecast.cache.changes import Eviction, Lock, Warming, drop, evict, lock, warm
 from pagecast.cache.cold import Run, Trial, cold
 from pagecast.cache.files import Files, Problem, Status, find, status
+from pagecast.cache.proactive import proactive_reclaim
 
 __all__ = [
     "Eviction",
@@ -28,6 +29,7 @@ __all__ = [
     "evict",
     "find",
     "lock",
+    "proactive_reclaim",
     "status",
     "warm",
 ]

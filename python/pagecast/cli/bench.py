@@ -7,6 +7,7 @@ import click
 
 from pagecast._core import format_bytes
 from pagecast.api import shown
+from pagecast.cache.proactive import proactive_reclaim
 from pagecast.cli import options
 from pagecast.cli.cache.common import print_json
 from pagecast.cli.stopping import interrupted_by_signals
@@ -217,6 +218,8 @@ def _tell(plan: "Plan", directory: Path, place: dict[str, Any]) -> None:
     )
     if place["caution"]:
         click.echo(f"{place['file_system']} {place['caution']}.", err=True)
+    if others := proactive_reclaim():
+        click.echo(f"{others}.", err=True)
 
 
 def _planned(plan: "Plan", place: dict[str, Any]) -> dict[str, Any]:

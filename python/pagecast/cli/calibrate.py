@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from pagecast.api import shown
+from pagecast.cache.proactive import proactive_reclaim
 from pagecast.cli import options
 from pagecast.cli.cache.common import amount, dry_run, print_json, printable, tell
 from pagecast.cli.progress import Progress
@@ -77,8 +78,9 @@ def command(
         click.echo(f"{what[0].upper()}{what[1:]}. Nothing was done.")
         return
     tell(what)
-    for caution in found.cautions:
-        tell(printable(caution))
+    for caution in (*found.cautions, proactive_reclaim()):
+        if caution:
+            tell(printable(caution))
     line = " ".join(
         ["pagecast calibrate", shown(directory), *([f"--{effort}"] if effort != "normal" else [])]
     )

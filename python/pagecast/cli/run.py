@@ -8,6 +8,7 @@ import click
 
 from pagecast._core import format_bytes
 from pagecast.api import counted, shown
+from pagecast.cache.proactive import proactive_reclaim
 from pagecast.cli import options
 from pagecast.cli.stopping import interrupted_by_signals
 
@@ -121,6 +122,8 @@ def _tell(plan: "Plan", directory: Path) -> None:
     ]
     if place["caution"]:
         lines.append(f"{place['file_system']} {place['caution']}.")
+    if others := proactive_reclaim():
+        lines.append(f"{others}.")
     click.echo("\n".join(lines), err=True)
 
 

@@ -10,6 +10,7 @@ import click
 
 from pagecast.api import shown
 from pagecast.cache.cold import Run, Trial, cold
+from pagecast.cache.proactive import proactive_reclaim
 from pagecast.cli import options
 from pagecast.cli.amounts import seconds
 from pagecast.cli.cache import common
@@ -103,6 +104,8 @@ def command(
         _print(trial)
         common.tell_left_out(files)
         common.tell_cautions(trial.file_systems)
+        if others := proactive_reclaim():
+            tell(others)
     _tell_stayed(trial.runs)
     failed = [] if ignore_failure else [run for run in trial.runs if run.exit_code]
     for run in failed[:1]:

@@ -1,0 +1,32 @@
+"""What takes page cache back on this machine although nobody needs the memory.
+
+Source: Documentation/admin-guide/mm/damon/usage.rst and reclaim.rst. Left out: programs that write to
+`memory.reclaim` of a cgroup, which nobody can see.
+"""
+
+from pathlib import Path
+from typing import Final
+
+__all__ = ["proactive_reclaim"]
+
+_SYS: Final = Path("/sys")
+
+
+def proactive_reclaim(sys: Path = _SYS) -> str | None:
+    """Say what takes pages back that nobody has touched for a while; None if nothing is known to.
+
+    Whether a kdamond is at work only root can see; that there is one, everybody.
+    """
+    kdamonds = sorted((sys / "kernel/mm/damon/admin/kdamonds").glob("[0-9]*"))
+    if any(_read(kdamond / "state") in (None, "on") for kdamond in kdamonds):
+        return "DAMON may take pages out of the cache that nobody has touched for a while"
+    if _read(sys / "module/damon_reclaim/parameters/enabled") == "Y":
+        return "DAMON_RECLAIM may take pages out of the cache that nobody has touched for a while"
+    return None
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None
