@@ -104,8 +104,6 @@ def command(
         _print(trial)
         common.tell_left_out(files)
         common.tell_cautions(trial.file_systems)
-        if others := proactive_reclaim():
-            tell(others)
     _tell_stayed(trial.runs)
     failed = [] if ignore_failure else [run for run in trial.runs if run.exit_code]
     for run in failed[:1]:
@@ -241,7 +239,7 @@ def _tell_stayed(runs: Sequence[Run]) -> None:
         if run.state == "warm":
             tell(
                 f"{_name(run)} was not warm: not all of the files was in memory"
-                "; give less, free memory, or see what they are on"
+                f"; {proactive_reclaim() or 'give less, free memory, or see what they are on'}"
             )
         common.tell_first(run.stayed, partial(_stayed, run))
 
