@@ -16,6 +16,7 @@ __all__ = ["cli", "main"]
 COMMANDS = {
     "simulate": "pagecast.cli.simulate",
     "run": "pagecast.cli.run",
+    "validate": "pagecast.cli.validate",
     "bench": "pagecast.cli.bench",
     "check": "pagecast.cli.check",
     "init": "pagecast.cli.init",
@@ -51,6 +52,7 @@ def cli(**_: Any) -> None:
       pagecast simulate scenario.toml                 how long each read and write takes, and why
       pagecast simulate scenario.toml --set machine.vm.dirty_ratio=10 --model wrench
       pagecast run scenario.toml --dir scratch        the same for real, in a folder that is gone afterwards
+      pagecast validate scenario.toml --dir scratch   both, and how far they are apart
       pagecast reproduce wrench-cache                 forecasts beside measured times
       pagecast cache status data                      what the page cache of this machine holds
       pagecast calibrate /data -o machine.toml        a machine file of this machine

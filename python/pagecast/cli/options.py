@@ -1,5 +1,6 @@
 """Arguments and options that mean the same in every sub-command."""
 
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from pagecast.errors import ScenarioError
 __all__ = [
     "FileName",
     "Group",
+    "Percent",
     "Seed",
     "Size",
     "Text",
@@ -87,6 +89,25 @@ class Size(Text):
             return parse_bytes(super().convert(value, param, ctx))
         except ScenarioError as error:
             self.fail(str(error), param, ctx)
+
+
+class Percent(Text):
+    """A percentage such as "15 %", as a fraction."""
+
+    name = "percent"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:  # type: ignore[override]
+        """Read "15 %"; the sign may be missing."""
+        if isinstance(value, float):
+            return value
+        text = super().convert(value, param, ctx)
+        try:
+            percent = float(text.strip().removesuffix("%"))
+        except ValueError:
+            percent = math.nan
+        if not 0 < percent < math.inf:
+            self.fail(f"`{text}` is no percentage; write for example 15%", param, ctx)
+        return percent / 100
 
 
 class Seed(click.types.IntParamType):

@@ -3,14 +3,13 @@
 import json
 import shlex
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from pagecast.api import shown
 from pagecast.cli import options
-from pagecast.studies import STUDIES, Outcome
+from pagecast.studies import STUDIES
 
 __all__ = ["command"]
 
@@ -91,6 +90,7 @@ def command(
       pagecast reproduce kernel-law --data DIR
     """
     from pagecast.cli.progress import Progress
+    from pagecast.cli.reports import save
     from pagecast.export import check_directory
     from pagecast.studies import load
 
@@ -112,7 +112,7 @@ def command(
         )
         if out is not None:
             progress.begin(f"writing {shown(out)}")
-            _save(study, outcome, out)
+            save(outcome, out, replace=_is_earlier_report(study, out))
     if as_json:
         click.echo(json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False))
     else:
@@ -121,21 +121,6 @@ def command(
         outcome.print_to(new_console())
     if out is not None:
         click.echo(f"Report and results are in {shown(out)}", err=True)
-
-
-def _save(study: str, outcome: Outcome, out: Path) -> None:
-    from pagecast.export import PROVENANCE, new_directory
-
-    document = outcome.to_json()
-    missing = [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]
-    if missing:
-        click.echo(f"No report without {' and '.join(missing)}; pip install 'pagecast[plot]'", err=True)
-    with new_directory(out, replace=_is_earlier_report(study, out)) as folder:
-        for name, content in (("results.json", document), (PROVENANCE, document["provenance"])):
-            text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-            (folder / name).write_text(text + "\n", encoding="utf-8")
-        if not missing:
-            outcome.write_report(folder / "report.html")
 
 
 def _is_earlier_report(study: str, out: Path) -> bool:

@@ -11,7 +11,7 @@ from pagecast.errors import StudyError
 if TYPE_CHECKING:
     from pagecast import Machine
 
-__all__ = ["as_toml", "described", "load", "model_options"]
+__all__ = ["as_toml", "described", "disk_of", "load", "model_options", "mount_of"]
 
 _NOTHING_TO_DO: Final = '[[process]]\nname = "none"\ndo = [{ exit = true }]\n'
 
@@ -70,6 +70,24 @@ def described(machine: "Machine") -> dict[str, Any]:
         raise StudyError("the machine has several hosts; this study wants one")
     host: dict[str, Any] = table["machine"]
     return host
+
+
+def mount_of(machine: "Machine") -> str:
+    """Find where the disk of a machine is mounted; the first mount of a disk, if there are several."""
+    return _first_mount(machine)[0]
+
+
+def disk_of(machine: "Machine") -> str:
+    """Name the disk of `mount_of`."""
+    return _first_mount(machine)[1]
+
+
+def _first_mount(machine: "Machine") -> tuple[str, str]:
+    mounts = described(machine).get("mount", {})
+    found = [(str(path), str(mount["disk"])) for path, mount in mounts.items() if "disk" in mount]
+    if not found:
+        raise StudyError('the machine has no mount of a disk; add [mount."/data"] with disk = "NAME"')
+    return found[0]
 
 
 def model_options(model: str, overrides: Sequence[str]) -> dict[str, str]:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel, deviation
+from pagecast.studies.levels import deviation
+from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 
 
 def away(time_s, level, forecast_time_s, forecast):

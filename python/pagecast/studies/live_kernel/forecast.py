@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast.errors import StudyError
+from pagecast.studies.learnt import Learnt
+from pagecast.studies.levels import deviation
 from pagecast.studies.live_kernel.case import Case
-from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel, deviation
+from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 from pagecast.studies.live_kernel.program import MAIN, Program, translate
-from pagecast.studies.live_kernel.recordings import KIB, Recording
-from pagecast.studies.machines import described
+from pagecast.studies.live_kernel.recordings import Recording
+from pagecast.studies.machines import disk_of, mount_of
 
 if TYPE_CHECKING:
     from pagecast import Columns, Machine, Result
@@ -22,10 +23,8 @@ __all__ = [
     "CaseRun",
     "Limits",
     "Simulate",
-    "disk_of",
     "initial_state",
     "memory_bytes",
-    "mount_of",
     "run_case",
     "simulate_case",
 ]
@@ -93,24 +92,6 @@ class CaseRun:
         )
 
 
-def mount_of(machine: "Machine") -> str:
-    """Find where the disk of a machine is mounted; the first mount of a disk, if there are several."""
-    return _first_mount(machine)[0]
-
-
-def disk_of(machine: "Machine") -> str:
-    """Name the disk of `mount_of`."""
-    return _first_mount(machine)[1]
-
-
-def _first_mount(machine: "Machine") -> tuple[str, str]:
-    mounts = described(machine).get("mount", {})
-    found = [(str(path), str(mount["disk"])) for path, mount in mounts.items() if "disk" in mount]
-    if not found:
-        raise StudyError('the machine has no mount of a disk; add [mount."/data"] with disk = "NAME"')
-    return found[0]
-
-
 def memory_bytes(machine: "Machine") -> int:
     """Give the size of a machine's memory."""
     import pagecast as pc
@@ -120,18 +101,12 @@ def memory_bytes(machine: "Machine") -> int:
 
 
 def initial_state(recording: Recording, machine: "Machine") -> dict[str, str]:
-    """Give what the kernel had learnt of the disk, as options of the model `kernel`.
-
-    The disk is the only one that is written to: if the kernel gave it a part of the dirty limit, it is all.
-    """
-    known = {
-        "write_bandwidth": recording.write_bandwidth_bytes_per_s,
-        "dirty_ratelimit": recording.dirty_ratelimit_bytes_per_s,
-    }
-    learnt = {name: f"{rate / KIB:.0f} KiB/s" for name, rate in known.items() if rate}
-    if recording.has_written_out:
-        learnt["writeout_fraction"] = f"{disk_of(machine)} 100 %"
-    return learnt
+    """Give what the kernel had learnt of the disk, as options of the model `kernel`."""
+    return Learnt(
+        write_bandwidth_bytes_per_s=recording.write_bandwidth_bytes_per_s,
+        dirty_ratelimit_bytes_per_s=recording.dirty_ratelimit_bytes_per_s,
+        has_written_out=recording.has_written_out,
+    ).options(disk_of(machine))
 
 
 def simulate_case(

@@ -2,50 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pagecast.studies.levels import DIRTY_TOLERANCE, CachedBytes
 
-__all__ = ["WINDOW_S", "CachedFile", "DirtyLevel", "deviation"]
-
-WINDOW_S: Final = 0.2
-"""A sample is compared with everything that is forecast so long before and after it."""
-
-
-def deviation(
-    time_s: NDArray[np.float64],
-    level_bytes: NDArray[np.float64],
-    forecast_time_s: NDArray[np.float64],
-    forecast_bytes: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Say how far samples are from the range of the forecast around them.
-
-    Parameters
-    ----------
-    time_s, level_bytes : ndarray, shape (n,)
-        What was sampled.
-    forecast_time_s, forecast_bytes : ndarray, shape (m,)
-        The forecast level, linear in between, constant outside; times do not decrease and start where
-        those of the samples do.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Bytes above the greatest or below the least forecast within `WINDOW_S`; 0 in between.
-    """
-    first = np.searchsorted(forecast_time_s, time_s - WINDOW_S, side="left")
-    after = np.searchsorted(forecast_time_s, time_s + WINDOW_S, side="right")
-    edges = [np.interp(time_s + shift, forecast_time_s, forecast_bytes) for shift in (-WINDOW_S, 0, WINDOW_S)]
-    least, greatest = np.minimum.reduce(edges), np.maximum.reduce(edges)
-    for k, (low, high) in enumerate(zip(first, after, strict=True)):
-        if low < high:
-            least[k] = min(least[k], forecast_bytes[low:high].min())
-            greatest[k] = max(greatest[k], forecast_bytes[low:high].max())
-    away: NDArray[np.float64] = np.maximum(np.maximum(least - level_bytes, level_bytes - greatest), 0)
-    return away
+__all__ = ["CachedFile", "DirtyLevel"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,283 @@
+"""``pagecast validate``: scenarios forecast, run for real, and compared."""
+
+import json
+import shlex
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pagecast._core import format_bytes
+from pagecast.api import shown
+from pagecast.cli import options
+
+if TYPE_CHECKING:
+    from pagecast.validation import Case
+    from pagecast.validation.outcome import Outcome
+    from pagecast.validation.validating import Validation
+
+__all__ = ["command"]
+
+_SUITES = ("standard",)
+
+
+@click.command("validate", short_help="Forecast, run for real, and compare.")
+@click.argument("scenario", type=options.FileName(allow_dash=True), required=False)
+@click.option(
+    "--suite",
+    type=click.Choice(_SUITES),
+    help="Instead of SCENARIO: cases that scale themselves to this machine's memory. Needs --machine.",
+)
+@click.option(
+    "--case",
+    "names",
+    multiple=True,
+    type=options.Text(),
+    metavar="NAME",
+    help="Only this case of the suite; can be repeated.",
+)
+@click.option(
+    "--dir",
+    "directory",
+    type=options.FileName(),
+    required=True,
+    metavar="DIR",
+    help="A directory on the disk to be measured. A folder is made in it, and nothing else is touched.",
+)
+@click.option(
+    "--machine",
+    type=options.Text(),
+    metavar="FILE",
+    help="Machine file of this machine, by `pagecast calibrate`, instead of [machine] of the scenario.",
+)
+@options.models
+@options.overrides
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Run each case N times.",
+)
+@click.option(
+    "--tolerance",
+    type=options.Percent(),
+    metavar="PERCENT",
+    help="How far the total time of a case may be off, instead of what the scenario says.",
+)
+@click.option(
+    "--sample-hz",
+    type=click.IntRange(min=1, max=200),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Look at memory, files and device N times a second.",
+)
+@click.option(
+    "--trace",
+    is_flag=True,
+    help="Record what the kernel itself reckons with, and tell the model what it had learnt. Needs root.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be run and whether it fits; do nothing.")
+@options.as_json
+@click.option("--out", type=options.FileName(), metavar="DIR", help="Write a report and results to DIR.")
+@click.option("--force", is_flag=True, help="Replace an earlier output in DIR.")
+def command(
+    scenario: Path | None,
+    suite: str | None,
+    names: tuple[str, ...],
+    directory: Path,
+    machine: str | None,
+    models: tuple[str, ...],
+    overrides: tuple[str, ...],
+    runs: int,
+    tolerance: float | None,
+    sample_hz: int,
+    trace: bool,
+    dry_run: bool,
+    as_json: bool,
+    out: Path | None,
+    force: bool,
+) -> None:
+    """Hold the forecast of SCENARIO against what this machine does.
+
+    SCENARIO, or each case of --suite, is simulated and run N times in a folder of --dir, as `pagecast run`
+    does. Compared are the time of each operation and of all, and dirty and cached memory over time, beside
+    two simple rivals and what the runs differ among themselves. Exit code 1 if a forecast is outside the
+    tolerance, which is 10 % of the total time unless [tolerance] of the scenario says otherwise.
+
+    \b
+    Examples:
+      pagecast calibrate /data -o machine.toml
+      pagecast validate scenario.toml --machine machine.toml --dir /data/scratch --out report
+      pagecast validate --suite standard --machine machine.toml --dir /data/scratch --dry-run
+      pagecast validate --suite standard --machine machine.toml --dir /data/scratch --out report
+      pagecast validate scenario.toml --dir /data/scratch --runs 5 --json | jq .verdicts
+
+    The forecast is only as good as the machine file: it should be of this very machine and disk.
+    """
+    _check_use(scenario, suite, names, machine, overrides)
+    if out is not None:
+        from pagecast.export import check_directory
+
+        check_directory(out, replace=force, remedy="choose another name or add --force")
+    if suite is not None and machine is not None:
+        cases = _suite(machine, directory, names, overrides)
+    else:
+        cases = [_scenario(scenario or Path("-"), machine, overrides)]
+    if tolerance is not None:
+        cases = [replace(case, tolerance=replace(case.tolerance, total=tolerance)) for case in cases]
+    from pagecast.validation.validating import MODELS, Settings, Validation
+
+    settings = Settings(
+        runs=runs,
+        models=tuple(dict.fromkeys(models)) or MODELS,
+        sample_hz=sample_hz,
+        trace=trace,
+        machine=shown(machine) if machine else "",
+    )
+    validation = Validation(cases, name=suite or cases[0].name, settings=settings)
+    _tell(validation, validation.check(directory), directory)
+    if dry_run:
+        _show_plan(validation, as_json=as_json)
+        return
+    outcome = _run(validation, directory, overrides)
+    if out is not None:
+        from pagecast.cli.reports import save
+
+        save(outcome, out, replace=force)
+    if as_json:
+        click.echo(json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False))
+    else:
+        from pagecast.cli.summary import new_console
+
+        outcome.print_to(new_console())
+    if out is not None:
+        click.echo(f"Report and results are in {shown(out)}", err=True)
+    if not outcome.is_within:
+        from pagecast.exit_codes import ExitCode
+
+        raise click.exceptions.Exit(ExitCode.CHECK_FAILED)
+
+
+def _check_use(
+    scenario: Path | None,
+    suite: str | None,
+    names: tuple[str, ...],
+    machine: str | None,
+    overrides: tuple[str, ...],
+) -> None:
+    """Refuse what does not go together."""
+    problem = None
+    if (scenario is None) == (suite is None):
+        problem = "name a SCENARIO or a --suite" + (", not both" if suite else "")
+    elif suite is None and names:
+        problem = "--case chooses cases of a --suite; a scenario is one case"
+    elif suite is not None and machine is None:
+        problem = "a suite needs the machine file of this machine: --machine FILE, by `pagecast calibrate`"
+    elif suite is not None and (other := [text for text in overrides if not text.startswith("machine.")]):
+        problem = f"--set {other[0]}: of a suite only machine.KEY can be set"
+    if problem is not None:
+        raise click.UsageError(problem, click.get_current_context())
+
+
+def _suite(machine: str, directory: Path, names: tuple[str, ...], overrides: tuple[str, ...]) -> "list[Case]":
+    from pagecast.studies.machines import load
+    from pagecast.validation.suite import Scale, standard
+
+    host = load(machine, overrides=overrides)
+    cases = {case.name: case for case in standard(Scale.here(directory, host), host)}
+    if unknown := [name for name in names if name not in cases]:
+        raise click.UsageError(
+            f"the suite has no case `{unknown[0]}`; it has {', '.join(cases)}", click.get_current_context()
+        )
+    return [case for name, case in cases.items() if name in names or not names]
+
+
+def _scenario(name: Path, machine: str | None, overrides: tuple[str, ...]) -> "Case":
+    from pagecast.validation.validating import case_of
+
+    if machine is not None:
+        from pagecast.studies.machines import as_toml
+
+        overrides = (f"machine={{ from = {as_toml(machine)} }}", *overrides)
+    return case_of(options.load_scenario(name, overrides))
+
+
+def _tell(validation: "Validation", place: dict[str, Any], directory: Path) -> None:
+    """Say what will be written, before it is."""
+    if not validation.cases:
+        return
+    written, space, memory = map(
+        format_bytes, (validation.written_bytes, validation.space_bytes, validation.memory_bytes)
+    )
+    free, available = map(format_bytes, (place["free_bytes"], place["available_bytes"]))
+    count, runs = len(validation.cases), validation.settings.runs
+    lines = [
+        f"On {place['file_system']}, in a folder of {shown(directory)}: "
+        f"{count} {'case' if count == 1 else 'cases'}, {runs} {'run' if runs == 1 else 'runs'} each; "
+        f"{written} to write in all; {space} of disk at a time ({free} free), {memory} of memory "
+        f"({available} available). About {_duration(validation.expected_s)} by the forecast."
+    ]
+    if place["caution"]:
+        lines.append(f"{place['file_system']} {place['caution']}.")
+    click.echo("\n".join(lines), err=True)
+
+
+def _duration(time_s: float) -> str:
+    """Say roughly how long something takes."""
+    return f"{time_s:.2g} s" if time_s < 100 else f"{time_s / 60:.0f} min"
+
+
+def _show_plan(validation: "Validation", *, as_json: bool) -> None:
+    """Say what each case does."""
+    if as_json:
+        document = {
+            "dry_run": True,
+            "runs": validation.settings.runs,
+            "models": list(validation.settings.models),
+            "written_bytes": validation.written_bytes,
+            "space_bytes": validation.space_bytes,
+            "memory_bytes": validation.memory_bytes,
+            "expected_s": validation.expected_s,
+            "cases": [{"case": case.name, "what": case.what} for case in validation.cases],
+            "failures": list(validation.failures),
+        }
+        click.echo(json.dumps(document, ensure_ascii=False))
+        return
+    for case in validation.cases:
+        click.echo(f"{case.name}: {case.what}" if case.what else case.name)
+    for failure in validation.failures:
+        click.echo(f"Failed: {failure}", err=True)
+
+
+def _run(validation: "Validation", directory: Path, overrides: tuple[str, ...]) -> "Outcome":
+    from pagecast.cli.progress import Progress
+
+    # So that the folder is removed.
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.default_int_handler)
+    try:
+        with Progress() as progress:
+            validation.run(directory, progress=progress.part)
+    except KeyboardInterrupt:
+        _tell_so_far(validation)
+        raise
+    return validation.outcome(
+        command=shlex.join(["pagecast", *map(shown, sys.argv[1:])]), overrides=overrides
+    )
+
+
+def _tell_so_far(validation: "Validation") -> None:
+    """Say what was found until somebody had enough; it is not written anywhere else."""
+    outcome = validation.outcome()
+    if outcome.verdicts:
+        from rich.console import Console
+
+        outcome.print_to(Console(stderr=True))
+    runs = validation.settings.runs * len(validation.cases)
+    click.echo(f"\nStopped after {validation.runs_done} of {runs} runs; the folder is removed.", err=True)

@@ -1,0 +1,40 @@
+"""What a kernel had learnt of a disk before time 0, as options of the model `kernel`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["Learnt"]
+
+KIB: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What is known of it; None and False where it is not.
+
+    `has_written_out` tells whether any of what was written lately went to this disk.
+    """
+
+    write_bandwidth_bytes_per_s: float | None = None
+    dirty_ratelimit_bytes_per_s: float | None = None
+    has_written_out: bool = False
+
+    def options(self, disk: str) -> dict[str, str]:
+        """Give it as options of the model.
+
+        Parameters
+        ----------
+        disk : str
+            The only disk that is written to: if the kernel gave it a part of the dirty limit, it is all.
+
+        Returns
+        -------
+        dict of str
+        """
+        rates: Mapping[str, float | None] = {
+            "write_bandwidth": self.write_bandwidth_bytes_per_s,
+            "dirty_ratelimit": self.dirty_ratelimit_bytes_per_s,
+        }
+        known = {name: f"{rate / KIB:.0f} KiB/s" for name, rate in rates.items() if rate}
+        return known | ({"writeout_fraction": f"{disk} 100 %"} if self.has_written_out else {})

@@ -1,0 +1,164 @@
+"""Runs held against their forecasts: rows of times, and a verdict on each case.
+
+The total of a case is the time of all its processes in operations on files. Computing, sleeping and waiting
+for others is no I/O; memory of the program's own (`alloc`, `free`) is not either, though the page cache gives
+way to it: what that costs shows in the reads and writes beside it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from pagecast.studies.comparison import Row
+from pagecast.validation.case import Validated
+from pagecast.validation.outcome import TOTAL, Level, Verdict, share_within
+
+if TYPE_CHECKING:
+    from pagecast.result import Result
+
+__all__ = ["LEAST_S", "NO_IO", "Operation", "operations", "rows", "total_s", "verdict"]
+
+NO_IO: Final = frozenset({"alloc", "compute", "exit", "free", "signal", "sleep", "wait"})
+"""Operations that are not about files."""
+
+LEAST_S: Final = 1e-3
+"""An operation that takes less has no row of its own: what else the processors do is as long."""
+
+Operation = tuple[str, int]
+"""A process, and which of its operations, from 0."""
+
+
+def operations(result: "Result") -> dict[Operation, float]:
+    """Give the seconds of each operation on files."""
+    table = result.operations
+    columns = (table[name] for name in ("process", "index", "operation", "duration_s"))
+    return {
+        (process, int(index)): float(duration_s)
+        for process, index, kind, duration_s in zip(*columns, strict=True)
+        if kind not in NO_IO
+    }
+
+
+def names(result: "Result") -> dict[Operation, str]:
+    """Call the n-th write of a process "write n", as studies do."""
+    table = result.operations
+    columns = (table[name] for name in ("process", "index", "operation"))
+    counted: Counter[tuple[str, str]] = Counter()
+    found = {}
+    for process, index, kind in sorted(zip(*columns, strict=True), key=lambda row: (row[0], row[1])):
+        counted[process, kind] += 1
+        found[process, int(index)] = f"{kind} {counted[process, kind]}"
+    return found
+
+
+def paths(result: "Result") -> dict[tuple[str, str], str]:
+    """Give the file of each operation, by its process and what `names` calls it."""
+    table, called = result.operations, names(result)
+    columns = (table[name] for name in ("process", "index", "path"))
+    return {
+        (process, called[process, int(index)]): path for process, index, path in zip(*columns, strict=True)
+    }
+
+
+def total_s(result: "Result") -> float:
+    """Add up the seconds of all processes in operations on files."""
+    return sum(operations(result).values())
+
+
+def rows(experiment: str, validated: Validated, machine: str) -> Iterator[Row]:
+    """Make a row of each whole run, and of each of its operations that is long enough, under each model.
+
+    Parameters
+    ----------
+    experiment : str
+        The suite or scenario.
+    validated : Validated
+    machine : str
+        What rows call the machine that was forecast.
+
+    Yields
+    ------
+    Row
+        Model by model, run by run; the total comes first.
+    """
+    measured = [operations(run) for run in validated.measured]
+    long = _long_enough(measured)
+    called = names(validated.measured[0])
+
+    def row(
+        repetition: int, process: str | None, operation: str, model: str, times: tuple[float, float]
+    ) -> Row:
+        return Row(
+            experiment, validated.case.name, repetition, process, operation, model, machine, "judged", *times
+        )  # fmt: skip
+
+    for model, forecasts in validated.forecasts.items():
+        for repetition, (found, forecast) in enumerate(zip(measured, forecasts, strict=True), start=1):
+            expected = operations(forecast)
+            if (whole_s := sum(found.values())) > 0:
+                yield row(repetition, None, TOTAL, model, (whole_s, sum(expected.values())))
+            for key in long:
+                if found[key] > 0:
+                    yield row(repetition, key[0], called[key], model, (found[key], expected[key]))
+
+
+def _long_enough(measured: list[dict[Operation, float]]) -> list[Operation]:
+    """Choose the operations that take `LEAST_S` in the median of the runs."""
+    return [key for key in measured[0] if np.median([run[key] for run in measured]) >= LEAST_S]
+
+
+def verdict(
+    validated: Validated, model: str, dirty: Iterable[Level] = (), cached: Iterable[Level] = ()
+) -> Verdict | None:
+    """Judge a case under one model.
+
+    Parameters
+    ----------
+    validated : Validated
+    model : str
+    dirty, cached : iterable of Level
+        Of any cases and models.
+
+    Returns
+    -------
+    Verdict or None
+        None if no operation on a file took any time.
+    """
+    totals = [total_s(run) for run in validated.measured]
+    if not sum(totals):
+        return None
+    tolerance = validated.case.tolerance
+    return Verdict(
+        case=validated.case.name,
+        model=model,
+        error=sum(map(total_s, validated.forecasts[model])) / sum(totals) - 1,
+        spread=spread(totals),
+        tolerance=tolerance,
+        dirty_within=share_within(_of(dirty, validated, model), tolerance.dirty),
+        cached_within=share_within(_of(cached, validated, model), tolerance.cached),
+    )
+
+
+def _of(levels: Iterable[Level], validated: Validated, model: str) -> list[Level]:
+    return [each for each in levels if each.case == validated.case.name and each.model == model]
+
+
+def spread(times_s: list[float]) -> float | None:
+    """Half the range of several times by their median; None of one."""
+    if len(times_s) < 2:
+        return None
+    return (max(times_s) - min(times_s)) / 2 / float(np.median(times_s))
+
+
+def spreads(validated: Validated) -> Mapping[tuple[str | None, str], float | None]:
+    """Give the spread of the total (of no process) and of each operation that has rows."""
+    measured = [operations(run) for run in validated.measured]
+    called = names(validated.measured[0])
+    whole = [sum(run.values()) for run in measured]
+    found: dict[tuple[str | None, str], float | None] = {
+        (key[0], called[key]): spread([run[key] for run in measured]) for key in _long_enough(measured)
+    }
+    found[None, TOTAL] = spread(whole) if all(whole) else None
+    return found

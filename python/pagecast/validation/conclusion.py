@@ -1,0 +1,93 @@
+"""What came out of a validation, in a few sentences."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pagecast.studies.tables import percent, signed_percent
+from pagecast.validation import comparing
+from pagecast.validation.outcome import MEASURED, share_within
+
+if TYPE_CHECKING:
+    from pagecast.validation.outcome import Outcome, Verdict
+
+__all__ = ["conclusion", "reasons"]
+
+
+def conclusion(outcome: "Outcome") -> tuple[str, ...]:
+    """Say how many cases are close under each model, and what the measurement's own spread is.
+
+    Parameters
+    ----------
+    outcome : Outcome
+
+    Returns
+    -------
+    tuple of str
+        A sentence each; the last says whether every case is within its tolerance.
+    """
+    return (*_rivals(outcome), *_spread(outcome), *_failures(outcome), _verdict(outcome))
+
+
+def reasons(verdict: "Verdict") -> tuple[str, ...]:
+    """Say why a case is not within its tolerance; nothing if it is."""
+    found = []
+    if not verdict.is_total_within:
+        found.append(f"total time {signed_percent(verdict.error)} %, allowed is {percent(verdict.allowed)} %")
+    for level, share, tolerance, is_within in (
+        ("dirty", verdict.dirty_within, verdict.tolerance.dirty, verdict.is_dirty_within),
+        ("cached", verdict.cached_within, verdict.tolerance.cached, verdict.is_cached_within),
+    ):
+        if not is_within and share is not None:
+            found.append(
+                f"{level} memory within {percent(tolerance)} % at only {percent(share)} % of the samples"
+            )
+    return tuple(found)
+
+
+def _rivals(outcome: "Outcome") -> Iterator[str]:
+    for model in outcome.models:
+        if model == outcome.model:
+            continue
+        verdicts = [comparing.verdict(each, model) for each in outcome.validated if model in each.forecasts]
+        errors = [verdict for verdict in verdicts if verdict is not None]
+        if errors:
+            close = sum(verdict.is_total_within for verdict in errors)
+            cases = _counted(len(errors))
+            yield f"{model} forecasts the total time of {close} of {cases} within what is allowed."
+
+
+def _spread(outcome: "Outcome") -> Iterator[str]:
+    spreads = [verdict.spread for verdict in outcome.verdicts if verdict.spread is not None]
+    if not spreads:
+        yield "Of one run nobody knows how much it differs from the next: the spread is not known (--runs 3)."
+        return
+    yield f"The total times of a case differ by ±{percent(max(spreads))} % at most from run to run."
+    if dirty := [level for level in outcome.dirty if level.model == MEASURED]:
+        tolerance = min(each.case.tolerance.dirty for each in outcome.validated)
+        share = share_within(dirty, tolerance) or 0.0
+        yield (
+            f"Dirty memory of one run is within {percent(tolerance)} % of the limit of another at "
+            f"{percent(share)} % of the samples."
+        )
+
+
+def _failures(outcome: "Outcome") -> Iterator[str]:
+    if outcome.failures:
+        yield f"{_counted(len(outcome.failures))} could not be run or forecast."
+
+
+def _verdict(outcome: "Outcome") -> str:
+    verdicts = outcome.verdicts
+    if not verdicts:
+        return "Nothing was compared."
+    outside = [verdict for verdict in verdicts if not verdict.is_within]
+    if not outside:
+        what = "the case" if len(verdicts) == 1 else f"all {len(verdicts)} cases"
+        return f"{outcome.model} forecasts {what} within the tolerance."
+    told = "; ".join(f"{verdict.case} ({', '.join(reasons(verdict))})" for verdict in outside)
+    close = f"{len(verdicts) - len(outside)} of {_counted(len(verdicts))}"
+    return f"{outcome.model} forecasts {close} within the tolerance; outside: {told}."
+
+
+def _counted(count: int) -> str:
+    return "1 case" if count == 1 else f"{count} cases"

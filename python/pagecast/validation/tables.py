@@ -1,0 +1,168 @@
+"""The tables of a validation, for the terminal and the report: verdicts, times of operations, levels."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from pagecast.report.document import Table
+from pagecast.studies.comparison import Row
+from pagecast.studies.tables import percent
+from pagecast.validation import comparing
+from pagecast.validation.case import Validated
+from pagecast.validation.outcome import MEASURED, TOTAL, Level, share_within
+
+if TYPE_CHECKING:
+    from pagecast.validation.outcome import Outcome
+
+__all__ = ["MOST_OPERATIONS", "levels_table", "operations_table", "verdicts_table"]
+
+MOST_OPERATIONS: Final = 20
+"""A terminal shows so many operations of a case; of more, those that take longest."""
+
+
+def verdicts_table(outcome: "Outcome") -> Table:
+    """Make the table of cases: total times, errors, spread, levels, and whether all is within."""
+    lines = [_verdict_line(outcome, each) for each in outcome.validated]
+    rivals = [model for model in outcome.models if model != outcome.model]
+    names = [name for model in (outcome.model, *rivals) for name in (model.replace("-", "-\n"), "%")]
+    return Table(
+        title="Total seconds in operations on files, and error in %",
+        columns=("case", "verdict", "measured", "±%", "allowed\n%", *names, "dirty\nin %", "cached\nin %"),
+        rows=lines,
+        text_columns=2,
+        note=f"Means over {_counted(outcome)}, of all processes together. ±%: half of (greatest - least), by "
+        "the median. allowed: the tolerance of the case, or twice ±% if that is more. dirty, cached: at how "
+        f"many of the samples {outcome.model} is within the tolerance of that level; 95 % are asked for.",
+    )
+
+
+def _counted(outcome: "Outcome") -> str:
+    most = max((len(each.measured) for each in outcome.validated), default=0)
+    return f"{most} {'run' if most == 1 else 'runs'}"
+
+
+def _verdict_line(outcome: "Outcome", validated: Validated) -> Sequence[str]:
+    name = validated.case.name
+    verdict = next((one for one in outcome.verdicts if one.case == name), None)
+    totals = [row for row in outcome.rows if row.case == name and row.operation == TOTAL]
+    if verdict is None or not totals:
+        return (name, "nothing to compare")
+    measured = [row.measured_s for row in totals if row.model == outcome.model]
+    rivals = [model for model in outcome.models if model != outcome.model]
+    return (
+        name,
+        "within" if verdict.is_within else "OUTSIDE",
+        seconds(float(np.mean(measured))),
+        _share(verdict.spread),
+        percent(verdict.allowed),
+        *_forecast([row for row in totals if row.model == outcome.model]),
+        *(cell for model in rivals for cell in _forecast([row for row in totals if row.model == model])),
+        _share(verdict.dirty_within),
+        _share(verdict.cached_within),
+    )
+
+
+def operations_table(outcome: "Outcome", validated: Validated, *, most: int | None = None) -> Table:
+    """Make the table of the operations of a case: means over the runs.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    validated : Validated
+    most : int, optional
+        Show so many only, those that take longest.
+    """
+    case = validated.case.name
+    points: dict[tuple[str | None, str], dict[str, list[Row]]] = {}
+    for row in outcome.rows:
+        if row.case == case and row.operation != TOTAL:
+            points.setdefault((row.process, row.operation), {}).setdefault(row.model, []).append(row)
+    shown = _longest(points, most)
+    spreads = comparing.spreads(validated)
+    paths = comparing.paths(validated.measured[0])
+    lines = [
+        (
+            key[0] or "",
+            key[1],
+            paths[key[0] or "", key[1]],
+            seconds(_mean(next(iter(points[key].values())))),
+            _share(spreads[key]),
+            *(cell for model in outcome.models for cell in _forecast(points[key].get(model, []))),
+        )
+        for key in shown
+    ]
+    few = f" The {len(shown)} longest of {len(points)}." if len(shown) < len(points) else ""
+    names = [name for model in outcome.models for name in (model.replace("-", "-\n"), "%")]
+    return Table(
+        title=f"{case}: seconds of each operation, and error in %",
+        columns=("process", "operation", "file", "measured", "±%", *names),
+        rows=lines,
+        text_columns=3,
+        note=f"Means over {_counted(outcome)}. Operations that take under 1 ms count in the total only.{few}",
+        is_long=most is None and len(lines) > MOST_OPERATIONS,
+    )
+
+
+def _longest(
+    points: dict[tuple[str | None, str], dict[str, list[Row]]], most: int | None
+) -> list[tuple[str | None, str]]:
+    """Choose the longest, and leave them in their order."""
+    by_length = sorted(points, key=lambda key: _mean(next(iter(points[key].values()))), reverse=True)
+    chosen = set(by_length[:most])
+    return [key for key in points if key in chosen]
+
+
+def levels_table(outcome: "Outcome", level: str) -> Table | None:
+    """Make the table of dirty or cached memory over time, if anything is known of it."""
+    all_of = outcome.dirty if level == "dirty" else outcome.cached
+    whole = "dirty limit" if level == "dirty" else "memory"
+    lines = []
+    for each in outcome.validated:
+        tolerance = each.case.tolerance.dirty if level == "dirty" else each.case.tolerance.cached
+        for model in (*outcome.models, MEASURED):
+            found = [one for one in all_of if one.case == each.case.name and one.model == model]
+            if found:
+                name = "another run" if model == MEASURED else model
+                lines.append((each.case.name, name, *_deviations(found, tolerance)))
+    if not lines:
+        return None
+    what = "Dirty memory and what is under writeback" if level == "dirty" else "Cached memory"
+    return Table(
+        title=f"{what}: deviations in % of the {whole}",
+        columns=("case", "against", "tolerance", "within %", "mean", "greatest", "samples"),
+        rows=lines,
+        text_columns=2,
+        note="Of the scenario's files, all runs. A sample deviates by what it lies outside of the range of "
+        "the forecast within 0.2 s. within: at how many of the samples that is no more than the tolerance. "
+        "another run: one run against the next, which is the measurement's own spread.",
+    )
+
+
+def _deviations(levels: Iterable[Level], tolerance: float) -> tuple[str, ...]:
+    levels = list(levels)
+    away = np.concatenate([level.deviations for level in levels])
+    share = share_within(levels, tolerance) or 0.0
+    mean, greatest = float(away.mean()), float(away.max())
+    return *map(percent, (tolerance, share, mean, greatest)), str(len(away))
+
+
+def _mean(rows: Sequence[Row]) -> float:
+    return float(np.mean([row.measured_s for row in rows]))
+
+
+def _forecast(rows: Sequence[Row]) -> tuple[str, str]:
+    if not rows:
+        return "", ""
+    forecast, measured = sum(row.forecast_s for row in rows), sum(row.measured_s for row in rows)
+    return seconds(forecast / len(rows)), f"{100 * (forecast / measured - 1):+.0f}"
+
+
+def _share(fraction: float | None) -> str:
+    return "?" if fraction is None else percent(fraction)
+
+
+def seconds(time_s: float) -> str:
+    """Write seconds with three digits that count, and no more than a microsecond."""
+    digits = 2 if time_s >= 1 else 3 if time_s >= 0.1 else 4 if time_s >= 0.01 else 5
+    return f"{time_s:.{digits}f}"

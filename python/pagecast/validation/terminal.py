@@ -1,0 +1,27 @@
+"""What ``pagecast validate`` prints: verdicts, times of operations, levels."""
+
+from typing import TYPE_CHECKING
+
+from pagecast.report.terminal import print_ending, print_plain, print_table
+from pagecast.validation.tables import MOST_OPERATIONS, levels_table, operations_table, verdicts_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pagecast.validation.outcome import Outcome
+
+__all__ = ["print_outcome"]
+
+
+def print_outcome(outcome: "Outcome", console: "Console") -> None:
+    """Print the cases; of a single one its operations and levels too; and a conclusion."""
+    if len(outcome.validated) == 1:
+        print_table(operations_table(outcome, outcome.validated[0], most=MOST_OPERATIONS), console)
+    for level in ("dirty", "cached"):
+        if (table := levels_table(outcome, level)) is not None:
+            print_table(table, console)
+    if outcome.validated:
+        print_table(verdicts_table(outcome), console)
+    for line in outcome.failures:
+        print_plain(f"Failed: {line}", console)
+    print_ending(outcome.conclusion(), outcome.left_out, console)
