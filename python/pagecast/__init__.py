@@ -51,10 +51,12 @@ if TYPE_CHECKING:
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
     from pagecast.result import Columns, Result
     from pagecast.running import Measured, run
+    from pagecast.validation import Case, Tolerance, validate
 
 __all__ = [
     "MODELS",
     "Benchmark",
+    "Case",
     "Columns",
     "File",
     "Machine",
@@ -66,6 +68,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "SimulationError",
+    "Tolerance",
     "__version__",
     "alloc",
     "bench",
@@ -92,6 +95,7 @@ __all__ = [
     "sync",
     "truncate",
     "unlink",
+    "validate",
     "wait",
     "write",
 ]
@@ -99,6 +103,7 @@ __all__ = [
 # Imported at first use, so that `import pagecast` and `pagecast --help` stay quick.
 _LAZY = {
     "Benchmark": "pagecast.benchmark",
+    "Case": "pagecast.validation.case",
     "Columns": "pagecast.result",
     "File": "pagecast.api",
     "Measured": "pagecast.running",
@@ -108,12 +113,14 @@ _LAZY = {
     "Scenario": "pagecast.api",
     "ScenarioError": "pagecast.errors",
     "SimulationError": "pagecast.errors",
+    "Tolerance": "pagecast.validation.case",
     "bench": "pagecast.benchmark",
     "calibrate": "pagecast.calibration",
     "list_machines": "pagecast.api",
     "load_machine": "pagecast.api",
     "run": "pagecast.running",
     "simulate": "pagecast.api",
+    "validate": "pagecast.validation.validating",
 }
 _LAZY_MODULES = ("cache", "errors", "plot")
 

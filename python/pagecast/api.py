@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Real
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pagecast import _core
 from pagecast.errors import ScenarioError
 from pagecast.result import Result
+
+if TYPE_CHECKING:
+    from pagecast.validation.case import Tolerance
 
 __all__ = [
     "MACHINE_DIR",
@@ -251,6 +254,13 @@ class Scenario:
     def machine_hash(self) -> str:
         """A hash of the machine, for provenance."""
         return self._core.machine_hash
+
+    @property
+    def tolerance(self) -> "Tolerance":
+        """How far a forecast may be off, for `validate`."""
+        from pagecast.validation.case import Tolerance
+
+        return Tolerance(**self._core.tolerance)
 
     def __repr__(self) -> str:
         return (

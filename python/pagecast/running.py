@@ -61,6 +61,15 @@ class Measured(Result):
         return Columns(self._measured.trace())
 
     @property
+    def learnt(self) -> dict[str, Any] | None:
+        """What the kernel had learnt of the disk before: ``bdi``, its name for it, and what root is told.
+
+        ``write_bandwidth_bytes_per_s``, which it believes that the disk writes, and ``dirty_limit_bytes``,
+        its part of the dirty limit, are None where debugfs cannot be read. None without a disk.
+        """
+        return self._measured.learnt()
+
+    @property
     def kept(self) -> Path | None:
         """Where the files are, if they stay."""
         return self._measured.kept

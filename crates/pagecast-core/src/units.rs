@@ -19,6 +19,10 @@ pub struct Nanos(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct BytesPerSecond(pub f64);
 
+/// A part of a whole, not negative; written in percent.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Fraction(pub f64);
+
 /// Why a text is no quantity. The field is the offending text.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -213,6 +217,17 @@ impl BytesPerSecond {
     }
 }
 
+impl Fraction {
+    /// Parses a percentage such as "15 %".
+    ///
+    /// # Errors
+    /// [`QuantityError`] if the number or the sign of percent is missing, or the number is negative.
+    pub fn parse(text: &str) -> Result<Self, QuantityError> {
+        let (number, unit) = split(text, "%")?;
+        if unit == "%" { Ok(Self(number / 100.0)) } else { Err(unknown_unit(text, unit, "%")) }
+    }
+}
+
 macro_rules! additive {
     ($($name:ident),*) => {$(
         impl Add for $name { type Output = Self; fn add(self, other: Self) -> Self { Self(self.0 + other.0) } }
@@ -315,6 +330,15 @@ mod tests {
         assert_eq!(BytesPerSecond::parse("0 MB/s"), Err(QuantityError::Zero("0 MB/s".into())));
         assert!(matches!(BytesPerSecond::parse("465 MB"), Err(QuantityError::UnknownUnit { .. })));
         assert_eq!(BytesPerSecond::parse("1e300 TB/s"), Err(QuantityError::TooLarge("1e300 TB/s".into())));
+    }
+
+    #[test]
+    fn fractions_are_written_in_percent() {
+        assert_eq!(Fraction::parse(" 12.5% "), Ok(Fraction(0.125)));
+        assert_eq!(Fraction::parse("120 %"), Ok(Fraction(1.2)));
+        assert_eq!(Fraction::parse("12"), Err(QuantityError::MissingUnit("12".into(), "%")));
+        assert_eq!(Fraction::parse("-1 %"), Err(QuantityError::Negative("-1 %".into())));
+        assert!(matches!(Fraction::parse("12 GB"), Err(QuantityError::UnknownUnit { .. })));
     }
 
     #[test]

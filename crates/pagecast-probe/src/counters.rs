@@ -131,7 +131,7 @@ pub struct DeviceCounters {
 pub(crate) const SECTOR: u64 = 512;
 
 /// Where the kernel tells of a block device.
-fn device_path(device: u64) -> String {
+pub(crate) fn device_path(device: u64) -> String {
     format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device))
 }
 

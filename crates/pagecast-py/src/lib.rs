@@ -49,7 +49,7 @@ mod _core {
         signal, sleep, sync, truncate, unlink, wait, write,
     };
     #[pymodule_export]
-    use super::quantity::{format_bytes, format_rate, parse_bytes};
+    use super::quantity::{format_bytes, format_rate, parse_bytes, parse_percent};
     #[pymodule_export]
     use super::run::{Measured, RunPlan};
     #[pymodule_export]

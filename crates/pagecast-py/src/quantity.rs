@@ -3,7 +3,7 @@
 use std::path::{Component, PathBuf};
 use std::sync::Arc;
 
-use pagecast_core::units::{Bytes, BytesPerSecond, Nanos};
+use pagecast_core::units::{Bytes, BytesPerSecond, Fraction, Nanos};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -126,6 +126,13 @@ pub fn format_bytes(size_bytes: u64) -> String {
 #[pyo3(signature = (text, /))]
 pub fn parse_bytes(text: &str) -> PyResult<u64> {
     Bytes::parse(text).map(|size| size.0).map_err(|error| ScenarioError::new_err(error.to_string()))
+}
+
+/// A percentage as a person writes it, "15 %", as a fraction.
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+pub fn parse_percent(text: &str) -> PyResult<f64> {
+    Fraction::parse(text).map(|part| part.0).map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
 /// A rate as a person reads it: "465 MB/s".

@@ -8,7 +8,7 @@ use numpy::PyArray1;
 use pagecast_core::machine::MountSource;
 use pagecast_core::scenario::Residency;
 use pagecast_core::units::Nanos;
-use pagecast_probe::run::{self, Job, Plan, Samples, Settings, Traced};
+use pagecast_probe::run::{self, Job, Learnt, Plan, Samples, Settings, Traced};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
@@ -133,6 +133,7 @@ impl RunPlan {
             result: Py::new(py, result)?,
             samples: measured.samples,
             trace: measured.trace,
+            learnt: measured.learnt,
             paths: self.plan.paths().map(|(path, _)| path.to_owned()).collect(),
             file_system: measured.file_system.name(),
             kept: measured.kept,
@@ -149,6 +150,7 @@ pub struct Measured {
     result: Py<Result>,
     samples: Samples,
     trace: Vec<Traced>,
+    learnt: Option<Learnt>,
     paths: Vec<String>,
     /// What the files were on.
     #[pyo3(get)]
@@ -167,6 +169,16 @@ impl Measured {
     #[getter]
     fn sampler_s(&self) -> f64 {
         self.samples.processor_time.as_seconds()
+    }
+
+    /// What the kernel had learnt of the disk before time 0: its name for it, and what it tells.
+    fn learnt<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(Learnt { bdi, write_bandwidth, dirty_limit }) = &self.learnt else { return Ok(None) };
+        let dict = PyDict::new(py);
+        dict.set_item("bdi", bdi)?;
+        dict.set_item("write_bandwidth_bytes_per_s", write_bandwidth.map(|rate| rate.0))?;
+        dict.set_item("dirty_limit_bytes", dirty_limit.map(|limit| limit.0))?;
+        Ok(Some(dict))
     }
 
     /// The machine's counters over time, column by column.

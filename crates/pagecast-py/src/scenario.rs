@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pagecast_core::machine;
-use pagecast_core::scenario::{self, Residency, load_machine, machine_to_toml};
+use pagecast_core::scenario::{self, Residency, Tolerance, load_machine, machine_to_toml};
 use pagecast_core::workload::{InitialFile, Process};
 use pagecast_core::{MODELS, models_for};
 use pyo3::prelude::*;
@@ -126,6 +126,7 @@ impl Scenario {
             models: all_models(&machine.0),
             model_options: BTreeMap::new(),
             residency: Residency::End,
+            tolerance: Tolerance::default(),
             machine: machine.0.clone(),
             files: files.collect::<PyResult<_>>()?,
             processes: processes.collect::<PyResult<_>>()?,
@@ -142,6 +143,14 @@ impl Scenario {
     #[getter]
     fn models(&self) -> Vec<String> {
         self.0.models.clone()
+    }
+
+    /// How far a forecast may be off: what it says of it, as fractions by name.
+    #[getter]
+    fn tolerance(&self) -> BTreeMap<&'static str, f64> {
+        let Tolerance { total, dirty, cached } = self.0.tolerance;
+        let all = [("total", total), ("dirty", dirty), ("cached", cached)];
+        all.into_iter().filter_map(|(name, part)| Some((name, part?.0))).collect()
     }
 
     /// The machine, with what the scenario overrides.

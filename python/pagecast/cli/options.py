@@ -1,6 +1,5 @@
 """Arguments and options that mean the same in every sub-command."""
 
-import math
 import os
 import sys
 from collections.abc import Callable
@@ -97,17 +96,15 @@ class Percent(Text):
     name = "percent"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:  # type: ignore[override]
-        """Read "15 %"; the sign may be missing."""
+        """Read "15 %"."""
+        from pagecast._core import parse_percent
+
         if isinstance(value, float):
             return value
-        text = super().convert(value, param, ctx)
         try:
-            percent = float(text.strip().removesuffix("%"))
-        except ValueError:
-            percent = math.nan
-        if not 0 < percent < math.inf:
-            self.fail(f"`{text}` is no percentage; write for example 15%", param, ctx)
-        return percent / 100
+            return parse_percent(super().convert(value, param, ctx))
+        except ScenarioError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Seed(click.types.IntParamType):

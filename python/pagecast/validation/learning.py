@@ -1,16 +1,17 @@
-"""What the kernel had learnt of the disk before a run, for the model `kernel`; measured, never set by hand.
+"""What the kernel had learnt of the disk before a run, for the model `kernel`: measured, never set by hand.
 
-With ``trace=True`` the run's own events tell both rates, as of their first update.
+The write bandwidth and whether any of what was written lately went to this disk are asked for just before
+time 0 (/sys/kernel/debug/bdi). With ``trace=True`` the run's own events tell the base rate of writers too, as
+of its first update, and the bandwidth where nothing else does.
 """
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from pagecast.studies.learnt import Learnt
-from pagecast.studies.machines import disk_of
+from pagecast.studies.machines import described
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pagecast import Machine
     from pagecast.running import Measured
 
@@ -20,12 +21,51 @@ COSTED: Final = "kernel"
 """The model that has such options."""
 
 
-def learnt_options(measured: "Measured", machine: "Machine", paths: "Sequence[str]") -> dict[str, str]:
-    """Give the options; nothing where nothing is known."""
+def learnt_options(measured: "Measured", machine: "Machine", paths: Iterable[str]) -> dict[str, str]:
+    """Give what was learnt before a run as options of the model.
+
+    Parameters
+    ----------
+    measured : Measured
+    machine : Machine
+        On which the forecast is.
+    paths : iterable of str
+        The files of the scenario.
+
+    Returns
+    -------
+    dict of str
+        Nothing where nothing is known.
+    """
+    told = measured.learnt or {}
+    limit = told.get("dirty_limit_bytes")
+    traced = _traced(measured, told.get("bdi"))
+    disks = _disks(machine, paths)
+    learnt = Learnt(
+        write_bandwidth_bytes_per_s=told.get("write_bandwidth_bytes_per_s") or traced[0],
+        dirty_ratelimit_bytes_per_s=traced[1],
+        # Of several disks that stand for the only one here, nobody knows the parts.
+        has_written_out=bool(limit) and len(disks) == 1,
+    )
+    return learnt.options(next(iter(disks), ""))
+
+
+def _traced(measured: "Measured", bdi: str | None) -> tuple[float | None, float | None]:
+    """Give bandwidth and base rate at the first update that was traced of this disk, or of the only one."""
     devices = measured.devices
-    if not len(devices):
-        return {}
-    return Learnt(
-        write_bandwidth_bytes_per_s=float(devices["avg_write_bandwidth_bytes_per_s"][0]),
-        dirty_ratelimit_bytes_per_s=float(devices["dirty_ratelimit_bytes_per_s"][0]),
-    ).options(disk_of(machine))
+    traced = devices["device"]
+    if bdi not in traced:
+        # Where files have a number of their own (btrfs), so has their write-back.
+        if len(set(traced)) != 1:
+            return None, None
+        bdi = traced[0]
+    names = ("avg_write_bandwidth_bytes_per_s", "dirty_ratelimit_bytes_per_s")
+    bandwidth, rate = (float(devices[name][traced.index(bdi)]) for name in names)
+    return bandwidth, rate
+
+
+def _disks(machine: "Machine", paths: Iterable[str]) -> set[str]:
+    """Name the disks of the machine that files are on."""
+    mounts = {path.rstrip("/") + "/": mount for path, mount in described(machine).get("mount", {}).items()}
+    nearest = (max((each for each in mounts if path.startswith(each)), key=len, default="") for path in paths)
+    return {str(mounts[each]["disk"]) for each in nearest if "disk" in mounts.get(each, {})}

@@ -15,7 +15,7 @@ from pagecast.errors import PagecastError, ScenarioError
 from pagecast.running import DEFAULT_SAMPLE_HZ, Plan
 from pagecast.studies.comparison import RIVALS, main_model
 from pagecast.validation import comparing
-from pagecast.validation.case import Case, Tolerance, Validated
+from pagecast.validation.case import Case, Validated
 from pagecast.validation.learning import COSTED, learnt_options
 from pagecast.validation.levels import LEVELS, away_from_forecast, away_from_run, sees_files
 from pagecast.validation.outcome import Level, Outcome
@@ -419,4 +419,4 @@ def _cases(scenario: "Scenario | Case | Sequence[Case]") -> list[Case]:
 
 def case_of(scenario: Scenario) -> Case:
     """Make a case of a scenario, with the tolerance that it asks for itself."""
-    return Case(scenario.origin, "", scenario, Tolerance())
+    return Case(scenario.origin, "", scenario, scenario.tolerance)

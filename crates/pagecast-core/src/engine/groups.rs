@@ -160,6 +160,7 @@ impl Part {
             models: whole.models.clone(),
             model_options: whole.model_options.clone(),
             residency: whole.residency,
+            tolerance: whole.tolerance,
             machine: Machine { hosts: Vec::new(), links: Vec::new() },
             files: Vec::new(),
             processes: Vec::new(),

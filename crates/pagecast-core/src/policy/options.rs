@@ -3,7 +3,7 @@
 use crate::error::ScenarioError;
 use crate::scenario::ModelOptions;
 use crate::scenario::nearest::hint;
-use crate::units::QuantityError;
+use crate::units::{Fraction, QuantityError};
 
 /// The options of one model.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +122,5 @@ impl Options<'_> {
 
 /// A percentage such as "40 %", as a fraction; nothing if it is none, or not between 0 and 100.
 fn fraction(text: &str) -> Option<f64> {
-    let percent = text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()?;
-    (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
+    Fraction::parse(text).ok().map(|fraction| fraction.0).filter(|fraction| *fraction <= 1.0)
 }

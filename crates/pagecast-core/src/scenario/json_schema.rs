@@ -12,6 +12,7 @@ const SIZE: &str = r"^\s*\+?[0-9][0-9_.]*([eE][+-]?[0-9]+)?\s*([kMGT]?B|[KMGT]iB
 const RATE: &str = r"^\s*\+?[0-9][0-9_.]*([eE][+-]?[0-9]+)?\s*([kMGT]?B|[KMGT]iB)/s\s*$";
 const TIME: &str = r"^\s*\+?[0-9][0-9_.]*([eE][+-]?[0-9]+)?\s*(ns|us|ms|s|min|h)\s*$";
 const WITH_PARAMETER: &str = r"\{[^{}]+\}";
+const PERCENT: &str = r"^\s*\+?[0-9][0-9_.]*([eE][+-]?[0-9]+)?\s*%\s*$";
 const ANY_NAME: &str = r"\S";
 const NUMBER: &str = r"^\s*[0-9][0-9_.]*\s*$";
 
@@ -62,6 +63,7 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::SizeOrAll => json!({ "anyOf": [{ "const": "all" }, quantity(SIZE, &["20 GB"])] }),
         Kind::Rate => quantity(RATE, &["465 MB/s"]),
         Kind::Time => quantity(TIME, &["28 s", "20 us"]),
+        Kind::Percent => quantity(PERCENT, &["15 %"]),
         Kind::Whole(least, most) => number(json!({ "type": "integer", "minimum": least, "maximum": most })),
         Kind::Number(least, most) => number(json!({ "type": "number", "minimum": least, "maximum": most })),
         Kind::Flag => json!({ "type": "boolean" }),

@@ -2,7 +2,7 @@
 //!
 //! From text to meaning: `document` is a tree in which everything knows its line, `overrides` and `braces` change it,
 //! `machine_file` puts machine files below it, `schema` says which keys there are, `table` reads them by it, and
-//! `machine`, `network`, `files`, `processes`, `program` and `models` give them their meaning; `certain` refuses what would
+//! `machine`, `network`, `files`, `processes`, `program`, `models` and `tolerance` give them their meaning; `certain` refuses what would
 //! surely fail. Every error is one [`ScenarioError`].
 
 use std::collections::BTreeMap;
@@ -41,10 +41,12 @@ mod script;
 mod table;
 #[cfg(test)]
 mod testing;
+mod tolerance;
 
 pub use json_schema::json_schema;
 pub use machine_file::shipped_machines;
 pub use print::machine_to_toml;
+pub use tolerance::Tolerance;
 
 /// Everything a simulation needs but the model and the seed. It can be simulated any number of times.
 pub struct Scenario {
@@ -56,6 +58,8 @@ pub struct Scenario {
     pub model_options: BTreeMap<String, ModelOptions>,
     /// When the cache content of each file is recorded.
     pub residency: Residency,
+    /// How far a forecast may be from what is measured.
+    pub tolerance: Tolerance,
     /// Hosts and links.
     pub machine: Machine,
     /// Files that exist before time 0.
@@ -126,6 +130,7 @@ impl Scenario {
             models: models::read_models(&root)?,
             model_options: models::read_options(&root)?,
             residency: root.word("residency", &[Residency::End, Residency::Operation])?.unwrap_or_default(),
+            tolerance: tolerance::read_tolerance(&root)?,
             processes: processes::read_processes(processes, &hosts, &mounts, &files)?,
             files: files.files,
             machine,
@@ -154,6 +159,7 @@ impl Scenario {
             models: Vec::new(),
             model_options: BTreeMap::new(),
             residency: Residency::End,
+            tolerance: Tolerance::default(),
             files,
             processes: checked.finish()?,
             machine,

@@ -47,6 +47,8 @@ pub enum Kind {
     Rate,
     /// A duration.
     Time,
+    /// A part of a whole, in percent; zero is an error.
+    Percent,
     /// A whole number within bounds.
     Whole(u32, u32),
     /// Any number within bounds.
@@ -87,6 +89,7 @@ impl Kind {
             Self::SizeOrAll => "a size with its unit or \"all\"".to_owned(),
             Self::Rate => "a rate with its unit".to_owned(),
             Self::Time => "a time with its unit".to_owned(),
+            Self::Percent => "a percentage".to_owned(),
             Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
             Self::Number(least, most) => format!("a number from {least} to {most}"),
             Self::Flag => "true or false".to_owned(),
@@ -111,6 +114,7 @@ impl Kind {
             Self::Size | Self::SizeOrZero | Self::SizeOrAll => "\"20 GB\"".to_owned(),
             Self::Rate => "\"465 MB/s\"".to_owned(),
             Self::Time => "\"28 s\"".to_owned(),
+            Self::Percent => "\"15 %\"".to_owned(),
             Self::Whole(least, _) => least.max(&1).to_string(),
             Self::Number(_, most) => most.to_string(),
             Self::Flag | Self::True => "true".to_owned(),
@@ -152,6 +156,7 @@ pub static SCENARIO: Schema = Schema {
     keys: &[
         may("models", Kind::Texts, "Models to ask; --model overrides"),
         may("residency", Kind::Word(&Residency::NAMES), "When the cache content of each file is recorded"),
+        may("tolerance", Kind::Table(&TOLERANCE), "How far forecasts may be off; pagecast validate judges by it"),
         may("parameter", Kind::Scalars, "Values that strings use as {name}; --set parameter.name=value"),
         may("model", Kind::ScalarTables, "Options of a model, by its name"),
         may("machine", Kind::Table(&MACHINE), "The only host"),
@@ -159,6 +164,16 @@ pub static SCENARIO: Schema = Schema {
         may("link", Kind::Tables(&LINK), "Connections between hosts, by name"),
         may("file", Kind::List(&FILE), "Files that exist before time 0"),
         may("process", Kind::List(&PROCESS), "Programs that run"),
+    ],
+};
+
+/// `[tolerance]`.
+pub static TOLERANCE: Schema = Schema {
+    name: "tolerance",
+    keys: &[
+        may("total", Kind::Percent, "Of the measured time of all operations on files; default \"10 %\""),
+        may("dirty", Kind::Percent, "Dirty memory: of the dirty limit; default \"10 %\""),
+        may("cached", Kind::Percent, "Cached memory: of all memory; default \"5 %\""),
     ],
 };
 

@@ -7,7 +7,7 @@ use super::document::{Entry, Node, Place, Table, Value, shorten};
 use super::nearest::hint;
 use super::schema::{Key, Kind, Schema};
 use crate::error::ScenarioError;
-use crate::units::{Bytes, BytesPerSecond, Nanos, QuantityError};
+use crate::units::{Bytes, BytesPerSecond, Fraction, Nanos, QuantityError};
 
 /// A table whose keys have been checked.
 #[derive(Clone)]
@@ -319,6 +319,13 @@ impl FromNode for BytesPerSecond {
 impl FromNode for Nanos {
     fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
         given.quantity(Self::parse)
+    }
+}
+
+impl FromNode for Fraction {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        let fraction = given.quantity(Self::parse)?;
+        if fraction.0 == 0.0 { Err(given.error("is zero, but must be more")) } else { Ok(fraction) }
     }
 }
 

@@ -132,6 +132,7 @@ impl Case {
         Settings {
             seed: self.seed,
             residency: scenario.residency,
+            tolerance: scenario.tolerance,
             options: self.options.clone(),
             ..Settings::default()
         }

@@ -12,6 +12,7 @@ mod counters;
 mod error;
 mod files;
 mod gate;
+mod learnt;
 mod need;
 mod plan;
 mod prepare;
@@ -43,6 +44,7 @@ use crate::warm::available;
 use crate::watch::{LOOK_PERIOD, Pace, Progress, Watcher};
 
 pub use error::RunError;
+pub use learnt::Learnt;
 pub use plan::{Job, Plan};
 pub use sampler::{FileSample, Samples};
 pub use trace::Traced;
@@ -83,6 +85,8 @@ pub struct Measured {
     pub samples: Samples,
     /// What the kernel said of write-back, if that was wanted.
     pub trace: Vec<Traced>,
+    /// What the kernel had learnt of the disk before time 0, if the files are on one.
+    pub learnt: Option<Learnt>,
     /// What the files were on.
     pub file_system: FileSystem,
     /// Where they are, if they stay.
@@ -158,6 +162,7 @@ fn execute(
     let sees_files = prober.method(kind) == Method::Cachestat;
     let sampler = Sampler::new(folder, plan, &files, settings.sample_hz, sees_files);
     let tracing = settings.trace.then(Tracing::start).transpose()?;
+    let learnt = Learnt::of(folder);
     let Ran { zero, rows, samples } = run_threads(&shared, sampler, watch)?;
     let trace = tracing.map_or(Ok(Vec::new()), |tracing| tracing.stop(zero))?;
     let end = rows.iter().flatten().map(|row| row.end).max().unwrap_or_default();
@@ -165,7 +170,7 @@ fn execute(
     looks.sort_by_key(|look| (look.time, look.after));
     looks.extend(look_at_all(plan, place, prober, kind, (end, (u32::MAX, u32::MAX))));
     let result = tables::result(plan, &rows, (&samples, &trace), &looks, end);
-    Ok(Measured { result, samples, trace, file_system: file_system.clone(), kept: None })
+    Ok(Measured { result, samples, trace, learnt, file_system: file_system.clone(), kept: None })
 }
 
 /// What all threads have done.
