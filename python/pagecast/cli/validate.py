@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pagecast._core import format_bytes
-from pagecast.api import shown
+from pagecast.api import load_machine, shown
 from pagecast.cli import options
 
 if TYPE_CHECKING:
@@ -141,7 +141,9 @@ def command(
         machine=shown(machine) if machine else "",
     )
     validation = Validation(cases, name=suite or cases[0].name, settings=settings)
-    _tell(validation, validation.check(directory), directory)
+    place = validation.check(directory)
+    _forecast(validation)
+    _tell(validation, place, directory)
     if dry_run:
         _show_plan(validation, as_json=as_json)
         return
@@ -204,14 +206,13 @@ def _scenario(name: Path, machine: str | None, overrides: tuple[str, ...]) -> "C
     if machine is not None:
         from pagecast.studies.machines import as_toml
 
+        load_machine(machine)  # what is wrong in it is its own fault, and not that of the scenario
         overrides = (f"machine={{ from = {as_toml(machine)} }}", *overrides)
     return case_of(options.load_scenario(name, overrides))
 
 
 def _tell(validation: "Validation", place: dict[str, Any], directory: Path) -> None:
     """Say what will be written, before it is."""
-    if not validation.cases:
-        return
     written, space, memory = map(
         format_bytes, (validation.written_bytes, validation.space_bytes, validation.memory_bytes)
     )
@@ -253,6 +254,13 @@ def _show_plan(validation: "Validation", *, as_json: bool) -> None:
         click.echo(f"{case.name}: {case.what}" if case.what else case.name)
     for failure in validation.failures:
         click.echo(f"Failed: {failure}", err=True)
+
+
+def _forecast(validation: "Validation") -> None:
+    from pagecast.cli.progress import Progress
+
+    with Progress() as progress:
+        validation.forecast(progress=progress.part)
 
 
 def _run(validation: "Validation", directory: Path, overrides: tuple[str, ...]) -> "Outcome":

@@ -1,8 +1,8 @@
 """Cases forecast, run on this machine and compared.
 
-What is done, in this order: every case is checked and forecast under every model before anything is written,
-so that a bad one is found at once. Then each is run, several times; and the model `kernel` is asked again for
-each run if it is known what the kernel had learnt of the disk before.
+What is done, in this order: every case is checked, and then forecast under every model, before anything is
+written, so that a bad one is found at once. Then each is run, several times; and the model `kernel` is asked
+again for each run if it is known what the kernel had learnt of the disk before.
 """
 
 import os
@@ -67,13 +67,13 @@ class Settings:
             raise ValueError(f"runs={self.runs}: at least 1 is needed")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Doing:
     """A case that is being validated."""
 
     case: Case
     plan: Plan
-    first: "dict[str, Result]"
+    first: "dict[str, Result]" = field(default_factory=dict)
     """Under each model, as if nothing were known of the kernel's state."""
     measured: "list[Measured]" = field(default_factory=list)
     forecasts: "dict[str, list[Result]]" = field(default_factory=dict)
@@ -92,7 +92,7 @@ class _Doing:
 
 
 class Validation:
-    """Cases that are forecast already, and can be run.
+    """Cases on their way: `check`, then `forecast`, then `run`, and at any time `outcome`.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Validation:
     Raises
     ------
     PagecastError
-        A scenario that one machine cannot run, or the only case cannot be forecast.
+        The only case is nothing that one machine can run.
     """
 
     def __init__(
@@ -127,23 +127,11 @@ class Validation:
         self._doing: list[_Doing] = []
         for case in cases:
             try:
-                self._doing.append(self._begun(case, make_plan(case.scenario)))
+                self._doing.append(_Doing(case, make_plan(case.scenario)))
             except PagecastError as error:
                 if len(cases) == 1:
                     raise
                 self._failures.append(f"{case.name}: {error}")
-
-    def _begun(self, case: Case, plan: Plan) -> _Doing:
-        """Forecast a case under every model; only the one that is validated has to manage it."""
-        first: dict[str, Result] = {}
-        for model in self.settings.models:
-            try:
-                first[model] = self._simulate(case.scenario, model=model)
-            except PagecastError as error:
-                if model == main_model(self.settings.models):
-                    raise
-                self._left_out.append(f"{case.name} under {model}: {error}")
-        return _Doing(case, plan, first)
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -183,17 +171,71 @@ class Validation:
         return self.settings.runs * sum(doing.first[main].end_s for doing in self._doing)
 
     def check(self, dir: str | os.PathLike[str]) -> dict[str, Any]:
-        """Check that all cases can be run in a directory; changes nothing. What is given: `Plan.check`."""
+        """Check that cases can be run in a directory; changes nothing.
+
+        Parameters
+        ----------
+        dir : path-like
+
+        Returns
+        -------
+        dict
+            As of `Plan.check`.
+
+        Raises
+        ------
+        PagecastError
+            No case can be run there.
+        """
         place: dict[str, Any] = {}
+
+        def check(doing: _Doing) -> None:
+            place.update(doing.plan.check(dir))
+
+        self._try_all(check)
+        return place
+
+    def forecast(self, *, progress: Progress | None = None) -> None:
+        """Forecast every case under every model; only the one that is judged has to manage it.
+
+        Parameters
+        ----------
+        progress : callable, optional
+
+        Raises
+        ------
+        PagecastError
+            No case can be forecast.
+        """
+        main = main_model(self.settings.models)
+        tell = progress or (lambda fraction, what: None)
+        order, models = list(self._doing), self.settings.models
+
+        def forecast(doing: _Doing) -> None:
+            for model in models:
+                at = order.index(doing) + models.index(model) / len(models)
+                tell(at / len(order), f"forecasting {doing.case.name} by {model}")
+                try:
+                    doing.first[model] = self._simulate(doing.case.scenario, model=model)
+                except PagecastError as error:
+                    if model == main:
+                        raise
+                    self._left_out.append(f"{doing.case.name} under {model}: {error}")
+
+        self._try_all(forecast)
+
+    def _try_all(self, do: Callable[[_Doing], None]) -> None:
+        """Do something with each case; go on without those that fail, unless all do."""
+        last = None
         for doing in list(self._doing):
             try:
-                place = doing.plan.check(dir)
+                do(doing)
             except PagecastError as error:
-                if len(self._doing) == 1 and not place:
-                    raise
                 self._failures.append(f"{doing.case.name}: {error}")
                 self._doing.remove(doing)
-        return place
+                last = error
+        if last is not None and not self._doing:
+            raise last
 
     def run(self, dir: str | os.PathLike[str], *, progress: Progress | None = None) -> None:
         """Run all cases and forecast each run; what is done stays done if it is interrupted.
@@ -399,6 +441,7 @@ def validate(
     settings = Settings(runs=runs, models=chosen, sample_hz=sample_hz, trace=trace)
     validation = Validation(cases, name=name or cases[0].scenario.origin, settings=settings)
     validation.check(dir)
+    validation.forecast()
     validation.run(dir, progress=progress)
     return validation.outcome()
 

@@ -1,0 +1,81 @@
+"""Runs and forecasts made by hand: as much of `Measured` and `Result` as validation looks at."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pagecast import Columns
+
+MIB = 1 << 20
+LIMIT_BYTES = 100 * MIB
+MEMORY_BYTES = 1000 * MIB
+
+
+def operations(*rows):
+    """Make the table of (process, index, operation, path, duration)."""
+    names = ("process", "index", "operation", "path", "duration_s")
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    return Columns({**columns, "duration_s": np.array(columns["duration_s"], dtype=float)})
+
+
+def timeline(time_s, dirty_mib, cached_mib):
+    """Make a timeline; the dirty limit is always `LIMIT_BYTES`."""
+    return Columns(
+        {
+            "time_s": np.array(time_s, dtype=float),
+            "dirty_bytes": np.array(dirty_mib, dtype=np.int64) * MIB,
+            "cached_bytes": np.array(cached_mib, dtype=np.int64) * MIB,
+            "dirty_limit_bytes": np.full(len(time_s), LIMIT_BYTES),
+        }
+    )
+
+
+def file_samples(*rows):
+    """Make the table of (time, path, cached, dirty, writeback) in MiB."""
+    time_s, path, *levels = map(list, zip(*rows, strict=True)) if rows else ([],) * 5
+    names = ("cached_bytes", "dirty_bytes", "writeback_bytes")
+    in_bytes = {name: np.array(of, dtype=np.int64) * MIB for name, of in zip(names, levels, strict=True)}
+    return Columns({"time_s": np.array(time_s, dtype=float), "path": path, **in_bytes})
+
+
+def no_devices():
+    return Columns(
+        {
+            "device": [],
+            "avg_write_bandwidth_bytes_per_s": np.array([]),
+            "dirty_ratelimit_bytes_per_s": np.array([]),
+        }
+    )
+
+
+@dataclass
+class Forecast:
+    """What a simulation gave."""
+
+    operations: Columns
+    model: str = "kernel"
+    timeline: Columns = field(default_factory=lambda: timeline([0.0], [0], [0]))
+    changes_evenly: bool = True
+    end_s: float = 1.0
+
+
+@dataclass
+class Run:
+    """What a real run gave."""
+
+    operations: Columns
+    timeline: Columns = field(default_factory=lambda: timeline([0.0, 1.0], [0, 0], [0, 0]))
+    file_samples: Columns = field(default_factory=file_samples)
+    end_s: float = 1.0
+    learnt: dict[str, Any] | None = None
+    devices: Columns = field(default_factory=no_devices)
+    model: str = "measured"
+
+    @property
+    def samples(self):
+        return Columns({"time_s": self.timeline["time_s"], "mem_total_bytes": np.array([MEMORY_BYTES])})
+
+    @property
+    def provenance(self):
+        return {"kernel": "Linux 6.18", "file_system": "ext4 at /", "sample_hz": 20}

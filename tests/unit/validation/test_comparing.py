@@ -1,0 +1,107 @@
+"""Known times of runs and forecasts: known rows, totals, spreads and verdicts."""
+
+import pytest
+
+from pagecast.studies.comparison import summarise
+from pagecast.validation import Case, Tolerance, Validated, comparing
+from tests.unit.validation.stand_ins import Forecast, Run, operations
+
+CASE = Case("c", "two writes", None, Tolerance(total=0.15))
+
+
+def run(first_s, second_s):
+    return Run(
+        operations(
+            ("app", 1, "write", "/f", second_s),
+            ("app", 0, "write", "/f", first_s),
+            ("app", 2, "compute", "", 50.0),
+            ("other", 0, "wait", "", 60.0),
+            ("other", 1, "alloc", "", 7.0),
+            ("other", 2, "fsync", "/f", 0.0005),
+        )
+    )
+
+
+def forecast(first_s, second_s, model="kernel"):
+    made = run(first_s, second_s)
+    return Forecast(made.operations, model=model)
+
+
+def validated(measured, forecasts, tolerance=CASE.tolerance):
+    case = Case(CASE.name, CASE.what, None, tolerance)
+    return Validated(case, tuple(measured), {"kernel": tuple(forecasts)})
+
+
+def test_a_row_for_each_long_operation_and_the_total():
+    rows = list(comparing.rows("suite", validated([run(1.0, 2.0)], [forecast(1.1, 1.8)]), "m.toml"))
+    # In the order of their ends, named by their order in the program.
+    assert [(row.process, row.operation) for row in rows] == [
+        (None, "total"),
+        ("app", "write 2"),
+        ("app", "write 1"),
+    ]
+    assert [row.error for row in rows[1:]] == pytest.approx([-0.1, 0.1])
+    # The fsync is too short for a row, and counts: 3.0005 s forecast as 2.9005 s.
+    assert rows[0].measured_s == pytest.approx(3.0005)
+    assert rows[0].error == pytest.approx(-0.1 / 3.0005)
+    assert {(row.experiment, row.case, row.machine, row.role) for row in rows} == {
+        ("suite", "c", "m.toml", "judged")
+    }
+
+
+def test_every_model_and_run_has_its_rows():
+    two = Validated(
+        CASE,
+        (run(1.0, 1.0), run(2.0, 2.0)),
+        {
+            "kernel": (forecast(1.0, 1.0), forecast(2.0, 2.2)),
+            "no-cache": (forecast(3.0, 1.0, "no-cache"),) * 2,
+        },
+    )
+    rows = list(comparing.rows("suite", two, "m"))
+    assert len(rows) == 2 * 2 * 3
+    found = {(row.model, row.repetition, row.operation): row.error for row in rows}
+    assert found["kernel", 2, "write 2"] == pytest.approx(0.1)
+    assert found["no-cache", 1, "write 1"] == pytest.approx(2.0)
+    assert found["no-cache", 2, "write 1"] == pytest.approx(0.5)
+    assert [summary.model for summary in summarise(rows)] == ["kernel", "no-cache"]
+
+
+def test_what_took_no_time_has_no_row():
+    none = Validated(CASE, (run(0.0, 2.0), run(1.0, 2.0), run(1.0, 2.0)), {"kernel": (forecast(1, 2),) * 3})
+    firsts = [row.repetition for row in comparing.rows("s", none, "m") if row.operation == "write 1"]
+    assert firsts == [2, 3]
+
+
+def test_the_spread_is_half_the_range_by_the_median():
+    assert comparing.spread([1.0, 1.2, 0.8]) == pytest.approx(0.2)
+    assert comparing.spread([1.0]) is None
+    two = validated([run(1.0, 2.0), run(1.5, 2.0)], [forecast(1, 2)] * 2)
+    spreads = comparing.spreads(two)
+    assert spreads["app", "write 1"] == pytest.approx(0.2)
+    assert spreads["app", "write 2"] == 0.0
+    assert spreads[None, "total"] == pytest.approx(0.25 / 3.2505)
+
+
+def test_a_total_within_the_tolerance():
+    verdict = comparing.verdict(validated([run(1.0, 2.0)], [forecast(1.1, 2.3)]), "kernel")
+    assert verdict.error == pytest.approx(0.4 / 3.0005)
+    assert (verdict.spread, verdict.allowed, verdict.is_within) == (None, 0.15, True)
+    assert not comparing.verdict(validated([run(1.0, 2.0)], [forecast(1.1, 2.4)]), "kernel").is_within
+
+
+def test_twice_the_spread_is_allowed_if_it_is_more():
+    runs = [run(1.0, 2.0), run(1.0, 3.0)]
+    verdict = comparing.verdict(validated(runs, [forecast(1.0, 3.3)] * 2), "kernel")
+    assert verdict.spread == pytest.approx(0.5 / 3.5005)
+    assert verdict.allowed == pytest.approx(1 / 3.5005)
+    assert verdict.error == pytest.approx(1.6 / 7.001)
+    assert verdict.is_within
+    assert verdict.as_dict()["total_allowed"] == verdict.allowed
+
+
+def test_a_case_without_files_has_no_verdict():
+    idle = Run(operations(("app", 0, "sleep", "", 1.0)))
+    nothing = Validated(CASE, (idle,), {"kernel": (Forecast(idle.operations),)})
+    assert comparing.verdict(nothing, "kernel") is None
+    assert list(comparing.rows("s", nothing, "m")) == []
