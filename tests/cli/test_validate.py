@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ import pytest
 
 from pagecast.exit_codes import ExitCode
 from tests.cli.mounts import in_own_mounts
+from tests.cli.stopping import ENDINGS
 from tests.cli.test_run import LONG, SMALL
 from tests.disk import folder_on_disk
 
@@ -113,8 +113,8 @@ def test_the_result_can_be_saved(on_disk):
     assert "results: is not empty; choose another name or add --force" in outcome.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_validation_removes_its_folder_and_tells_what_is_done(number, on_disk):
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_an_interrupted_validation_removes_its_folder_and_tells_what_is_done(ending, on_disk):
     # The first run ends soon; the second one is told by a file to take long.
     (on_disk.folder / "v.py").write_text(
         "import os, sys\n"
@@ -139,7 +139,7 @@ def test_an_interrupted_validation_removes_its_folder_and_tells_what_is_done(num
     while not ((on_disk.folder / "one-is-done").exists() and left(on_disk)):
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.02)
-    process.send_signal(number)
+    process.send_signal(ending)
     stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout, left(on_disk)) == (ExitCode.INTERRUPTED, "", [])
     assert "of 50 runs; the folder is removed." in stderr

@@ -8,17 +8,14 @@ import click
 
 from pagecast._core import format_bytes
 from pagecast.api import counted, shown
-from pagecast.cache.proactive import proactive_reclaim
 from pagecast.cli import options
+from pagecast.cli.real_runs import cautions, tell_busy
 from pagecast.cli.stopping import interrupted_by_signals
 
 if TYPE_CHECKING:
     from pagecast.running import Measured, Plan
 
 __all__ = ["command"]
-
-_MUCH = 0.1
-"""So much of the time nobody minds."""
 
 
 @click.command("run")
@@ -115,16 +112,14 @@ def _tell(plan: "Plan", directory: Path) -> None:
         format_bytes, (plan.prepared_bytes, plan.written_bytes, plan.space_bytes, plan.memory_bytes)
     )
     free, available = map(format_bytes, (place["free_bytes"], place["available_bytes"]))
-    lines = [
+    click.echo(
         f"On {place['file_system']}, in a folder of {shown(directory)}: "
         f"{counted([*plan.paths], 'file')}, {prepared} to write before the start, {written} by the programs; "
-        f"{space} of disk at most ({free} free), {memory} of memory ({available} available)."
-    ]
-    if place["caution"]:
-        lines.append(f"{place['file_system']} {place['caution']}.")
-    if others := proactive_reclaim():
-        lines.append(f"{others}.")
-    click.echo("\n".join(lines), err=True)
+        f"{space} of disk at most ({free} free), {memory} of memory ({available} available).",
+        err=True,
+    )
+    for caution in cautions(place):
+        click.echo(caution, err=True)
 
 
 def _run(plan: "Plan", directory: Path, *, keep: bool, sample_hz: int, trace: bool) -> "Measured":
@@ -137,12 +132,7 @@ def _run(plan: "Plan", directory: Path, *, keep: bool, sample_hz: int, trace: bo
 def _tell_after(result: "Measured", out: Path | None) -> None:
     share = f"{100 * result.sampler_share:.2g} % of one processor"
     click.echo(f"Looked at the machine {len(result.samples)} times: {share}.", err=True)
-    if (busy := result.processor_pressure) > _MUCH:
-        click.echo(
-            f"For {100 * busy:.0f} % of the time something waited for a processor: "
-            "with less beside it, this machine is faster.",
-            err=True,
-        )
+    tell_busy(result.processor_pressure)
     if result.kept is not None:
         click.echo(f"The files are in {shown(result.kept)}", err=True)
     if out is not None:

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,8 @@ import click
 from pagecast._core import format_bytes
 from pagecast.api import load_machine, shown
 from pagecast.cli import options
+from pagecast.cli.real_runs import cautions, tell_busy
+from pagecast.cli.stopping import interrupted_by_signals
 
 if TYPE_CHECKING:
     from pagecast.validation import Case
@@ -158,6 +159,7 @@ def command(
         from pagecast.cli.summary import new_console
 
         outcome.print_to(new_console())
+    tell_busy(outcome.processor_pressure)
     if out is not None:
         click.echo(f"Report and results are in {shown(out)}", err=True)
     if not outcome.is_within:
@@ -218,15 +220,15 @@ def _tell(validation: "Validation", place: dict[str, Any], directory: Path) -> N
     )
     free, available = map(format_bytes, (place["free_bytes"], place["available_bytes"]))
     count, runs = len(validation.cases), validation.settings.runs
-    lines = [
+    click.echo(
         f"On {place['file_system']}, in a folder of {shown(directory)}: "
         f"{count} {'case' if count == 1 else 'cases'}, {runs} {'run' if runs == 1 else 'runs'} each; "
         f"{written} to write in all; {space} of disk at a time ({free} free), {memory} of memory "
-        f"({available} available). About {_duration(validation.expected_s)} by the forecast."
-    ]
-    if place["caution"]:
-        lines.append(f"{place['file_system']} {place['caution']}.")
-    click.echo("\n".join(lines), err=True)
+        f"({available} available). About {_duration(validation.expected_s)} by the forecast.",
+        err=True,
+    )
+    for caution in cautions(place):
+        click.echo(caution, err=True)
 
 
 def _duration(time_s: float) -> str:
@@ -266,11 +268,8 @@ def _forecast(validation: "Validation") -> None:
 def _run(validation: "Validation", directory: Path, overrides: tuple[str, ...]) -> "Outcome":
     from pagecast.cli.progress import Progress
 
-    # So that the folder is removed.
-    for name in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, signal.default_int_handler)
     try:
-        with Progress() as progress:
+        with interrupted_by_signals(), Progress() as progress:
             validation.run(directory, progress=progress.part)
     except KeyboardInterrupt:
         _tell_so_far(validation)

@@ -85,8 +85,8 @@ def _of_files(measured: "Measured", level: str) -> Series:
     cached = samples["cached_bytes"]
     dirty = np.minimum(samples["dirty_bytes"] + samples["writeback_bytes"], cached)
     time_s, which = np.unique(samples["time_s"], return_inverse=True)
-    of_files = (cached if level == "cached" else dirty).astype(np.float64)
-    return Series(time_s, np.bincount(which, weights=of_files, minlength=len(time_s)))
+    of_files = cached if level == "cached" else dirty
+    return Series(time_s, np.bincount(which, weights=of_files).astype(np.float64))
 
 
 def forecast_series(result: "Result", level: str) -> Series | None:

@@ -14,6 +14,8 @@ from pagecast.validation.case import Tolerance, Validated
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pagecast.validation.residency import CachedFile
+
 __all__ = ["ENOUGH", "MEASURED", "TOTAL", "Level", "Outcome", "Verdict", "share_within"]
 
 TOTAL: Final = "total"
@@ -130,7 +132,8 @@ class Verdict:
 class Outcome:
     """What came out of validating cases on this machine.
 
-    `name` is that of the suite or scenario. `rows` are times, `dirty` and `cached` levels over time;
+    `name` is that of the suite or scenario. `rows` are times, `dirty` and `cached` levels over time, `files`
+    what was cached of each file at the end, and after each operation where a scenario asks for that;
     `verdicts` are about the model that is validated, one for each case. `failures` are cases that could not
     be run or forecast, and why; `left_out` is what was not compared of the others.
     """
@@ -145,6 +148,7 @@ class Outcome:
     left_out: tuple[str, ...]
     provenance: dict[str, object]
     failures: tuple[str, ...] = ()
+    files: "tuple[CachedFile, ...]" = ()
 
     @property
     def model(self) -> str:
@@ -155,6 +159,12 @@ class Outcome:
     def is_within(self) -> bool:
         """Whether every case was run and is forecast within its tolerance."""
         return not self.failures and all(verdict.is_within for verdict in self.verdicts)
+
+    @property
+    def processor_pressure(self) -> float:
+        """For how much of the time something waited for a processor, in the worst run."""
+        runs = (run for each in self.validated for run in each.measured)
+        return max((run.processor_pressure for run in runs), default=0.0)
 
     def conclusion(self) -> tuple[str, ...]:
         """Say what came out, a sentence each."""
@@ -170,6 +180,7 @@ class Outcome:
             "is_within": self.is_within,
             "dirty_levels": [each.as_dict(tolerances[each.case].dirty) for each in self.dirty],
             "cached_levels": [each.as_dict(tolerances[each.case].cached) for each in self.cached],
+            "cached_files": [each.as_dict() for each in self.files],
             "failures": list(self.failures),
             "left_out": list(self.left_out),
         }

@@ -5,17 +5,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from pagecast._core import format_bytes
 from pagecast.report.document import Table
 from pagecast.studies.comparison import Row
-from pagecast.studies.tables import percent
+from pagecast.studies.tables import percent, signed_percent
 from pagecast.validation import comparing
 from pagecast.validation.case import Validated
 from pagecast.validation.outcome import MEASURED, TOTAL, Level, share_within
 
 if TYPE_CHECKING:
     from pagecast.validation.outcome import Outcome
+    from pagecast.validation.residency import CachedFile
 
-__all__ = ["MOST_OPERATIONS", "levels_table", "operations_table", "verdicts_table"]
+__all__ = ["MOST_OPERATIONS", "files_table", "levels_table", "operations_table", "verdicts_table"]
 
 MOST_OPERATIONS: Final = 20
 """A terminal shows so many operations of a case; of more, those that take longest."""
@@ -137,6 +139,39 @@ def levels_table(outcome: "Outcome", level: str) -> Table | None:
         "the forecast within 0.2 s. within: at how many of the samples that is no more than the tolerance. "
         "another run: one run against the next, which is the measurement's own spread.",
     )
+
+
+def files_table(outcome: "Outcome") -> Table | None:
+    """Make the table of what was cached of each file at the end, if any model knows it."""
+    by_file: dict[tuple[str, str], dict[str, list[CachedFile]]] = {}
+    for file in outcome.files:
+        if file.index < 0:
+            by_file.setdefault((file.case, file.path), {}).setdefault(file.model, []).append(file)
+    if not by_file:
+        return None
+    models = [model for model in outcome.models if any(model in of for of in by_file.values())]
+    lines = [
+        (
+            *key,
+            format_bytes(round(np.mean([one.measured_bytes for one in next(iter(of.values()))]))),
+            *(cell for model in models for cell in _cached(of.get(model, []))),
+        )
+        for key, of in by_file.items()
+    ]
+    return Table(
+        title="Cached of each file at the end, and deviation in % of the memory",
+        columns=("case", "file", "measured", *(name for model in models for name in (model, "%"))),
+        rows=lines,
+        text_columns=2,
+        note=f"Means over {_counted(outcome)}.",
+    )
+
+
+def _cached(files: "Sequence[CachedFile]") -> tuple[str, str]:
+    if not files:
+        return "", ""
+    forecast = round(np.mean([file.forecast_bytes for file in files]))
+    return format_bytes(forecast), signed_percent(float(np.mean([file.deviation for file in files])))
 
 
 def _deviations(levels: Iterable[Level], tolerance: float) -> tuple[str, ...]:

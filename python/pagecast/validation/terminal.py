@@ -3,7 +3,13 @@
 from typing import TYPE_CHECKING
 
 from pagecast.report.terminal import print_ending, print_plain, print_table
-from pagecast.validation.tables import MOST_OPERATIONS, levels_table, operations_table, verdicts_table
+from pagecast.validation.tables import (
+    MOST_OPERATIONS,
+    files_table,
+    levels_table,
+    operations_table,
+    verdicts_table,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,8 +23,8 @@ def print_outcome(outcome: "Outcome", console: "Console") -> None:
     """Print the cases; of a single one its operations and levels too; and a conclusion."""
     if len(outcome.validated) == 1:
         print_table(operations_table(outcome, outcome.validated[0], most=MOST_OPERATIONS), console)
-    for level in ("dirty", "cached"):
-        if (table := levels_table(outcome, level)) is not None:
+    for table in (levels_table(outcome, "dirty"), levels_table(outcome, "cached"), files_table(outcome)):
+        if table is not None:
             print_table(table, console)
     if outcome.validated:
         print_table(verdicts_table(outcome), console)

@@ -19,6 +19,7 @@ from pagecast.validation.case import Case, Validated
 from pagecast.validation.learning import COSTED, learnt_options
 from pagecast.validation.levels import LEVELS, away_from_forecast, away_from_run, sees_files
 from pagecast.validation.outcome import Level, Outcome
+from pagecast.validation.residency import CachedFile, cached_files
 
 if TYPE_CHECKING:
     from pagecast.result import Result
@@ -101,6 +102,8 @@ class Validation:
     name : str
         Of the suite or scenario.
     settings : Settings
+    left_out : sequence of str
+        What is not compared anyhow, and why.
     make_plan, simulate : callable
         Like `Plan` and `simulate`; tests put their own in their places.
 
@@ -116,6 +119,7 @@ class Validation:
         *,
         name: str,
         settings: Settings,
+        left_out: Sequence[str] = (),
         make_plan: Callable[[Scenario], Plan] = Plan,
         simulate: "Callable[..., Result]" = simulate,
     ) -> None:
@@ -123,7 +127,7 @@ class Validation:
         self.settings = settings
         self._simulate = simulate
         self._failures: list[str] = []
-        self._left_out: list[str] = []
+        self._left_out = list(left_out)
         self._doing: list[_Doing] = []
         for case in cases:
             try:
@@ -323,6 +327,7 @@ class Validation:
             left_out=left_out,
             provenance=self._provenance(command, overrides, left_out),
             failures=tuple(self._failures),
+            files=tuple(file for each in validated for file in _files(each)),
         )
 
     def _machine_of(self, case: Case) -> str:
@@ -381,6 +386,15 @@ def _levels(validated: Sequence[Validated], level: str) -> Iterator[Level]:
         for repetition, (run, other) in enumerate(zip(runs, others, strict=False), start=1):
             if (found := away_from_run(name, repetition, run, other, level)) is not None:
                 yield found
+
+
+def _files(validated: Validated) -> Iterator[CachedFile]:
+    """Hold what was cached of each file against the forecasts of its run."""
+    for forecasts in validated.forecasts.values():
+        for repetition, (run, forecast) in enumerate(
+            zip(validated.measured, forecasts, strict=True), start=1
+        ):
+            yield from cached_files(validated.case.name, repetition, run, forecast)
 
 
 def validate(

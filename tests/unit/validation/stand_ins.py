@@ -39,6 +39,13 @@ def file_samples(*rows):
     return Columns({"time_s": np.array(time_s, dtype=float), "path": path, **in_bytes})
 
 
+def files(*rows):
+    """Make the table of (process, index, path, cached MiB)."""
+    process, index, path, cached = map(list, zip(*rows, strict=True)) if rows else ([],) * 4
+    cached_bytes = np.array(cached, dtype=np.int64) * MIB
+    return Columns({"process": process, "index": index, "path": path, "cached_bytes": cached_bytes})
+
+
 def no_devices():
     return Columns(
         {
@@ -58,6 +65,7 @@ class Forecast:
     timeline: Columns = field(default_factory=lambda: timeline([0.0], [0], [0]))
     changes_evenly: bool = True
     end_s: float = 1.0
+    files: Columns = field(default_factory=files)
 
 
 @dataclass
@@ -71,6 +79,8 @@ class Run:
     learnt: dict[str, Any] | None = None
     devices: Columns = field(default_factory=no_devices)
     model: str = "measured"
+    processor_pressure: float = 0.0
+    files: Columns = field(default_factory=files)
 
     @property
     def samples(self):

@@ -10,7 +10,8 @@ from pagecast.validation.levels import (
     measured_series,
     sees_files,
 )
-from tests.unit.validation.stand_ins import MIB, Forecast, Run, file_samples, operations, timeline
+from pagecast.validation.residency import cached_files
+from tests.unit.validation.stand_ins import MIB, Forecast, Run, file_samples, files, operations, timeline
 
 NOTHING = operations(("app", 0, "write", "/f", 1.0))
 
@@ -80,3 +81,15 @@ def test_one_run_against_another_is_the_spread():
     one, other = run((1.0, "/f", 300, 60, 0)), run((0.5, "/f", 300, 40, 0), (1.5, "/f", 300, 40, 0))
     level = away_from_run("c", 1, one, other, "dirty")
     assert (level.model, level.deviations.tolist()) == ("measured", pytest.approx([0.2]))
+
+
+def test_cached_files_are_compared_where_both_looked():
+    found = Run(NOTHING, files=files(("app", 0, "/f", 20), ("", -1, "/f", 100), ("", -1, "/g", 5)))
+    expected = Forecast(NOTHING, files=files(("", -1, "/f", 150), ("", -1, "/g", 5), ("", -1, "/h", 9)))
+    one, other = cached_files("c", 3, found, expected)
+    assert (one.path, one.index, one.measured_bytes, one.forecast_bytes) == ("/f", -1, 100 * MIB, 150 * MIB)
+    # The memory is 1000 MiB.
+    assert (one.deviation, other.deviation) == (pytest.approx(0.05), 0.0)
+    assert one.as_dict()["deviation"] == pytest.approx(0.05)
+    expected.model = "no-cache"
+    assert list(cached_files("c", 3, found, expected)) == []

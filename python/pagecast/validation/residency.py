@@ -1,0 +1,74 @@
+"""What is cached of each file: after each operation where the scenario asks for it, and at the end."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pagecast.studies.levels import CachedBytes
+
+if TYPE_CHECKING:
+    from pagecast.result import Result
+    from pagecast.running import Measured
+
+__all__ = ["CachedFile", "cached_files"]
+
+_Moment = tuple[str, int, str]
+"""A process, the number of its operation ("" and -1 at the end), and a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedFile(CachedBytes):
+    """What was cached of a file in one repetition, found and forecast.
+
+    `process` and `index` say after which operation; "" and -1 stand for the end.
+    """
+
+    case: str
+    repetition: int
+    process: str
+    index: int
+    path: str
+    model: str
+    measured_bytes: int
+    forecast_bytes: int
+    memory_bytes: float
+
+    def as_dict(self) -> dict[str, object]:
+        """Give it under the names of ``--json``."""
+        names = (
+            "case",
+            "repetition",
+            "process",
+            "index",
+            "path",
+            "model",
+            "measured_bytes",
+            "forecast_bytes",
+        )
+        return {name: getattr(self, name) for name in names} | {"deviation": self.deviation}
+
+
+def cached_files(
+    case: str, repetition: int, measured: "Measured", forecast: "Result"
+) -> Iterator[CachedFile]:
+    """Put what was found of each file beside what is forecast of it; nothing if the model does not know."""
+    from pagecast.result import is_modelled
+
+    if not is_modelled(forecast.model, "cached"):
+        return
+    memory = float(measured.samples["mem_total_bytes"][0])
+    expected = _looks(forecast)
+    for (process, index, path), found in _looks(measured).items():
+        if (process, index, path) in expected:
+            yield CachedFile(
+                case, repetition, process, index, path, forecast.model,
+                found, expected[process, index, path], memory,
+            )  # fmt: skip
+
+
+def _looks(result: "Result") -> dict[_Moment, int]:
+    columns = (result.files[name] for name in ("process", "index", "path", "cached_bytes"))
+    return {
+        (process, int(index), path): int(cached)
+        for process, index, path, cached in zip(*columns, strict=True)
+    }
