@@ -2,12 +2,15 @@
 
 The language is described in python/pagecast/studies/live_kernel/README.md. Only `m_memory` is for
 calibration; no model has been fitted to any other. Files hold one repeated byte, as the guest's disk wants.
-Left out: stdio, whose calls the kernel cannot tell from `read` and `write`.
+The others are those of `pagecast.validation.suite`, under the same names and of the same sizes; there they
+need no root, and here each phase has a mark. stdio is its calls, as the kernel sees no others.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
+
+from pagecast.validation.suite import shuffled
 
 __all__ = ["CASES", "MEMORY", "Scale", "text_of"]
 
@@ -57,15 +60,6 @@ def _read(path: str, mib: int, *, call: str = "1m") -> list[str]:
 def _gone(*paths: str) -> list[str]:
     """Leave nothing for the next repetition."""
     return ["sync", *(f"unlink MNT/{path}" for path in paths), "sync"]
-
-
-def _shuffled(count: int, seed: int) -> list[int]:
-    """Give 0 to count - 1 in an order that is always the same (a linear congruential generator)."""
-    keys, state = [], seed
-    for index in range(count):
-        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
-        keys.append((state >> 33, index))
-    return [index for _, index in sorted(keys)]
 
 
 def memory(_: Scale) -> Iterator[str]:
@@ -125,7 +119,7 @@ def larger_than_memory(scale: Scale) -> Iterator[str]:
 
 
 def writers(scale: Scale, count: int) -> Iterator[str]:
-    """Several processes write twice the dirty limit together, each its file; then as many read these."""
+    """Processes write twice the dirty limit together, each its file; then as many read these."""
     size = _rounded(2 * scale.limit_mib / count)
     yield from ("drop", "sleep 500")
     for label, flags, kind in (("write", "wct", "write"), ("read", "r", "read")):
@@ -159,11 +153,11 @@ def overwrites(scale: Scale) -> Iterator[str]:
 def random_calls(scale: Scale) -> Iterator[str]:
     """Calls of 64 KiB in random order: writes over a cold file, then reads of it, cold."""
     size = _rounded(scale.limit_mib * 0.75)
-    order = _shuffled(size * 16, seed=1)
+    order = shuffled(size * 16, seed=1)
     yield from (*_make("fi", size), "mark write", "open 0 MNT/fi w")
     yield from (f"write 0 {index * 64}k 64k 64k" for index in order)
     yield from ("mark fsync", "fsync 0", "close 0", "drop", "sleep 500", "mark read", "open 0 MNT/fi r")
-    yield from (f"read 0 {index * 64}k 64k 64k" for index in _shuffled(size * 16, seed=2))
+    yield from (f"read 0 {index * 64}k 64k 64k" for index in shuffled(size * 16, seed=2))
     yield from ("close 0", "stat read MNT/fi", *_gone("fi"))
 
 
@@ -203,6 +197,13 @@ def unlink_dirty(scale: Scale) -> Iterator[str]:
     yield from ("mark sync", "sync")
 
 
+def small_calls(scale: Scale) -> Iterator[str]:
+    """A fifth of the limit written and read with calls of 4096 bytes, as stdio makes them."""
+    size = _rounded(scale.limit_mib / 5)
+    yield from ("drop", "sleep 500", "mark write", "open 0 MNT/fo wct", f"write 0 0 {size}m 4k", "close 0")
+    yield from ("mark read", *_read("fo", size, call="4k"), "mark end", *_gone("fo"))
+
+
 CASES: Final[dict[str, Callable[[Scale], Iterable[str]]]] = {
     MEMORY: memory,
     "a_seqwrite": past_the_limit,
@@ -211,6 +212,7 @@ CASES: Final[dict[str, Callable[[Scale], Iterable[str]]]] = {
     "d04_app": lambda scale: application(scale, 0.4),
     "d08_app": lambda scale: application(scale, 0.8),
     "e_reread": larger_than_memory,
+    "f1_writers": lambda scale: writers(scale, 1),
     "f2_writers": lambda scale: writers(scale, 2),
     "f4_writers": lambda scale: writers(scale, 4),
     "f8_writers": lambda scale: writers(scale, 8),
@@ -221,5 +223,6 @@ CASES: Final[dict[str, Callable[[Scale], Iterable[str]]]] = {
     "k_sync": synchronous,
     "l_periodic": periodic,
     "n_unlink": unlink_dirty,
+    "o_calls4k": small_calls,
 }
 """What makes each case; calibration first."""

@@ -16,7 +16,7 @@ from pagecast.calibration.plan import EFFORTS, Plan, plan_for
 from pagecast.calibration.values import Value, facts_of, figures_of, values_of
 from pagecast.errors import NotAllowedError, ProbeError
 
-__all__ = ["Calibrated", "Survey", "Value", "calibrate", "has_changed", "source_of", "survey"]
+__all__ = ["Calibrated", "Survey", "Value", "calibrate", "facts_at", "has_changed", "source_of", "survey"]
 
 IN_MEMORY = ("tmpfs", "ramfs", "hugetlbfs", "devtmpfs")
 ELSEWHERE = ("nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "lustre", "afs")
@@ -100,6 +100,40 @@ class Calibrated:
         return found
 
 
+def facts_at(directory: Path) -> Facts:
+    """Read what this machine says of itself and of the disk that a directory is on.
+
+    Parameters
+    ----------
+    directory : Path
+        On the disk to be measured; this user may write there.
+
+    Returns
+    -------
+    Facts
+
+    Raises
+    ------
+    ProbeError
+        If it is no directory, is in memory or may not be written to.
+    """
+    _core.Calibration.check(directory, 0)
+    try:
+        facts = read_facts(directory)
+    except PermissionError as error:
+        raise NotAllowedError(
+            f"{shown(directory)}: cannot be looked at ({error.strerror}); become its owner"
+        ) from None
+    except OSError as error:
+        raise ProbeError(f"{shown(directory)}: the kernel does not say what it is on ({error})") from None
+    if facts.mount.kind in IN_MEMORY:
+        raise ProbeError(
+            f"{shown(directory)}: is on {facts.mount.kind}, which keeps its files in memory only: there is "
+            "no device to measure; name a directory on a disk"
+        )
+    return facts
+
+
 def survey(directory: str | os.PathLike[str], *, effort: str = "normal") -> Survey:
     """Say what would be measured in a directory, and change nothing.
 
@@ -124,20 +158,7 @@ def survey(directory: str | os.PathLike[str], *, effort: str = "normal") -> Surv
     if effort not in EFFORTS:
         raise ValueError(f"effort={effort!r} is not known; choose one of {', '.join(EFFORTS)}")
     path = Path(directory)
-    _core.Calibration.check(path, 0)
-    try:
-        facts = read_facts(path)
-    except PermissionError as error:
-        raise NotAllowedError(
-            f"{shown(path)}: cannot be looked at ({error.strerror}); become its owner"
-        ) from None
-    except OSError as error:
-        raise ProbeError(f"{shown(path)}: the kernel does not say what it is on ({error})") from None
-    if facts.mount.kind in IN_MEMORY:
-        raise ProbeError(
-            f"{shown(path)}: is on {facts.mount.kind}, which keeps its files in memory only: there is no "
-            "device to measure; name a directory on a disk"
-        )
+    facts = facts_at(path)
     limits = [group.limit_bytes // GROUP_SHARE for group in facts.groups]
     background = facts.memory.background_bytes
     plan = plan_for(

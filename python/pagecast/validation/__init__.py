@@ -1,7 +1,23 @@
 """Forecasts held against this machine: scenarios simulated, run, and compared."""
 
 from pagecast.validation.case import Case, Tolerance, Validated
+from pagecast.validation.forecasting import Estimate, estimate, fitting
 from pagecast.validation.outcome import Level, Outcome, Verdict
+from pagecast.validation.scale import Scale
+from pagecast.validation.suite import standard
 from pagecast.validation.validating import validate
 
-__all__ = ["Case", "Level", "Outcome", "Tolerance", "Validated", "Verdict", "validate"]
+__all__ = [
+    "Case",
+    "Estimate",
+    "Level",
+    "Outcome",
+    "Scale",
+    "Tolerance",
+    "Validated",
+    "Verdict",
+    "estimate",
+    "fitting",
+    "standard",
+    "validate",
+]
