@@ -7,7 +7,7 @@ from pagecast import _core
 from pagecast._core import format_bytes, fsync, write
 from pagecast.api import Scenario, simulate
 from pagecast.running import Plan
-from pagecast.studies.live_kernel.forecast import mount_of
+from pagecast.studies.machines import mount_of
 from pagecast.validation.case import Case
 from pagecast.validation.scale import MIB
 

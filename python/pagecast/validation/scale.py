@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pagecast.calibration import facts_at
-from pagecast.studies.live_kernel.forecast import disk_of
-from pagecast.studies.machines import described
+from pagecast.studies.machines import described, disk_of
 
 if TYPE_CHECKING:
     from pagecast import Machine

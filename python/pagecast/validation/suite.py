@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Final
 from pagecast import _core
 from pagecast._core import compute, fadvise, fdatasync, fsync, read, sleep, unlink, write
 from pagecast.api import File, Process, Program, Scenario
-from pagecast.studies.live_kernel.forecast import mount_of
+from pagecast.studies.machines import mount_of
 from pagecast.validation.case import Case, Tolerance
 from pagecast.validation.scale import MIB, Scale, rounded
 
 if TYPE_CHECKING:
     from pagecast import Machine, Operation
 
-__all__ = ["shuffled", "standard"]
+__all__ = ["Scale", "shuffled", "standard"]
 
 KIB: Final = 1024
 CALLS: Final = (64 * KIB, MIB, 4 * MIB)
