@@ -1,7 +1,7 @@
 """What all figures share: new axes, units, grids and legends."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,6 +13,7 @@ __all__ = [
     "given_or_new",
     "of_host",
     "outside_legend",
+    "plain_log_scale",
     "quiet_frame",
     "say",
     "size_scale",
@@ -82,6 +83,17 @@ def time_axis(ax: "Axes", end_s: float) -> None:
     """Make the horizontal axis the time of a result, from its start to its end."""
     ax.set_xlabel("time (s)")
     ax.set_xlim(0, max(end_s, 1e-9))
+
+
+def plain_log_scale(ax: "Axes", which: Literal["x", "y"]) -> None:
+    """Make one of the axes logarithmic, its numbers written out: 200 and not 2 x 10^2."""
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    ax.set(**{f"{which}scale": "log"})
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_locator(NullLocator())
 
 
 def quiet_frame(ax: "Axes") -> None:

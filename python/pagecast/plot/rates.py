@@ -9,6 +9,7 @@ from pagecast.plot.axes import (
     given_or_new,
     of_host,
     outside_legend,
+    plain_log_scale,
     quiet_frame,
     say,
     size_scale,
@@ -73,7 +74,7 @@ def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None
                 **style,
             )
     ax.set_ylabel(f"rate ({unit}/s), log scale")
-    _plain_log_scale(ax)
+    plain_log_scale(ax, "y")
     ax.set_title(f"Rates of devices and writers{of_host(result, host)} over time, {result.made_by}")
     time_axis(ax, result.end_s)
     if not writers:
@@ -81,13 +82,3 @@ def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None
     quiet_frame(ax)
     outside_legend(ax, writers)
     return ax
-
-
-def _plain_log_scale(ax: "Axes") -> None:
-    """Make the vertical axis logarithmic, its numbers written out: 200 and not 2 x 10^2."""
-    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
-
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
-    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    ax.yaxis.set_minor_locator(NullLocator())

@@ -14,6 +14,7 @@ from pagecast.plot.axes import (
     size_scale,
     time_axis,
 )
+from pagecast.plot.limits import LIMIT_LINE, LIMIT_NAMES, limits_in_reach
 from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, PART_COLOURS
 from pagecast.result import is_modelled
 from pagecast.spans import throttled_spans
@@ -31,20 +32,6 @@ _LINES: Final[dict[str, dict[str, Any]]] = {
     "cached": {"linestyle": "-", "linewidth": 3.6},
     "dirty": {"linestyle": "--", "linewidth": 1.8},
 }
-_LIMIT_NAMES: Final = {
-    "background_threshold": "background threshold",
-    "setpoint": "set point",
-    "dirty_limit": "dirty limit",
-    "hard_limit": "hard limit",
-}
-_LIMIT_LINE: Final[dict[str, Any]] = {"linewidth": 1.1, "zorder": 1.8}  # thin, and below the levels
-
-_FAR = 2.0
-"""A limit this many times above all levels is not drawn: it would press them flat."""
-
-_SAME = 0.01
-"""Limits that are closer, as a share of themselves, are one line."""
-
 _SHADE: Final[dict[str, Any]] = {"alpha": 0.3, "linewidth": 0, "zorder": 0}
 
 _HAIR = 0.002
@@ -94,12 +81,12 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
     for level, values in levels.items():
         draw(values, color=LEVEL_COLOURS[level], label=level, **_LINES[level])
     whose = " of the host" if len(result.cgroups) else ""  # memory cgroups have limits of their own
-    for limit, values in _limits(result, rows, _FAR * top).items():
+    for limit, values in limits_in_reach(result, rows, top).items():
         draw(
             values,
             color=LIMIT_COLOURS[limit],
-            label=f"{_LIMIT_NAMES[limit]}{whose}",
-            **_LIMIT_LINE,
+            label=f"{LIMIT_NAMES[limit]}{whose}",
+            **LIMIT_LINE,
             linestyle=LIMIT_LINES[limit],
         )
     _shade(ax, _joined(throttled_spans(result, host), _HAIR * result.end_s))
@@ -123,17 +110,6 @@ def _up_to(end_s: float, time_s: _Seconds) -> _Seconds:
 def _held(values: _Bytes, time_s: _Seconds) -> _Bytes:
     """Give the last value at the end as well."""
     return values if len(values) == len(time_s) else np.append(values, values[-1])
-
-
-def _limits(
-    result: "Result", rows: "np.ndarray[tuple[int], np.dtype[np.bool_]]", most: float
-) -> dict[str, _Bytes]:
-    """Give the limits that the model knows and that stay below `most`; the hard one if it is another."""
-    table = result.timeline
-    known = {limit: table[f"{limit}_bytes"][rows] for limit in LIMIT_COLOURS if f"{limit}_bytes" in table}
-    if known and np.allclose(known["hard_limit"], known["dirty_limit"], rtol=_SAME):
-        del known["hard_limit"]
-    return {limit: values for limit, values in known.items() if values.max(initial=0) <= most}
 
 
 def _shade(ax: "Axes", spans: list[tuple[float, float]]) -> None:

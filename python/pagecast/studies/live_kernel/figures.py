@@ -1,11 +1,9 @@
 """Figures of the study, measured and forecast over time: dirty memory, its limits, the rates of writers."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pagecast.plot.style import LIMIT_LINES, MEASURED_COLOUR, model_colour, model_line
+from pagecast.plot.overlay import draw_forecast, draw_limit, draw_measured
+from pagecast.plot.style import MEASURED_COLOUR, model_colour
 from pagecast.result import is_modelled
 from pagecast.studies.drawing import grid, style, with_legend
 
@@ -20,11 +18,6 @@ __all__ = ["dirty_memory", "draw", "writer_rate"]
 
 COLUMNS = 2
 MIB = 2**20
-
-POINTS: Final[dict[str, Any]] = {
-    "color": MEASURED_COLOUR, "linestyle": "none", "marker": ".", "markersize": 3,
-}  # fmt: skip
-"""What was measured."""
 
 
 def draw(outcome: "LiveKernelOutcome", platform: str) -> "Figure | None":
@@ -81,18 +74,19 @@ def dirty_memory(ax: "Axes", runs: "list[CaseRun]") -> "Axes":
     recording = runs[0].recording
     levels, traced = recording.levels, recording.throttling
     assert levels is not None, "only recordings with levels are drawn"
-    ax.plot(levels.time_s, levels.dirty_bytes / MIB, label="measured", **POINTS)
-    _thin(ax, levels.time_s, levels.limit_bytes, "dirty_limit", label="dirty limit")
+    draw_measured(ax, levels.time_s, levels.dirty_bytes / MIB)
+    draw_limit(ax, levels.time_s, levels.limit_bytes / MIB, "dirty_limit", label="dirty limit")
     if traced is not None:
-        _thin(ax, traced.time_s, traced.setpoint_bytes, "setpoint", label="set point")
+        draw_limit(ax, traced.time_s, traced.setpoint_bytes / MIB, "setpoint", label="set point")
     for run in runs:
         if is_modelled(run.model, "dirty"):
-            _line(ax, run, run.level_bytes)
+            draw_forecast(ax, run.level_time_s, run.level_bytes / MIB, run.model)
         if run.limits is not None:
             of = {"color": model_colour(run.model)}
             name = f"limit and set point, {run.model}"
-            _thin(ax, run.level_time_s, run.limits.dirty_limit_bytes, "dirty_limit", label=name, **of)
-            _thin(ax, run.level_time_s, run.limits.setpoint_bytes, "setpoint", **of)
+            time_s, limits = run.level_time_s, run.limits
+            draw_limit(ax, time_s, limits.dirty_limit_bytes / MIB, "dirty_limit", label=name, **of)
+            draw_limit(ax, time_s, limits.setpoint_bytes / MIB, "setpoint", **of)
     ax.axvline(recording.first_mark_s, color=MEASURED_COLOUR, linewidth=0.5, linestyle=":")
     ax.set_ylim(bottom=0)
     ax.set_xlabel("time (s)")
@@ -115,30 +109,11 @@ def writer_rate(ax: "Axes", runs: "list[CaseRun]") -> "Axes":
     """
     traced = runs[0].recording.throttling
     assert traced is not None, "only recordings with a trace are drawn"
-    ax.plot(traced.time_s, traced.task_rate_bytes_per_s / MIB, label="measured", **POINTS)
+    draw_measured(ax, traced.time_s, traced.task_rate_bytes_per_s / MIB)
     for run in runs:
         if run.limits is not None:
-            _line(ax, run, run.limits.task_rate_bytes_per_s)
+            draw_forecast(ax, run.level_time_s, run.limits.task_rate_bytes_per_s / MIB, run.model)
     ax.set_ylim(0, 1.05 * float(traced.task_rate_bytes_per_s.max()) / MIB)
     ax.set_xlabel("time (s)")
     ax.set_ylabel("rate (MiB/s)")
     return ax
-
-
-def _line(ax: "Axes", run: "CaseRun", values: NDArray[np.float64]) -> None:
-    """Draw what a model forecast over time."""
-    colour, line = model_colour(run.model), model_line(run.model)
-    ax.plot(run.level_time_s, values / MIB, color=colour, linestyle=line, label=run.model)
-
-
-def _thin(
-    ax: "Axes",
-    time_s: NDArray[np.float64],
-    values: NDArray[np.float64],
-    limit: str,
-    *,
-    color: str = MEASURED_COLOUR,
-    label: str | None = None,
-) -> None:
-    """Draw what dirty memory is compared with, in the line style that the limit has in every figure."""
-    ax.plot(time_s, values / MIB, color=color, linestyle=LIMIT_LINES[limit], linewidth=0.8, label=label)

@@ -1,0 +1,40 @@
+"""Measured and forecast in one panel: measured is points, forecasts are lines, limits are thin lines."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from pagecast.plot.style import LIMIT_LINES, MEASURED_COLOUR, model_colour, model_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+__all__ = ["POINTS", "draw_forecast", "draw_limit", "draw_measured"]
+
+POINTS: Final[dict[str, Any]] = {
+    "color": MEASURED_COLOUR, "linestyle": "none", "marker": ".", "markersize": 3,
+}  # fmt: skip
+"""What was measured."""
+
+
+def draw_measured(ax: "Axes", x: "ArrayLike", y: "ArrayLike", *, label: str | None = "measured") -> None:
+    """Draw points of what was measured."""
+    ax.plot(x, y, label=label, **POINTS)
+
+
+def draw_forecast(ax: "Axes", x: "ArrayLike", y: "ArrayLike", model: str, **style: Any) -> None:
+    """Draw a line of what a model forecast; its name is the label if no other is given."""
+    style = {"label": model, "color": model_colour(model), "linestyle": model_line(model)} | style
+    ax.plot(x, y, **style)
+
+
+def draw_limit(
+    ax: "Axes",
+    x: "ArrayLike",
+    y: "ArrayLike",
+    limit: str,
+    *,
+    color: str = MEASURED_COLOUR,
+    label: str | None = None,
+) -> None:
+    """Draw what dirty memory is compared with, in the line style that the limit has in every figure."""
+    ax.plot(x, y, color=color, linestyle=LIMIT_LINES[limit], linewidth=0.8, label=label)
