@@ -1,0 +1,191 @@
+"""What writers meet that are held back: as the kernel traced it in a real run, and as a model forecasts it.
+
+A real run has it with ``trace=True``: each check of a writer is an event `balance_dirty_pages`
+(include/trace/events/writeback.h). The device is the one whose writers made the most pages dirty; what others
+on the machine wrote elsewhere is left out. Left out as well: memory cgroups with dirty limits of their own.
+"""
+
+import mmap
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagecast.result import Columns
+
+if TYPE_CHECKING:
+    from pagecast.result import Result
+
+__all__ = ["Floats", "Plateau", "Throttling", "plateau", "throttling"]
+
+PAUSE_S: Final = 0.2
+"""A writer that is held back comes to its next check within this (`MAX_PAUSE`, mm/page-writeback.c)."""
+
+_PAGE_BYTES: Final = mmap.PAGESIZE
+_KIB: Final = 1024
+_SLACK: Final = 2.0
+"""A writer that wakes late, and then writes, takes longer than its pause by up to this."""
+
+_NUMBER: Final = re.compile(r"(\w+)=(-?\d+)")
+_DEVICE: Final = re.compile(r"bdi (\S+):")
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Throttling:
+    """What writers meet over time: arrays of one length n, but for `is_held`.
+
+    `dirty_bytes` counts pages under writeback too. `base_rate_bytes_per_s` is the kernel's `dirty_ratelimit`,
+    `task_rate_bytes_per_s` its `task_ratelimit`: what each writer may make dirty. `dirtied_bytes` is all
+    that was made dirty so far, by anybody. `is_held`, shape (n - 1,), tells whether writers were held back
+    from one row to the next.
+    """
+
+    time_s: Floats
+    dirty_bytes: Floats
+    limit_bytes: Floats
+    setpoint_bytes: Floats
+    base_rate_bytes_per_s: Floats
+    task_rate_bytes_per_s: Floats
+    dirtied_bytes: Floats
+    is_held: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Plateau:
+    """Where dirty memory and rates settle while writers are held back.
+
+    Levels and rates are medians over that time; `throughput_bytes_per_s` is what was made dirty in it.
+    """
+
+    held_s: float
+    dirty_bytes: float
+    setpoint_bytes: float
+    limit_bytes: float
+    base_rate_bytes_per_s: float
+    task_rate_bytes_per_s: float
+    throughput_bytes_per_s: float
+
+
+def throttling(result: "Result") -> Throttling | None:
+    """Give what writers meet, measured or forecast.
+
+    Parameters
+    ----------
+    result : Result
+        Of one host.
+
+    Returns
+    -------
+    Throttling or None
+        None if the model knows nothing of it, a real run was not traced, or nobody was held back.
+    """
+    found = _traced(result) if result.is_measured else _forecast(result)
+    return found if found is not None and found.is_held.any() else None
+
+
+def plateau(met: Throttling) -> Plateau:
+    """Say where dirty memory and rates settle.
+
+    Parameters
+    ----------
+    met : Throttling
+        Somebody is held back in it.
+
+    Returns
+    -------
+    Plateau
+    """
+    lasted_s = np.diff(met.time_s)[met.is_held]
+    held_s = float(lasted_s.sum())
+
+    def median(values: Floats) -> float:
+        return _median(((values[:-1] + values[1:]) / 2)[met.is_held], lasted_s)
+
+    return Plateau(
+        held_s,
+        dirty_bytes=median(met.dirty_bytes),
+        setpoint_bytes=median(met.setpoint_bytes),
+        limit_bytes=median(met.limit_bytes),
+        base_rate_bytes_per_s=median(met.base_rate_bytes_per_s),
+        task_rate_bytes_per_s=median(met.task_rate_bytes_per_s),
+        throughput_bytes_per_s=float(np.diff(met.dirtied_bytes)[met.is_held].sum()) / held_s,
+    )
+
+
+def _median(values: Floats, weights: Floats) -> float:
+    """Give the value below which half of the weight is."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(below, below[-1] / 2)])
+
+
+def _traced(result: "Result") -> Throttling | None:
+    checks = _checks(result.table("trace"))
+    if not checks:
+        return None
+    rows = np.array([list(row) for row in checks], dtype=float)
+    time_s, limit, setpoint, dirty, base_rate, task_rate, pause_ms = rows.T
+    samples = result.timeline
+    return Throttling(
+        time_s,
+        dirty_bytes=dirty * _PAGE_BYTES,
+        limit_bytes=limit * _PAGE_BYTES,
+        setpoint_bytes=setpoint * _PAGE_BYTES,
+        base_rate_bytes_per_s=base_rate * _KIB,
+        task_rate_bytes_per_s=task_rate * _KIB,
+        dirtied_bytes=np.interp(time_s, samples["time_s"], samples["dirtied_bytes"]),
+        is_held=(pause_ms[:-1] > 0) & (np.diff(time_s) <= _SLACK * PAUSE_S),
+    )
+
+
+_COLUMNS: Final = ("limit", "setpoint", "dirty", "dirty_ratelimit", "task_ratelimit", "pause")
+
+
+def _checks(trace: Columns) -> list[tuple[float, ...]]:
+    """Give time and `_COLUMNS` of each check on the device whose writers made the most pages dirty."""
+    checks: dict[str, list[tuple[float, ...]]] = {}
+    dirtied: Counter[str] = Counter()
+    for time_s, event, text in zip(trace["time_s"], trace["event"], trace["text"], strict=True):
+        device = _DEVICE.match(text)
+        if event != "balance_dirty_pages" or device is None:
+            continue
+        numbers = {name: int(number) for name, number in _NUMBER.findall(text)}
+        row = (float(time_s), *(numbers[name] for name in _COLUMNS))
+        checks.setdefault(device[1], []).append(row)
+        dirtied[device[1]] += numbers["dirtied"]
+    return checks[dirtied.most_common(1)[0][0]] if checks else []
+
+
+def _forecast(result: "Result") -> Throttling | None:
+    table = result.timeline
+    if "task_rate_bytes_per_s" not in table or not len(result.devices):
+        return None
+    task_rate = table["task_rate_bytes_per_s"]
+    return Throttling(
+        table["time_s"],
+        dirty_bytes=table["dirty_bytes"].astype(float),
+        limit_bytes=table["hard_limit_bytes"].astype(float),
+        setpoint_bytes=table["setpoint_bytes"].astype(float),
+        base_rate_bytes_per_s=_base_rate(result, table["time_s"]),
+        task_rate_bytes_per_s=task_rate,
+        dirtied_bytes=table["dirtied_bytes"].astype(float),
+        is_held=np.isfinite(task_rate[:-1]) & np.isfinite(task_rate[1:]),
+    )
+
+
+def _base_rate(result: "Result", time_s: Floats) -> Floats:
+    """Give the base rate of the device that most is written to, at these times."""
+    table = result.devices
+    dirty = Counter[str]()
+    for device, level in zip(table["device"], table["dirty_bytes"].tolist(), strict=True):
+        dirty[device] += level
+    device = dirty.most_common(1)[0][0]
+    rows = np.flatnonzero(np.array(table["device"]) == device)
+    last = np.maximum(np.searchsorted(table["time_s"][rows], time_s, side="right") - 1, 0)
+    rates: Floats = table["dirty_ratelimit_bytes_per_s"][rows][last]
+    return rates

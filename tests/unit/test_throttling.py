@@ -1,0 +1,120 @@
+"""What held-back writers meet: the kernel's trace read, and where it settles."""
+
+import mmap
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import pagecast as pc
+from pagecast.result import Columns
+from pagecast.spans import throttled_spans
+from pagecast.throttling import plateau, throttling
+
+PAGE = mmap.PAGESIZE
+
+
+@dataclass
+class Traced:
+    """A real run of which only the trace and what was made dirty are known."""
+
+    trace: Columns
+    timeline: Columns
+    is_measured: bool = True
+
+    def table(self, name):
+        return getattr(self, name)
+
+
+def check(*, dirty, pause=40, rate=100, device="254:0", dirtied=32):
+    """The text of an event, as Linux 6.18 prints it."""
+    return (
+        f"bdi {device}: limit=1000 setpoint=875 dirty={dirty} wb_setpoint=870 wb_dirty={dirty} "
+        f"dirty_ratelimit={2 * rate} task_ratelimit={rate} dirtied={dirtied} dirtied_pause=32 paused=0 "
+        f"pause={pause} period=44 think=4 cgroup_ino=1"
+    )
+
+
+def traced(*checks, dirtied_bytes_per_s=1000):
+    """A run with these checks, (time, text), and as much made dirty in each second."""
+    times, texts = zip(*checks, strict=True) if checks else ((), ())
+    end_s = max(times, default=1.0)
+    return Traced(
+        Columns(
+            {
+                "time_s": np.array(times),
+                "event": ["balance_dirty_pages"] * len(times),
+                "text": list(texts),
+            }
+        ),
+        Columns(
+            {
+                "time_s": np.array([0.0, end_s]),
+                "dirtied_bytes": np.array([0.0, dirtied_bytes_per_s * end_s]),
+            }
+        ),
+    )
+
+
+def every(seconds, start_s, end_s, **of):
+    return [(float(time_s), check(**of)) for time_s in np.arange(start_s, end_s, seconds)]
+
+
+def test_a_plateau_is_where_levels_are_for_more_than_half_of_the_time():
+    # A second at 500 pages with many checks, three at 800 with few: time counts, not checks.
+    run = traced(*every(0.01, 0, 1, dirty=500, rate=300), *every(0.1, 1, 4.05, dirty=800, rate=100))
+    settled = plateau(throttling(run))
+    assert settled.held_s == pytest.approx(4.0)
+    assert settled.dirty_bytes == 800 * PAGE
+    assert (settled.setpoint_bytes, settled.limit_bytes) == (875 * PAGE, 1000 * PAGE)
+    assert (settled.task_rate_bytes_per_s, settled.base_rate_bytes_per_s) == (100 * 1024, 200 * 1024)
+    assert settled.throughput_bytes_per_s == pytest.approx(1000)
+
+
+def test_a_writer_that_rests_or_is_not_paused_is_not_held_back():
+    rests = traced(*every(0.1, 0, 1.05, dirty=800), *every(0.1, 9, 10.05, dirty=800))
+    assert plateau(throttling(rests)).held_s == pytest.approx(2.0)
+    passes = traced(*every(0.1, 0, 1.05, dirty=400, pause=-3), *every(0.1, 1.1, 2.15, dirty=800))
+    assert plateau(throttling(passes)).held_s == pytest.approx(1.0)
+    assert plateau(throttling(passes)).dirty_bytes == 800 * PAGE
+
+
+def test_what_others_write_elsewhere_is_left_out():
+    ours = every(0.1, 0, 2, dirty=800)
+    others = every(0.01, 0, 2, dirty=100, device="8:0", dirtied=1)
+    assert set(throttling(traced(*ours, *others)).dirty_bytes) == {800 * PAGE}
+
+
+def test_nothing_is_known_without_a_trace_or_where_nobody_is_held_back():
+    assert throttling(traced()) is None
+    assert throttling(traced(*every(0.1, 0, 1, dirty=400, pause=0))) is None
+
+
+def test_other_events_are_no_checks():
+    run = traced((0.0, check(dirty=1)), *every(0.1, 0.1, 1, dirty=2))
+    run.trace["event"][0] = "global_dirty_state"
+    assert throttling(run).time_s[0] == pytest.approx(0.1)
+
+
+def test_a_forecast_settles_below_the_set_point_at_the_rate_of_the_disk(throttled):
+    settled = plateau(throttling(throttled))
+    assert settled.setpoint_bytes < settled.limit_bytes
+    assert 0.75 * settled.limit_bytes < settled.dirty_bytes < settled.limit_bytes
+    assert settled.throughput_bytes_per_s == pytest.approx(400e6, rel=0.1)
+    assert settled.task_rate_bytes_per_s == pytest.approx(400e6, rel=0.1)
+
+
+def test_a_forecast_is_held_back_as_long_as_its_events_say(throttled):
+    spans = throttled_spans(throttled, "machine")
+    told_s = sum(end_s - begin_s for begin_s, end_s in spans)
+    assert plateau(throttling(throttled)).held_s == pytest.approx(told_s, rel=0.1)
+
+
+@pytest.mark.parametrize("model", ["wrench", "no-cache", "endless-cache"])
+def test_other_models_know_nothing_of_it(scenario, model):
+    assert throttling(pc.simulate(scenario, model=model)) is None
+
+
+def test_a_write_that_fits_is_not_held_back(machine):
+    app = [pc.write("/data/out", size_bytes=1e8)]
+    assert throttling(pc.simulate(pc.Scenario(machine, processes={"app": app}), model="kernel")) is None
