@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Floats", "Plateau", "Throttling", "plateau", "throttling"]
 
-PAUSE_S: Final = 0.2
-"""A writer that is held back comes to its next check within this (`MAX_PAUSE`, mm/page-writeback.c)."""
+APART_S: Final = 1.0
+"""Who is held back again within this was so all the time, as in the events of a forecast."""
+
+SETTLING_S: Final = 2.0
+"""So long after writers are first held back, rates are still on their way: each 0.2 s, an eighth of what is
+wrong with the base rate is made good at most (`wb_update_dirty_ratelimit`).
+"""
 
 _PAGE_BYTES: Final = mmap.PAGESIZE
 _KIB: Final = 1024
-_SLACK: Final = 2.0
-"""A writer that wakes late, and then writes, takes longer than its pause by up to this."""
-
 _NUMBER: Final = re.compile(r"(\w+)=(-?\d+)")
 _DEVICE: Final = re.compile(r"bdi (\S+):")
 
@@ -59,10 +61,11 @@ class Throttling:
 class Plateau:
     """Where dirty memory and rates settle while writers are held back.
 
-    Levels and rates are medians over that time; `throughput_bytes_per_s` is what was made dirty in it.
+    `settled_s` is for how long they were, less the first `SETTLING_S` of each time. Levels and rates are
+    medians over that; `throughput_bytes_per_s` is what was made dirty in it.
     """
 
-    held_s: float
+    settled_s: float
     dirty_bytes: float
     setpoint_bytes: float
     limit_bytes: float
@@ -88,33 +91,44 @@ def throttling(result: "Result") -> Throttling | None:
     return found if found is not None and found.is_held.any() else None
 
 
-def plateau(met: Throttling) -> Plateau:
+def plateau(met: Throttling) -> Plateau | None:
     """Say where dirty memory and rates settle.
 
     Parameters
     ----------
     met : Throttling
-        Somebody is held back in it.
 
     Returns
     -------
-    Plateau
+    Plateau or None
+        None if nobody was held back for longer than `SETTLING_S`.
     """
-    lasted_s = np.diff(met.time_s)[met.is_held]
-    held_s = float(lasted_s.sum())
+    is_settled = _settled(met)
+    lasted_s = np.diff(met.time_s)[is_settled]
+    settled_s = float(lasted_s.sum())
+    if not settled_s:
+        return None
 
     def median(values: Floats) -> float:
-        return _median(((values[:-1] + values[1:]) / 2)[met.is_held], lasted_s)
+        return _median(((values[:-1] + values[1:]) / 2)[is_settled], lasted_s)
 
     return Plateau(
-        held_s,
+        settled_s,
         dirty_bytes=median(met.dirty_bytes),
         setpoint_bytes=median(met.setpoint_bytes),
         limit_bytes=median(met.limit_bytes),
         base_rate_bytes_per_s=median(met.base_rate_bytes_per_s),
         task_rate_bytes_per_s=median(met.task_rate_bytes_per_s),
-        throughput_bytes_per_s=float(np.diff(met.dirtied_bytes)[met.is_held].sum()) / held_s,
+        throughput_bytes_per_s=float(np.diff(met.dirtied_bytes)[is_settled].sum()) / settled_s,
     )
+
+
+def _settled(met: Throttling) -> NDArray[np.bool_]:
+    """Tell from which row to the next writers have been held back for long enough; of shape (n - 1,)."""
+    begins = met.is_held & ~np.append(False, met.is_held[:-1])
+    began_s = np.maximum.accumulate(np.where(begins, met.time_s[:-1], -np.inf))
+    settled: NDArray[np.bool_] = met.is_held & (met.time_s[:-1] - began_s >= SETTLING_S)
+    return settled
 
 
 def _median(values: Floats, weights: Floats) -> float:
@@ -139,8 +153,17 @@ def _traced(result: "Result") -> Throttling | None:
         base_rate_bytes_per_s=base_rate * _KIB,
         task_rate_bytes_per_s=task_rate * _KIB,
         dirtied_bytes=np.interp(time_s, samples["time_s"], samples["dirtied_bytes"]),
-        is_held=(pause_ms[:-1] > 0) & (np.diff(time_s) <= _SLACK * PAUSE_S),
+        is_held=_between(time_s, pause_ms > 0),
     )
+
+
+def _between(time_s: Floats, is_back: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which times from row to row are between two rows `is_back` that are `APART_S` apart at most."""
+    back_s = np.append(time_s[is_back], np.inf)
+    before = np.cumsum(is_back)[:-1]  # how many of them are at a row or before it
+    previous_s = np.append(-np.inf, back_s)[before]
+    between: NDArray[np.bool_] = back_s[before] - previous_s <= APART_S
+    return between
 
 
 _COLUMNS: Final = ("limit", "setpoint", "dirty", "dirty_ratelimit", "task_ratelimit", "pause")
@@ -166,6 +189,7 @@ def _forecast(result: "Result") -> Throttling | None:
     if "task_rate_bytes_per_s" not in table or not len(result.devices):
         return None
     task_rate = table["task_rate_bytes_per_s"]
+    is_back = np.isfinite(task_rate)
     return Throttling(
         table["time_s"],
         dirty_bytes=table["dirty_bytes"].astype(float),
@@ -174,7 +198,7 @@ def _forecast(result: "Result") -> Throttling | None:
         base_rate_bytes_per_s=_base_rate(result, table["time_s"]),
         task_rate_bytes_per_s=task_rate,
         dirtied_bytes=table["dirtied_bytes"].astype(float),
-        is_held=np.isfinite(task_rate[:-1]) & np.isfinite(task_rate[1:]),
+        is_held=(is_back[:-1] & is_back[1:]) | _between(table["time_s"], is_back),
     )
 
 

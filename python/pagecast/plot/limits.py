@@ -9,7 +9,7 @@ from pagecast.plot.style import LIMIT_COLOURS
 if TYPE_CHECKING:
     from pagecast.result import Result
 
-__all__ = ["LIMIT_LINE", "LIMIT_NAMES", "limits_in_reach"]
+__all__ = ["FAR", "LIMIT_LINE", "LIMIT_NAMES", "SAME", "limits_in_reach"]
 
 LIMIT_NAMES: Final = {
     "background_threshold": "background threshold",
@@ -22,10 +22,10 @@ LIMIT_NAMES: Final = {
 LIMIT_LINE: Final[dict[str, Any]] = {"linewidth": 1.1, "zorder": 1.8}
 """Thin, and below the levels."""
 
-_FAR = 2.0
+FAR: Final = 2.0
 """A limit this many times above all levels is not drawn: it would press them flat."""
 
-_SAME = 0.01
+SAME: Final = 0.01
 """Limits that are closer, as a share of themselves, are one line."""
 
 _Rows: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.bool_]] | slice"
@@ -50,6 +50,6 @@ def limits_in_reach(result: "Result", rows: _Rows, top_bytes: float) -> dict[str
     """
     table = result.timeline
     known = {limit: table[f"{limit}_bytes"][rows] for limit in LIMIT_COLOURS if f"{limit}_bytes" in table}
-    if known and np.allclose(known["hard_limit"], known["dirty_limit"], rtol=_SAME):
+    if known and np.allclose(known["hard_limit"], known["dirty_limit"], rtol=SAME):
         del known["hard_limit"]
-    return {limit: values for limit, values in known.items() if values.max(initial=0) <= _FAR * top_bytes}
+    return {limit: values for limit, values in known.items() if values.max(initial=0) <= FAR * top_bytes}

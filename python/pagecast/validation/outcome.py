@@ -173,7 +173,9 @@ class Outcome:
         return conclusion(self)
 
     def to_json(self) -> dict[str, object]:
-        """Give rows, summary and provenance as studies do, the levels and the verdicts."""
+        """Give rows, summary and provenance as studies do, levels, plateaus of traced runs, and verdicts."""
+        from pagecast.validation.plateaus import settled
+
         tolerances = {each.case.name: each.case.tolerance for each in self.validated}
         return to_json(self.rows, self.provenance) | {
             "verdicts": [verdict.as_dict() for verdict in self.verdicts],
@@ -181,6 +183,7 @@ class Outcome:
             "dirty_levels": [each.as_dict(tolerances[each.case].dirty) for each in self.dirty],
             "cached_levels": [each.as_dict(tolerances[each.case].cached) for each in self.cached],
             "cached_files": [each.as_dict() for each in self.files],
+            "plateaus": [pair.as_dict() for pair in settled(self.validated)],
             "failures": list(self.failures),
             "left_out": list(self.left_out),
         }

@@ -1,0 +1,138 @@
+"""A validation as a report: the verdict, a table of all cases, and each case drawn with its forecasts."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from pagecast.report.document import Figure, Report, Section
+from pagecast.report.svg import to_svg
+from pagecast.studies import provenance
+from pagecast.studies.tables import percent, signed_percent
+from pagecast.throttling import throttling
+from pagecast.validation.conclusion import reasons
+from pagecast.validation.drawing import memory_figure, operations_figure
+from pagecast.validation.outcome import TOTAL
+from pagecast.validation.plateaus import plateau_sentences, plateau_table, settled
+from pagecast.validation.tables import levels_table, operations_table, verdicts_table
+
+if TYPE_CHECKING:
+    from pagecast.studies.comparison import Row
+    from pagecast.validation.case import Validated
+    from pagecast.validation.outcome import Outcome
+
+__all__ = ["build"]
+
+LEAD: Final = (
+    "The same scenarios, run by this machine's kernel and forecast by each model from its machine file."
+)
+
+MEMORY: Final = (
+    "Points are what was measured, in all runs; lines are forecasts. Thin lines are what dirty memory is "
+    "compared with: black as the kernel showed it in the first run, coloured as the model reckons. Bytes are "
+    "those of the scenario's own files; where the kernel does not tell of files, dirty memory is that of the "
+    "whole machine."
+)
+
+RATES: Final = (
+    " Rates are traced (balance_dirty_pages): a point is what a writer was allowed at one of its checks, a "
+    "thin line is the base rate of the device."
+)
+
+TIMES: Final = "How long each operation took: a point for each run, and what each model forecast."
+
+
+def build(outcome: "Outcome") -> Report:
+    """Put the report together.
+
+    Parameters
+    ----------
+    outcome : Outcome
+
+    Returns
+    -------
+    Report
+    """
+    *others, verdict = outcome.conclusion()
+    plateaus = plateau_sentences(settled(outcome.validated))
+    return Report(
+        title=f"Validation: {outcome.name}",
+        lead=LEAD,
+        conclusion=(verdict, *_errors(outcome), *plateaus, *others),
+        facts=_facts(outcome),
+        sections=tuple(_sections(outcome)),
+    )
+
+
+def _errors(outcome: "Outcome") -> Iterator[str]:
+    """Say how far totals are off in the middle and at worst, where there are several."""
+    errors = {verdict.case: verdict.error for verdict in outcome.verdicts}
+    if len(errors) > 1:
+        worst = max(errors, key=lambda case: abs(errors[case]))
+        median = float(np.median([abs(error) for error in errors.values()]))
+        yield (
+            f"The total time of a case is off by {percent(median)} % in the median; the worst is {worst} "
+            f"with {signed_percent(errors[worst])} %."
+        )
+
+
+def _facts(outcome: "Outcome") -> list[tuple[str, str]]:
+    """Write the provenance as the names and values at the head of the report."""
+    of = outcome.provenance
+    facts = [fact for fact in provenance.facts(of, outcome.models) if fact[0] != "Recordings"]
+    if runs := of.get("runs"):
+        facts.append(("Runs", f"{runs} of each case"))
+    measured_on = of.get("measured_on")
+    if isinstance(measured_on, dict):
+        facts += [(name.replace("_", " ").capitalize(), str(value)) for name, value in measured_on.items()]
+    return facts
+
+
+def _sections(outcome: "Outcome") -> Iterator[Section]:
+    found = (
+        verdicts_table(outcome),
+        plateau_table(settled(outcome.validated)),
+        levels_table(outcome, "dirty"),
+        levels_table(outcome, "cached"),
+    )
+    yield Section("All cases", tables=[table for table in found if table is not None])
+    for number, validated in enumerate(outcome.validated):
+        yield _case(outcome, validated, f"case-{number}")
+    notes = [
+        *(f"Failed: {line}." for line in outcome.failures),
+        *(f"Left out: {line}." for line in outcome.left_out),
+    ]
+    if notes:
+        yield Section("What is missing", text=notes)
+
+
+def _case(outcome: "Outcome", validated: "Validated", name: str) -> Section:
+    """Make the section of one case; `name` is unique in the report."""
+    case = validated.case
+    rows = [row for row in outcome.rows if row.case == case.name and row.operation != TOTAL]
+    return Section(
+        case.name,
+        text=[*([case.what] if case.what else []), *_verdict(outcome, case.name)],
+        figures=list(_figures(validated, rows, name)),
+        tables=[operations_table(outcome, validated)] if rows else [],
+    )
+
+
+def _verdict(outcome: "Outcome", case: str) -> Iterator[str]:
+    for verdict in outcome.verdicts:
+        if verdict.case == case:
+            missed = reasons(verdict)
+            yield (
+                f"Outside the tolerance: {'; '.join(missed)}."
+                if missed
+                else f"Within the tolerance: total time {signed_percent(verdict.error)} % of at most "
+                f"{percent(verdict.allowed)} %."
+            )
+
+
+def _figures(validated: "Validated", rows: "list[Row]", name: str) -> Iterator[Figure]:
+    is_traced = any(throttling(run) is not None for run in validated.measured)
+    caption = MEMORY + (RATES if is_traced else "")
+    yield Figure("Memory over time", to_svg(memory_figure(validated), name=f"{name}-memory"), caption)
+    if rows:
+        yield Figure("Operations", to_svg(operations_figure(rows), name=f"{name}-operations"), TIMES)

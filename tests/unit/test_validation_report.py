@@ -1,0 +1,243 @@
+"""The report of a validation: figures hold what they should, plateaus, one file that needs nothing else."""
+
+import mmap
+import re
+from functools import cached_property
+
+import numpy as np
+import pytest
+
+import pagecast as pc
+from pagecast.plot.style import MEASURED_COLOUR, MODEL_COLOURS
+from pagecast.result import Columns
+from pagecast.validation import Case, Tolerance, Validated
+from pagecast.validation.plateaus import plateau_sentences, plateau_table, settled
+from pagecast.validation.validating import Settings, Validation
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+from matplotlib.colors import to_hex  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+from pagecast.report.html import render  # noqa: E402
+from pagecast.validation.drawing import (  # noqa: E402
+    MOST_OPERATIONS,
+    memory_figure,
+    operations,
+    over_time,
+    writer_rates,
+)
+from pagecast.validation.report import build  # noqa: E402
+
+MODELS = ("kernel", "no-cache", "endless-cache")
+SLOWER = 1.02
+"""The kernel of these tests lets writers have so much less than is forecast."""
+
+
+class Run:
+    """A forecast that passes for a real run; its kernel allows writers less, and traces each check."""
+
+    is_measured = True
+    model = "measured"
+    made_by = "measured"
+
+    def __init__(self, forecast, *, traced=True):
+        self._forecast = forecast
+        self._traced = traced
+
+    def __getattr__(self, name):
+        return getattr(self._forecast, name)
+
+    def table(self, name):
+        return getattr(self, name)
+
+    @property
+    def provenance(self):
+        return {"kernel": "Linux 6.18", "machine": "x86_64", "file_system": "ext4"}
+
+    @cached_property
+    def samples(self):
+        return Columns({"mem_total_bytes": np.array([10_000_000_000])})
+
+    @cached_property
+    def file_samples(self):
+        levels = self._forecast.timeline
+        time_s, rows = np.unique(levels["time_s"], return_index=True)
+        cached, dirty = levels["cached_bytes"][rows], levels["dirty_bytes"][rows]
+        sizes = {"cached_bytes": cached, "dirty_bytes": dirty, "writeback_bytes": np.zeros_like(dirty)}
+        return Columns({"time_s": time_s, "path": ["/data/f"] * len(rows), **sizes})
+
+    @cached_property
+    def trace(self):
+        table = self._forecast.timeline
+        columns = ("time_s", "dirty_bytes", "setpoint_bytes", "hard_limit_bytes", "task_rate_bytes_per_s")
+        checks = [row for row in zip(*(table[name] for name in columns), strict=True) if row[4] == row[4]]
+        texts = [
+            f"bdi 254:0: limit={limit // mmap.PAGESIZE} setpoint={setpoint // mmap.PAGESIZE} "
+            f"dirty={dirty // mmap.PAGESIZE} dirty_ratelimit={round(rate / 1024)} "
+            f"task_ratelimit={round(rate / SLOWER / 1024)} dirtied=32 pause=10"
+            for _, dirty, setpoint, limit, rate in checks
+        ]
+        checks = checks if self._traced else []
+        return Columns(
+            {
+                "time_s": np.array([row[0] for row in checks]),
+                "event": ["balance_dirty_pages"] * len(checks),
+                "text": texts[: len(checks)],
+            }
+        )
+
+
+def validated_of(scenario, *, traced=True, name="plain"):
+    forecasts = {model: (pc.simulate(scenario, model=model),) * 2 for model in MODELS}
+    runs = tuple(Run(forecasts["kernel"][0], traced=traced) for _ in range(2))
+    return Validated(Case(name, "It writes.", scenario, Tolerance()), runs, forecasts)
+
+
+@pytest.fixture
+def writing(machine):
+    """A scenario that writes several times what may be dirty."""
+    app = [pc.write("/data/f", size_bytes=4e9), pc.fsync("/data/f")]
+    return pc.Scenario(machine, processes={"app": app})
+
+
+class Plan:
+    """What a run would need: nothing."""
+
+    def __init__(self, scenario):
+        self._scenario = scenario
+        self.paths = {"/data/f": None}
+        self.prepared_bytes = self.written_bytes = self.space_bytes = self.memory_bytes = 0
+
+    def run(self, dir, **_):
+        return Run(pc.simulate(self._scenario, model="kernel"))
+
+
+@pytest.fixture
+def outcome(writing, scenario):
+    """Two cases, two runs each."""
+    cases = [
+        Case(name, f"What {name} does.", of, Tolerance()) for name, of in (("a", writing), ("b", scenario))
+    ]
+    validation = Validation(cases, name="both", settings=Settings(runs=2, trace=True), make_plan=Plan)
+    validation.run("/nowhere")
+    return validation.outcome(command="pagecast validate both.toml --dir /nowhere")
+
+
+@pytest.fixture
+def ax():
+    return Figure().add_subplot()
+
+
+def labels(ax):
+    return [line.get_label() for line in ax.lines if not line.get_label().startswith("_")]
+
+
+def test_a_plateau_has_the_error_that_was_put_in(writing):
+    pairs = settled([validated_of(writing)])
+    assert [(pair.case, pair.repetition, pair.model) for pair in pairs] == [
+        ("plain", 1, "kernel"),
+        ("plain", 2, "kernel"),
+    ]
+    assert pairs[0].error("dirty_bytes") == pytest.approx(0, abs=0.001)
+    assert pairs[0].error("task_rate_bytes_per_s") == pytest.approx(SLOWER - 1, abs=0.001)
+    told = pairs[0].as_dict()
+    assert told["error"]["task_rate_bytes_per_s"] == pytest.approx(SLOWER - 1, abs=0.001)
+    assert set(told["measured"]) == set(told["forecast"]) == set(told["error"])
+
+
+def test_plateaus_are_told_and_listed(writing):
+    pairs = settled([validated_of(writing)])
+    (sentence,) = plateau_sentences(pairs)
+    assert sentence.endswith(
+        "settled at +0.0 % of what was traced, and the rate of a writer at +2.0 % (the worst of 2)."
+    )
+    table = plateau_table(pairs)
+    rate = next(row for row in table.rows if row[2] == "rate of a writer")
+    assert (rate[0], rate[1], rate[-1]) == ("plain, run 1", "kernel", "+2.0")
+    assert re.fullmatch(r"\d+\.\d MB/s", rate[3])
+
+
+def test_without_a_trace_there_is_no_plateau(writing):
+    pairs = settled([validated_of(writing, traced=False)])
+    assert (pairs, plateau_table(pairs), plateau_sentences(pairs)) == ((), None, ())
+
+
+def test_dirty_memory_is_points_lines_and_thin_lines(writing, ax):
+    over_time(ax, validated_of(writing), "dirty")
+    points = [line for line in ax.lines if line.get_linestyle() == "None"]
+    assert [to_hex(line.get_color()) for line in points] == [MEASURED_COLOUR.lower()] * 2, "one for each run"
+    thick = {line.get_label(): line for line in ax.lines if line.get_label() in MODELS}
+    assert set(thick) == {"kernel"}, "the rivals have no dirty memory"
+    assert to_hex(thick["kernel"].get_color()) == MODEL_COLOURS["kernel"].lower()
+    assert {"background threshold", "set point", "dirty limit", "the same, kernel"} <= set(labels(ax))
+    assert "GB" in ax.get_ylabel()
+
+
+def test_cached_memory_has_no_limits(writing, ax):
+    over_time(ax, validated_of(writing), "cached")
+    assert set(labels(ax)) == {"measured", "kernel", "endless-cache"}
+
+
+def test_rates_are_those_of_writers_and_the_base(writing, ax):
+    writer_rates(ax, validated_of(writing))
+    assert labels(ax) == ["measured", "its base rate", "kernel", "its base rate"]
+    assert "MB/s" in ax.get_ylabel()
+
+
+def test_rates_are_drawn_where_they_were_traced(writing, scenario):
+    assert len(memory_figure(validated_of(writing)).axes) == 3
+    assert len(memory_figure(validated_of(writing, traced=False)).axes) == 2
+
+
+def test_operations_have_a_point_for_each_run_and_model(outcome, ax):
+    rows = [row for row in outcome.rows if row.case == "b"]
+    operations(ax, rows)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == ["total", "app  read 1", "app  write 1", "app  fsync 1"]
+    of_model = {line.get_label(): len(line.get_xdata()) for line in ax.lines if line.get_label() in MODELS}
+    assert of_model == dict.fromkeys(MODELS, 2 * len(names))
+
+
+def test_of_many_operations_the_longest_are_drawn(machine, ax):
+    sizes = [1e8 * (1 + k % 30) for k in range(40)]
+    app = [pc.read(f"/data/f{k}") for k in range(40)]
+    files = {f"/data/f{k}": size for k, size in enumerate(sizes)}
+    many = pc.Scenario(machine, processes={"app": app}, files=files)
+    validation = Validation(
+        [Case("many", "", many, Tolerance())], name="m", settings=Settings(runs=1), make_plan=Plan
+    )
+    validation.run("/nowhere")
+    operations(ax, validation.outcome().rows)
+    assert len(ax.get_yticklabels()) == MOST_OPERATIONS
+    assert "app  read 30" in [label.get_text() for label in ax.get_yticklabels()]
+
+
+def test_the_report_begins_with_the_verdict_and_has_each_case(outcome):
+    report = build(outcome)
+    assert report.conclusion[0].startswith("kernel forecasts all 2 cases within the tolerance")
+    assert any("in the median; the worst is" in sentence for sentence in report.conclusion)
+    assert any("rate of a writer at +2.0 %" in sentence for sentence in report.conclusion)
+    assert [section.heading for section in report.sections][:3] == ["All cases", "a", "b"]
+    facts = dict(report.facts)
+    assert facts["Command"] == "pagecast validate both.toml --dir /nowhere"
+    assert facts["Runs"] == "2 of each case"
+    assert facts["Kernel"] == "Linux 6.18"
+    case = report.sections[1]
+    assert [figure.name for figure in case.figures] == ["Memory over time", "Operations"]
+    assert case.text == ["What a does.", "Within the tolerance: total time +0.0 % of at most 10.0 %."]
+
+
+def test_the_report_is_one_file_that_loads_nothing(outcome):
+    html = render(build(outcome))
+    assert html.count("<svg") == 4
+    assert not re.search(r'(?:src|href)="(?!#)', html)
+    assert "url(http" not in html
+    assert "<script" not in html
+    ids = re.findall(r' id="([^"]+)"', html)
+    assert len(ids) == len(set(ids)), "figures do not share ids"
+
+
+def test_plateaus_are_in_the_json(outcome):
+    told = outcome.to_json()["plateaus"]
+    assert [(each["case"], each["repetition"]) for each in told] == [("a", 1), ("a", 2)]
