@@ -19,7 +19,7 @@ from pagecast.result import Columns
 if TYPE_CHECKING:
     from pagecast.result import Result
 
-__all__ = ["Floats", "Plateau", "Throttling", "plateau", "throttling"]
+__all__ = ["SETTLING_S", "Plateau", "Throttling", "plateau", "throttling"]
 
 APART_S: Final = 1.0
 """Who is held back again within this was so all the time, as in the events of a forecast."""

@@ -40,6 +40,8 @@ class Run:
     is_measured = True
     model = "measured"
     made_by = "measured"
+    processor_pressure = 0.25
+    learnt = None
 
     def __init__(self, forecast, *, traced=True):
         self._forecast = forecast
@@ -149,12 +151,14 @@ def test_a_plateau_has_the_error_that_was_put_in(writing):
 def test_plateaus_are_told_and_listed(writing):
     pairs = settled([validated_of(writing)])
     (sentence,) = plateau_sentences(pairs)
-    assert sentence.endswith(
-        "settled at +0.0 % of what was traced, and the rate of a writer at +2.0 % (the worst of 2)."
+    assert sentence == (
+        "While writers were held back, kernel was off by +0.0 % in dirty memory, by +2.0 % in what a writer "
+        "is allowed, and by +0.0 % in what was made dirty (the worst of 2 traced runs)."
     )
     table = plateau_table(pairs)
-    rate = next(row for row in table.rows if row[2] == "rate of a writer")
-    assert (rate[0], rate[1], rate[-1]) == ("plain, run 1", "kernel", "+2.0")
+    assert table.rows[0][:3] == ("plain, run 1", "kernel", "dirty")
+    rate = next(row for row in table.rows if row[2] == "allowed to a writer")
+    assert rate[-1] == "+2.0"
     assert re.fullmatch(r"\d+\.\d MB/s", rate[3])
 
 
@@ -217,12 +221,13 @@ def test_the_report_begins_with_the_verdict_and_has_each_case(outcome):
     report = build(outcome)
     assert report.conclusion[0].startswith("kernel forecasts all 2 cases within the tolerance")
     assert any("in the median; the worst is" in sentence for sentence in report.conclusion)
-    assert any("rate of a writer at +2.0 %" in sentence for sentence in report.conclusion)
+    assert any("by +2.0 % in what a writer is allowed" in sentence for sentence in report.conclusion)
     assert [section.heading for section in report.sections][:3] == ["All cases", "a", "b"]
     facts = dict(report.facts)
     assert facts["Command"] == "pagecast validate both.toml --dir /nowhere"
-    assert facts["Runs"] == "2 of each case"
+    assert facts["Runs of each case"] == "2"
     assert facts["Kernel"] == "Linux 6.18"
+    assert facts["Waiting for a processor"] == "25.0 % of the time, in the worst run"
     case = report.sections[1]
     assert [figure.name for figure in case.figures] == ["Memory over time", "Operations"]
     assert case.text == ["What a does.", "Within the tolerance: total time +0.0 % of at most 10.0 %."]

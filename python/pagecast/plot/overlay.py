@@ -8,17 +8,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-__all__ = ["POINTS", "draw_forecast", "draw_limit", "draw_measured"]
+__all__ = ["draw_forecast", "draw_limit", "draw_measured"]
 
-POINTS: Final[dict[str, Any]] = {
+_POINTS: Final[dict[str, Any]] = {
     "color": MEASURED_COLOUR, "linestyle": "none", "marker": ".", "markersize": 3,
 }  # fmt: skip
-"""What was measured."""
 
 
-def draw_measured(ax: "Axes", x: "ArrayLike", y: "ArrayLike", *, label: str | None = "measured") -> None:
-    """Draw points of what was measured."""
-    ax.plot(x, y, label=label, **POINTS)
+def draw_measured(ax: "Axes", x: "ArrayLike", y: "ArrayLike", **style: Any) -> None:
+    """Draw points of what was measured; that is the label if no other is given."""
+    ax.plot(x, y, **({"label": "measured"} | _POINTS | style))
 
 
 def draw_forecast(ax: "Axes", x: "ArrayLike", y: "ArrayLike", model: str, **style: Any) -> None:

@@ -13,11 +13,13 @@ KIB: Final = 1024
 class Learnt:
     """What is known of it; None and False where it is not.
 
-    `has_written_out` tells whether any of what was written lately went to this disk.
+    `dirty_limit_bytes` is the limit in force, of all disks together. `has_written_out` tells whether any of
+    what was written lately went to this disk.
     """
 
     write_bandwidth_bytes_per_s: float | None = None
     dirty_ratelimit_bytes_per_s: float | None = None
+    dirty_limit_bytes: float | None = None
     has_written_out: bool = False
 
     def options(self, disk: str) -> dict[str, str]:
@@ -37,4 +39,6 @@ class Learnt:
             "dirty_ratelimit": self.dirty_ratelimit_bytes_per_s,
         }
         known = {name: f"{rate / KIB:.0f} KiB/s" for name, rate in rates.items() if rate}
+        if self.dirty_limit_bytes:
+            known["dirty_limit"] = f"{self.dirty_limit_bytes / KIB:.0f} KiB"
         return known | ({"writeout_fraction": f"{disk} 100 %"} if self.has_written_out else {})

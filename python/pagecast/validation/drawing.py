@@ -207,7 +207,7 @@ def operations(ax: "Axes", rows: "Sequence[Row]") -> "Axes":
     models = list(dict.fromkeys(row.model for row in rows))
     for place, name in enumerate(names):
         measured = _measured_s(every[name])
-        draw_measured(ax, measured, [place] * len(measured), label="measured" if not place else None)
+        draw_measured(ax, measured, [place] * len(measured), label=_once("measured", place), markersize=6)
     least_s = _least_s([row.measured_s for name in names for row in every[name]])
     for model in models:
         points = [

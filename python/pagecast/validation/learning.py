@@ -2,7 +2,8 @@
 
 The write bandwidth and whether any of what was written lately went to this disk are asked for just before
 time 0 (/sys/kernel/debug/bdi). With ``trace=True`` the run's own events tell the base rate of writers too, as
-of its first update, and the bandwidth where nothing else does.
+of its first update, the limit in force when a writer was first checked, and the bandwidth where nothing else
+does.
 """
 
 from collections.abc import Iterable
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pagecast.studies.learnt import Learnt
 from pagecast.studies.machines import described
+from pagecast.throttling import throttling
 
 if TYPE_CHECKING:
     from pagecast import Machine
@@ -41,9 +43,11 @@ def learnt_options(measured: "Measured", machine: "Machine", paths: Iterable[str
     limit = told.get("dirty_limit_bytes")
     traced = _traced(measured, told.get("bdi"))
     disks = _disks(machine, paths)
+    met = throttling(measured)
     learnt = Learnt(
         write_bandwidth_bytes_per_s=told.get("write_bandwidth_bytes_per_s") or traced[0],
         dirty_ratelimit_bytes_per_s=traced[1],
+        dirty_limit_bytes=None if met is None else float(met.limit_bytes[0]),
         # Of several disks that stand for the only one here, nobody knows the parts.
         has_written_out=bool(limit) and len(disks) == 1,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pagecast.plot.axes import size_scale
 from pagecast.report.document import Table
 from pagecast.studies.tables import signed_percent
-from pagecast.throttling import Plateau, plateau, throttling
+from pagecast.throttling import SETTLING_S, Plateau, plateau, throttling
 from pagecast.validation.case import Validated
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _QUANTITIES: Final = {
     "setpoint_bytes": ("set point", ""),
     "limit_bytes": ("dirty limit", ""),
     "base_rate_bytes_per_s": ("base rate", "/s"),
-    "task_rate_bytes_per_s": ("rate of a writer", "/s"),
+    "task_rate_bytes_per_s": ("allowed to a writer", "/s"),
     "throughput_bytes_per_s": ("made dirty", "/s"),
 }
 """What a table calls the quantities of a plateau, and what follows their unit of bytes."""
@@ -95,13 +95,14 @@ def plateau_sentences(pairs: Sequence[Settled]) -> tuple[str, ...]:
 
 
 def _sentence(model: str, pairs: Sequence[Settled]) -> str:
-    dirty, rate = (
-        max((pair.error(name) for pair in pairs), key=abs)
-        for name in ("dirty_bytes", "task_rate_bytes_per_s")
+    dirty, allowed, made = (
+        signed_percent(max((pair.error(name) for pair in pairs), key=abs))
+        for name in ("dirty_bytes", "task_rate_bytes_per_s", "throughput_bytes_per_s")
     )
+    worst = f" (the worst of {len(pairs)} traced runs)" if len(pairs) > 1 else ""
     return (
-        f"While writers were held back, dirty memory of {model} settled at {signed_percent(dirty)} % of what "
-        f"was traced, and the rate of a writer at {signed_percent(rate)} % (the worst of {len(pairs)})."
+        f"While writers were held back, {model} was off by {dirty} % in dirty memory, by {allowed} % in what "
+        f"a writer is allowed, and by {made} % in what was made dirty{worst}."
     )
 
 
@@ -119,19 +120,10 @@ def plateau_table(pairs: Sequence[Settled]) -> Table | None:
     """
     lines: list[Sequence[str] | None] = []
     for pair in pairs:
+        names = (f"{pair.case}, run {pair.repetition}", pair.model)
         for quantity, (called, per) in _QUANTITIES.items():
-            measured, forecast = getattr(pair.measured, quantity), getattr(pair.forecast, quantity)
-            scale, unit = size_scale(measured)
-            lines.append(
-                (
-                    f"{pair.case}, run {pair.repetition}",
-                    pair.model,
-                    called,
-                    f"{measured / scale:.1f} {unit}{per}",
-                    f"{forecast / scale:.1f} {unit}{per}",
-                    signed_percent(pair.error(quantity)),
-                )
-            )
+            lines.append((*names, called, *_cells(pair, quantity, per)))
+            names = ("", "")
         lines.append(None)
     if not lines:
         return None
@@ -140,6 +132,14 @@ def plateau_table(pairs: Sequence[Settled]) -> Table | None:
         columns=("case", "model", "quantity", "traced", "forecast", "error\n%"),
         rows=lines[:-1],
         text_columns=3,
-        note="Medians over the time in which writers were held back; made dirty: bytes in that time. The "
-        f"plateau of dirty memory and of the rate of a writer should be within {100 * TOLERANCE:.0f} %.",
+        note="Medians over the time in which writers were held back, but for the first "
+        f"{SETTLING_S:.0f} s of each; made dirty: bytes of that time. The plateau should be within "
+        f"{100 * TOLERANCE:.0f} %.",
     )
+
+
+def _cells(pair: Settled, quantity: str, per: str) -> tuple[str, str, str]:
+    measured, forecast = getattr(pair.measured, quantity), getattr(pair.forecast, quantity)
+    scale, unit = size_scale(measured)
+    told = [f"{value / scale:.1f} {unit}{per}" for value in (measured, forecast)]
+    return told[0], told[1], signed_percent(pair.error(quantity))

@@ -42,6 +42,16 @@ RATES: Final = (
 TIMES: Final = "How long each operation took: a point for each run, and what each model forecast."
 
 
+_FACTS: Final = {
+    "runs": "Runs of each case",
+    "kernel": "Kernel",
+    "machine": "Architecture",
+    "processors": "Processors",
+    "file_system": "File system",
+    "sample_hz": "Samples per second",
+}
+
+
 def build(outcome: "Outcome") -> Report:
     """Put the report together.
 
@@ -80,11 +90,12 @@ def _facts(outcome: "Outcome") -> list[tuple[str, str]]:
     """Write the provenance as the names and values at the head of the report."""
     of = outcome.provenance
     facts = [fact for fact in provenance.facts(of, outcome.models) if fact[0] != "Recordings"]
-    if runs := of.get("runs"):
-        facts.append(("Runs", f"{runs} of each case"))
     measured_on = of.get("measured_on")
-    if isinstance(measured_on, dict):
-        facts += [(name.replace("_", " ").capitalize(), str(value)) for name, value in measured_on.items()]
+    known = {"runs": of.get("runs")} | (measured_on if isinstance(measured_on, dict) else {})
+    facts += [(called, str(known[name])) for name, called in _FACTS.items() if known.get(name) is not None]
+    busy = [run.processor_pressure for each in outcome.validated for run in each.measured]
+    if busy:
+        facts.append(("Waiting for a processor", f"{percent(max(busy))} % of the time, in the worst run"))
     return facts
 
 
