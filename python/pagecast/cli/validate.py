@@ -14,6 +14,7 @@ from pagecast.api import load_machine, shown
 from pagecast.cli import options
 from pagecast.cli.real_runs import cautions, tell_busy
 from pagecast.cli.stopping import interrupted_by_signals
+from pagecast.errors import ProbeError
 
 if TYPE_CHECKING:
     from pagecast.validation import Case
@@ -127,9 +128,9 @@ def command(
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
     if suite is not None and machine is not None:
-        cases = _suite(machine, directory, names, overrides)
+        cases, left_out = _suite(machine, directory, names, overrides)
     else:
-        cases = [_scenario(scenario or Path("-"), machine, overrides)]
+        cases, left_out = [_scenario(scenario or Path("-"), machine, overrides)], ()
     if tolerance is not None:
         cases = [replace(case, tolerance=replace(case.tolerance, total=tolerance)) for case in cases]
     from pagecast.validation.validating import MODELS, Settings, Validation
@@ -141,7 +142,7 @@ def command(
         trace=trace,
         machine=shown(machine) if machine else "",
     )
-    validation = Validation(cases, name=suite or cases[0].name, settings=settings)
+    validation = Validation(cases, name=suite or cases[0].name, settings=settings, left_out=left_out)
     place = validation.check(directory)
     _forecast(validation)
     _tell(validation, place, directory)
@@ -189,17 +190,27 @@ def _check_use(
         raise click.UsageError(problem, click.get_current_context())
 
 
-def _suite(machine: str, directory: Path, names: tuple[str, ...], overrides: tuple[str, ...]) -> "list[Case]":
+def _suite(
+    machine: str, directory: Path, names: tuple[str, ...], overrides: tuple[str, ...]
+) -> "tuple[list[Case], tuple[str, ...]]":
+    """Give the cases that the disk has room for, and what is said of the others."""
     from pagecast.studies.machines import load
-    from pagecast.validation.suite import Scale, standard
+    from pagecast.validation import Scale, fitting, standard
 
     host = load(machine, overrides=overrides)
-    cases = {case.name: case for case in standard(Scale.here(directory, host), host)}
+    scale = Scale.here(directory, host)
+    cases = {case.name: case for case in standard(scale, host)}
     if unknown := [name for name in names if name not in cases]:
         raise click.UsageError(
             f"the suite has no case `{unknown[0]}`; it has {', '.join(cases)}", click.get_current_context()
         )
-    return [case for name, case in cases.items() if name in names or not names]
+    wanted = [case for name, case in cases.items() if name in names or not names]
+    fit, left_out = fitting(wanted, scale.room_bytes)
+    if not fit:
+        raise ProbeError(
+            f"{shown(directory)}: {left_out[0]}; make room, or name a directory on a larger disk"
+        )
+    return [*fit], left_out
 
 
 def _scenario(name: Path, machine: str | None, overrides: tuple[str, ...]) -> "Case":

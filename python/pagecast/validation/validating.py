@@ -244,6 +244,8 @@ class Validation:
     def run(self, dir: str | os.PathLike[str], *, progress: Progress | None = None) -> None:
         """Run all cases and forecast each run; what is done stays done if it is interrupted.
 
+        What `forecast` has not done is done first.
+
         Parameters
         ----------
         dir : path-like
@@ -257,6 +259,8 @@ class Validation:
         KeyboardInterrupt
             Ctrl-C was pressed; the folder of the run is removed.
         """
+        if not all(doing.first for doing in self._doing):
+            self.forecast()
         tell = progress or (lambda fraction, what: None)
         whole_s = self.settings.runs * sum(doing.weight_s for doing in self._doing)
         done_s = 0.0
@@ -455,7 +459,6 @@ def validate(
     settings = Settings(runs=runs, models=chosen, sample_hz=sample_hz, trace=trace)
     validation = Validation(cases, name=name or cases[0].scenario.origin, settings=settings)
     validation.check(dir)
-    validation.forecast()
     validation.run(dir, progress=progress)
     return validation.outcome()
 

@@ -46,6 +46,10 @@ def files(*rows):
     return Columns({"process": process, "index": index, "path": path, "cached_bytes": cached_bytes})
 
 
+def no_trace():
+    return Columns({"time_s": np.array([]), "event": [], "task": [], "text": []})
+
+
 def no_devices():
     return Columns(
         {
@@ -56,20 +60,28 @@ def no_devices():
     )
 
 
+class Tables:
+    """Gives tables by their names, too."""
+
+    def table(self, name):
+        return getattr(self, name)
+
+
 @dataclass
-class Forecast:
+class Forecast(Tables):
     """What a simulation gave."""
 
     operations: Columns
     model: str = "kernel"
     timeline: Columns = field(default_factory=lambda: timeline([0.0], [0], [0]))
     changes_evenly: bool = True
+    is_measured: bool = False
     end_s: float = 1.0
     files: Columns = field(default_factory=files)
 
 
 @dataclass
-class Run:
+class Run(Tables):
     """What a real run gave."""
 
     operations: Columns
@@ -79,6 +91,8 @@ class Run:
     learnt: dict[str, Any] | None = None
     devices: Columns = field(default_factory=no_devices)
     model: str = "measured"
+    is_measured: bool = True
+    trace: Columns = field(default_factory=no_trace)
     processor_pressure: float = 0.0
     files: Columns = field(default_factory=files)
 
