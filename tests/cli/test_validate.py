@@ -98,7 +98,6 @@ def test_the_machine_can_be_another_one(on_disk):
 
 
 def test_the_result_can_be_saved(on_disk):
-    pytest.importorskip("pagecast.validation.report")
     out = ("--out", "results")
     assert on_disk("validate", "small.toml", "--dir", "there", "--runs", "1", *out).code == ExitCode.OK
     results = on_disk.folder / "results"

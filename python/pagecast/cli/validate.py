@@ -150,16 +150,14 @@ def command(
         _show_plan(validation, as_json=as_json)
         return
     outcome = _run(validation, directory, overrides)
-    if out is not None:
-        from pagecast.cli.reports import save
+    try:
+        if out is not None:
+            from pagecast.cli.reports import save
 
-        save(outcome, out, replace=force)
-    if as_json:
-        click.echo(json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False))
-    else:
-        from pagecast.cli.summary import new_console
-
-        outcome.print_to(new_console())
+            save(outcome, out, replace=force)
+    finally:
+        # What took so long to measure is shown also where it cannot be written.
+        _show(outcome, as_json=as_json)
     tell_busy(outcome.processor_pressure)
     if out is not None:
         click.echo(f"Report and results are in {shown(out)}", err=True)
@@ -288,6 +286,15 @@ def _run(validation: "Validation", directory: Path, overrides: tuple[str, ...]) 
     return validation.outcome(
         command=shlex.join(["pagecast", *map(shown, sys.argv[1:])]), overrides=overrides
     )
+
+
+def _show(outcome: "Outcome", *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False))
+    else:
+        from pagecast.cli.summary import new_console
+
+        outcome.print_to(new_console())
 
 
 def _tell_so_far(validation: "Validation") -> None:

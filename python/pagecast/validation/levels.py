@@ -6,7 +6,10 @@ at), the dirty memory of the whole machine stands for them, and cached memory, w
 is not compared.
 """
 
+import math
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
     from pagecast.running import Measured
 
 __all__ = [
+    "ALL",
     "LEVELS",
+    "Room",
     "Series",
     "away_from_forecast",
     "away_from_run",
@@ -35,6 +40,31 @@ LEVELS: Final = ("dirty", "cached")
 
 MOST_FILES: Final = 1000
 """So many files are looked at (`crates/pagecast-probe/src/run/sampler.rs`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a memory cgroup leaves a run of the machine's memory and, with version 2, of its dirty limit."""
+
+    memory_bytes: float = math.inf
+    dirty_share: float = 1.0
+
+    @classmethod
+    def here(cls, directory: str | os.PathLike[str]) -> "Room":
+        """Ask about the cgroup that this process is in; all of it if nothing can be read."""
+        from pagecast.calibration.facts import read_facts
+
+        try:
+            facts = read_facts(Path(directory))
+        except OSError:
+            return cls()
+        memory = min((group.limit_bytes for group in facts.groups), default=math.inf)
+        limits = [group.limit_bytes for group in facts.groups if group.version > 1]
+        return cls(memory, min(1.0, min(limits, default=math.inf) / facts.memory.usable_bytes))
+
+
+ALL = Room()
+"""No cgroup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,36 +133,43 @@ def forecast_series(result: "Result", level: str) -> Series | None:
     return Series(np.repeat(time_s, 2)[1:], np.repeat(level_bytes, 2)[:-1])
 
 
-def whole_bytes(measured: "Measured", level: str, time_s: NDArray[np.float64]) -> NDArray[np.float64]:
+def whole_bytes(
+    measured: "Measured", level: str, time_s: NDArray[np.float64], room: Room = ALL
+) -> NDArray[np.float64]:
     """Give what deviations of a level are shares of: the kernel's dirty limit then, or the memory."""
     if level == "cached":
-        return np.full(len(time_s), float(measured.samples["mem_total_bytes"][0]))
+        return np.full(len(time_s), min(room.memory_bytes, float(measured.samples["mem_total_bytes"][0])))
     timeline = measured.timeline
     limit: NDArray[np.float64] = np.interp(time_s, timeline["time_s"], timeline["dirty_limit_bytes"])
-    return limit
+    return room.dirty_share * limit
 
 
 def away_from_forecast(
-    case: str, repetition: int, measured: "Measured", forecast: "Result", level: str
+    case: str, repetition: int, measured: "Measured", forecast: "Result", level: str, room: Room = ALL
 ) -> Level | None:
     """Hold a level of a run against a forecast; None where one of them does not know it."""
     expected = forecast_series(forecast, level)
-    return None if expected is None else _away(case, repetition, measured, expected, forecast.model, level)
+    if expected is None:
+        return None
+    return _away(case, repetition, measured, expected, forecast.model, level, room)
 
 
 def away_from_run(
-    case: str, repetition: int, measured: "Measured", other: "Measured", level: str
+    case: str, repetition: int, measured: "Measured", other: "Measured", level: str, room: Room = ALL
 ) -> Level | None:
     """Hold a level of a run against another run of the same case."""
     expected = measured_series(other, level)
-    return None if expected is None else _away(case, repetition, measured, expected, MEASURED, level)
+    if expected is None:
+        return None
+    return _away(case, repetition, measured, expected, MEASURED, level, room)
 
 
 def _away(
-    case: str, repetition: int, measured: "Measured", expected: Series, model: str, level: str
+    case: str, repetition: int, measured: "Measured", expected: Series, model: str, level: str, room: Room
 ) -> Level | None:
     found = measured_series(measured, level)
     if found is None:
         return None
     away = deviation(found.time_s, found.level_bytes, expected.time_s, expected.level_bytes)
-    return Level(case, repetition, model, found.time_s, away / whole_bytes(measured, level, found.time_s))
+    whole = whole_bytes(measured, level, found.time_s, room)
+    return Level(case, repetition, model, found.time_s, away / whole)

@@ -17,7 +17,7 @@ from pagecast.studies.comparison import RIVALS, main_model
 from pagecast.validation import comparing
 from pagecast.validation.case import Case, Validated
 from pagecast.validation.learning import COSTED, learnt_options
-from pagecast.validation.levels import LEVELS, away_from_forecast, away_from_run, sees_files
+from pagecast.validation.levels import ALL, LEVELS, Room, away_from_forecast, away_from_run, sees_files
 from pagecast.validation.outcome import Level, Outcome
 from pagecast.validation.residency import CachedFile, cached_files
 
@@ -129,6 +129,7 @@ class Validation:
         self._failures: list[str] = []
         self._left_out = list(left_out)
         self._doing: list[_Doing] = []
+        self._room = ALL
         for case in cases:
             try:
                 self._doing.append(_Doing(case, make_plan(case.scenario)))
@@ -261,6 +262,7 @@ class Validation:
         """
         if not all(doing.first for doing in self._doing):
             self.forecast()
+        self._room = Room.here(dir)
         tell = progress or (lambda fraction, what: None)
         whole_s = self.settings.runs * sum(doing.weight_s for doing in self._doing)
         done_s = 0.0
@@ -312,7 +314,7 @@ class Validation:
         Outcome
         """
         validated = [doing.validated for doing in self._doing if doing.measured]
-        levels = {level: [*_levels(validated, level)] for level in LEVELS}
+        levels = {level: [*_levels(validated, level, self._room)] for level in LEVELS}
         main = main_model(self.settings.models)
         verdicts = [comparing.verdict(each, main, levels["dirty"], levels["cached"]) for each in validated]
         left_out = (*dict.fromkeys((*self._left_out, *self._not_compared(validated))),)
@@ -378,17 +380,17 @@ class Validation:
         }
 
 
-def _levels(validated: Sequence[Validated], level: str) -> Iterator[Level]:
+def _levels(validated: Sequence[Validated], level: str, room: Room) -> Iterator[Level]:
     """Hold a level of each run against its forecasts, and against the next run of the same case."""
     for each in validated:
         name, runs = each.case.name, each.measured
         for forecasts in each.forecasts.values():
             for repetition, (run, forecast) in enumerate(zip(runs, forecasts, strict=True), start=1):
-                if (found := away_from_forecast(name, repetition, run, forecast, level)) is not None:
+                if (found := away_from_forecast(name, repetition, run, forecast, level, room)) is not None:
                     yield found
         others = [*runs[1:], runs[0]] if len(runs) > 1 else []
         for repetition, (run, other) in enumerate(zip(runs, others, strict=False), start=1):
-            if (found := away_from_run(name, repetition, run, other, level)) is not None:
+            if (found := away_from_run(name, repetition, run, other, level, room)) is not None:
                 yield found
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pagecast.validation.levels import (
+    Room,
     away_from_forecast,
     away_from_run,
     forecast_series,
@@ -93,3 +94,16 @@ def test_cached_files_are_compared_where_both_looked():
     assert one.as_dict()["deviation"] == pytest.approx(0.05)
     expected.model = "no-cache"
     assert list(cached_files("c", 3, found, expected)) == []
+
+
+def test_a_cgroup_has_its_own_memory_and_its_part_of_the_limit():
+    made, expected = run((1.0, "/f", 300, 60, 0)), forecast([50, 50, 50], [200, 200, 200])
+    room = Room(memory_bytes=500 * MIB, dirty_share=0.5)
+    dirty = away_from_forecast("c", 1, made, expected, "dirty", room)
+    cached = away_from_forecast("c", 1, made, expected, "cached", room)
+    assert dirty.deviations.tolist() == pytest.approx([0.20])
+    assert cached.deviations.tolist() == pytest.approx([0.20])
+
+
+def test_a_place_that_tells_nothing_is_in_no_cgroup():
+    assert Room.here("/no such place") == Room()
