@@ -93,14 +93,17 @@ LRUS = {"two-list": "6.18", "mglru before 6.14": "6.12", "mglru since 6.14": "6.
 """How pages are chosen for eviction, and a version of Linux that does so."""
 
 
-def run_oracle(scenario: Scenario, lru: str = "two-list") -> OracleResult:
-    rules = {"lru": lru.split()[0], "lru_is_reworked": "since" in lru}
+def run_oracle(
+    scenario: Scenario, lru: str = "two-list", dirty_limit_bytes: int | None = None
+) -> OracleResult:
+    rules = {"lru": lru.split()[0], "lru_is_reworked": "since" in lru, "dirty_limit_bytes": dirty_limit_bytes}
     return oracle.run(scenario, "kernel", unit_bytes=UNIT_BYTES, hz=ORACLE_HZ, has_timer_wheel=False, **rules)
 
 
-def run_ours(scenario: Scenario, lru: str = "two-list") -> Result:
+def run_ours(scenario: Scenario, lru: str = "two-list", dirty_limit_bytes: int | None = None) -> Result:
     kernel = f'hz = {HZ}\nlru = "{lru.split()[0]}"\nversion = "{LRUS[lru]}"'
-    return simulate_text(f"{to_toml(scenario)}[machine.kernel]\n{kernel}\n", "kernel")
+    state = f'[model.kernel]\ndirty_limit = "{dirty_limit_bytes} B"\n' if dirty_limit_bytes else ""
+    return simulate_text(f"{to_toml(scenario)}[machine.kernel]\n{kernel}\n{state}", "kernel")
 
 
 def by_process(times: Times) -> dict[str, tuple[float, float]]:
@@ -138,6 +141,16 @@ def assert_within(off: Levels, most: Levels, times: Levels, what: str) -> None:
 @given(scenario=st.sampled_from(sorted(CLASSES)).flatmap(scenarios))
 def test_kernel_agrees_within_a_few_per_cent(scenario: Scenario) -> None:
     compare(scenario, run_oracle(scenario), run_ours(scenario))
+
+
+@settings(max_examples=20)
+@given(
+    scenario=st.sampled_from(["writes", "cuts", "crowds"]).flatmap(scenarios),
+    limit=st.sampled_from([10, 42, 100, 1000]),
+)
+def test_a_hard_limit_from_before_that_nobody_has_moved_yet(scenario: Scenario, limit: int) -> None:
+    theirs = run_oracle(scenario, dirty_limit_bytes=limit * MIB)
+    compare(scenario, theirs, run_ours(scenario, dirty_limit_bytes=limit * MIB))
 
 
 @settings(max_examples=60)

@@ -25,6 +25,9 @@ LIMIT_SHARE = 0.2
 
 LIMIT_KIB = int((USABLE_KIB - RESERVE_KIB) * LIMIT_SHARE)
 
+HARD_LIMIT_PAGES = 10_677
+"""The hard limit before a traced case: that of the boot."""
+
 DISK_WAS_WRITTEN_TO = ("a_write",)
 """Cases before which the made-up kernel wrote to the disk: it has a part of the dirty limit."""
 
@@ -196,7 +199,8 @@ def write_table(path, rows):
 def record(folder, cases, *, repetitions=1, traced=("a_write",)):
     """Record cases, given as texts by name, into the folder of a platform."""
     (folder / "cases").mkdir(parents=True)
-    tables = {"io": [], "cache": [], "mem": [], "bdi_dirty_ratelimit": [], "balance_dirty_pages": []}
+    tracepoints = ("bdi_dirty_ratelimit", "global_dirty_state", "balance_dirty_pages")
+    tables = {name: [] for name in ("io", "cache", "mem", *tracepoints)}
     for name, text in cases.items():
         (folder / "cases" / f"{name}.pct").write_text(text)
         for repetition in range(1, repetitions + 1):
@@ -208,6 +212,8 @@ def record(folder, cases, *, repetitions=1, traced=("a_write",)):
             if name in traced:
                 limit = {"t_s": 1.0, "write_bw": 40000, "dirty_ratelimit": 30720}
                 tables["bdi_dirty_ratelimit"] += [recorder.key() | limit]
+                states = [{"t_s": 0.0, "limit": HARD_LIMIT_PAGES}, {"t_s": 1.0, "limit": LIMIT_KIB // 4}]
+                tables["global_dirty_state"] += [recorder.key() | state for state in states]
                 check = {"t_s": 1.0, "setpoint": 2560, "task_ratelimit": 20480}
                 tables["balance_dirty_pages"] += [recorder.key() | check]
     for name, rows in tables.items():

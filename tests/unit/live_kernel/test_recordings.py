@@ -13,6 +13,7 @@ from tests.unit.live_kernel.recorder import (
     COPY_WRITE,
     FAULT_S,
     FSYNC_S,
+    HARD_LIMIT_PAGES,
     INSERT_S,
     LIMIT_SHARE,
     M_MEMORY,
@@ -90,6 +91,18 @@ def test_without_samples_the_bandwidth_is_that_of_the_trace(data):
     of = recording(platforms(data)[0], "a_write")
     assert of.write_bandwidth_bytes_per_s == 40000 * 1024
     assert of.levels is None
+
+
+def test_the_hard_limit_is_that_of_before_the_first_write(platform, tmp_path):
+    traced = recording(platform, "a_write")
+    assert traced.dirty_limit_bytes == HARD_LIMIT_PAGES * 4096
+    assert recording(platform, "b_both").dirty_limit_bytes is None
+    folder = record(tmp_path / "late", {"a_write": A_WRITE})
+    end = min(call.end_s for call in traced.calls if call.kind == "write")
+    row = {"case": "a_write", "rep": 1, "limit": HARD_LIMIT_PAGES}
+    for late, expected in ((0.0, HARD_LIMIT_PAGES * 4096), (1e-6, None)):
+        write_table(folder / "global_dirty_state.csv.gz", [row | {"t_s": end + late}])
+        assert platforms(folder)[0].recordings[0].dirty_limit_bytes == expected
 
 
 def test_without_a_trace_nothing_is_known_of_the_base_rate(platform):

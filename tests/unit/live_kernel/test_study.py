@@ -115,6 +115,7 @@ def test_the_kernel_model_gets_costs_and_initial_state(data, machine):
     assert asked[0] == {
         "write_bandwidth": "51200 KiB/s",
         "dirty_ratelimit": "30720 KiB/s",
+        "dirty_limit": "42708 KiB",
         "writeout_fraction": "d 100 %",
         "vintage": "none",
     }
@@ -126,7 +127,10 @@ def test_the_kernel_model_gets_costs_and_initial_state(data, machine):
 
 def test_nothing_learnt_is_nothing_said(machine):
     empty = SimpleNamespace(
-        write_bandwidth_bytes_per_s=None, dirty_ratelimit_bytes_per_s=None, has_written_out=False
+        write_bandwidth_bytes_per_s=None,
+        dirty_ratelimit_bytes_per_s=None,
+        dirty_limit_bytes=None,
+        has_written_out=False,
     )
     assert initial_state(empty, machines.load(machine)) == {}
 
@@ -134,7 +138,10 @@ def test_nothing_learnt_is_nothing_said(machine):
 def test_a_disk_that_was_written_to_has_all_of_the_dirty_limit(machine):
     """Without it, the kernel would write what is below the background threshold at the first wake-up."""
     known = SimpleNamespace(
-        write_bandwidth_bytes_per_s=None, dirty_ratelimit_bytes_per_s=None, has_written_out=True
+        write_bandwidth_bytes_per_s=None,
+        dirty_ratelimit_bytes_per_s=None,
+        dirty_limit_bytes=None,
+        has_written_out=True,
     )
     assert initial_state(known, machines.load(machine)) == {"writeout_fraction": "d 100 %"}
 

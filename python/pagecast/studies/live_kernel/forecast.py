@@ -101,10 +101,11 @@ def memory_bytes(machine: "Machine") -> int:
 
 
 def initial_state(recording: Recording, machine: "Machine") -> dict[str, str]:
-    """Give what the kernel had learnt of the disk, as options of the model `kernel`."""
+    """Give what the kernel had learnt before, as options of the model `kernel`."""
     return Learnt(
         write_bandwidth_bytes_per_s=recording.write_bandwidth_bytes_per_s,
         dirty_ratelimit_bytes_per_s=recording.dirty_ratelimit_bytes_per_s,
+        dirty_limit_bytes=recording.dirty_limit_bytes,
         has_written_out=recording.has_written_out,
     ).options(disk_of(machine))
 

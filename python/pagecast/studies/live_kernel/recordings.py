@@ -88,7 +88,8 @@ class Recording:
 
     `levels` is None where memory was not recorded, `throttling` where nothing was traced.
     `write_bandwidth_bytes_per_s` and `dirty_ratelimit_bytes_per_s` are what the kernel had learnt of the disk
-    before, as far as it is known; `has_written_out` tells whether any of what was written lately went to it.
+    before, and `dirty_limit_bytes` what its hard limit was, as far as they are known; `has_written_out` tells
+    whether any of what was written lately went to the disk.
     """
 
     case: str
@@ -99,6 +100,7 @@ class Recording:
     throttling: Throttling | None
     write_bandwidth_bytes_per_s: float | None
     dirty_ratelimit_bytes_per_s: float | None
+    dirty_limit_bytes: float | None
     has_written_out: bool
 
     @property
@@ -216,12 +218,13 @@ def _platform(folder: Path) -> Platform:
     looks = _by_case(folder, "cache", _look)
     samples = _by_case(folder, "mem", _sample)
     limits = _by_case(folder, "bdi_dirty_ratelimit", _rate_limit)
+    states = _by_case(folder, "global_dirty_state", _state)
     pauses = _by_case(folder, "balance_dirty_pages", _pause)
     return Platform(
         name=folder.resolve().name,
         cases=cases,
         recordings=tuple(
-            _recording(key, of_case, looks[key], samples[key], limits[key], pauses[key])
+            _recording(key, of_case, looks[key], samples[key], limits[key], states[key], pauses[key])
             for key, of_case in sorted(calls.items())
             if key[0] in cases
         ),
@@ -235,6 +238,7 @@ def _recording(
     looks: list[Look],
     samples: list[tuple[float, ...]],
     limits: list[tuple[float, float]],
+    states: list[tuple[float, float]],
     pauses: list[tuple[float, ...]],
 ) -> Recording:
     levels = Levels(*np.array(samples).T) if samples else None
@@ -252,8 +256,15 @@ def _recording(
         throttling=Throttling(*np.array(pauses).T) if pauses else None,
         write_bandwidth_bytes_per_s=bandwidth,
         dirty_ratelimit_bytes_per_s=rate_limit,
+        dirty_limit_bytes=_limit_before(states, calls),
         has_written_out=levels is not None and bool(levels.device_limit_bytes[0] > 0),
     )
+
+
+def _limit_before(states: list[tuple[float, float]], calls: list[Call]) -> float | None:
+    """Give the hard limit as it was traced before the first write had ended; writers move it later."""
+    first = min((call.end_s for call in calls if call.kind in ("write", "fwrite")), default=float("inf"))
+    return next((limit for time, limit in states if time <= first), None)
 
 
 def _by_case(
@@ -296,6 +307,10 @@ def _sample(row: dict[str, str]) -> tuple[float, ...]:
 def _pause(row: dict[str, str]) -> tuple[float, ...]:
     setpoint, rate = float(row["setpoint"]) * PAGE_BYTES, float(row["task_ratelimit"]) * KIB
     return float(row["t_s"]), setpoint, rate
+
+
+def _state(row: dict[str, str]) -> tuple[float, float]:
+    return float(row["t_s"]), float(row["limit"]) * PAGE_BYTES
 
 
 def _rate_limit(row: dict[str, str]) -> tuple[float, float]:

@@ -52,7 +52,7 @@ pub(super) struct Circumstances<'a> {
     pub over_background: &'a dyn Fn(&DirtyPages) -> bool,
     /// `avg_write_bandwidth`, pages per second.
     pub average_bandwidth: u64,
-    /// The dirty limit of the host, in pages.
+    /// `global_wb_domain.dirty_limit`, in pages: the hard limit as the last throttled task left it.
     pub dirty_limit: u64,
     /// `vm.dirty_expire_centisecs`.
     pub expire: Nanos,

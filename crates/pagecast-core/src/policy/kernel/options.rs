@@ -22,7 +22,7 @@ pub struct KernelOptions {
     dirty_ratelimit: u64,
     /// `avg_write_bandwidth` of each device, pages per second.
     write_bandwidth: u64,
-    /// `dirty_limit`, the limit in force, in pages.
+    /// `dirty_limit`, what the hard limit of all memory begins with, in pages.
     dirty_limit: Option<u64>,
     /// Which devices of the host have completed how many pages.
     completed: Vec<(usize, u64)>,
@@ -52,7 +52,7 @@ impl KernelOptions {
         })
     }
 
-    /// The limit in force where the threshold is `threshold`.
+    /// The hard limit where the threshold is `threshold`.
     pub(super) fn hard_limit(&self, threshold: u64) -> HardLimit {
         HardLimit::at(self.dirty_limit.unwrap_or(threshold))
     }

@@ -102,7 +102,7 @@ impl Kernel {
             dirty: &mut self.pages.dirty,
             over_background: &over_background,
             average_bandwidth: wb.bandwidth.average,
-            dirty_limit: self.limits.hard,
+            dirty_limit: self.hard_limit.follower(),
             expire: self.host.vm.dirty_expire,
             interval: self.host.vm.dirty_writeback,
             requeue_has_cutoff: self.rules.requeue_has_cutoff,

@@ -20,6 +20,12 @@ impl HardLimit {
         Self { follower: threshold, updated: Nanos::ZERO }
     }
 
+    /// `dom->dirty_limit` itself, which nobody lifts until a task is throttled: below the threshold if memory has grown since,
+    /// as it does while a kernel boots.
+    pub fn follower(&self) -> u64 {
+        self.follower
+    }
+
     /// The limit in force, with this threshold.
     pub fn value(&self, threshold: u64) -> u64 {
         self.follower.max(threshold)
@@ -55,6 +61,14 @@ mod tests {
         assert_eq!(limit.value(1000), 1000);
         limit.update(Nanos(STEP), 1000, 0);
         assert_eq!((limit.value(0), limit.value(1500)), (1000, 1500));
+    }
+
+    #[test]
+    fn the_follower_stays_below_the_threshold_until_a_task_is_throttled() {
+        let mut limit = HardLimit::at(10_677);
+        assert_eq!((limit.follower(), limit.value(91_391)), (10_677, 91_391));
+        limit.update(Nanos(STEP), 91_391, 70_000);
+        assert_eq!(limit.follower(), 91_391);
     }
 
     #[test]
