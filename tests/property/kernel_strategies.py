@@ -25,6 +25,7 @@ CLASSES = {
     "cuts": [*WRITES, "unlink", "truncate", "open", *THINKS],
     "fsyncs": [*WRITES, "fsync", "fsync", *THINKS],
     "crowds": [*WRITES, *THINKS],
+    "few cores": [*WRITES, *READS, "sleep"],
     "disks": [*WRITES, *READS, "fsync", *THINKS],
     "strict": [*WRITES, *THINKS],
     "evictions": ["append", "append", *THINKS],
@@ -45,6 +46,7 @@ WRITING = (
     "cuts",
     "fsyncs",
     "crowds",
+    "few cores",
     "disks",
     "strict",
     "small",
@@ -223,13 +225,13 @@ def scenarios(draw: st.DrawFn, name: str) -> Scenario:
     if name in ("disks", "strict"):
         bdis["hdd"] = draw(strict_bdis) if name == "strict" else Bdi()
     disk_names = list(bdis)
-    cost = draw(costs())
+    cost = draw(costs().filter(lambda cost: name != "few cores" or cost != Cost()))
     rate = draw(st.sampled_from([2e9, 4e9, 8e9])) if cost == Cost() else 40e9
     host = Host(
         memory,
         Device(rate, rate),
         {name: draw(disks(bdi)) for name, bdi in bdis.items()},
-        cores=draw(st.sampled_from([4, 16])),
+        cores=draw(st.sampled_from([1, 2] if name == "few cores" else [4, 16])),
         vm=draw(settings(name)),
         cost=cost,
     )

@@ -18,7 +18,7 @@ pub struct Machine {
 pub struct Host {
     /// "machine" if the scenario has just one.
     pub name: String,
-    /// Number of processors that `compute` runs on.
+    /// Number of processors that `compute` runs on, and copies of the policy `kernel`.
     pub cores: u32,
     /// Main memory.
     pub memory: Memory,

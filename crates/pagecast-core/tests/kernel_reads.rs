@@ -245,6 +245,27 @@ fn copying_in_is_slower_while_the_flusher_writes_the_same_file() {
     assert_eq!(more, 0.0, "the flusher writes another file");
 }
 
+/// So many processes read a cached GB each, and another one a cold one: a thread copies 1 GB/s, the disk reads 100 MB/s.
+#[test]
+fn threads_that_copy_share_the_processors_that_there_are() {
+    let seconds = |cores: u32, readers: u32, beside_a_cold_one: bool| {
+        let mut case = linux().set(&format!("machine.cores={cores}")).file("/data/cold", "1 GB");
+        if beside_a_cold_one {
+            case = case.process("cold", &["read = '/data/cold'"]);
+        }
+        for reader in 0..readers {
+            let path = format!("/data/{reader}");
+            case = case.cached(&path, "1 GB", "1 GB").process(&path[6..], &[&format!("read = '{path}'")]);
+        }
+        (case.run("kernel").seconds("0", 0) * 1000.0).round()
+    };
+    assert_eq!([1, 2, 4].map(|cores| seconds(cores, 4, false)), [4000.0, 2000.0, 1000.0]);
+    assert_eq!(seconds(2, 1, true), 1000.0);
+    // The cold one needs a tenth of the processor, and the other one gets the rest.
+    let beside = seconds(1, 1, true);
+    assert!((1100.0..1125.0).contains(&beside), "{beside} ms");
+}
+
 /// Two nodes of 5.06 GB; a file of 8 GB is read twice, the second time from memory.
 fn two_nodes(setting: &str) -> Run {
     linux()

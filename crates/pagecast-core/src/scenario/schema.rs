@@ -194,7 +194,7 @@ pub static MACHINE: Schema = Schema {
         may("from", Kind::Text, "Shipped machine or path of a machine file; the keys beside it override it"),
         may("description", Kind::Text, "What machine this is"),
         may("source", Kind::Text, "Where its numbers come from"),
-        must("cores", Kind::Whole(1, 1_000_000), "Processors that compute runs on"),
+        must("cores", Kind::Whole(1, 1_000_000), "Processors that compute and copying run on"),
         must("memory", Kind::Table(&MEMORY), "Main memory"),
         may("vm", Kind::Table(&VM), "Kernel settings, under their own names"),
         may("kernel", Kind::Table(&KERNEL), "Which Linux it runs"),

@@ -119,12 +119,13 @@ impl Kernel {
     /// The cap of what a task does, if there are pages for it.
     fn cap_of_thread(&self, task: &Task, operation: OperationId) -> Option<(f64, Part)> {
         let throttled = self.throttled_rate(task);
-        if throttled.is_some_and(|rate| rate < task.pace / 4.0) {
+        if throttled.is_some_and(|rate| rate < self.processor_share * task.pace / 4.0) {
             // So far below what the thread could do that its costs need not be looked at.
             return throttled.map(|rate| (rate, Part::Throttled));
         }
         let part = if task.run == Run::Touch { Part::PageAllocation } else { Part::CpuCopy };
-        let own = task.shape.thread_rate(&self.cost(task, operation));
+        let alone = task.shape.thread_rate(&self.cost(task, operation));
+        let own = alone.map(|rate| self.processor_share * rate);
         match (throttled, task.shape.latency_rate()) {
             (Some(rate), _) if own.is_none_or(|own| rate < own) => Some((rate, Part::Throttled)),
             (_, Some(rate)) if own.is_none_or(|own| rate < own) => Some((rate, Part::DeviceRead)),
@@ -135,6 +136,7 @@ impl Kernel {
     fn set_caps(&mut self, now: Nanos, out: &mut Actions) {
         // Some have begun since.
         self.look_who_takes();
+        self.share_processors();
         // The tasks are taken out so that each can be changed while it is compared with all else.
         let mut tasks = std::mem::take(&mut self.tasks);
         let is_exhausted = self.pages.is_exhausted();

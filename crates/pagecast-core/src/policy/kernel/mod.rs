@@ -22,6 +22,7 @@ mod memory;
 mod options;
 mod pages;
 mod placement;
+mod processors;
 mod readahead;
 mod reading;
 mod refaults;
@@ -103,6 +104,8 @@ pub struct Kernel {
     streams: FxHashMap<StreamKey, Stream>,
     /// The number of the last operation that reads ahead.
     ahead_number: u32,
+    /// Which part of a processor's time a task gets that could use all of it.
+    processor_share: f64,
     /// The instant for which all levels hold.
     synced: Nanos,
     /// When it was last told where the bytes of tasks under way are.
@@ -184,6 +187,7 @@ impl Kernel {
             credits: FxHashMap::default(),
             streams: FxHashMap::default(),
             ahead_number: 0,
+            processor_share: 1.0,
             synced: Nanos::ZERO,
             settled: Nanos::ZERO,
             turnover: 0,
@@ -392,8 +396,8 @@ impl Policy for Kernel {
                 transfer.heard(now, each);
             }
         }
-        // New rates change no level, only when the next threshold is crossed.
-        if progress.is_empty() {
+        // New rates change no level, only when the next threshold is crossed, and who needs how much of a processor.
+        if progress.is_empty() || self.has_share_changed() {
             self.control(now, out);
         }
         self.check_books();

@@ -121,9 +121,11 @@ impl Kernel {
 
     /// The background threshold, which only writers look at.
     fn until_background(&self, slopes: &Slopes) -> Option<f64> {
-        let threshold = self.limits.thresholds.background * PAGE;
+        let threshold = self.limits.thresholds.background;
         let dirty = self.pages.dirty.dirty();
-        (slopes.dirtied > 0.0 && dirty <= threshold).then(|| (threshold - dirty) as f64 / slopes.dirtied)
+        // In pages, as `wake_flushers` compares them.
+        (slopes.dirtied > 0.0 && dirty / PAGE <= threshold)
+            .then(|| (threshold * PAGE).saturating_sub(dirty) as f64 / slopes.dirtied)
     }
 
     /// The end of free run, or the next step of the law beyond it.

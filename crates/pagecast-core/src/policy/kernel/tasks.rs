@@ -263,6 +263,11 @@ impl Tasks {
         self.place(operation).ok().map(|at| *self.0.remove(at).1)
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Keeps those that a condition holds for, which may change the others.
     pub(super) fn retain(&mut self, mut keeps: impl FnMut(&mut Task) -> bool) {
         self.0.retain_mut(|(_, task)| keeps(task));
