@@ -44,10 +44,21 @@ MOST_FILES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a memory cgroup leaves a run of the machine's memory and, with version 2, of its dirty limit."""
+    """What a run has of this machine.
+
+    Attributes
+    ----------
+    memory_bytes : float
+        The limit of the memory cgroup that it is in; infinite in none.
+    dirty_share : float
+        Its part of the kernel's dirty limit; 1 but for cgroups of version 2.
+    usable_bytes : float or None
+        What was free or held files before the first run; None if that is not known.
+    """
 
     memory_bytes: float = math.inf
     dirty_share: float = 1.0
+    usable_bytes: float | None = None
 
     @classmethod
     def here(cls, directory: str | os.PathLike[str]) -> "Room":
@@ -60,7 +71,8 @@ class Room:
             return cls()
         memory = min((group.limit_bytes for group in facts.groups), default=math.inf)
         limits = [group.limit_bytes for group in facts.groups if group.version > 1]
-        return cls(memory, min(1.0, min(limits, default=math.inf) / facts.memory.usable_bytes))
+        usable = facts.memory.usable_bytes
+        return cls(memory, min(1.0, min(limits, default=math.inf) / usable), min(memory, usable))
 
 
 ALL = Room()

@@ -26,11 +26,10 @@ MOST_OPERATIONS: Final = 20
 def verdicts_table(outcome: "Outcome") -> Table:
     """Make the table of cases: total times, errors, spread, levels, and whether all is within."""
     lines = [_verdict_line(outcome, each) for each in outcome.validated]
-    rivals = [model for model in outcome.models if model != outcome.model]
-    names = [name for model in (outcome.model, *rivals) for name in (model.replace("-", "-\n"), "%")]
+    models = [_heading(model) for model in outcome.models]
     return Table(
-        title="Total seconds in operations on files, and error in %",
-        columns=("case", "verdict", "measured", "±%", "allowed\n%", *names, "dirty\nin %", "cached\nin %"),
+        title="Seconds in operations on files, and errors of their sum in %",
+        columns=("case", "verdict", "measured", "±%", "allowed\n%", *models, "dirty\nin %", "cached\nin %"),
         rows=lines,
         text_columns=2,
         note=f"Means over {_counted(outcome)}, of all processes together. ±%: half of (greatest - least), by "
@@ -51,15 +50,13 @@ def _verdict_line(outcome: "Outcome", validated: Validated) -> Sequence[str]:
     if verdict is None or not totals:
         return (name, "nothing to compare")
     measured = [row.measured_s for row in totals if row.model == outcome.model]
-    rivals = [model for model in outcome.models if model != outcome.model]
     return (
         name,
         "within" if verdict.is_within else "OUTSIDE",
         seconds(float(np.mean(measured))),
         _share(verdict.spread),
         percent(verdict.allowed),
-        *_forecast([row for row in totals if row.model == outcome.model]),
-        *(cell for model in rivals for cell in _forecast([row for row in totals if row.model == model])),
+        *(_error([row for row in totals if row.model == model]) for model in outcome.models),
         _share(verdict.dirty_within),
         _share(verdict.cached_within),
     )
@@ -90,15 +87,16 @@ def operations_table(outcome: "Outcome", validated: Validated, *, most: int | No
             paths[key[0] or "", key[1]],
             seconds(_mean(next(iter(points[key].values())))),
             _share(spreads[key]),
-            *(cell for model in outcome.models for cell in _forecast(points[key].get(model, []))),
+            _forecast_s(points[key].get(outcome.model, [])),
+            *(_error(points[key].get(model, [])) for model in outcome.models),
         )
         for key in shown
     ]
     few = f" The {len(shown)} longest of {len(points)}." if len(shown) < len(points) else ""
-    names = [name for model in outcome.models for name in (model.replace("-", "-\n"), "%")]
+    models = [f"{_heading(model)}\n%" for model in outcome.models]
     return Table(
-        title=f"{case}: seconds of each operation, and error in %",
-        columns=("process", "operation", "file", "measured", "±%", *names),
+        title=f"{case}: seconds of each operation, and errors in %",
+        columns=("process", "operation", "file", "measured", "±%", outcome.model, *models),
         rows=lines,
         text_columns=3,
         note=f"Means over {_counted(outcome)}. Operations that take under 1 ms count in the total only.{few}",
@@ -186,11 +184,20 @@ def _mean(rows: Sequence[Row]) -> float:
     return float(np.mean([row.measured_s for row in rows]))
 
 
-def _forecast(rows: Sequence[Row]) -> tuple[str, str]:
+def _forecast_s(rows: Sequence[Row]) -> str:
+    return seconds(float(np.mean([row.forecast_s for row in rows]))) if rows else ""
+
+
+def _error(rows: Sequence[Row]) -> str:
+    """Write the error of the sum over the runs."""
     if not rows:
-        return "", ""
-    forecast, measured = sum(row.forecast_s for row in rows), sum(row.measured_s for row in rows)
-    return seconds(forecast / len(rows)), f"{100 * (forecast / measured - 1):+.0f}"
+        return ""
+    return f"{100 * (sum(row.forecast_s for row in rows) / sum(row.measured_s for row in rows) - 1):+.0f}"
+
+
+def _heading(model: str) -> str:
+    """Break a long name."""
+    return model.replace("-", "-\n")
 
 
 def _share(fraction: float | None) -> str:

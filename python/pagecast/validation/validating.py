@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from pagecast._core import format_bytes, parse_bytes
 from pagecast.api import Scenario, simulate
 from pagecast.errors import PagecastError, ScenarioError
 from pagecast.running import DEFAULT_SAMPLE_HZ, Plan
 from pagecast.studies.comparison import RIVALS, main_model
+from pagecast.studies.machines import described
 from pagecast.validation import comparing
 from pagecast.validation.case import Case, Validated
 from pagecast.validation.learning import COSTED, learnt_options
@@ -35,6 +37,9 @@ RUNS: Final = 3
 
 Progress = Callable[[float, str], object]
 """Is told the fraction done, 0 to 1, and what comes next."""
+
+OTHER_MEMORY: Final = 0.1
+"""A forecast with so much more or less memory than there is, is one of another machine."""
 
 _LEAST_WEIGHT_S: Final = 0.5
 """What a run takes at least, for the progress: its files are made and removed too."""
@@ -346,12 +351,24 @@ class Validation:
                 yield f"{name}: cached memory; the kernel did not tell what is cached of its files"
             if comparing.total_s(each.measured[0]) == 0:
                 yield f"{name}: it does nothing with files"
+        yield from self._other_memory(validated)
         unknown = [doing.case.name for doing in self._doing if doing.measured and not all(doing.learnt)]
         if unknown and COSTED in self.settings.models:
             yield (
                 "what the kernel had learnt of the disk before, which only root sees (--trace, or debugfs): "
                 f"{COSTED} begins as after a boot"
             )
+
+    def _other_memory(self, validated: Sequence[Validated]) -> Iterator[str]:
+        """Say where the forecast has another memory than the runs had."""
+        usable = self._room.usable_bytes
+        for each in validated:
+            memory = parse_bytes(described(each.case.scenario.machine)["memory"]["size"])
+            if usable and abs(memory / usable - 1) > OTHER_MEMORY:
+                yield (
+                    f"what else takes memory: the forecast has {format_bytes(memory)}, of this machine "
+                    f"{format_bytes(round(usable))} were free or held files; calibrate it as it is now"
+                )
 
     def _provenance(
         self, command: str, overrides: Sequence[str], left_out: Sequence[str]

@@ -7,6 +7,7 @@ from rich.console import Console
 
 import pagecast as pc
 from pagecast.errors import OutOfMemoryError, ProbeError, SimulationError
+from pagecast.validation.levels import Room
 from pagecast.validation.validating import Settings, Validation
 from tests.unit.validation.stand_ins import MIB, Forecast, Run, file_samples, operations, timeline
 
@@ -155,6 +156,16 @@ def test_what_the_kernel_had_learnt_is_told_to_it_alone(scenario):
     outcome = done.outcome()
     assert outcome.provenance["learnt"] == {"a": [known, known | {"dirty_ratelimit": "4 KiB/s"}, {}]}
     assert any(line.startswith("what the kernel had learnt of the disk") for line in outcome.left_out)
+
+
+def test_a_machine_with_another_memory_is_named(scenario, monkeypatch):
+    monkeypatch.setattr(Room, "here", lambda directory: Room(usable_bytes=2e9))
+    done = validation(scenario, {"a": Plan(measured(1.0))}, {"kernel": 1.0}, models=("kernel",), runs=1)
+    done.run("there")
+    assert (
+        "what else takes memory: the forecast has 10 GB, of this machine 2 GB were free or held files; "
+        "calibrate it as it is now"
+    ) in done.outcome().left_out
 
 
 def test_the_only_case_that_cannot_be_forecast_is_an_error_before_anything_is_run(scenario):
