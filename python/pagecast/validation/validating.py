@@ -73,6 +73,15 @@ class Settings:
             raise ValueError(f"runs={self.runs}: at least 1 is needed")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Run:
+    """A run, what the kernel had learnt before, and what each model forecasts."""
+
+    measured: "Measured"
+    learnt: dict[str, str]
+    forecasts: "dict[str, Result]"
+
+
 @dataclass(slots=True, eq=False)
 class _Doing:
     """A case that is being validated."""
@@ -81,10 +90,7 @@ class _Doing:
     plan: Plan
     first: "dict[str, Result]" = field(default_factory=dict)
     """Under each model, as if nothing were known of the kernel's state."""
-    measured: "list[Measured]" = field(default_factory=list)
-    forecasts: "dict[str, list[Result]]" = field(default_factory=dict)
-    learnt: list[dict[str, str]] = field(default_factory=list)
-    failure: str | None = None
+    runs: list[_Run] = field(default_factory=list)
 
     @property
     def weight_s(self) -> float:
@@ -93,8 +99,13 @@ class _Doing:
 
     @property
     def validated(self) -> Validated:
-        forecasts = {model: tuple(results) for model, results in self.forecasts.items()}
-        return Validated(self.case, tuple(self.measured), forecasts)
+        forecasts = {model: tuple(run.forecasts[model] for run in self.runs) for model in self.first}
+        return Validated(self.case, tuple(run.measured for run in self.runs), forecasts)
+
+    @property
+    def learnt(self) -> list[dict[str, str]]:
+        """What was learnt before each run."""
+        return [run.learnt for run in self.runs]
 
 
 class Validation:
@@ -156,7 +167,7 @@ class Validation:
     @property
     def runs_done(self) -> int:
         """How many runs have ended."""
-        return sum(len(doing.measured) for doing in self._doing)
+        return sum(len(doing.runs) for doing in self._doing)
 
     @property
     def written_bytes(self) -> int:
@@ -283,7 +294,7 @@ class Validation:
                 try:
                     self._run_once(doing, dir, stage)
                 except PagecastError as error:
-                    if len(self._doing) == 1 and not doing.measured:
+                    if len(self._doing) == 1 and not doing.runs:
                         raise
                     self._failures.append(f"{what}: {error}")
                     break
@@ -297,12 +308,11 @@ class Validation:
         settings = self.settings
         measured = doing.plan.run(dir, sample_hz=settings.sample_hz, trace=settings.trace, progress=stage)
         learnt = learnt_options(measured, doing.case.scenario.machine, list(doing.plan.paths))
-        doing.measured.append(measured)
-        doing.learnt.append(learnt)
-        for model, first in doing.first.items():
-            is_told = model == COSTED and learnt
-            again = self._simulate(doing.case.scenario, model=model, options=learnt) if is_told else first
-            doing.forecasts.setdefault(model, []).append(again)
+        forecasts = dict(doing.first)
+        if learnt and COSTED in forecasts:
+            forecasts[COSTED] = self._simulate(doing.case.scenario, model=COSTED, options=learnt)
+        # All of it at once: Ctrl-C leaves no run without its forecasts.
+        doing.runs.append(_Run(measured, learnt, forecasts))
 
     def outcome(self, *, command: str = "", overrides: Sequence[str] = ()) -> Outcome:
         """Compare what has been run.
@@ -318,7 +328,7 @@ class Validation:
         -------
         Outcome
         """
-        validated = [doing.validated for doing in self._doing if doing.measured]
+        validated = [doing.validated for doing in self._doing if doing.runs]
         levels = {level: [*_levels(validated, level, self._room)] for level in LEVELS}
         main = main_model(self.settings.models)
         verdicts = [comparing.verdict(each, main, levels["dirty"], levels["cached"]) for each in validated]
@@ -352,7 +362,7 @@ class Validation:
             if comparing.total_s(each.measured[0]) == 0:
                 yield f"{name}: it does nothing with files"
         yield from self._other_memory(validated)
-        unknown = [doing.case.name for doing in self._doing if doing.measured and not all(doing.learnt)]
+        unknown = [doing.case.name for doing in self._doing if doing.runs and not all(doing.learnt)]
         if unknown and COSTED in self.settings.models:
             yield (
                 "what the kernel had learnt of the disk before, which only root sees (--trace, or debugfs): "
@@ -375,8 +385,8 @@ class Validation:
     ) -> dict[str, object]:
         from pagecast.studies.provenance import provenance
 
-        done = [doing for doing in self._doing if doing.measured]
-        known = done[0].measured[0].provenance if done else {}
+        done = [doing for doing in self._doing if doing.runs]
+        known = done[0].runs[0].measured.provenance if done else {}
         of_runs = ("kernel", "machine", "processors", "file_system", "sample_hz")
         machines = {
             (self.name, self._machine_of(doing.case)): doing.case.scenario.machine_hash for doing in done
