@@ -11,7 +11,7 @@ from pagecast.studies.machines import mount_of
 from pagecast.validation.case import Case
 from pagecast.validation.scale import MIB
 
-__all__ = ["Estimate", "estimate", "fitting"]
+__all__ = ["Estimate", "estimate", "fitting", "preparing_s"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def estimate(cases: Sequence[Case]) -> Estimate:
     plans = [Plan(case.scenario) for case in cases]
     ran_s = sum(simulate(case.scenario).end_s for case in cases)
     prepared = zip(cases, plans, strict=True)
-    prepared_s = sum(_preparing_s(case, plan.prepared_bytes) for case, plan in prepared)
+    prepared_s = sum(preparing_s(case, plan.prepared_bytes) for case, plan in prepared)
     return Estimate(
         cases=len(cases),
         duration_s=ran_s + prepared_s,
@@ -74,8 +74,8 @@ def estimate(cases: Sequence[Case]) -> Estimate:
     )
 
 
-def _preparing_s(case: Case, size: int) -> float:
-    """Forecast how long the files of a case are written before time 0."""
+def preparing_s(case: Case, size: int) -> float:
+    """Forecast how long it takes to write the files of a case before time 0: so many bytes in all."""
     if not size:
         return 0.0
     machine: _core.Machine = case.scenario.machine

@@ -6,106 +6,28 @@ again for each run if it is known what the kernel had learnt of the disk before.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from pagecast._core import format_bytes, parse_bytes
 from pagecast.api import Scenario, simulate
 from pagecast.errors import PagecastError, ScenarioError
 from pagecast.running import DEFAULT_SAMPLE_HZ, Plan
-from pagecast.studies.comparison import RIVALS, main_model
-from pagecast.studies.machines import described
-from pagecast.validation import comparing
-from pagecast.validation.case import Case, Validated
+from pagecast.studies.comparison import main_model
+from pagecast.validation.case import Case
+from pagecast.validation.doing import MODELS, RUNS, Doing, Run, Settings
+from pagecast.validation.forecasting import preparing_s
+from pagecast.validation.gathering import gather
 from pagecast.validation.learning import COSTED, learnt_options
-from pagecast.validation.levels import ALL, LEVELS, Room, away_from_forecast, away_from_run, sees_files
-from pagecast.validation.outcome import Level, Outcome
-from pagecast.validation.residency import CachedFile, cached_files
+from pagecast.validation.levels import ALL, Room
+from pagecast.validation.outcome import Outcome
 
 if TYPE_CHECKING:
     from pagecast.result import Result
-    from pagecast.running import Measured
 
-__all__ = ["MODELS", "Settings", "Validation", "validate"]
-
-MODELS: Final = ("kernel", *RIVALS)
-"""The models that are asked by default."""
-
-RUNS: Final = 3
-"""How often a case is run by default."""
+__all__ = ["MODELS", "Settings", "Validation", "case_of", "validate"]
 
 Progress = Callable[[float, str], object]
 """Is told the fraction done, 0 to 1, and what comes next."""
-
-OTHER_MEMORY: Final = 0.1
-"""A forecast with so much more or less memory than there is, is one of another machine."""
-
-_LEAST_WEIGHT_S: Final = 0.5
-"""What a run takes at least, for the progress: its files are made and removed too."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How cases are validated.
-
-    Attributes
-    ----------
-    runs : int
-        How often each is run.
-    models : tuple of str
-    sample_hz : int
-        How often to look at the machine, per second.
-    trace : bool
-        Record the kernel's events of write-back; needs root.
-    machine : str
-        What rows call the machine; where the scenario comes from if it is empty.
-    """
-
-    runs: int = RUNS
-    models: tuple[str, ...] = MODELS
-    sample_hz: int = DEFAULT_SAMPLE_HZ
-    trace: bool = False
-    machine: str = ""
-
-    def __post_init__(self) -> None:
-        if self.runs < 1:
-            raise ValueError(f"runs={self.runs}: at least 1 is needed")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Run:
-    """A run, what the kernel had learnt before, and what each model forecasts."""
-
-    measured: "Measured"
-    learnt: dict[str, str]
-    forecasts: "dict[str, Result]"
-
-
-@dataclass(slots=True, eq=False)
-class _Doing:
-    """A case that is being validated."""
-
-    case: Case
-    plan: Plan
-    first: "dict[str, Result]" = field(default_factory=dict)
-    """Under each model, as if nothing were known of the kernel's state."""
-    runs: list[_Run] = field(default_factory=list)
-
-    @property
-    def weight_s(self) -> float:
-        """How long a run may take."""
-        return max(_LEAST_WEIGHT_S, *(result.end_s for result in self.first.values()))
-
-    @property
-    def validated(self) -> Validated:
-        forecasts = {model: tuple(run.forecasts[model] for run in self.runs) for model in self.first}
-        return Validated(self.case, tuple(run.measured for run in self.runs), forecasts)
-
-    @property
-    def learnt(self) -> list[dict[str, str]]:
-        """What was learnt before each run."""
-        return [run.learnt for run in self.runs]
 
 
 class Validation:
@@ -144,11 +66,11 @@ class Validation:
         self._simulate = simulate
         self._failures: list[str] = []
         self._left_out = list(left_out)
-        self._doing: list[_Doing] = []
+        self._doing: list[Doing] = []
         self._room = ALL
         for case in cases:
             try:
-                self._doing.append(_Doing(case, make_plan(case.scenario)))
+                self._doing.append(Doing(case, make_plan(case.scenario)))
             except PagecastError as error:
                 if len(cases) == 1:
                     raise
@@ -187,9 +109,13 @@ class Validation:
 
     @property
     def expected_s(self) -> float:
-        """How long all runs take by their forecasts, without making the files that they begin with."""
+        """How long all runs take by their forecasts, with making the files that they begin with."""
         main = main_model(self.settings.models)
-        return self.settings.runs * sum(doing.first[main].end_s for doing in self._doing)
+        once_s = sum(
+            doing.first[main].end_s + preparing_s(doing.case, doing.plan.prepared_bytes)
+            for doing in self._doing
+        )
+        return self.settings.runs * once_s
 
     def check(self, dir: str | os.PathLike[str]) -> dict[str, Any]:
         """Check that cases can be run in a directory; changes nothing.
@@ -210,7 +136,7 @@ class Validation:
         """
         place: dict[str, Any] = {}
 
-        def check(doing: _Doing) -> None:
+        def check(doing: Doing) -> None:
             place.update(doing.plan.check(dir))
 
         self._try_all(check)
@@ -232,7 +158,7 @@ class Validation:
         tell = progress or (lambda fraction, what: None)
         order, models = list(self._doing), self.settings.models
 
-        def forecast(doing: _Doing) -> None:
+        def forecast(doing: Doing) -> None:
             for model in models:
                 at = order.index(doing) + models.index(model) / len(models)
                 tell(at / len(order), f"forecasting {doing.case.name} by {model}")
@@ -245,7 +171,7 @@ class Validation:
 
         self._try_all(forecast)
 
-    def _try_all(self, do: Callable[[_Doing], None]) -> None:
+    def _try_all(self, do: Callable[[Doing], None]) -> None:
         """Do something with each case; go on without those that fail, unless all do."""
         last = None
         for doing in list(self._doing):
@@ -303,7 +229,7 @@ class Validation:
         tell(1.0, "")
 
     def _run_once(
-        self, doing: _Doing, dir: str | os.PathLike[str], stage: Callable[[str, int, int | None], object]
+        self, doing: Doing, dir: str | os.PathLike[str], stage: Callable[[str, int, int | None], object]
     ) -> None:
         settings = self.settings
         measured = doing.plan.run(dir, sample_hz=settings.sample_hz, trace=settings.trace, progress=stage)
@@ -312,7 +238,7 @@ class Validation:
         if learnt and COSTED in forecasts:
             forecasts[COSTED] = self._simulate(doing.case.scenario, model=COSTED, options=learnt)
         # All of it at once: Ctrl-C leaves no run without its forecasts.
-        doing.runs.append(_Run(measured, learnt, forecasts))
+        doing.runs.append(Run(measured, learnt, forecasts))
 
     def outcome(self, *, command: str = "", overrides: Sequence[str] = ()) -> Outcome:
         """Compare what has been run.
@@ -328,106 +254,16 @@ class Validation:
         -------
         Outcome
         """
-        validated = [doing.validated for doing in self._doing if doing.runs]
-        levels = {level: [*_levels(validated, level, self._room)] for level in LEVELS}
-        main = main_model(self.settings.models)
-        verdicts = [comparing.verdict(each, main, levels["dirty"], levels["cached"]) for each in validated]
-        left_out = (*dict.fromkeys((*self._left_out, *self._not_compared(validated))),)
-        return Outcome(
-            name=self.name,
-            validated=tuple(validated),
-            models=self.settings.models,
-            rows=tuple(
-                row
-                for each in validated
-                for row in comparing.rows(self.name, each, self._machine_of(each.case))
-            ),
-            dirty=tuple(levels["dirty"]),
-            cached=tuple(levels["cached"]),
-            verdicts=tuple(verdict for verdict in verdicts if verdict is not None),
-            left_out=left_out,
-            provenance=self._provenance(command, overrides, left_out),
-            failures=tuple(self._failures),
-            files=tuple(file for each in validated for file in _files(each)),
-        )
-
-    def _machine_of(self, case: Case) -> str:
-        return self.settings.machine or f"of {case.scenario.origin}"
-
-    def _not_compared(self, validated: Sequence[Validated]) -> Iterator[str]:
-        for each in validated:
-            name = each.case.name
-            if not all(map(sees_files, each.measured)):
-                yield f"{name}: cached memory; the kernel did not tell what is cached of its files"
-            if comparing.total_s(each.measured[0]) == 0:
-                yield f"{name}: it does nothing with files"
-        yield from self._other_memory(validated)
-        unknown = [doing.case.name for doing in self._doing if doing.runs and not all(doing.learnt)]
-        if unknown and COSTED in self.settings.models:
-            yield (
-                "what the kernel had learnt of the disk before, which only root sees (--trace, or debugfs): "
-                f"{COSTED} begins as after a boot"
-            )
-
-    def _other_memory(self, validated: Sequence[Validated]) -> Iterator[str]:
-        """Say where the forecast has another memory than the runs had."""
-        usable = self._room.usable_bytes
-        for each in validated:
-            memory = parse_bytes(described(each.case.scenario.machine)["memory"]["size"])
-            if usable and abs(memory / usable - 1) > OTHER_MEMORY:
-                yield (
-                    f"what else takes memory: the forecast has {format_bytes(memory)}, of this machine "
-                    f"{format_bytes(round(usable))} were free or held files; calibrate it as it is now"
-                )
-
-    def _provenance(
-        self, command: str, overrides: Sequence[str], left_out: Sequence[str]
-    ) -> dict[str, object]:
-        from pagecast.studies.provenance import provenance
-
-        done = [doing for doing in self._doing if doing.runs]
-        known = done[0].runs[0].measured.provenance if done else {}
-        of_runs = ("kernel", "machine", "processors", "file_system", "sample_hz")
-        machines = {
-            (self.name, self._machine_of(doing.case)): doing.case.scenario.machine_hash for doing in done
-        }
-        return provenance(
-            "validate",
-            source="runs on this machine",
+        return gather(
+            self.name,
+            self._doing,
+            self.settings,
+            self._room,
+            failures=self._failures,
+            left_out=self._left_out,
             command=command,
-            machines=machines,
-            seeds=1,
             overrides=overrides,
-            data=None,
-            left_out=left_out,
-        ) | {
-            "runs": self.settings.runs,
-            "measured_on": {name: known[name] for name in of_runs if name in known},
-            "learnt": {doing.case.name: doing.learnt for doing in done},
-        }
-
-
-def _levels(validated: Sequence[Validated], level: str, room: Room) -> Iterator[Level]:
-    """Hold a level of each run against its forecasts, and against the next run of the same case."""
-    for each in validated:
-        name, runs = each.case.name, each.measured
-        for forecasts in each.forecasts.values():
-            for repetition, (run, forecast) in enumerate(zip(runs, forecasts, strict=True), start=1):
-                if (found := away_from_forecast(name, repetition, run, forecast, level, room)) is not None:
-                    yield found
-        others = [*runs[1:], runs[0]] if len(runs) > 1 else []
-        for repetition, (run, other) in enumerate(zip(runs, others, strict=False), start=1):
-            if (found := away_from_run(name, repetition, run, other, level, room)) is not None:
-                yield found
-
-
-def _files(validated: Validated) -> Iterator[CachedFile]:
-    """Hold what was cached of each file against the forecasts of its run."""
-    for forecasts in validated.forecasts.values():
-        for repetition, (run, forecast) in enumerate(
-            zip(validated.measured, forecasts, strict=True), start=1
-        ):
-            yield from cached_files(validated.case.name, repetition, run, forecast)
+        )
 
 
 def validate(

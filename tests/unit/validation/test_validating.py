@@ -97,7 +97,8 @@ def test_every_run_is_compared_with_every_model(scenario):
     asked, told = [], []
     plan = Plan(measured(1.0), measured(1.1), measured(1.2))
     done = validation(scenario, {"a": plan}, {"kernel": 1.21, "no-cache": 2.2}, asked=asked)
-    assert (done.written_bytes, done.space_bytes, done.expected_s) == (45, 15, 3.0)
+    assert (done.written_bytes, done.space_bytes) == (45, 15)
+    assert done.expected_s == pytest.approx(3.0, rel=1e-3), "and 5 bytes are soon written"
     done.run("there", progress=lambda fraction, what: told.append((fraction, what)))
     assert asked == [("kernel", None), ("no-cache", None)], "nothing was learnt: once is enough"
     assert plan.settings == [{"sample_hz": 20, "trace": False}] * 3

@@ -1,0 +1,82 @@
+"""Cases that are being validated, and how."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from pagecast.running import DEFAULT_SAMPLE_HZ, Plan
+from pagecast.studies.comparison import RIVALS
+from pagecast.validation.case import Case, Validated
+
+if TYPE_CHECKING:
+    from pagecast.result import Result
+    from pagecast.running import Measured
+
+__all__ = ["MODELS", "RUNS", "Doing", "Run", "Settings"]
+
+MODELS: Final = ("kernel", *RIVALS)
+"""The models that are asked by default."""
+
+RUNS: Final = 3
+"""How often a case is run by default."""
+
+LEAST_WEIGHT_S: Final = 0.5
+"""What a run takes at least, for the progress: its files are made and removed too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How cases are validated.
+
+    Attributes
+    ----------
+    runs : int
+        How often each is run.
+    models : tuple of str
+    sample_hz : int
+        How often to look at the machine, per second.
+    trace : bool
+        Record the kernel's events of write-back; needs root.
+    machine : str
+        What rows call the machine; where the scenario comes from if it is empty.
+    """
+
+    runs: int = RUNS
+    models: tuple[str, ...] = MODELS
+    sample_hz: int = DEFAULT_SAMPLE_HZ
+    trace: bool = False
+    machine: str = ""
+
+    def __post_init__(self) -> None:
+        if self.runs < 1:
+            raise ValueError(f"runs={self.runs}: at least 1 is needed")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """A run, what the kernel had learnt before, and what each model forecasts."""
+
+    measured: "Measured"
+    learnt: dict[str, str]
+    forecasts: "dict[str, Result]"
+
+
+@dataclass(slots=True, eq=False)
+class Doing:
+    """A case that is being validated."""
+
+    case: Case
+    plan: Plan
+    first: "dict[str, Result]" = field(default_factory=dict)
+    """Under each model, as if nothing were known of the kernel's state."""
+    runs: list[Run] = field(default_factory=list)
+
+    @property
+    def weight_s(self) -> float:
+        """How long a run may take."""
+        return max(LEAST_WEIGHT_S, *(result.end_s for result in self.first.values()))
+
+    @property
+    def validated(self) -> Validated:
+        """What has been run of it."""
+        forecasts = {model: tuple(run.forecasts[model] for run in self.runs) for model in self.first}
+        return Validated(self.case, tuple(run.measured for run in self.runs), forecasts)

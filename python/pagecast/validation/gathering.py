@@ -1,0 +1,163 @@
+"""Everything that is known of cases that were run, put together as an outcome."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from pagecast._core import format_bytes, parse_bytes
+from pagecast.studies.comparison import main_model
+from pagecast.studies.machines import described
+from pagecast.validation import comparing
+from pagecast.validation.case import Case, Validated
+from pagecast.validation.doing import Doing, Settings
+from pagecast.validation.learning import COSTED
+from pagecast.validation.levels import LEVELS, Room, away_from_forecast, away_from_run, sees_files
+from pagecast.validation.outcome import Level, Outcome
+from pagecast.validation.residency import CachedFile, cached_files
+
+__all__ = ["gather"]
+
+OTHER_MEMORY: Final = 0.1
+"""A forecast with so much more or less memory than there is, is one of another machine."""
+
+_OF_RUNS: Final = ("kernel", "machine", "processors", "file_system", "sample_hz")
+"""What the provenance of a run says of all of them."""
+
+
+def gather(
+    name: str,
+    doing: Sequence[Doing],
+    settings: Settings,
+    room: Room,
+    *,
+    failures: Sequence[str],
+    left_out: Sequence[str],
+    command: str,
+    overrides: Sequence[str],
+) -> Outcome:
+    """Compare what has been run.
+
+    Parameters
+    ----------
+    name : str
+        Of the suite or scenario.
+    doing : sequence of Doing
+        Those without a run are not part of the outcome.
+    settings : Settings
+    room : Room
+        What the runs had.
+    failures, left_out : sequence of str
+        What is known of both already.
+    command : str
+        What the report names as the command that made it.
+    overrides : sequence of str
+        What it names as overrides.
+
+    Returns
+    -------
+    Outcome
+    """
+    done = [each for each in doing if each.runs]
+    validated = tuple(each.validated for each in done)
+    dirty, cached = (tuple(_levels(validated, level, room)) for level in LEVELS)
+    judged = [comparing.verdict(each, main_model(settings.models), dirty, cached) for each in validated]
+    missing = tuple(dict.fromkeys((*left_out, *_not_compared(validated, room), *_unknown(done, settings))))
+    return Outcome(
+        name=name,
+        validated=validated,
+        models=settings.models,
+        rows=tuple(
+            row for each in validated for row in comparing.rows(name, each, _machine_of(each.case, settings))
+        ),
+        dirty=dirty,
+        cached=cached,
+        verdicts=tuple(verdict for verdict in judged if verdict is not None),
+        left_out=missing,
+        provenance=_provenance(name, done, settings, command, overrides, missing),
+        failures=tuple(failures),
+        files=tuple(file for each in validated for file in _files(each)),
+    )
+
+
+def _machine_of(case: Case, settings: Settings) -> str:
+    return settings.machine or f"of {case.scenario.origin}"
+
+
+def _levels(validated: Sequence[Validated], level: str, room: Room) -> Iterator[Level]:
+    """Hold a level of each run against its forecasts, and against the next run of the same case."""
+    for each in validated:
+        name, runs = each.case.name, each.measured
+        for forecasts in each.forecasts.values():
+            for repetition, (run, forecast) in enumerate(zip(runs, forecasts, strict=True), start=1):
+                if (found := away_from_forecast(name, repetition, run, forecast, level, room)) is not None:
+                    yield found
+        others = [*runs[1:], runs[0]] if len(runs) > 1 else []
+        for repetition, (run, other) in enumerate(zip(runs, others, strict=False), start=1):
+            if (found := away_from_run(name, repetition, run, other, level, room)) is not None:
+                yield found
+
+
+def _files(validated: Validated) -> Iterator[CachedFile]:
+    """Hold what was cached of each file against the forecasts of its run."""
+    for forecasts in validated.forecasts.values():
+        for repetition, (run, forecast) in enumerate(
+            zip(validated.measured, forecasts, strict=True), start=1
+        ):
+            yield from cached_files(validated.case.name, repetition, run, forecast)
+
+
+def _not_compared(validated: Sequence[Validated], room: Room) -> Iterator[str]:
+    for each in validated:
+        name = each.case.name
+        if not all(map(sees_files, each.measured)):
+            yield f"{name}: cached memory; the kernel did not tell what is cached of its files"
+        if comparing.total_s(each.measured[0]) == 0:
+            yield f"{name}: it does nothing with files"
+        yield from _other_memory(each, room)
+
+
+def _other_memory(validated: Validated, room: Room) -> Iterator[str]:
+    """Say where the forecast has another memory than the runs had."""
+    memory = parse_bytes(described(validated.case.scenario.machine)["memory"]["size"])
+    usable = room.usable_bytes
+    if usable and abs(memory / usable - 1) > OTHER_MEMORY:
+        yield (
+            f"what else takes memory: the forecast has {format_bytes(memory)}, of this machine "
+            f"{format_bytes(round(usable))} were free or held files; calibrate it as it is now"
+        )
+
+
+def _unknown(done: Sequence[Doing], settings: Settings) -> Iterator[str]:
+    if COSTED in settings.models and not all(run.learnt for each in done for run in each.runs):
+        yield (
+            "what the kernel had learnt of the disk before, which only root sees (--trace, or debugfs): "
+            f"{COSTED} begins as after a boot"
+        )
+
+
+def _provenance(
+    name: str,
+    done: Sequence[Doing],
+    settings: Settings,
+    command: str,
+    overrides: Sequence[str],
+    left_out: Sequence[str],
+) -> dict[str, object]:
+    from pagecast.studies.provenance import provenance
+
+    known = done[0].runs[0].measured.provenance if done else {}
+    machines = {(name, _machine_of(each.case, settings)): each.case.scenario.machine_hash for each in done}
+    common = provenance(
+        "validate",
+        source="runs on this machine",
+        command=command,
+        machines=machines,
+        seeds=1,
+        overrides=overrides,
+        data=None,
+        left_out=left_out,
+    )
+    return common | {
+        "runs": settings.runs,
+        "measured_on": {fact: known[fact] for fact in _OF_RUNS if fact in known},
+        "learnt": {each.case.name: [run.learnt for run in each.runs] for each in done},
+    }
