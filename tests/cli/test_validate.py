@@ -73,6 +73,37 @@ def test_a_forecast_outside_the_tolerance_has_its_own_exit_code(on_disk):
     assert outcome.code == ExitCode.OK
 
 
+@pytest.fixture
+def small_machine(on_disk, monkeypatch):
+    """A machine file, and a machine for the suite that is so small that its cases soon end."""
+    from pagecast.validation import Scale
+
+    (on_disk.folder / "small-machine.toml").write_text(
+        'cores = 2\nmemory = { size = "40 MB", read = "4 GB/s", write = "2 GB/s" }\n'
+        'disk.ssd = { size = "50 MB", read = "500 MB/s", write = "400 MB/s" }\nmount."/" = { disk = "ssd" }\n'
+    )
+    monkeypatch.setattr(Scale, "here", lambda directory, machine: Scale(8 << 20, 40 << 20, 50_000_000))
+    return ("--machine", "small-machine.toml", "--dir", "there")
+
+
+def test_cases_of_the_suite_are_chosen_and_those_without_room_are_named(on_disk, small_machine):
+    suite = ("--suite", "standard", *small_machine)
+    planned = on_disk("validate", *suite, "--dry-run", "--json")
+    cases = [case["case"] for case in json.loads(planned.stdout)["cases"]]
+    assert {"a_seqwrite", "n_unlink"} <= set(cases)
+    assert "d08_app" not in cases
+    two = ("--case", "n_unlink", "--case", "d08_app", "--runs", "1", "--tolerance", "1e9 %")
+    outcome = on_disk("validate", *suite, *two, "--json")
+    assert left(on_disk) == []
+    document = json.loads(outcome.stdout)
+    assert [verdict["case"] for verdict in document["verdicts"]] == ["n_unlink"]
+    assert {row["experiment"] for row in document["rows"]} == {"standard"}
+    assert any("d08_app" in line for line in document["left_out"])
+    assert refused(on_disk, *suite, "--case", "d08_app").startswith("there: no room for d08_app")
+    text = refused(on_disk, *suite, "--case", "z_none")
+    assert text.startswith("the suite has no case `z_none`; it has a_seqwrite, ")
+
+
 def test_what_will_be_done_is_said_before_it_is(on_disk):
     outcome = on_disk("validate", "small.toml", "--dir", "there", "--dry-run")
     assert (outcome.code, outcome.stdout, left(on_disk)) == (ExitCode.OK, "small.toml\n", [])
