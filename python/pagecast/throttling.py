@@ -2,12 +2,14 @@
 
 A real run has it with ``trace=True``: each check of a writer is an event `balance_dirty_pages`
 (include/trace/events/writeback.h). The device is the one whose writers made the most pages dirty; what others
-on the machine wrote elsewhere is left out. Left out as well: memory cgroups with dirty limits of their own.
+on the machine wrote elsewhere is left out. Left out as well: memory cgroups with dirty limits of their own,
+and that a writer who waits for long is checked several times for the same pages.
 """
 
 import mmap
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +21,7 @@ from pagecast.result import Columns
 if TYPE_CHECKING:
     from pagecast.result import Result
 
-__all__ = ["SETTLING_S", "Plateau", "Throttling", "plateau", "throttling"]
+__all__ = ["CHECK", "SETTLING_S", "Plateau", "Throttling", "forecast", "of_checks", "plateau", "throttling"]
 
 APART_S: Final = 1.0
 """Who is held back again within this was so all the time, as in the events of a forecast."""
@@ -29,7 +31,12 @@ SETTLING_S: Final = 2.0
 wrong with the base rate is made good at most (`wb_update_dirty_ratelimit`).
 """
 
-_PAGE_BYTES: Final = mmap.PAGESIZE
+LEAST_S: Final = 1.0
+"""What does not last as long after that is no plateau."""
+
+CHECK: Final = ("limit", "setpoint", "dirty", "dirty_ratelimit", "task_ratelimit", "dirtied", "pause")
+"""What is read of a check, under the kernel's names and in its units: pages, KiB/s, milliseconds."""
+
 _KIB: Final = 1024
 _NUMBER: Final = re.compile(r"(\w+)=(-?\d+)")
 _DEVICE: Final = re.compile(r"bdi (\S+):")
@@ -43,7 +50,7 @@ class Throttling:
 
     `dirty_bytes` counts pages under writeback too. `base_rate_bytes_per_s` is the kernel's `dirty_ratelimit`,
     `task_rate_bytes_per_s` its `task_ratelimit`: what each writer may make dirty. `dirtied_bytes` is all
-    that was made dirty so far, by anybody. `is_held`, shape (n - 1,), tells whether writers were held back
+    that was made dirty so far. `is_held`, shape (n - 1,), tells whether writers were held back
     from one row to the next.
     """
 
@@ -87,7 +94,7 @@ def throttling(result: "Result") -> Throttling | None:
     Throttling or None
         None if the model knows nothing of it, a real run was not traced, or nobody was held back.
     """
-    found = _traced(result) if result.is_measured else _forecast(result)
+    found = _traced(result) if result.is_measured else forecast(result)
     return found if found is not None and found.is_held.any() else None
 
 
@@ -101,12 +108,12 @@ def plateau(met: Throttling) -> Plateau | None:
     Returns
     -------
     Plateau or None
-        None if nobody was held back for longer than `SETTLING_S`.
+        None if nobody was held back for long enough: `LEAST_S` more than `SETTLING_S`.
     """
     is_settled = _settled(met)
     lasted_s = np.diff(met.time_s)[is_settled]
     settled_s = float(lasted_s.sum())
-    if not settled_s:
+    if settled_s < LEAST_S:
         return None
 
     def median(values: Floats) -> float:
@@ -132,29 +139,48 @@ def _settled(met: Throttling) -> NDArray[np.bool_]:
 
 
 def _median(values: Floats, weights: Floats) -> float:
-    """Give the value below which half of the weight is."""
+    """Give the value below which half of the weight is; NaN does not count."""
+    values, weights = values[np.isfinite(values)], weights[np.isfinite(values)]
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(below, below[-1] / 2)])
 
 
+def of_checks(
+    time_s: Sequence[float], checks: Sequence[Sequence[float]], *, page_bytes: int = mmap.PAGESIZE
+) -> Throttling:
+    """Put checks of writers together.
+
+    Parameters
+    ----------
+    time_s : sequence of float, length n
+        They do not decrease.
+    checks : sequence of sequence of float, length n
+        Each has the values of `CHECK`, NaN where they are not known.
+    page_bytes : int
+
+    Returns
+    -------
+    Throttling
+        Nobody is held back where pauses are not known.
+    """
+    columns = dict(zip(CHECK, np.array([list(check) for check in checks], dtype=float).T, strict=True))
+    times = np.array(time_s, dtype=float)
+    return Throttling(
+        times,
+        dirty_bytes=columns["dirty"] * page_bytes,
+        limit_bytes=columns["limit"] * page_bytes,
+        setpoint_bytes=columns["setpoint"] * page_bytes,
+        base_rate_bytes_per_s=columns["dirty_ratelimit"] * _KIB,
+        task_rate_bytes_per_s=columns["task_ratelimit"] * _KIB,
+        dirtied_bytes=np.cumsum(columns["dirtied"]) * page_bytes,
+        is_held=_between(times, columns["pause"] > 0),
+    )
+
+
 def _traced(result: "Result") -> Throttling | None:
     checks = _checks(result.table("trace"))
-    if not checks:
-        return None
-    rows = np.array([list(row) for row in checks], dtype=float)
-    time_s, limit, setpoint, dirty, base_rate, task_rate, pause_ms = rows.T
-    samples = result.timeline
-    return Throttling(
-        time_s,
-        dirty_bytes=dirty * _PAGE_BYTES,
-        limit_bytes=limit * _PAGE_BYTES,
-        setpoint_bytes=setpoint * _PAGE_BYTES,
-        base_rate_bytes_per_s=base_rate * _KIB,
-        task_rate_bytes_per_s=task_rate * _KIB,
-        dirtied_bytes=np.interp(time_s, samples["time_s"], samples["dirtied_bytes"]),
-        is_held=_between(time_s, pause_ms > 0),
-    )
+    return of_checks(*zip(*checks, strict=True)) if checks else None
 
 
 def _between(time_s: Floats, is_back: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -166,25 +192,22 @@ def _between(time_s: Floats, is_back: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return between
 
 
-_COLUMNS: Final = ("limit", "setpoint", "dirty", "dirty_ratelimit", "task_ratelimit", "pause")
-
-
-def _checks(trace: Columns) -> list[tuple[float, ...]]:
-    """Give time and `_COLUMNS` of each check on the device whose writers made the most pages dirty."""
-    checks: dict[str, list[tuple[float, ...]]] = {}
+def _checks(trace: Columns) -> list[tuple[float, list[float]]]:
+    """Give time and `CHECK` of each check on the device whose writers made the most pages dirty."""
+    checks: dict[str, list[tuple[float, list[float]]]] = {}
     dirtied: Counter[str] = Counter()
     for time_s, event, text in zip(trace["time_s"], trace["event"], trace["text"], strict=True):
         device = _DEVICE.match(text)
         if event != "balance_dirty_pages" or device is None:
             continue
         numbers = {name: int(number) for name, number in _NUMBER.findall(text)}
-        row = (float(time_s), *(numbers[name] for name in _COLUMNS))
-        checks.setdefault(device[1], []).append(row)
+        checks.setdefault(device[1], []).append((float(time_s), [numbers[name] for name in CHECK]))
         dirtied[device[1]] += numbers["dirtied"]
     return checks[dirtied.most_common(1)[0][0]] if checks else []
 
 
-def _forecast(result: "Result") -> Throttling | None:
+def forecast(result: "Result") -> Throttling | None:
+    """Give what a model says that writers meet, also if nobody is held back; None if it knows nothing."""
     table = result.timeline
     if "task_rate_bytes_per_s" not in table or not len(result.devices):
         return None

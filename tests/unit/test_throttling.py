@@ -16,10 +16,9 @@ PAGE = mmap.PAGESIZE
 
 @dataclass
 class Traced:
-    """A real run of which only the trace and what was made dirty are known."""
+    """A real run of which only the trace is known."""
 
     trace: Columns
-    timeline: Columns
     is_measured: bool = True
 
     def table(self, name):
@@ -35,25 +34,11 @@ def check(*, dirty, pause=40, rate=100, device="254:0", dirtied=32):
     )
 
 
-def traced(*checks, dirtied_bytes_per_s=1000):
-    """A run with these checks, (time, text), and as much made dirty in each second."""
+def traced(*checks):
+    """A run with these checks: (time, text)."""
     times, texts = zip(*checks, strict=True) if checks else ((), ())
-    end_s = max(times, default=1.0)
-    return Traced(
-        Columns(
-            {
-                "time_s": np.array(times),
-                "event": ["balance_dirty_pages"] * len(times),
-                "text": list(texts),
-            }
-        ),
-        Columns(
-            {
-                "time_s": np.array([0.0, end_s]),
-                "dirtied_bytes": np.array([0.0, dirtied_bytes_per_s * end_s]),
-            }
-        ),
-    )
+    events = ["balance_dirty_pages"] * len(times)
+    return Traced(Columns({"time_s": np.array(times), "event": events, "text": list(texts)}))
 
 
 def every(seconds, start_s, end_s, **of):
@@ -76,14 +61,14 @@ def test_a_plateau_is_where_levels_are_for_more_than_half_of_the_time():
     assert settled.dirty_bytes == 800 * PAGE
     assert (settled.setpoint_bytes, settled.limit_bytes) == (875 * PAGE, 1000 * PAGE)
     assert (settled.task_rate_bytes_per_s, settled.base_rate_bytes_per_s) == (100 * 1024, 200 * 1024)
-    assert settled.throughput_bytes_per_s == pytest.approx(1000)
+    assert settled.throughput_bytes_per_s == pytest.approx(130 * 32 * PAGE / 4.0, rel=0.01)
 
 
 def test_each_time_that_writers_are_held_back_begins_with_settling():
     twice = throttling(traced(*every(0.1, 0, 3.05, dirty=800), *every(0.1, 9, 12.05, dirty=700)))
     assert held_s(twice) == pytest.approx(6.0)
     assert plateau(twice).settled_s == pytest.approx(2.0, abs=0.11)
-    short = throttling(traced(*every(0.1, 0, 1.95, dirty=800)))
+    short = throttling(traced(*every(0.1, 0, 2.95, dirty=800)))
     assert plateau(short) is None
 
 

@@ -10,8 +10,9 @@ import pytest
 import pagecast as pc
 from pagecast.plot.style import MEASURED_COLOUR, MODEL_COLOURS
 from pagecast.result import Columns
+from pagecast.studies.plateaus import plateau_sentences, plateau_table
 from pagecast.validation import Case, Tolerance, Validated
-from pagecast.validation.plateaus import plateau_sentences, plateau_table, settled
+from pagecast.validation.plateaus import settled
 from pagecast.validation.validating import Settings, Validation
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -152,8 +153,9 @@ def test_plateaus_are_told_and_listed(writing):
     pairs = settled([validated_of(writing)])
     (sentence,) = plateau_sentences(pairs)
     assert sentence == (
-        "While writers were held back, kernel was off by +0.0 % in dirty memory, by +2.0 % in what a writer "
-        "is allowed, and by +0.0 % in what was made dirty (the worst of 2 traced runs)."
+        "While writers were held back, kernel was off in the median of 2 traced runs by 0.0 % (worst +0.0 %) "
+        "in dirty memory, by 2.0 % (worst +2.0 %) in what a writer is allowed, and by 0.0 % (worst +0.0 %) "
+        "in what was made dirty."
     )
     table = plateau_table(pairs)
     assert table.rows[0][:3] == ("plain, run 1", "kernel", "dirty")
@@ -221,7 +223,9 @@ def test_the_report_begins_with_the_verdict_and_has_each_case(outcome):
     report = build(outcome)
     assert report.conclusion[0].startswith("kernel forecasts all 2 cases within the tolerance")
     assert any("in the median; the worst is" in sentence for sentence in report.conclusion)
-    assert any("by +2.0 % in what a writer is allowed" in sentence for sentence in report.conclusion)
+    assert any(
+        "by 2.0 % (worst +2.0 %) in what a writer is allowed" in sentence for sentence in report.conclusion
+    )
     assert [section.heading for section in report.sections][:3] == ["All cases", "a", "b"]
     facts = dict(report.facts)
     assert facts["Command"] == "pagecast validate both.toml --dir /nowhere"

@@ -8,12 +8,13 @@ import numpy as np
 from pagecast.report.document import Figure, Report, Section
 from pagecast.report.svg import to_svg
 from pagecast.studies import provenance
+from pagecast.studies.plateaus import plateau_sentences, plateau_table
 from pagecast.studies.tables import percent, signed_percent
 from pagecast.throttling import throttling
 from pagecast.validation.conclusion import reasons
 from pagecast.validation.drawing import memory_figure, operations_figure
 from pagecast.validation.outcome import TOTAL
-from pagecast.validation.plateaus import plateau_sentences, plateau_table, settled
+from pagecast.validation.plateaus import settled
 from pagecast.validation.tables import levels_table, operations_table, verdicts_table
 
 if TYPE_CHECKING:

@@ -92,7 +92,15 @@ def test_cached_files_are_compared_at_each_look(outcome):
 
 def test_json_has_rows_and_levels(outcome):
     document = json.loads(json.dumps(outcome.to_json(), allow_nan=False))
-    assert {*document} == {"schema_version", "provenance", "rows", "summary", "dirty_levels", "cached_files"}
+    assert {*document} == {
+        "schema_version",
+        "provenance",
+        "rows",
+        "summary",
+        "dirty_levels",
+        "cached_files",
+        "plateaus",
+    }
     assert {row["experiment"] for row in document["rows"]} == {"tiny"}
     assert document["dirty_levels"][0]["case"] == "a_write"
 

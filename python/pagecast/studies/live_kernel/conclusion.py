@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from pagecast.studies.comparison import Row, judged, main_model
 from pagecast.studies.live_kernel.levels import DirtyLevel
+from pagecast.studies.plateaus import plateau_sentences
 
 if TYPE_CHECKING:
     from pagecast.studies.live_kernel.study import LiveKernelOutcome
@@ -30,7 +31,8 @@ def conclusion(outcome: "LiveKernelOutcome") -> tuple[str, ...]:
     model = main_model(outcome.models)
     totals = [row for row in judged(outcome.rows) if row.operation == "total"]
     others = (_totals(totals, name) for name in outcome.models if name != model)
-    return (_totals(totals, model), *_levels(outcome, model), *others)
+    plateaus = plateau_sentences(outcome.plateaus)
+    return (_totals(totals, model), *_levels(outcome, model), *plateaus, *others)
 
 
 def _totals(rows: list[Row], model: str) -> str:

@@ -15,6 +15,8 @@ from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 from pagecast.studies.live_kernel.program import MAIN, Program, translate
 from pagecast.studies.live_kernel.recordings import Recording
 from pagecast.studies.machines import disk_of, mount_of
+from pagecast.studies.plateaus import Settled
+from pagecast.throttling import Plateau, Throttling, forecast, plateau
 
 if TYPE_CHECKING:
     from pagecast import Columns, Machine, Result
@@ -50,7 +52,8 @@ class CaseRun:
     """One repetition of a case under one model.
 
     `seconds` are those in system calls, by process and phase. Times of `level_time_s` count as those of the
-    recording do: the first mark is at the same moment. `limits` is None under models without any.
+    recording do: the first mark is at the same moment. `limits` is None under models without any, `plateau`
+    where nobody is held back for long.
     """
 
     platform: str
@@ -61,6 +64,7 @@ class CaseRun:
     level_time_s: NDArray[np.float64]
     level_bytes: NDArray[np.float64]
     limits: Limits | None
+    plateau: Plateau | None
     cached: tuple[CachedFile, ...]
     machine_hash: str
 
@@ -90,6 +94,14 @@ class CaseRun:
             self.model,
             away / levels.limit_bytes[inside],
         )
+
+    def settled(self) -> Settled | None:
+        """Hold the forecast plateau against the traced one; None if one of them is not there."""
+        traced = _plateau(self.recording.throttling)
+        if traced is None or self.plateau is None:
+            return None
+        of = self.recording
+        return Settled(of.case, of.repetition, self.model, traced, self.plateau, experiment=self.platform)
 
 
 def memory_bytes(machine: "Machine") -> int:
@@ -169,9 +181,14 @@ def run_case(
         level_time_s=timeline["time_s"] - first_s + recording.first_mark_s,
         level_bytes=timeline["dirty_bytes"].astype(np.float64),
         limits=_limits(timeline),
+        plateau=_plateau(forecast(result)),
         cached=tuple(_cached(program, result, platform, recording, memory_bytes(machine))),
         machine_hash=result.machine_hash,
     )
+
+
+def _plateau(met: Throttling | None) -> Plateau | None:
+    return None if met is None else plateau(met)
 
 
 def _limits(timeline: "Columns") -> Limits | None:

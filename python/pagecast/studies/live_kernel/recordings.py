@@ -13,8 +13,9 @@ from pagecast.errors import StudyError
 from pagecast.studies.live_kernel.case import Case, read_case
 from pagecast.studies.live_kernel.program import MAIN, WHOLE_CASE
 from pagecast.studies.recorded import find, records
+from pagecast.throttling import CHECK, Throttling, of_checks
 
-__all__ = ["Call", "Levels", "Look", "Platform", "Recording", "Throttling", "platforms"]
+__all__ = ["Call", "Levels", "Look", "Platform", "Recording", "platforms"]
 
 PAGE_BYTES: Final = 4096
 KIB: Final = 1024
@@ -71,15 +72,6 @@ class Levels:
     usable_bytes: NDArray[np.float64]
     bandwidth_bytes_per_s: NDArray[np.float64]
     device_limit_bytes: NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Throttling:
-    """What throttled writers met: rows of ``balance_dirty_pages.csv``, arrays of one length."""
-
-    time_s: NDArray[np.float64]
-    setpoint_bytes: NDArray[np.float64]
-    task_rate_bytes_per_s: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +211,12 @@ def _platform(folder: Path) -> Platform:
     samples = _by_case(folder, "mem", _sample)
     limits = _by_case(folder, "bdi_dirty_ratelimit", _rate_limit)
     states = _by_case(folder, "global_dirty_state", _state)
-    pauses = _by_case(folder, "balance_dirty_pages", _pause)
+    checks = _by_case(folder, "balance_dirty_pages", _check)
     return Platform(
         name=folder.resolve().name,
         cases=cases,
         recordings=tuple(
-            _recording(key, of_case, looks[key], samples[key], limits[key], states[key], pauses[key])
+            _recording(key, of_case, looks[key], samples[key], limits[key], states[key], checks[key])
             for key, of_case in sorted(calls.items())
             if key[0] in cases
         ),
@@ -239,7 +231,7 @@ def _recording(
     samples: list[tuple[float, ...]],
     limits: list[tuple[float, float]],
     states: list[tuple[float, float]],
-    pauses: list[tuple[float, ...]],
+    checks: list[tuple[float, list[float]]],
 ) -> Recording:
     levels = Levels(*np.array(samples).T) if samples else None
     bandwidth, rate_limit = limits[0] if limits else (None, None)
@@ -253,7 +245,7 @@ def _recording(
         calls=tuple(sorted(calls, key=lambda call: call.start_s)),
         looks=tuple(looks),
         levels=levels,
-        throttling=Throttling(*np.array(pauses).T) if pauses else None,
+        throttling=of_checks(*zip(*checks, strict=True), page_bytes=PAGE_BYTES) if checks else None,
         write_bandwidth_bytes_per_s=bandwidth,
         dirty_ratelimit_bytes_per_s=rate_limit,
         dirty_limit_bytes=_limit_before(states, calls),
@@ -304,9 +296,8 @@ def _sample(row: dict[str, str]) -> tuple[float, ...]:
     return float(row["t_s"]), *levels
 
 
-def _pause(row: dict[str, str]) -> tuple[float, ...]:
-    setpoint, rate = float(row["setpoint"]) * PAGE_BYTES, float(row["task_ratelimit"]) * KIB
-    return float(row["t_s"]), setpoint, rate
+def _check(row: dict[str, str]) -> tuple[float, list[float]]:
+    return float(row["t_s"]), [float(row.get(name) or "nan") for name in CHECK]
 
 
 def _state(row: dict[str, str]) -> tuple[float, float]:

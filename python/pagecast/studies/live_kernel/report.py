@@ -14,6 +14,7 @@ from pagecast.studies.live_kernel.results import (
     summary_table,
     times_table,
 )
+from pagecast.studies.plateaus import plateau_table
 from pagecast.studies.provenance import facts
 
 if TYPE_CHECKING:
@@ -64,7 +65,13 @@ def build(outcome: "LiveKernelOutcome") -> Report:
 
 
 def _sections(outcome: "LiveKernelOutcome") -> Iterator[Section]:
-    found = (summary_table(outcome), dirty_table(outcome), cached_table(outcome), calibration_table(outcome))
+    found = (
+        summary_table(outcome),
+        dirty_table(outcome),
+        cached_table(outcome),
+        plateau_table(outcome.plateaus),
+        calibration_table(outcome),
+    )
     yield Section("Errors at a glance", tables=[table for table in found if table is not None and table.rows])
     for number, platform in enumerate(outcome.platforms):
         drawn = draw(outcome, platform)

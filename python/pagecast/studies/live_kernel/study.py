@@ -16,6 +16,7 @@ from pagecast.studies.live_kernel.forecast import CaseRun, Simulate, initial_sta
 from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 from pagecast.studies.live_kernel.program import MAIN, UnsupportedError
 from pagecast.studies.live_kernel.recordings import Platform, Recording, platforms
+from pagecast.studies.plateaus import Settled
 from pagecast.studies.provenance import provenance
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class LiveKernelOutcome:
         return to_json(self.rows, self.provenance) | {
             "dirty_levels": [each.as_dict() for each in self.dirty],
             "cached_files": [each.as_dict() for each in self.cached],
+            "plateaus": [each.as_dict() for each in self.plateaus],
         }
 
     def print_to(self, console: "Console") -> None:
@@ -81,6 +83,11 @@ class LiveKernelOutcome:
         from pagecast.studies.live_kernel.report import build
 
         write(build(self), path)
+
+    @property
+    def plateaus(self) -> tuple[Settled, ...]:
+        """Where throttling was traced: where it settled, and where it was to."""
+        return tuple(pair for run in self.runs if (pair := run.settled()) is not None)
 
     @property
     def machines(self) -> tuple[str, ...]:

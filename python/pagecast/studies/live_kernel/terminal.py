@@ -11,6 +11,7 @@ from pagecast.studies.live_kernel.results import (
     summary_table,
     times_table,
 )
+from pagecast.studies.plateaus import plateau_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +25,8 @@ def print_outcome(outcome: "LiveKernelOutcome", console: "Console") -> None:
     """Print a table per platform, levels of memory, errors, and a conclusion."""
     print_plain(f"Live kernels on {', '.join(outcome.machines)}", console)
     tables = [times_table(outcome, platform) for platform in outcome.platforms]
-    for table in (*tables, dirty_table(outcome), cached_table(outcome), calibration_table(outcome)):
+    levels = (dirty_table(outcome), cached_table(outcome), plateau_table(outcome.plateaus))
+    for table in (*tables, *levels, calibration_table(outcome)):
         if table is not None and table.rows:
             print_table(table, console)
     print_table(summary_table(outcome), console)
