@@ -16,7 +16,7 @@ from pagecast.throttling import SETTLING_S, Plateau
 __all__ = ["TOLERANCE", "Settled", "plateau_sentences", "plateau_table"]
 
 TOLERANCE: Final = 0.05
-"""How far the plateau of dirty memory, and of the rates, may be off."""
+"""How far the plateau of dirty memory, the base rate and what is made dirty may be off."""
 
 
 _QUANTITIES: Final = {
@@ -24,7 +24,7 @@ _QUANTITIES: Final = {
     "setpoint_bytes": ("set point", ""),
     "limit_bytes": ("dirty limit", ""),
     "base_rate_bytes_per_s": ("base rate", "/s"),
-    "task_rate_bytes_per_s": ("allowed to a writer", "/s"),
+    "task_rate_bytes_per_s": ("rate of a writer", "/s"),
     "throughput_bytes_per_s": ("made dirty", "/s"),
 }
 """What a table calls the quantities of a plateau, and what follows their unit of bytes."""
@@ -80,14 +80,14 @@ def plateau_sentences(pairs: Sequence[Settled]) -> tuple[str, ...]:
 
 
 def _sentence(model: str, pairs: Sequence[Settled]) -> str:
-    dirty, allowed, made = (
+    dirty, base, made = (
         _far([pair.error(name) for pair in pairs])
-        for name in ("dirty_bytes", "task_rate_bytes_per_s", "throughput_bytes_per_s")
+        for name in ("dirty_bytes", "base_rate_bytes_per_s", "throughput_bytes_per_s")
     )
     runs = f" in the median of {len(pairs)} traced runs" if len(pairs) > 1 else ""
     return (
-        f"While writers were held back, {model} was off{runs} by {dirty} in dirty memory, by {allowed} in "
-        f"what a writer is allowed, and by {made} in what was made dirty."
+        f"While writers were held back, {model} was off{runs} by {dirty} in dirty memory, by {base} in the "
+        f"base rate, and by {made} in what was made dirty."
     )
 
 
@@ -127,7 +127,8 @@ def plateau_table(pairs: Sequence[Settled]) -> Table | None:
         text_columns=3,
         note="Medians over the time in which writers were held back, but for the first "
         f"{SETTLING_S:.0f} s of each; made dirty: bytes of that time. The plateau should be within "
-        f"{100 * TOLERANCE:.0f} %.",
+        f"{100 * TOLERANCE:.0f} %. Rate of a writer: traced is what it was allowed, forecast is what it gets "
+        "when its pauses are whole clock ticks.",
     )
 
 

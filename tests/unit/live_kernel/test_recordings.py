@@ -6,6 +6,7 @@ from pagecast.errors import StudyError
 from pagecast.studies.live_kernel import calibration
 from pagecast.studies.live_kernel.calibration import LEAST_REMOVAL_S, MemorySize, calibrate
 from pagecast.studies.live_kernel.recordings import platforms
+from pagecast.throttling import plateau
 from tests.unit.live_kernel.recorder import (
     A_WRITE,
     CALL_S,
@@ -201,3 +202,19 @@ def test_m_memory_of_the_tests_has_all_call_sizes():
     assert {line.split()[-1] for line in M_MEMORY.splitlines() if line[:5] in ("write", "read ")} == {
         "4k", "1m", "16m",
     }  # fmt: skip
+
+
+def test_where_writers_settled_is_known_if_pauses_were_traced(data):
+    check = {"limit": 1000, "setpoint": 875, "dirty": 800, "dirty_ratelimit": 100, "task_ratelimit": 90}
+    rows = [
+        {"case": "a_write", "rep": 1, "t_s": k / 10, **check, "dirtied": 25, "pause": 10} for k in range(41)
+    ]
+    write_table(data / "tiny" / "balance_dirty_pages.csv.gz", rows)
+    settled = plateau(recording(platforms(data)[0], "a_write").throttling)
+    assert settled.settled_s == pytest.approx(2.0, abs=0.11)
+    assert settled.dirty_bytes == 800 * 4096
+    assert settled.throughput_bytes_per_s == pytest.approx(250 * 4096)
+
+
+def test_without_pauses_nobody_knows_where_writers_settled(platform):
+    assert plateau(recording(platform, "a_write").throttling) is None
