@@ -21,7 +21,17 @@ from pagecast.result import Columns
 if TYPE_CHECKING:
     from pagecast.result import Result
 
-__all__ = ["CHECK", "SETTLING_S", "Plateau", "Throttling", "forecast", "of_checks", "plateau", "throttling"]
+__all__ = [
+    "CHECK",
+    "SETTLING_S",
+    "Floats",
+    "Plateau",
+    "Throttling",
+    "forecast",
+    "of_checks",
+    "plateau",
+    "throttling",
+]
 
 APART_S: Final = 1.0
 """Who is held back again within this was so all the time, as in the events of a forecast."""
@@ -69,11 +79,13 @@ class Plateau:
     """Where dirty memory and rates settle while writers are held back.
 
     `settled_s` is for how long they were, less the first `SETTLING_S` of each time. Levels and rates are
-    medians over that; `throughput_bytes_per_s` is what was made dirty in it.
+    medians over that; `throughput_bytes_per_s` is what was made dirty in it. `position` is dirty memory as a
+    part of the set point: limits move when other programs take memory, and dirty memory follows.
     """
 
     settled_s: float
     dirty_bytes: float
+    position: float
     setpoint_bytes: float
     limit_bytes: float
     base_rate_bytes_per_s: float
@@ -122,6 +134,7 @@ def plateau(met: Throttling) -> Plateau | None:
     return Plateau(
         settled_s,
         dirty_bytes=median(met.dirty_bytes),
+        position=median(met.dirty_bytes / met.setpoint_bytes),
         setpoint_bytes=median(met.setpoint_bytes),
         limit_bytes=median(met.limit_bytes),
         base_rate_bytes_per_s=median(met.base_rate_bytes_per_s),

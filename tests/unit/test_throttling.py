@@ -59,6 +59,7 @@ def test_a_plateau_is_where_levels_are_for_more_than_half_of_the_time():
     settled = plateau(throttling(traced(*(check for part in checks for check in part))))
     assert settled.settled_s == pytest.approx(4.0)
     assert settled.dirty_bytes == 800 * PAGE
+    assert settled.position == 800 / 875
     assert (settled.setpoint_bytes, settled.limit_bytes) == (875 * PAGE, 1000 * PAGE)
     assert (settled.task_rate_bytes_per_s, settled.base_rate_bytes_per_s) == (100 * 1024, 200 * 1024)
     assert settled.throughput_bytes_per_s == pytest.approx(130 * 32 * PAGE / 4.0, rel=0.01)

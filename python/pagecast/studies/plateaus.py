@@ -21,13 +21,14 @@ TOLERANCE: Final = 0.05
 
 _QUANTITIES: Final = {
     "dirty_bytes": ("dirty", ""),
+    "position": ("dirty by set point", ""),
     "setpoint_bytes": ("set point", ""),
     "limit_bytes": ("dirty limit", ""),
     "base_rate_bytes_per_s": ("base rate", "/s"),
     "task_rate_bytes_per_s": ("rate of a writer", "/s"),
     "throughput_bytes_per_s": ("made dirty", "/s"),
 }
-"""What a table calls the quantities of a plateau, and what follows their unit of bytes."""
+"""What a table calls the quantities of a plateau, and what follows their unit of bytes, if they have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +81,14 @@ def plateau_sentences(pairs: Sequence[Settled]) -> tuple[str, ...]:
 
 
 def _sentence(model: str, pairs: Sequence[Settled]) -> str:
-    dirty, base, made = (
+    dirty, position, base, made = (
         _far([pair.error(name) for pair in pairs])
-        for name in ("dirty_bytes", "base_rate_bytes_per_s", "throughput_bytes_per_s")
+        for name in ("dirty_bytes", "position", "base_rate_bytes_per_s", "throughput_bytes_per_s")
     )
     runs = f" in the median of {len(pairs)} traced runs" if len(pairs) > 1 else ""
     return (
-        f"While writers were held back, {model} was off{runs} by {dirty} in dirty memory, by {base} in the "
-        f"base rate, and by {made} in what was made dirty."
+        f"While writers were held back, {model} was off{runs} by {dirty} in dirty memory, by {position} in "
+        f"that as a part of the set point, by {base} in the base rate, and by {made} in what was made dirty."
     )
 
 
@@ -133,7 +134,10 @@ def plateau_table(pairs: Sequence[Settled]) -> Table | None:
 
 
 def _cells(pair: Settled, quantity: str, per: str) -> tuple[str, str, str]:
-    measured, forecast = getattr(pair.measured, quantity), getattr(pair.forecast, quantity)
-    scale, unit = size_scale(measured)
-    told = [f"{value / scale:.1f} {unit}{per}" for value in (measured, forecast)]
+    values = (getattr(pair.measured, quantity), getattr(pair.forecast, quantity))
+    if quantity == "position":
+        told = [f"{value:.3f}" for value in values]
+    else:
+        scale, unit = size_scale(values[0])
+        told = [f"{value / scale:.1f} {unit}{per}" for value in values]
     return told[0], told[1], signed_percent(pair.error(quantity))

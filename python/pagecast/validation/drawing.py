@@ -10,7 +10,7 @@ from pagecast.plot.limits import FAR, LIMIT_NAMES, SAME, limits_in_reach
 from pagecast.plot.overlay import draw_forecast, draw_limit, draw_measured
 from pagecast.plot.style import MEASURED_COLOUR, MODEL_MARKERS, model_colour
 from pagecast.studies.drawing import grid, style, with_legend
-from pagecast.throttling import throttling
+from pagecast.throttling import Floats, Throttling, throttling
 from pagecast.validation.levels import forecast_series, measured_series
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ _WIDE: Final = 20.0
 _RATE_TOP: Final = 2.5
 """A writer's rate begins at many times the base rate, but is drawn up to so many times only."""
 
+
+_BIN_S: Final = 0.2
+"""Forecast rates are drawn as means over this, the kernel's `BANDWIDTH_INTERVAL`."""
 
 _BASE: Final[dict[str, Any]] = {"linestyle": (0, (4, 1.5)), "linewidth": 0.9}
 """The base rate: the rate of a writer less what its position between the limits makes of it."""
@@ -156,15 +159,25 @@ def writer_rates(ax: "Axes", validated: "Validated") -> "Axes":
         ax.plot(met.time_s, met.base_rate_bytes_per_s / scale, color=MEASURED_COLOUR, label=base, **_BASE)
     for model, results in validated.forecasts.items():
         for number, met in enumerate(filter(None, map(throttling, results))):
-            draw_forecast(
-                ax, met.time_s, met.task_rate_bytes_per_s / scale, model, label=_once(model, number)
-            )
+            time_s, rate = _mean_rates(met)
+            draw_forecast(ax, time_s, rate / scale, model, label=_once(model, number), drawstyle="steps-post")
             base = _once("its base rate", number)
             draw_forecast(ax, met.time_s, met.base_rate_bytes_per_s / scale, model, label=base, **_BASE)
     ax.set_ylim(0, _RATE_TOP * top / scale)
     ax.set_ylabel(f"rate ({unit}/s)")
     time_axis(ax, max(run.end_s for run in validated.measured))
     return ax
+
+
+def _mean_rates(met: Throttling) -> tuple[Floats, Floats]:
+    """Give the mean rate of a writer in each `_BIN_S`: whole ticks of pauses make it jump to and fro."""
+    lasts_s = np.where(met.is_held, np.diff(met.time_s), 0.0)
+    bytes_by_then = np.append(0.0, np.cumsum(np.nan_to_num(met.task_rate_bytes_per_s[:-1]) * lasts_s))
+    held_by_then = np.append(0.0, np.cumsum(lasts_s))
+    edges = np.arange(met.time_s[0], met.time_s[-1] + _BIN_S, _BIN_S)
+    moved = np.diff(np.interp(edges, met.time_s, bytes_by_then))
+    held_s = np.diff(np.interp(edges, met.time_s, held_by_then))
+    return edges[:-1], np.where(held_s > 0, moved / np.where(held_s > 0, held_s, 1.0), np.nan)
 
 
 def operations_figure(rows: "Sequence[Row]") -> "Figure":

@@ -36,8 +36,8 @@ MEMORY: Final = (
 )
 
 RATES: Final = (
-    " Rates are traced (balance_dirty_pages): a point is what a writer was allowed at one of its checks, a "
-    "thin line is the base rate of the device."
+    " Rates are traced (balance_dirty_pages): a point is what a writer was allowed at one of its checks; "
+    "forecast is the mean of each 0.2 s of what a writer gets. Dashed is the base rate of the device."
 )
 
 TIMES: Final = "How long each operation took: a point for each run, and what each model forecast."

@@ -165,7 +165,10 @@ def test_plateaus_are_told_and_listed(writing):
     assert sentence.startswith(
         "While writers were held back, kernel was off in the median of 2 traced runs by "
     )
-    assert "by 2.0 % (worst +2.0 %) in the base rate, and by 0.0 % (worst" in sentence
+    assert (
+        "that as a part of the set point, by 2.0 % (worst +2.0 %) in the base rate, and by 0.0 % (worst"
+        in sentence
+    )
     table = plateau_table(pairs)
     assert table.rows[0][:3] == ("plain, run 1", "kernel", "dirty")
     rate = next(row for row in table.rows if row[2] == "base rate")
