@@ -1,11 +1,14 @@
 """What came out of a validation, in a few sentences."""
 
 from collections.abc import Iterator
+from statistics import median
 from typing import TYPE_CHECKING
 
+from pagecast.studies.plateaus import plateau_sentences
 from pagecast.studies.tables import percent, signed_percent
 from pagecast.validation import comparing
 from pagecast.validation.outcome import MEASURED, share_within
+from pagecast.validation.plateaus import settled
 
 if TYPE_CHECKING:
     from pagecast.validation.outcome import Outcome, Verdict
@@ -14,7 +17,7 @@ __all__ = ["conclusion", "reasons"]
 
 
 def conclusion(outcome: "Outcome") -> tuple[str, ...]:
-    """Say how many cases are close under each model, and what the measurement's own spread is.
+    """Say how far off cases are, how many are close under each model, and how far apart runs are.
 
     Parameters
     ----------
@@ -25,7 +28,15 @@ def conclusion(outcome: "Outcome") -> tuple[str, ...]:
     tuple of str
         A sentence each; the last says whether every case is within its tolerance.
     """
-    return (*_rivals(outcome), *_spread(outcome), *_failures(outcome), _verdict(outcome))
+    plateaus = plateau_sentences(settled(outcome.validated))
+    return (
+        *_errors(outcome),
+        *plateaus,
+        *_rivals(outcome),
+        *_spread(outcome),
+        *_failures(outcome),
+        _verdict(outcome),
+    )
 
 
 def reasons(verdict: "Verdict") -> tuple[str, ...]:
@@ -42,6 +53,18 @@ def reasons(verdict: "Verdict") -> tuple[str, ...]:
                 f"{level} memory within {percent(tolerance)} % at only {percent(share)} % of the samples"
             )
     return tuple(found)
+
+
+def _errors(outcome: "Outcome") -> Iterator[str]:
+    """Say how far totals are off in the middle and at worst, where there are several."""
+    errors = {verdict.case: verdict.error for verdict in outcome.verdicts}
+    if len(errors) > 1:
+        worst = max(errors, key=lambda case: abs(errors[case]))
+        middle = median(map(abs, errors.values()))
+        yield (
+            f"The total time of a case is off by {percent(middle)} % in the median; the worst is {worst} "
+            f"with {signed_percent(errors[worst])} %."
+        )
 
 
 def _rivals(outcome: "Outcome") -> Iterator[str]:

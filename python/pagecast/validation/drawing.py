@@ -32,12 +32,11 @@ _WIDE: Final = 20.0
 _RATE_TOP: Final = 2.5
 """A writer's rate begins at many times the base rate, but is drawn up to so many times only."""
 
-
 _BIN_S: Final = 0.2
 """Forecast rates are drawn as means over this, the kernel's `BANDWIDTH_INTERVAL`."""
 
 _BASE: Final[dict[str, Any]] = {"linestyle": (0, (4, 1.5)), "linewidth": 0.9}
-"""The base rate: the rate of a writer less what its position between the limits makes of it."""
+"""How base rates are drawn."""
 
 
 def memory_figure(validated: "Validated") -> "Figure":
@@ -230,7 +229,8 @@ def operations(ax: "Axes", rows: "Sequence[Row]") -> "Axes":
             if row.model == model
         ]
         ax.plot(
-            *zip(*points, strict=True),
+            [time_s for time_s, _ in points],
+            [place for _, place in points],
             linestyle="none",
             marker=MODEL_MARKERS.get(model, "d"),
             fillstyle="none",

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from pagecast.report.document import Figure, Report, Section
 from pagecast.report.svg import to_svg
 from pagecast.studies import provenance
-from pagecast.studies.plateaus import plateau_sentences, plateau_table
+from pagecast.studies.plateaus import plateau_table
 from pagecast.studies.tables import percent, signed_percent
 from pagecast.throttling import throttling
 from pagecast.validation.conclusion import reasons
@@ -65,26 +63,13 @@ def build(outcome: "Outcome") -> Report:
     Report
     """
     *others, verdict = outcome.conclusion()
-    plateaus = plateau_sentences(settled(outcome.validated))
     return Report(
         title=f"Validation: {outcome.name}",
         lead=LEAD,
-        conclusion=(verdict, *_errors(outcome), *plateaus, *others),
+        conclusion=(verdict, *others),
         facts=_facts(outcome),
         sections=tuple(_sections(outcome)),
     )
-
-
-def _errors(outcome: "Outcome") -> Iterator[str]:
-    """Say how far totals are off in the middle and at worst, where there are several."""
-    errors = {verdict.case: verdict.error for verdict in outcome.verdicts}
-    if len(errors) > 1:
-        worst = max(errors, key=lambda case: abs(errors[case]))
-        median = float(np.median([abs(error) for error in errors.values()]))
-        yield (
-            f"The total time of a case is off by {percent(median)} % in the median; the worst is {worst} "
-            f"with {signed_percent(errors[worst])} %."
-        )
 
 
 def _facts(outcome: "Outcome") -> list[tuple[str, str]]:

@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 
 from pagecast.report.terminal import print_ending, print_plain, print_table
+from pagecast.studies.plateaus import plateau_table
+from pagecast.validation.plateaus import settled
 from pagecast.validation.tables import (
     MOST_OPERATIONS,
     files_table,
@@ -23,7 +25,13 @@ def print_outcome(outcome: "Outcome", console: "Console") -> None:
     """Print the cases; of a single one its operations and levels too; and a conclusion."""
     if len(outcome.validated) == 1:
         print_table(operations_table(outcome, outcome.validated[0], most=MOST_OPERATIONS), console)
-    for table in (levels_table(outcome, "dirty"), levels_table(outcome, "cached"), files_table(outcome)):
+    found = (
+        levels_table(outcome, "dirty"),
+        levels_table(outcome, "cached"),
+        files_table(outcome),
+        plateau_table(settled(outcome.validated)),
+    )
+    for table in found:
         if table is not None:
             print_table(table, console)
     if outcome.validated:
