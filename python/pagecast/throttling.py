@@ -28,6 +28,7 @@ __all__ = [
     "Plateau",
     "Throttling",
     "forecast",
+    "limit_before_bytes",
     "of_checks",
     "plateau",
     "throttling",
@@ -205,6 +206,29 @@ def _between(time_s: Floats, is_back: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return between
 
 
+def limit_before_bytes(measured: "Result") -> float | None:
+    """Give the limit in force before a traced run, which only throttled writers move.
+
+    Parameters
+    ----------
+    measured : Result
+        A real run.
+
+    Returns
+    -------
+    float or None
+        `limit` of the first `global_dirty_state`; None if nothing was traced.
+    """
+    trace = measured.table("trace")
+    events = zip(trace["event"], trace["text"], strict=True)
+    first = next((text for event, text in events if event == "global_dirty_state"), None)
+    return None if first is None else float(_numbers(first)["limit"] * mmap.PAGESIZE)
+
+
+def _numbers(text: str) -> dict[str, int]:
+    return {name: int(number) for name, number in _NUMBER.findall(text)}
+
+
 def _checks(trace: Columns) -> list[tuple[float, list[float]]]:
     """Give time and `CHECK` of each check on the device whose writers made the most pages dirty."""
     checks: dict[str, list[tuple[float, list[float]]]] = {}
@@ -213,7 +237,7 @@ def _checks(trace: Columns) -> list[tuple[float, list[float]]]:
         device = _DEVICE.match(text)
         if event != "balance_dirty_pages" or device is None:
             continue
-        numbers = {name: int(number) for name, number in _NUMBER.findall(text)}
+        numbers = _numbers(text)
         checks.setdefault(device[1], []).append((float(time_s), [numbers[name] for name in CHECK]))
         dirtied[device[1]] += numbers["dirtied"]
     return checks[dirtied.most_common(1)[0][0]] if checks else []

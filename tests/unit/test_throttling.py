@@ -9,7 +9,7 @@ import pytest
 import pagecast as pc
 from pagecast.result import Columns
 from pagecast.spans import throttled_spans
-from pagecast.throttling import plateau, throttling
+from pagecast.throttling import limit_before_bytes, plateau, throttling
 
 PAGE = mmap.PAGESIZE
 
@@ -126,3 +126,14 @@ def test_other_models_know_nothing_of_it(scenario, model):
 def test_a_write_that_fits_is_not_held_back(machine):
     app = [pc.write("/data/out", size_bytes=1e8)]
     assert throttling(pc.simulate(pc.Scenario(machine, processes={"app": app}), model="kernel")) is None
+
+
+def test_the_limit_before_a_run_is_that_of_the_first_event():
+    texts = [
+        check(dirty=1),
+        *(f"dirty=3 writeback=2 bg_thresh=5 thresh=7 limit={limit}" for limit in (90, 80)),
+    ]
+    events = ["balance_dirty_pages", "global_dirty_state", "global_dirty_state"]
+    run = Traced(Columns({"time_s": np.arange(3.0), "event": events, "text": texts}))
+    assert limit_before_bytes(run) == 90 * PAGE
+    assert limit_before_bytes(traced()) is None

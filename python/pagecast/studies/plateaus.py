@@ -19,6 +19,9 @@ TOLERANCE: Final = 0.05
 """How far the plateau of dirty memory, the base rate and what is made dirty may be off."""
 
 
+MOST: Final = 3
+"""A table of more plateaus is folded away in HTML."""
+
 _QUANTITIES: Final = {
     "dirty_bytes": ("dirty", ""),
     "position": ("dirty by set point", ""),
@@ -126,6 +129,7 @@ def plateau_table(pairs: Sequence[Settled]) -> Table | None:
         columns=("case", "model", "quantity", "traced", "forecast", "error\n%"),
         rows=lines[:-1],
         text_columns=3,
+        is_long=len(pairs) > MOST,
         note="Medians over the time in which writers were held back, but for the first "
         f"{SETTLING_S:.0f} s of each; made dirty: bytes of that time. The plateau should be within "
         f"{100 * TOLERANCE:.0f} %. Rate of a writer: traced is what it was allowed, forecast is what it gets "

@@ -56,9 +56,11 @@ def reasons(verdict: "Verdict") -> tuple[str, ...]:
 
 
 def _errors(outcome: "Outcome") -> Iterator[str]:
-    """Say how far totals are off in the middle and at worst, where there are several."""
+    """Say how far totals are off in the middle and at worst."""
     errors = {verdict.case: verdict.error for verdict in outcome.verdicts}
-    if len(errors) > 1:
+    if len(errors) == 1:
+        yield f"The total time is off by {signed_percent(*errors.values())} %."
+    elif errors:
         worst = max(errors, key=lambda case: abs(errors[case]))
         middle = median(map(abs, errors.values()))
         yield (

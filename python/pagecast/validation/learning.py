@@ -2,8 +2,8 @@
 
 The write bandwidth and whether any of what was written lately went to this disk are asked for just before
 time 0 (/sys/kernel/debug/bdi). With ``trace=True`` the run's own events tell the base rate of writers too, as
-of its first update, the limit in force when a writer was first checked, and the bandwidth where nothing else
-does.
+of its first update, the limit in force before any writer was held back, and the bandwidth where nothing
+else does.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pagecast.studies.learnt import Learnt
 from pagecast.studies.machines import described
-from pagecast.throttling import throttling
+from pagecast.throttling import limit_before_bytes
 
 if TYPE_CHECKING:
     from pagecast import Machine
@@ -43,11 +43,10 @@ def learnt_options(measured: "Measured", machine: "Machine", paths: Iterable[str
     limit = told.get("dirty_limit_bytes")
     traced = _traced(measured, told.get("bdi"))
     disks = _disks(machine, paths)
-    met = throttling(measured)
     learnt = Learnt(
         write_bandwidth_bytes_per_s=told.get("write_bandwidth_bytes_per_s") or traced[0],
         dirty_ratelimit_bytes_per_s=traced[1],
-        dirty_limit_bytes=None if met is None else float(met.limit_bytes[0]),
+        dirty_limit_bytes=limit_before_bytes(measured),
         # Of several disks that stand for the only one here, nobody knows the parts.
         has_written_out=bool(limit) and len(disks) == 1,
     )

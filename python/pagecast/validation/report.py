@@ -13,7 +13,7 @@ from pagecast.validation.conclusion import reasons
 from pagecast.validation.drawing import memory_figure, operations_figure
 from pagecast.validation.outcome import TOTAL
 from pagecast.validation.plateaus import settled
-from pagecast.validation.tables import levels_table, operations_table, verdicts_table
+from pagecast.validation.tables import files_table, levels_table, operations_table, verdicts_table
 
 if TYPE_CHECKING:
     from pagecast.studies.comparison import Row
@@ -88,9 +88,9 @@ def _facts(outcome: "Outcome") -> list[tuple[str, str]]:
 def _sections(outcome: "Outcome") -> Iterator[Section]:
     found = (
         verdicts_table(outcome),
-        plateau_table(settled(outcome.validated)),
         levels_table(outcome, "dirty"),
         levels_table(outcome, "cached"),
+        files_table(outcome),
     )
     yield Section("All cases", tables=[table for table in found if table is not None])
     for number, validated in enumerate(outcome.validated):
@@ -107,11 +107,15 @@ def _case(outcome: "Outcome", validated: "Validated", name: str) -> Section:
     """Make the section of one case; `name` is unique in the report."""
     case = validated.case
     rows = [row for row in outcome.rows if row.case == case.name and row.operation != TOTAL]
+    found = (
+        plateau_table(settled([validated])),
+        operations_table(outcome, validated) if rows else None,
+    )
     return Section(
         case.name,
         text=[*([case.what] if case.what else []), *_verdict(outcome, case.name)],
         figures=list(_figures(validated, rows, name)),
-        tables=[operations_table(outcome, validated)] if rows else [],
+        tables=[table for table in found if table is not None],
     )
 
 
