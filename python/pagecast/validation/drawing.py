@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pagecast.plot.axes import outside_legend, plain_log_scale, say, size_scale, time_axis
+from pagecast.plot.axes import outside_legend, plain_log_scale, size_scale, time_axis
 from pagecast.plot.limits import FAR, LIMIT_NAMES, SAME, limits_in_reach
 from pagecast.plot.overlay import draw_forecast, draw_limit, draw_measured
 from pagecast.plot.style import MEASURED_COLOUR, MODEL_MARKERS, model_colour
@@ -25,6 +25,8 @@ __all__ = ["MOST_OPERATIONS", "memory_figure", "operations", "operations_figure"
 
 MOST_OPERATIONS: Final = 24
 """Of more, those that took longest are drawn."""
+
+_TITLES: Final = {"dirty": "Dirty and under writeback", "cached": "Page cache"}
 
 _WIDE: Final = 20.0
 """Times whose longest is so many times the shortest are drawn on a logarithmic axis."""
@@ -50,17 +52,16 @@ def memory_figure(validated: "Validated") -> "Figure":
     -------
     Figure
     """
-    panels: list[tuple[str, Callable[[Axes, Validated], Axes]]] = [
-        ("Dirty and under writeback", lambda ax, of: over_time(ax, of, "dirty")),
-        ("Page cache", lambda ax, of: over_time(ax, of, "cached")),
+    panels: list[Callable[[Axes], Axes]] = [
+        lambda ax: over_time(ax, validated, "dirty"),
+        lambda ax: over_time(ax, validated, "cached"),
     ]
     if any(throttling(run) is not None for run in validated.measured):
-        panels.insert(1, ("Rate of a writer that is held back", writer_rates))
+        panels.insert(1, lambda ax: writer_rates(ax, validated))
     with style():
         figure, axes = grid(len(panels), 1, size=(9, 0.4 + 2.4 * len(panels)))
-        for ax, (title, draw) in zip(axes, panels, strict=True):
-            draw(ax, validated)
-            ax.set_title(title)
+        for ax, draw in zip(axes, panels, strict=True):
+            draw(ax)
             outside_legend(ax, ax.get_legend_handles_labels()[1])
         end_s = max(ax.get_xlim()[1] for ax in axes)
         for ax in axes:
@@ -93,8 +94,7 @@ def over_time(ax: "Axes", validated: "Validated", level: str) -> "Axes":
     scale, unit = size_scale(top)
     for number, series in enumerate(measured):
         draw_measured(ax, series.time_s, series.level_bytes / scale, label=_once("measured", number))
-    if not measured:
-        say(ax, "nobody tells what is in memory of these files", aside=True)
+    ax.set_title(_TITLES[level] + ("" if measured else " (not measured)"))
     for model, of in forecasts.items():
         for number, series in enumerate(of):
             draw_forecast(ax, series.time_s, series.level_bytes / scale, model, label=_once(model, number))
@@ -163,6 +163,7 @@ def writer_rates(ax: "Axes", validated: "Validated") -> "Axes":
             base = _once("its base rate", number)
             draw_forecast(ax, met.time_s, met.base_rate_bytes_per_s / scale, model, label=base, **_BASE)
     ax.set_ylim(0, _RATE_TOP * top / scale)
+    ax.set_title("Rate of a writer that is held back")
     ax.set_ylabel(f"rate ({unit}/s)")
     time_axis(ax, max(run.end_s for run in validated.measured))
     return ax

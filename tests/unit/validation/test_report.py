@@ -197,6 +197,15 @@ def test_cached_memory_has_no_limits(writing, ax):
     assert set(labels(ax)) == {"measured", "kernel", "endless-cache"}
 
 
+def test_a_run_too_short_to_be_looked_at_says_so(writing, ax):
+    validated = validated_of(writing)
+    for run in validated.measured:
+        run.end_s = -1.0  # all samples are later
+    over_time(ax, validated, "cached")
+    assert ax.get_title() == "Page cache (not measured)"
+    assert set(labels(ax)) == {"kernel", "endless-cache"}
+
+
 def test_rates_are_those_of_writers_and_the_base(writing, ax):
     writer_rates(ax, validated_of(writing))
     assert labels(ax) == ["measured", "its base rate", "kernel", "its base rate"]
