@@ -176,9 +176,10 @@ def of_checks(
     Returns
     -------
     Throttling
-        Nobody is held back where pauses are not known.
+        Nobody is held back where not all of a check is known.
     """
-    columns = dict(zip(CHECK, np.array([list(check) for check in checks], dtype=float).T, strict=True))
+    rows = np.array([list(check) for check in checks], dtype=float)
+    columns = dict(zip(CHECK, rows.T, strict=True))
     times = np.array(time_s, dtype=float)
     return Throttling(
         times,
@@ -188,7 +189,7 @@ def of_checks(
         base_rate_bytes_per_s=columns["dirty_ratelimit"] * _KIB,
         task_rate_bytes_per_s=columns["task_ratelimit"] * _KIB,
         dirtied_bytes=np.cumsum(columns["dirtied"]) * page_bytes,
-        is_held=_between(times, columns["pause"] > 0),
+        is_held=_between(times, (columns["pause"] > 0) & np.isfinite(rows).all(axis=1)),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 import pagecast as pc
 from pagecast.result import Columns
 from pagecast.spans import throttled_spans
-from pagecast.throttling import limit_before_bytes, plateau, throttling
+from pagecast.throttling import CHECK, limit_before_bytes, of_checks, plateau, throttling
 
 PAGE = mmap.PAGESIZE
 
@@ -137,3 +137,10 @@ def test_the_limit_before_a_run_is_that_of_the_first_event():
     run = Traced(Columns({"time_s": np.arange(3.0), "event": events, "text": texts}))
     assert limit_before_bytes(run) == 90 * PAGE
     assert limit_before_bytes(traced()) is None
+
+
+def test_a_check_of_which_something_is_not_known_holds_nobody_back():
+    checks = [[40.0] * len(CHECK), [40.0] * len(CHECK)]
+    assert of_checks([0.0, 0.1], checks).is_held.all()
+    checks[1][CHECK.index("dirty")] = np.nan
+    assert not of_checks([0.0, 0.1], checks).is_held.any()

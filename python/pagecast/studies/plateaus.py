@@ -3,6 +3,7 @@
 For studies and `validate`.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
@@ -17,7 +18,6 @@ __all__ = ["TOLERANCE", "Settled", "plateau_sentences", "plateau_table"]
 
 TOLERANCE: Final = 0.05
 """How far the plateau of dirty memory, the base rate and what is made dirty may be off."""
-
 
 MOST: Final = 3
 """A table of more plateaus is folded away in HTML."""
@@ -49,14 +49,16 @@ class Settled:
     experiment: str | None = None
 
     def error(self, quantity: str) -> float:
-        """Signed relative error of a quantity of `Plateau`."""
+        """Signed relative error of a quantity of `Plateau`; NaN if what was traced is 0: writers stood still."""
         measured: float = getattr(self.measured, quantity)
         forecast: float = getattr(self.forecast, quantity)
-        return forecast / measured - 1
+        return forecast / measured - 1 if measured else math.nan
 
     def as_dict(self) -> dict[str, object]:
         """Give it under the names of ``--json``."""
-        errors = {name: self.error(name) for name in Plateau.__slots__}
+        errors = {
+            name: self.error(name) if getattr(self.measured, name) else None for name in Plateau.__slots__
+        }
         of = {} if self.experiment is None else {"experiment": self.experiment}
         return of | {
             "case": self.case,
@@ -144,4 +146,4 @@ def _cells(pair: Settled, quantity: str, per: str) -> tuple[str, str, str]:
     else:
         scale, unit = size_scale(values[0])
         told = [f"{value / scale:.1f} {unit}{per}" for value in values]
-    return told[0], told[1], signed_percent(pair.error(quantity))
+    return told[0], told[1], signed_percent(pair.error(quantity)) if values[0] else "?"

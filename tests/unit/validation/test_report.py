@@ -2,6 +2,7 @@
 
 import mmap
 import re
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -174,6 +175,13 @@ def test_plateaus_are_told_and_listed(writing):
     rate = next(row for row in table.rows if row[2] == "base rate")
     assert rate[-1] == "+2.0"
     assert re.fullmatch(r"\d+\.\d MB/s", rate[3])
+
+
+def test_writers_that_stood_still_have_no_error(writing):
+    pair = settled([validated_of(writing)])[0]
+    stopped = replace(pair, measured=replace(pair.measured, task_rate_bytes_per_s=0.0))
+    assert stopped.as_dict()["error"]["task_rate_bytes_per_s"] is None
+    assert [row[-1] for row in plateau_table([stopped]).rows if row[2] == "rate of a writer"] == ["?"]
 
 
 def test_without_a_trace_there_is_no_plateau(writing):
