@@ -49,7 +49,7 @@ class Settled:
     experiment: str | None = None
 
     def error(self, quantity: str) -> float:
-        """Signed relative error of a quantity of `Plateau`; NaN if what was traced is 0: writers stood still."""
+        """Signed relative error of a quantity of `Plateau`; NaN if 0 was traced: writers stood still."""
         measured: float = getattr(self.measured, quantity)
         forecast: float = getattr(self.forecast, quantity)
         return forecast / measured - 1 if measured else math.nan
