@@ -236,7 +236,7 @@ def _tell(validation: "Validation", place: dict[str, Any], directory: Path) -> N
         f"({available} available). About {_duration(validation.expected_s)} by the forecast.",
         err=True,
     )
-    for caution in cautions(place):
+    for caution in (*(f"Memory: {text}." for text in validation.cautions), *cautions(place)):
         click.echo(caution, err=True)
 
 

@@ -14,7 +14,7 @@ from pagecast.validation.levels import LEVELS, Room, away_from_forecast, away_fr
 from pagecast.validation.outcome import Level, Outcome
 from pagecast.validation.residency import CachedFile, cached_files
 
-__all__ = ["gather"]
+__all__ = ["gather", "other_memory"]
 
 OTHER_MEMORY: Final = 0.1
 """A forecast with so much more or less memory than there is, is one of another machine."""
@@ -112,18 +112,20 @@ def _not_compared(validated: Sequence[Validated], room: Room) -> Iterator[str]:
             yield f"{name}: cached memory; the kernel did not tell what is cached of its files"
         if comparing.total_s(each.measured[0]) == 0:
             yield f"{name}: it does nothing with files"
-        yield from _other_memory(each, room)
+        if (other := other_memory(each.case, room)) is not None:
+            yield f"what else takes memory: {other}"
 
 
-def _other_memory(validated: Validated, room: Room) -> Iterator[str]:
-    """Say where the forecast has another memory than the runs had."""
-    memory = parse_bytes(described(validated.case.scenario.machine)["memory"]["size"])
+def other_memory(case: Case, room: Room) -> str | None:
+    """Say that the forecast has another memory than the runs have; None if it is about the same."""
+    memory = parse_bytes(described(case.scenario.machine)["memory"]["size"])
     usable = room.usable_bytes
-    if usable and abs(memory / usable - 1) > OTHER_MEMORY:
-        yield (
-            f"what else takes memory: the forecast has {format_bytes(memory)}, of this machine "
-            f"{format_bytes(round(usable))} were free or held files; calibrate it as it is now"
-        )
+    if not usable or abs(memory / usable - 1) <= OTHER_MEMORY:
+        return None
+    return (
+        f"the forecast has {format_bytes(memory)}, of this machine {format_bytes(round(usable))} are free or "
+        "hold files; calibrate it as it is now"
+    )
 
 
 def _unknown(done: Sequence[Doing], settings: Settings) -> Iterator[str]:

@@ -16,7 +16,7 @@ from pagecast.studies.comparison import main_model
 from pagecast.validation.case import Case
 from pagecast.validation.doing import MODELS, RUNS, Doing, Run, Settings
 from pagecast.validation.forecasting import preparing_s
-from pagecast.validation.gathering import gather
+from pagecast.validation.gathering import gather, other_memory
 from pagecast.validation.learning import COSTED, learnt_options
 from pagecast.validation.levels import ALL, Room
 from pagecast.validation.outcome import Outcome
@@ -87,6 +87,12 @@ class Validation:
         return tuple(self._failures)
 
     @property
+    def cautions(self) -> tuple[str, ...]:
+        """What to know before the runs, as far as `check` has seen."""
+        found = (other_memory(doing.case, self._room) for doing in self._doing)
+        return tuple(dict.fromkeys(filter(None, found)))
+
+    @property
     def runs_done(self) -> int:
         """How many runs have ended."""
         return sum(len(doing.runs) for doing in self._doing)
@@ -135,6 +141,7 @@ class Validation:
             No case can be run there.
         """
         place: dict[str, Any] = {}
+        self._room = Room.here(dir)
 
         def check(doing: Doing) -> None:
             place.update(doing.plan.check(dir))
@@ -202,9 +209,10 @@ class Validation:
         KeyboardInterrupt
             Ctrl-C was pressed; the folder of the run is removed.
         """
+        if self._room is ALL:
+            self._room = Room.here(dir)
         if not all(doing.first for doing in self._doing):
             self.forecast()
-        self._room = Room.here(dir)
         tell = progress or (lambda fraction, what: None)
         whole_s = self.settings.runs * sum(doing.weight_s for doing in self._doing)
         done_s = 0.0

@@ -156,7 +156,11 @@ pub static SCENARIO: Schema = Schema {
     keys: &[
         may("models", Kind::Texts, "Models to ask; --model overrides"),
         may("residency", Kind::Word(&Residency::NAMES), "When the cache content of each file is recorded"),
-        may("tolerance", Kind::Table(&TOLERANCE), "How far forecasts may be off; pagecast validate judges by it"),
+        may(
+            "tolerance",
+            Kind::Table(&TOLERANCE),
+            "How far forecasts may be off; pagecast validate judges by it",
+        ),
         may("parameter", Kind::Scalars, "Values that strings use as {name}; --set parameter.name=value"),
         may("model", Kind::ScalarTables, "Options of a model, by its name"),
         may("machine", Kind::Table(&MACHINE), "The only host"),

@@ -28,11 +28,7 @@ pub fn read_tolerance(root: &Fields<'_>) -> Result<Tolerance, ScenarioError> {
         return Err(node.at.error(what, "write [tolerance] with total = \"15 %\""));
     }
     let fields = Fields::open(node, &TOLERANCE, "[tolerance]")?;
-    Ok(Tolerance {
-        total: fields.get("total")?,
-        dirty: fields.get("dirty")?,
-        cached: fields.get("cached")?,
-    })
+    Ok(Tolerance { total: fields.get("total")?, dirty: fields.get("dirty")?, cached: fields.get("cached")? })
 }
 
 #[cfg(test)]
