@@ -132,7 +132,6 @@ impl Case {
         Settings {
             seed: self.seed,
             residency: scenario.residency,
-            tolerance: scenario.tolerance,
             options: self.options.clone(),
             ..Settings::default()
         }
