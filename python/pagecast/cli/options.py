@@ -22,10 +22,12 @@ __all__ = [
     "Text",
     "as_json",
     "load_scenario",
+    "measured_directory",
     "models",
     "overrides",
     "residency",
     "results",
+    "sample_hz",
     "scenario",
 ]
 
@@ -145,6 +147,30 @@ def overrides(function: _F) -> _F:
         type=Text(),
         metavar="KEY=VALUE",
         help="Replace a value of the scenario, e.g. machine.vm.dirty_ratio=10; can be repeated.",
+    )(function)
+
+
+def measured_directory(function: _F) -> _F:
+    """Add ``--dir``: where something is measured."""
+    return click.option(
+        "--dir",
+        "directory",
+        type=FileName(),
+        required=True,
+        metavar="DIR",
+        help="A directory on the disk to be measured. A folder is made in it, and nothing else is touched.",
+    )(function)
+
+
+def sample_hz(function: _F) -> _F:
+    """Add ``--sample-hz``."""
+    return click.option(
+        "--sample-hz",
+        type=click.IntRange(min=1, max=200),
+        default=20,
+        show_default=True,
+        metavar="N",
+        help="Look at memory, files and device N times a second.",
     )(function)
 
 

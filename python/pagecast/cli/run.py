@@ -20,25 +20,11 @@ __all__ = ["command"]
 
 @click.command("run")
 @options.scenario
-@click.option(
-    "--dir",
-    "directory",
-    type=options.FileName(),
-    required=True,
-    metavar="DIR",
-    help="A directory on the disk to be measured. A folder is made in it, and nothing else is touched.",
-)
+@options.measured_directory
 @options.overrides
 @click.option("--dry-run", is_flag=True, help="Say what would be written and whether it fits; do nothing.")
 @click.option("--keep", is_flag=True, help="Leave the files where they are, and say where.")
-@click.option(
-    "--sample-hz",
-    type=click.IntRange(min=1, max=200),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="Look at memory, files and device N times a second.",
-)
+@options.sample_hz
 @click.option(
     "--trace",
     is_flag=True,

@@ -41,14 +41,7 @@ _SUITES = ("standard",)
     metavar="NAME",
     help="Only this case of the suite; can be repeated.",
 )
-@click.option(
-    "--dir",
-    "directory",
-    type=options.FileName(),
-    required=True,
-    metavar="DIR",
-    help="A directory on the disk to be measured. A folder is made in it, and nothing else is touched.",
-)
+@options.measured_directory
 @click.option(
     "--machine",
     type=options.Text(),
@@ -71,14 +64,7 @@ _SUITES = ("standard",)
     metavar="PERCENT",
     help="How far the total time of a case may be off, instead of what the scenario says.",
 )
-@click.option(
-    "--sample-hz",
-    type=click.IntRange(min=1, max=200),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="Look at memory, files and device N times a second.",
-)
+@options.sample_hz
 @click.option(
     "--trace",
     is_flag=True,
