@@ -41,6 +41,9 @@ impl Placement {
 
     /// The node of a process that has one.
     pub(super) fn node(&self, process: OperationId) -> usize {
+        if self.running.len() == 1 {
+            return 0;
+        }
         self.processes.get(&process).map_or(0, |process| process.node)
     }
 

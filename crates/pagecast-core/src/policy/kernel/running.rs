@@ -5,7 +5,7 @@ use super::direct::Past;
 use super::memcg::Taker;
 use super::pages::{Pages, Written};
 use super::reading::tag;
-use super::tasks::{Kind, Task, Transfer};
+use super::tasks::{Kind, Place, Task, Transfer};
 use super::throttling::{earn_credit, resume, spend_credit, task_rate};
 use super::wb::Wb;
 use super::{Kernel, PAGE};
@@ -102,7 +102,7 @@ impl Kernel {
         let cap = self.cap(task, operation, self.pages.is_exhausted());
         // More than there is comes as it is cleaned.
         if cap.is_none() && run == Run::Touch && bytes <= self.pages.available() {
-            self.apply(now, operation, bytes);
+            self.apply(now, self.tasks.place_of(operation), bytes);
             let task = self.tasks.get_mut(operation).expect("it is there");
             task.position = end;
             return self.next_run(now, operation, out);
@@ -352,31 +352,29 @@ impl Kernel {
     }
 
     /// The tasks of a kind whose bytes have moved and are nowhere yet.
-    pub(super) fn pending(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<OperationId> {
-        let pending = self.tasks.iter().filter(|(_, task)| task.pending > 0 && is_wanted(task));
-        pending.map(|(operation, _)| operation).collect()
+    pub(super) fn pending(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<Place> {
+        self.tasks.places(|task| task.pending > 0 && is_wanted(task))
     }
 
     /// Pages that came at the same time lie between each other in the lists.
-    pub(super) fn settle_each(&mut self, now: Nanos, operations: Vec<OperationId>) {
-        let comes = |operation: &&OperationId| self.tasks[**operation].run.fills();
-        let coming = || operations.iter().filter(comes);
-        let bytes: u64 = coming().map(|&operation| self.tasks[operation].pending).sum();
+    pub(super) fn settle_each(&mut self, now: Nanos, places: Vec<Place>) {
+        let coming = || places.iter().map(|&place| self.tasks.at(place)).filter(|task| task.run.fills());
+        let bytes: u64 = coming().map(|task| task.pending).sum();
         let slices = if coming().nth(1).is_some() { bytes.div_ceil(self.pages.most_ahead()) } else { 1 };
         for left in (1..=slices.max(1)).rev() {
-            for &operation in &operations {
-                self.settle_slice(now, operation, left);
+            for &place in &places {
+                self.settle_slice(now, place, left);
             }
         }
     }
 
     fn settle_task(&mut self, now: Nanos, operation: OperationId) {
-        self.settle_slice(now, operation, 1);
+        self.settle_slice(now, self.tasks.place_of(operation), 1);
     }
 
     /// The first of as many equal slices of what is pending of a task, in whole pages unless it is the last one.
-    fn settle_slice(&mut self, now: Nanos, operation: OperationId, slices: u64) {
-        let task = self.tasks.get_mut(operation).expect("it is there");
+    fn settle_slice(&mut self, now: Nanos, place: Place, slices: u64) {
+        let (_, task) = self.tasks.at_mut(place);
         if task.is_in_flight() {
             return;
         }
@@ -390,16 +388,16 @@ impl Kernel {
                 if task.run.fills() && task.takes_anonymous() { self.pages.most_ahead() } else { bytes };
             let mut left = bytes;
             while left > 0 {
-                self.apply(now, operation, left.min(step));
+                self.apply(now, place, left.min(step));
                 left = left.saturating_sub(step);
             }
         }
-        self.tasks.get_mut(operation).expect("it is there").pending = all - bytes;
+        self.tasks.at_mut(place).1.pending = all - bytes;
     }
 
     /// Bytes of a task have moved: pages change.
-    fn apply(&mut self, now: Nanos, operation: OperationId, bytes: u64) {
-        let task = self.tasks.get_mut(operation).expect("only tasks under way move bytes");
+    fn apply(&mut self, now: Nanos, place: Place, bytes: u64) {
+        let (operation, task) = self.tasks.at_mut(place);
         let start = task.reads_from();
         let end = task.position + bytes;
         let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };

@@ -238,9 +238,31 @@ impl Task {
 #[derive(Default)]
 pub(super) struct Tasks(Vec<(OperationId, Box<Task>)>);
 
+/// Where a task is until one begins or ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place(usize);
+
 impl Tasks {
     fn place(&self, operation: OperationId) -> Result<usize, usize> {
         self.0.binary_search_by_key(&operation, |&(each, _)| each)
+    }
+
+    pub(super) fn place_of(&self, operation: OperationId) -> Place {
+        Place(self.place(operation).expect("an operation under way has a task"))
+    }
+
+    /// The places of those that a condition holds for.
+    pub(super) fn places(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<Place> {
+        (0..self.0.len()).map(Place).filter(|&place| is_wanted(self.at(place))).collect()
+    }
+
+    pub(super) fn at(&self, place: Place) -> &Task {
+        &self.0[place.0].1
+    }
+
+    pub(super) fn at_mut(&mut self, place: Place) -> (OperationId, &mut Task) {
+        let (operation, task) = &mut self.0[place.0];
+        (*operation, task)
     }
 
     pub(super) fn get(&self, operation: OperationId) -> Option<&Task> {
