@@ -258,7 +258,7 @@ impl<N: Network> Engine<'_, N> {
             Owner::Policy(host) => Some(host),
             Owner::Process(_) | Owner::Transfer(..) => None,
         };
-        changed.sort_unstable_by_key(|each| (host_of(each, &self.owners), each.flow));
+        changed.sort_by_key(|each| host_of(each, &self.owners));
         let mut left = &*changed;
         while let Some(first) = left.first() {
             let host = host_of(first, &self.owners);

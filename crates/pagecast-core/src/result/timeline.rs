@@ -87,9 +87,15 @@ impl Levels for MemoryLevels {
 /// The first of the samples where a level is highest, and where it is lowest.
 pub(super) fn keep_both_ends<L>(stretch: &[Sample<L>], level: fn(&L) -> u64, keep: &mut Vec<usize>) {
     let level = |at: usize| level(&stretch[at].levels);
-    let highest = (0..stretch.len()).max_by_key(|&at| (level(at), std::cmp::Reverse(at)));
-    let lowest = (0..stretch.len()).min_by_key(|&at| (level(at), at));
-    keep.extend(highest.into_iter().chain(lowest));
+    let (mut highest, mut lowest) = (0, 0);
+    for at in 1..stretch.len() {
+        if level(at) > level(highest) {
+            highest = at;
+        } else if level(at) < level(lowest) {
+            lowest = at;
+        }
+    }
+    keep.extend([highest, lowest]);
 }
 
 /// The first of the samples where a rate is lowest, if any has one.
@@ -200,12 +206,11 @@ impl<L: Levels> Timeline<L> {
         }
     }
 
+    /// Makes stretches as long as they must be for one of them to have too many samples.
     fn coarsen(&mut self) {
-        self.shift += 1;
-        let is_long = |few: &[Sample<L>]| few[0].time.0 >> self.shift == few[KEPT].time.0 >> self.shift;
-        if !self.samples.windows(KEPT + 1).any(is_long) {
-            return self.find_stretch();
-        }
+        let together = |few: &[Sample<L>]| u64::BITS - (few[0].time.0 ^ few[KEPT].time.0).leading_zeros();
+        let enough = self.samples.windows(KEPT + 1).map(together).min();
+        self.shift = (self.shift + 1).max(enough.expect("there are more samples than stretches keep"));
         let room = Vec::with_capacity(self.limit + 1);
         let old = std::mem::replace(&mut self.samples, room);
         self.stretch = 0;
@@ -219,13 +224,6 @@ impl<L: Levels> Timeline<L> {
         thin(&mut self.samples, self.stretch);
     }
 
-    /// The newest stretch has become longer.
-    fn find_stretch(&mut self) {
-        let Some(last) = self.samples.last() else { return };
-        let newest = last.time.0 >> self.shift;
-        self.stretch = self.samples.partition_point(|sample| sample.time.0 >> self.shift < newest);
-    }
-
     pub(crate) fn into_samples(self) -> Vec<Sample<L>> {
         self.samples
     }
@@ -233,17 +231,19 @@ impl<L: Levels> Timeline<L> {
 
 /// Keeps of the samples from `from` on the last and the extremes.
 fn thin<L: Levels>(samples: &mut Vec<Sample<L>>, from: usize) {
-    let stretch = &samples[from..];
+    let stretch = &mut samples[from..];
     if stretch.len() <= KEPT {
         return;
     }
-    let mut keep = vec![stretch.len() - 1];
+    let mut keep = Vec::with_capacity(KEPT + 1);
+    keep.push(stretch.len() - 1);
     L::extremes(stretch, &mut keep);
     keep.sort_unstable();
     keep.dedup();
-    let kept: Vec<Sample<L>> = keep.into_iter().map(|at| stretch[at]).collect();
-    samples.truncate(from);
-    samples.extend(kept);
+    for (to, &at) in keep.iter().enumerate() {
+        stretch[to] = stretch[at];
+    }
+    samples.truncate(from + keep.len());
 }
 
 impl TimelineTable {
