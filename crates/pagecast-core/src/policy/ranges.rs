@@ -41,6 +41,9 @@ impl Ranges {
 
     /// Takes out `start..end` and says how many bytes of it were there.
     pub(super) fn remove(&mut self, start: u64, end: u64) -> u64 {
+        if self.shortens_one(start, end) {
+            return end - start;
+        }
         let before = self.total;
         while let Some((from, to)) = self.first(start, end) {
             self.cut(from);
@@ -49,6 +52,16 @@ impl Ranges {
             self.total -= to - from;
         }
         before - self.total
+    }
+
+    /// Takes `start..end` out if it is the beginning of a longer range, as in a file that is written in order.
+    fn shortens_one(&mut self, start: u64, end: u64) -> bool {
+        let longer = self.ends.get(&start).copied().filter(|&to| start < end && end < to);
+        let Some(to) = longer else { return false };
+        self.ends.remove(&start);
+        self.ends.insert(end, to);
+        self.total -= end - start;
+        true
     }
 
     /// Makes two ranges of one that `at` lies within.

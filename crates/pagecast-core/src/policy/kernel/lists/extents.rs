@@ -20,6 +20,8 @@ pub(super) struct Extents {
     lists: Vec<List>,
     /// How many lists each lruvec has.
     per_lruvec: usize,
+    /// The bytes of each lruvec.
+    bytes: Vec<u64>,
     grain: u64,
     /// How many extents there were that nobody will ask for.
     forgotten: usize,
@@ -38,6 +40,7 @@ impl Extents {
             files: ByFile::default(),
             lists,
             per_lruvec,
+            bytes: vec![0; lruvecs],
             grain,
             forgotten: 0,
             turnover: 0,
@@ -77,7 +80,7 @@ impl Extents {
 
     /// The bytes of a lruvec.
     pub(super) fn of_lruvec(&self, lruvec: LruvecId) -> u64 {
-        self.lists_of(lruvec).map(|list| list.bytes).sum()
+        self.bytes[usize::from(lruvec.0)]
     }
 
     /// Whether a list counts as active.
@@ -100,7 +103,7 @@ impl Extents {
     }
 
     pub(super) fn all_bytes(&self) -> u64 {
-        self.lists.iter().map(|list| list.bytes).sum()
+        self.bytes.iter().sum()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -157,7 +160,11 @@ impl Extents {
 
     /// The extents of a file with bytes in `start..end`, in the order of their offsets.
     pub(super) fn within(&self, file: FileId, start: u64, end: u64) -> impl Iterator<Item = (Slot, &Extent)> {
-        let found = self.files.get(file).filter(|_| start < end).map(|cached| {
+        let cached = self.files.get(file).filter(|cached| {
+            // Most often nothing is behind what somebody has just come to.
+            start < end && cached.last().is_some_and(|last| self.slab[last].end > start)
+        });
+        let found = cached.map(|cached| {
             let around = cached.starting_before(start).map(|slot| &self.slab[slot]);
             let first = around.filter(|extent| extent.end > start).map_or(start, |extent| extent.start);
             cached.extents.range(first..end)
@@ -272,6 +279,7 @@ impl Extents {
         let place = self.place_of(extent.state.lruvec, extent.state.list);
         let list = &mut self.lists[place];
         list.bytes -= extent.len();
+        self.bytes[usize::from(extent.state.lruvec.0)] -= extent.len();
         self.files.of(extent.file).discount(list.is_active, extent.len());
         if extent.older != NONE {
             self.join_newer(extent.older);
@@ -290,6 +298,7 @@ impl Extents {
         let place = self.place_of(state.lruvec, state.list);
         let list = &mut self.lists[place];
         list.bytes += bytes;
+        self.bytes[usize::from(state.lruvec.0)] += bytes;
         self.files.of(file).count(list.is_active, bytes);
     }
 
@@ -343,7 +352,11 @@ impl Extents {
         let linked: usize = self.lists.iter().map(|list| list.slots(&self.slab).count()).sum();
         let files = self.files.iter().all(|(file, cached)| self.is_file_consistent(file, cached));
         let named: usize = self.files.iter().map(|(_, cached)| cached.extents.len()).sum();
-        lists && files && linked == self.len() && named == self.len()
+        let lruvecs = self.bytes.iter().zip(self.lists.chunks(self.per_lruvec));
+        let sums = lruvecs
+            .into_iter()
+            .all(|(&bytes, lists)| bytes == lists.iter().map(|list| list.bytes).sum::<u64>());
+        lists && sums && files && linked == self.len() && named == self.len()
     }
 
     fn is_list_consistent(&self, number: usize) -> bool {

@@ -66,6 +66,11 @@ impl Cached {
         self.active -= if active { bytes } else { 0 };
     }
 
+    /// The last extent of all.
+    pub(super) fn last(&self) -> Option<Slot> {
+        self.extents.last_key_value().map(|(_, &slot)| slot)
+    }
+
     /// The last extent of all, if it starts before `at`. Files grow at their end, and that is found faster than any other place.
     fn last_before(&self, at: u64) -> Option<Slot> {
         self.extents.last_key_value().filter(|&(&start, _)| start < at).map(|(_, &slot)| slot)
