@@ -106,6 +106,7 @@ impl Kernel {
     }
 
     /// The cap of what a task does now; whether memory is exhausted is the same for all.
+    #[inline]
     pub(super) fn cap(&self, task: &Task, operation: OperationId, is_exhausted: bool) -> Option<(f64, Part)> {
         if is_exhausted && task.takes_memory() {
             return Some((0.0, Part::Reclaim));
@@ -118,12 +119,23 @@ impl Kernel {
     }
 
     /// The cap of what a task does, if there are pages for it.
+    #[inline]
     fn cap_of_thread(&self, task: &Task, operation: OperationId) -> Option<(f64, Part)> {
-        let throttled = self.throttled_rate(task);
-        if throttled.is_some_and(|rate| rate < self.processor_share * task.pace / 4.0) {
+        match self.throttled_rate(task) {
             // So far below what the thread could do that its costs need not be looked at.
-            return throttled.map(|rate| (rate, Part::Throttled));
+            Some(rate) if rate < self.processor_share * task.pace / 4.0 => Some((rate, Part::Throttled)),
+            throttled => self.cap_by_costs(task, operation, throttled),
         }
+    }
+
+    /// The same where the law lets it do so much, or anything.
+    #[inline(never)]
+    fn cap_by_costs(
+        &self,
+        task: &Task,
+        operation: OperationId,
+        throttled: Option<f64>,
+    ) -> Option<(f64, Part)> {
         let part = if task.run == Run::Touch { Part::PageAllocation } else { Part::CpuCopy };
         let alone = task.shape.thread_rate(&self.cost(task, operation));
         let own = alone.map(|rate| self.processor_share * rate);

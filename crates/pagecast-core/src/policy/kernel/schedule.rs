@@ -5,7 +5,7 @@ use super::tasks::Task;
 use super::wb::Wb;
 use super::{Kernel, PAGE};
 use crate::result::Part;
-use crate::units::Nanos;
+use crate::units::{Nanos, earlier};
 
 /// Levels are looked at no more often than this: a tenth of a pause.
 pub(super) const LEAST_STEP: f64 = 1e-3;
@@ -41,7 +41,7 @@ impl Survey {
             // The first page that makes an inode dirty: from then on it ages.
             self.wants(PAGE as f64 / rate);
         }
-        self.busy_until = self.busy_until.into_iter().chain(task.busy_until).min();
+        self.busy_until = earlier(self.busy_until, task.busy_until);
     }
 
     fn wants(&mut self, seconds: f64) {
@@ -63,9 +63,14 @@ impl Kernel {
         let mut survey = Survey::default();
         for task in self.tasks.values() {
             survey.add(task);
-            let of_credit = self.until_credit_is_spent(task);
-            let of_leader = if task.run == Run::Follow { self.until_followed(task) } else { None };
-            of_credit.into_iter().chain(of_leader).for_each(|seconds| survey.wants(seconds));
+            if let Some(seconds) = self.until_credit_is_spent(task) {
+                survey.wants(seconds);
+            }
+            if task.run == Run::Follow
+                && let Some(seconds) = self.until_followed(task)
+            {
+                survey.wants(seconds);
+            }
         }
         let transfers = self.wbs.iter().flatten().filter_map(|wb| wb.transfer.as_ref());
         survey.slopes.written = transfers.map(|transfer| transfer.rate).sum();
@@ -75,8 +80,12 @@ impl Kernel {
     /// The next call that this policy wants.
     pub(super) fn schedule(&self, now: Nanos) -> Option<Nanos> {
         let survey = self.survey();
-        let timers = |wb: &Wb| [wb.flusher.timer, wb.flusher.until_small_piece(), wb.measure_at];
-        let timers = self.wbs.iter().flatten().flat_map(timers).flatten();
+        let mut next = earlier(survey.busy_until, self.next_update(now));
+        for wb in self.wbs.iter().flatten() {
+            for timer in [wb.flusher.timer, wb.flusher.until_small_piece(), wb.measure_at] {
+                next = earlier(next, timer);
+            }
+        }
         let levels = [
             self.until_memory_changes(&survey.slopes),
             self.until_background(&survey.slopes),
@@ -85,9 +94,11 @@ impl Kernel {
             survey.soonest,
             self.until_memcgs_change(),
         ];
-        let due = levels.into_iter().flatten();
-        let due = due.map(|seconds| now + Nanos((seconds.max(LEAST_STEP) * 1e9) as u64));
-        timers.chain(due).chain(survey.busy_until).chain(self.next_update(now)).min()
+        for level in levels {
+            let due = level.map(|seconds| now + Nanos((seconds.max(LEAST_STEP) * 1e9) as u64));
+            next = earlier(next, due);
+        }
+        next
     }
 
     /// The beginning of reclaim, the end of what can be had without waiting, or of the node that a task takes its pages from.
