@@ -244,13 +244,23 @@ impl Fluid {
             return;
         };
         let remaining = self.remaining(current, now);
-        self.free(flow.slot, now);
-        let freed = self.flows[flow.slot as usize].as_mut().expect("only flows under way are changed");
-        let before = freed.spec.bytes;
-        change(&mut freed.spec);
-        let remaining = (remaining - (before - freed.spec.bytes) as f64).max(0.0);
-        (freed.binding, freed.since, freed.tag) = (Binding::New, now, remaining);
-        self.attach(flow.slot);
+        let bound = current.bound_resource(&self.routes);
+        let Self { flows, routes, resources, touched, .. } = self;
+        let current = flows[flow.slot as usize].as_mut().expect("only flows under way are changed");
+        current.charge(now, routes);
+        let (bytes, was_entangled) = (current.spec.bytes, current.is_entangled(routes));
+        change(&mut current.spec);
+        let remaining = (remaining - (bytes - current.spec.bytes) as f64).max(0.0);
+        (current.binding, current.since, current.tag) = (Binding::New, now, remaining);
+        let is_entangled = current.is_entangled(routes);
+        for each in current.uses(routes) {
+            let shared = &mut resources[each.resource.0 as usize];
+            shared.entangled = shared.entangled + u32::from(is_entangled) - u32::from(was_entangled);
+            shared.touch(each.resource, touched);
+        }
+        if let Some(resource) = bound {
+            self.release(resource);
+        }
         self.unsettled.push(flow.slot);
     }
 

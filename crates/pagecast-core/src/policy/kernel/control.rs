@@ -106,7 +106,8 @@ impl Kernel {
     }
 
     /// The cap of what a task does now; whether memory is exhausted is the same for all.
-    #[inline]
+    // Of every task with every event.
+    #[inline(always)]
     pub(super) fn cap(&self, task: &Task, operation: OperationId, is_exhausted: bool) -> Option<(f64, Part)> {
         if is_exhausted && task.takes_memory() {
             return Some((0.0, Part::Reclaim));
@@ -119,7 +120,7 @@ impl Kernel {
     }
 
     /// The cap of what a task does, if there are pages for it.
-    #[inline]
+    #[inline(always)]
     fn cap_of_thread(&self, task: &Task, operation: OperationId) -> Option<(f64, Part)> {
         match self.throttled_rate(task) {
             // So far below what the thread could do that its costs need not be looked at.

@@ -72,6 +72,12 @@ impl PerByte {
     pub(super) fn rate(&self) -> Option<f64> {
         (self.seconds > 0.0).then(|| 1.0 / self.seconds)
     }
+
+    /// The same at this part of the speed.
+    fn slowed(self, part: f64) -> Self {
+        let Self { seconds, allocation, reclaim } = self;
+        Self { seconds: seconds / part, allocation: allocation / part, reclaim: reclaim / part }
+    }
 }
 
 /// Where the two ends of a copy are, as seen from the node of its thread.
@@ -159,7 +165,6 @@ impl Prices {
     /// What a byte of a step costs.
     pub(super) fn per_byte(&self, step: &Step) -> PerByte {
         let Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert } = *step;
-        let page_insert = of_page(page_insert);
         // Memory is touched without a system call.
         let has_calls = piece.0 > 0 && run != Run::Touch;
         let call = if has_calls { self.call / piece.0 as f64 } else { 0.0 };
@@ -171,8 +176,8 @@ impl Prices {
         let far = distance.from * self.from_far + distance.to * self.to_far;
         let (copy, lookup, insert) = match run {
             Run::Hit => (self.copy_read, self.lookup, 0.0),
-            Run::Miss => (self.copy_read, 0.0, page_insert),
-            Run::New | Run::Insert | Run::Through => (self.copy_write, 0.0, page_insert),
+            Run::Miss => (self.copy_read, 0.0, of_page(page_insert)),
+            Run::New | Run::Insert | Run::Through => (self.copy_write, 0.0, of_page(page_insert)),
             Run::Clean | Run::Dirty => (self.copy_write, self.lookup, 0.0),
             Run::Remove => (0.0, self.remove, 0.0),
             Run::Touch | Run::Follow => (0.0, 0.0, 0.0),
@@ -181,11 +186,8 @@ impl Prices {
         };
         let reclaim = reclaimed * self.reclaim;
         let seconds = copy + lookup + insert + fault + call + far + reclaim;
-        let slow = match (run, is_being_written) {
-            (Run::New, true) => self.flushing_factor,
-            _ => 1.0,
-        };
-        PerByte { seconds: seconds / slow, allocation: (insert + fault) / slow, reclaim: reclaim / slow }
+        let whole = PerByte { seconds, allocation: insert + fault, reclaim };
+        if run == Run::New && is_being_written { whole.slowed(self.flushing_factor) } else { whole }
     }
 }
 

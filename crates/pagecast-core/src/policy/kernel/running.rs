@@ -18,7 +18,8 @@ use crate::units::Nanos;
 const LOOK_AHEAD: u64 = 256 << 20;
 
 /// Bytes of a task have moved: levels change at once, pages later.
-#[inline]
+// Of every task with every event.
+#[inline(always)]
 pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Option<Wb>], now: Nanos) {
     let rate = task_rate(wbs, task);
     earn_credit(task, rate, now);
