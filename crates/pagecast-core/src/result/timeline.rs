@@ -193,13 +193,13 @@ impl<L: Levels> Timeline<L> {
             }
             self.is_second = last.time == time;
             if last.time.0 >> self.shift != time.0 >> self.shift {
-                thin(&mut self.samples, self.stretch);
+                self.thin_newest();
                 self.stretch = self.samples.len();
             }
         }
         self.samples.push(Sample { time, levels });
         if self.samples.len() > self.limit {
-            thin(&mut self.samples, self.stretch);
+            self.thin_newest();
         }
         while self.samples.len() > self.limit {
             self.coarsen();
@@ -211,17 +211,23 @@ impl<L: Levels> Timeline<L> {
         let together = |few: &[Sample<L>]| u64::BITS - (few[0].time.0 ^ few[KEPT].time.0).leading_zeros();
         let enough = self.samples.windows(KEPT + 1).map(together).min();
         self.shift = (self.shift + 1).max(enough.expect("there are more samples than stretches keep"));
-        let room = Vec::with_capacity(self.limit + 1);
-        let old = std::mem::replace(&mut self.samples, room);
-        self.stretch = 0;
-        for sample in old {
-            if self.samples.last().is_some_and(|l| l.time.0 >> self.shift != sample.time.0 >> self.shift) {
-                thin(&mut self.samples, self.stretch);
-                self.stretch = self.samples.len();
-            }
-            self.samples.push(sample);
+        let (mut from, mut kept) = (0, 0);
+        while let Some(first) = self.samples.get(from) {
+            let stretch = first.time.0 >> self.shift;
+            let is_behind = |sample: &Sample<L>| sample.time.0 >> self.shift != stretch;
+            let until =
+                self.samples[from..].iter().position(is_behind).map_or(self.samples.len(), |at| from + at);
+            self.stretch = kept;
+            self.samples.copy_within(from..until, kept);
+            kept += thin(&mut self.samples[kept..][..until - from]);
+            from = until;
         }
-        thin(&mut self.samples, self.stretch);
+        self.samples.truncate(kept);
+    }
+
+    fn thin_newest(&mut self) {
+        let kept = thin(&mut self.samples[self.stretch..]);
+        self.samples.truncate(self.stretch + kept);
     }
 
     pub(crate) fn into_samples(self) -> Vec<Sample<L>> {
@@ -229,11 +235,10 @@ impl<L: Levels> Timeline<L> {
     }
 }
 
-/// Keeps of the samples from `from` on the last and the extremes.
-fn thin<L: Levels>(samples: &mut Vec<Sample<L>>, from: usize) {
-    let stretch = &mut samples[from..];
+/// Moves what is kept of a stretch, the last and the extremes, to its beginning, and says how many those are.
+fn thin<L: Levels>(stretch: &mut [Sample<L>]) -> usize {
     if stretch.len() <= KEPT {
-        return;
+        return stretch.len();
     }
     let mut keep = Vec::with_capacity(KEPT + 1);
     keep.push(stretch.len() - 1);
@@ -243,7 +248,7 @@ fn thin<L: Levels>(samples: &mut Vec<Sample<L>>, from: usize) {
     for (to, &at) in keep.iter().enumerate() {
         stretch[to] = stretch[at];
     }
-    samples.truncate(from + keep.len());
+    keep.len()
 }
 
 impl TimelineTable {

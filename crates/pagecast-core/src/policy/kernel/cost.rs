@@ -162,6 +162,11 @@ impl Prices {
         self.reclaim > 0.0
     }
 
+    /// Whether it matters in what pages new memory comes.
+    pub(super) fn has_huge(&self) -> bool {
+        self.fault_huge != self.fault
+    }
+
     /// What a byte of a step costs.
     pub(super) fn per_byte(&self, step: &Step) -> PerByte {
         let Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert } = *step;

@@ -86,6 +86,11 @@ impl DirtyPages {
         self.writeback
     }
 
+    /// `NR_DIRTIED`: all that has become dirty so far.
+    pub(super) fn dirtied(&self) -> u64 {
+        self.wbs.iter().map(|wb| wb.dirtied).sum()
+    }
+
     /// Of `NR_FILE_DIRTY`, what is in no file yet.
     pub(super) fn ahead(&self) -> u64 {
         self.ahead

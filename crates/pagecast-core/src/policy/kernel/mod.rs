@@ -435,12 +435,11 @@ impl Policy for Kernel {
     fn levels(&self) -> MemoryLevels {
         let pages = |count: u64| Bytes(count * PAGE);
         let (lists, dirty, limits) = (&self.pages.lists, &self.pages.dirty, &self.limits);
-        let wbs = 0..(self.devices() * (self.pages.memcgs.len() + 1)) as u32;
         let throttling = self.wbs.iter().flatten().filter(|wb| wb.is_throttling);
         let kernel = KernelLevels {
-            active: Bytes(self.pages.lruvecs().map(|lruvec| lists.active(lruvec)).sum()),
+            active: Bytes(lists.all_active()),
             writeback: Bytes(dirty.writeback()),
-            dirtied: Bytes(wbs.map(|at| dirty.of_wb(WbId(at)).dirtied).sum()),
+            dirtied: Bytes(dirty.dirtied()),
             background: pages(limits.thresholds.background),
             limit: pages(limits.thresholds.limit),
             hard_limit: pages(limits.hard),

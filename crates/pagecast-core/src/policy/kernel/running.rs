@@ -305,8 +305,8 @@ impl Kernel {
         if !task.takes_anonymous() {
             return Touched::Nothing;
         }
-        let has_blocks = self.pages.above_high(self.placement.node(operation)) > 0;
-        if has_blocks { Touched::Huge } else { Touched::Small }
+        let has_blocks = || self.pages.above_high(self.placement.node(operation)) > 0;
+        if self.prices.has_huge() && has_blocks() { Touched::Huge } else { Touched::Small }
     }
 
     /// How much of both ends of a copy is on another node than its thread.

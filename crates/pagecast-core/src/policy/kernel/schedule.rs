@@ -54,7 +54,9 @@ impl Slopes {
         if task.run.dirties() {
             self.dirtied += rate;
         }
-        self.taken += rate * task.pages_taken();
+        if task.takes_memory() {
+            self.taken += rate * task.pages_taken();
+        }
     }
 }
 

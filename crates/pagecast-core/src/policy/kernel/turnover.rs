@@ -53,8 +53,11 @@ fn cached_until(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
 
 /// Where so much of `start..end` begins to be in memory that it is a run of its own.
 fn first_cached(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
-    let (is_cached, until) = lists.run(file, start, end);
-    let first = if is_cached { start } else { until };
+    let first = match lists.run(file, start, end) {
+        (true, _) => start,
+        (false, until) if until == end => return end,
+        (false, until) => until,
+    };
     let least = end.min(first.saturating_add(LEAST_RUN));
     if cached_until(lists, file, first, end) < least { end } else { first }
 }

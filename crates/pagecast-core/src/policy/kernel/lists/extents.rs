@@ -106,6 +106,11 @@ impl Extents {
         self.bytes.iter().sum()
     }
 
+    /// The bytes of all lists that count as active.
+    pub(super) fn all_active(&self) -> u64 {
+        self.lists.iter().filter(|list| list.is_active).map(|list| list.bytes).sum()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.forgotten + self.slab.len()
     }

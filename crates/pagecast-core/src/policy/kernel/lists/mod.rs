@@ -347,6 +347,11 @@ impl Lists {
         self.extents.counted(lruvec, true)
     }
 
+    /// The same of all lruvecs.
+    pub(super) fn all_active(&self) -> u64 {
+        self.extents.all_active()
+    }
+
     /// The bytes of all lists of a lruvec.
     pub(super) fn of_lruvec(&self, lruvec: LruvecId) -> u64 {
         self.extents.of_lruvec(lruvec)
