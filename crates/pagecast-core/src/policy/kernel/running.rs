@@ -21,8 +21,14 @@ const LOOK_AHEAD: u64 = 256 << 20;
 // Of every task with every event.
 #[inline(always)]
 pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Option<Wb>], now: Nanos) {
-    let rate = task_rate(wbs, task);
-    earn_credit(task, rate, now);
+    if task.run.dirties() {
+        let rate = task_rate(wbs, task);
+        earn_credit(task, rate, now);
+        if bytes > 0 {
+            pages.dirty.run_ahead(task.wb, bytes);
+            spend_credit(task, rate, bytes);
+        }
+    }
     if bytes == 0 {
         return;
     }
@@ -36,10 +42,6 @@ pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Optio
         pages.ahead_anonymous += task.asked_of(bytes);
     }
     task.pending += bytes;
-    if task.run.dirties() {
-        pages.dirty.run_ahead(task.wb, bytes);
-        spend_credit(task, rate, bytes);
-    }
 }
 
 /// The bytes that a task had pending no more count as such: it is going to be told where they are, or nobody keeps them.

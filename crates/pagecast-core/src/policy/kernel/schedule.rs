@@ -65,12 +65,12 @@ impl Kernel {
         let mut survey = Survey::default();
         for task in self.tasks.values() {
             survey.add(task);
-            if let Some(seconds) = self.until_credit_is_spent(task) {
-                survey.wants(seconds);
-            }
-            if task.run == Run::Follow
-                && let Some(seconds) = self.until_followed(task)
-            {
+            let end_of_run_ahead = match task.run {
+                Run::New | Run::Clean => self.until_credit_is_spent(task),
+                Run::Follow => self.until_followed(task),
+                _ => None,
+            };
+            if let Some(seconds) = end_of_run_ahead {
                 survey.wants(seconds);
             }
         }

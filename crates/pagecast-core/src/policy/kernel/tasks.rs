@@ -253,7 +253,9 @@ impl Tasks {
 
     /// The places of those that a condition holds for.
     pub(super) fn places(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<Place> {
-        (0..self.0.len()).map(Place).filter(|&place| is_wanted(self.at(place))).collect()
+        let mut places = Vec::with_capacity(self.0.len());
+        places.extend((0..self.0.len()).map(Place).filter(|&place| is_wanted(self.at(place))));
+        places
     }
 
     pub(super) fn at(&self, place: Place) -> &Task {
