@@ -12,6 +12,7 @@ from pagecast.exit_codes import ExitCode
 from tests.cli.mounts import in_own_mounts
 from tests.cli.stopping import ENDINGS
 from tests.cli.test_run import LONG, SMALL
+from tests.cli.unprivileged import Unprivileged, skip_unless_root
 from tests.disk import folder_on_disk
 
 # What a busy machine takes for these few bytes nobody knows: the tests say how far off a forecast may be.
@@ -253,3 +254,30 @@ def test_what_the_kernel_had_learnt_is_asked_for(on_disk):
 
 def test_help_of_validate(on_disk, matches):
     matches(on_disk("validate", "--help"))
+
+
+@pytest.fixture
+def unprivileged(on_disk):
+    """The command line as a user without rights."""
+    skip_unless_root()
+    # The interpreter's own files may not be readable for that user: let everything be imported before.
+    assert on_disk("validate", "small.toml", "--dir", "there", "--runs", "1").code == ExitCode.OK
+    return Unprivileged(on_disk, "validate")
+
+
+def test_without_rights(unprivileged):
+    outcome = unprivileged("small.toml", "--dir", "there", "--runs", "1")
+    assert (outcome.code, left(unprivileged)) == (ExitCode.OK, [])
+    told = " ".join(outcome.stdout.split())
+    assert "Left out: what the kernel had learnt of the disk before, which only root sees" in told
+    outcome = unprivileged("small.toml", "--dir", "there", "--trace")
+    assert (outcome.code, left(unprivileged)) == (ExitCode.BAD_INPUT, [])
+    assert "tracing needs root (" in outcome.stderr
+
+
+def test_a_scenario_from_stdin(on_disk):
+    command = f"{sys.executable} -m pagecast validate - --dir there --runs 1 --json < small.toml"
+    ended = subprocess.run(
+        command, shell=True, cwd=on_disk.folder, capture_output=True, text=True, check=True
+    )
+    assert [verdict["case"] for verdict in json.loads(ended.stdout)["verdicts"]] == ["<stdin>"]

@@ -225,6 +225,7 @@ class Validation:
                 ) -> None:
                     tell(at / whole_s, f"{what}: {name}")
 
+                tell(done_s / whole_s, what)
                 try:
                     self._run_once(doing, dir, stage)
                 except PagecastError as error:

@@ -9,6 +9,7 @@ import pagecast as pc
 from pagecast.errors import OutOfMemoryError, ProbeError, SimulationError
 from pagecast.validation.levels import Room
 from pagecast.validation.validating import Settings, Validation
+from tests.disk import folder_on_disk
 from tests.unit.validation.stand_ins import MIB, Forecast, Run, file_samples, operations, timeline
 
 MACHINE = """\
@@ -102,7 +103,7 @@ def test_every_run_is_compared_with_every_model(scenario):
     done.run("there", progress=lambda fraction, what: told.append((fraction, what)))
     assert asked == [("kernel", None), ("no-cache", None)], "nothing was learnt: once is enough"
     assert plan.settings == [{"sample_hz": 20, "trace": False}] * 3
-    assert told[0] == (0.0, "a, run 1 of 3: running")
+    assert told[:2] == [(0.0, "a, run 1 of 3"), (0.0, "a, run 1 of 3: running")]
     assert told[-1] == (1.0, "")
     assert [fraction for fraction, _ in told] == sorted(fraction for fraction, _ in told)
     outcome = done.outcome(command="pagecast validate")
@@ -250,3 +251,19 @@ def test_a_case_has_the_tolerance_of_its_scenario(scenario):
     asked = pc.Scenario.from_toml(text)
     assert case_of(asked).tolerance == pc.Tolerance(total=0.30, dirty=0.10, cached=0.05)
     assert case_of(scenario).tolerance == pc.Tolerance()
+
+
+def test_a_scenario_from_python(scenario, tmp_path):
+    told = []
+    with folder_on_disk(tmp_path) as folder:
+        place = folder / "there"
+        place.mkdir()
+        outcome = pc.validate(
+            scenario, dir=place, runs=2, name="mine", progress=lambda fraction, what: told.append(what)
+        )
+        assert list(place.iterdir()) == [], "nothing is left"
+    assert outcome.models == ("kernel", "no-cache", "endless-cache")
+    assert [row.experiment for row in outcome.rows if row.operation == "total"] == ["mine"] * 6
+    assert [verdict.case for verdict in outcome.verdicts] == ["<python>"]
+    assert {file.path for file in outcome.files} == {"/data/f"}
+    assert "<python>, run 2 of 2" in told
