@@ -138,9 +138,7 @@ def command(
     outcome = _run(validation, directory, overrides)
     try:
         if out is not None:
-            from pagecast.cli.reports import save
-
-            save(outcome, out, replace=force)
+            _save(outcome, out, force=force)
     finally:
         # What took so long to measure is shown also where it cannot be written.
         _show(outcome, as_json=as_json)
@@ -222,8 +220,13 @@ def _tell(validation: "Validation", place: dict[str, Any], directory: Path) -> N
         f"({available} available). About {_duration(validation.expected_s)} by the forecast.",
         err=True,
     )
-    for caution in (*(f"Memory: {text}." for text in validation.cautions), *cautions(place)):
-        click.echo(caution, err=True)
+    missing = (
+        *(f"Failed: {text}" for text in validation.failures),
+        *(f"Left out: {text}" for text in validation.left_out),
+        *(f"Memory: {text}." for text in validation.cautions),
+    )
+    for line in (*missing, *cautions(place)):
+        click.echo(line, err=True)
 
 
 def _duration(time_s: float) -> str:
@@ -244,13 +247,12 @@ def _show_plan(validation: "Validation", *, as_json: bool) -> None:
             "expected_s": validation.expected_s,
             "cases": [{"case": case.name, "what": case.what} for case in validation.cases],
             "failures": list(validation.failures),
+            "left_out": list(validation.left_out),
         }
         click.echo(json.dumps(document, ensure_ascii=False))
         return
     for case in validation.cases:
         click.echo(f"{case.name}: {case.what}" if case.what else case.name)
-    for failure in validation.failures:
-        click.echo(f"Failed: {failure}", err=True)
 
 
 def _forecast(validation: "Validation") -> None:
@@ -272,6 +274,15 @@ def _run(validation: "Validation", directory: Path, overrides: tuple[str, ...]) 
     return validation.outcome(
         command=shlex.join(["pagecast", *map(shown, sys.argv[1:])]), overrides=overrides
     )
+
+
+def _save(outcome: "Outcome", out: Path, *, force: bool) -> None:
+    from pagecast.cli.progress import Progress
+    from pagecast.cli.reports import save
+
+    with Progress() as progress:
+        progress.begin(f"writing {shown(out)}")
+        save(outcome, out, replace=force)
 
 
 def _show(outcome: "Outcome", *, as_json: bool) -> None:

@@ -157,8 +157,9 @@ class Outcome:
 
     @property
     def is_within(self) -> bool:
-        """Whether every case was run and is forecast within its tolerance."""
-        return not self.failures and all(verdict.is_within for verdict in self.verdicts)
+        """Whether every case was run and is forecast within its tolerance; not if nothing was compared."""
+        judged = [verdict.is_within for verdict in self.verdicts]
+        return not self.failures and bool(judged) and all(judged)
 
     @property
     def processor_pressure(self) -> float:

@@ -87,6 +87,11 @@ class Validation:
         return tuple(self._failures)
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """What will not be compared, as far as it is known."""
+        return tuple(self._left_out)
+
+    @property
     def cautions(self) -> tuple[str, ...]:
         """What to know before the runs, as far as `check` has seen."""
         found = (other_memory(doing.case, self._room) for doing in self._doing)

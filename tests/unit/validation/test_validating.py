@@ -140,6 +140,16 @@ def test_a_forecast_that_is_too_long_is_outside(scenario):
     assert "the spread is not known" in text
 
 
+def test_a_case_that_does_nothing_with_files_shows_nothing(scenario):
+    idle = Run(operations(("app", 0, "sleep", "", 1.0)))
+    done = validation(scenario, {"a": Plan(idle)}, {"kernel": 1.0}, models=("kernel",), runs=1)
+    done.run("there")
+    outcome = done.outcome()
+    assert (outcome.verdicts, outcome.is_within) == ((), False)
+    assert "a: it does nothing with files" in outcome.left_out
+    assert "Nothing was compared." in text_of(outcome)
+
+
 def test_what_the_kernel_had_learnt_is_told_to_it_alone(scenario):
     learnt = {"bdi": "254:0", "write_bandwidth_bytes_per_s": 80 * MIB, "dirty_limit_bytes": 7}
     traced = pc.Columns(
