@@ -2,9 +2,10 @@
 
 A file system on zram, or on a loop device on zram, whose queue has an end. The block layer's throttle
 (cgroup v1, controller blkio) holds it to its rates; a process holds anonymous memory until only so much is
-left as was asked for. Why root: devices, mounts and the throttle are the administrator's. Whatever is
-changed is noted in ``undo.json`` before it is done, and undone at the end, or at the next start if this one
-was killed.
+left as was asked for. In that case the disk is filled with noise first: zram takes memory for what is
+written, and what is left must not depend on that. Why root: devices, mounts and the throttle are the
+administrator's. Whatever is changed is noted in ``undo.json`` before it is done, and undone at the end, or at
+the next start if this one was killed.
 Left out: machines that use the io controller of cgroup v2: it limits buffered writes only of a cgroup with
 a dirty limit of its own, which would be another case. There the guest is the bed.
 """
@@ -26,7 +27,7 @@ from typing import Final
 
 from bed.packages import BedError
 
-__all__ = ["Bed", "Undo", "act", "check", "held_bytes", "hold", "plan"]
+__all__ = ["Bed", "Undo", "act", "check", "check_memory", "held_bytes", "hold", "plan"]
 
 MIB: Final = 1 << 20
 KINDS: Final = ("zram", "queue")
@@ -84,9 +85,9 @@ def _asked(options: argparse.Namespace) -> Bed:
 
 def plan(folder: Path, bed: Bed) -> list[str]:
     """Say in lines what will be done."""
-    lines = [
-        f"make a new zram device of {bed.size_mib} MiB; it needs no memory for files of one repeated byte"
-    ]
+    lines = [f"make a new zram device of {bed.size_mib} MiB; files of one repeated byte take no memory there"]
+    if bed.left_mib is not None:
+        lines.append("fill it with noise, so that it has all its memory before the rest is held")
     if bed.kind == "queue":
         lines.append(f"put a loop device on it, with {bed.queue} requests at most")
     lines.append(f"make ext4 on it, and mount that at {folder}/disk")
@@ -98,6 +99,23 @@ def plan(folder: Path, bed: Bed) -> list[str]:
         lines.append(f"hold anonymous memory until {bed.left_mib} MiB are available")
     lines.append("run the command, and undo all of this")
     return lines
+
+
+def check_memory(meminfo: str, bed: Bed) -> None:
+    """Check that the disk, filled, and what is to be left fit into the memory.
+
+    Raises
+    ------
+    BedError
+        They do not.
+    """
+    if bed.left_mib is not None:
+        spare = held_bytes(meminfo, bed.left_mib)
+        if spare < bed.size_mib * MIB:
+            raise BedError(
+                f"a disk of {bed.size_mib} MiB and --leave {bed.left_mib} are more memory than is available; "
+                f"the largest --size is {spare // MIB}"
+            )
 
 
 def held_bytes(meminfo: str, left_mib: int) -> int:
@@ -242,11 +260,13 @@ def _make(folder: Path, bed: Bed, undo: Undo) -> Path:
     undo.note("remove", number)
     block = zram = Path(f"/dev/zram{number}")
     Path(f"/sys/block/zram{number}/disksize").write_text(f"{bed.size_mib}M")
+    if bed.left_mib is not None:
+        _fill(zram, bed.size_mib)
     if bed.kind == "queue":
         block = Path(_run("losetup", "--find", "--show", "--direct-io=on", str(zram)))
         undo.note("detach", str(block))
         Path(f"/sys/block/{block.name}/queue/nr_requests").write_text(str(bed.queue))
-    _run("mke2fs", "-q", "-t", "ext4", "-E", "lazy_itable_init=0,lazy_journal_init=0", str(block))
+    _run("mke2fs", "-q", "-t", "ext4", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", str(block))
     mount = folder / "disk"
     mount.mkdir(exist_ok=True)
     undo.note("umount", str(mount))
@@ -259,6 +279,18 @@ def _make(folder: Path, bed: Bed, undo: Undo) -> Path:
     if bed.left_mib is not None:
         _hold(held_bytes(Path("/proc/meminfo").read_text(), bed.left_mib), undo)
     return mount
+
+
+def _fill(block: Path, size_mib: int) -> None:
+    """Write noise to all of a device, past the page cache."""
+    noise = mmap.mmap(-1, MIB)  # O_DIRECT wants whole pages
+    noise.write(os.urandom(MIB))
+    device = os.open(block, os.O_WRONLY | os.O_DIRECT)
+    try:
+        for _ in range(size_mib):
+            os.write(device, noise)
+    finally:
+        os.close(device)
 
 
 def _hold(size: int, undo: Undo) -> None:
@@ -294,6 +326,7 @@ def act(words: Sequence[str]) -> int:
     if not command:
         raise BedError("write the command to run after --: python -m bed disk DIR -- COMMAND")
     check()
+    check_memory(Path("/proc/meminfo").read_text(), bed)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -4,11 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bed.disk import Bed, Undo, held_bytes, plan
+from bed.disk import Bed, Undo, check_memory, held_bytes, plan
 from bed.packages import BedError
 
 BED = Bed(
@@ -32,9 +33,19 @@ def test_what_cannot_be_held_is_said():
         held_bytes(meminfo(1 << 20, swap_kib=4), 512)
 
 
+def test_a_disk_has_its_memory_before_the_rest_is_held():
+    """What runs write is noise: zram would take the memory that is to be left for it."""
+    check_memory(meminfo((512 + 64) << 10), BED)
+    with pytest.raises(BedError, match=r"a disk of 64 MiB and --leave 512 .* largest --size is 63"):
+        check_memory(meminfo((512 + 63) << 10), BED)
+    check_memory(meminfo(0), replace(BED, left_mib=None))
+    lines = plan(Path("/x"), BED)
+    assert any("noise" in line for line in lines)
+
+
 def test_a_plan_leaves_out_what_is_not_asked_for():
     lines = plan(Path("/x"), Bed("zram", 64, 1 << 20, 1 << 20, 8, None))
-    assert not any("loop" in line or "anonymous" in line for line in lines)
+    assert not any("loop" in line or "anonymous" in line or "noise" in line for line in lines)
     assert any("8 requests" in line for line in plan(Path("/x"), BED))
 
 

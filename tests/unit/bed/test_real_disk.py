@@ -65,6 +65,23 @@ def test_a_command_finds_a_disk_of_the_wanted_rate_and_nothing_stays(tmp_path, k
     assert not (tmp_path / "undo.json").exists()
 
 
+def test_a_disk_with_memory_left_has_its_own_before(tmp_path):
+    """What a command writes takes nothing of what is left, until it writes more than the disk holds."""
+    available = next(
+        int(line.split()[1]) >> 10
+        for line in Path("/proc/meminfo").read_text().splitlines()
+        if line.startswith("MemAvailable:")
+    )
+    script = 'cat /sys/block/$(basename $(findmnt -no SOURCE "$BED_DISK"))/mm_stat'
+    words = ["--kind", "zram", "--leave", str(available - 512), "--", "sh", "-c", script]
+    with started(tmp_path, *words) as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    _, _, used, *_ = map(int, out.split())
+    # All but the journal and the inodes, which mke2fs has filled with zeros.
+    assert used > 96 << 20
+
+
 @pytest.mark.parametrize("way", [signal.SIGKILL, signal.SIGTERM])
 def test_a_bed_that_was_stopped_is_undone_then_or_by_the_next(tmp_path, way):
     before = state()
