@@ -34,6 +34,12 @@ KINDS: Final = ("zram", "queue")
 LEAST_LEFT_MIB: Final = 512
 """Less is not left to the machine: it must stay usable."""
 
+MARGIN_MIB: Final = 256
+"""Of what is left, so much is never taken, not even for a moment."""
+PIECE: Final = 256 << 10
+"""Free memory is left in pieces of this size: an eighth of what free page reporting gives to a host
+(`mm/page_reporting.c`, `page_reporting_order`: 2 MiB)."""
+
 _TOOLS: Final = ("mke2fs", "mount", "umount", "losetup")
 _CONTROL: Final = Path("/sys/class/zram-control")
 _BLKIO: Final = Path("/sys/fs/cgroup/blkio")
@@ -277,7 +283,8 @@ def _make(folder: Path, bed: Bed, undo: Undo) -> Path:
         undo.note("write", str(limit), f"{device} 0")
         limit.write_text(f"{device} {rate}")
     if bed.left_mib is not None:
-        _hold(held_bytes(Path("/proc/meminfo").read_text(), bed.left_mib), undo)
+        held = held_bytes(Path("/proc/meminfo").read_text(), bed.left_mib)
+        _hold(held, max(bed.left_mib - MARGIN_MIB, 0) * MIB, undo)
     return mount
 
 
@@ -293,10 +300,10 @@ def _fill(block: Path, size_mib: int) -> None:
         os.close(device)
 
 
-def _hold(size: int, undo: Undo) -> None:
+def _hold(size: int, left: int, undo: Undo) -> None:
     """Start a process that holds anonymous memory, and wait until it has it."""
     holder = subprocess.Popen(
-        [sys.executable, "-c", f"from bed.disk import hold; hold({size})"],
+        [sys.executable, "-c", f"from bed.disk import hold; hold({size}, {left})"],
         cwd=Path(__file__).parents[1], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     undo.note("kill", str(holder.pid), _started(holder.pid) or "")
@@ -305,11 +312,20 @@ def _hold(size: int, undo: Undo) -> None:
         raise BedError(f"{size // MIB} MiB of memory cannot be held")
 
 
-def hold(size: int) -> None:
-    """Hold anonymous memory until standard input ends, so also when whoever started this is gone."""
-    memory = mmap.mmap(-1, max(size, mmap.PAGESIZE), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+def hold(size: int, left: int = 0) -> None:
+    """Hold anonymous memory until standard input ends, so also when whoever started this is gone.
+
+    `left` bytes more are touched and given back, but for a page of each `PIECE`. Hosts of virtual machines
+    take free memory back where it is whole, and its first touch then takes the host many times as long as
+    the kernel here: what a write costs would depend on how long ago the memory was used.
+    """
+    Path("/proc/self/oom_score_adj").write_text("1000")  # whoever needs memory comes before this
+    memory = mmap.mmap(-1, max(size + left, mmap.PAGESIZE), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    memory.madvise(mmap.MADV_NOHUGEPAGE)
     for start in range(0, len(memory), mmap.PAGESIZE):
         memory[start] = 1
+    for start in range(0, left // PIECE * PIECE, PIECE):
+        memory.madvise(mmap.MADV_DONTNEED, start + mmap.PAGESIZE, PIECE - mmap.PAGESIZE)
     print("held", flush=True)
     sys.stdin.read()
 
