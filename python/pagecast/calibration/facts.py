@@ -85,6 +85,8 @@ class Device:
     min_ratio: float | None
     max_ratio: float | None
     strict_limit: bool | None
+    queue_depth: int | None = None
+    """Of SCSI devices: less than `nr_requests` then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +296,7 @@ def _device(sys: Path, number: str, source: str) -> Device | None:
         min_ratio=least,
         max_ratio=most,
         strict_limit=None if strict is None else bool(strict),
+        queue_depth=_number(disk / "device/queue_depth"),
     )
 
 

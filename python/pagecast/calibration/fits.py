@@ -18,9 +18,11 @@ __all__ = [
     "Bucket",
     "CallCosts",
     "Estimate",
+    "Steady",
     "estimate",
     "find_bucket",
     "fit_calls",
+    "fit_steady",
     "limit_share",
 ]
 
@@ -170,6 +172,43 @@ def limit_share(vm: Mapping[str, float], version: str) -> float | None:
     major, minor = map(int, version.split(".")[:2])
     is_plain = (major, minor) < PLAIN_PERCENT_BEFORE
     return percent / 100 if is_plain else (percent * PAGE_BYTES // 100) / PAGE_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """How a stream went on after its beginning, and how far ahead of that rate it was at most."""
+
+    rate_bytes_per_s: float
+    ahead_s: float
+
+
+def fit_steady(marks: Sequence[tuple[float, int]], *, from_s: float) -> Steady | None:
+    """Find the rate of a stream without its beginning.
+
+    A limiter lets pass at once what it has saved up, or what belongs to the present slice of time. So what
+    was moved is no line from 0; but from a moment on it is one on the average (least squares).
+
+    Parameters
+    ----------
+    marks : sequence of (seconds, bytes)
+        How far the stream was, since its beginning.
+    from_s : float
+        Where the line begins.
+
+    Returns
+    -------
+    Steady or None
+        None with fewer than six marks from there on, or where nothing moves.
+    """
+    times = np.array([time for time, _ in marks])
+    moved = np.array([float(size) for _, size in marks])
+    later = times >= from_s
+    if later.sum() < LEAST_ROUNDS:
+        return None
+    rate = float(np.polyfit(times[later], moved[later], 1)[0])
+    if rate <= 0:
+        return None
+    return Steady(rate, max(float(np.max(moved / rate - times)), 0.0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,12 @@ import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from pagecast.calibration.plan import MIB, MOST_LOST, Plan
+from pagecast.calibration.fits import Steady, fit_steady
+from pagecast.calibration.plan import LOOKS, MIB, MOST_LOST, Plan
 
 __all__ = ["Cell", "Copied", "Measurements", "Moved", "Probe", "Progress", "measure"]
 
@@ -36,6 +37,15 @@ LEAST_CALLS: Final = 4
 LEAST_PART: Final = 0.1
 """Of the time; what is left after waiting for a processor is no less, whatever two clocks say."""
 MARK_S: Final = 0.5
+STEADY_S: Final = 1.0
+"""Ten slices of the kernel's limiter (`block/blk-throttle.c`, `DFL_THROTL_SLICE_HD`: 100 ms), which lets pass
+at their beginning what belongs to each."""
+STEADY_FROM_S: Final = 0.3
+STEADY_MARK_S: Final = 0.005
+REST_S: Final = 0.2
+"""After it a new slice begins."""
+LEAST_AHEAD_S: Final = 0.04
+"""A stream that is no further ahead of its rate meets no limiter that matters."""
 
 
 class Probe(Protocol):
@@ -86,6 +96,8 @@ class Measurements:
     found: dict[Cell, list[float]] = field(default_factory=dict)
     watched: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
     """How far a long "read" and "write" were, where a bucket was looked for."""
+    limited: tuple[str, ...] = ()
+    """Which of "read" and "write" a limiter lets begin faster than they go on."""
     rounds: int = 0
     lost: int = 0
     """Cells that were measured again, or given up, because cached pages had been taken away."""
@@ -114,6 +126,7 @@ class _Round:
     into: Measurements
     number: int
     device_read_bytes: Callable[[], int]
+    rest: Callable[[float], object]
 
     @property
     def plan(self) -> Plan:
@@ -129,6 +142,7 @@ def measure(
     progress: Progress | None = None,
     clock: Callable[[], float] = time.monotonic,
     device_read_bytes: Callable[[], int] | None = None,
+    rest: Callable[[float], object] = time.sleep,
 ) -> Measurements:
     """Measure every cell in every round.
 
@@ -145,6 +159,8 @@ def measure(
         Gives seconds that only go forward.
     device_read_bytes : callable, optional
         Gives how much this process has read from devices so far. Default: the kernel's own figure.
+    rest : callable
+        Lets so many seconds pass.
 
     Returns
     -------
@@ -159,9 +175,12 @@ def measure(
     into = Measurements(plan, direct, prepared[0])
     into.drain_bytes = _drain_bytes(plan, prepared)
     order = random.Random(seed)  # noqa: S311
+    one = _Round(probe, into, 0, device_read_bytes or _device_read_bytes, rest)
+    say(0.0, "looking for a limiter")
+    into.limited = tuple(what for what in ("read", "write") if _is_limited(one, what))
     cells = list(_cells(into))
     while _goes_on(into, clock() - begun):
-        one = _Round(probe, into, into.rounds, device_read_bytes or _device_read_bytes)
+        one = replace(one, number=into.rounds)
         for at, (what, act) in enumerate(order.sample(cells, len(cells))):
             say(_fraction(into, at / len(cells), clock() - begun), what)
             act(one)
@@ -213,6 +232,8 @@ def _cells(into: Measurements) -> Iterator[tuple[str, _Measure]]:
         for streams in plan.streams[1:]:
             yield "device, several at once", _streaming(is_write, MIB, streams)
         yield "random access", _streaming(is_write, BLOCK_BYTES, 1, is_random=True)
+    for what in into.limited:
+        yield "device behind a limiter", _going_on(what)
     yield "reading and writing at once", _both
     for waiting in ("fsync", "fdatasync", "O_DSYNC"):
         yield waiting, _syncing(waiting)
@@ -261,7 +282,7 @@ def _streaming(is_write: bool, call: int, streams: int, *, is_random: bool = Fal
     return act
 
 
-def _streams(one: _Round, of: list[tuple[bool, int, int, int, int | None]]) -> list[Moved]:
+def _streams(one: _Round, of: Sequence[tuple[bool, int, int, int, int | None]]) -> list[Moved]:
     plan = one.plan
     return one.probe.streams(
         of,
@@ -287,9 +308,50 @@ def _both(one: _Round) -> None:
     half = one.into.file_bytes // 2 // MIB * MIB
     if half == 0:
         return
-    read, write = _streams(one, [(False, 0, half, MIB, None), (True, half, half, MIB, None)])
-    one.into.note(Cell("both read", MIB), 1 / _rate(read))
-    one.into.note(Cell("both write", MIB), 1 / _rate(write))
+    streams = [(False, 0, half, MIB, None), (True, half, half, MIB, None)]
+    moved = _long_streams(one, streams) if one.into.limited else _streams(one, streams)
+    for what, each in zip(("both read", "both write"), moved, strict=True):
+        steady = _steady(each) if one.into.limited else None
+        rate = steady.rate_bytes_per_s if steady is not None else _rate(each)
+        one.into.note(Cell(what, MIB), 1 / rate)
+
+
+def _is_limited(one: _Round, what: str) -> bool:
+    """Say whether a stream is faster at its beginning, each time: once may be something else."""
+    if not one.into.is_direct:
+        return False
+    looks = [_going_alone(one, what) for _ in range(LOOKS)]
+    return all(look is not None and look.ahead_s >= LEAST_AHEAD_S for look in looks)
+
+
+def _going_on(what: str) -> _Measure:
+    def act(one: _Round) -> None:
+        steady = _going_alone(one, what)
+        one.into.note(Cell(f"steady {what}", MIB), 1 / steady.rate_bytes_per_s if steady else math.nan)
+        one.into.note(Cell(f"ahead {what}", MIB), steady.ahead_s if steady else math.nan)
+
+    return act
+
+
+def _going_alone(one: _Round, what: str) -> Steady | None:
+    size = one.into.file_bytes
+    return _steady(_long_streams(one, [(what == "write", 0, size, min(MIB, size), None)])[0])
+
+
+def _long_streams(one: _Round, of: Sequence[tuple[bool, int, int, int, int | None]]) -> list[Moved]:
+    one.rest(REST_S)
+    return one.probe.streams(
+        of,
+        direct=one.into.is_direct,
+        most_bytes=one.plan.device_bytes,
+        most_s=STEADY_S,
+        mark_s=STEADY_MARK_S,
+    )
+
+
+def _steady(moved: Moved) -> Steady | None:
+    *_, marks = moved
+    return fit_steady(marks, from_s=STEADY_FROM_S)
 
 
 def _syncing(waiting: str) -> _Measure:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-__all__ = ["EFFORTS", "MIB", "MOST_LOST", "Plan", "plan_for"]
+__all__ = ["EFFORTS", "LOOKS", "MIB", "MOST_LOST", "Plan", "plan_for"]
 
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
@@ -12,6 +12,8 @@ GIB: Final = 1024 * MIB
 LEAST_FILE_BYTES: Final = 4 * MIB
 MOST_LOST: Final = 20
 """So many cells are measured again, in all, because their warm file was not warm."""
+LOOKS: Final = 2
+"""How often a stream is looked at before it is believed that there is a limiter."""
 DRAINS_OF_BACKGROUND: Final = 4
 """What is dirty at once is kept this far below where the flusher starts by itself."""
 
@@ -54,7 +56,8 @@ class Plan:
         direct = self.stream_bytes * (len(self.device_calls) + 2 + sum(self.streams[1:]))
         again = MOST_LOST * 2 * self.copy_bytes * max(self.threads)
         rounds = self.most_rounds * (copies + direct + 4 * self.drain_bytes + MIB)
-        return self.device_bytes + rounds + again + self.bucket_bytes
+        limited = (LOOKS + 2 * self.most_rounds) * self.device_bytes
+        return self.device_bytes + rounds + again + limited + self.bucket_bytes
 
     @property
     def stream_bytes(self) -> int:

@@ -26,8 +26,9 @@ WIDEST_FACTOR: Final = 0.5
 """An interval that is wider than this part of the value says nothing that a forecast should use."""
 LARGE_CALL_BYTES: Final = 64 * 1024
 """From here on a page is as cheap as folios make it; smaller calls get folios of their size, and pay more."""
-THROTTLED_WRITEBACK: Final = 16
-"""Requests that write-back throttling (block/blk-wbt.c) lets be on their way, about."""
+WRITES_OF_QUEUE: Final = 0.75
+"""Part of the queue that write-back throttling leaves to writes while nobody reads (`block/blk-rq-qos.c`,
+`rq_depth_calc_max_depth`; seen: 96 of 128)."""
 CONCURRENCY_MATTERS: Final = 0.05
 LARGEST_SECTORS_KB: Final = 1 << 20
 
@@ -107,9 +108,10 @@ def facts_of(facts: Facts) -> Iterator[Value]:
 
 
 def _device_facts(device: Device) -> Iterator[Value]:
-    if device.wbt_lat_usec:
-        how = f"wbt_lat_usec {device.wbt_lat_usec} lets about so many go at once; read: nr_requests "
-        yield Value("disk.nr_requests", str(THROTTLED_WRITEBACK), f"{how}{device.nr_requests}")
+    if device.wbt_lat_usec and device.nr_requests:
+        queue = device.queue_depth or device.nr_requests
+        how = f"wbt_lat_usec {device.wbt_lat_usec} leaves three quarters of {queue} to writes"
+        yield Value("disk.nr_requests", str(max(int(WRITES_OF_QUEUE * queue), 1)), f"read: {how}")
     elif device.nr_requests:
         yield Value("disk.nr_requests", str(device.nr_requests), "read: queue/nr_requests")
     if device.max_sectors_kb:
@@ -301,12 +303,17 @@ def _disk(rounds: _Rounds) -> Iterator[Value]:
             level = f"measured: after a burst of {bucket.burst_bytes / 1e9:.3g} GB at "
             level += _rate(bucket.burst_rate_bytes_per_s)
             yield Value(f"disk.{key}", f'"{_rate(bucket.rate_bytes_per_s)}"', level)
+        elif key in rounds.all.limited:
+            steady = f"a direct {key}, calls of 1 MiB, without its beginning: a limiter lets that pass faster"
+            going_on = _rates(rounds.of(Cell(f"steady {key}", MIB)))
+            yield from _measured(f"disk.{key}", going_on, _rate, steady, "B/s")
         else:
             yield from _measured(f"disk.{key}", found, _rate, how[key], "B/s")
-    yield from _concurrent(rounds, estimate(reads))
+    if "read" not in rounds.all.limited:
+        yield from _concurrent(rounds, estimate(reads))
     yield from _latency(rounds, fits)
     yield _sharing(rounds)
-    yield from _burst(buckets)
+    yield from _burst(rounds, buckets)
 
 
 def _concurrent(rounds: _Rounds, one: Estimate) -> Iterator[Value]:
@@ -354,7 +361,10 @@ def _latency(rounds: _Rounds, fits: Sequence[CallCosts | None]) -> Iterator[Valu
 
 def _sharing(rounds: _Rounds) -> Value:
     """Choose what comes nearest to the rates of a reader and a writer at once."""
-    alone = [_typical(rounds, Cell(f"device {kind}", MIB)) for kind in ("read", "write")]
+    alone = [
+        _typical(rounds, Cell(f"{'steady' if kind in rounds.all.limited else 'device'} {kind}", MIB))
+        for kind in ("read", "write")
+    ]
     both = [_typical(rounds, Cell(f"both {kind}", MIB)) for kind in ("read", "write")]
     if any(math.isnan(each) for each in (*alone, *both)):
         return Value("disk.sharing", '"total"', "not measured")
@@ -372,10 +382,13 @@ def _typical(rounds: _Rounds, cell: Cell) -> float:
     return estimate(found).value if _known(found) else math.nan
 
 
-def _burst(buckets: dict[str, Bucket | None]) -> Iterator[Value]:
+def _burst(rounds: _Rounds, buckets: dict[str, Bucket | None]) -> Iterator[Value]:
     """Give the burst of the limiter of writes, or else of reads, as the time that it takes at its rate."""
     bucket = buckets.get("write") or buckets.get("read")
     if bucket is None:
+        for kind in rounds.all.limited[-1:]:
+            how = f"how far ahead of its rate a direct {kind} after idle time is at most"
+            yield from _measured("disk.burst", rounds.of(Cell(f"ahead {kind}", MIB)), _time, how, "s")
         return
     how = f"measured: the rate fell after {bucket.dropped_s:.0f} s; the model lets the burst pass at once"
     yield Value("disk.burst", f'"{_time(bucket.burst_bytes / bucket.rate_bytes_per_s)}"', how)

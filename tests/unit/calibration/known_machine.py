@@ -52,6 +52,10 @@ class KnownMachine:
         """Give what was read from the device."""
         return self.read_bytes
 
+    def rest(self, seconds: float) -> None:
+        """Let time pass, in which a bucket is filled again."""
+        self.now += seconds
+
     def _took(self, seconds: float) -> float:
         seconds *= max(self._random.gauss(1.0, self.noise), 0.1) * (1 + self.drift * self.now)
         self.now += seconds
@@ -77,9 +81,10 @@ class KnownMachine:
             one = self.latency_s * slower + byte_s * call
             calls = max(1, min(int(most_s / one) + 1, -(-most_bytes // call)))
             marks: list[tuple[float, int]] = []
-            if self.bucket_bytes and mark_s < most_s:
+            if mark_s < most_s:
                 marks, calls = self._marks(call, byte_s, most_s, mark_s), 1
-            took = self._took(calls * one) if not marks else marks[-1][0]
+            fast = min(calls * call, self.bucket_bytes)
+            took = self._took(calls * one - 0.9 * fast * byte_s) if not marks else marks[-1][0]
             answers.append((calls * call, calls, took + self.wait_s, self.wait_s, marks))
         return answers
 

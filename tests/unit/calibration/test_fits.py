@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from pagecast.calibration.fits import LEAST_ROUNDS, estimate, find_bucket, fit_calls, limit_share
+from pagecast.calibration.fits import LEAST_ROUNDS, estimate, find_bucket, fit_calls, fit_steady, limit_share
 
 
 @pytest.mark.parametrize("n", [6, 9, 15, 25])
@@ -67,6 +67,27 @@ def marks(*levels):
             time, moved = time + 0.5, moved + rate / 2
             found.append((time, int(moved)))
     return found
+
+
+def test_a_steady_stream_is_never_ahead_of_its_rate():
+    steady = fit_steady([(k / 100, k * 10**6) for k in range(1, 101)], from_s=0.3)
+    assert (steady.rate_bytes_per_s, steady.ahead_s) == pytest.approx((100e6, 0.0), abs=1e-6)
+
+
+def test_slices_of_a_limiter_are_its_rate_on_the_average():
+    """The kernel's limiter lets pass what belongs to a slice of 100 ms at its beginning."""
+    marks = [
+        (k / 10 + at, int((k + at / 0.02) * 10e6)) for k in range(10) for at in (0.005, 0.01, 0.015, 0.02)
+    ]
+    steady = fit_steady(marks, from_s=0.3)
+    assert steady.rate_bytes_per_s == pytest.approx(100e6, rel=0.02)
+    assert steady.ahead_s == pytest.approx(0.08, rel=0.2)
+
+
+def test_too_few_marks_are_no_line():
+    assert fit_steady([(k / 10, k) for k in range(1, 9)], from_s=0.3) is not None
+    assert fit_steady([(k / 10, k) for k in range(1, 8)], from_s=0.3) is None
+    assert fit_steady([(k / 10, 5) for k in range(1, 20)], from_s=0.3) is None, "nothing moves"
 
 
 def test_a_bucket_is_what_went_beyond_its_rate():

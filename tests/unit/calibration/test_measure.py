@@ -47,7 +47,12 @@ def calibrated(machine, tmp_path, facts=FACTS, effort="quick", **more):
     """Calibrate a known machine as the command does."""
     plan = replace(plan_for(effort, cores=facts.cores, background_bytes=GIB), **more)
     measurements = measure(
-        machine, plan, direct=True, clock=machine.clock, device_read_bytes=machine.device_read_bytes
+        machine,
+        plan,
+        direct=True,
+        clock=machine.clock,
+        device_read_bytes=machine.device_read_bytes,
+        rest=machine.rest,
     )
     return _calibrated(Survey(tmp_path, facts, plan), measurements, "pagecast calibrate /data --quick")
 
@@ -123,6 +128,37 @@ def test_a_bucket_becomes_a_burst(tmp_path):
     assert disk["read"] == "500 MB/s"
     # Nine tenths of the bucket were more than what its own rate let pass meanwhile.
     assert disk["burst"] == f"{0.9 * 3 * GIB / 250e6:.4g} s"
+
+
+@pytest.mark.parametrize("sharing", ["time", "separate"])
+def test_what_a_limiter_lets_pass_at_once_is_no_part_of_a_rate(sharing, tmp_path):
+    """A tenth of a second's worth passes quickly, which is all of what the short streams move."""
+    machine = KnownMachine(bucket_bytes=25_000_000, sharing=sharing)
+    done = calibrated(machine, tmp_path)
+    assert done.measurements.limited == ("read", "write")
+    disk = tomllib.loads(done.toml)["disk"]["vda"]
+    assert (disk["read"], disk["write"], disk["sharing"]) == ("500 MB/s", "250 MB/s", sharing)
+    assert disk["burst"] == "90 ms", "nine tenths of it, as before"
+    assert "read_at" not in disk
+
+
+def test_a_limiter_of_one_way_leaves_the_other_as_it_is(tmp_path):
+    done = calibrated(OnlyWritesLimited(bucket_bytes=25_000_000), tmp_path)
+    assert done.measurements.limited == ("write",)
+    disk = tomllib.loads(done.toml)["disk"]["vda"]
+    assert (disk["read"], disk["write"], disk["burst"]) == ("500 MB/s", "250 MB/s", "90 ms")
+
+
+class OnlyWritesLimited(KnownMachine):
+    """A machine whose limiter lets reads alone."""
+
+    def streams(self, streams, **limits):
+        """Answer reads as if there were no bucket."""
+        bucket, self.bucket_bytes = self.bucket_bytes, self.bucket_bytes * any(way for way, *_ in streams)
+        try:
+            return super().streams(streams, **limits)
+        finally:
+            self.bucket_bytes = bucket
 
 
 def test_pages_that_were_taken_away_are_read_again(tmp_path):
@@ -222,8 +258,14 @@ def test_a_group_and_strange_names_are_comments_and_quoted(tmp_path):
     document = tomllib.loads(done.toml)
     assert document["mount"] == {'/my "data"': {"disk": "c0:d0"}}
     disk = document["disk"]["c0:d0"]
-    assert (disk["nr_requests"], disk["strict_limit"], disk["max_ratio"]) == (16, True, 1)
+    assert (disk["nr_requests"], disk["strict_limit"], disk["max_ratio"]) == (192, True, 1)
     assert done.machine.hash
+
+
+def test_write_back_throttling_leaves_three_quarters_of_the_queue(tmp_path):
+    device = replace(DEVICE, wbt_lat_usec=2000, queue_depth=32)
+    done = calibrated(KnownMachine(), tmp_path, facts=replace(FACTS, device=device))
+    assert tomllib.loads(done.toml)["disk"]["vda"]["nr_requests"] == 24
 
 
 @pytest.mark.parametrize(
@@ -249,6 +291,7 @@ def test_progress_only_grows(tmp_path):
         direct=True,
         clock=machine.clock,
         device_read_bytes=machine.device_read_bytes,
+        rest=machine.rest,
         progress=lambda fraction, what: said.append((fraction, what)),
     )
     fractions = [fraction for fraction, _ in said]
