@@ -258,14 +258,14 @@ def test_a_group_and_strange_names_are_comments_and_quoted(tmp_path):
     document = tomllib.loads(done.toml)
     assert document["mount"] == {'/my "data"': {"disk": "c0:d0"}}
     disk = document["disk"]["c0:d0"]
-    assert (disk["nr_requests"], disk["strict_limit"], disk["max_ratio"]) == (192, True, 1)
+    assert (disk["nr_requests"], disk["strict_limit"], disk["max_ratio"]) == (96, True, 1)
     assert done.machine.hash
 
 
-def test_write_back_throttling_leaves_three_quarters_of_the_queue(tmp_path):
+def test_write_back_throttling_leaves_a_part_of_the_queue(tmp_path):
     device = replace(DEVICE, wbt_lat_usec=2000, queue_depth=32)
     done = calibrated(KnownMachine(), tmp_path, facts=replace(FACTS, device=device))
-    assert tomllib.loads(done.toml)["disk"]["vda"]["nr_requests"] == 24
+    assert tomllib.loads(done.toml)["disk"]["vda"]["nr_requests"] == 12
 
 
 @pytest.mark.parametrize(
