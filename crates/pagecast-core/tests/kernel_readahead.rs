@@ -86,6 +86,16 @@ fn reads_here_and_there_wait_each_and_read_no_more() {
 }
 
 #[test]
+fn a_request_ends_at_a_cached_page_and_the_window_goes_on_behind_it() {
+    // Behind 64 cached pages a miss looks like a stream: 32 pages, of which the third is there.
+    let advice = |advice: &str| format!("fadvise = '/data/f', advice = '{advice}'");
+    let (random, normal) = (advice("random"), advice("normal"));
+    let run = after(&[&random, &read(0, 64), &read(66, 1), &normal, &read(64, 1), "sleep = '1 s'"]);
+    assert_near(run.seconds("p", 4), seconds(1, 2, 1), 1e-3);
+    assert_eq!(run.file("/data/f").1, 96 * PAGE);
+}
+
+#[test]
 fn a_long_stream_has_two_windows_on_their_way() {
     // Each window of 128 KiB takes half of 1 ms, 32 pages of transfer and 32 of copying, or as long as the device alone.
     let stream = |latency: &str| {

@@ -161,14 +161,19 @@ impl Kernel {
         let (_, end) = self.pages.lists.run(file.id, span.start, most);
         let is_timed = pace.latency > 0.0;
         let ahead = (reading.ahead * PAGE).min(file.size.0);
-        let seconds = if is_timed { reading.seconds + reading.ahead_seconds } else { 0.0 };
-        let due = self.synced + Nanos::from_seconds(seconds);
-        let done = if is_timed { reading.ahead_done * PAGE } else { 0 };
+        // A request ends at the first page that is cached, and nobody waits for those behind it.
+        let is_cut = end < most;
+        let own = reading.seconds - (most - end) as f64 / PAGE as f64 * pace.transfer;
+        let own = own.max(reading.seconds.min(pace.latency));
+        let cached = self.pages.lists.cached_within(file.id, end, ahead.max(end));
+        let all = reading.seconds + reading.ahead_seconds - cached as f64 / PAGE as f64 * pace.transfer;
+        let due = self.synced + Nanos::from_seconds(if is_timed { all.max(own) } else { 0.0 });
+        let done = if is_timed && !is_cut { reading.ahead_done * PAGE } else { 0 };
         RunShape {
             bytes: end - span.start,
             copied: span.end - span.start,
             toll: 0.0,
-            least: if is_timed { reading.seconds } else { 0.0 },
+            least: if is_timed { own } else { 0.0 },
             copying: if is_timed { reading.copying } else { 0.0 },
             ahead: (ahead > end).then_some(Ahead { end: ahead, done, due }),
         }
@@ -237,16 +242,18 @@ impl Kernel {
         }
         let from = start + done;
         let start = self.first_unread(file.id, start, end);
-        let (_, end) = self.pages.lists.run(file.id, start, end);
         if start >= end {
             return;
         }
+        let (_, run) = self.pages.lists.run(file.id, start, end);
         self.ahead_number = self.ahead_number % (AHEAD - 1) + 1;
         let operation = OperationId(AHEAD | self.ahead_number);
-        let to = end.min(start + self.limits_of(file).request * PAGE);
+        let to = run.min(start + self.limits_of(file).request * PAGE);
         let from = from.clamp(start, to - 1);
+        // Pages that are cached are left out, those behind them are not.
         let ahead = (to < end).then_some(Ahead { end, done: 0, due });
-        let rest = (end - to) as f64 / PAGE as f64 * self.pace_of(file, 0.0).transfer;
+        let missing = end - to - self.pages.lists.cached_within(file.id, to, end);
+        let rest = missing as f64 / PAGE as f64 * self.pace_of(file, 0.0).transfer;
         let least = if least > 0.0 { (least - rest).max(0.0) } else { 0.0 };
         let shape = RunShape { least, ahead, ..RunShape::default() };
         let bytes = Bytes(to - from);
