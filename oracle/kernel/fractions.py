@@ -1,50 +1,84 @@
 """Whose pages are written: the share of each disk in what was written lately on a host.
 
 What it models: each page written counts for its disk and for all; counts are halved every 3 s, until one
-page is left. Then time stops until the next page, and no disk has a share: the kernel counts per processor,
-and does not see so few.
-Source: lib/flex_proportions.c; mm/page-writeback.c (wb_domain_writeout_add, writeout_period).
+page is left. Then time stops until the next page. The kernel counts on each processor by itself, and tells
+in batches; here all is counted on one. So the last pages of a disk are gone some periods early, or stay.
+Source: lib/flex_proportions.c; lib/percpu_counter.c; mm/page-writeback.c (wb_domain_writeout_add,
+writeout_period).
+Leaves out: batches of several processors; folios larger than a page.
 """
 
+from .clock import log2
+
 FULL = 1024  # FPROP_FRAC_BASE
+
+
+class Counter:
+    """A percpu_counter that one processor uses."""
+
+    def __init__(self, told: int, batch: int):
+        self.told, self.pending, self.batch = told, 0, batch
+
+    @property
+    def sum(self) -> int:
+        return self.told + self.pending
+
+    def add(self, amount: int) -> None:
+        self.pending += amount
+        if abs(self.pending) >= self.batch:
+            self.told, self.pending = self.sum, 0
+
+    def add_each(self, number: int) -> None:
+        """Add so many, one by one."""
+        pending = self.pending + number
+        self.pending = pending % self.batch if pending >= self.batch else pending
+        self.told += pending - self.pending
 
 
 class Share:
     """The count of one disk, up to date at some period."""
 
-    def __init__(self) -> None:
-        self.events = self.period = 0
+    def __init__(self, cores: int) -> None:
+        self.events, self.period = Counter(0, 8 * (1 + log2(cores))), 0  # PROP_BATCH
+        self.few = cores * self.events.batch
+
+    def go_on(self, period: int) -> None:
+        """fprop_reflect_period_percpu."""
+        if period > self.period:
+            count = self.events.sum if self.events.told < self.few else self.events.told
+            self.events.add((count >> (period - self.period)) - count)
+            self.period = period
 
 
 class Fractions:
-    def __init__(self, hz: int):
-        self.length = 3 * hz
-        self.events, self.period = 1, 0
+    def __init__(self, hz: int, cores: int):
+        self.length, self.cores = 3 * hz, cores
+        self.events, self.period = Counter(1, max(32, 2 * cores)), 0
         self.period_ends: int | None = None
+
+    def share(self) -> Share:
+        return Share(self.cores)
 
     def add(self, share: Share, pages: int, now: int, most: int = FULL) -> None:
         """Count pages, but only as far as the share is at most so many 1024ths (__fprop_add_percpu_max)."""
-        self._go_on(share, now)
+        part, whole = self.of(share, now)
         if most < FULL:
-            room = self.events * most - share.events * FULL
+            room = whole * most - part * FULL
             pages = 0 if room < 0 else min(pages, -(-room // (FULL - most)))
-        share.events += pages
-        self.events += pages
-        if self.period_ends is None:
+        share.events.add_each(pages)
+        self.events.add_each(pages)
+        if self.period_ends is None and pages:
             self.period_ends = now + self.length
 
     def of(self, share: Share, now: int) -> tuple[int, int]:
         """The share as (numerator, denominator)."""
-        self._go_on(share, now)
-        return (0, 1) if self.period_ends is None else (share.events, self.events)
-
-    def _go_on(self, share: Share, now: int) -> None:
         while self.period_ends is not None and self.period_ends <= now:
-            if self.events <= 1:
+            if self.events.sum <= 1:
                 self.period_ends = None
             else:
-                self.events >>= 1
+                self.events.add((self.events.sum >> 1) - self.events.sum)
                 self.period += 1
                 self.period_ends += self.length
-        share.events >>= self.period - share.period
-        share.period = self.period
+        share.go_on(self.period)
+        part = max(share.events.told, 0)
+        return part, max(self.events.told, part, 1)

@@ -53,7 +53,7 @@ class HostCache:
         limit = self.memory.limits().limit if first is None else pages(first)
         self.hard = HardLimit(limit, max(options.hz // 5, 1))
         self.writepages = Writepages(engine, self.clock, self.memory)
-        fractions = Fractions(options.hz)
+        fractions = Fractions(options.hz, host.cores)
         self.wbs: dict[str, Wb] = {}  # by disk
         self.flushers: dict[Wb, Flusher] = {}
         all_min_ratios = sum(millionths(disk.bdi.min_ratio) for disk in host.disks.values())

@@ -6,7 +6,7 @@ mm/backing-dev.c. Rates are in pages/s, ratios in millionths.
 """
 
 from .clock import Clock, power_of_2_from
-from .fractions import FULL, Fractions, Share
+from .fractions import FULL, Fractions
 from .limits import HardLimit, Limits
 from .settings import PAGE, Bdi, Options
 
@@ -35,7 +35,7 @@ class Wb:
         self.reclaimable = self.in_flight = 0  # pages that are dirty, under writeback
         self.dirtied = self.written = 0  # pages, ever
         self.files_in_flight = 0
-        self.share = Share()
+        self.share = fractions.share()
         self.bandwidth = self.average = options.bandwidth_bytes_per_s // PAGE
         self.ratelimit = self.balanced = options.ratelimit_bytes_per_s // PAGE
         self.stamp = self.dirtied_then = self.written_then = 0

@@ -6,7 +6,7 @@ from oracle import ImpossibleError, run
 from oracle.engine import Engine
 from oracle.kernel.clock import Clock
 from oracle.kernel.flusher import chunk_pages
-from oracle.kernel.fractions import Fractions, Share
+from oracle.kernel.fractions import Fractions
 from oracle.kernel.limits import HardLimit, Limits, dirtyable, limits
 from oracle.kernel.policy import Kernel
 from oracle.kernel.readahead import Stream, first_size, most_pages, next_size, on_mark, on_miss
@@ -131,7 +131,7 @@ def test_pauses():
 
 def some_wb() -> Wb:
     clock = Clock(Engine(), 250)
-    return Wb(0, clock, Fractions(250), Options(), Bdi(), 0)
+    return Wb(0, clock, Fractions(250, 1), Options(), Bdi(), 0)
 
 
 def pass_time(wb: Wb, jiffies: int) -> None:
@@ -153,14 +153,14 @@ def test_base_rate_moves_an_eighth_of_the_error_and_only_if_position_agrees():
 
 
 def test_the_part_of_a_disk_is_within_its_ratios():
-    wb = Wb(0, Clock(Engine(), 250), Fractions(250), Options(), Bdi(5, 20, strict_limit=True), 200_000)
+    wb = Wb(0, Clock(Engine(), 250), Fractions(250, 1), Options(), Bdi(5, 20, strict_limit=True), 200_000)
     assert wb.part_of(1000, 1000) == 50
     assert wb.part_of(100_000, 0) == 5000  # more than a hundredth of what is free
-    wb.fractions.add(wb.share, 99, 0)
-    assert wb.part_of(1000, 1000) == 200  # at most; 80 % of 99 of 100 and 5 % are 842
+    wb.fractions.add(wb.share, 96, 0)
+    assert wb.part_of(1000, 1000) == 200  # at most; 80 % of 96 of 97 and 5 % are 841
     assert wb.limits_of(Limits(1000, 400), 1000) == Limits(200, 80)
-    wb.fractions.add(wb.share, 99, 0, wb.most)
-    assert wb.share.events == 99  # beyond its largest part nothing more counts
+    wb.fractions.add(wb.share, 96, 0, wb.most)
+    assert wb.share.events.sum == 96  # beyond its largest part nothing more counts
 
 
 def test_a_strict_disk_is_held_by_its_own_cubic():
@@ -196,14 +196,25 @@ def test_bandwidth_takes_seconds_to_follow():
 
 
 def test_fractions_halve_every_3_s_and_stop():
-    fractions, one, two = Fractions(250), Share(), Share()
+    fractions = Fractions(250, 1)
+    one, two = fractions.share(), fractions.share()
     fractions.add(one, 4096, now=0)
     assert fractions.of(one, 0) == (4096, 4097)
     fractions.add(two, 1024, now=749)
     assert fractions.of(one, 750) == (2048, 2560)
     assert fractions.of(two, 750) == (512, 2560)
-    assert fractions.of(one, 100_000) == (0, 1)
+    assert fractions.of(one, 100_000)[0] <= 1
     assert fractions.period_ends is None
+
+
+def test_the_last_pages_go_in_batches():
+    """After 1057 pages a kernel showed 0.99905, then 1, 0.48485 after 18 s and 0.24242 after 21 s. Own recording, Linux 6.12."""
+    fractions = Fractions(250, 1)
+    disk = fractions.share()
+    fractions.add(disk, 1057, now=0)
+    found = [fractions.of(disk, 750 * period) for period in range(11)]
+    assert found[:3] == [(1056, 1057), (529, 529), (264, 264)]
+    assert found[5:] == [(33, 33), (16, 33), (8, 33), (8, 33), (0, 33), (0, 1)]
 
 
 def test_timers_of_5_s_ring_after_5_12_s_and_none_is_early():

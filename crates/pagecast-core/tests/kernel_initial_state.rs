@@ -21,6 +21,19 @@ fn dirty_pages_of_before_are_as_old_as_the_scenario() {
     assert_eq!(case.run("kernel").file("/data/f"), (800 * MB, 800 * MB, 0));
 }
 
+/// Of 1024 pages so few count after 15 to 20 s that the disk has no part of the background threshold.
+#[test]
+fn a_disk_that_wrote_little_before_begins_early() {
+    let case = linux()
+        .dirty("/data/f", "800 MB", "500 MB")
+        .process("p", &["sleep = '60 s'"])
+        .option("writeout_fraction", "ssd 100 %")
+        .option("completions", "4 MiB");
+    assert_eq!(dirty_mb(&case, "kernel", 14.0), 500);
+    let left = dirty_mb(&case, "kernel", 29.0);
+    assert!(left < 450, "{left} MB");
+}
+
 #[test]
 fn fsync_waits_for_what_was_dirty_before() {
     let run = linux().dirty("/data/f", "800 MB", "500 MB").process("p", &["fsync = '/data/f'"]).run("kernel");
@@ -113,6 +126,7 @@ fn what_cannot_be_is_refused() {
     insta::assert_snapshot!(error("writeout_fraction", "ssd"), @r#"option kernel.writeout_fraction: model.kernel.writeout_fraction: `ssd` is no name with a percentage; write for example "ssd 80 %, hdd 20 %""#);
     insta::assert_snapshot!(error("writeout_fraction", "ssd 80 %"), @"option kernel.writeout_fraction: model.kernel.writeout_fraction: the percentages sum to 80.0000; they must sum to 100");
     insta::assert_snapshot!(error("dirty_limit", "0 B"), @"option kernel.dirty_limit: model.kernel.dirty_limit: `0 B` does not fit; it must be more than zero");
+    insta::assert_snapshot!(error("completions", "0 B"), @"option kernel.completions: model.kernel.completions: `0 B` does not fit; it must be more than zero");
     insta::assert_snapshot!(error("dirty_limits", "1 GB"), @"option kernel.dirty_limits: model `kernel` has no option `dirty_limits`; did you mean `dirty_limit`?");
     let more_dirty_than_cached = linux().dirty("/data/f", "1 GB", "2 GB").process("p", &["exit = true"]);
     insta::assert_snapshot!(more_dirty_than_cached.scenario().map(|_| ()).unwrap_err(), @r#"test.toml:17: 2 GB of "/data/f" are dirty, of which only 1 GB are cached; dirty pages are cached pages: make `cached` as large, at least"#);

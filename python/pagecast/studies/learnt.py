@@ -14,13 +14,14 @@ class Learnt:
     """What is known of it; None and False where it is not.
 
     `dirty_limit_bytes` is the limit in force, of all disks together. `has_written_out` tells whether any of
-    what was written lately went to this disk.
+    what was written lately went to this disk, and `completions_bytes` how much that was, where it was little.
     """
 
     write_bandwidth_bytes_per_s: float | None = None
     dirty_ratelimit_bytes_per_s: float | None = None
     dirty_limit_bytes: float | None = None
     has_written_out: bool = False
+    completions_bytes: float | None = None
 
     def options(self, disk: str) -> dict[str, str]:
         """Give it as options of the model.
@@ -41,4 +42,8 @@ class Learnt:
         known = {name: f"{rate / KIB:.0f} KiB/s" for name, rate in rates.items() if rate}
         if self.dirty_limit_bytes:
             known["dirty_limit"] = f"{self.dirty_limit_bytes / KIB:.0f} KiB"
-        return known | ({"writeout_fraction": f"{disk} 100 %"} if self.has_written_out else {})
+        if self.has_written_out:
+            known["writeout_fraction"] = f"{disk} 100 %"
+            if self.completions_bytes is not None:
+                known["completions"] = f"{self.completions_bytes / KIB:.0f} KiB"
+        return known

@@ -94,6 +94,27 @@ def test_without_samples_the_bandwidth_is_that_of_the_trace(data):
     assert of.levels is None
 
 
+@pytest.mark.parametrize(
+    ("part_kib", "pages"),
+    [
+        (364_212 - 348, 364_212 / 348),  # 0.99905 of the limit: a guest that had written 1057 pages
+        (364_212, None),
+        (364_212 - 4, None),  # a page: no more than rounding
+        (364_212 // 2, None),  # so few pages that they are not told of
+        (0, None),
+    ],
+)
+def test_what_the_disks_part_of_the_limit_lacks_tells_how_little_was_written(tmp_path, part_kib, pages):
+    folder = record(tmp_path / "tiny", {"a_write": A_WRITE})
+    row = {"case": "a_write", "rep": 1, "t_s": 0, "Dirty_kB": 0, "Writeback_kB": 0}
+    write_table(
+        folder / "mem.csv.gz",
+        [row | {"nr_dirty_threshold": 364_212 // 4, "BdiDirtyThresh_kB": part_kib}],
+    )
+    found = platforms(folder)[0].recordings[0].completions_bytes
+    assert found == (None if pages is None else pytest.approx(pages * 4096))
+
+
 def test_the_hard_limit_is_that_of_before_the_first_write(platform, tmp_path):
     traced = recording(platform, "a_write")
     assert traced.dirty_limit_bytes == HARD_LIMIT_PAGES * 4096

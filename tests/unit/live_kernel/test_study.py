@@ -139,6 +139,7 @@ def test_nothing_learnt_is_nothing_said(machine):
         dirty_ratelimit_bytes_per_s=None,
         dirty_limit_bytes=None,
         has_written_out=False,
+        completions_bytes=None,
     )
     assert initial_state(empty, machines.load(machine)) == {}
 
@@ -150,8 +151,20 @@ def test_a_disk_that_was_written_to_has_all_of_the_dirty_limit(machine):
         dirty_ratelimit_bytes_per_s=None,
         dirty_limit_bytes=None,
         has_written_out=True,
+        completions_bytes=None,
     )
     assert initial_state(known, machines.load(machine)) == {"writeout_fraction": "d 100 %"}
+
+
+def test_how_little_was_written_lately_is_told(machine):
+    known = SimpleNamespace(
+        write_bandwidth_bytes_per_s=None, dirty_ratelimit_bytes_per_s=None, dirty_limit_bytes=None,
+        has_written_out=True, completions_bytes=4 * 2**20,
+    )  # fmt: skip
+    assert initial_state(known, machines.load(machine)) == {
+        "writeout_fraction": "d 100 %",
+        "completions": "4096 KiB",
+    }
 
 
 def test_a_case_that_cannot_be_said_is_named_and_left_out(tmp_path, machine):

@@ -81,7 +81,8 @@ class Recording:
     `levels` is None where memory was not recorded, `throttling` where nothing was traced.
     `write_bandwidth_bytes_per_s` and `dirty_ratelimit_bytes_per_s` are what the kernel had learnt of the disk
     before, and `dirty_limit_bytes` what its hard limit was, as far as they are known; `has_written_out` tells
-    whether any of what was written lately went to the disk.
+    whether any of what was written lately went to the disk, and `completions_bytes` how much was written lately,
+    where that was little.
     """
 
     case: str
@@ -94,6 +95,7 @@ class Recording:
     dirty_ratelimit_bytes_per_s: float | None
     dirty_limit_bytes: float | None
     has_written_out: bool
+    completions_bytes: float | None
 
     @property
     def first_mark_s(self) -> float:
@@ -250,7 +252,21 @@ def _recording(
         dirty_ratelimit_bytes_per_s=rate_limit,
         dirty_limit_bytes=_limit_before(states, calls),
         has_written_out=levels is not None and bool(levels.device_limit_bytes[0] > 0),
+        completions_bytes=None if levels is None else _completions(levels),
     )
+
+
+def _completions(levels: Levels) -> float | None:
+    """Give how much the kernel counted as written lately, from the disk's part of the limit in the first sample.
+
+    It counts one page too many of all disks, so that the part of the only one lacks one page of those counted. That is
+    seen until the part is the whole limit but for less than a page. Below a batch of counters, 32 pages, it says
+    nothing.
+    """
+    lacks, limit = levels.limit_bytes[0] - levels.device_limit_bytes[0], levels.limit_bytes[0]
+    if not 1.5 * PAGE_BYTES <= lacks <= limit / 32:
+        return None
+    return float(limit / lacks) * PAGE_BYTES
 
 
 def _limit_before(states: list[tuple[float, float]], calls: list[Call]) -> float | None:

@@ -24,9 +24,9 @@ pub(super) struct Domain {
 
 impl Domain {
     /// As a new cgroup has it.
-    pub(super) fn new(devices: usize) -> Self {
+    pub(super) fn new(devices: usize, cores: u32) -> Self {
         Self {
-            fractions: Fractions::new(devices),
+            fractions: Fractions::new(devices, cores),
             hard_limit: HardLimit::at(0),
             limits: Limits { thresholds: Thresholds::default(), freerun: 0, hard: 0, setpoint: 0 },
         }

@@ -159,7 +159,7 @@ impl Kernel {
         };
         let devices = host.disks.len() + host.mounts.len();
         let has_domain = host.cgroups.iter().map(memcg::has_domain);
-        let domains = has_domain.map(|has| has.then(|| Domain::new(devices))).collect();
+        let domains = has_domain.map(|has| has.then(|| Domain::new(devices, host.cores))).collect();
         let wbs_at_most = devices * (host.cgroups.len() + 1);
         let shares = shares::of(&host, rules.share_has_floor);
         let pages = Pages::new(&host, replacement);
@@ -170,7 +170,7 @@ impl Kernel {
             limits: Limits::of(&pages, &settings, &hard_limit),
             settings,
             rules,
-            fractions: options.fractions(wbs_at_most),
+            fractions: options.fractions(wbs_at_most, host.cores),
             has_strict: shares.iter().any(|share| share.strict_limit),
             shares,
             options,

@@ -34,16 +34,22 @@ impl KernelOptions {
     /// # Errors
     /// An unknown option, a value that is no rate, size or percentage, or a device that the host does not have.
     pub fn read(options: &Options<'_>, host: &Host) -> Result<Self, ScenarioError> {
-        options.only(&["dirty_ratelimit", "write_bandwidth", "dirty_limit", "writeout_fraction"])?;
+        options.only(&[
+            "dirty_ratelimit",
+            "write_bandwidth",
+            "dirty_limit",
+            "writeout_fraction",
+            "completions",
+        ])?;
         let rate = |key| {
             let rate = options.quantity(key, BytesPerSecond::parse, |rate| rate.0 >= PAGE as f64)?;
             Ok(rate.map_or(INIT_BANDWIDTH, |rate| (rate.0 / PAGE as f64) as u64))
         };
         let write_bandwidth = rate("write_bandwidth")?;
         let dirty_limit = options.quantity("dirty_limit", Bytes::parse, |limit| limit.0 >= PAGE)?;
-        let completed = |(device, share): (usize, f64)| {
-            (device, (share * (COMPLETED * write_bandwidth) as f64).round() as u64)
-        };
+        let completions = options.quantity("completions", Bytes::parse, |bytes| bytes.0 >= PAGE)?;
+        let pages = completions.map_or(COMPLETED * write_bandwidth, |bytes| bytes.0 / PAGE);
+        let completed = |(device, share): (usize, f64)| (device, (share * pages as f64).round() as u64);
         Ok(Self {
             dirty_ratelimit: rate("dirty_ratelimit")?,
             write_bandwidth,
@@ -57,9 +63,9 @@ impl KernelOptions {
         HardLimit::at(self.dirty_limit.unwrap_or(threshold))
     }
 
-    /// What each of so many devices has written lately.
-    pub(super) fn fractions(&self, devices: usize) -> Fractions {
-        let mut fractions = Fractions::new(devices);
+    /// What each of so many devices has written lately, on a host with so many processors.
+    pub(super) fn fractions(&self, devices: usize, cores: u32) -> Fractions {
+        let mut fractions = Fractions::new(devices, cores);
         for &(device, pages) in &self.completed {
             fractions.add_completions(Nanos::ZERO, device, pages);
         }
