@@ -22,8 +22,8 @@ What the fast one leaves out on purpose, and how the comparison allows for it:
   that depends on when its visits began. A process with an fsync may take a chunk longer or shorter.
 - A background limit that is crossed in the last millisecond of a write, the least step, by 5 MB at most:
   no flusher is woken.
-- Copying shares processors with copying only, so that nobody computes where there are fewer processors than processes. Where copying
-  costs nothing by itself, but the memory is the limit, it needs no processor.
+- Copying shares processors with copying only, so that nobody computes where there are fewer processors than
+  processes. Where copying costs nothing by itself, but the memory is the limit, it needs no processor.
 - Costs of pages beside a memory whose rate binds: the longer of both counts, and not the sum. The memory
   is fast where pages cost.
 - Timers go by their own phase, so that an inode may be found expired 5 s earlier or later: processes do

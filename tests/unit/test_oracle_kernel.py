@@ -208,7 +208,10 @@ def test_fractions_halve_every_3_s_and_stop():
 
 
 def test_the_last_pages_go_in_batches():
-    """After 1057 pages a kernel showed 0.99905, then 1, 0.48485 after 18 s and 0.24242 after 21 s. Own recording, Linux 6.12."""
+    """After 1057 pages a kernel showed 0.99905, then 1, 0.48485 after 18 s and 0.24242 after 21 s.
+
+    Source: own recording, Linux 6.12.
+    """
     fractions = Fractions(250, 1)
     disk = fractions.share()
     fractions.add(disk, 1057, now=0)

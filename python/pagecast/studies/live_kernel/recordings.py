@@ -81,8 +81,8 @@ class Recording:
     `levels` is None where memory was not recorded, `throttling` where nothing was traced.
     `write_bandwidth_bytes_per_s` and `dirty_ratelimit_bytes_per_s` are what the kernel had learnt of the disk
     before, and `dirty_limit_bytes` what its hard limit was, as far as they are known; `has_written_out` tells
-    whether any of what was written lately went to the disk, and `completions_bytes` how much was written lately,
-    where that was little.
+    whether any of what was written lately went to the disk, and `completions_bytes` how much that was, where
+    it was little.
     """
 
     case: str
@@ -257,11 +257,11 @@ def _recording(
 
 
 def _completions(levels: Levels) -> float | None:
-    """Give how much the kernel counted as written lately, from the disk's part of the limit in the first sample.
+    """Give how much was counted as written lately, from the disk's part of the limit in the first sample.
 
-    It counts one page too many of all disks, so that the part of the only one lacks one page of those counted. That is
-    seen until the part is the whole limit but for less than a page. Below a batch of counters, 32 pages, it says
-    nothing.
+    The kernel counts one page too many of all disks, so that the part of the only one lacks one page of those
+    counted. That is seen until the part is the whole limit but for less than a page. Below a batch of
+    counters, 32 pages, it says nothing.
     """
     lacks, limit = levels.limit_bytes[0] - levels.device_limit_bytes[0], levels.limit_bytes[0]
     if not 1.5 * PAGE_BYTES <= lacks <= limit / 32:
