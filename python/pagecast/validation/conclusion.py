@@ -106,12 +106,16 @@ def _verdict(outcome: "Outcome") -> str:
     if not verdicts:
         return "Nothing was compared."
     outside = [verdict for verdict in verdicts if not verdict.is_within]
+    by_spread = sum(verdict.is_by_spread for verdict in verdicts)
+    only = "only by twice the measurement's own spread"
+    if not outside and len(verdicts) == 1:
+        return f"{outcome.model} forecasts the case within the tolerance{f', {only}' if by_spread else ''}."
+    some = f", {by_spread} of them {only}" if by_spread else ""
     if not outside:
-        what = "the case" if len(verdicts) == 1 else f"all {len(verdicts)} cases"
-        return f"{outcome.model} forecasts {what} within the tolerance."
+        return f"{outcome.model} forecasts all {len(verdicts)} cases within the tolerance{some}."
     told = "; ".join(f"{verdict.case} ({', '.join(reasons(verdict))})" for verdict in outside)
     close = f"{len(verdicts) - len(outside)} of {_counted(len(verdicts))}"
-    return f"{outcome.model} forecasts {close} within the tolerance; outside: {told}."
+    return f"{outcome.model} forecasts {close} within the tolerance{some}; outside: {told}."
 
 
 def _counted(count: int) -> str:

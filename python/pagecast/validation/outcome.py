@@ -111,6 +111,11 @@ class Verdict:
         """Whether all three are."""
         return self.is_total_within and self.is_dirty_within and self.is_cached_within
 
+    @property
+    def is_by_spread(self) -> bool:
+        """Whether it is within only because the measurement itself differs so much from run to run."""
+        return self.is_within and abs(self.error) > self.tolerance.total
+
     def as_dict(self) -> dict[str, object]:
         """Give it under the names of ``--json``."""
         return {
@@ -125,6 +130,7 @@ class Verdict:
             "cached_tolerance": self.tolerance.cached,
             "cached_share_within": self.cached_within,
             "is_within": self.is_within,
+            "is_by_spread": self.is_by_spread,
         }
 
 

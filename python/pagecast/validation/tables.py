@@ -33,8 +33,9 @@ def verdicts_table(outcome: "Outcome") -> Table:
         rows=lines,
         text_columns=2,
         note=f"Means over {_counted(outcome)}, of all processes together. ±%: half of (greatest - least), by "
-        "the median. allowed: the tolerance of the case, or twice ±% if that is more. dirty, cached: at how "
-        f"many of the samples {outcome.model} is within the tolerance of that level; 95 % are asked for.",
+        "the median. allowed: the tolerance of the case, or twice ±% if that is more; within ± is only by "
+        f"that. dirty, cached: at how many of the samples {outcome.model} is within the tolerance of that "
+        "level; 95 % are asked for.",
     )
 
 
@@ -52,7 +53,7 @@ def _verdict_line(outcome: "Outcome", validated: Validated) -> Sequence[str]:
     measured = [row.measured_s for row in totals if row.model == outcome.model]
     return (
         name,
-        "within" if verdict.is_within else "OUTSIDE",
+        "within ±" if verdict.is_by_spread else "within" if verdict.is_within else "OUTSIDE",
         seconds(float(np.mean(measured))),
         _share(verdict.spread),
         percent(verdict.allowed),

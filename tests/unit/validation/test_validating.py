@@ -140,6 +140,19 @@ def test_a_forecast_that_is_too_long_is_outside(scenario):
     assert "the spread is not known" in text
 
 
+def test_what_is_close_only_by_the_spread_is_told_apart(scenario):
+    plans = {"a": Plan(measured(1.0), measured(2.0)), "b": Plan(measured(2.0), measured(2.0))}
+    done = validation(scenario, plans, {"kernel": 2.0}, models=("kernel",), runs=2)
+    done.run("there")
+    outcome = done.outcome()
+    # a: 4 s forecast, 3 s measured; half the range by the median is 1/3.
+    assert [verdict.is_by_spread for verdict in outcome.verdicts] == [True, False]
+    assert outcome.is_within
+    text = text_of(outcome)
+    assert "within ±" in text
+    assert "all 2 cases within the tolerance, 1 of them only by twice the measurement's own spread." in text
+
+
 def test_a_case_that_does_nothing_with_files_shows_nothing(scenario):
     idle = Run(operations(("app", 0, "sleep", "", 1.0)))
     done = validation(scenario, {"a": Plan(idle)}, {"kernel": 1.0}, models=("kernel",), runs=1)
