@@ -12,8 +12,8 @@ GIB: Final = 1024 * MIB
 LEAST_FILE_BYTES: Final = 4 * MIB
 MOST_LOST: Final = 20
 """So many cells are measured again, in all, because their warm file was not warm."""
-LOOKS: Final = 2
-"""How often a stream is looked at before it is believed that there is a limiter."""
+LOOKS: Final = 3
+"""How often a stream is looked at; most of the looks say whether there is a limiter."""
 DRAINS_OF_BACKGROUND: Final = 4
 """What is dirty at once is kept this far below where the flusher starts by itself."""
 
