@@ -304,9 +304,8 @@ def _disk(rounds: _Rounds) -> Iterator[Value]:
             level = f"measured: after a burst of {bucket.burst_bytes / 1e9:.3g} GB at "
             level += _rate(bucket.burst_rate_bytes_per_s)
             yield Value(f"disk.{key}", f'"{_rate(bucket.rate_bytes_per_s)}"', level)
-        elif key in rounds.all.limited:
+        elif _known(going_on := _rates(rounds.of(Cell(f"steady {key}", MIB)))):
             steady = f"a direct {key}, calls of 1 MiB, without its beginning: a limiter lets that pass faster"
-            going_on = _rates(rounds.of(Cell(f"steady {key}", MIB)))
             yield from _measured(f"disk.{key}", going_on, _rate, steady, "B/s")
         else:
             yield from _measured(f"disk.{key}", found, _rate, how[key], "B/s")
