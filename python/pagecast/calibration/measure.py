@@ -37,6 +37,7 @@ LEAST_CALLS: Final = 4
 LEAST_PART: Final = 0.1
 """Of the time; what is left after waiting for a processor is no less, whatever two clocks say."""
 MARK_S: Final = 0.5
+DIRECTIONS: Final = ("read", "write")
 STEADY_S: Final = 1.0
 """Ten slices of the kernel's limiter (`block/blk-throttle.c`, `DFL_THROTL_SLICE_HD`: 100 ms), which lets pass
 at their beginning what belongs to each."""
@@ -96,8 +97,8 @@ class Measurements:
     found: dict[Cell, list[float]] = field(default_factory=dict)
     watched: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
     """How far a long "read" and "write" were, where a bucket was looked for."""
-    limited: tuple[str, ...] = ()
-    """Which of "read" and "write" a limiter lets begin faster than they go on."""
+    is_limited: bool = False
+    """Whether a limiter lets reads or writes begin faster than they go on."""
     rounds: int = 0
     lost: int = 0
     """Cells that were measured again, or given up, because cached pages had been taken away."""
@@ -177,7 +178,8 @@ def measure(
     order = random.Random(seed)  # noqa: S311
     one = _Round(probe, into, 0, device_read_bytes or _device_read_bytes, rest)
     say(0.0, "looking for a limiter")
-    into.limited = tuple(what for what in ("read", "write") if _is_limited(one, what))
+    # Who waits for a processor meanwhile may hide it in one way; and what is measured then is right for both.
+    into.is_limited = any(_is_limited(one, what) for what in DIRECTIONS)
     cells = list(_cells(into))
     while _goes_on(into, clock() - begun):
         one = replace(one, number=into.rounds)
@@ -232,7 +234,7 @@ def _cells(into: Measurements) -> Iterator[tuple[str, _Measure]]:
         for streams in plan.streams[1:]:
             yield "device, several at once", _streaming(is_write, MIB, streams)
         yield "random access", _streaming(is_write, BLOCK_BYTES, 1, is_random=True)
-    for what in into.limited:
+    for what in DIRECTIONS if into.is_limited else ():
         yield "device behind a limiter", _going_on(what)
     yield "reading and writing at once", _both
     for waiting in ("fsync", "fdatasync", "O_DSYNC"):
@@ -309,9 +311,9 @@ def _both(one: _Round) -> None:
     if half == 0:
         return
     streams = [(False, 0, half, MIB, None), (True, half, half, MIB, None)]
-    moved = _long_streams(one, streams) if one.into.limited else _streams(one, streams)
+    moved = _long_streams(one, streams) if one.into.is_limited else _streams(one, streams)
     for what, each in zip(("both read", "both write"), moved, strict=True):
-        steady = _steady(each) if one.into.limited else None
+        steady = _steady(each) if one.into.is_limited else None
         rate = steady.rate_bytes_per_s if steady is not None else _rate(each)
         one.into.note(Cell(what, MIB), 1 / rate)
 

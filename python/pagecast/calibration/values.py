@@ -309,7 +309,7 @@ def _disk(rounds: _Rounds) -> Iterator[Value]:
             yield from _measured(f"disk.{key}", going_on, _rate, steady, "B/s")
         else:
             yield from _measured(f"disk.{key}", found, _rate, how[key], "B/s")
-    if "read" not in rounds.all.limited:
+    if not rounds.all.is_limited:
         yield from _concurrent(rounds, estimate(reads))
     yield from _latency(rounds, fits)
     yield _sharing(rounds)
@@ -362,7 +362,7 @@ def _latency(rounds: _Rounds, fits: Sequence[CallCosts | None]) -> Iterator[Valu
 def _sharing(rounds: _Rounds) -> Value:
     """Choose what comes nearest to the rates of a reader and a writer at once."""
     alone = [
-        _typical(rounds, Cell(f"{'steady' if kind in rounds.all.limited else 'device'} {kind}", MIB))
+        _typical(rounds, Cell(f"{'steady' if rounds.all.is_limited else 'device'} {kind}", MIB))
         for kind in ("read", "write")
     ]
     both = [_typical(rounds, Cell(f"both {kind}", MIB)) for kind in ("read", "write")]
@@ -386,9 +386,11 @@ def _burst(rounds: _Rounds, buckets: dict[str, Bucket | None]) -> Iterator[Value
     """Give the burst of the limiter of writes, or else of reads, as the time that it takes at its rate."""
     bucket = buckets.get("write") or buckets.get("read")
     if bucket is None:
-        for kind in rounds.all.limited[-1:]:
+        ahead = {kind: rounds.of(Cell(f"ahead {kind}", MIB)) for kind in ("read", "write")}
+        if known := [kind for kind, found in ahead.items() if _known(found)]:
+            kind = max(known, key=lambda kind: estimate(ahead[kind]).value)
             how = f"how far ahead of its rate a direct {kind} after idle time is at most"
-            yield from _measured("disk.burst", rounds.of(Cell(f"ahead {kind}", MIB)), _time, how, "s")
+            yield from _measured("disk.burst", ahead[kind], _time, how, "s")
         return
     how = f"measured: the rate fell after {bucket.dropped_s:.0f} s; the model lets the burst pass at once"
     yield Value("disk.burst", f'"{_time(bucket.burst_bytes / bucket.rate_bytes_per_s)}"', how)
