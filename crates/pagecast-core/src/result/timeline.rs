@@ -156,7 +156,7 @@ impl<L: Levels> Timeline<L> {
     pub(crate) fn new(limit: usize) -> Self {
         let limit = limit.max(2 * KEPT);
         Self {
-            samples: Vec::new(),
+            samples: Vec::with_capacity(limit + 1),
             stretch: 0,
             shift: 0,
             limit,

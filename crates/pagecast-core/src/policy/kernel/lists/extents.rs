@@ -165,10 +165,10 @@ impl Extents {
 
     /// The extents of a file with bytes in `start..end`, in the order of their offsets.
     pub(super) fn within(&self, file: FileId, start: u64, end: u64) -> impl Iterator<Item = (Slot, &Extent)> {
-        let cached = self.files.get(file).filter(|cached| {
-            // Most often nothing is behind what somebody has just come to.
-            start < end && cached.last().is_some_and(|last| self.slab[last].end > start)
-        });
+        let cached = self
+            .files
+            .get(file)
+            .filter(|cached| start < end && cached.last().is_some_and(|last| self.slab[last].end > start));
         let found = cached.map(|cached| {
             let around = cached.starting_before(start).map(|slot| &self.slab[slot]);
             let first = around.filter(|extent| extent.end > start).map_or(start, |extent| extent.start);
@@ -185,6 +185,8 @@ impl Extents {
         if let Some((slot, extent)) = found.filter(|(_, extent)| extent.is_around(file, start)) {
             return (start < end).then_some((slot, extent));
         }
+        // Most often nothing is there yet.
+        cached.last().filter(|&last| self.slab[last].end > start)?;
         let before = cached.starting_before(start.saturating_add(1));
         match before.map(|slot| (slot, self.slab[slot])).filter(|(_, extent)| extent.end > start) {
             Some(around) => {
