@@ -222,7 +222,7 @@ impl DirtyPages {
             index: 0,
         });
         let was_clean = inode.dirty.total() == 0;
-        let both = inode.both(start, end);
+        let both = if self.both > 0 { inode.both(start, end) } else { 0 };
         inode.leaving.remove(start, end);
         let new = inode.dirty.insert(start, end);
         if was_clean && new > 0 {
@@ -272,7 +272,9 @@ impl DirtyPages {
 
     fn put_under_writeback(&mut self, file: FileId, start: u64, end: u64) {
         let inode = self.inodes.get_mut(&file).expect("a file with dirty pages has an inode");
-        self.both -= inode.both(start, end);
+        if self.both > 0 {
+            self.both -= inode.both(start, end);
+        }
         let taken = inode.dirty.remove(start, end);
         let put = inode.writeback.insert(start, end);
         let wb = &mut self.wbs[inode.wb.0 as usize];
@@ -291,7 +293,9 @@ impl DirtyPages {
 
     fn end_writeback(&mut self, file: FileId, start: u64, end: u64) -> bool {
         let Some(inode) = self.inodes.get_mut(&file) else { return false };
-        self.both -= inode.both(start, end);
+        if self.both > 0 {
+            self.both -= inode.both(start, end);
+        }
         let ended = inode.writeback.remove(start, end);
         self.wbs[inode.wb.0 as usize].writeback -= ended;
         self.writeback -= ended;
