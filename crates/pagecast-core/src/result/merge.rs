@@ -143,7 +143,7 @@ fn add_blocks(to: &mut BlockTable, from: BlockTable, hosts: &[u32], paths: &[u32
 /// The rows in the order of a key; rows of equal keys stay as they are.
 fn order<K: Ord>(rows: usize, key: impl Fn(usize) -> K) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows).collect();
-    // The keys lie far from each other.
+    // A key is put together from several columns: once for each row.
     order.sort_by_cached_key(|&row| key(row));
     order
 }

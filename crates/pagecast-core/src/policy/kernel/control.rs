@@ -86,6 +86,7 @@ impl Kernel {
         let dirty = self.pages.dirty.dirty() / PAGE;
         let total = self.pages.dirty.total() / PAGE;
         let is_over = dirty > self.limits.thresholds.background || total > self.limits.freerun;
+        // A flusher that runs is not woken.
         let may_be_over = is_over || !self.domains.is_empty() || self.has_strict;
         if !may_be_over || self.wbs.iter().flatten().all(|wb| wb.flusher.has_work()) {
             return;

@@ -165,10 +165,8 @@ impl Extents {
 
     /// The extents of a file with bytes in `start..end`, in the order of their offsets.
     pub(super) fn within(&self, file: FileId, start: u64, end: u64) -> impl Iterator<Item = (Slot, &Extent)> {
-        let cached = self
-            .files
-            .get(file)
-            .filter(|cached| start < end && cached.last().is_some_and(|last| self.slab[last].end > start));
+        let reaches = |last: Slot| self.slab[last].end > start;
+        let cached = self.files.get(file).filter(|cached| start < end && cached.last().is_some_and(reaches));
         let found = cached.map(|cached| {
             let around = cached.starting_before(start).map(|slot| &self.slab[slot]);
             let first = around.filter(|extent| extent.end > start).map_or(start, |extent| extent.start);
@@ -359,10 +357,9 @@ impl Extents {
         let linked: usize = self.lists.iter().map(|list| list.slots(&self.slab).count()).sum();
         let files = self.files.iter().all(|(file, cached)| self.is_file_consistent(file, cached));
         let named: usize = self.files.iter().map(|(_, cached)| cached.extents.len()).sum();
-        let lruvecs = self.bytes.iter().zip(self.lists.chunks(self.per_lruvec));
-        let sums = lruvecs
-            .into_iter()
-            .all(|(&bytes, lists)| bytes == lists.iter().map(|list| list.bytes).sum::<u64>());
+        let mut lruvecs = self.bytes.iter().zip(self.lists.chunks(self.per_lruvec));
+        let sum = |lists: &[List]| lists.iter().map(|list| list.bytes).sum::<u64>();
+        let sums = lruvecs.all(|(&bytes, lists)| bytes == sum(lists));
         lists && sums && files && linked == self.len() && named == self.len()
     }
 
