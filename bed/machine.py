@@ -72,6 +72,7 @@ read = "{settings.read_bytes_per_s} B/s"
 write = "{settings.write_bytes_per_s} B/s"
 sharing = "separate"
 nr_requests = {_QUEUE_REQUESTS[settings.disk]}
+stable_writes = {str(settings.disk == "zram").lower()}
 
 [mount."/data"]
 disk = "disk"

@@ -241,7 +241,8 @@ pub struct Disk {
     pub bdi: Bdi,
 }
 
-/// The settings of `/sys/class/bdi/` that bear on a disk's part of the dirty limits, with the kernel's names and defaults.
+/// The settings of `/sys/class/bdi/` that bear on a disk's part of the dirty limits and on pages under writeback, with the kernel's
+/// names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bdi {
     /// The least part, in millionths (`min_ratio_fine`).
@@ -250,6 +251,8 @@ pub struct Bdi {
     pub max_ratio: u32,
     /// Whether the part is a limit of its own.
     pub strict_limit: bool,
+    /// Whether pages must not change while they are on their way to it (`queue/stable_writes`, once `bdi/stable_pages_required`).
+    pub stable_writes: bool,
 }
 
 impl Bdi {
@@ -259,7 +262,7 @@ impl Bdi {
 
 impl Default for Bdi {
     fn default() -> Self {
-        Self { min_ratio: 0, max_ratio: Self::WHOLE, strict_limit: false }
+        Self { min_ratio: 0, max_ratio: Self::WHOLE, strict_limit: false, stable_writes: false }
     }
 }
 

@@ -425,6 +425,27 @@ fn an_inode_that_background_write_back_left_unfinished_is_not_written_before_it_
     assert_eq!(dirty_mb(&run, 50.0), 0.0);
 }
 
+/// 400 MB are on their way to a disk of 100 MB/s when they are written over: with stable pages after each has arrived.
+#[test]
+fn who_writes_over_stable_pages_waits_until_the_device_has_them() {
+    let run = |stable_writes: bool| {
+        let operations = [
+            "write = '/data/f', size = '400 MB'",
+            "fadvise = '/data/f', advice = 'dontneed'",
+            "write = '/data/f', offset = '0 B', size = '400 MB'",
+            "fsync = '/data/f'",
+        ];
+        let case = linux().set(&format!("machine.disk.ssd.stable_writes={stable_writes}"));
+        case.set("machine.disk.ssd.nr_requests=100000").process("p", &operations).run("kernel")
+    };
+    let (stable, other) = (run(true), run(false));
+    assert!((0.3..0.5).contains(&other.seconds("p", 2)), "{}", other.seconds("p", 2));
+    assert!((4.0..4.5).contains(&stable.seconds("p", 2)), "{}", stable.seconds("p", 2));
+    // All of it is written twice in both.
+    let until_synced = |run: &Run| run.all_seconds("p").iter().sum::<f64>();
+    assert!((until_synced(&stable) - until_synced(&other)).abs() < 0.5);
+}
+
 /// Seven write 1.4 GB; from 1 GB on the flusher writes one of their files, which may make that one slower.
 #[test]
 fn equal_writers_end_together_but_for_one_whose_file_is_being_written() {

@@ -220,6 +220,7 @@ fn read_bdi(disk: &Fields<'_>, set_aside: u32) -> Result<Bdi, ScenarioError> {
         min_ratio: millionths("min_ratio")?.unwrap_or(default.min_ratio),
         max_ratio: millionths("max_ratio")?.unwrap_or(default.max_ratio),
         strict_limit: disk.get("strict_limit")?.unwrap_or(default.strict_limit),
+        stable_writes: disk.get("stable_writes")?.unwrap_or(default.stable_writes),
     };
     if bdi.min_ratio > bdi.max_ratio {
         let (least, most) = (percent_of(bdi.min_ratio), percent_of(bdi.max_ratio));
@@ -356,11 +357,21 @@ mod tests {
 
     #[test]
     fn a_disk_has_the_ratios_of_its_bdi() {
-        let bdis =
-            disks(&["", "min_ratio = 5\nmax_ratio = 12.3456", "max_ratio = 1\nstrict_limit = true"]).unwrap();
-        assert_eq!(bdis[0], Bdi { min_ratio: 0, max_ratio: 1_000_000, strict_limit: false });
-        assert_eq!(bdis[1], Bdi { min_ratio: 50_000, max_ratio: 123_456, strict_limit: false });
-        assert_eq!(bdis[2], Bdi { min_ratio: 0, max_ratio: 10_000, strict_limit: true });
+        let bdis = disks(&[
+            "",
+            "min_ratio = 5\nmax_ratio = 12.3456",
+            "max_ratio = 1\nstrict_limit = true\nstable_writes = true",
+        ])
+        .unwrap();
+        let bdi = |min_ratio, max_ratio, is_set| Bdi {
+            min_ratio,
+            max_ratio,
+            strict_limit: is_set,
+            stable_writes: is_set,
+        };
+        assert_eq!(bdis[0], bdi(0, 1_000_000, false));
+        assert_eq!(bdis[1], bdi(50_000, 123_456, false));
+        assert_eq!(bdis[2], bdi(0, 10_000, true));
     }
 
     #[test]

@@ -159,6 +159,7 @@ fn bdi(bdi: Bdi) -> impl Iterator<Item = (&'static str, String)> {
         ("min_ratio", ratio(bdi.min_ratio, default.min_ratio)),
         ("max_ratio", ratio(bdi.max_ratio, default.max_ratio)),
         ("strict_limit", bdi.strict_limit.then(|| "true".to_owned())),
+        ("stable_writes", bdi.stable_writes.then(|| "true".to_owned())),
     ];
     keys.into_iter().filter_map(|(key, value)| Some((key, value?)))
 }
@@ -393,9 +394,9 @@ latency = "20000 ns"
     }
 
     prop_compose! {
-        fn bdis()(ratios in [0..Bdi::WHOLE, 0..Bdi::WHOLE + 1], strict_limit in any::<bool>()) -> Bdi {
+        fn bdis()(ratios in [0..Bdi::WHOLE, 0..Bdi::WHOLE + 1], strict_limit in any::<bool>(), stable_writes in any::<bool>()) -> Bdi {
             let [one, other] = ratios;
-            Bdi { min_ratio: one.min(other), max_ratio: one.max(other), strict_limit }
+            Bdi { min_ratio: one.min(other), max_ratio: one.max(other), strict_limit, stable_writes }
         }
     }
 

@@ -335,6 +335,7 @@ pub static DISK: Schema = Schema {
         ),
         may("max_ratio", Kind::Number(0.0, 100.0), "Its largest part of them, percent; default 100"),
         may("strict_limit", Kind::Flag, "Whether its part is a limit of its own; default false"),
+        may("stable_writes", Kind::Flag, "Whether pages must not change on their way to it; default false"),
     ],
 };
 

@@ -2,6 +2,7 @@
 
 use super::cost::{Distance, PerByte, Run, Step, Touched};
 use super::direct::Past;
+use super::lists::{Busy, PageState};
 use super::memcg::Taker;
 use super::pages::{Pages, Written};
 use super::reading::tag;
@@ -66,6 +67,9 @@ const LOCKED: u64 = 256 << 10;
 /// Bytes of a write are looked at in runs of this size at least, or two that write behind a reader would go byte by byte.
 pub(super) const LEAST_RUN: u64 = 64 << 10;
 
+/// What is written over on a disk that wants stable pages is looked at anew after so many bytes.
+const STABLE_RUN: u64 = 1 << 20;
+
 /// A follower goes on when so many bytes have come.
 const STRIDE: u64 = 16 << 20;
 
@@ -90,6 +94,10 @@ impl Kernel {
         if run == Run::Follow {
             task.since = now;
             return;
+        }
+        if run == Run::Wait {
+            task.since = now;
+            return self.wait_for_stable_pages(operation, end);
         }
         resume(task, task_rate(&self.wbs, task), now);
         let bytes = end - task.position;
@@ -161,12 +169,32 @@ impl Kernel {
             (_, false) => (Run::New, self.new_end(operation, at, run_end).max(least)),
             // It has to wait where no page can be had.
             (_, true) if run_end < least && self.pages.is_memcg_exhausted(task.memcg) => (Run::New, least),
+            (Kind::Write, true) if self.has_stable_pages(task) => {
+                match self.pages.dirty.run(file, at, run_end.min(at.saturating_add(STABLE_RUN))) {
+                    (PageState::Writeback, to) => (Run::Wait, to),
+                    (PageState::Dirty, to) => (Run::Dirty, to),
+                    (PageState::Clean, to) => (Run::Clean, to),
+                }
+            }
             (_, true) => {
                 let (is_dirty, to) = self.pages.dirty.dirty_run(file, at, run_end);
                 let run = if is_dirty { Run::Dirty } else { Run::Clean };
                 (run, self.near_end(file, at, to).max(least))
             }
         }
+    }
+
+    /// Whether who writes over pages of its file waits while they are under writeback (`mm/page-writeback.c: folio_wait_stable`).
+    fn has_stable_pages(&self, task: &Task) -> bool {
+        self.host.disks.get(task.file().device.0 as usize).is_some_and(|disk| disk.bdi.stable_writes)
+    }
+
+    /// A writer waits until what is before him is on the device.
+    fn wait_for_stable_pages(&mut self, operation: OperationId, end: u64) {
+        let task = &self.tasks[operation];
+        let (file, range) = (*task.file(), (task.position, end));
+        let must_wait = self.wb(&file).flusher.queue.wait_within(file.id, range, operation);
+        debug_assert!(must_wait, "what is under writeback is in the queue");
     }
 
     /// Who is reading these bytes from the device right now: pages under way are locked, and read once.

@@ -69,6 +69,7 @@ impl Kernel {
         }
         task.outcome.parts.add(Part::DeviceWrite, now - task.since);
         match task.kind {
+            Kind::Write => self.next_run(now, operation, out),
             Kind::WriteSync { .. } => self.next_step(now, operation, out),
             Kind::Direct { .. } => self.next_calls(now, operation, out),
             _ => {
