@@ -85,6 +85,7 @@ class Device:
     min_ratio: float | None
     max_ratio: float | None
     strict_limit: bool | None
+    stable_writes: bool
     queue_depth: int | None = None
     """Of SCSI devices: less than `nr_requests` then."""
 
@@ -296,6 +297,7 @@ def _device(sys: Path, number: str, source: str) -> Device | None:
         min_ratio=least,
         max_ratio=most,
         strict_limit=None if strict is None else bool(strict),
+        stable_writes=bool(_number(top / "queue/stable_writes")),
         queue_depth=_number(disk / "device/queue_depth"),
     )
 

@@ -130,6 +130,8 @@ def _device_facts(device: Device) -> Iterator[Value]:
         yield Value("disk.max_ratio", f"{device.max_ratio:g}", "read: bdi/max_ratio")
     if device.strict_limit:
         yield Value("disk.strict_limit", "true", "read: bdi/strict_limit")
+    if device.stable_writes:
+        yield Value("disk.stable_writes", "true", "read: queue/stable_writes")
 
 
 class _Rounds:

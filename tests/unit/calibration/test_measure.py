@@ -27,6 +27,7 @@ DEVICE = Device(
     min_ratio=0.0,
     max_ratio=100.0,
     strict_limit=False,
+    stable_writes=False,
 )
 FACTS = Facts(
     cores=2,
@@ -251,14 +252,23 @@ def test_a_group_and_strange_names_are_comments_and_quoted(tmp_path):
         FACTS,
         groups=(Group("/a", 2, 8 * GIB), Group("/", 2, 4 * GIB)),
         mount=replace(FACTS.mount, point='/my "data"'),
-        device=replace(DEVICE, name="c0:d0", wbt_lat_usec=75000, strict_limit=True, max_ratio=1.0),
+        device=replace(
+            DEVICE,
+            name="c0:d0",
+            wbt_lat_usec=75000,
+            strict_limit=True,
+            stable_writes=True,
+            max_ratio=1.0,
+        ),
     )
     done = calibrated(KnownMachine(), tmp_path, facts=strange)
     assert f'# memory.max = "{4 * GIB} B"' in done.toml
     document = tomllib.loads(done.toml)
     assert document["mount"] == {'/my "data"': {"disk": "c0:d0"}}
     disk = document["disk"]["c0:d0"]
-    assert (disk["nr_requests"], disk["strict_limit"], disk["max_ratio"]) == (96, True, 1)
+    assert (disk["nr_requests"], disk["max_ratio"]) == (96, 1)
+    assert disk["strict_limit"]
+    assert disk["stable_writes"]
     assert done.machine.hash
 
 
