@@ -2,13 +2,12 @@
 
 What it models: each page written counts for its disk and for all; counts are halved every 3 s, until one
 page is left. Then time stops until the next page. The kernel counts on each processor by itself, and tells
-in batches; here all is counted on one. So the last pages of a disk are gone some periods early, or stay.
+in batches. So with one processor the last pages of a disk are gone some periods early, or stay. Which of
+several counts what is not known: there all is counted exactly, and nothing is left in the end.
 Source: lib/flex_proportions.c; lib/percpu_counter.c; mm/page-writeback.c (wb_domain_writeout_add,
 writeout_period).
-Leaves out: batches of several processors; folios larger than a page.
+Leaves out: folios larger than a page.
 """
-
-from .clock import log2
 
 FULL = 1024  # FPROP_FRAC_BASE
 
@@ -39,13 +38,12 @@ class Share:
     """The count of one disk, up to date at some period."""
 
     def __init__(self, cores: int) -> None:
-        self.events, self.period = Counter(0, 8 * (1 + log2(cores))), 0  # PROP_BATCH
-        self.few = cores * self.events.batch
+        self.events, self.period = Counter(0, 8 if cores == 1 else 1), 0  # PROP_BATCH
 
     def go_on(self, period: int) -> None:
         """fprop_reflect_period_percpu."""
         if period > self.period:
-            count = self.events.sum if self.events.told < self.few else self.events.told
+            count = self.events.sum if self.events.told < self.events.batch else self.events.told
             self.events.add((count >> (period - self.period)) - count)
             self.period = period
 
@@ -53,7 +51,7 @@ class Share:
 class Fractions:
     def __init__(self, hz: int, cores: int):
         self.length, self.cores = 3 * hz, cores
-        self.events, self.period = Counter(1, max(32, 2 * cores)), 0
+        self.events, self.period = Counter(1, 32 if cores == 1 else 1), 0
         self.period_ends: int | None = None
 
     def share(self) -> Share:
@@ -79,6 +77,8 @@ class Fractions:
                 self.events.add((self.events.sum >> 1) - self.events.sum)
                 self.period += 1
                 self.period_ends += self.length
+        if self.cores > 1 and self.period_ends is None:
+            return 0, 1
         share.go_on(self.period)
         part = max(share.events.told, 0)
         return part, max(self.events.told, part, 1)

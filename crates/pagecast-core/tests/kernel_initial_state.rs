@@ -21,10 +21,11 @@ fn dirty_pages_of_before_are_as_old_as_the_scenario() {
     assert_eq!(case.run("kernel").file("/data/f"), (800 * MB, 800 * MB, 0));
 }
 
-/// Of 1024 pages so few count after 15 to 20 s that the disk has no part of the background threshold.
+/// With one processor so few of 1024 pages count after 15 to 20 s that the disk has no part of the background threshold.
 #[test]
 fn a_disk_that_wrote_little_before_begins_early() {
     let case = linux()
+        .set("machine.cores=1")
         .dirty("/data/f", "800 MB", "500 MB")
         .process("p", &["sleep = '60 s'"])
         .option("writeout_fraction", "ssd 100 %")
