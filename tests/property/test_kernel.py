@@ -19,7 +19,8 @@ What the fast one leaves out on purpose, and how the comparison allows for it:
 - A page that writer and flusher come to at the same time: if the writer is first, it is dirtied once, and
   otherwise twice, which the disk has to write. So much time is allowed for, and a chunk per write at most.
 - A process in fsync shares the disk with the flusher, which at that time visits the same file or another:
-  that depends on when its visits began. A process with an fsync may take a chunk longer or shorter.
+  that depends on when its visits began. A process with an fsync may take a chunk longer or shorter; so may
+  one that cuts a file, which waits for what is under writeback of it.
 - A background limit that is crossed in the last millisecond of a write, the least step, by 5 MB at most:
   no flusher is woken.
 - Copying shares processors with copying only, so that nobody computes where there are fewer processors than
@@ -260,7 +261,7 @@ def most_apart_s(process: str, scenario: Scenario, theirs: OracleResult, ours: R
     most = max(0.02 * (end - start), LONGEST_PAUSE_S) + dirtied_twice_s(scenario, theirs, ours)
     most += found_apart_s(process, scenario, theirs, ours)
     programs = {process.name: process.ops for process in scenario.processes}
-    if any(op.kind == "fsync" for op in programs[process]):
+    if any(op.kind in ("fsync", "truncate") or op.truncates for op in programs[process]):
         most += longest_visit_s(scenario, theirs)
     return most
 
