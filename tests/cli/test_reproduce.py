@@ -71,7 +71,8 @@ def test_reproduce_live_kernel(pagecast, recordings, matches):
 
 def test_reproduce_live_kernel_json(pagecast, recordings):
     document = json.loads(pagecast(*LIVE, "--model", "wrench", "--json").stdout)
-    assert {*document} == {"schema_version", "provenance", "rows", "summary", "dirty_levels", "cached_files"}
+    lists = {"dirty_levels", "cached_files", "plateaus"}
+    assert {*document} == {"schema_version", "provenance", "rows", "summary", *lists}
     assert document["rows"][0] == {
         "experiment": "tiny", "case": "a_write", "repetition": 1, "process": None, "operation": "total",
         "model": "wrench", "machine": "./tiny.toml", "role": "judged",
