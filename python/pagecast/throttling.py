@@ -111,18 +111,21 @@ def throttling(result: "Result") -> Throttling | None:
     return found if found is not None and found.is_held.any() else None
 
 
-def plateau(met: Throttling) -> Plateau | None:
+def plateau(met: Throttling | None) -> Plateau | None:
     """Say where dirty memory and rates settle.
 
     Parameters
     ----------
-    met : Throttling
+    met : Throttling or None
+        None where nobody was held back, or nothing is known of it.
 
     Returns
     -------
     Plateau or None
         None if nobody was held back for long enough: `LEAST_S` more than `SETTLING_S`.
     """
+    if met is None:
+        return None
     is_settled = _settled(met)
     lasted_s = np.diff(met.time_s)[is_settled]
     settled_s = float(lasted_s.sum())

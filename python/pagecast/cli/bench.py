@@ -7,9 +7,9 @@ import click
 
 from pagecast._core import format_bytes
 from pagecast.api import shown
-from pagecast.cache.proactive import proactive_reclaim
 from pagecast.cli import options
 from pagecast.cli.cache.common import print_json
+from pagecast.cli.real_runs import cautions
 from pagecast.cli.stopping import interrupted_by_signals
 from pagecast.errors import ProbeError
 
@@ -216,10 +216,8 @@ def _tell(plan: "Plan", directory: Path, place: dict[str, Any]) -> None:
         f"{format_bytes(place['available_bytes'])} of memory available).",
         err=True,
     )
-    if place["caution"]:
-        click.echo(f"{place['file_system']} {place['caution']}.", err=True)
-    if others := proactive_reclaim():
-        click.echo(f"{others}.", err=True)
+    for caution in cautions(place):
+        click.echo(caution, err=True)
 
 
 def _planned(plan: "Plan", place: dict[str, Any]) -> dict[str, Any]:

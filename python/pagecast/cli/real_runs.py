@@ -1,4 +1,4 @@
-"""What `run` and `validate` say of the machine before and after they measure."""
+"""What `run`, `validate` and `bench` say of the machine before and after they measure."""
 
 from collections.abc import Mapping
 from typing import Any, Final

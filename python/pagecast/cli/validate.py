@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pagecast._core import format_bytes
-from pagecast.api import load_machine, shown
+from pagecast.api import counted, load_machine, shown
 from pagecast.cli import options
 from pagecast.cli.real_runs import cautions, tell_busy
 from pagecast.cli.stopping import interrupted_by_signals
@@ -212,10 +212,10 @@ def _tell(validation: "Validation", place: dict[str, Any], directory: Path) -> N
         format_bytes, (validation.written_bytes, validation.space_bytes, validation.memory_bytes)
     )
     free, available = map(format_bytes, (place["free_bytes"], place["available_bytes"]))
-    count, runs = len(validation.cases), validation.settings.runs
+    cases, runs = counted(validation.cases, "case"), counted(range(validation.settings.runs), "run")
     click.echo(
         f"On {place['file_system']}, in a folder of {shown(directory)}: "
-        f"{count} {'case' if count == 1 else 'cases'}, {runs} {'run' if runs == 1 else 'runs'} each; "
+        f"{cases}, {runs} each; "
         f"{written} to write in all; {space} of disk at a time ({free} free), {memory} of memory "
         f"({available} available). About {_duration(validation.expected_s)} by the forecast.",
         err=True,

@@ -1,11 +1,14 @@
 """What memory holds, forecast and measured: how far the two may be apart, for all studies."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CACHED_TOLERANCE", "DIRTY_TOLERANCE", "WINDOW_S", "CachedBytes", "deviation"]
+if TYPE_CHECKING:
+    from pagecast.result import Result
+
+__all__ = ["CACHED_TOLERANCE", "DIRTY_TOLERANCE", "WINDOW_S", "CachedBytes", "deviation", "looks_at_files"]
 
 DIRTY_TOLERANCE: Final = 0.10
 """How far dirty memory may be off, as a share of the dirty limit."""
@@ -67,3 +70,12 @@ def deviation(
             greatest[k] = max(greatest[k], forecast_bytes[low:high].max())
     away: NDArray[np.float64] = np.maximum(np.maximum(least - level_bytes, level_bytes - greatest), 0)
     return away
+
+
+def looks_at_files(result: "Result") -> dict[tuple[str, int, str], int]:
+    """Give cached bytes by process, number of the operation ("" and -1 at the end) and path."""
+    columns = (result.files[name] for name in ("process", "index", "path", "cached_bytes"))
+    return {
+        (process, int(index), path): int(cached)
+        for process, index, path, cached in zip(*columns, strict=True)
+    }

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pagecast.studies.levels import CACHED_TOLERANCE, DIRTY_TOLERANCE
+
 if TYPE_CHECKING:
     from pagecast.api import Scenario
     from pagecast.result import Result
@@ -21,8 +23,8 @@ class Tolerance:
     """
 
     total: float = 0.10
-    dirty: float = 0.10
-    cached: float = 0.05
+    dirty: float = DIRTY_TOLERANCE
+    cached: float = CACHED_TOLERANCE
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from statistics import median
 from typing import TYPE_CHECKING
 
+from pagecast.api import counted
 from pagecast.studies.plateaus import plateau_sentences
 from pagecast.studies.tables import percent, signed_percent
 from pagecast.validation import comparing
@@ -77,7 +78,7 @@ def _rivals(outcome: "Outcome") -> Iterator[str]:
         errors = [verdict for verdict in verdicts if verdict is not None]
         if errors:
             close = sum(verdict.is_total_within for verdict in errors)
-            cases = _counted(len(errors))
+            cases = counted(errors, "case")
             yield f"{model} forecasts the total time of {close} of {cases} within what is allowed."
 
 
@@ -98,7 +99,7 @@ def _spread(outcome: "Outcome") -> Iterator[str]:
 
 def _failures(outcome: "Outcome") -> Iterator[str]:
     if outcome.failures:
-        yield f"{_counted(len(outcome.failures))} could not be run or forecast."
+        yield f"{counted(outcome.failures, 'case')} could not be run or forecast."
 
 
 def _verdict(outcome: "Outcome") -> str:
@@ -114,9 +115,5 @@ def _verdict(outcome: "Outcome") -> str:
     if not outside:
         return f"{outcome.model} forecasts all {len(verdicts)} cases within the tolerance{some}."
     told = "; ".join(f"{verdict.case} ({', '.join(reasons(verdict))})" for verdict in outside)
-    close = f"{len(verdicts) - len(outside)} of {_counted(len(verdicts))}"
+    close = f"{len(verdicts) - len(outside)} of {counted(verdicts, 'case')}"
     return f"{outcome.model} forecasts {close} within the tolerance{some}; outside: {told}."
-
-
-def _counted(count: int) -> str:
-    return "1 case" if count == 1 else f"{count} cases"

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pagecast.studies.plateaus import Settled
-from pagecast.throttling import Plateau, plateau, throttling
+from pagecast.throttling import plateau, throttling
 
 if TYPE_CHECKING:
-    from pagecast.result import Result
     from pagecast.validation.case import Validated
 
 __all__ = ["settled"]
@@ -29,14 +28,9 @@ def settled(validated: "Iterable[Validated]") -> tuple[Settled, ...]:
 
 def _of_case(validated: "Validated") -> Iterator[Settled]:
     for number, run in enumerate(validated.measured):
-        measured = _plateau(run)
+        measured = plateau(throttling(run))
         if measured is None:
             continue
         for model, forecasts in validated.forecasts.items():
-            if (forecast := _plateau(forecasts[number])) is not None:
+            if (forecast := plateau(throttling(forecasts[number]))) is not None:
                 yield Settled(validated.case.name, number + 1, model, measured, forecast)
-
-
-def _plateau(result: "Result") -> Plateau | None:
-    met = throttling(result)
-    return None if met is None else plateau(met)

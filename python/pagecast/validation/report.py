@@ -79,9 +79,9 @@ def _facts(outcome: "Outcome") -> list[tuple[str, str]]:
     measured_on = of.get("measured_on")
     known = {"runs": of.get("runs")} | (measured_on if isinstance(measured_on, dict) else {})
     facts += [(called, str(known[name])) for name, called in _FACTS.items() if known.get(name) is not None]
-    busy = [run.processor_pressure for each in outcome.validated for run in each.measured]
-    if busy:
-        facts.append(("Waiting for a processor", f"{percent(max(busy))} % of the time, in the worst run"))
+    if outcome.validated:
+        busy = percent(outcome.processor_pressure)
+        facts.append(("Waiting for a processor", f"{busy} % of the time, in the worst run"))
     return facts
 
 

@@ -4,16 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pagecast.studies.levels import CachedBytes
+from pagecast.studies.levels import CachedBytes, looks_at_files
 
 if TYPE_CHECKING:
     from pagecast.result import Result
     from pagecast.running import Measured
 
 __all__ = ["CachedFile", "cached_files"]
-
-_Moment = tuple[str, int, str]
-"""A process, the number of its operation ("" and -1 at the end), and a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +54,10 @@ def cached_files(
     if not is_modelled(forecast.model, "cached"):
         return
     memory = float(measured.samples["mem_total_bytes"][0])
-    expected = _looks(forecast)
-    for (process, index, path), found in _looks(measured).items():
+    expected = looks_at_files(forecast)
+    for (process, index, path), found in looks_at_files(measured).items():
         if (process, index, path) in expected:
             yield CachedFile(
                 case, repetition, process, index, path, forecast.model,
                 found, expected[process, index, path], memory,
             )  # fmt: skip
-
-
-def _looks(result: "Result") -> dict[_Moment, int]:
-    columns = (result.files[name] for name in ("process", "index", "path", "cached_bytes"))
-    return {
-        (process, int(index), path): int(cached)
-        for process, index, path, cached in zip(*columns, strict=True)
-    }

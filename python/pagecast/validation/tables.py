@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from pagecast._core import format_bytes
+from pagecast.api import counted
 from pagecast.report.document import Table
 from pagecast.studies.comparison import Row
 from pagecast.studies.tables import percent, signed_percent
@@ -41,7 +42,7 @@ def verdicts_table(outcome: "Outcome") -> Table:
 
 def _counted(outcome: "Outcome") -> str:
     most = max((len(each.measured) for each in outcome.validated), default=0)
-    return f"{most} {'run' if most == 1 else 'runs'}"
+    return counted(range(most), "run")
 
 
 def _verdict_line(outcome: "Outcome", validated: Validated) -> Sequence[str]:

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagecast.studies.learnt import Learnt
-from pagecast.studies.levels import deviation
+from pagecast.studies.levels import deviation, looks_at_files
 from pagecast.studies.live_kernel.case import Case
 from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 from pagecast.studies.live_kernel.program import MAIN, Program, translate
 from pagecast.studies.live_kernel.recordings import Recording
 from pagecast.studies.machines import disk_of, mount_of
 from pagecast.studies.plateaus import Settled
-from pagecast.throttling import Plateau, Throttling, forecast, plateau
+from pagecast.throttling import Plateau, forecast, plateau
 
 if TYPE_CHECKING:
     from pagecast import Columns, Machine, Result
@@ -97,7 +97,7 @@ class CaseRun:
 
     def settled(self) -> Settled | None:
         """Hold the forecast plateau against the traced one; None if one of them is not there."""
-        traced = _plateau(self.recording.throttling)
+        traced = plateau(self.recording.throttling)
         if traced is None or self.plateau is None:
             return None
         of = self.recording
@@ -182,14 +182,10 @@ def run_case(
         level_time_s=timeline["time_s"] - first_s + recording.first_mark_s,
         level_bytes=timeline["dirty_bytes"].astype(np.float64),
         limits=_limits(timeline),
-        plateau=_plateau(forecast(result)),
+        plateau=plateau(forecast(result)),
         cached=tuple(_cached(program, result, platform, recording, memory_bytes(machine))),
         machine_hash=result.machine_hash,
     )
-
-
-def _plateau(met: Throttling | None) -> Plateau | None:
-    return None if met is None else plateau(met)
 
 
 def _limits(timeline: "Columns") -> Limits | None:
@@ -222,11 +218,7 @@ def _cached(
 
     if not is_modelled(result.model, "cached"):
         return
-    columns = (result.files[name] for name in ("process", "index", "path", "cached_bytes"))
-    forecast = {
-        (process, int(index), path): int(cached)
-        for process, index, path, cached in zip(*columns, strict=True)
-    }
+    forecast = looks_at_files(result)
     looks = defaultdict(list)
     for look in recording.looks:
         looks[look.process, look.label, look.file].append(look.cached_bytes)
