@@ -28,8 +28,9 @@ class Memory:
     def __init__(self, engine: Engine, clock: Clock, size: int, vm: Vm, options: Options):
         self.engine, self.clock, self.vm = engine, clock, vm
         self.total = size // PAGE - pages(options.kernel_bytes)
-        self.marks = Watermarks.of(size, vm)
-        self.reserve = self.marks.high if options.reserve_bytes is None else pages(options.reserve_bytes)
+        asked = None if options.reserve_bytes is None else pages(options.reserve_bytes)
+        self.marks = Watermarks.of(size, vm, asked)
+        self.reserve = self.marks.high if asked is None else asked
         self.anonymous_bytes = 0
         self.dirty = self.in_flight = 0  # NR_FILE_DIRTY, NR_WRITEBACK
         self.rewritten = 0  # what both count

@@ -66,7 +66,7 @@ class Options:
     request_bytes: int = 1280 * KIB  # queue/max_sectors_kb
     read_latency_s: float = 0.0  # of a request that is read, before its bytes come
     kernel_bytes: int = 0  # memory that is neither free nor anonymous nor cache
-    reserve_bytes: int | None = None  # totalreserve_pages; None: the high watermark
+    reserve_bytes: int | None = None  # totalreserve_pages; None: by the size of the memory
     bandwidth_bytes_per_s: int = 100 * MIB  # what a disk's estimate starts with,
     ratelimit_bytes_per_s: int = 100 * MIB  # and the rate of its writers
     dirty_limit_bytes: int | None = None  # what the hard limit starts with; None: the limit

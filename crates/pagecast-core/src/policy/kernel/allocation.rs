@@ -234,26 +234,27 @@ mod tests {
     #[test]
     fn pages_come_from_the_own_node_down_to_its_low_mark_and_then_from_the_next() {
         let mut pages = nodes_of_8_gib(2, "");
-        let node = pages.memory.nodes[1];
+        let [next, node] = [0, 1].map(|at| pages.memory.nodes[at]);
         let (room, crumbs) = (node.total - node.low, node.total / CRUMBS);
+        let room_there = next.total - next.low;
         assert_eq!(crumbs, 512 << 10);
         assert_eq!(pages.target(1, false), Some((1, room)));
         pages.read_in(A, 0, room - crumbs, on(1));
         assert_eq!(cached(&pages), [0, room - crumbs]);
         assert_eq!(pages.target(1, false), Some((1, crumbs)));
         pages.memory.nodes[1].anonymous += 1;
-        assert_eq!(pages.target(1, false), Some((0, room)), "the rest is too little");
-        assert_eq!(pages.above_low(), room + crumbs - 1);
-        assert_eq!(pages.above_high(0), node.total - node.high);
+        assert_eq!(pages.target(1, false), Some((0, room_there)), "the rest is too little");
+        assert_eq!(pages.above_low(), room_there + crumbs - 1);
+        assert_eq!(pages.above_high(0), next.total - next.high);
     }
 
     /// kswapd of a node runs when there is none above its low mark, and stops at its high mark.
     #[test]
     fn where_no_node_has_any_each_is_brought_above_its_high_mark() {
         let mut pages = nodes_of_8_gib(2, "");
-        let node = pages.memory.nodes[0];
+        let [node, next] = [0, 1].map(|at| pages.memory.nodes[at]);
         pages.read_in(A, 0, node.total - node.low, on(0));
-        pages.memory.nodes[1].anonymous = node.total - node.low;
+        pages.memory.nodes[1].anonymous = next.total - next.low;
         assert_eq!(pages.target(0, false), None);
         let (from, room) = pages.allocate(on(0), false);
         assert_eq!((from, cached(&pages)), (0, [node.total - node.low - room, 0]));
@@ -277,10 +278,10 @@ mod tests {
     #[test]
     fn without_a_page_to_evict_there_is_still_what_the_least_taken_node_has() {
         let mut pages = nodes_of_8_gib(2, "");
-        let node = pages.memory.nodes[0];
+        let [node, next] = [0, 1].map(|at| pages.memory.nodes[at]);
         pages.memory.nodes[0].anonymous = node.total - node.low + 5 * MIB;
-        pages.memory.nodes[1].anonymous = node.total - node.low + 3 * MIB;
-        assert_eq!(pages.allocate(on(0), false), (1, node.low - 3 * MIB - node.min));
+        pages.memory.nodes[1].anonymous = next.total - next.low + 3 * MIB;
+        assert_eq!(pages.allocate(on(0), false), (1, next.low - 3 * MIB - next.min));
         pages.memory.nodes.iter_mut().for_each(|node| node.anonymous = node.total);
         assert_eq!(pages.allocate(on(0), false).1, 512 << 10, "however little that is");
     }
@@ -307,7 +308,7 @@ mod tests {
     #[test]
     fn available_is_what_is_free_above_the_least_and_what_is_clean() {
         let mut pages = nodes_of_8_gib(2, "");
-        let min = 2 * pages.memory.nodes[0].min;
+        let min: u64 = pages.memory.nodes.iter().map(|node| node.min).sum();
         pages.read_in(A, 0, 5 * MIB, on(0));
         pages.write(B, WbId(0), (0, 3 * MIB), on(0), Nanos::ZERO);
         pages.ahead_anonymous = MIB;

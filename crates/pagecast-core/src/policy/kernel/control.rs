@@ -183,6 +183,7 @@ mod tests {
     use super::super::law::Thresholds;
     use super::super::memcg::MemcgId;
     use super::super::tests::{MIB, kernel, write};
+    use super::super::throttling::TaskRate;
     use super::*;
     use crate::policy::FileId;
 
@@ -209,7 +210,7 @@ mod tests {
         let (charging, part) = cap(&kernel, false).expect("its group holds it back");
         assert_eq!(part, Part::Reclaim);
         let mut with_law = |rate: f64| {
-            kernel.wbs[0].as_mut().expect("somebody writes to it").task_rate = Some(rate);
+            kernel.wbs[0].as_mut().expect("somebody writes to it").task_rate = Some(TaskRate::fixed(rate));
             cap(&kernel, false)
         };
         assert_eq!(with_law(charging / 2.0), Some((charging / 2.0, Part::Throttled)));

@@ -1,8 +1,9 @@
 //! How much memory is free, and the marks at which the kernel makes room.
 //!
-//! Source: `mm/page_alloc.c: calculate_min_free_kbytes`, `__setup_per_zone_wmarks`, `calculate_totalreserve_pages` and
-//! `mm/khugepaged.c: set_recommended_min_free_kbytes`, Linux 6.16. Left out: zones (their marks are added up), memory of the kernel itself (the size of a
-//! machine's memory is what programs and the page cache can use).
+//! Source: `mm/page_alloc.c: calculate_min_free_kbytes`, `__setup_per_zone_wmarks`, `setup_per_zone_lowmem_reserve`, `__zone_watermark_ok`,
+//! `calculate_totalreserve_pages` and `mm/khugepaged.c: set_recommended_min_free_kbytes`, Linux 6.16. Left out: zones (their marks are added up, with what
+//! each keeps from requests that a higher zone could fulfil), memory of the kernel itself (the size of a machine's memory is what
+//! programs and the page cache can use).
 
 use crate::machine::Host;
 
@@ -10,7 +11,7 @@ use crate::machine::Host;
 const HUGE_PAGE_RESERVE: u64 = 22_528 << 10;
 /// Memory below this address is in the zones DMA and DMA32, which keep a part for themselves.
 const DMA32_END: u64 = 4 << 30;
-/// Of the memory above, a 256th is kept free in the zones below (`vm.lowmem_reserve_ratio`).
+/// Of the node's memory above, a 256th is kept free in the zones below (`vm.lowmem_reserve_ratio`).
 const LOWMEM_RESERVE_RATIO: u64 = 256;
 
 /// The first version whose marks are at least `vm.watermark_scale_factor` apart.
@@ -21,7 +22,7 @@ const SCALED_SINCE: (u32, u32) = (4, 6);
 pub(super) struct Node {
     pub total: u64,
     pub anonymous: u64,
-    /// Nobody but reclaim itself may take memory below this.
+    /// Nobody but reclaim itself may take memory below this. As all marks, with what the lower zones keep to themselves.
     pub min: u64,
     /// A page comes from another node, or kswapd is woken, below this.
     pub low: u64,
@@ -47,17 +48,23 @@ impl Memory {
         let min = host.vm.min_free.map_or_else(usual, |bytes| bytes.0);
         let scaled = total / 10_000 * u64::from(host.vm.watermark_scale_factor);
         let gap = (min / 4).max(if host.kernel.version < SCALED_SINCE { 0 } else { scaled });
-        let (low, high) = (min + gap, min + 2 * gap);
-        let node = |at: u64| Node {
-            total: total / count + if at == 0 { total % count } else { 0 },
-            anonymous: 0,
-            min: min / count,
-            low: low / count,
-            high: high / count,
-        };
-        let kept_below = total.saturating_sub(DMA32_END).min(DMA32_END * LOWMEM_RESERVE_RATIO);
-        let usual = (high + kept_below / LOWMEM_RESERVE_RATIO).min(total / 4);
+        let high = min + 2 * gap;
+        let above = (total / count).saturating_sub(DMA32_END).min(DMA32_END * LOWMEM_RESERVE_RATIO);
+        let usual = (high + above / LOWMEM_RESERVE_RATIO).min(total / 4);
         let reserve = host.memory.reserve.map_or(usual, |bytes| bytes.0);
+        let protected = reserve.saturating_sub(high);
+        let node = |at: u64| {
+            let first = |bytes: u64| if at == 0 { bytes } else { 0 };
+            let min = min / count + first(protected);
+            let gap = gap / count;
+            Node {
+                total: total / count + first(total % count),
+                anonymous: 0,
+                min,
+                low: min + gap,
+                high: min + 2 * gap,
+            }
+        };
         Self { nodes: (0..count).map(node).collect(), total, reserve }
     }
 
@@ -124,21 +131,23 @@ mod tests {
     /// `min_free_kbytes` is 4 * 22,528 with three zones and one node more; a ten-thousandth of the memory is 6,871,947.
     #[test]
     fn marks_are_a_quarter_of_the_least_apart_or_a_thousandth_of_the_memory() {
+        /// Of the 28 GiB that the first node has above 4 GiB a 256th is kept in the zones below.
+        const LOWMEM: u64 = (28 << 30) / 256;
         let min = (4 * 22_528) << 10;
         let marks = |version: &str| {
             let memory =
                 memory_of(&format!("memory.size = '64 GiB'\nmemory.nodes = 2\nkernel.version = '{version}'"));
             assert_eq!(memory.nodes[1].total, 32 << 30);
             assert_eq!(memory.nodes[1].min, min / 2);
+            assert_eq!(memory.nodes[0].min, min / 2 + LOWMEM);
+            assert_eq!(memory.nodes[0].high, memory.nodes[1].high + LOWMEM);
             (memory.nodes[1].low, memory.nodes[1].high, memory.reserve)
         };
-        // Of the 60 GiB above 4 GiB a 256th is kept in the zones below.
-        let lowmem = (60 << 30) / 256;
         let gap = 68_719_470;
-        assert_eq!(marks("6.18"), ((min + gap) / 2, (min + 2 * gap) / 2, min + 2 * gap + lowmem));
+        assert_eq!(marks("6.18"), ((min + gap) / 2, (min + 2 * gap) / 2, min + 2 * gap + LOWMEM));
         assert_eq!(marks("4.6"), marks("6.18"));
         let gap = min / 4;
-        assert_eq!(marks("4.5"), ((min + gap) / 2, (min + 2 * gap) / 2, min + 2 * gap + lowmem));
+        assert_eq!(marks("4.5"), ((min + gap) / 2, (min + 2 * gap) / 2, min + 2 * gap + LOWMEM));
     }
 
     #[test]
@@ -146,10 +155,23 @@ mod tests {
         // 5 GiB: of 1 GiB above. 2 TiB: of 1 TiB, as that is all of 4 GiB. 1 GiB: nothing is above.
         for (gib, lowmem) in [(5, 4 << 20), (2048, 4 << 30), (1, 0)] {
             let memory = memory_of(&format!("memory.size = '{gib} GiB'"));
-            assert_eq!(memory.reserve, memory.nodes[0].high + lowmem, "{gib} GiB");
+            let min = min_free(memory.total, 1, (6, 18));
+            assert_eq!(memory.nodes[0].min, min + lowmem, "{gib} GiB");
+            assert_eq!(memory.reserve, memory.nodes[0].high, "{gib} GiB");
         }
         let most = memory_of("memory.size = '1 GiB'\nvm.min_free_kbytes = 300000");
         assert_eq!(most.reserve, 256 << 20, "a quarter is the most");
+    }
+
+    /// The marks of a host of 24 GiB, of which a holder of memory leaves 2.3 GiB: Linux 6.18 kept 185 to 218 MiB free there.
+    #[test]
+    fn what_the_dirty_limit_leaves_out_is_what_reclaim_keeps_free() {
+        let memory = memory_of(
+            "memory.size = '2434408 KiB'\nmemory.reserve = '216518 KiB'\nvm.min_free_kbytes = 67584",
+        );
+        let kept = |mark: u64| mark >> 10;
+        let node = memory.nodes[0];
+        assert_eq!((kept(node.min), kept(node.low), kept(node.high)), (182_726, 199_622, 216_518));
     }
 
     #[test]

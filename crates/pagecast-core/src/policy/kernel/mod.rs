@@ -445,7 +445,7 @@ impl Policy for Kernel {
             hard_limit: pages(limits.hard),
             setpoint: pages(limits.setpoint),
             task_rate: throttling
-                .filter_map(|wb| wb.task_rate)
+                .filter_map(|wb| wb.task_rate.map(|rate| rate.usual()))
                 .reduce(f64::min)
                 .map(|rate| Bytes(rate as u64)),
         };

@@ -20,6 +20,8 @@ pub(super) struct Rules {
     pub start_all_waits: bool,
     /// Writing to a page counts as an access, as reading it does (before 4.7).
     pub writes_are_accesses: bool,
+    /// The longest folio that a write fills, in pages: ext4 has large ones since 6.16, and no longer ones than huge pages are.
+    pub largest_folio: u64,
     /// The two lists, where they are used.
     pub two_lists: TwoLists,
     /// The multi-generational lists, where they are used: reworked in 6.14; that dirty pages at their end wake all flushers came
@@ -38,6 +40,7 @@ impl Rules {
             dirty_tail_wakes_flushers: version >= (4, 11),
             start_all_waits: version >= (4, 15),
             writes_are_accesses: version < (4, 7),
+            largest_folio: if version < (6, 16) { 1 } else { 512 },
             two_lists: TwoLists {
                 remembers_evicted: version >= (3, 15),
                 ratio_grows: version >= (4, 7),
@@ -53,7 +56,7 @@ mod tests {
     use super::*;
 
     /// Which rules are in force, in the order in which they came.
-    fn in_force(version: (u32, u32)) -> [bool; 11] {
+    fn in_force(version: (u32, u32)) -> [bool; 12] {
         let rules = Rules::of(version);
         [
             rules.two_lists.remembers_evicted,
@@ -67,14 +70,27 @@ mod tests {
             rules.lru_gen.wakes_flushers,
             rules.share_has_floor,
             rules.lru_gen.reworked,
+            rules.largest_folio > 1,
         ]
     }
 
     /// Each rule begins with its version, and none of them ends.
     #[test]
     fn each_version_has_the_rules_of_those_before_and_its_own() {
-        let first =
-            [(3, 15), (4, 7), (4, 7), (4, 7), (4, 11), (4, 12), (5, 16), (6, 10), (6, 12), (6, 14), (6, 14)];
+        let first = [
+            (3, 15),
+            (4, 7),
+            (4, 7),
+            (4, 7),
+            (4, 11),
+            (4, 12),
+            (5, 16),
+            (6, 10),
+            (6, 12),
+            (6, 14),
+            (6, 14),
+            (6, 16),
+        ];
         for version in [(3, 14), (4, 6), (4, 10), (4, 18), (5, 15), (6, 9), (6, 11), (6, 13), (6, 18)] {
             assert_eq!(in_force(version), first.map(|first| first <= version), "{version:?}");
         }

@@ -17,7 +17,7 @@ impl Kernel {
     pub(super) fn sample_devices(&mut self, out: &mut Actions) {
         for at in 0..self.wbs.len() {
             let Some(wb) = self.wbs[at].as_mut() else { continue };
-            let news = Some((wb.stamp(), wb.task_rate.filter(|_| wb.is_throttling)));
+            let news = Some((wb.stamp(), wb.told_rate()));
             if wb.sampled != news {
                 wb.sampled = news;
                 self.sample_device(at, out);
@@ -44,7 +44,7 @@ impl Kernel {
             avg_write_bandwidth: rate(wb.bandwidth.average),
             dirty_ratelimit: rate(wb.base_rate.rate),
             balanced_dirty_ratelimit: rate(wb.base_rate.balanced),
-            task_ratelimit: wb.task_rate.filter(|_| wb.is_throttling).map(|rate| Bytes(rate as u64)),
+            task_ratelimit: wb.told_rate().map(|rate| Bytes(rate as u64)),
             dirty: Bytes(counts.dirty().min(most)),
             writeback: Bytes(counts.writeback.min(most)),
         };

@@ -82,16 +82,16 @@ impl Kernel {
         Some((strict, self.pages.dirty.of_wb(WbId(at as u32)).dirty() / PAGE))
     }
 
-    /// What each writer of a strict device may write that is held back, if the law says so much.
+    /// What each writer of a device may write in any case: nothing, unless the device is strict.
     ///
     /// At the end of free run the kernel's writers are now free, now held back, and write what the device does, if the law lets them
     /// write less.
-    pub(super) fn strict_rate(&self, at: usize, rate: f64) -> f64 {
+    pub(super) fn least_rate(&self, at: usize) -> f64 {
         match self.strict(at) {
             Some((strict, own)) if own <= strict.brake.freerun => {
-                rate.max(self.rate_of_device(at) / self.writers(at).0.max(1) as f64)
+                self.rate_of_device(at) / self.writers(at).0.max(1) as f64
             }
-            _ => rate,
+            _ => 0.0,
         }
     }
 
@@ -186,11 +186,10 @@ mod tests {
         kernel.wbs[0].as_mut().expect("it is there").transfer = Some(transfer(0.0));
         assert_eq!(kernel.rate_of_device(0), 25_600.0 * page);
         // Within free run the two write what the device does, if the law lets them write less.
-        assert_eq!(kernel.strict_rate(0, 1e6), 12_800.0 * page);
-        assert_eq!(kernel.strict_rate(0, 1e9), 1e9);
+        assert_eq!(kernel.least_rate(0), 12_800.0 * page);
         let free = (9.0 * page / LEAST_STEP + 25_600.0 * page) / 2.0;
         assert!((kernel.freerun_rate(0).expect("it is strict") / free - 1.0).abs() < 1e-12);
         kernel.pages.dirty.run_ahead(WbId(0), 10 * PAGE);
-        assert_eq!(kernel.strict_rate(0, 1e6), 1e6, "beyond it the law holds");
+        assert_eq!(kernel.least_rate(0), 0.0, "beyond it the law holds");
     }
 }

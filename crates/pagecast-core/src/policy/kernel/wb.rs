@@ -11,6 +11,7 @@ use super::law::{BANDWIDTH_INTERVAL, Bandwidth, BaseRate, Hz, Position, RateSamp
 use super::sampling::Sampled;
 use super::shares::Strict;
 use super::tasks::Transfer;
+use super::throttling::TaskRate;
 use crate::flow::Path;
 use crate::units::Nanos;
 
@@ -41,8 +42,8 @@ pub(super) struct Wb {
     written_stamp: u64,
     /// When the bandwidth is measured because the writeback of an inode has ended (`bw_dwork`).
     pub measure_at: Option<Nanos>,
-    /// Bytes per second of each task that writes to it; nothing in free run.
-    pub task_rate: Option<f64>,
+    /// What each task that writes to it may write; nothing in free run.
+    pub task_rate: Option<TaskRate>,
     /// Whether there are such tasks beyond free run.
     pub is_throttling: bool,
     /// The dirty pages of all memory, of its memory cgroup and of a strict device for which the rate was set.
@@ -101,6 +102,11 @@ impl Wb {
             in_background: false,
             sampled: None,
         }
+    }
+
+    /// What its tasks may write, in bytes per second, while they are held back.
+    pub(super) fn told_rate(&self) -> Option<f64> {
+        self.task_rate.filter(|_| self.is_throttling).map(|rate| rate.usual())
     }
 
     /// When the estimates were last brought up to date.

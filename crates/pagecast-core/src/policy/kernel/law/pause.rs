@@ -51,18 +51,20 @@ impl Throttle {
         mul_div(rate, jiffies, self.hz.0.next_power_of_two())
     }
 
-    /// What a task that writes as fast as it may comes to, in pages per second. A pause is a whole number of jiffies, rounded
-    /// down, so with few of them in a second a task gets up to twice its rate.
-    pub fn rate(&self) -> f64 {
+    /// What a task that writes as fast as it may comes to, in pages per second, if it is checked after each folio of so many.
+    ///
+    /// A pause is a whole number of jiffies, rounded down, so with few of them in a second a task gets up to twice its rate.
+    /// What it should have paused beyond the longest pause is forgotten in the end, as each sleep adds to it.
+    pub fn rate(&self, folio: u64) -> f64 {
         if self.task_rate == 0 {
             return 0.0;
         }
         let pause = self.pause();
-        let mut dirtied = pause.poll.max(1);
+        let mut dirtied = pause.poll.max(1).next_multiple_of(folio);
         while pause.period(dirtied) == 0 {
             dirtied = Pause::longer_poll(dirtied, dirtied);
         }
-        (dirtied * self.hz.0) as f64 / pause.period(dirtied) as f64
+        (dirtied * self.hz.0) as f64 / pause.period(dirtied).min(pause.longest.max(1)) as f64
     }
 
     /// The pauses that follow from it.
