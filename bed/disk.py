@@ -11,6 +11,7 @@ a dirty limit of its own, which would be another case. There the guest is the be
 """
 
 import argparse
+import contextlib
 import errno
 import json
 import mmap
@@ -20,36 +21,42 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from bed.packages import BedError
 
-__all__ = ["Bed", "Undo", "act", "check", "check_memory", "held_bytes", "hold", "plan"]
+__all__ = [
+    "Bed", "Undo", "act", "available_mib", "check", "check_memory", "held_bytes", "hold", "make", "plan",
+    "undoing",
+]  # fmt: skip
 
 MIB: Final = 1 << 20
 KINDS: Final = ("zram", "queue")
 LEAST_LEFT_MIB: Final = 512
 """Less is not left to the machine: it must stay usable."""
 
-MARGIN_MIB: Final = 256
+MARGIN_MIB: Final = 64
 """Of what is left, so much is never taken, not even for a moment."""
-PIECE: Final = 256 << 10
-"""Free memory is left in pieces of this size: an eighth of what free page reporting gives to a host
-(`mm/page_reporting.c`, `page_reporting_order`: 2 MiB)."""
+MOST_REPORTING_ORDER: Final = 10
+"""A free block of 2^10 pages is the largest that there is (include/linux/mmzone.h: MAX_PAGE_ORDER, x86)."""
 
 _TOOLS: Final = ("mke2fs", "mount", "umount", "losetup")
 _CONTROL: Final = Path("/sys/class/zram-control")
 _BLKIO: Final = Path("/sys/fs/cgroup/blkio")
+_REPORTING: Final = Path("/sys/module/page_reporting/parameters/page_reporting_order")
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _WAIT_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Bed:
-    """What is asked for: `left_mib` is the memory to leave, None for all of it."""
+    """What is asked for: `left_mib` is the memory to leave, None for all of it.
+
+    `is_filled` says that the disk gets all its memory first: what will be written may be anything.
+    """
 
     kind: str
     size_mib: int
@@ -57,6 +64,7 @@ class Bed:
     read_bytes_per_s: int
     queue: int
     left_mib: int | None
+    is_filled: bool = True
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -92,7 +100,7 @@ def _asked(options: argparse.Namespace) -> Bed:
 def plan(folder: Path, bed: Bed) -> list[str]:
     """Say in lines what will be done."""
     lines = [f"make a new zram device of {bed.size_mib} MiB; files of one repeated byte take no memory there"]
-    if bed.left_mib is not None:
+    if bed.left_mib is not None and bed.is_filled:
         lines.append("fill it with noise, so that it has all its memory before the rest is held")
     if bed.kind == "queue":
         lines.append(f"put a loop device on it, with {bed.queue} requests at most")
@@ -103,7 +111,6 @@ def plan(folder: Path, bed: Bed) -> list[str]:
     )
     if bed.left_mib is not None:
         lines.append(f"hold anonymous memory until {bed.left_mib} MiB are available")
-    lines.append("run the command, and undo all of this")
     return lines
 
 
@@ -117,11 +124,20 @@ def check_memory(meminfo: str, bed: Bed) -> None:
     """
     if bed.left_mib is not None:
         spare = held_bytes(meminfo, bed.left_mib)
-        if spare < bed.size_mib * MIB:
+        if bed.is_filled and spare < bed.size_mib * MIB:
             raise BedError(
                 f"a disk of {bed.size_mib} MiB and --leave {bed.left_mib} are more memory than is available; "
                 f"the largest --size is {spare // MIB}"
             )
+
+
+def available_mib(meminfo: str) -> int:
+    """Say how much memory is available, in MiB."""
+    return _kib(meminfo)["MemAvailable:"] >> 10
+
+
+def _kib(meminfo: str) -> dict[str, int]:
+    return {words[0]: int(words[1]) for line in meminfo.splitlines() if len(words := line.split()) >= 2}
 
 
 def held_bytes(meminfo: str, left_mib: int) -> int:
@@ -132,16 +148,14 @@ def held_bytes(meminfo: str, left_mib: int) -> int:
     BedError
         There is less than that, or held pages could be swapped out.
     """
-    kib = dict(line.split()[:2] for line in meminfo.splitlines() if len(line.split()) >= 2)
-    if int(kib["SwapTotal:"]):
+    kib = _kib(meminfo)
+    if kib["SwapTotal:"]:
         raise BedError(
             "swap is on, and what is held would go there; `swapoff -a` first, or leave out --leave"
         )
-    spare = int(kib["MemAvailable:"]) * 1024 - left_mib * MIB
+    spare = kib["MemAvailable:"] * 1024 - left_mib * MIB
     if spare < 0:
-        raise BedError(
-            f"only {int(kib['MemAvailable:']) // 1024} MiB are available; --leave {left_mib} is more"
-        )
+        raise BedError(f"only {available_mib(meminfo)} MiB are available; --leave {left_mib} is more")
     return spare
 
 
@@ -194,6 +208,9 @@ def _undone(step: Sequence[str]) -> str | None:
             case "detach":
                 if Path(f"/sys/block/{Path(words[0]).name}/loop").exists():
                     _patiently("losetup", "--detach", words[0])
+            case "rmdir":
+                if Path(words[0]).is_dir():
+                    Path(words[0]).rmdir()
             case "write":
                 Path(words[0]).write_text(words[1])
             case "remove":
@@ -260,13 +277,13 @@ def check() -> None:
         raise BedError(f"no controller blkio of cgroup v1 at {_BLKIO}; use the guest")
 
 
-def _make(folder: Path, bed: Bed, undo: Undo) -> Path:
+def make(folder: Path, bed: Bed, undo: Undo) -> Path:
     """Make the bed; gives where the disk is mounted."""
     number = (_CONTROL / "hot_add").read_text().strip()
     undo.note("remove", number)
     block = zram = Path(f"/dev/zram{number}")
     Path(f"/sys/block/zram{number}/disksize").write_text(f"{bed.size_mib}M")
-    if bed.left_mib is not None:
+    if bed.left_mib is not None and bed.is_filled:
         _fill(zram, bed.size_mib)
     if bed.kind == "queue":
         block = Path(_run("losetup", "--find", "--show", "--direct-io=on", str(zram)))
@@ -284,8 +301,19 @@ def _make(folder: Path, bed: Bed, undo: Undo) -> Path:
         limit.write_text(f"{device} {rate}")
     if bed.left_mib is not None:
         held = held_bytes(Path("/proc/meminfo").read_text(), bed.left_mib)
-        _hold(held, max(bed.left_mib - MARGIN_MIB, 0) * MIB, undo)
+        _hold(held, max(bed.left_mib - MARGIN_MIB, 0) * MIB, _keep_from_host(undo), undo)
     return mount
+
+
+def _keep_from_host(undo: Undo) -> int:
+    """Let the kernel give only the largest free blocks back to a host; gives their size, in bytes.
+
+    Source: mm/page_reporting.c, ``page_reporting_order``. Smaller ones stay usable for large folios.
+    """
+    if _REPORTING.exists():
+        undo.note("write", str(_REPORTING), _REPORTING.read_text().strip())
+        _REPORTING.write_text(str(MOST_REPORTING_ORDER))
+    return mmap.PAGESIZE << MOST_REPORTING_ORDER
 
 
 def _fill(block: Path, size_mib: int) -> None:
@@ -300,10 +328,10 @@ def _fill(block: Path, size_mib: int) -> None:
         os.close(device)
 
 
-def _hold(size: int, left: int, undo: Undo) -> None:
+def _hold(size: int, left: int, piece: int, undo: Undo) -> None:
     """Start a process that holds anonymous memory, and wait until it has it."""
     holder = subprocess.Popen(
-        [sys.executable, "-c", f"from bed.disk import hold; hold({size}, {left})"],
+        [sys.executable, "-c", f"from bed.disk import hold; hold({size}, {left}, {piece})"],
         cwd=Path(__file__).parents[1], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     undo.note("kill", str(holder.pid), _started(holder.pid) or "")
@@ -312,10 +340,10 @@ def _hold(size: int, left: int, undo: Undo) -> None:
         raise BedError(f"{size // MIB} MiB of memory cannot be held")
 
 
-def hold(size: int, left: int = 0) -> None:
+def hold(size: int, left: int, piece: int) -> None:
     """Hold anonymous memory until standard input ends, so also when whoever started this is gone.
 
-    `left` bytes more are touched and given back, but for a page of each `PIECE`. Hosts of virtual machines
+    `left` bytes more are touched and given back, but for a page of each `piece`. Hosts of virtual machines
     take free memory back where it is whole, and its first touch then takes the host many times as long as
     the kernel here: what a write costs would depend on how long ago the memory was used.
     """
@@ -324,8 +352,8 @@ def hold(size: int, left: int = 0) -> None:
     memory.madvise(mmap.MADV_NOHUGEPAGE)
     for start in range(0, len(memory), mmap.PAGESIZE):
         memory[start] = 1
-    for start in range(0, left // PIECE * PIECE, PIECE):
-        memory.madvise(mmap.MADV_DONTNEED, start + mmap.PAGESIZE, PIECE - mmap.PAGESIZE)
+    for start in range(0, left // piece * piece, piece):
+        memory.madvise(mmap.MADV_DONTNEED, start + mmap.PAGESIZE, piece - mmap.PAGESIZE)
     print("held", flush=True)
     sys.stdin.read()
 
@@ -337,12 +365,27 @@ def act(words: Sequence[str]) -> int:
     folder: Path = options.folder.resolve()
     bed = _asked(options)
     if options.dry_run:
-        print("\n".join(["bed disk would, as root:", *(f"- {line}" for line in plan(folder, bed))]))
+        lines = [*plan(folder, bed), "run the command, and undo all of this"]
+        print("\n".join(["bed disk would, as root:", *(f"- {line}" for line in lines)]))
         return 0
     if not command:
         raise BedError("write the command to run after --: python -m bed disk DIR -- COMMAND")
     check()
     check_memory(Path("/proc/meminfo").read_text(), bed)
+    with undoing(folder) as undo:
+        mount = make(folder, bed, undo)
+        return subprocess.run(command, env=os.environ | {"BED_DISK": str(mount)}, check=False).returncode
+
+
+@contextlib.contextmanager
+def undoing(folder: Path) -> Iterator[Undo]:
+    """Undo what an earlier run has left in this folder, and at the end all that is noted meanwhile.
+
+    Raises
+    ------
+    BedError
+        The folder cannot be used, or something cannot be undone.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -353,8 +396,7 @@ def act(words: Sequence[str]) -> int:
         _finish(undo)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        mount = _make(folder, bed, undo)
-        return subprocess.run(command, env=os.environ | {"BED_DISK": str(mount)}, check=False).returncode
+        yield undo
     except OSError as error:
         raise BedError(str(error)) from error
     finally:

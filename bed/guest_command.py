@@ -1,10 +1,7 @@
 """``python -m bed guest``: cases recorded in a guest in virtual time."""
 
 import argparse
-import difflib
-import os
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,11 +10,10 @@ from typing import Final
 from bed import cases, machine, recording
 from bed.guest import Guest, Settings
 from bed.packages import PROGRAMS, BedError, Packages
+from bed.playing import build_player, texts_of
 
-__all__ = ["act", "plan", "texts_of"]
+__all__ = ["act", "plan"]
 
-ROOT: Final = Path(__file__).parents[1]
-TARGET: Final = "x86_64-unknown-linux-gnu"
 MACHINE: Final = "machine.toml"
 DOWNLOAD_MB: Final = 180
 """Lists, kernel and programs with their dependencies."""
@@ -84,31 +80,6 @@ def _settings(options: argparse.Namespace) -> Settings:
     )
 
 
-def texts_of(names: Sequence[str], settings: Settings) -> dict[str, str]:
-    """Give the steps of the cases that are asked for, those of the user's own files among them.
-
-    Raises
-    ------
-    BedError
-        There is no such case, or a file cannot be read.
-    """
-    scale = cases.Scale.of(settings.memory_mib, settings.dirty_ratio, settings.cgroup_bytes // MIB)
-    found = {}
-    for name in names or cases.CASES:
-        if name.endswith(".pct"):
-            try:
-                found[Path(name).stem] = Path(name).read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise BedError(f"{name}: cannot be read ({error})") from error
-        elif name in cases.CASES:
-            found[name] = cases.text_of(name, scale)
-        else:
-            near = difflib.get_close_matches(name, cases.CASES, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(cases.CASES)}"
-            raise BedError(f"there is no case {name}; {hint} A file of your own ends in .pct")
-    return found
-
-
 def plan(
     folder: Path, texts: dict[str, str], settings: Settings, *, has_packages: bool, has_player: bool
 ) -> list[str]:
@@ -140,7 +111,8 @@ def act(words: Sequence[str]) -> int:
     options = _parser().parse_intermixed_args(words)
     folder: Path = options.folder.resolve()
     settings = _settings(options)
-    texts = texts_of(options.cases, settings)
+    scale = cases.Scale.of(settings.memory_mib, settings.dirty_ratio, settings.cgroup_bytes // MIB)
+    texts = texts_of(options.cases, scale)
     packages = Packages(folder)
     player = folder / "player"
     lines = plan(folder, texts, settings, has_packages=packages.is_there(), has_player=player.exists())
@@ -151,7 +123,7 @@ def act(words: Sequence[str]) -> int:
     if not packages.is_there():
         print(f"bed: {lines[0]}", flush=True)
         packages.fetch()
-    _build_player(folder, player)
+    build_player(folder, player)
     guest = Guest(folder, packages, player)
     for case, text in texts.items():
         recorded = _record(guest, folder, case, text, settings)
@@ -172,40 +144,24 @@ def _check_room(folder: Path, packages: Packages) -> None:
         raise BedError(f"{folder}: {free // MIB} MiB are free, {NEEDED_BYTES // MIB} MiB are needed")
 
 
-def _build_player(folder: Path, player: Path) -> None:
-    """Build the program that plays cases, without anything that it would need in the guest.
-
-    No link-time optimisation: it would take minutes, and calls are what is timed.
-    """
-    if shutil.which("cargo") is None:
-        raise BedError(
-            "cargo is not here; the program that plays cases is built with it (see CONTRIBUTING.md)"
-        )
-    words = [
-        "cargo", "build", "--quiet", "--locked", "--release", "--package", "pagecast-player",
-        "--target", TARGET, "--target-dir", str(folder / "target"),
-    ]  # fmt: skip
-    environment = os.environ | {
-        "RUSTFLAGS": "-C target-feature=+crt-static",
-        "CARGO_PROFILE_RELEASE_LTO": "off",
-        "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
-        "CARGO_PROFILE_RELEASE_DEBUG": "0",
-    }
-    done = subprocess.run(words, cwd=ROOT, env=environment, check=False)
-    if done.returncode:
-        raise BedError("bed/player cannot be built; what cargo says is above")
-    shutil.copyfile(folder / "target" / TARGET / "release" / "pagecast-player", player)
-
-
 def _record(guest: Guest, folder: Path, case: str, text: str, settings: Settings) -> Path:
     """Let the guest play one case and record what it hands out; gives the folder of the recording."""
     begun = time.monotonic()
     out = folder / "out" / case
     guest.play(case, text, settings, out)
     platform = (out / "platform.txt").read_text()
-    name = machine.name_of(settings, platform)
+    made = machine.Made(
+        bed="guest",
+        cores=1,
+        memory_mib=settings.memory_mib,
+        disk=settings.disk,
+        write_bytes_per_s=settings.write_bytes_per_s,
+        read_bytes_per_s=settings.read_bytes_per_s,
+        cgroup_bytes=settings.cgroup_bytes,
+    )
+    name = machine.name_of(made, platform)
     recorded = folder / "recordings" / name
     recording.write(recorded, {case: out}, {case: text})
-    (recorded / MACHINE).write_text(machine.machine_of(settings, platform))
+    (recorded / MACHINE).write_text(machine.machine_of(made, platform))
     print(f"bed: {name}, {case}: recorded in {time.monotonic() - begun:.0f} s", flush=True)
     return recorded

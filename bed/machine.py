@@ -1,82 +1,109 @@
-"""The machine file of a guest: what was set and what its kernel said, in the words of a scenario.
+"""The machine file of a bed: what was set and what its kernel said, in the words of a scenario.
 
 Nothing in it is measured: sizes and costs of memory are calibrated on the case m_memory by the study that
 reads the recording, and are placeholders here.
 """
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from bed.guest import Settings
 from bed.packages import BedError
 
-__all__ = ["machine_of", "name_of"]
+__all__ = ["Made", "machine_of", "name_of"]
 
 _QUEUE_REQUESTS: Final = {"zram": 100_000, "queue": 128}
 """How many may wait: the throttle before zram has no bound, a loop device has 128 (drivers/block/loop.c)."""
 
+_COPIES: Final = {"guest": ("5 GB/s", "2 GB/s"), "host": ("30 GB/s", "30 GB/s")}
+"""Reading and writing of memory, of all threads together; those of one thread are calibrated on m_memory."""
+_LIMITS: Final = ("dirty_ratio", "dirty_bytes", "dirty_background_ratio", "dirty_background_bytes")
+"""Of a ratio and its bytes, one is 0: the other holds (mm/page-writeback.c: dirty_ratio_handler)."""
 _SYSCTLS: Final = ("dirty_expire_centisecs", "dirty_writeback_centisecs", "min_free_kbytes")
 
 
-def name_of(settings: Settings, platform: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a bed was made of: `bed` is guest or host, and `memory_mib` the guest's or what the host has left.
+
+    Rates are those of the disk's limits, in bytes per second. `cgroup_bytes` is the memory of the cgroup that
+    cases run in, 0 for none.
+    """
+
+    bed: str
+    cores: int
+    memory_mib: int
+    disk: str
+    write_bytes_per_s: int
+    read_bytes_per_s: int
+    cgroup_bytes: int = 0
+
+
+def name_of(made: Made, platform: str) -> str:
     """Name a platform after its kernel, its disk and its memory: guest612-zram-2g."""
     major, minor = _version(platform)
-    gib, rest = divmod(settings.memory_mib, 1024)
-    memory = f"{settings.memory_mib}m" if rest else f"{gib}g"
-    parts = [f"guest{major}{minor}", settings.disk, memory]
-    if settings.cgroup_bytes:
-        parts.append(f"cgroup{settings.cgroup_bytes >> 20}m")
+    gib, rest = divmod(made.memory_mib, 1024)
+    memory = f"{made.memory_mib}m" if rest else f"{gib}g"
+    parts = [f"{made.bed}{major}{minor}", made.disk, memory]
+    if made.cgroup_bytes:
+        parts.append(f"cgroup{made.cgroup_bytes >> 20}m")
     return "-".join(parts)
 
 
-def machine_of(settings: Settings, platform: str) -> str:
-    """Write the machine file of a guest.
+def machine_of(made: Made, platform: str) -> str:
+    """Write the machine file of a bed.
 
     Parameters
     ----------
-    settings : Settings
+    made : Made
     platform : str
         The text of ``platform.txt``.
 
     Raises
     ------
     BedError
-        The guest did not say all that belongs into the file.
+        The kernel did not say all that belongs into the file.
     """
     major, minor = _version(platform)
-    is_mglru = int(_found(r"^(0x[0-9a-f]{4})$", platform, "lru_gen"), 16) & 1
-    total_kib = int(_found(r"^MemTotal: +(\d+) kB", platform, "MemTotal"))
-    sysctls = "\n".join(f"{name} = {_sysctl(name, platform)}" for name in _SYSCTLS)
+    read, write = _COPIES[made.bed]
+    total_kib = _found(r"^MemTotal: +(\d+) kB", platform, "MemTotal")
+    limits = [(name, int(_sysctl(name, platform))) for name in _LIMITS]
+    sysctls = [(name, _sysctl(name, platform)) for name in _SYSCTLS]
+    vm = "\n".join(f"{name} = {value}" for name, value in [*(each for each in limits if each[1]), *sysctls])
     return f"""\
-# A guest in virtual time, made by `python -m bed guest`. Recorded, but for [memory]: calibrated on m_memory.
-cores = 1
+# Made by `python -m bed {made.bed}`. Recorded, but for [memory]: the study calibrates it on m_memory.
+cores = {made.cores}
 
 [kernel]
 version = "{major}.{minor}"
-lru = "{"mglru" if is_mglru else "two-list"}"
+lru = "{_lru(platform)}"
 
 [vm]
-dirty_ratio = {settings.dirty_ratio}
-dirty_background_ratio = {settings.dirty_background_ratio}
-{sysctls}
+{vm}
 
 [memory]
 size = "{total_kib} KiB"
-read = "5 GB/s"
-write = "2 GB/s"
+read = "{read}"
+write = "{write}"
 sharing = "time"
 
 [disk.disk]
 size = "8 GiB"
-read = "{settings.read_bytes_per_s} B/s"
-write = "{settings.write_bytes_per_s} B/s"
+read = "{made.read_bytes_per_s} B/s"
+write = "{made.write_bytes_per_s} B/s"
 sharing = "separate"
-nr_requests = {_QUEUE_REQUESTS[settings.disk]}
-stable_writes = {str(settings.disk == "zram").lower()}
+nr_requests = {_QUEUE_REQUESTS[made.disk]}
+stable_writes = {str(made.disk == "zram").lower()}
 
 [mount."/data"]
 disk = "disk"
 """
+
+
+def _lru(platform: str) -> str:
+    """Which policy holds; a kernel without generations has no ``/sys/kernel/mm/lru_gen/enabled``."""
+    found = re.search(r"^(0x[0-9a-f]{4})$", platform, re.MULTILINE)
+    return "mglru" if found and int(found[1], 16) & 1 else "two-list"
 
 
 def _sysctl(name: str, platform: str) -> str:

@@ -27,15 +27,28 @@ def test_a_dry_run_says_everything_and_writes_nothing(tmp_path, capsys):
         capsys, "disk", str(folder), "--dry-run", "--leave", "2048", "--queue", "32", "--", "true"
     )
     assert code == 0
-    for part in ("zram", "32 requests", "100 MiB/s", "until 2048 MiB are available", "undo"):
+    for part in ("zram", "32 requests", "100 MiB/s", "until 2048 MiB are available", "noise", "undo"):
         assert part in text
+    code, text = said(capsys, "host", str(folder), "--dry-run", "--leave", "2048", "a_seqwrite")
+    assert code == 0
+    for part in (
+        "cargo",
+        "trace",
+        "zram",
+        "200 MiB/s",
+        "until 2048 MiB",
+        "play a_seqwrite, 3 times",
+        "recordings",
+    ):
+        assert part in text
+    assert "noise" not in text
     assert not folder.exists()
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["gest"], "there is no command gest; there are guest, judge, disk"),
+        (["gest"], "there is no command gest; there are guest, host, judge, disk"),
         (["guest", "DIR", "a_seq"], "there is no case a_seq; did you mean a_seqwrite?"),
         (["guest", "DIR", "no.pct"], "no.pct: cannot be read"),
         (["guest", "DIR", "--cgroup", "2048"], "--cgroup 2048 is not less than the guest's memory"),
@@ -45,6 +58,9 @@ def test_a_dry_run_says_everything_and_writes_nothing(tmp_path, capsys):
             ["disk", "DIR", "--leave", "10", "--", "true"],
             "--leave 10 would leave the machine less than 512 MiB",
         ),
+        (["host", "DIR", "a_seq"], "there is no case a_seq; did you mean a_seqwrite?"),
+        (["host", "DIR", "--repetitions", "0"], "--repetitions 0 is too little; 1 is the least"),
+        (["host", "DIR", "--leave", "10"], "--leave 10 is too little; 512 is the least"),
         (["disk", "DIR", "--write", "0", "--", "true"], "--write 0 is too little; 1 is the least"),
     ],
 )

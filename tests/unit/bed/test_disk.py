@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bed.disk import Bed, Undo, check_memory, held_bytes, plan
+from bed import disk
+from bed.disk import Bed, Undo, available_mib, check_memory, held_bytes, plan
 from bed.packages import BedError
 
 BED = Bed(
@@ -24,6 +25,7 @@ def meminfo(available_kib, swap_kib=0):
 def test_what_is_beyond_the_wanted_memory_is_held():
     assert held_bytes(meminfo(3 << 20), 1024) == 2 << 30
     assert held_bytes(meminfo(1 << 20), 1024) == 0
+    assert available_mib(meminfo(1 << 20)) == 1024
 
 
 def test_what_cannot_be_held_is_said():
@@ -39,6 +41,9 @@ def test_a_disk_has_its_memory_before_the_rest_is_held():
     with pytest.raises(BedError, match=r"a disk of 64 MiB and --leave 512 .* largest --size is 63"):
         check_memory(meminfo((512 + 63) << 10), BED)
     check_memory(meminfo(0), replace(BED, left_mib=None))
+    files_of_one_byte = replace(BED, is_filled=False)
+    check_memory(meminfo(512 << 10), files_of_one_byte)
+    assert not any("noise" in line for line in plan(Path("/x"), files_of_one_byte))
     lines = plan(Path("/x"), BED)
     assert any("noise" in line for line in lines)
 
@@ -47,6 +52,17 @@ def test_a_plan_leaves_out_what_is_not_asked_for():
     lines = plan(Path("/x"), Bed("zram", 64, 1 << 20, 1 << 20, 8, None))
     assert not any("loop" in line or "anonymous" in line or "noise" in line for line in lines)
     assert any("8 requests" in line for line in plan(Path("/x"), BED))
+
+
+def test_a_folder_is_removed_if_it_is_there(tmp_path):
+    undo = Undo(tmp_path / "undo.json")
+    folder = tmp_path / "instance"
+    folder.mkdir()
+    undo.note("rmdir", str(folder))
+    assert undo.all() == []
+    assert not folder.exists()
+    undo.note("rmdir", str(folder))
+    assert undo.all() == [], "it is gone already"
 
 
 def test_steps_are_undone_last_first_and_the_note_goes(tmp_path):
@@ -96,10 +112,23 @@ def test_what_cannot_be_undone_is_named_and_stays_noted(tmp_path):
     assert note.exists()
 
 
+def test_a_host_gets_only_the_largest_blocks_back_and_then_as_before(tmp_path, monkeypatch):
+    order = tmp_path / "page_reporting_order"
+    monkeypatch.setattr(disk, "_REPORTING", order)
+    undo = Undo(tmp_path / "undo.json")
+    assert disk._keep_from_host(undo) == 4 << 20
+    assert not order.exists(), "a kernel without it gives nothing back"
+    order.write_text("9\n")
+    assert disk._keep_from_host(undo) == 4 << 20
+    assert order.read_text() == "10"
+    assert undo.all() == []
+    assert order.read_text() == "9"
+
+
 @pytest.mark.parametrize("left", [0, 64 << 20])
 def test_the_holder_ends_when_nobody_waits_for_it(left):
     holder = subprocess.Popen(
-        [sys.executable, "-c", f"from bed.disk import hold; hold(8 << 20, {left})"],
+        [sys.executable, "-c", f"from bed.disk import hold; hold(8 << 20, {left}, 4 << 20)"],
         cwd=Path(__file__).parents[3], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert holder.stdout.readline() == b"held\n"

@@ -8,20 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import pagecast as pc
 from bed.guest import Guest, Settings, command, kernel_line
-from bed.machine import machine_of, name_of
 from bed.packages import BedError, Packages
-
-PLATFORM = """\
-Linux (none) 6.12.95+deb12-amd64 #1 SMP x86_64 GNU/Linux
-MemTotal:        2021444 kB
-vm.dirty_expire_centisecs = 3000
-vm.dirty_writeback_centisecs = 500
-vm.min_free_kbytes = 45056
-0x0007
-128
-"""
 
 
 @pytest.fixture
@@ -107,32 +95,6 @@ def test_one_that_does_not_is_an_error_that_names_the_case_and_the_log(
     emulator(packages, script)
     with pytest.raises(BedError, match=f"a_case: {message}.*console.txt"):
         guest.play("a_case", "sync\n", Settings(), tmp_path / "out")
-
-
-def test_the_machine_file_is_one_that_a_scenario_takes(tmp_path):
-    for settings in (Settings(), Settings(disk="queue", dirty_ratio=40)):
-        path = tmp_path / "machine.toml"
-        path.write_text(machine_of(settings, PLATFORM))
-        scenario = pc.Scenario(pc.load_machine(path), processes={"p": [pc.sleep(1.0)]})
-        assert pc.simulate(scenario, model="kernel").timeline["free_bytes"][0] > 0
-    text = path.read_text()
-    assert 'version = "6.12"' in text
-    assert 'lru = "mglru"' in text
-    assert "dirty_ratio = 40" in text
-    assert "nr_requests = 128" in text
-
-
-def test_a_platform_is_named_after_what_makes_it_different():
-    assert name_of(Settings(), PLATFORM) == "guest612-zram-2g"
-    assert name_of(Settings(memory_mib=1536, disk="queue"), PLATFORM) == "guest612-queue-1536m"
-    assert name_of(Settings(cgroup_bytes=512 << 20), PLATFORM) == "guest612-zram-2g-cgroup512m"
-
-
-def test_a_guest_that_does_not_say_what_it_is_has_no_machine_file():
-    with pytest.raises(BedError, match="no min_free_kbytes"):
-        machine_of(Settings(), PLATFORM.replace("min_free", "other"))
-    with pytest.raises(BedError, match="does not begin with the kernel's version"):
-        machine_of(Settings(), "nothing")
 
 
 def test_the_scripts_of_the_guest_are_shell(tmp_path):

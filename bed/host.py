@@ -1,0 +1,163 @@
+"""``python -m bed host``: cases recorded on this very kernel, on a disk in memory, with less memory around.
+
+The guest has one processor and virtual time; this has what the machine has, and its noise. Why root: see
+`bed.disk`, which makes the disk and undoes it.
+"""
+
+import argparse
+import os
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from bed import cases, disk, machine, recording
+from bed.packages import BedError
+from bed.playing import build_player, texts_of
+from bed.tracing import Tracing, mount_debugfs
+
+__all__ = ["act", "describe", "plan"]
+
+MIB: Final = 1 << 20
+MACHINE: Final = "machine.toml"
+DISK_MIB: Final = 8192
+QUEUE: Final = 128
+_TOLD: Final = (
+    "/proc/cmdline",
+    "/proc/meminfo",
+    "/proc/mounts",
+    "/sys/kernel/mm/lru_gen/enabled",
+    "/proc/zoneinfo",
+)
+_SYSCTLS: Final = Path("/proc/sys/vm")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m bed host",
+        description="Record cases on this kernel, on a disk in memory. Needs root; undoes all changes.",
+        epilog=f"Cases: {', '.join(cases.CASES)}; none means all. docs/guides/test-bed.md describes them.",
+    )
+    add = parser.add_argument
+    add("folder", type=Path, metavar="DIR", help="everything is written here")
+    add("cases", nargs="*", metavar="CASE", help="cases to record, or files NAME.pct")
+    add("--kind", choices=disk.KINDS, default="zram", help="a queue without end (zram), or one with")
+    add("--leave", type=int, metavar="MIB", help="hold memory until this much is available; else hold none")
+    add("--write", type=int, default=200, metavar="MIB_PER_S")
+    add("--read", type=int, default=400, metavar="MIB_PER_S")
+    add("--repetitions", type=int, default=3, metavar="N")
+    add("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    return parser
+
+
+def _asked(options: argparse.Namespace) -> disk.Bed:
+    for name, least in (("write", 1), ("read", 1), ("repetitions", 1), ("leave", disk.LEAST_LEFT_MIB)):
+        asked = getattr(options, name)
+        if asked is not None and asked < least:
+            raise BedError(f"--{name} {asked} is too little; {least} is the least")
+    return disk.Bed(
+        kind=options.kind,
+        size_mib=DISK_MIB,
+        write_bytes_per_s=options.write * MIB,
+        read_bytes_per_s=options.read * MIB,
+        queue=QUEUE,
+        left_mib=options.leave,
+        is_filled=False,  # the player's files hold one repeated byte
+    )
+
+
+def plan(folder: Path, bed: disk.Bed, texts: Mapping[str, str], repetitions: int) -> list[str]:
+    """Say in lines what will be done."""
+    return [
+        f"build bed/player with cargo into {folder}/player, unless it is there",
+        "trace write-back in an instance of its own",
+        *disk.plan(folder, bed),
+        f"play {', '.join(texts)}, {repetitions} times each: a minute or less each time",
+        f"undo all of this, and leave the recording and its machine file in {folder}/recordings",
+    ]
+
+
+def describe(mount: Path) -> str:
+    """Give the text of ``platform.txt``: what this kernel says of itself."""
+    system = os.uname()
+    told = [f"{system.sysname} {system.nodename} {system.release} {system.version} {system.machine}\n"]
+    told += [Path(name).read_text() for name in _TOLD if Path(name).exists()]
+    for setting in sorted(_SYSCTLS.iterdir()):
+        try:
+            told.append(f"vm.{setting.name} = {setting.read_text().strip()}\n")
+        except OSError:  # some can only be written
+            continue
+    major, minor = _device_of(mount)
+    told.append(Path(f"/sys/dev/block/{major}:{minor}/queue/read_ahead_kb").read_text())
+    return "".join(told)
+
+
+def _device_of(mount: Path) -> tuple[int, int]:
+    device = mount.stat().st_dev
+    return os.major(device), os.minor(device)
+
+
+def act(words: Sequence[str]) -> int:
+    """Do what the command line says; gives the exit code."""
+    options = _parser().parse_intermixed_args(words)
+    folder: Path = options.folder.resolve()
+    bed = _asked(options)
+    meminfo = Path("/proc/meminfo").read_text()
+    ratio = int((_SYSCTLS / "dirty_ratio").read_text())
+    if not ratio:
+        raise BedError("vm.dirty_bytes is set; cases are scaled to vm.dirty_ratio: set that instead")
+    memory_mib = options.leave or disk.available_mib(meminfo)
+    texts = texts_of(options.cases, cases.Scale.of(memory_mib, ratio))
+    if options.dry_run:
+        lines = plan(folder, bed, texts, options.repetitions)
+        print("\n".join(["bed host would, as root:", *(f"- {line}" for line in lines)]))
+        return 0
+    disk.check()
+    disk.check_memory(meminfo, bed)
+    with disk.undoing(folder) as undo:
+        player = folder / "player"
+        build_player(folder, player)
+        mount_debugfs(undo)
+        tracing = Tracing(undo)
+        mount = disk.make(folder, bed, undo)
+        platform = describe(mount)
+        made = machine.Made(
+            bed="host",
+            cores=os.cpu_count() or 1,
+            memory_mib=memory_mib,
+            disk=options.kind,
+            write_bytes_per_s=bed.write_bytes_per_s,
+            read_bytes_per_s=bed.read_bytes_per_s,
+        )
+        recorded = folder / "recordings" / machine.name_of(made, platform)
+        for case, text in texts.items():
+            begun = time.monotonic()
+            out = folder / "out" / case
+            for repetition in range(1, options.repetitions + 1):
+                _play(player, tracing, mount, case, text, out / str(repetition))
+            (out / "platform.txt").write_text(platform)
+            recording.write(recorded, {case: out}, {case: text})
+            print(f"bed: {recorded.name}, {case}: recorded in {time.monotonic() - begun:.0f} s", flush=True)
+        (recorded / MACHINE).write_text(machine.machine_of(made, platform))
+    print(
+        f"bed: judge it with `pagecast reproduce live-kernel --data {recorded} "
+        f"--machine {recorded}/{MACHINE}`"
+    )
+    return 0
+
+
+def _play(player: Path, tracing: Tracing, mount: Path, case: str, text: str, out: Path) -> None:
+    """Play a case once; `out` is named after the repetition, and gets its tables."""
+    out.mkdir(parents=True, exist_ok=True)
+    steps = out.parent / f"{case}.pct"
+    steps.write_text(text)
+    device = ":".join(map(str, _device_of(mount)))
+    tracing.begin()
+    done = subprocess.run(
+        [str(player), str(steps), out.name, str(mount), device, str(out)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    (out / "trace").write_text(tracing.end())
+    if done.returncode:
+        raise BedError(f"{case}: {done.stderr.strip() or 'the player stopped early'}")
