@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from .engine import NS
 from .flows import Flow, Network, Points, Resource, capacity_at
-from .kernel.settings import Bdi, Cost, Vm
+from .kernel.settings import Bdi, Cost, Vm, Wbt
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Device:
     read_at: Points = ()  # (streams, rate), ascending; none: the rate above
     write_at: Points = ()
     per_thread_bytes_per_s: float | None = None  # memory only
-    bdi: Bdi = field(default_factory=Bdi)  # disks only, `kernel` only
+    bdi: Bdi = field(default_factory=Bdi)  # these two: disks only, `kernel` only
+    wbt: Wbt | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Mount:
     disk: str
     link: str | None = None
     write_through: bool = False
+    file_system: str = "ext4"  # `kernel` only
 
 
 class Sides:

@@ -63,10 +63,14 @@ def _host(table: str, name: str, host: Host, mounts: dict[str, Mount]) -> Iterat
         yield f"[{table}.disk.{disk}]\nsize = {_size(DISK_BYTES)}"
         yield from _device(device)
         yield from _bdi(device.bdi)
+        if device.wbt is not None:
+            yield f"nr_requests = {device.wbt.queue_depth}\nwbt_lat_usec = 2000"
     for path, mount in mounts.items():
         if mount.host == name:
             mode = "through" if mount.write_through else "back"
             yield f'[{table}.mount."{path}"]\ndisk = "{mount.disk}"\nwrite_mode = "{mode}"'
+            if mount.file_system != "ext4":
+                yield f'type = "{mount.file_system}"'
         elif mount.link is not None:
             yield f'[{table}.mount."{path}"]\nnfs = "{mount.host}:{path}"'
 

@@ -6,7 +6,7 @@ copies a unit (1 MiB, or less), is checked, sleeps its jiffies, goes on; a flush
 disk serves one unit after the other.
 Source: Linux 6.x: mm/page-writeback.c, fs/fs-writeback.c, lib/flex_proportions.c, mm/vmscan.c, mm/swap.c,
 mm/workingset.c, mm/page_alloc.c, mm/readahead.c, mm/filemap.c, kernel/time/timer.c; each file names its own.
-Leaves out: MGLRU, cgroups, NUMA, swap, mmap, O_DIRECT, journals, I/O schedulers, wbt, latency of disks,
+Leaves out: MGLRU, cgroups, NUMA, swap, mmap, O_DIRECT, journals, I/O schedulers, latency of disks,
 remote files, sync(2).
 
     result = run(scenario, "kernel", unit_bytes=4096)

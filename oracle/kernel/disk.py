@@ -6,7 +6,7 @@ sooner than latency allows. The first of each queue is a flow on the disk, so re
 the machine says.
 Source: block/blk-mq.c, block/blk-mq-tag.c (nr_requests limits what is in flight), block/blk-rq-qos.c
 (rq_qos_wait: nobody passes those who wait already).
-Leaves out: requests of writes, merging, seeks, schedulers, wbt.
+Leaves out: requests of writes, merging, seeks, schedulers.
 """
 
 from collections import deque
@@ -17,6 +17,7 @@ from ..flows import Flow
 from ..machine import Machine
 from .lists import Unit
 from .settings import PAGE, Options
+from .wbt import Throttling
 
 Request = list[tuple[Unit, int]]
 """Units, and how many pages of each."""
@@ -55,28 +56,43 @@ class Disk:
     ):
         self.engine, self.machine, self.host = engine, machine, host
         self.queue_pages, self.written = max(1, options.queue_bytes // PAGE), written
+        self.request_pages = options.request_bytes // PAGE
+        self.throttling: Throttling | None = None
         self.latency_ns = to_ns(options.read_latency_s)
         self.queued_pages = 0
-        self.waiting: deque[Signal] = deque()  # for room, in turn
+        self.waiting: deque[tuple[Signal, str]] = deque()  # for room, in turn, and why they write
         self.writes = Queue(engine, lambda path, size: machine.writing(host, path, size), self._written)
         self.reads: dict[str, Queue] = {}  # by process
 
-    def wait_for_room(self) -> Steps:
-        if self.waiting or self.queued_pages >= self.queue_pages:
+    def wait_for_room(self, why: str) -> Steps:
+        if self.waiting or not self._has_room(why):
             turn = Signal()
-            self.waiting.append(turn)
+            self.waiting.append((turn, why))
             yield Wait(turn)
+
+    def _has_room(self, why: str) -> bool:
+        most = self.queue_pages
+        if self.throttling is not None:
+            most = self.throttling.requests(why) * self.request_pages
+        return self.queued_pages < most
+
+    def wake(self) -> None:
+        while self.waiting and self._has_room(self.waiting[0][1]):
+            self.engine.happen(self.waiting.popleft()[0])
 
     def write(self, unit: Unit) -> None:
         """Submit the pages of a unit that are under writeback now."""
         self.queued_pages += unit.in_flight
+        if self.throttling is not None:
+            self.throttling.saw_write(True)
         self.writes.add([(unit, unit.in_flight)], self.engine.now_ns)
 
     def _written(self, unit: Unit) -> None:
         self.queued_pages -= unit.in_flight
         self.written(unit)
-        while self.waiting and self.queued_pages < self.queue_pages:
-            self.engine.happen(self.waiting.popleft())
+        if self.throttling is not None:
+            self.throttling.saw_write(self.queued_pages > 0)
+        self.wake()
 
     def read(self, process: str, request: Request) -> None:
         """Start to read units, or the rest of them; their `arrived` will happen."""
@@ -84,9 +100,15 @@ class Disk:
             self.reads[process] = Queue(
                 self.engine, lambda path, size: self.machine.reading(self.host, path, size), self._read
             )
+        self._saw_read()
         self.reads[process].add(request, self.engine.now_ns + self.latency_ns)
 
+    def _saw_read(self) -> None:
+        if self.throttling is not None:
+            self.throttling.saw_read()
+
     def _read(self, unit: Unit) -> None:
+        self._saw_read()
         arrived, unit.arrived = unit.arrived, None
         assert arrived is not None
         self.engine.happen(arrived)

@@ -13,6 +13,7 @@ from .limits import HardLimit
 from .memory import Memory
 from .settings import Vm
 from .wb import Wb
+from .wbt import BACKGROUND, OTHER
 from .writepages import Writepages
 
 MIN_PAGES = 1024  # MIN_WRITEBACK_PAGES
@@ -135,7 +136,7 @@ class Flusher:
                 if work != "all":
                     cutoff = self.clock.now() - (self.expire if work == "kupdate" else 0)
                 self._queue_io(cutoff)
-            pages, progress = yield from self._inodes(cutoff, left)
+            pages, progress = yield from self._inodes(cutoff, left, OTHER if work == "all" else BACKGROUND)
             left -= pages
             if is_queued and not progress:
                 break
@@ -146,14 +147,14 @@ class Flusher:
         while self.b_dirty and self.b_dirty[0].dirtied_when <= cutoff:
             self.b_io.append(self.b_dirty.pop(0))
 
-    def _inodes(self, cutoff: int, left: int) -> Steps:
+    def _inodes(self, cutoff: int, left: int, why: str) -> Steps:
         """A chunk of each inode of b_io, for 100 ms. Returns the pages, and whether anything was done."""
         started, pages, progress = self.clock.now(), 0, 0
         while self.b_io:
             self.visited = file = self.b_io.pop(0)
             chunk = chunk_pages(self.wb.average, self.hard.value, left - pages)
             file.is_listed, file.is_syncing = False, True
-            count = yield from self.writepages.some(file, chunk)
+            count = yield from self.writepages.some(file, chunk, why)
             self.visited, file.is_syncing = None, False
             file.is_dirty = bool(file.dirty_units)
             pages += count

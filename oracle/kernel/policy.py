@@ -22,6 +22,7 @@ from .settings import PAGE, Options, pages
 from .tasks import Tasks
 from .throttle import Throttle
 from .wb import Wb, millionths
+from .wbt import Throttling
 from .writepages import Writepages
 
 
@@ -60,7 +61,7 @@ class HostCache:
         for number, (disk, device) in enumerate(host.disks.items()):
             wb = Wb(number, self.clock, fractions, options, device.bdi, all_min_ratios)
             self.wbs[disk] = wb
-            self.writepages.disks[wb] = Disk(engine, machine, name, options, self.writepages.written)
+            self.writepages.disks[wb] = self.disk(disk, options)
             self.flushers[wb] = Flusher(
                 engine, self.clock, self.memory, wb, self.hard, self.writepages, host.vm
             )
@@ -69,6 +70,7 @@ class HostCache:
             self.hard,
             self.memory.levels,
             lambda wb: self.flushers[wb].start_background(),
+            self.sleeps,
             host.cores,
         )
         self.tasks = Tasks(
@@ -84,6 +86,22 @@ class HostCache:
         self.files: dict[str, File] = {}  # by path
         self.cut_in_flight: dict[str, list[Unit]] = {}  # by path: what who cut it waits for
         self.unit_pages = options.unit_bytes // PAGE
+
+    def disk(self, name: str, options: Options) -> Disk:
+        engine, machine = self.engine, self.machine
+        disk = Disk(engine, machine, self.name, options, self.writepages.written)
+        settings = machine.hosts[self.name].disks[name].wbt
+        mounts = [mount for mount in machine.mounts.values() if (mount.host, mount.disk) == (self.name, name)]
+        if settings is not None:
+            # fs/ext4/page-io.c: ext4_io_submit does not ask wbc_to_write_flags.
+            marks_background = bool(mounts) and mounts[0].file_system != "ext4"
+            disk.throttling = Throttling(engine, settings, marks_background, disk.wake)
+        return disk
+
+    def sleeps(self, wb: Wb) -> None:
+        throttling = self.writepages.disks[wb].throttling
+        if throttling is not None:
+            throttling.saw_sleep()
 
     def file(self, path: str) -> File:
         if path not in self.files:

@@ -39,6 +39,13 @@ class Bdi:
 
 
 @dataclass(frozen=True)
+class Wbt:
+    """Write-back throttling of a disk: by how many requests it counts (`queue/nr_requests`)."""
+
+    queue_depth: int = 128
+
+
+@dataclass(frozen=True)
 class Cost:
     """What the steps of a read or write cost one thread. A rate that is None is that of the memory."""
 
@@ -61,7 +68,7 @@ class Options:
     lru: str = "two-list"  # or "mglru"
     lru_is_reworked: bool = True  # of mglru: as since Linux 6.14
     has_timer_wheel: bool = True  # if not, a timer fires at the next jiffy however far off it is
-    queue_bytes: int = 16 * 1280 * KIB  # writes in flight per disk: depth of wbt x max_sectors_kb
+    queue_bytes: int = 16 * 1280 * KIB  # writes in flight per disk that has no wbt
     read_ahead_bytes: int = 128 * KIB  # queue/read_ahead_kb
     request_bytes: int = 1280 * KIB  # queue/max_sectors_kb
     read_latency_s: float = 0.0  # of a request that is read, before its bytes come

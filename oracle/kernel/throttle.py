@@ -98,7 +98,10 @@ class Levels:
 
 
 class Throttle:
-    """The checks of one host. `wake(wb)` starts the background writeback of a disk, if none is going on."""
+    """The checks of one host. `wake(wb)` starts the background writeback of a disk, if none is going on.
+
+    `sleeps(wb)` is told before a writer to a disk pauses.
+    """
 
     def __init__(
         self,
@@ -106,9 +109,10 @@ class Throttle:
         hard: HardLimit,
         levels: Callable[[], Levels],
         wake: Callable[[Wb], None],
+        sleeps: Callable[[Wb], None],
         cpus: int,
     ):
-        self.clock, self.hard, self.levels, self.wake = clock, hard, levels, wake
+        self.clock, self.hard, self.levels, self.wake, self.sleeps = clock, hard, levels, wake, sleeps
         self.by_cpu = [0] * cpus  # pages dirtied since somebody was checked there
         self.ratelimit_pages = max(16, hard.value // (32 * cpus))
 
@@ -170,6 +174,7 @@ class Throttle:
                 if pause > longest:
                     now += min(pause - longest, longest)
                     pause = longest
+            self.sleeps(wb)
             yield clock.sleep(pause)
             task.paused_when, task.dirtied = now + pause, 0
             task.check_after = check_after

@@ -13,6 +13,7 @@ from .files import File
 from .lists import Unit
 from .memory import Memory
 from .wb import Wb
+from .wbt import OTHER, SYNC
 
 
 class Writepages:
@@ -40,7 +41,7 @@ class Writepages:
         self.disks[unit.file.wb].write(unit)
         return unit.in_flight
 
-    def some(self, file: File, most: int) -> Steps:
+    def some(self, file: File, most: int, why: str) -> Steps:
         """Up to `most` pages, from where the last pass stopped, and round once. Returns how many.
 
         Units that are under writeback already are left for later (WB_SYNC_NONE). Which one is next is known
@@ -51,7 +52,7 @@ class Writepages:
         for first, end in ((start, None), (0, start)):
             index = first
             while count < most and _next(file, index, end):
-                yield from self.disks[wb].wait_for_room()
+                yield from self.disks[wb].wait_for_room(why)
                 if unit := _next(file, index, end):
                     count += self._submit(unit)
                     file.writeback_index = index = unit.index + 1
@@ -70,7 +71,7 @@ class Writepages:
                 has_room = False
                 yield Wait(unit.cleaned)
             if unit.dirty > 0 and not has_room:
-                yield from self.disks[file.wb].wait_for_room()
+                yield from self.disks[file.wb].wait_for_room(SYNC)
                 has_room = True
             if unit.dirty > 0 and unit.in_flight == 0:
                 self._submit(unit)
@@ -85,7 +86,7 @@ class Writepages:
     def later(self, file: File) -> Steps:
         """Everything that is dirty, as a process of its own (fadvise)."""
         yield Sleep(self.engine.now_ns)
-        yield from self.some(file, 1 << 60)
+        yield from self.some(file, 1 << 60, OTHER)
 
 
 def _next(file: File, index: int, end: int | None) -> Unit | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from oracle.kernel.settings import PAGE, Bdi, Cost, Vm
+from oracle.kernel.settings import PAGE, Bdi, Cost, Vm, Wbt
 from oracle.kernel.zones import Watermarks
 from oracle.machine import Device, Host, Mount
 from oracle.scenario import File, Op, Process, Scenario
@@ -28,6 +28,7 @@ CLASSES = {
     "few cores": [*WRITES, *READS, "sleep"],
     "disks": [*WRITES, *READS, "fsync", *THINKS],
     "strict": [*WRITES, *THINKS],
+    "wbt": [*WRITES, "fsync", "unlink", "truncate", *THINKS],
     "evictions": ["append", "append", *THINKS],
     "small": [*WRITES, *THINKS],
     "small crowds": [*WRITES, *THINKS],
@@ -49,6 +50,7 @@ WRITING = (
     "few cores",
     "disks",
     "strict",
+    "wbt",
     "small",
     "small crowds",
     "shared",
@@ -56,7 +58,7 @@ WRITING = (
     "timers",
     "squeezed",
 )
-ALONE = ("writes", "cuts", "fsyncs", "small")
+ALONE = ("writes", "cuts", "fsyncs", "wbt", "small")
 """There files stay in memory, and here there is a single process: `test_kernel` says why."""
 SHARED = ("shared", "shared cuts")
 """Here processes use the same files."""
@@ -71,10 +73,11 @@ seconds = st.one_of(st.sampled_from([0.5, 1.0, 3.0]), st.integers(1, 3_000).map(
 
 
 @st.composite
-def disks(draw: st.DrawFn, bdi: Bdi) -> Device:
+def disks(draw: st.DrawFn, bdi: Bdi, has_wbt: bool) -> Device:
     read = draw(rates)
     write = draw(st.one_of(st.just(read), rates))
-    return Device(read, write, draw(st.sampled_from(["total", "separate", "time"])), bdi=bdi)
+    wbt = Wbt(draw(st.sampled_from([32, 64, 128, 256]))) if has_wbt else None
+    return Device(read, write, draw(st.sampled_from(["total", "separate", "time"])), bdi=bdi, wbt=wbt)
 
 
 strict_bdis = st.tuples(st.sampled_from([0, 5, 20]), st.sampled_from([20, 50, 100])).map(
@@ -230,12 +233,16 @@ def scenarios(draw: st.DrawFn, name: str) -> Scenario:
     host = Host(
         memory,
         Device(rate, rate),
-        {name: draw(disks(bdi)) for name, bdi in bdis.items()},
+        {disk: draw(disks(bdi, has_wbt=name == "wbt")) for disk, bdi in bdis.items()},
         cores=draw(st.sampled_from([1, 2] if name == "few cores" else [4, 16])),
         vm=draw(settings(name)),
         cost=cost,
     )
-    mounts = {"/data": Mount("machine", disk_names[0]), "/other": Mount("machine", disk_names[-1])}
+    file_system = draw(st.sampled_from(["ext4", "xfs"])) if name == "wbt" else "ext4"
+    mounts = {
+        "/data": Mount("machine", disk_names[0], file_system=file_system),
+        "/other": Mount("machine", disk_names[-1], file_system=file_system),
+    }
     files: dict[str, File] = {}
     cache_left = memory // 2
     budget = Budget(memory, room=int(0.4 * memory) if is_writing else None)

@@ -3,7 +3,7 @@
 import pytest
 
 from oracle import ImpossibleError, run
-from oracle.engine import Engine
+from oracle.engine import Engine, Sleep
 from oracle.kernel.clock import Clock
 from oracle.kernel.flusher import chunk_pages
 from oracle.kernel.fractions import Fractions
@@ -11,9 +11,10 @@ from oracle.kernel.limits import HardLimit, Limits, dirtyable, limits
 from oracle.kernel.policy import Kernel
 from oracle.kernel.readahead import Stream, first_size, most_pages, next_size, on_mark, on_miss
 from oracle.kernel.reclaim import inactive_is_low
-from oracle.kernel.settings import Bdi, Cost, Options, Vm
+from oracle.kernel.settings import Bdi, Cost, Options, Vm, Wbt
 from oracle.kernel.throttle import cubic, max_pause, min_pause, position_ratio, strict_ratio
 from oracle.kernel.wb import Wb
+from oracle.kernel.wbt import BACKGROUND, OTHER, SYNC, Throttling
 from oracle.kernel.zones import Watermarks
 from oracle.machine import Device, Host, Mount
 from oracle.scenario import File, Op, Process, Result, Scenario
@@ -619,6 +620,46 @@ def test_unlink_waits_for_what_is_under_writeback():
     ops = [Op("write", "/d/f", 130 * MIB), Op("unlink", "/d/f")]
     result, _ = simulate(ops, memory=GIB)
     assert result.operations[-1].duration_s == pytest.approx(20 * MIB / (200 * MB), rel=0.1)
+
+
+# -- write-back throttling -------------------------------------------------------------------
+def requests_at(queue_depth: int, times_s: list[float], marks_background: bool = True) -> list[list[int]]:
+    """How many requests each may have at these times, if the disk writes from 0 s to 0.31 s."""
+    engine, found = Engine(), []
+    throttling = Throttling(engine, Wbt(queue_depth), marks_background, wake=lambda: None)
+
+    def script():
+        throttling.saw_write(True)
+        for time_s in sorted([*times_s, 0.31]):
+            yield Sleep(round(time_s * 1e9))
+            if time_s == 0.31:
+                throttling.saw_write(False)
+            else:
+                found.append([throttling.requests(why) for why in (SYNC, OTHER, BACKGROUND)])
+        engine.alive = 0
+
+    engine.alive = 1
+    engine.start(script())
+    engine.run()
+    return found
+
+
+def test_the_depth_of_write_back_doubles_with_each_window_of_writes_and_falls_back_in_half_seconds():
+    depths = [[16, 8, 4], [31, 16, 8], [61, 31, 16], [96, 48, 24]]
+    assert requests_at(128, [0.05, 0.15, 0.25, 0.35]) == depths
+    # In the window to 0.4 s it has written; then five without.
+    falling = requests_at(128, [0.85, 0.95, 1.35, 1.45, 1.85, 1.95], marks_background=False)
+    assert falling == [[96, 48, 48], [61, 31, 31], [61, 31, 31], [31, 16, 16], [31, 16, 16], [16, 8, 8]]
+    assert requests_at(32, [0.15])[0][0] == 24
+
+
+@pytest.mark.parametrize(("pause_s", "requests"), [(0.0, 96), (0.5, 96), (1.7, 48)])
+def test_unlink_waits_for_what_write_back_throttling_lets_through(pause_s, requests):
+    # A writer who is held back, by the limit, and then calls it, a second later or not.
+    disk = Device(200 * MB, 200 * MB, "separate", wbt=Wbt(128))
+    ops = [Op("write", "/d/f", 1500 * MB), Op("sleep", seconds=pause_s), Op("unlink", "/d/f")]
+    result, _ = simulate(ops, memory=8 * GIB, disk=disk)
+    assert result.operations[-1].duration_s == pytest.approx(requests * 1.25 * MIB / (200 * MB), abs=0.02)
 
 
 def test_the_inode_that_the_flusher_visits_is_still_listed():

@@ -229,6 +229,10 @@ pub struct Disk {
     pub write_at: Vec<(u32, BytesPerSecond)>,
     /// How many requests of how many bytes may be on their way to it: what is under writeback at most.
     pub queue: (u32, Bytes),
+    /// `queue/wbt_lat_usec`: write-back throttling of the block layer, which is on above 0.
+    pub wbt_lat_usec: u32,
+    /// `device/queue_depth`, by which it counts then; the requests of `queue` where there is none.
+    pub queue_depth: Option<u32>,
     /// What is read ahead of a sequential reader at most.
     pub read_ahead: Bytes,
     /// What a read request takes before its bytes come.
@@ -275,9 +279,43 @@ pub struct Mount {
     pub source: MountSource,
     /// When written bytes reach the source.
     pub write_mode: WriteMode,
+    /// Of which kind its file system is; nothing to say of one that is on another host.
+    pub file_system: FileSystem,
     /// Getting a page of 4 KiB of its files into the page cache, if that is not what `CopyCost` says: by buffer heads and small
     /// folios one file system, or a block device, differs from another.
     pub page_insert: Option<Nanos>,
+}
+
+/// The file system of a mount, by its name in `/proc/mounts`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileSystem {
+    /// ext4.
+    #[default]
+    Ext4,
+    /// ext3, by the driver of ext4.
+    Ext3,
+    /// XFS.
+    Xfs,
+    /// Btrfs.
+    Btrfs,
+    /// F2FS.
+    F2fs,
+    /// Another one, or a block device.
+    Other,
+}
+
+impl FileSystem {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Ext4, Self::Ext3, Self::Xfs, Self::Btrfs, Self::F2fs, Self::Other];
+    /// The words of a machine file, in the same order.
+    pub const NAMES: [&'static str; 6] = ["ext4", "ext3", "xfs", "btrfs", "f2fs", "other"];
+
+    /// Whether it says of a write that it is one of the background: `wbc_to_write_flags`, which `fs/ext4/page-io.c: ext4_io_submit`
+    /// does not ask.
+    #[must_use]
+    pub fn marks_background(self) -> bool {
+        !matches!(self, Self::Ext4 | Self::Ext3)
+    }
 }
 
 /// Where the files of a mount are kept.

@@ -14,6 +14,7 @@ mod kernel_opening;
 mod kernel_readahead;
 mod kernel_reads;
 mod kernel_shares;
+mod kernel_wbt;
 mod kernel_writes;
 mod nfs;
 mod operations;

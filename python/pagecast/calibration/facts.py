@@ -87,7 +87,7 @@ class Device:
     strict_limit: bool | None
     stable_writes: bool
     queue_depth: int | None = None
-    """Of SCSI devices: less than `nr_requests` then."""
+    """Of SCSI devices: what write-back throttling counts with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ COLUMN: Final = 41
 """Where comments begin."""
 CHECKSUM: Final = "# checksum: sha256 "
 BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
+FILE_SYSTEMS: Final = ("ext4", "ext3", "xfs", "btrfs", "f2fs")
+"""Those that a mount can be said to have by name."""
 TABLES: Final = ("", "kernel", "vm", "memory", "memory.cost", "disk")
 
 
@@ -159,6 +161,9 @@ def _tables(facts: Facts, values: Sequence[Value]) -> Iterator[str]:
     yield ""
     yield f"[mount.{_text(facts.mount.point)}]"
     yield f"disk = {disk if disk.startswith(chr(34)) else _text(disk)}"
+    kind = facts.mount.kind if facts.mount.kind in FILE_SYSTEMS else "other"
+    line = f"type = {_text(kind)}"
+    yield f"{line:{COLUMN - 1}} # read: /proc/mounts"
 
 
 def _figures(figures: Iterable[Value]) -> Iterator[str]:

@@ -26,10 +26,6 @@ WIDEST_FACTOR: Final = 0.5
 """An interval that is wider than this part of the value says nothing that a forecast should use."""
 LARGE_CALL_BYTES: Final = 64 * 1024
 """From here on a page is as cheap as folios make it; smaller calls get folios of their size, and pay more."""
-WRITES_OF_QUEUE: Final = 0.375
-"""Part of the queue that write-back throttling leaves to write-back while nobody reads: `wb_normal` of
-`block/blk-wbt.c`, half of the three quarters that `rq_depth_calc_max_depth` goes up to. Who waits for it may
-use all three quarters, and background writes a quarter of them; seen: 96 of 128 at most, 50 on average."""
 CONCURRENCY_MATTERS: Final = 0.05
 LARGEST_SECTORS_KB: Final = 1 << 20
 
@@ -109,12 +105,12 @@ def facts_of(facts: Facts) -> Iterator[Value]:
 
 
 def _device_facts(device: Device) -> Iterator[Value]:
-    if device.wbt_lat_usec and device.nr_requests:
-        queue = device.queue_depth or device.nr_requests
-        how = f"wbt_lat_usec {device.wbt_lat_usec} leaves write-back three eighths of {queue}"
-        yield Value("disk.nr_requests", str(max(int(WRITES_OF_QUEUE * queue), 1)), f"read: {how}")
-    elif device.nr_requests:
+    if device.nr_requests:
         yield Value("disk.nr_requests", str(device.nr_requests), "read: queue/nr_requests")
+    if device.wbt_lat_usec:
+        yield Value("disk.wbt_lat_usec", str(device.wbt_lat_usec), "read: queue/wbt_lat_usec")
+        if device.queue_depth:
+            yield Value("disk.queue_depth", str(device.queue_depth), "read: device/queue_depth")
     if device.max_sectors_kb:
         largest = min(max(device.max_sectors_kb, 4), LARGEST_SECTORS_KB)
         yield Value("disk.max_sectors_kb", str(largest), "read: queue/max_sectors_kb")

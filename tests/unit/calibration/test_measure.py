@@ -234,7 +234,7 @@ def test_the_file_is_a_machine(tmp_path):
     document = tomllib.loads(done.toml)
     assert document["kernel"] == {"version": "6.12", "lru": "mglru", "hz": 250}
     assert document["disk"]["vda"]["nr_requests"] == 256
-    assert document["mount"] == {"/data": {"disk": "vda"}}
+    assert document["mount"] == {"/data": {"disk": "vda", "type": "ext4"}}
     program = [pc.write("/data/f", size_bytes=1e9)]
     scenario = pc.Scenario(done.machine, processes={"app": lambda: iter(program)})
     assert pc.simulate(scenario).operations["duration_s"][0] > 0
@@ -251,7 +251,7 @@ def test_a_group_and_strange_names_are_comments_and_quoted(tmp_path):
     strange = replace(
         FACTS,
         groups=(Group("/a", 2, 8 * GIB), Group("/", 2, 4 * GIB)),
-        mount=replace(FACTS.mount, point='/my "data"'),
+        mount=replace(FACTS.mount, point='/my "data"', kind="zfs"),
         device=replace(
             DEVICE,
             name="c0:d0",
@@ -264,18 +264,29 @@ def test_a_group_and_strange_names_are_comments_and_quoted(tmp_path):
     done = calibrated(KnownMachine(), tmp_path, facts=strange)
     assert f'# memory.max = "{4 * GIB} B"' in done.toml
     document = tomllib.loads(done.toml)
-    assert document["mount"] == {'/my "data"': {"disk": "c0:d0"}}
+    assert document["mount"] == {'/my "data"': {"disk": "c0:d0", "type": "other"}}
     disk = document["disk"]["c0:d0"]
-    assert (disk["nr_requests"], disk["max_ratio"]) == (96, 1)
+    assert (disk["nr_requests"], disk["max_ratio"]) == (256, 1)
     assert disk["strict_limit"]
     assert disk["stable_writes"]
     assert done.machine.hash
 
 
-def test_write_back_throttling_leaves_a_part_of_the_queue(tmp_path):
-    device = replace(DEVICE, wbt_lat_usec=2000, queue_depth=32)
+@pytest.mark.parametrize(
+    ("wbt_lat_usec", "queue_depth", "expected"),
+    [
+        (2000, 32, {"wbt_lat_usec": 2000, "queue_depth": 32}),
+        (75000, None, {"wbt_lat_usec": 75000}),
+        (0, 32, {}),
+        (None, None, {}),
+    ],
+)
+def test_write_back_throttling_is_told_where_it_is_on(wbt_lat_usec, queue_depth, expected, tmp_path):
+    device = replace(DEVICE, wbt_lat_usec=wbt_lat_usec, queue_depth=queue_depth)
     done = calibrated(KnownMachine(), tmp_path, facts=replace(FACTS, device=device))
-    assert tomllib.loads(done.toml)["disk"]["vda"]["nr_requests"] == 12
+    disk = tomllib.loads(done.toml)["disk"]["vda"]
+    assert disk["nr_requests"] == 256
+    assert {key: disk[key] for key in ("wbt_lat_usec", "queue_depth") if key in disk} == expected
 
 
 @pytest.mark.parametrize(

@@ -195,12 +195,14 @@ fn rebased(path: &str, from: &str, to: &str) -> Arc<str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::FileSystem;
 
     fn mount(path: &str) -> Mount {
         Mount {
             path: path.into(),
             source: MountSource::Disk(0),
             write_mode: WriteMode::Back,
+            file_system: FileSystem::default(),
             page_insert: None,
         }
     }

@@ -19,6 +19,9 @@ const NR_REQUESTS: u32 = 16;
 /// The largest request that the kernel asks for by itself (`block/blk-settings.c`, from 4.3 to 6.16).
 const MAX_SECTORS_KB: u32 = 1280;
 
+/// The first version of Linux that has write-back throttling.
+const WBT_SINCE: (u32, u32) = (4, 10);
+
 /// What is read ahead at most (`VM_READAHEAD_PAGES`, `include/linux/pagemap.h`).
 const READ_AHEAD_KB: u32 = 128;
 
@@ -78,14 +81,15 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
     let fields = Fields::open(node, &MACHINE, title)?;
     fields.get::<String>("description")?;
     fields.get::<String>("source")?;
+    let kernel = read_kernel(&fields)?;
     let host = Host {
         name: name.to_owned(),
         cores: fields.need("cores")?,
         memory: read_memory(&fields)?,
         vm: read_vm(&fields)?,
-        kernel: read_kernel(&fields)?,
+        kernel,
         cgroups: read_cgroups(&fields)?,
-        disks: read_disks(&fields)?,
+        disks: read_disks(&fields, kernel.version)?,
         mounts: Vec::new(),
     };
     Ok(Draft { host, fields })
@@ -199,10 +203,10 @@ fn read_vm(host: &Fields<'_>) -> Result<VmSettings, ScenarioError> {
 }
 
 /// The disks of a host, which cannot have all of its dirty limits as their least parts (`__bdi_set_min_ratio`).
-fn read_disks(host: &Fields<'_>) -> Result<Vec<Disk>, ScenarioError> {
+fn read_disks(host: &Fields<'_>, version: (u32, u32)) -> Result<Vec<Disk>, ScenarioError> {
     let (mut disks, mut set_aside) = (Vec::new(), 0);
     for (name, node) in host.named("disk")? {
-        let disk = read_disk(name, node, host, set_aside)?;
+        let disk = read_disk(name, node, host, set_aside, version)?;
         set_aside += disk.bdi.min_ratio;
         disks.push(disk);
     }
@@ -239,12 +243,31 @@ fn read_bdi(disk: &Fields<'_>, set_aside: u32) -> Result<Bdi, ScenarioError> {
     Ok(bdi)
 }
 
+/// The latency at which write-back throttling aims, 0 if it is off. Kernels before 4.10 have none.
+fn read_wbt(disk: &Fields<'_>, version: (u32, u32)) -> Result<u32, ScenarioError> {
+    let lat_usec = disk.get("wbt_lat_usec")?.unwrap_or(0);
+    if lat_usec > 0 && version < WBT_SINCE {
+        let (major, minor) = version;
+        return Err(disk.place("wbt_lat_usec").error(
+            format!("Linux {major}.{minor} has no write-back throttling"),
+            "name 4.10 or a later version, or leave `wbt_lat_usec` out",
+        ));
+    }
+    Ok(lat_usec)
+}
+
 /// Millionths as percent.
 fn percent_of(millionths: u32) -> f64 {
     f64::from(millionths) / MILLIONTHS_PER_PERCENT
 }
 
-fn read_disk(name: &str, node: &Node, host: &Fields<'_>, set_aside: u32) -> Result<Disk, ScenarioError> {
+fn read_disk(
+    name: &str,
+    node: &Node,
+    host: &Fields<'_>,
+    set_aside: u32,
+    version: (u32, u32),
+) -> Result<Disk, ScenarioError> {
     let fields = Fields::open(node, &DISK, inside(host, &format!("disk.{}", shorten(name))))
         .map_err(|error| name_other_disks(error, name, host))?;
     Ok(Disk {
@@ -255,6 +278,8 @@ fn read_disk(name: &str, node: &Node, host: &Fields<'_>, set_aside: u32) -> Resu
         sharing: fields.word("sharing", &SHARINGS)?.unwrap_or(Sharing::Total),
         read_at: fields.get::<Rates>("read_at")?.map_or(Vec::new(), |rates| rates.0),
         write_at: fields.get::<Rates>("write_at")?.map_or(Vec::new(), |rates| rates.0),
+        wbt_lat_usec: read_wbt(&fields, version)?,
+        queue_depth: fields.get("queue_depth")?,
         queue: (
             fields.get("nr_requests")?.unwrap_or(NR_REQUESTS),
             Bytes(u64::from(fields.get::<u32>("max_sectors_kb")?.unwrap_or(MAX_SECTORS_KB)) << 10),
@@ -346,6 +371,19 @@ mod tests {
         let host = host(&format!("[machine.disk.ssd]\n{disk}")).unwrap();
         assert_eq!(host.disks[0].read_at, [(4, BytesPerSecond(7e6)), (31, BytesPerSecond(9e6))]);
         assert_eq!(host.disks[0].sharing, Sharing::Total);
+    }
+
+    #[test]
+    fn write_back_throttling_needs_a_kernel_that_has_it() {
+        let disk = "size = '1 GB'\nread = '1 MB/s'\nwrite = '1 MB/s'";
+        let disk = |keys: &str, version| {
+            host(&format!("kernel.version = '{version}'\n[machine.disk.ssd]\n{disk}\n{keys}"))
+                .map(|host| (host.disks[0].wbt_lat_usec, host.disks[0].queue_depth))
+        };
+        assert_eq!(disk("", "4.9"), Ok((0, None)));
+        assert_eq!(disk("wbt_lat_usec = 0", "4.9"), Ok((0, None)));
+        assert_eq!(disk("wbt_lat_usec = 75000\nqueue_depth = 32", "4.10"), Ok((75_000, Some(32))));
+        assert_snapshot!(disk("wbt_lat_usec = 2000", "4.9").unwrap_err(), @"x.toml:9: Linux 4.9 has no write-back throttling; name 4.10 or a later version, or leave `wbt_lat_usec` out");
     }
 
     fn disks(keys: &[&str]) -> Result<Vec<Bdi>, String> {

@@ -9,7 +9,7 @@ use super::paths::normalise;
 use super::schema::{LINK, MOUNT};
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::{Host, Link, Mount, MountSource, WriteMode};
+use crate::machine::{FileSystem, Host, Link, Mount, MountSource, WriteMode};
 use crate::units::Nanos;
 
 /// The index of each host by its name.
@@ -123,10 +123,15 @@ impl Network<'_> {
         if disk.is_some() && fields.node("link").is_some() {
             return Err(fields.place("link").error("a mount of a disk needs no `link`", "remove it"));
         }
+        if nfs.is_some() && fields.node("type").is_some() {
+            let what = "`type` is the file system of a disk, and this mount has none";
+            return Err(fields.place("type").error(what, "remove it"));
+        }
         Ok(Mount {
             path: path.to_owned(),
             source,
             write_mode: mode.unwrap_or(default_mode),
+            file_system: fields.word("type", &FileSystem::ALL)?.unwrap_or_default(),
             page_insert: fields.get("page_insert")?,
         })
     }
@@ -245,6 +250,15 @@ mod tests {
         assert_snapshot!(refused("host.client.mount./new={}"), @r#"--set host.client.mount./new={}: [host.client.mount."/new"] says nothing about where its files are; add disk = "NAME" or nfs = "server:/export""#);
         assert_snapshot!(refused("host.client.mount./new={disk='ssd',nfs='server:/export'}"), @r#"--set host.client.mount./new={disk='ssd',nfs='server:/export'}: [host.client.mount."/new"] has both `disk` and `nfs`; remove one of them"#);
         assert_snapshot!(refused("host.client.mount./new={disk='ssd',link='lan'}"), @"--set host.client.mount./new={disk='ssd',link='lan'}: a mount of a disk needs no `link`; remove it");
+    }
+
+    #[test]
+    fn a_mount_of_a_disk_has_a_file_system() {
+        let machine = machine(&["host.client.mount./data.type='xfs'"]).unwrap();
+        let kinds = machine.hosts.iter().map(|host| host.mounts[0].file_system);
+        assert!(kinds.eq([FileSystem::Xfs, FileSystem::Ext4]));
+        assert_snapshot!(refused("host.client.mount./remote.type='xfs'"), @"--set host.client.mount./remote.type='xfs': `type` is the file system of a disk, and this mount has none; remove it");
+        assert!(refused("host.client.mount./data.type='zfs'").contains("\"ext4\""));
     }
 
     #[test]

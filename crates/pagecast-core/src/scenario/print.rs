@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::machine::{MILLIONTHS_PER_PERCENT, ONLY_HOST};
 use crate::machine::{
-    Bdi, CopyCost, Disk, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings, WriteMode,
+    Bdi, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings, WriteMode,
 };
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
@@ -114,6 +114,10 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
         }
     }
     keys.push(("nr_requests", disk.queue.0.to_string()));
+    if disk.wbt_lat_usec > 0 {
+        keys.push(("wbt_lat_usec", disk.wbt_lat_usec.to_string()));
+    }
+    keys.extend(disk.queue_depth.map(|depth| ("queue_depth", depth.to_string())));
     keys.push(("max_sectors_kb", (disk.queue.1.0 >> 10).to_string()));
     keys.push(("read_ahead_kb", (disk.read_ahead.0 >> 10).to_string()));
     keys.push(("latency", time(disk.latency)));
@@ -137,6 +141,10 @@ fn print_mount(text: &mut String, table: &str, mount: &Mount, host: &Host, machi
         WriteMode::Through => WriteMode::NAMES[1],
     };
     keys.push(("write_mode", quoted(mode)));
+    if mount.file_system != FileSystem::default() {
+        let kind = FileSystem::ALL.iter().position(|kind| *kind == mount.file_system);
+        keys.push(("type", quoted(FileSystem::NAMES[kind.expect("these are all")])));
+    }
     keys.extend(mount.page_insert.map(|insert| ("page_insert", time(insert))));
     print_table(text, &format!("{table}.mount.{}", key(&mount.path)), &keys);
 }
@@ -403,12 +411,13 @@ latency = "20000 ns"
     prop_compose! {
         fn disks()(size in sizes(), read in rates(), write in rates(), sharing in sharings(), read_at in curves(),
                    write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20),
+                   wbt_lat_usec in 0_u32..3, queue_depth in prop::option::of(1_u32..1 << 20),
                    read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40],
                    unevenness in 0.0..1.0, bdi in bdis()) -> Disk {
             let (queue, read_ahead) = ((queue.0, Bytes(queue.1 << 10)), Bytes(read_ahead << 10));
             let [latency, burst] = times.map(Nanos);
             let name = "ssd".into();
-            Disk { name, size, read, write, sharing, read_at, write_at, queue, read_ahead, latency, burst, unevenness, bdi }
+            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, burst, unevenness, bdi }
         }
     }
 
@@ -442,9 +451,9 @@ latency = "20000 ns"
     }
 
     prop_compose! {
-        fn mounts()(through in any::<bool>(), page_insert in prop::option::of(0_u64..1 << 50)) -> Mount {
+        fn mounts()(through in any::<bool>(), file_system in prop::sample::select(&FileSystem::ALL[..]), page_insert in prop::option::of(0_u64..1 << 50)) -> Mount {
             let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
-            Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode, page_insert: page_insert.map(Nanos) }
+            Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode, file_system, page_insert: page_insert.map(Nanos) }
         }
     }
 
@@ -476,7 +485,7 @@ latency = "20000 ns"
             let link = Link { name: "lan".into(), between: (0, 1), rate, latency: Nanos(latency) };
             let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link] };
             let source = MountSource::Nfs { server: 1, export: 0, link: 0 };
-            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, page_insert: None });
+            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None });
             prop_assert_eq!(read_back(&both), both);
         }
     }

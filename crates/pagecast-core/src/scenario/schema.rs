@@ -1,7 +1,7 @@
 //! Which keys there are, what each holds and what it is for: one table from which the reader takes its checks and hints,
 //! and `json_schema` what an editor completes. It leaves out what only several values together can violate.
 
-use crate::machine::{Lru, Sharing, WriteMode};
+use crate::machine::{FileSystem, Lru, Sharing, WriteMode};
 use crate::scenario::Residency;
 use crate::workload::{Advice, Buffer, OpenFlag};
 
@@ -315,6 +315,16 @@ pub static DISK: Schema = Schema {
         ),
         may("write_at", Kind::Rates, "Total rate at so many concurrent writes"),
         may("nr_requests", Kind::Whole(1, 1 << 30), "Requests on their way to it at most; default 16"),
+        may(
+            "wbt_lat_usec",
+            Kind::Whole(0, u32::MAX),
+            "Above 0: write-back throttling leaves write-back a part of the requests; default 0",
+        ),
+        may(
+            "queue_depth",
+            Kind::Whole(1, 1 << 30),
+            "Requests that write-back throttling counts with; default nr_requests",
+        ),
         may("max_sectors_kb", Kind::Whole(4, 1 << 20), "KiB of one request; default 1280"),
         may("read_ahead_kb", Kind::Whole(0, 1 << 20), "KiB read ahead at most; default 128"),
         may("latency", Kind::Time, "Of a read request, before its bytes come; default \"0 s\""),
@@ -347,6 +357,7 @@ pub static MOUNT: Schema = Schema {
         may("nfs", Kind::Text, "\"server:/export\": a host and one of its mounts"),
         may("link", Kind::Text, "The link to the server, where there are several"),
         may("write_mode", Kind::Word(&WriteMode::NAMES), "Default \"back\"; always \"through\" for nfs"),
+        may("type", Kind::Word(&FileSystem::NAMES), "Of its file system; default \"ext4\""),
         may(
             "page_insert",
             Kind::Time,

@@ -13,6 +13,7 @@ use self::inodes::{Inodes, Listed};
 use self::queue::Queue;
 use super::PAGE;
 use super::dirty::DirtyPages;
+use super::wbt::{Wbt, Why};
 use crate::policy::ranges::Ranges;
 use crate::policy::{FileId, OperationId};
 use crate::units::Nanos;
@@ -100,6 +101,8 @@ impl Integrity {
 pub(super) struct Flusher {
     /// What waits for the device.
     pub queue: Queue,
+    /// What the block layer leaves of the queue, where it does not leave all.
+    pub wbt: Option<Wbt>,
     /// How many bytes are submitted in one go.
     unit: u64,
     inodes: Inodes,
@@ -130,6 +133,7 @@ impl Flusher {
     pub(super) fn new(capacity: u64, unit: u64) -> Self {
         Self {
             queue: Queue::new(capacity),
+            wbt: None,
             unit,
             inodes: Inodes::default(),
             work: None,
@@ -200,7 +204,7 @@ impl Flusher {
     pub(super) fn is_at_a_turn(&self, dirty: &DirtyPages) -> bool {
         let goes_on = |visit: &Visit| dirty.reclaimable_of_file(visit.inode.file) >= 2 * self.unit;
         let has_work = self.work.is_some() || !self.integrity.is_empty() || !self.syncing.is_empty();
-        has_work && self.queue.has_room() && !self.visit.as_ref().is_some_and(goes_on)
+        has_work && self.has_room() && !self.visit.as_ref().is_some_and(goes_on)
     }
 
     /// Whether `submit` may look at a file. It fills the queue with pages of an inode or two.
@@ -214,7 +218,7 @@ impl Flusher {
     pub(super) fn submit(&mut self, by: &mut Circumstances<'_>) -> Vec<OperationId> {
         let mut ready = Vec::new();
         self.holds_piece = false;
-        while self.queue.has_room() {
+        while self.has_room() {
             // Requests are given out first come, first served: who submits gets room in turn.
             self.is_turn_of_flusher = !self.is_turn_of_flusher;
             let flusher_first = self.is_turn_of_flusher || self.integrity.is_empty();
@@ -229,7 +233,27 @@ impl Flusher {
                 break;
             }
         }
+        if let Some(wbt) = &mut self.wbt {
+            wbt.submitted(by.now, self.queue.front().is_some());
+        }
         ready
+    }
+
+    /// Whether there is room for whose turn it is. If not, the others wait behind him (`block/blk-rq-qos.c: rq_qos_wait`).
+    fn has_room(&self) -> bool {
+        self.queue.has_room(self.wbt.as_ref().map(|wbt| wbt.limit(self.why_next())))
+    }
+
+    /// Why the next is written.
+    fn why_next(&self) -> Why {
+        let flusher_first = !self.is_turn_of_flusher || self.integrity.is_empty();
+        match self.work {
+            _ if flusher_first && !self.syncing.is_empty() => Why::Sync,
+            Some(Work::All(_)) if flusher_first => Why::Other,
+            Some(Work::Periodic | Work::Background) if flusher_first => Why::Background,
+            _ if self.integrity.front().is_some_and(|integrity| integrity.waiter.is_none()) => Why::Other,
+            _ => Why::Sync,
+        }
     }
 
     /// Whether so little is dirty of an inode that more may come before it is worth a request.
@@ -418,6 +442,7 @@ impl Flusher {
 mod tests {
     use super::*;
     use crate::policy::kernel::wb::WbId;
+    use crate::policy::kernel::wbt::tests::wbt;
 
     #[test]
     fn expired_inodes_are_looked_for_at_the_first_wake_up_and_every_5_s() {
@@ -604,6 +629,44 @@ mod tests {
         let mut flusher = Flusher::new(MOST_UNIT, LEAST_UNIT);
         flusher.wake(Work::Background, Nanos(0), Nanos::ZERO);
         assert_eq!(flusher.work, Some(Work::Background), "nobody looks for expired inodes");
+    }
+
+    /// Of a disk that lets who waits have 16 bytes on their way, reclaim 8 and the background 4.
+    #[test]
+    fn with_write_back_throttling_it_has_room_by_why_it_writes() {
+        let has_room = |work, bytes, is_synced| {
+            let mut flusher = Flusher { wbt: Some(wbt(128)), work, ..Flusher::new(100, 1) };
+            if is_synced {
+                flusher.write_for_sync(FileId(1), Ranges::default(), OperationId(0));
+            }
+            flusher.queue.push(FileId(0), (0, bytes));
+            flusher.has_room()
+        };
+        let works = [None, Some(Work::All(1)), Some(Work::Periodic), Some(Work::Background)];
+        let each = |bytes, is_synced| works.map(|work| has_room(work, bytes, is_synced));
+        assert_eq!(each(3, false), [true; 4]);
+        assert_eq!([4, 7].map(|bytes| each(bytes, false)), [[true, true, false, false]; 2]);
+        assert_eq!([8, 15].map(|bytes| each(bytes, false)), [[true, false, false, false]; 2]);
+        assert_eq!([15, 16].map(|bytes| each(bytes, true)), [[true; 4], [false; 4]]);
+    }
+
+    /// The flusher, at its turn, waits for room for the background; who waits for a file waits behind it.
+    #[test]
+    fn who_syncs_has_the_room_of_a_sync_if_it_is_his_turn() {
+        let has_room = |is_turn_of_flusher, waiter| {
+            let mut flusher = Flusher {
+                wbt: Some(wbt(128)),
+                work: Some(Work::Background),
+                is_turn_of_flusher,
+                ..Flusher::new(100, 1)
+            };
+            flusher.write_range(FileId(1), (0, 10), Ranges::default(), waiter);
+            flusher.queue.push(FileId(0), (0, 10));
+            flusher.has_room()
+        };
+        let waiter = Some(OperationId(0));
+        assert_eq!([false, true].map(|turn| has_room(turn, waiter)), [false, true]);
+        assert!(!has_room(true, None), "who does not wait has that of reclaim");
     }
 
     #[test]

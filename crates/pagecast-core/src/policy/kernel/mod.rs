@@ -37,6 +37,7 @@ mod tasks;
 mod throttling;
 mod turnover;
 mod wb;
+mod wbt;
 mod writeback;
 
 use rustc_hash::FxHashMap;
@@ -59,6 +60,7 @@ use self::rules::Rules;
 use self::spells::Spells;
 use self::tasks::{Credit, Kind, Task, Tasks};
 use self::wb::{Wb, WbId};
+use self::wbt::{Recent, Wbt};
 use super::{
     Actions, Call, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request, Setting,
 };
@@ -88,6 +90,8 @@ pub struct Kernel {
     pages: Pages,
     placement: Placement,
     wbs: Vec<Option<Wb>>,
+    /// Of each device.
+    recent: Vec<Recent>,
     fractions: Fractions,
     /// By which part of the limits each wb is measured, and whether any of them is strict.
     shares: Vec<DeviceShare>,
@@ -179,6 +183,7 @@ impl Kernel {
             placement: Placement::new(pages.nodes()),
             pages,
             wbs: Vec::new(),
+            recent: vec![Recent::default(); devices],
             hard_limit,
             domains,
             memcg_of: FxHashMap::default(),
@@ -306,10 +311,12 @@ impl Kernel {
         let queue = self.disk_of(file).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
         let capacity = u64::from(queue.0).saturating_mul(queue.1.0);
         let unit = (self.pages.memory.total / flusher::UNITS).clamp(flusher::LEAST_UNIT, flusher::MOST_UNIT);
-        let (options, hz) = (&self.options, self.host.kernel.hz);
+        let (host, options) = (&self.host, &self.options);
         self.wbs[at].get_or_insert_with(|| {
             let (base_rate, bandwidth) = (options.base_rate(), options.bandwidth());
-            Wb::new(file.write, Flusher::new(capacity, unit), base_rate, bandwidth, hz)
+            let mut flusher = Flusher::new(capacity, unit);
+            flusher.wbt = Wbt::of(host, file.device);
+            Wb::new(file.write, flusher, base_rate, bandwidth, host.kernel.hz)
         })
     }
 }

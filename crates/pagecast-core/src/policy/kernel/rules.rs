@@ -18,6 +18,8 @@ pub(super) struct Rules {
     pub dirty_tail_wakes_flushers: bool,
     /// What all flushers are woken for waits until their present work has ended (since 4.15), which broke off for it before.
     pub start_all_waits: bool,
+    /// Write-back throttling knows of writers held back in a memory cgroup (since 6.8, and in stable releases of 6.6), not only of the others.
+    pub wbt_sees_cgroups: bool,
     /// Writing to a page counts as an access, as reading it does (before 4.7).
     pub writes_are_accesses: bool,
     /// The longest folio that a write fills, in pages: ext4 has large ones since 6.16, and no longer ones than huge pages are.
@@ -39,6 +41,7 @@ impl Rules {
             measures_after_writeback: version >= (5, 16),
             dirty_tail_wakes_flushers: version >= (4, 11),
             start_all_waits: version >= (4, 15),
+            wbt_sees_cgroups: version >= (6, 6),
             writes_are_accesses: version < (4, 7),
             largest_folio: if version < (6, 16) { 1 } else { 512 },
             two_lists: TwoLists {
@@ -56,7 +59,7 @@ mod tests {
     use super::*;
 
     /// Which rules are in force, in the order in which they came.
-    fn in_force(version: (u32, u32)) -> [bool; 12] {
+    fn in_force(version: (u32, u32)) -> [bool; 13] {
         let rules = Rules::of(version);
         [
             rules.two_lists.remembers_evicted,
@@ -66,6 +69,7 @@ mod tests {
             rules.dirty_tail_wakes_flushers,
             rules.two_lists.refaults_deactivate,
             rules.measures_after_writeback,
+            rules.wbt_sees_cgroups,
             rules.requeue_has_cutoff,
             rules.lru_gen.wakes_flushers,
             rules.share_has_floor,
@@ -85,6 +89,7 @@ mod tests {
             (4, 11),
             (4, 12),
             (5, 16),
+            (6, 6),
             (6, 10),
             (6, 12),
             (6, 14),

@@ -487,10 +487,11 @@ impl Kernel {
         let Some(task) = self.tasks.get_mut(operation) else { return };
         let mut transfer = task.transfer.take().expect("a run has a transfer");
         let (_, rest) = transfer.take_rest();
-        let held_by = task.held_by.take();
+        let (held_by, read_from) = (task.held_by.take(), task.device_read());
         count(task, rest, &mut self.pages, &self.wbs, now);
         self.settle_task(now, operation);
         self.let_go(now, operation, held_by);
+        self.note_read(now, read_from);
         let task = &self.tasks[operation];
         if task.run == Run::Hit {
             // All at once: marking every stretch between two events would cut the extents into as many.

@@ -192,6 +192,7 @@ impl Kernel {
         if part == task.held_by {
             return;
         }
+        self.note_sleep(now, task.wb, task.held_by);
         let bytes = self.dirty_told(task.wb);
         if let Some(key) = self.key_of(task.held_by, operation, task.wb) {
             self.spells.end(now, key, bytes);
@@ -205,6 +206,7 @@ impl Kernel {
     /// What has held a task back does so no more, since it has ended a run.
     pub(super) fn let_go(&mut self, now: Nanos, operation: OperationId, held_by: Option<Part>) {
         let wb = self.tasks[operation].wb;
+        self.note_sleep(now, wb, held_by);
         if let Some(key) = self.key_of(held_by, operation, wb) {
             self.spells.end(now, key, self.dirty_told(wb));
         }

@@ -83,6 +83,7 @@ impl Kernel {
     /// Lets the flusher of a device submit what it should, and the device write what waits for it.
     pub(super) fn write_back(&mut self, now: Nanos, at: usize, out: &mut Actions) {
         let id = WbId(at as u32);
+        self.look_at_wbt(now, at);
         let wb = self.wbs[at].as_ref();
         let rings = |wb: &Wb| wb.flusher.timer.is_some_and(|timer| timer <= now);
         if wb.is_some_and(|wb| rings(wb) || wb.flusher.is_at_a_turn(&self.pages.dirty)) {

@@ -32,9 +32,9 @@ impl Queue {
         Self { capacity, units: VecDeque::new(), bytes: 0 }
     }
 
-    /// Whether more may be submitted.
-    pub(super) fn has_room(&self) -> bool {
-        self.bytes < self.capacity
+    /// Whether more may be submitted by somebody who may not take all of it.
+    pub(super) fn has_room(&self, limit: Option<u64>) -> bool {
+        self.bytes < limit.map_or(self.capacity, |limit| limit.min(self.capacity))
     }
 
     /// Bytes of a file have been submitted.
@@ -105,10 +105,11 @@ mod tests {
     fn it_is_full_when_it_has_its_capacity_until_the_first_in_line_is_written() {
         let mut queue = Queue::new(20);
         queue.push(FileId(0), (0, 19));
-        assert!(queue.has_room(), "a request may go a little beyond");
+        assert!(queue.has_room(None), "a request may go a little beyond");
         queue.push(FileId(0), (19, 30));
-        assert_eq!((queue.has_room(), queue.bytes()), (false, 30));
+        assert_eq!((queue.has_room(None), queue.bytes()), (false, 30));
         queue.pop();
-        assert_eq!((queue.has_room(), queue.bytes()), (true, 11));
+        assert_eq!((queue.has_room(None), queue.bytes()), (true, 11));
+        assert_eq!([11, 12, 100].map(|limit| queue.has_room(Some(limit))), [false, true, true]);
     }
 }
