@@ -111,13 +111,13 @@ impl Wbt {
     /// Bytes that may be on their way for somebody to send more: `get_limit`, `calc_wb_limits`.
     pub(super) fn limit(&self, why: Why) -> u64 {
         let (depth, _) = self.calc_max_depth();
-        let (normal, background) = if depth <= 2 { (depth, 1) } else { ((depth + 1) / 2, (depth + 3) / 4) };
+        let (normal, background) =
+            if depth <= 2 { (depth, 1) } else { (depth.div_ceil(2), depth.div_ceil(4)) };
         let is_background = (why == Why::Background && self.marks_background) || self.has_close_io;
-        let requests = match why {
-            _ if self.has_recent_wait => depth,
-            Why::Sync => depth,
-            _ if is_background => background,
-            _ => normal,
+        let requests = match is_background {
+            _ if why == Why::Sync || self.has_recent_wait => depth,
+            true => background,
+            false => normal,
         };
         requests * self.request
     }
