@@ -107,7 +107,8 @@ def facts_of(facts: Facts) -> Iterator[Value]:
 def _device_facts(device: Device) -> Iterator[Value]:
     if device.nr_requests:
         yield Value("disk.nr_requests", str(device.nr_requests), "read: queue/nr_requests")
-    if device.wbt_lat_usec:
+    # BFQ turns it off, which `wbt_lat_usec` tells since Linux 6.2.
+    if device.wbt_lat_usec and device.scheduler != "bfq":
         yield Value("disk.wbt_lat_usec", str(device.wbt_lat_usec), "read: queue/wbt_lat_usec")
         if device.queue_depth:
             yield Value("disk.queue_depth", str(device.queue_depth), "read: device/queue_depth")

@@ -273,16 +273,19 @@ def test_a_group_and_strange_names_are_comments_and_quoted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("wbt_lat_usec", "queue_depth", "expected"),
+    ("wbt_lat_usec", "queue_depth", "scheduler", "expected"),
     [
-        (2000, 32, {"wbt_lat_usec": 2000, "queue_depth": 32}),
-        (75000, None, {"wbt_lat_usec": 75000}),
-        (0, 32, {}),
-        (None, None, {}),
+        (2000, 32, "none", {"wbt_lat_usec": 2000, "queue_depth": 32}),
+        (75000, None, "mq-deadline", {"wbt_lat_usec": 75000}),
+        (75000, 32, "bfq", {}),
+        (0, 32, "none", {}),
+        (None, None, None, {}),
     ],
 )
-def test_write_back_throttling_is_told_where_it_is_on(wbt_lat_usec, queue_depth, expected, tmp_path):
-    device = replace(DEVICE, wbt_lat_usec=wbt_lat_usec, queue_depth=queue_depth)
+def test_write_back_throttling_is_told_where_it_is_on(
+    wbt_lat_usec, queue_depth, scheduler, expected, tmp_path
+):
+    device = replace(DEVICE, wbt_lat_usec=wbt_lat_usec, queue_depth=queue_depth, scheduler=scheduler)
     done = calibrated(KnownMachine(), tmp_path, facts=replace(FACTS, device=device))
     disk = tomllib.loads(done.toml)["disk"]["vda"]
     assert disk["nr_requests"] == 256
