@@ -29,6 +29,7 @@ class Flusher:
         self,
         engine: Engine,
         clock: Clock,
+        alarm: Clock,
         memory: Memory,
         wb: Wb,
         hard: HardLimit,
@@ -38,6 +39,7 @@ class Flusher:
         self.engine, self.clock, self.memory, self.wb = engine, clock, memory, wb
         self.hard, self.writepages = hard, writepages
         self.interval = clock.of_centisecs(vm.dirty_writeback_centisecs)
+        self.alarm, self.delay = alarm, alarm.of_centisecs(vm.dirty_writeback_centisecs)
         self.expire = clock.of_centisecs(vm.dirty_expire_centisecs)
         self.b_dirty: list[File] = []  # by dirtied_when; what is first is served first
         self.b_io: list[File] = []
@@ -99,7 +101,7 @@ class Flusher:
             return
         self.timers += 1
         self.timer = self.timers
-        self.engine.start_at(self.clock.fires_ns(self.interval), self._ring(self.timer))
+        self.engine.start_at(self.alarm.fires_ns(self.delay), self._ring(self.timer))
 
     def _ring(self, timer: int) -> Steps:
         if timer == self.timer:

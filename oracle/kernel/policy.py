@@ -48,6 +48,7 @@ class HostCache:
         self.engine, self.machine, self.name = engine, machine, name
         host = machine.hosts[name]
         self.clock = Clock(engine, options.hz, options.has_timer_wheel)
+        alarm = Clock(engine, options.flusher_hz or options.hz)
         self.memory = Memory(engine, self.clock, host.memory_bytes, host.vm, options)
         self.memory.flush_all = self.flush_all
         first = options.dirty_limit_bytes
@@ -63,7 +64,7 @@ class HostCache:
             self.wbs[disk] = wb
             self.writepages.disks[wb] = self.disk(disk, options)
             self.flushers[wb] = Flusher(
-                engine, self.clock, self.memory, wb, self.hard, self.writepages, host.vm
+                engine, self.clock, alarm, self.memory, wb, self.hard, self.writepages, host.vm
             )
         self.throttle = Throttle(
             self.clock,

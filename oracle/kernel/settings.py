@@ -67,7 +67,8 @@ class Options:
     hz: int = 250
     lru: str = "two-list"  # or "mglru"
     lru_is_reworked: bool = True  # of mglru: as since Linux 6.14
-    has_timer_wheel: bool = True  # if not, a timer fires at the next jiffy however far off it is
+    has_timer_wheel: bool = True  # if not, a pause ends at the next jiffy however long it is
+    flusher_hz: int | None = None  # of the wheel that wakes flushers up; None: hz
     queue_bytes: int = 16 * 1280 * KIB  # writes in flight per disk that has no wbt
     read_ahead_bytes: int = 128 * KIB  # queue/read_ahead_kb
     request_bytes: int = 1280 * KIB  # queue/max_sectors_kb

@@ -99,7 +99,8 @@ def run_oracle(
     scenario: Scenario, lru: str = "two-list", dirty_limit_bytes: int | None = None
 ) -> OracleResult:
     rules = {"lru": lru.split()[0], "lru_is_reworked": "since" in lru, "dirty_limit_bytes": dirty_limit_bytes}
-    return oracle.run(scenario, "kernel", unit_bytes=UNIT_BYTES, hz=ORACLE_HZ, has_timer_wheel=False, **rules)
+    clocks = {"hz": ORACLE_HZ, "has_timer_wheel": False, "flusher_hz": HZ}
+    return oracle.run(scenario, "kernel", unit_bytes=UNIT_BYTES, **clocks, **rules)
 
 
 def run_ours(scenario: Scenario, lru: str = "two-list", dirty_limit_bytes: int | None = None) -> Result:

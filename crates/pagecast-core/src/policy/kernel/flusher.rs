@@ -6,11 +6,13 @@
 
 mod inodes;
 mod queue;
+mod timers;
 
 use std::collections::VecDeque;
 
 use self::inodes::{Inodes, Listed};
 use self::queue::Queue;
+pub(super) use self::timers::Timers;
 use super::PAGE;
 use super::dirty::DirtyPages;
 use super::wbt::{Wbt, Why};
@@ -59,6 +61,7 @@ pub(super) struct Circumstances<'a> {
     pub expire: Nanos,
     /// `vm.dirty_writeback_centisecs`; 0 is never.
     pub interval: Nanos,
+    pub timers: Timers,
     /// See `Rules`.
     pub requeue_has_cutoff: bool,
 }
@@ -152,10 +155,10 @@ impl Flusher {
     }
 
     /// An inode has become dirty; the first one arms the timer.
-    pub(super) fn inode_dirtied(&mut self, file: FileId, now: Nanos, interval: Nanos) {
+    pub(super) fn inode_dirtied(&mut self, file: FileId, now: Nanos, interval: Nanos, timers: Timers) {
         self.inodes.add(file, now);
         if self.timer.is_none() && self.work.is_none() && interval > Nanos::ZERO {
-            self.timer = Some(now + interval);
+            self.timer = Some(timers.fires(now, interval));
         }
     }
 
@@ -418,7 +421,7 @@ impl Flusher {
     /// The work is done: the timer rings again while anything is dirty.
     fn rest(&mut self, by: &Circumstances<'_>) {
         let is_clean = self.inodes.forget_clean(by.dirty);
-        self.timer = (!is_clean && by.interval > Nanos::ZERO).then(|| by.now + by.interval);
+        self.timer = (!is_clean && by.interval > Nanos::ZERO).then(|| by.timers.fires(by.now, by.interval));
     }
 
     /// Periodic work takes only inodes that are old enough.
@@ -441,8 +444,11 @@ impl Flusher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::kernel::law::Hz;
     use crate::policy::kernel::wb::WbId;
     use crate::policy::kernel::wbt::tests::wbt;
+
+    const TIMERS: Timers = Timers { hz: Hz(250), has_wheel: true };
 
     #[test]
     fn expired_inodes_are_looked_for_at_the_first_wake_up_and_every_5_s() {
@@ -463,7 +469,7 @@ mod tests {
         let works = [true, false].map(|waits| {
             let (mut dirty, mut flusher) = (DirtyPages::default(), Flusher::new(MOST_UNIT, LEAST_UNIT));
             dirty.make_dirty(FileId(0), WbId(0), 0, DIRTY, Nanos::ZERO);
-            flusher.inode_dirtied(FileId(0), Nanos::ZERO, Nanos::ZERO);
+            flusher.inode_dirtied(FileId(0), Nanos::ZERO, Nanos::ZERO, TIMERS);
             flusher.work = Some(Work::Background);
             flusher.start_all(DIRTY, Nanos::ZERO, Nanos::ZERO, waits);
             assert!(flusher.writes_all());
@@ -476,6 +482,7 @@ mod tests {
                     dirty_limit: 8192,
                     expire: Nanos(30_000_000_000),
                     interval: Nanos::ZERO,
+                    timers: TIMERS,
                     requeue_has_cutoff: true,
                 };
                 let visit = flusher.next_visit(&mut by).expect("the inode is dirty");
@@ -501,7 +508,7 @@ mod tests {
 
     fn dirtied(flusher: &mut Flusher, dirty: &mut DirtyPages, file: u32, range: (u64, u64), at: u64) {
         if dirty.make_dirty(FileId(file), WbId(0), range.0, range.1, Nanos(at)) {
-            flusher.inode_dirtied(FileId(file), Nanos(at), Nanos::ZERO);
+            flusher.inode_dirtied(FileId(file), Nanos(at), Nanos::ZERO, TIMERS);
         }
     }
 
@@ -526,6 +533,7 @@ mod tests {
             dirty_limit: 1 << 30,
             expire: Nanos(30 * SECOND),
             interval: Nanos(5 * SECOND),
+            timers: TIMERS,
             requeue_has_cutoff: true,
         };
         change(&mut by);

@@ -46,8 +46,8 @@ use self::cost::Prices;
 use self::direct::Past;
 use self::dirty::DirtyPages;
 use self::domains::Domain;
-use self::flusher::Flusher;
-use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Thresholds, setpoint};
+use self::flusher::{Flusher, Timers};
+use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds, setpoint};
 use self::lists::Replacement;
 use self::memcg::{MemcgId, Taker};
 pub use self::options::KernelOptions;
@@ -300,6 +300,11 @@ impl Kernel {
     /// The disk of a file; none if it is on another host.
     fn disk_of(&self, file: &FileView) -> Option<&Disk> {
         self.host.disks.get(file.device.0 as usize)
+    }
+
+    /// How its timers fire.
+    fn timers(&self) -> Timers {
+        Timers { hz: Hz(self.host.kernel.hz.into()), has_wheel: self.rules.has_timer_wheel }
     }
 
     /// What the kernel knows of writing a file to its device; made when it is first heard of.

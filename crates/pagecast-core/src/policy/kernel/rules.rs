@@ -12,6 +12,8 @@ pub(super) struct Rules {
     pub share_has_floor: bool,
     /// Periodic work leaves an inode after one visit if it is not old enough itself (since 6.10).
     pub requeue_has_cutoff: bool,
+    /// Timers fire with the end of a step of the wheel's level that they are in (since 4.8).
+    pub has_timer_wheel: bool,
     /// The bandwidth is also measured 200 ms after the last page of an inode was written (since 5.16).
     pub measures_after_writeback: bool,
     /// Dirty pages at the end of the inactive list wake all flushers (since 4.11), and not only who waits for memory.
@@ -38,6 +40,7 @@ impl Rules {
             rounding,
             share_has_floor: version >= (6, 14),
             requeue_has_cutoff: version >= (6, 10),
+            has_timer_wheel: version >= (4, 8),
             measures_after_writeback: version >= (5, 16),
             dirty_tail_wakes_flushers: version >= (4, 11),
             start_all_waits: version >= (4, 15),
@@ -59,13 +62,14 @@ mod tests {
     use super::*;
 
     /// Which rules are in force, in the order in which they came.
-    fn in_force(version: (u32, u32)) -> [bool; 13] {
+    fn in_force(version: (u32, u32)) -> [bool; 14] {
         let rules = Rules::of(version);
         [
             rules.two_lists.remembers_evicted,
             rules.rounding == Rounding::FourThousandNinetySixths,
             rules.two_lists.ratio_grows,
             !rules.writes_are_accesses,
+            rules.has_timer_wheel,
             rules.dirty_tail_wakes_flushers,
             rules.two_lists.refaults_deactivate,
             rules.measures_after_writeback,
@@ -86,6 +90,7 @@ mod tests {
             (4, 7),
             (4, 7),
             (4, 7),
+            (4, 8),
             (4, 11),
             (4, 12),
             (5, 16),

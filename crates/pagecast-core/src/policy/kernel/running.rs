@@ -469,8 +469,8 @@ impl Kernel {
     ) -> Written {
         let written = self.pages.write(file.id, self.wb_of(file), range, by, now);
         if written.dirtied_inode {
-            let interval = self.host.vm.dirty_writeback;
-            self.wb(file).flusher.inode_dirtied(file.id, now, interval);
+            let (interval, timers) = (self.host.vm.dirty_writeback, self.timers());
+            self.wb(file).flusher.inode_dirtied(file.id, now, interval, timers);
         }
         written
     }

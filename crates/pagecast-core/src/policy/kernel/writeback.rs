@@ -89,7 +89,7 @@ impl Kernel {
         if wb.is_some_and(|wb| rings(wb) || wb.flusher.is_at_a_turn(&self.pages.dirty)) {
             self.settle_visited(now, at);
         }
-        let (share, fraction) = (self.shares[at], self.fractions.fraction(at));
+        let (share, fraction, timers) = (self.shares[at], self.fractions.fraction(at), self.timers());
         let memcg = self.memcg_background(at);
         let Some(wb) = self.wbs[at].as_mut() else { return };
         let (background, thresholds) = (self.limits.thresholds.background, self.limits.thresholds);
@@ -107,6 +107,7 @@ impl Kernel {
             dirty_limit: self.hard_limit.follower(),
             expire: self.host.vm.dirty_expire,
             interval: self.host.vm.dirty_writeback,
+            timers,
             requeue_has_cutoff: self.rules.requeue_has_cutoff,
         };
         if wb.flusher.timer.is_some_and(|timer| timer <= now) {

@@ -17,6 +17,11 @@ impl Hz {
         mul_div(at.0, self.0, SECOND)
     }
 
+    /// The jiffies that a delay takes, rounded up (`msecs_to_jiffies`).
+    pub fn jiffies_of(self, delay: Nanos) -> u64 {
+        (u128::from(delay.0) * u128::from(self.0)).div_ceil(u128::from(SECOND)) as u64
+    }
+
     /// So many jiffies, rounded up: a sleeper wakes no earlier than the tick.
     pub fn duration(self, jiffies: u64) -> Nanos {
         Nanos((u128::from(jiffies) * u128::from(SECOND)).div_ceil(u128::from(self.0)) as u64)
@@ -38,6 +43,7 @@ mod tests {
         assert_eq!(hz.jiffies(Nanos(3_999_999)), 0);
         assert_eq!(hz.jiffies(Nanos(4_000_000)), 1);
         assert_eq!(hz.duration(50), Nanos(200_000_000));
+        assert_eq!([4_000_000, 4_000_001].map(|delay| hz.jiffies_of(Nanos(delay))), [1, 2]);
         assert_eq!(Hz(300).duration(1), Nanos(3_333_334));
         assert_eq!(Hz(300).jiffies(Hz(300).duration(7)), 7);
     }
