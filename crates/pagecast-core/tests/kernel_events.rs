@@ -161,7 +161,7 @@ fn what_is_written_back_because_of_its_age_is_no_background() {
     // But for the first wake-up on a device that has not written yet: its part of the threshold is nothing.
     let spans = spans(&run);
     assert_eq!((run.file("/data/f").2, spans.len()), (0, 1), "{spans:?}");
-    assert!(5.0 <= spans[0].1 && spans[0].2 < 5.1, "{spans:?}");
+    assert!(spans[0].1 == 5.12 && spans[0].2 < 5.2, "{spans:?}");
 }
 
 /// 10 GB of memory and a file of 15 GB: each page is gone when it is wanted again.

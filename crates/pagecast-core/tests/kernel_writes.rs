@@ -389,6 +389,21 @@ fn without_costs_of_steps_a_write_goes_at_the_speed_of_memory() {
     assert_eq!(run.parts("p", 0), [("cpu_copy", 1.0)]);
 }
 
+/// The sixth wake-up is the first after 30 s: 5.12 s apart with 250 ticks per second, 5.04 s with 100. Before 4.8 1252 ticks, but
+/// for what rounds up less.
+#[test]
+fn wake_ups_come_with_the_timer_wheel() {
+    let begins_after = |setting: &str, wake_up: f64| {
+        let case = writer(&[&write("100 MB"), "sleep = '60 s'"]).option("writeout_fraction", "ssd 100 %");
+        let run = case.set(setting).run("kernel");
+        let dirty = [wake_up - 0.01, wake_up + 0.2].map(|time| dirty_mb(&run, time));
+        assert!(dirty[0] == 100.0 && dirty[1] < 99.0, "{setting}: {dirty:?}");
+    };
+    begins_after("machine.kernel.hz=250", 6.0 * 5.12);
+    begins_after("machine.kernel.hz=100", 6.0 * 5.04);
+    begins_after("machine.kernel.version='4.7'", 6.0 * 5.008);
+}
+
 #[test]
 fn an_inode_is_as_old_as_its_first_dirty_page() {
     // 100 MB in 10 s: at 30 s the first of them is old enough, and all are written.
