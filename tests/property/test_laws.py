@@ -186,7 +186,8 @@ def test_a_faster_disk_may_make_a_write_slower() -> None:
 def second_write_s(program: list[Op], rate: float, model: str) -> float:
     scenario = one_process(program, Device(rate, rate), Device(500 * MB, 500 * MB), 1500 * MB)
     if model == "oracle":
-        done = oracle.run(scenario, "kernel", unit_bytes=64 * 1024, hz=1000, has_timer_wheel=False, flusher_hz=250)
+        clocks = {"hz": 1000, "has_timer_wheel": False, "flusher_hz": 250}
+        done = oracle.run(scenario, "kernel", unit_bytes=64 * 1024, **clocks)
         return (done.operations[1].end_ns - done.operations[1].start_ns) / 1e9
     result = pagecast.simulate(pagecast.Scenario.from_toml(to_toml(scenario)), model="kernel")
     return float(result.operations["duration_s"][1])
