@@ -43,6 +43,7 @@ class Case:
     repeat: int | None = None
     spread_s: float = 60.0
     is_writer: bool = False
+    is_alike: bool = False
 
 
 @dataclass
@@ -78,6 +79,14 @@ CASES = [
     Case("32 applications", "kernel", 32, limit_s=0.02),
     Case("one writer of 1 TB, 1 MiB calls", "kernel", 1, limit_s=1.5, limit_mb=50, is_writer=True),
     Case("10,000 hosts of 32 applications", "kernel", 320_000, limit_s=120, limit_mb=4_000, repeat=1),
+    Case(
+        "10,000 hosts of 32 applications, all alike",
+        "kernel",
+        320_000,
+        limit_mb=4_000,
+        repeat=1,
+        is_alike=True,
+    ),
     *(
         Case(
             f"growth: {apps:,} applications, 100 MB chunks",
@@ -106,7 +115,8 @@ def run_ours(case: Case, repeat: int) -> Outcome:
     import pagecast
 
     split = case.chunk_mb if case.engine == "no-cache" else FILE_MB
-    text = writer() if case.is_writer else scenario(case.apps, chunk_mb=split, spread_s=case.spread_s)
+    many = {"chunk_mb": split, "spread_s": case.spread_s, "alike": case.is_alike}
+    text = writer() if case.is_writer else scenario(case.apps, **many)
     chunk = [f'model.wrench.chunk="{case.chunk_mb} MB"'] if case.engine == "wrench" else []
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(text)

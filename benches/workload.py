@@ -3,7 +3,8 @@
 n applications, 32 to a host. Each does three times: read 3 GB from the host's disk into memory of its own,
 compute 4.4 s, write 3 GB, free the memory. An application starts at a random instant of the first minute, so
 that no two events fall together by design. One application is one process here; in the study a task is one.
-A scenario file may have 16 MiB: above 30,000 applications a few hosts share their instants (`count`).
+A scenario file may have 16 MiB: above 30,000 applications a few hosts share their tables (`count`). Their
+instants still differ, by less than a microsecond, or they would be alike and one of them simulated for all.
 """
 
 import random
@@ -16,7 +17,14 @@ MOST_TABLES = 30_000
 START_SPREAD_S = 60.0
 
 
-def scenario(apps: int, *, chunk_mb: int = FILE_MB, spread_s: float = START_SPREAD_S, seed: int = 0) -> str:
+def scenario(
+    apps: int,
+    *,
+    chunk_mb: int = FILE_MB,
+    spread_s: float = START_SPREAD_S,
+    seed: int = 0,
+    alike: bool = False,
+) -> str:
     """Write the scenario.
 
     Parameters
@@ -28,6 +36,8 @@ def scenario(apps: int, *, chunk_mb: int = FILE_MB, spread_s: float = START_SPRE
     spread_s : float
         Starts are uniform in [0, spread_s); with 0 all start together.
     seed : int
+    alike : bool
+        All hosts do the same at the same instants.
 
     Returns
     -------
@@ -36,7 +46,8 @@ def scenario(apps: int, *, chunk_mb: int = FILE_MB, spread_s: float = START_SPRE
     """
     assert apps < APPS_PER_HOST or apps % APPS_PER_HOST == 0, "hosts are full"
     draw = random.Random(seed)
-    hosts, copies = -(-apps // APPS_PER_HOST), -(-apps // MOST_TABLES)
+    hosts = -(-apps // APPS_PER_HOST)
+    copies = hosts if alike else -(-apps // MOST_TABLES)
     groups = [min(copies, hosts - first) for first in range(0, hosts, copies)]
     heads = [
         f'host.g{g}h{n}.from = "wrench-cluster-published"'
@@ -44,17 +55,22 @@ def scenario(apps: int, *, chunk_mb: int = FILE_MB, spread_s: float = START_SPRE
         for n in range(1, k + 1)
     ]
     here = min(apps, APPS_PER_HOST)
-    tables = [line for g, k in enumerate(groups) for line in _group(g, k, here, chunk_mb, spread_s, draw)]
+    own = "" if alike else "{n}1"
+    tables = [
+        line for g, k in enumerate(groups) for line in _group(g, k, here, chunk_mb, spread_s, own, draw)
+    ]
     return "\n".join(heads + tables)
 
 
 def _group(
-    group: int, hosts: int, apps: int, chunk_mb: int, spread_s: float, draw: random.Random
+    group: int, hosts: int, apps: int, chunk_mb: int, spread_s: float, own: str, draw: random.Random
 ) -> Iterator[str]:
-    """Write what runs on `hosts` equal hosts."""
+    """Write what runs on `hosts` equal hosts; `own` are the last digits of a start."""
     where = f'count = {hosts}\nhost = "g{group}h{{n}}"\n'
     for app in range(1, apps + 1):
-        start = f'start = "{draw.random() * spread_s:.9f} s"\n' if spread_s > 0 else ""
+        instant = draw.random() * spread_s
+        digits = f"{instant:.6f}{own}" if hosts > 1 else f"{instant:.9f}"
+        start = f'start = "{digits} s"\n' if spread_s > 0 else ""
         yield f'[[file]]\npath = "/data/a{app}/f1"\nsize = "{FILE_MB} MB"\n{where}'
         yield f'[[process]]\nname = "g{group}h{{n}}a{app}"\n{where}{start}do = [{_program(app, chunk_mb)}]'
 

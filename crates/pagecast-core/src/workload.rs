@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::units::{Bytes, Nanos};
 
 /// A file that exists before time 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InitialFile {
     /// Index of the host whose mount holds it. A file on an NFS mount belongs to the server in truth.
     pub host: usize,
@@ -48,6 +48,20 @@ pub trait ProgramSource: Send + Sync {
     fn events(&self) -> Option<ProgramEvents> {
         None
     }
+
+    /// What is equal for two programs of a scenario only if they give the same operations, if that is known.
+    fn same(&self) -> Option<SameProgram> {
+        None
+    }
+}
+
+/// Which of the programs of a scenario give the same operations: see [`ProgramSource::same`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SameProgram {
+    /// Where the operations are that several of them share.
+    pub shared: usize,
+    /// Which of those that share them it is, if that makes a difference.
+    pub copy: Option<u32>,
 }
 
 /// A function that makes an iterator of operations.

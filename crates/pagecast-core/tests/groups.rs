@@ -137,6 +137,43 @@ fn the_timeline_is_that_of_all_hosts_together() {
     assert_eq!(text(&apart), text(&together));
 }
 
+/// Three hosts, the first two of them alike, on which copies of the same processes run; and three processes that do nothing but wait
+/// for one of the third host: where they are joins hosts or not.
+fn alike(followers: [&str; 3], model: &str) -> Run {
+    let machine = ["h1", "h2", "h3"].map(|host| {
+        let cores = if host == "h3" { 2 } else { 1 };
+        format!(
+            "[host.{host}]\ncores = {cores}\nmemory = {{ size = '4 GB', read = '2 GB/s', write = '1 GB/s' }}\n\
+             disk.ssd = {{ size = '100 GB', read = '200 MB/s', write = '100 MB/s' }}\nmount.'/data'.disk = 'ssd'\n"
+        )
+    });
+    let copies = "count = 3\nhost = 'h{n}'";
+    let case = on(&machine.concat())
+        .set("residency=operation")
+        .process_with("w{n}", copies, &["write = '/data/f', size = '3 GB'", "read = '/data/f'"])
+        .process_with("x{n}", &format!("{copies}\nafter = ['w{{n}}']"), &["write = '/data/g', size = '1 GB'"])
+        .process_with("first", "host = 'h3'", &["exit = true"]);
+    let follower = |case: Case, (number, host): (usize, &&str)| {
+        let keys = format!("host = '{host}'\nafter = ['first']");
+        case.process_with(&format!("follower{number}"), &keys, &["exit = true"])
+    };
+    followers.iter().enumerate().fold(case, follower).run(model)
+}
+
+#[test]
+fn hosts_that_are_alike_have_what_each_would_have_had_by_itself() {
+    for model in ["wrench", "kernel"] {
+        let (apart, together) = (alike(["h3"; 3], model), alike(["h1", "h2", "h3"], model));
+        assert_eq!(apart.operations.process.len(), 9, "{model}");
+        assert_eq!(operations(&apart), operations(&together), "{model}");
+        assert_eq!(files(&apart), files(&together), "{model}");
+        assert_eq!(events(&apart), events(&together), "{model}");
+        assert_eq!(blocks(&apart), blocks(&together), "{model}");
+        let text = |run: &Run| format!("{:?} {:?}", run.timeline, run.devices.levels);
+        assert_eq!(text(&apart), text(&together), "{model}");
+    }
+}
+
 #[test]
 fn an_event_joins_the_hosts_that_wait_for_it_and_signal_it() {
     let run = on(&machine())

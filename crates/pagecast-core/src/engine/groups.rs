@@ -3,12 +3,13 @@
 //! A run over thousands of hosts would touch the state of another host at every event and wait for memory each time; so a
 //! process costs the same among a hundred thousand as among thirty. The result is the same, bit by bit: groups whose
 //! processes have ended go on, with their flushers, until all have. Hosts belong together if one mounts the other's files, or if
-//! a process of one waits for a process or an event of the other.
+//! a process of one waits for a process or an event of the other. Of groups that are alike one is simulated (`twins`).
 
 use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 
+use super::twins::Twins;
 use super::{Engine, INTERRUPT_EVERY, Interrupt, Settings, Watch, threads};
 use crate::error::SimulationError;
 use crate::flow::Network;
@@ -37,10 +38,46 @@ pub(super) fn simulate<N: Network>(
     let names = scenario.machine.hosts.iter().map(|host| host.name.clone()).collect();
     let processes = scenario.processes.iter().map(|process| process.name.clone()).collect();
     let mut whole = Merger::new(names, processes);
-    threads::simulate::<N>(&parts, model, &settings, interrupt, hosts, |at, result| {
-        whole.add(result, &parts[at].hosts, &parts[at].processes);
+    let twins = Twins::of(&parts, model, &settings);
+    let firsts: Vec<&Part> = twins.firsts.iter().map(|&at| &parts[at]).collect();
+    let mut results = Results::new(&twins);
+    threads::simulate::<N>(&firsts, model, &settings, interrupt, hosts, |first, result| {
+        results.add(first, result, |at, result| whole.add(result, &parts[at].hosts, &parts[at].processes));
     })?;
     Ok(whole.finish())
+}
+
+/// Results of groups that others are like, until the last of these has had it.
+struct Results<'a> {
+    twins: &'a Twins,
+    /// How many groups still want the result of each that is simulated, and it, once it is there.
+    left: Vec<(usize, Option<SimulationResult>)>,
+    /// The next group.
+    next: usize,
+}
+
+impl<'a> Results<'a> {
+    fn new(twins: &'a Twins) -> Self {
+        let mut left: Vec<(usize, Option<SimulationResult>)> = vec![(0, None); twins.firsts.len()];
+        twins.like.iter().for_each(|&first| left[first].0 += 1);
+        Self { twins, left, next: 0 }
+    }
+
+    /// The result of a group that is simulated has come, after those of all before it: gives away, in the order of groups, all that
+    /// there are now.
+    fn add(&mut self, first: usize, result: SimulationResult, mut give: impl FnMut(usize, SimulationResult)) {
+        self.left[first].1 = Some(result);
+        while let Some(&like) = self.twins.like.get(self.next) {
+            let (left, known) = &mut self.left[like];
+            let Some(result) = known.take() else { return };
+            *left -= 1;
+            if *left > 0 {
+                *known = Some(result.clone());
+            }
+            give(self.next, result);
+            self.next += 1;
+        }
+    }
 }
 
 /// The number of each host's group, counted from 0 in the order of hosts.
@@ -151,6 +188,12 @@ fn renumber(mount: &mut Mount, host_at: &[usize], link_at: &[usize]) {
     if let MountSource::Nfs { server, link, .. } = &mut mount.source {
         (*server, *link) = (host_at[*server], link_at[*link]);
     }
+}
+
+/// The groups of a scenario, for tests.
+#[cfg(test)]
+pub(super) fn parts_of(scenario: &Scenario) -> Vec<Part> {
+    split(scenario, &groups_of_hosts(scenario))
 }
 
 impl Part {

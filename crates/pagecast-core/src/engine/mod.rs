@@ -11,6 +11,7 @@ mod processes;
 mod setup;
 mod threads;
 mod transfers;
+mod twins;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

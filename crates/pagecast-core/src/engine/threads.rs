@@ -56,7 +56,7 @@ type Told = (usize, Result<SimulationResult, SimulationError>);
 /// # Errors
 /// That of the first group that fails.
 pub(super) fn simulate<N: Network>(
-    parts: &[Part],
+    parts: &[&Part],
     model: &str,
     settings: &Settings<'_>,
     mut interrupt: Option<&mut Interrupt<'_>>,
@@ -116,7 +116,7 @@ pub(super) fn simulate<N: Network>(
 /// Simulates groups until there are no more, then each of them up to the end of all.
 fn work<N: Network>(
     shared: &Shared,
-    parts: &[Part],
+    parts: &[&Part],
     model: &str,
     settings: &Settings<'_>,
     hosts: usize,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::braces::Pattern;
-use crate::workload::{Action, Operation, Program, ProgramError, ProgramEvents, ProgramSource};
+use crate::workload::{Action, Operation, Program, ProgramError, ProgramEvents, ProgramSource, SameProgram};
 
 /// How many names of events a process may have for them to be listed before it runs.
 const MOST_EVENTS: usize = 100_000;
@@ -65,6 +65,14 @@ impl ProgramSource for CopyProgram {
             }
         }
         Some(events)
+    }
+
+    fn same(&self) -> Option<SameProgram> {
+        // In the place of the copy's number; those behind it are of rounds.
+        let has_number =
+            |step: &Step| matches!(step, Step::Do { pattern: Some(pattern), .. } if pattern.has(0));
+        let copy = self.steps.iter().any(has_number).then_some(self.n);
+        Some(SameProgram { shared: self.steps.as_ptr().addr(), copy })
     }
 }
 
