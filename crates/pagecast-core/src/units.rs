@@ -239,6 +239,25 @@ macro_rules! additive {
 }
 additive!(Bytes, Nanos);
 
+/// A count of less than 2^63 as a number. Processors have an instruction for signed integers only.
+#[inline(always)]
+pub(crate) fn as_number(count: u64) -> f64 {
+    debug_assert!(count >> 63 == 0, "{count} has a sign");
+    count as i64 as f64
+}
+
+/// How long it is from one moment of a run to a later one, in seconds.
+#[inline(always)]
+pub(crate) fn seconds_between(from: Nanos, to: Nanos) -> f64 {
+    as_number(to.0 - from.0) / 1e9
+}
+
+/// The whole part of a number that is not negative and no count of more than 63 bits, by the same instruction.
+#[inline(always)]
+pub(crate) fn whole(number: f64) -> u64 {
+    (number as i64).max(0) as u64
+}
+
 /// The earlier of two moments that may never come.
 pub(crate) fn earlier(one: Option<Nanos>, other: Option<Nanos>) -> Option<Nanos> {
     match (one, other) {

@@ -113,6 +113,8 @@ struct HostState {
     processors: Path,
     /// What files under each of its mounts cross.
     mounts: Vec<setup::Paths>,
+    /// The names of its devices: those of its disks, then of what it mounts.
+    devices: Vec<Arc<str>>,
     /// Whether the policy has been called at this instant.
     is_called: bool,
     /// The call that is on the agenda.
@@ -435,7 +437,7 @@ impl<N: Network> Engine<'_, N> {
 
     fn record_event(&mut self, host: u32, event: Event) {
         let file = event.file.map(|file| (file, self.namespace.path(file)));
-        let device = event.device.map(|device| self.device_name(host, device));
+        let device = event.device.map(|device| self.device_name(host, device).clone());
         self.recorder.event(&Happened {
             time: event.time.unwrap_or(self.now),
             host,
@@ -451,19 +453,12 @@ impl<N: Network> Engine<'_, N> {
         let machine = &self.scenario.machine.hosts[host as usize];
         let devices = (machine.disks.len() + machine.mounts.len()) * (machine.cgroups.len() + 1);
         let cgroup = sample.cgroup.map(|at| Arc::from(machine.cgroups[at].name.as_str()));
-        let device = self.device_name(host, sample.device);
+        let device = self.device_name(host, sample.device).clone();
         self.recorder.device(self.now, Writing { host, device, cgroup }, devices, sample.levels);
     }
 
-    /// A disk by its name, another host's directory by where it is mounted.
-    fn device_name(&self, host: u32, device: DeviceId) -> Arc<str> {
-        let machine = &self.scenario.machine.hosts[host as usize];
-        let at = device.0 as usize;
-        let name = match machine.disks.get(at) {
-            Some(disk) => disk.name.as_str(),
-            None => machine.mounts[at - machine.disks.len()].path.as_str(),
-        };
-        Arc::from(name)
+    fn device_name(&self, host: u32, device: DeviceId) -> &Arc<str> {
+        &self.hosts[host as usize].devices[device.0 as usize]
     }
 
     fn record_cgroups(&mut self) {

@@ -1,6 +1,7 @@
 //! Builds the run: resources of all hosts and links, a policy for each host, the files that exist before.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use crate::device::{self, ReadWrite};
 use crate::error::SimulationError;
@@ -118,6 +119,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 policy: registry::make(model, &setting, &options).map_err(SimulationError::Model)?,
                 processors: network.add_path(processors),
                 mounts: hardware.mounts(machine, at, &mut network),
+                devices: device_names(host),
                 is_called: false,
                 next_call: None,
                 anonymous: 0,
@@ -222,6 +224,12 @@ impl<'a, N: Network> Engine<'a, N> {
             page_insert,
         }
     }
+}
+
+/// A disk by its name, another host's directory by where it is mounted.
+fn device_names(host: &Host) -> Vec<Arc<str>> {
+    let disks = host.disks.iter().map(|disk| disk.name.as_str());
+    disks.chain(host.mounts.iter().map(|mount| mount.path.as_str())).map(Arc::from).collect()
 }
 
 /// The options of a model: the scenario's, and what the caller puts over them.

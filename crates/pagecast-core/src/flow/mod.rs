@@ -13,7 +13,7 @@ mod sharing;
 pub mod stepped;
 
 use crate::result::{Part, Parts};
-use crate::units::Nanos;
+use crate::units::{Nanos, as_number};
 
 /// Something that flows share. The number counts resources in the order in which they were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -230,7 +230,7 @@ pub trait Network: Default {
 
 /// `phi * elapsed`, in the one way in which all parts of the engine (and the oracle) compute it.
 fn served(rate: f64, from: Nanos, to: Nanos) -> f64 {
-    rate * ((to.0 - from.0) as f64 * 1e-9)
+    rate * (as_number(to.0 - from.0) * 1e-9)
 }
 
 /// When `amount` has been served at `rate`, from `from` on: rounded up to the next nanosecond, but for a

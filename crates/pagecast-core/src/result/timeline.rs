@@ -180,15 +180,16 @@ impl<L: Levels> Timeline<L> {
         if let (Some(held), Some(last)) = (self.held.take(), self.samples.last())
             && last.time < held
         {
-            self.push(held, last.levels);
+            let levels = last.levels;
+            self.push(held, &levels);
         }
-        self.push(time, levels);
+        self.push(time, &levels);
     }
 
-    fn push(&mut self, time: Nanos, levels: L) {
+    fn push(&mut self, time: Nanos, levels: &L) {
         if let Some(last) = self.samples.last_mut() {
             if last.time == time && (self.is_second || !self.is_even) {
-                last.levels = levels;
+                last.levels = *levels;
                 return;
             }
             self.is_second = last.time == time;
@@ -197,7 +198,7 @@ impl<L: Levels> Timeline<L> {
                 self.stretch = self.samples.len();
             }
         }
-        self.samples.push(Sample { time, levels });
+        self.samples.push(Sample { time, levels: *levels });
         if self.samples.len() > self.limit {
             self.thin_newest();
         }
@@ -211,18 +212,23 @@ impl<L: Levels> Timeline<L> {
         let together = |few: &[Sample<L>]| u64::BITS - (few[0].time.0 ^ few[KEPT].time.0).leading_zeros();
         let enough = self.samples.windows(KEPT + 1).map(together).min();
         self.shift = (self.shift + 1).max(enough.expect("there are more samples than stretches keep"));
-        let (mut from, mut kept) = (0, 0);
+        // Stretches that keep all of their samples move at once, with the next one that does not.
+        let (mut from, mut unmoved, mut kept) = (0, 0, 0);
         while let Some(first) = self.samples.get(from) {
             let stretch = first.time.0 >> self.shift;
             let is_behind = |sample: &Sample<L>| sample.time.0 >> self.shift != stretch;
             let until =
                 self.samples[from..].iter().position(is_behind).map_or(self.samples.len(), |at| from + at);
-            self.stretch = kept;
-            self.samples.copy_within(from..until, kept);
-            kept += thin(&mut self.samples[kept..][..until - from]);
+            self.stretch = kept + (from - unmoved);
+            if until - from > KEPT {
+                self.samples.copy_within(unmoved..until, kept);
+                kept = self.stretch + thin(&mut self.samples[self.stretch..][..until - from]);
+                unmoved = until;
+            }
             from = until;
         }
-        self.samples.truncate(kept);
+        self.samples.copy_within(unmoved.., kept);
+        self.samples.truncate(kept + (from - unmoved));
     }
 
     fn thin_newest(&mut self) {

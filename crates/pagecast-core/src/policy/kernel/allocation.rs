@@ -18,6 +18,10 @@ const CRUMBS: u64 = 1 << 14;
 
 impl Pages {
     fn cached_of(&self, node: usize) -> u64 {
+        // Asked several times with every event.
+        if self.memcgs.is_empty() {
+            return self.lists.of_lruvec(LruvecId(node as u16));
+        }
         let lruvecs = self.lruvecs_of_node(node);
         lruvecs.map(|lruvec| self.lists.of_lruvec(lruvec)).sum()
     }

@@ -2,8 +2,10 @@
 
 use super::cost::Run;
 use super::flusher::Work;
+use super::memcg::MemcgId;
 use super::running::count;
 use super::tasks::Task;
+use super::throttling::{has_credit, rate_of};
 use super::wb::WbId;
 use super::{Kernel, Limits, OperationId, PAGE};
 use crate::policy::Actions;
@@ -124,8 +126,7 @@ impl Kernel {
     #[inline(always)]
     fn cap_of_thread(&self, task: &Task, operation: OperationId) -> Option<(f64, Part)> {
         match self.throttled_rate(task) {
-            // So far below what the thread could do that its costs need not be looked at.
-            Some(rate) if rate < self.processor_share * task.pace / 4.0 => Some((rate, Part::Throttled)),
+            Some(rate) if self.is_far_below_pace(task, rate) => Some((rate, Part::Throttled)),
             throttled => self.cap_by_costs(task, operation, throttled),
         }
     }
@@ -148,6 +149,34 @@ impl Kernel {
         }
     }
 
+    /// Whether the law, and nothing else, holds a task back by just what it did when its cap was set: nothing follows then.
+    #[inline(always)]
+    fn is_held_as_before(&self, task: &Task, old: Option<(f64, Part)>) -> bool {
+        let Some((cap, Part::Throttled)) = old else { return false };
+        task.held_by == Some(Part::Throttled)
+            && rate_of(&self.wbs, task) == Some(cap)
+            && !has_credit(task)
+            && task.memcg == MemcgId::ROOT
+            && self.is_far_below_pace(task, cap)
+    }
+
+    /// Whether nothing holds a task back that makes no pages dirty, on a host where costs are nothing, and nothing did.
+    #[inline(always)]
+    fn is_free_as_before(&self, task: &Task, old: Option<(f64, Part)>) -> bool {
+        old.is_none()
+            && task.held_by.is_none()
+            && !task.run.dirties()
+            && task.memcg == MemcgId::ROOT
+            && task.shape.is_free()
+            && self.prices.are_nothing(task.page_insert())
+    }
+
+    /// Whether a task may do so much less than its thread could that its costs need not be looked at.
+    #[inline(always)]
+    fn is_far_below_pace(&self, task: &Task, rate: f64) -> bool {
+        rate < self.processor_share * task.pace / 4.0
+    }
+
     fn set_caps(&mut self, now: Nanos, out: &mut Actions) {
         // Some have begun since.
         self.look_who_takes();
@@ -157,6 +186,10 @@ impl Kernel {
         let is_exhausted = self.pages.is_exhausted();
         for (operation, task) in tasks.iter_mut() {
             let Some(old) = task.transfer.as_ref().map(|transfer| transfer.cap) else { continue };
+            // With many tasks that is so of most of them with most events, and found out sooner than all that a cap is made of.
+            if !is_exhausted && (self.is_held_as_before(task, old) || self.is_free_as_before(task, old)) {
+                continue;
+            }
             let cap = self.cap(task, operation, is_exhausted);
             if let Some(transfer) = task.transfer.as_mut().filter(|_| is_news(old, cap)) {
                 out.set_cap(transfer.flow, cap);

@@ -135,6 +135,8 @@ pub(super) struct Prices {
     from_far: f64,
     to_far: f64,
     flushing_factor: f64,
+    /// Whether none of them is more than nothing, as on machines of which only rates are known.
+    are_nothing: bool,
 }
 
 impl Prices {
@@ -142,7 +144,7 @@ impl Prices {
         let of_copy = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| 1.0 / rate.0);
         let of_huge_page = |time: Nanos| time.as_seconds() / HUGE_PAGE as f64;
         let fault = of_page(cost.fault);
-        Self {
+        let mut prices = Self {
             call: cost.call.as_seconds(),
             lookup: of_page(cost.page_lookup),
             remove: of_page(cost.page_remove),
@@ -154,7 +156,20 @@ impl Prices {
             from_far: of_page(cost.page_remote_read.unwrap_or(cost.page_remote)),
             to_far: of_page(cost.page_remote),
             flushing_factor: cost.flushing_factor.unwrap_or(1.0),
-        }
+            are_nothing: false,
+        };
+        prices.are_nothing = prices.all().iter().all(|&price| price == 0.0);
+        prices
+    }
+
+    fn all(&self) -> [f64; 10] {
+        let Self { call, lookup, remove, reclaim, fault, fault_huge, copy_read, copy_write, .. } = *self;
+        [call, lookup, remove, reclaim, fault, fault_huge, copy_read, copy_write, self.from_far, self.to_far]
+    }
+
+    /// Whether nothing costs a thread anything that adds pages at this price.
+    pub(super) fn are_nothing(&self, page_insert: Nanos) -> bool {
+        self.are_nothing && page_insert == Nanos::ZERO
     }
 
     /// Whether it costs anything that pages have to leave memory.

@@ -69,6 +69,7 @@ impl Kernel {
         task.outcome.from_device += Bytes(end - start);
         if spent.total() > Nanos::ZERO {
             task.busy_until = Some(now + spent.total());
+            self.has_busy = true;
         } else {
             self.start_request(now, operation, out);
         }
@@ -93,9 +94,13 @@ impl Kernel {
 
     /// The device gets the requests of those whose processor has prepared them.
     pub(super) fn start_due_requests(&mut self, now: Nanos, out: &mut Actions) {
+        if !self.has_busy {
+            return;
+        }
         let is_due = |task: &Task| task.busy_until.is_some_and(|until| until <= now);
         let due: Vec<OperationId> =
             self.tasks.iter().filter(|(_, task)| is_due(task)).map(|(operation, _)| operation).collect();
+        self.has_busy = self.tasks.values().any(|task| task.busy_until.is_some());
         for operation in due {
             self.start_request(now, operation, out);
         }

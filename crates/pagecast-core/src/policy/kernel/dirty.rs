@@ -222,13 +222,18 @@ impl DirtyPages {
             index: 0,
         });
         let was_clean = inode.dirty.total() == 0;
-        let both = if self.both > 0 { inode.both(start, end) } else { 0 };
-        inode.leaving.remove(start, end);
+        let is_being_written = inode.writeback.total() > 0;
+        let both = if is_being_written && self.both > 0 { inode.both(start, end) } else { 0 };
+        if inode.leaving.total() > 0 {
+            inode.leaving.remove(start, end);
+        }
         let new = inode.dirty.insert(start, end);
         if was_clean && new > 0 {
             inode.dirtied_when = now;
         }
-        self.both += inode.both(start, end) - both;
+        if is_being_written {
+            self.both += inode.both(start, end) - both;
+        }
         self.dirty += new;
         let wb = self.wb(wb);
         wb.reclaimable += new;

@@ -335,8 +335,13 @@ impl Kernel {
 
     /// How fast a task may take memory so that its cgroup is not over its limit when it is looked at again; nothing if it may take
     /// any amount.
+    #[inline(always)]
     pub(super) fn charging_rate(&self, task: &Task) -> Option<f64> {
-        let memcg = &self.pages.memcgs[task.memcg.index()?];
+        self.charging_rate_in(task.memcg.index()?, task)
+    }
+
+    fn charging_rate_in(&self, at: usize, task: &Task) -> Option<f64> {
+        let memcg = &self.pages.memcgs[at];
         if !task.takes_memory() || memcg.dirty() == 0 {
             return None;
         }

@@ -104,6 +104,9 @@ pub struct Kernel {
     memcg_of: FxHashMap<OperationId, MemcgId>,
     owners: FxHashMap<FileId, MemcgId>,
     tasks: Tasks,
+    /// Whether any of them may follow another one, or wait for its own processor.
+    has_followers: bool,
+    has_busy: bool,
     credits: FxHashMap<OperationId, Credit>,
     streams: FxHashMap<StreamKey, Stream>,
     /// The number of the last operation that reads ahead.
@@ -189,6 +192,8 @@ impl Kernel {
             memcg_of: FxHashMap::default(),
             owners: FxHashMap::default(),
             tasks: Tasks::default(),
+            has_followers: false,
+            has_busy: false,
             credits: FxHashMap::default(),
             streams: FxHashMap::default(),
             ahead_number: 0,
@@ -448,6 +453,7 @@ impl Policy for Kernel {
         let pages = |count: u64| Bytes(count * PAGE);
         let (lists, dirty, limits) = (&self.pages.lists, &self.pages.dirty, &self.limits);
         let throttling = self.wbs.iter().flatten().filter(|wb| wb.is_throttling);
+        let (cached, dirty_once) = self.pages.told();
         let kernel = KernelLevels {
             active: Bytes(lists.all_active()),
             writeback: Bytes(dirty.writeback()),
@@ -464,8 +470,8 @@ impl Policy for Kernel {
         MemoryLevels {
             total: Bytes(self.pages.memory.total),
             anonymous: Bytes(self.pages.anonymous()),
-            cached: Bytes(self.pages.told_cached()),
-            dirty: Bytes(self.pages.told_dirty()),
+            cached: Bytes(cached),
+            dirty: Bytes(dirty_once),
             kernel: Some(kernel),
         }
     }

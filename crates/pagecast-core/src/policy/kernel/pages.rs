@@ -81,16 +81,12 @@ impl Pages {
         self.memory.anonymous() + self.ahead_anonymous
     }
 
-    /// The page cache, for the result. Which pages had to leave for others is known when pages are settled; until then no more are
-    /// there than anybody could have taken.
-    pub(super) fn told_cached(&self) -> u64 {
-        self.cached().min(self.memory.most_anonymous().saturating_sub(self.anonymous()))
-    }
-
-    /// What of it is dirty or under writeback, for the result. Which pages are written to again is known when pages are settled; until
-    /// then they cannot be more than there are.
-    pub(super) fn told_dirty(&self) -> u64 {
-        self.dirty.pages().min(self.told_cached())
+    /// The page cache, for the result, and what of it is dirty or under writeback. Which pages had to leave for others, and which are
+    /// written to again, is known when pages are settled; until then no more are there than anybody could have taken, and no more are
+    /// dirty than there are.
+    pub(super) fn told(&self) -> (u64, u64) {
+        let cached = self.cached().min(self.memory.most_anonymous().saturating_sub(self.anonymous()));
+        (cached, self.dirty.pages().min(cached))
     }
 
     /// What could become dirty.

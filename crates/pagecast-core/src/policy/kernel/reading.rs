@@ -58,6 +58,11 @@ impl RunShape {
         (seconds > 0.0).then(|| self.bytes as f64 / seconds)
     }
 
+    /// Whether it takes no time by itself: neither the thread's nor the device's.
+    pub(super) fn is_free(&self) -> bool {
+        self.toll == 0.0 && self.least == 0.0
+    }
+
     /// What latency lets pass, in bytes per second.
     pub(super) fn latency_rate(&self) -> Option<f64> {
         (self.least > 0.0).then(|| self.bytes as f64 / self.least)

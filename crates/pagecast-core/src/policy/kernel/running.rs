@@ -7,7 +7,7 @@ use super::memcg::Taker;
 use super::pages::{Pages, Written};
 use super::reading::tag;
 use super::tasks::{Kind, Place, Task, Transfer};
-use super::throttling::{earn_credit, resume, spend_credit, task_rate};
+use super::throttling::{check, rate_of, resume, task_rate};
 use super::wb::Wb;
 use super::{Kernel, PAGE};
 use crate::flow::{Completion, FlowSpec, Path};
@@ -22,16 +22,16 @@ const LOOK_AHEAD: u64 = 256 << 20;
 // Of every task with every event.
 #[inline(always)]
 pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Option<Wb>], now: Nanos) {
-    if task.run.dirties() {
-        let rate = task_rate(wbs, task);
-        earn_credit(task, rate, now);
-        if bytes > 0 {
-            pages.dirty.run_ahead(task.wb, bytes);
-            spend_credit(task, rate, bytes);
-        }
+    let dirties = task.run.dirties();
+    if dirties {
+        let rate = rate_of(wbs, task);
+        check(&mut task.credit, rate, bytes, now);
     }
     if bytes == 0 {
         return;
+    }
+    if dirties {
+        pages.dirty.run_ahead(task.wb, bytes);
     }
     if let Some(memcg) = pages.memcg(task.memcg) {
         memcg.run_ahead(task, bytes);
@@ -39,7 +39,8 @@ pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Optio
     if task.run.fills() {
         pages.ahead_cached += bytes;
     }
-    if task.takes_anonymous() {
+    // Who writes has his buffer already.
+    if !dirties && task.takes_anonymous() {
         pages.ahead_anonymous += task.asked_of(bytes);
     }
     task.pending += bytes;
@@ -92,6 +93,7 @@ impl Kernel {
         let task = self.tasks.get_mut(operation).expect("it is there");
         task.shape = shape;
         if run == Run::Follow {
+            self.has_followers = true;
             task.since = now;
             return;
         }
@@ -226,12 +228,16 @@ impl Kernel {
 
     /// Followers go on whose bytes have come, or who have nobody to follow any more.
     pub(super) fn release_followers(&mut self, now: Nanos, out: &mut Actions) {
+        if !self.has_followers {
+            return;
+        }
+        let follows = |task: &Task| task.run == Run::Follow && task.kind != Kind::Wait;
+        self.has_followers = self.tasks.values().any(follows);
         let goes_on = |task: &Task| {
             let (is_cached, end) = self.pages.lists.run(task.file().id, task.position, task.end);
             let has_come = is_cached && end - task.position >= STRIDE.min(task.end - task.position);
             has_come || self.reader_of(task.file().id, task.position).is_none()
         };
-        let follows = |task: &Task| task.run == Run::Follow && task.kind != Kind::Wait;
         let followers = self.tasks.iter().filter(|(_, task)| follows(task));
         let released: Vec<OperationId> =
             followers.filter(|(_, task)| goes_on(task)).map(|(operation, _)| operation).collect();
@@ -298,10 +304,13 @@ impl Kernel {
 
     /// What the bytes of a task cost its thread.
     pub(super) fn cost(&self, task: &Task, operation: OperationId) -> PerByte {
-        if task.reads_ahead() {
+        let page_insert = task.page_insert();
+        if task.reads_ahead() || self.prices.are_nothing(page_insert) {
             return PerByte::default();
         }
-        let is_being_written = task.file.as_ref().is_some_and(|file| self.is_being_written(file));
+        // Only who adds pages to a file notices.
+        let is_being_written =
+            task.run == Run::New && task.file.as_ref().is_some_and(|file| self.is_being_written(file));
         let distance =
             if self.pages.nodes() > 1 { self.distance(task, operation) } else { Distance::default() };
         let touched = self.touched(task, operation);
@@ -313,7 +322,7 @@ impl Kernel {
             distance,
             is_being_written,
             reclaimed,
-            page_insert: task.file.map_or(Nanos::ZERO, |file| file.page_insert),
+            page_insert,
         })
     }
 

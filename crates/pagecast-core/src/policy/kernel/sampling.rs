@@ -38,7 +38,7 @@ impl Kernel {
         let counts = self.pages.dirty.of_wb(id);
         let rate = |pages: u64| Bytes(pages * PAGE);
         // As the levels of the memory, which count each page once.
-        let most = self.pages.told_dirty();
+        let (_, most) = self.pages.told();
         let levels = DeviceLevels {
             write_bandwidth: rate(wb.bandwidth.write),
             avg_write_bandwidth: rate(wb.bandwidth.average),

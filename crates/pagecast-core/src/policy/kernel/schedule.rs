@@ -41,7 +41,9 @@ impl Survey {
             // The first page that makes an inode dirty: from then on it ages.
             self.wants(PAGE as f64 / rate);
         }
-        self.busy_until = earlier(self.busy_until, task.busy_until);
+        if task.busy_until.is_some() {
+            self.busy_until = earlier(self.busy_until, task.busy_until);
+        }
     }
 
     fn wants(&mut self, seconds: f64) {
@@ -54,8 +56,9 @@ impl Slopes {
         if task.run.dirties() {
             self.dirtied += rate;
         }
-        if task.takes_memory() {
-            self.taken += rate * task.pages_taken();
+        let pages = task.pages_taken();
+        if pages > 0.0 {
+            self.taken += rate * pages;
         }
     }
 }
@@ -65,10 +68,12 @@ impl Kernel {
         let mut survey = Survey::default();
         for task in self.tasks.values() {
             survey.add(task);
-            let end_of_run_ahead = match task.run {
-                Run::New | Run::Clean => self.until_credit_is_spent(task),
-                Run::Follow => self.until_followed(task),
-                _ => None,
+            let end_of_run_ahead = if task.run.dirties() {
+                self.until_credit_is_spent(task)
+            } else if task.run == Run::Follow {
+                self.until_followed(task)
+            } else {
+                None
             };
             if let Some(seconds) = end_of_run_ahead {
                 survey.wants(seconds);

@@ -10,7 +10,7 @@ use super::wb::WbId;
 use crate::flow::{FlowId, Progress};
 use crate::policy::{FileView, OperationId, Outcome};
 use crate::result::Part;
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, seconds_between, whole};
 
 /// A flow of ours: how much of it has happened, and how much of that has been taken account of.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +39,8 @@ impl Transfer {
 
     /// The bytes that have moved up to `now` and were not taken account of: from here, so many.
     pub(super) fn take(&mut self, now: Nanos) -> (u64, u64) {
-        let done = self.done + self.rate * (now - self.since).as_seconds();
-        self.take_up_to((done as u64).min(self.bytes))
+        let done = self.done + self.rate * seconds_between(self.since, now);
+        self.take_up_to(whole(done).min(self.bytes))
     }
 
     /// What has been taken account of.
@@ -177,6 +177,11 @@ impl Task {
 
     pub(super) fn file(&self) -> &FileView {
         self.file.as_ref().expect("an operation that moves bytes of a file has one")
+    }
+
+    /// What it costs to get a page of its file into the cache.
+    pub(super) fn page_insert(&self) -> Nanos {
+        self.file.as_ref().map_or(Nanos::ZERO, |file| file.page_insert)
     }
 
     pub(super) fn is_fresh(&self) -> bool {

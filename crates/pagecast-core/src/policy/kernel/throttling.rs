@@ -7,7 +7,7 @@ use super::law::{Fraction, Hz, Position, Throttle};
 use super::tasks::Task;
 use super::wb::{Level, Wb, WbId};
 use super::{Credit, Kernel, Limits, PAGE};
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, as_number, seconds_between};
 
 /// The way from free run to the hard limit is taken in so many steps at least.
 const STEPS: f64 = 64.0;
@@ -45,8 +45,8 @@ impl Kernel {
         let dirty = self.pages.dirty.total() / PAGE;
         let slack = self.limits.brake().step() as u64;
         for at in 0..self.wbs.len() {
-            let has_writers = self.tasks.writers_of(at).next().is_some();
             let Some(wb) = self.wbs[at].as_ref() else { continue };
+            let has_writers = self.tasks.writers_of(at).next().is_some();
             let was_throttling = wb.is_throttling;
             // Around free run updates would begin and end with every unit that is written.
             let floor =
@@ -236,42 +236,43 @@ impl Limits {
 
 /// The rate of the tasks that write to the device of one that does; nothing in free run.
 pub(super) fn task_rate(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
-    if !task.run.dirties() {
-        return None;
-    }
+    if task.run.dirties() { rate_of(wbs, task) } else { None }
+}
+
+/// The rate of a task if it writes; nothing in free run.
+// Of every task with every event.
+#[inline]
+pub(super) fn rate_of(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
     wbs.get(task.wb.0 as usize)?.as_ref()?.task_rate.map(|rate| rate.of(task.piece))
 }
 
-fn has_credit(task: &Task) -> bool {
+pub(super) fn has_credit(task: &Task) -> bool {
     task.credit.is_some_and(|credit| credit.seconds > LEAST_CREDIT)
 }
 
-/// Time has passed since the last check of a task, which is credited. In free run, and by a pause at the hard limit, all credit
-/// is lost.
-pub(super) fn earn_credit(task: &mut Task, rate: Option<f64>, now: Nanos) {
-    if !task.run.dirties() {
-        return;
-    }
-    let credit = task.credit.get_or_insert(Credit { seconds: 0.0, at: now });
-    credit.seconds += (now - credit.at).as_seconds();
-    credit.at = now;
-    if rate.is_none_or(|rate| rate == 0.0) {
+/// A check of a task that writes, at this rate: the time since its last check is credited, and what it should have taken for the
+/// bytes that it has made dirty is debited. In free run, and by a pause at the hard limit, all credit is lost.
+// Of every writer with every event.
+#[inline(always)]
+pub(super) fn check(credit: &mut Option<Credit>, rate: Option<f64>, bytes: u64, now: Nanos) {
+    let credit = credit.get_or_insert(Credit { seconds: 0.0, at: now });
+    let before = std::mem::replace(&mut credit.at, now);
+    let Some(rate) = rate.filter(|&rate| rate > 0.0) else {
         credit.seconds = 0.0;
+        return;
+    };
+    credit.seconds += seconds_between(before, now);
+    if bytes > 0 {
+        credit.seconds = (credit.seconds - as_number(bytes) / rate).max(-MOST_DEBT);
+        forget_much(credit);
     }
-}
-
-/// A task has made pages dirty: at this rate it should have taken so long.
-pub(super) fn spend_credit(task: &mut Task, rate: Option<f64>, bytes: u64) {
-    let (Some(rate), Some(credit)) = (rate, task.credit.as_mut()) else { return };
-    if rate > 0.0 {
-        credit.seconds = (credit.seconds - bytes as f64 / rate).max(-MOST_DEBT);
-    }
-    forget_much(credit);
 }
 
 /// A task begins to write, and is checked for the first time since it did something else.
 pub(super) fn resume(task: &mut Task, rate: Option<f64>, now: Nanos) {
-    earn_credit(task, rate, now);
+    if task.run.dirties() {
+        check(&mut task.credit, rate, 0, now);
+    }
     task.credit.iter_mut().for_each(forget_much);
 }
 

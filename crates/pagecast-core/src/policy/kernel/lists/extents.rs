@@ -177,11 +177,12 @@ impl Extents {
 
     /// The first of them.
     pub(super) fn first_in(&self, file: FileId, start: u64, end: u64) -> Option<(Slot, Extent)> {
-        let cached = self.files.get(file)?;
+        // As whoever goes through a range from its start asks in the end.
+        let cached = self.files.get(file).filter(|_| start < end)?;
         // A call asks several times for the same place.
         let found = self.slab.get(cached.found.get());
         if let Some((slot, extent)) = found.filter(|(_, extent)| extent.is_around(file, start)) {
-            return (start < end).then_some((slot, extent));
+            return Some((slot, extent));
         }
         // Most often nothing is there yet.
         cached.last().filter(|&last| self.slab[last].end > start)?;
@@ -189,7 +190,7 @@ impl Extents {
         match before.map(|slot| (slot, self.slab[slot])).filter(|(_, extent)| extent.end > start) {
             Some(around) => {
                 cached.found.set(around.0);
-                (start < end).then_some(around)
+                Some(around)
             }
             None => cached.starting_within(start, end).map(|slot| (slot, self.slab[slot])),
         }
@@ -197,8 +198,8 @@ impl Extents {
 
     /// The last of them.
     pub(super) fn last_in(&self, file: FileId, start: u64, end: u64) -> Option<(Slot, Extent)> {
-        let slot = self.files.get(file)?.starting_before(end)?;
-        (self.slab[slot].end > start && start < end).then(|| (slot, self.slab[slot]))
+        let slot = self.files.get(file).filter(|_| start < end)?.starting_before(end)?;
+        (self.slab[slot].end > start).then(|| (slot, self.slab[slot]))
     }
 
     /// Bytes that were in no list come to the head of one.
