@@ -188,6 +188,7 @@ impl Kernel {
             let Some(old) = task.transfer.as_ref().map(|transfer| transfer.cap) else { continue };
             // With many tasks that is so of most of them with most events, and found out sooner than all that a cap is made of.
             if !is_exhausted && (self.is_held_as_before(task, old) || self.is_free_as_before(task, old)) {
+                debug_assert!(!is_news(old, self.cap(task, operation, false)), "its cap is what it was");
                 continue;
             }
             let cap = self.cap(task, operation, is_exhausted);

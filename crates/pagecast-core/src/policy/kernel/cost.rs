@@ -260,6 +260,27 @@ mod tests {
     }
 
     #[test]
+    fn costs_are_nothing_where_none_is_known() {
+        let free = CopyCost::default();
+        assert!(Prices::of(&free).are_nothing(Nanos::ZERO) && !Prices::of(&free).are_nothing(Nanos(1)));
+        let one_costs = [
+            CopyCost { call: COST.call, ..free },
+            CopyCost { page_lookup: COST.page_lookup, ..free },
+            CopyCost { page_remove: COST.page_remove, ..free },
+            CopyCost { page_reclaim: COST.page_reclaim, ..free },
+            CopyCost { fault: COST.fault, ..free },
+            CopyCost { fault_huge: COST.fault_huge, ..free },
+            CopyCost { page_remote: COST.page_remote, ..free },
+            CopyCost { page_remote_read: COST.page_remote_read, ..free },
+            CopyCost { copy_read: COST.copy_read, ..free },
+            CopyCost { copy_write: COST.copy_write, ..free },
+        ];
+        for cost in one_costs {
+            assert!(!Prices::of(&cost).are_nothing(Nanos::ZERO), "{cost:?}");
+        }
+    }
+
+    #[test]
     fn new_memory_far_memory_and_pages_that_leave_come_on_top() {
         let touch = |touched| per_byte(Run::Touch, |step| step.touched = touched);
         assert_eq!((touch(Touched::Small), touch(Touched::Huge)), ([13, 13, 0], [17, 17, 0]));

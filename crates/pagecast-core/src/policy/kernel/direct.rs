@@ -95,6 +95,10 @@ impl Kernel {
     /// The device gets the requests of those whose processor has prepared them.
     pub(super) fn start_due_requests(&mut self, now: Nanos, out: &mut Actions) {
         if !self.has_busy {
+            debug_assert!(
+                self.tasks.values().all(|task| task.busy_until.is_none()),
+                "who is busy has been noted"
+            );
             return;
         }
         let is_due = |task: &Task| task.busy_until.is_some_and(|until| until <= now);

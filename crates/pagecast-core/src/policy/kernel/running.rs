@@ -228,10 +228,11 @@ impl Kernel {
 
     /// Followers go on whose bytes have come, or who have nobody to follow any more.
     pub(super) fn release_followers(&mut self, now: Nanos, out: &mut Actions) {
+        let follows = |task: &Task| task.run == Run::Follow && task.kind != Kind::Wait;
         if !self.has_followers {
+            debug_assert!(!self.tasks.values().any(follows), "a follower has been noted");
             return;
         }
-        let follows = |task: &Task| task.run == Run::Follow && task.kind != Kind::Wait;
         self.has_followers = self.tasks.values().any(follows);
         let goes_on = |task: &Task| {
             let (is_cached, end) = self.pages.lists.run(task.file().id, task.position, task.end);
