@@ -115,8 +115,10 @@ def run_ours(case: Case, repeat: int) -> Outcome:
     import pagecast
 
     split = case.chunk_mb if case.engine == "no-cache" else FILE_MB
-    many = {"chunk_mb": split, "spread_s": case.spread_s, "alike": case.is_alike}
-    text = writer() if case.is_writer else scenario(case.apps, **many)
+    if case.is_writer:
+        text = writer()
+    else:
+        text = scenario(case.apps, chunk_mb=split, spread_s=case.spread_s, alike=case.is_alike)
     chunk = [f'model.wrench.chunk="{case.chunk_mb} MB"'] if case.engine == "wrench" else []
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(text)
