@@ -23,13 +23,13 @@ Progress = Callable[[str, int, int | None], object]
 
 
 class Measured(Result):
-    """What a real run gave: the tables of a simulation, and three more. Made by `run`.
+    """What a real run gave: the tables of a simulation, and four more. Made by `run`.
 
     `operations` have real times; in `parts` each is split in two, as far as a kernel tells it. `timeline` is
     of the whole machine, `devices` has rows only with ``trace=True``, `events` has none.
     """
 
-    tables: ClassVar[tuple[str, ...]] = (*TABLES, "samples", "file_samples", "trace")
+    tables: ClassVar[tuple[str, ...]] = (*TABLES, "calls", "samples", "file_samples", "trace")
 
     def __init__(self, core: _core.Measured) -> None:
         super().__init__(core.result)
@@ -44,6 +44,11 @@ class Measured(Result):
     def made_by(self) -> str:
         """How figures and tables call it."""
         return "measured"
+
+    @cached_property
+    def calls(self) -> Columns:
+        """When each call of a read or write ended, or every so many of them; no rows without ``per_call``."""
+        return Columns(self._measured.calls())
 
     @cached_property
     def samples(self) -> Columns:
@@ -113,6 +118,8 @@ class Plan:
     scenario : Scenario
     residency : {"end", "operation"}, optional
         As for `simulate`.
+    per_call : int, optional
+        As for `run`.
 
     Raises
     ------
@@ -122,10 +129,14 @@ class Plan:
         A program that failed.
     """
 
-    def __init__(self, scenario: Scenario, *, residency: str | None = None) -> None:
+    def __init__(
+        self, scenario: Scenario, *, residency: str | None = None, per_call: int | None = None
+    ) -> None:
         if not isinstance(scenario, Scenario):
             raise TypeError(f"scenario={scenario!r} is a {type(scenario).__name__}, not a Scenario")
-        self._core = _core.RunPlan(scenario._core, residency=residency)
+        if per_call is not None and not 1 <= per_call < 2**64:
+            raise ValueError(f"per_call={per_call} is not a number of calls from 1")
+        self._core = _core.RunPlan(scenario._core, residency=residency, per_call=per_call)
 
     @property
     def prepared_bytes(self) -> int:
@@ -204,6 +215,7 @@ def run(
     sample_hz: int = DEFAULT_SAMPLE_HZ,
     trace: bool = False,
     residency: str | None = None,
+    per_call: int | None = None,
     progress: Progress | None = None,
 ) -> Measured:
     """Run a scenario for real: the same operations, by this machine's kernel.
@@ -226,6 +238,9 @@ def run(
         Record the kernel's events of write-back, for the tables `trace` and `devices`; needs root, tracefs.
     residency : {"end", "operation"}, optional
         As for `simulate`. Looking after each operation takes time between the operations.
+    per_call : int, optional
+        Note the time of every so many calls of each read and write, for the table `calls`; 1 is each call.
+        Each time takes 16 bytes of memory, which are there before time 0.
     progress : callable, optional
         Called with what is done, how much of it, and of how much (None if not known).
 
@@ -245,6 +260,6 @@ def run(
     KeyboardInterrupt
         Ctrl-C was pressed.
     """
-    return Plan(scenario, residency=residency).run(
+    return Plan(scenario, residency=residency, per_call=per_call).run(
         dir, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress
     )

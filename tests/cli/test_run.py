@@ -1,5 +1,6 @@
 """`pagecast run` on a real disk: the tables of a simulation, and nothing left behind whatever happens."""
 
+import itertools
 import json
 import os
 import random
@@ -109,8 +110,32 @@ def test_tables_are_those_of_a_simulation(on_disk):
         for table in (run, simulated)
     ]
     assert by_process[0] == by_process[1]
-    assert set(run) - set(simulated) == {"samples", "file_samples", "trace"}
+    assert set(run) - set(simulated) == {"calls", "samples", "file_samples", "trace"}
     assert measured["provenance"]["kernel"].startswith("Linux ")
+
+
+def test_calls_have_their_times_and_add_up_to_their_operations(on_disk):
+    run = json.loads(on_disk("run", "small.toml", "--dir", "there", "--json", "--per-call", "2").stdout)
+    tables = {
+        name: [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+        for name, table in run["runs"][0].items()
+        if name in ("operations", "calls")
+    }
+    calls = {}
+    for row in tables["calls"]:
+        calls.setdefault((row["process"], row["index"]), []).append(row)
+    moved = [row for row in tables["operations"] if row["operation"] in ("read", "write")]
+    assert set(calls) == {(row["process"], row["index"]) for row in moved}
+    for whole in moved:
+        rows = calls[whole["process"], whole["index"]]
+        assert {(row["operation"], row["path"]) for row in rows} == {(whole["operation"], whole["path"])}
+        assert sum(row["bytes"] for row in rows) == whole["bytes"]
+        assert rows[0]["offset_bytes"] == whole["offset_bytes"]
+        assert whole["start_s"] <= rows[0]["start_s"] <= rows[-1]["end_s"] <= whole["end_s"]
+        assert all(one["end_s"] == next["start_s"] for one, next in itertools.pairwise(rows))
+    # 2 MB in calls of 64 KiB, 3 MB in calls of 1 MiB, and a whole file in one.
+    assert [sum(row["calls"] for row in rows) for rows in calls.values()] == [31, 3, 1]
+    assert [row["calls"] for row in calls["app", 2]] == [2, 1]
 
 
 def test_operations_add_up_and_follow_each_other(on_disk):

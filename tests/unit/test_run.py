@@ -67,5 +67,7 @@ def test_wrong_arguments_are_named(machine, there):
     scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/in": 250_000})
     with pytest.raises(ValueError, match="sample_hz=0 is not from 1 to 200"):
         pc.run(scenario, dir=there, sample_hz=0)
+    with pytest.raises(ValueError, match="per_call=0 is not a number of calls from 1"):
+        pc.run(scenario, dir=there, per_call=0)
     with pytest.raises(TypeError, match="is a str, not a Scenario"):
         pc.run("x.toml", dir=there)

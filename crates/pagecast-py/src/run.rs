@@ -1,6 +1,7 @@
 //! A scenario run by the real kernel.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -8,7 +9,7 @@ use numpy::PyArray1;
 use pagecast_core::machine::MountSource;
 use pagecast_core::scenario::Residency;
 use pagecast_core::units::Nanos;
-use pagecast_probe::run::{self, Job, Learnt, Plan, Samples, Settings, Traced};
+use pagecast_probe::run::{self, CallRow, Job, Learnt, Plan, Samples, Settings, Traced};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
@@ -33,8 +34,13 @@ pub struct RunPlan {
 impl RunPlan {
     /// Ask all programs of a scenario for their operations.
     #[new]
-    #[pyo3(signature = (scenario, *, residency=None))]
-    fn new(py: Python<'_>, scenario: &Scenario, residency: Option<&str>) -> PyResult<Self> {
+    #[pyo3(signature = (scenario, *, residency=None, per_call=None))]
+    fn new(
+        py: Python<'_>,
+        scenario: &Scenario,
+        residency: Option<&str>,
+        per_call: Option<NonZero<u64>>,
+    ) -> PyResult<Self> {
         let machine_hash = scenario.machine_hash(py)?;
         let scenario = &scenario.0;
         let residency = match residency {
@@ -52,6 +58,7 @@ impl RunPlan {
             files: &scenario.files,
             processes: &scenario.processes,
             looks_after_each: residency == Residency::Operation,
+            per_call,
         };
         let plan = Plan::of(&job).map_err(|error| errors::run(py, error))?;
         Ok(Self { plan, origin: scenario.origin.clone(), machine_hash })
@@ -131,6 +138,8 @@ impl RunPlan {
         };
         Ok(Measured {
             result: Py::new(py, result)?,
+            calls: measured.calls,
+            processes: self.plan.processes().map(str::to_owned).collect(),
             samples: measured.samples,
             trace: measured.trace,
             learnt: measured.learnt,
@@ -148,6 +157,8 @@ pub struct Measured {
     /// The tables of a simulation.
     #[pyo3(get)]
     result: Py<Result>,
+    calls: Vec<CallRow>,
+    processes: Vec<String>,
     samples: Samples,
     trace: Vec<Traced>,
     learnt: Option<Learnt>,
@@ -179,6 +190,28 @@ impl Measured {
         dict.set_item("write_bandwidth_bytes_per_s", write_bandwidth.map(|rate| rate.0))?;
         dict.set_item("dirty_limit_bytes", dirty_limit.map(|limit| limit.0))?;
         Ok(Some(dict))
+    }
+
+    /// When calls of reads and writes ended, column by column.
+    fn calls<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (dict, calls) = (PyDict::new(py), &self.calls);
+        let names = |all: &[String]| all.iter().map(|name| PyString::new(py, name)).collect::<Vec<_>>();
+        let (processes, paths) = (names(&self.processes), names(&self.paths));
+        let number =
+            |get: fn(&CallRow) -> u64| PyArray1::from_iter(py, calls.iter().map(|row| get(row) as i64));
+        let time = |get: fn(&CallRow) -> Nanos| times(py, calls.iter().map(get));
+        dict.set_item("process", PyList::new(py, calls.iter().map(|row| &processes[row.process as usize]))?)?;
+        dict.set_item("index", number(|row| row.index.into()))?;
+        let operations = calls.iter().map(|row| PyString::intern(py, row.operation));
+        dict.set_item("operation", PyList::new(py, operations)?)?;
+        dict.set_item("path", PyList::new(py, calls.iter().map(|row| &paths[row.file as usize]))?)?;
+        dict.set_item("offset_bytes", number(|row| row.offset))?;
+        dict.set_item("bytes", number(|row| row.bytes.0))?;
+        dict.set_item("calls", number(|row| row.calls))?;
+        dict.set_item("start_s", time(|row| row.start))?;
+        dict.set_item("end_s", time(|row| row.end))?;
+        dict.set_item("duration_s", time(|row| row.end - row.start))?;
+        Ok(dict)
     }
 
     /// The machine's counters over time, column by column.

@@ -31,6 +31,12 @@ __all__ = ["command"]
     help="Record what the kernel itself reckons with: rates and limits of writing. Needs root and tracefs.",
 )
 @options.residency
+@click.option(
+    "--per-call",
+    type=click.IntRange(min=1, max=2**64 - 1),
+    metavar="N",
+    help="Note the time of every N calls of each read and write, for the table calls; 1 is each call.",
+)
 @options.as_json
 @options.results
 def command(
@@ -42,6 +48,7 @@ def command(
     sample_hz: int,
     trace: bool,
     residency: str | None,
+    per_call: int | None,
     as_json: bool,
     out: Path | None,
     force: bool,
@@ -60,9 +67,11 @@ def command(
       pagecast run scenario.toml --dir /data/scratch --dry-run
       pagecast run scenario.toml --dir /data/scratch
       pagecast run scenario.toml --dir /data/scratch --json | jq .runs[0].operations
+      pagecast run scenario.toml --dir /data/scratch --per-call 100 --out results
 
-    What is measured has the tables of a simulation under the model `measured`, and three more: samples (the
-    machine's counters), file_samples (what is cached of each file) and trace (with --trace).
+    What is measured has the tables of a simulation under the model `measured`, and four more: calls (with
+    --per-call), samples (the machine's counters), file_samples (what is cached of each file) and trace (with
+    --trace).
     """
     if out is not None:
         from pagecast.export import check_directory
@@ -71,7 +80,7 @@ def command(
     loaded = options.load_scenario(scenario, overrides)
     from pagecast.running import Plan
 
-    plan = Plan(loaded, residency=residency)
+    plan = Plan(loaded, residency=residency, per_call=per_call)
     _tell(plan, directory)
     if dry_run:
         return

@@ -68,6 +68,8 @@ pub struct Times {
     begun: Nanos,
     ended: Nanos,
     stretches: Vec<(Nanos, u64)>,
+    /// How many of them are those of earlier transfers.
+    kept: usize,
     left_out: u64,
     /// Calls and bytes since the last stretch.
     calls: u64,
@@ -78,11 +80,15 @@ impl Times {
     /// Room for `capacity` times, one for every so many calls. Of what is more, only the last end is known.
     #[must_use]
     pub fn new(every: NonZero<u64>, capacity: usize) -> Self {
+        // Filled with what is not 0, so that the kernel gives the pages now, and not while time counts.
+        let mut stretches = vec![(Nanos(u64::MAX), u64::MAX); capacity];
+        stretches.clear();
         Self {
             every: every.get(),
             begun: Nanos::ZERO,
             ended: Nanos::ZERO,
-            stretches: Vec::with_capacity(capacity),
+            stretches,
+            kept: 0,
             left_out: 0,
             calls: 0,
             bytes: 0,
@@ -96,7 +102,7 @@ impl Times {
     }
 
     fn begin(&mut self, now: Nanos) {
-        self.stretches.clear();
+        self.stretches.truncate(self.kept);
         (self.begun, self.ended, self.left_out, self.calls, self.bytes) = (now, now, 0, 0, 0);
     }
 
@@ -136,8 +142,20 @@ impl Times {
     /// How long each call, or every so many of them, took, and how many bytes they moved. The clock is read once between two calls,
     /// so nothing is lost between them.
     pub fn stretches(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
-        let begins = std::iter::once(self.begun).chain(self.stretches.iter().map(|&(end, _)| end));
-        begins.zip(&self.stretches).map(|(begin, &(end, bytes))| (end - begin, bytes))
+        let stretches = &self.stretches[self.kept..];
+        let begins = std::iter::once(self.begun).chain(stretches.iter().map(|&(end, _)| end));
+        begins.zip(stretches).map(|(begin, &(end, bytes))| (end - begin, bytes))
+    }
+
+    /// Keeps what the last transfer noted; the next one notes after it, in the room that is left.
+    pub fn keep(&mut self) {
+        self.kept = self.stretches.len();
+    }
+
+    /// What was kept, of one transfer after the other: when each call, or every so many of them, ended, and how many bytes they moved.
+    #[must_use]
+    pub fn kept(&self) -> &[(Nanos, u64)] {
+        &self.stretches[..self.kept]
     }
 
     /// Times for which there was no room.
@@ -282,6 +300,20 @@ mod tests {
             (2, Nanos(70)),
             "3 stretches of 2, and the last call"
         );
+    }
+
+    #[test]
+    fn times_of_several_transfers_are_kept_in_one_place() {
+        let mock = Mock::new(Costs { call_ns: 10, ..Costs::default() });
+        let file = mock.open(Path::new("f"), Open { create: true, ..Open::default() }).unwrap();
+        let mut times = Times::new(NonZero::new(2).unwrap(), 3);
+        for bytes in [3, 1] {
+            transfer(&mock, &file, &write(bytes, 1), &mut memory(1), &mut times, &GO_ON).unwrap();
+            assert_eq!(times.stretches().count() as u64, bytes.div_ceil(2), "those of this transfer");
+            times.keep();
+        }
+        assert_eq!(times.kept(), [(Nanos(20), 2), (Nanos(30), 1), (Nanos(40), 1)]);
+        assert_eq!((times.stretches().count(), times.left_out()), (0, 0));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! that changes what a page fault and the end of a process cost, and nothing about files. Nothing of the machine's settings is
 //! changed.
 
+mod calls;
 mod counters;
 mod error;
 mod files;
@@ -43,6 +44,7 @@ use crate::residency::{Method, OpenFile, Prober};
 use crate::warm::available;
 use crate::watch::{LOOK_PERIOD, Pace, Progress, Watcher};
 
+pub use calls::CallRow;
 pub use error::RunError;
 pub use learnt::Learnt;
 pub use plan::{Job, Plan};
@@ -81,6 +83,8 @@ pub struct Settings<'a> {
 pub struct Measured {
     /// The tables of a simulation.
     pub result: SimulationResult,
+    /// When calls of reads and writes ended, if that was wanted: process by process, in the order of the calls.
+    pub calls: Vec<CallRow>,
     /// What the sampler has seen.
     pub samples: Samples,
     /// What the kernel said of write-back, if that was wanted.
@@ -163,14 +167,14 @@ fn execute(
     let sampler = Sampler::new(folder, plan, &files, settings.sample_hz, sees_files);
     let tracing = settings.trace.then(Tracing::start).transpose()?;
     let learnt = Learnt::of(folder);
-    let Ran { zero, rows, samples } = run_threads(&shared, sampler, watch)?;
+    let Ran { zero, rows, calls, samples } = run_threads(&shared, sampler, watch)?;
     let trace = tracing.map_or(Ok(Vec::new()), |tracing| tracing.stop(zero))?;
     let end = rows.iter().flatten().map(|row| row.end).max().unwrap_or_default();
     let mut looks = looks.into_inner().expect("nobody panics while he holds the lock");
     looks.sort_by_key(|look| (look.time, look.after));
     looks.extend(look_at_all(plan, place, prober, kind, (end, (u32::MAX, u32::MAX))));
     let result = tables::result(plan, &rows, (&samples, &trace), &looks, end);
-    Ok(Measured { result, samples, trace, learnt, file_system: file_system.clone(), kept: None })
+    Ok(Measured { result, calls, samples, trace, learnt, file_system: file_system.clone(), kept: None })
 }
 
 /// What all threads have done.
@@ -178,6 +182,7 @@ struct Ran {
     zero: Nanos,
     /// Of each process.
     rows: Vec<Vec<Row>>,
+    calls: Vec<CallRow>,
     samples: Samples,
 }
 
@@ -209,7 +214,7 @@ fn run_threads(
                         gate.halt();
                     }
                 }
-                runner.rows
+                runner.into_done()
             };
             let started = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, act);
             threads.push(started.map_err(|error| {
@@ -234,8 +239,13 @@ fn run_threads(
         }
         is_over.store(true, Ordering::Release);
         let rows = threads.into_iter().map(|thread| thread.join().expect("a process does not panic"));
-        let rows = rows.collect();
-        Ok(Ran { zero, rows, samples: looking.join().expect("the sampler does not panic") })
+        let (rows, calls): (Vec<_>, Vec<_>) = rows.unzip();
+        Ok(Ran {
+            zero,
+            rows,
+            calls: calls.concat(),
+            samples: looking.join().expect("the sampler does not panic"),
+        })
     })?;
     if is_interrupted {
         return Err(ProbeError::Interrupted.into());

@@ -3,24 +3,28 @@
 //! What one process takes from another (a file that it removes or cuts) is not counted against the need, so a run that fits
 //! may be refused in rare cases, and one that does not fit is not begun.
 
-use pagecast_core::units::Bytes;
+use std::num::NonZero;
+
+use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, Buffer};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::plan::{PlannedFile, PlannedProcess};
+use super::plan::{PlannedFile, PlannedProcess, Step};
 
 /// See [`super::Plan`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
     pub prepared: Bytes,
     pub written: Bytes,
     pub space: Bytes,
     pub memory: Bytes,
     pub open_files: u64,
+    /// How many times of calls are noted, of each process.
+    pub call_times: Vec<usize>,
 }
 
 impl Needs {
-    pub fn of(files: &[PlannedFile], processes: &[PlannedProcess]) -> Self {
+    pub fn of(files: &[PlannedFile], processes: &[PlannedProcess], per_call: Option<NonZero<u64>>) -> Self {
         let initial: Vec<u64> =
             files.iter().map(|file| file.initial.map_or(0, |there| there.size.0)).collect();
         let alone: Vec<Alone> = processes.iter().map(|process| Alone::of(process, &initial)).collect();
@@ -33,13 +37,19 @@ impl Needs {
         let dirty: u64 = files.iter().filter_map(|file| file.initial).map(|there| there.dirty.0).sum();
         let peaks: Vec<u64> = processes.iter().map(|process| peak_memory(process, &longest)).collect();
         let buffers = processes.iter().map(|process| process.buffer().get() as u64).sum::<u64>();
+        let call_times: Vec<u64> = processes
+            .iter()
+            .map(|process| per_call.map_or(0, |every| call_times(process, &longest, every)))
+            .collect();
+        let noted = call_times.iter().sum::<u64>().saturating_mul(size_of::<(Nanos, u64)>() as u64);
         Self {
             prepared: Bytes(initial.iter().sum::<u64>() + dirty),
             written: Bytes(alone.iter().map(|process| process.written).sum()),
             space: Bytes(initial.iter().sum::<u64>() + alone.iter().map(|one| one.growth).sum::<u64>()),
             // All buffers are there before time 0.
-            memory: Bytes(at_a_time(processes, &peaks) + buffers),
+            memory: Bytes((at_a_time(processes, &peaks) + buffers).saturating_add(noted)),
             open_files: alone.iter().map(|process| process.open_files).sum(),
+            call_times: call_times.into_iter().map(|times| times as usize).collect(),
         }
     }
 }
@@ -90,6 +100,23 @@ impl Alone {
     }
 }
 
+/// How many times are noted of all reads and writes of a process, at most: one for every so many calls, and one at the end of each.
+fn call_times(process: &PlannedProcess, longest: &[u64], every: NonZero<u64>) -> u64 {
+    let of_step = |step: &Step| {
+        let (bytes, call) = match step.operation.action {
+            Action::Read { offset, bytes, call, .. } => {
+                let to_end = || longest[step.file as usize].saturating_sub(offset);
+                (bytes.map_or_else(to_end, |bytes| bytes.0), call)
+            }
+            Action::Write { bytes, call, .. } => (bytes.0, call),
+            _ => return 0,
+        };
+        let call = call.map_or(bytes, |call| call.0).max(1);
+        bytes.div_ceil(call).div_ceil(every.get())
+    };
+    process.steps.iter().map(of_step).sum()
+}
+
 /// The most memory that a process holds at a time.
 fn peak_memory(process: &PlannedProcess, longest: &[u64]) -> u64 {
     let (mut held, mut peak) = (0_u64, 0);
@@ -134,7 +161,8 @@ fn at_a_time(processes: &[PlannedProcess], peaks: &[u64]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{file, plan, process, read, write};
+    use super::super::plan::Plan;
+    use super::super::testing::{file, job, plan, process, read, write};
     use super::*;
     use crate::residency::page_size;
     use pagecast_core::workload::Action;
@@ -176,6 +204,21 @@ mod tests {
             Bytes(135 + 5 * page_size()),
             "b and c together, beside e, and their buffers"
         );
+    }
+
+    #[test]
+    fn times_of_calls_have_their_room_before() {
+        let small = write("/data/g", 10, Some(3));
+        let actions = [write("/data/g", 100, Some(10)), read("/data/g", None, Some(7)), small, Action::Sync];
+        let processes = [process("p", &[], &actions), process("q", &[], &[Action::Sync])];
+        let mut job = job(&[], &processes);
+        job.per_call = NonZero::new(4);
+        let timed = Plan::of(&job).unwrap();
+        // 10, 110 / 7 and 4 calls: of the file the read finds at most all that is ever in it.
+        assert_eq!(timed.needs.call_times, [3 + 4 + 1, 0]);
+        job.per_call = None;
+        let untimed = Plan::of(&job).unwrap();
+        assert_eq!(timed.memory(), untimed.memory() + Bytes(8 * 16));
     }
 
     #[test]

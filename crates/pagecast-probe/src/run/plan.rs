@@ -32,6 +32,8 @@ pub struct Job<'a> {
     pub processes: &'a [Process],
     /// Whether the table of files has rows after each operation.
     pub looks_after_each: bool,
+    /// Of every how many calls of a read or write the time is noted, if it is.
+    pub per_call: Option<NonZero<u64>>,
 }
 
 /// A file of the scenario.
@@ -99,7 +101,8 @@ pub struct Plan {
     pub(super) processes: Vec<PlannedProcess>,
     pub(super) events: Vec<Arc<str>>,
     pub(super) looks_after_each: bool,
-    needs: Needs,
+    pub(super) per_call: Option<NonZero<u64>>,
+    pub(super) needs: Needs,
 }
 
 impl Plan {
@@ -117,6 +120,7 @@ impl Plan {
             processes: Vec::new(),
             events: Vec::new(),
             looks_after_each: job.looks_after_each,
+            per_call: job.per_call,
             needs: Needs::default(),
         };
         let mut names = Names::default();
@@ -134,7 +138,7 @@ impl Plan {
             let (name, start) = (process.name.clone(), process.start);
             plan.processes.push(PlannedProcess { name, after, start, steps });
         }
-        plan.needs = Needs::of(&plan.files, &plan.processes);
+        plan.needs = Needs::of(&plan.files, &plan.processes, plan.per_call);
         Ok(plan)
     }
 
@@ -203,6 +207,11 @@ impl Plan {
     /// The paths of all files, and where they are in the folder.
     pub fn paths(&self) -> impl Iterator<Item = (&str, &std::path::Path)> {
         self.files.iter().map(|file| (&*file.path, &*file.within))
+    }
+
+    /// The names of all processes.
+    pub fn processes(&self) -> impl Iterator<Item = &str> {
+        self.processes.iter().map(|process| &*process.name)
     }
 
     /// Whether a process drops the caches of the machine, which only root may.

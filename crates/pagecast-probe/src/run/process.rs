@@ -15,11 +15,12 @@ use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, Buffer, OpenFlags};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::calls::{CallRow, Calls};
 use super::error::{RunError, blame};
 use super::files::Files;
 use super::gate::{Gate, Stopped};
 use super::plan::{Plan, PlannedProcess, Step};
-use crate::io::{Cause, Direction, Failure, Io, Memory, Offsets, Open, Sync, Times, Transfer, transfer};
+use crate::io::{Cause, Direction, Failure, Io, Memory, Offsets, Open, Sync, Transfer, transfer};
 
 /// How long a process sleeps, and how many pages it touches, between two looks at whether to stop.
 const NAP: Nanos = Nanos(50_000_000);
@@ -110,7 +111,7 @@ pub(super) struct Runner<'a, I: Io> {
     handles: FxHashMap<u32, Handle<I::File>>,
     /// Anonymous memory, and how much of each piece is still held.
     held: Vec<(Memory, usize)>,
-    times: Times,
+    calls: Calls,
     pub rows: Vec<Row>,
 }
 
@@ -138,7 +139,7 @@ impl<'a, I: Io> Runner<'a, I> {
             buffer,
             handles: FxHashMap::with_capacity_and_hasher(files.len(), rustc_hash::FxBuildHasher),
             held: Vec::with_capacity(pieces),
-            times: Times::of_whole(),
+            calls: Calls::new(shared.plan, at),
             rows: Vec::with_capacity(process.steps.len()),
         })
     }
@@ -155,6 +156,7 @@ impl<'a, I: Io> Runner<'a, I> {
                 return Err(Halt::Stopped);
             }
             self.step(step)?;
+            self.calls.keep(index);
             if step.file != u32::MAX {
                 (self.shared.looks)(self.at as u32, index as u32, self.now());
             }
@@ -307,15 +309,21 @@ impl<'a, I: Io> Runner<'a, I> {
         let (io, stop) = (self.shared.io, &self.shared.gate.stop);
         let file = &self.handles[&step.file].file;
         let moved = match own {
-            None => transfer(io, file, what, &mut self.buffer, &mut self.times, stop),
+            None => transfer(io, file, what, &mut self.buffer, &mut self.calls.times, stop),
             Some(mut memory) => {
-                let moved = transfer(io, file, what, &mut memory, &mut self.times, stop);
+                let moved = transfer(io, file, what, &mut memory, &mut self.calls.times, stop);
                 let length = memory.length();
                 self.held.push((memory, length));
                 moved
             }
         };
         moved.map_err(|failure| self.not_moved(step, what, failure))
+    }
+
+    /// What the process has done, and the times of its calls.
+    pub fn into_done(self) -> (Vec<Row>, Vec<CallRow>) {
+        let calls = self.calls.rows(self.at as u32, &self.process.steps, &self.rows, self.zero);
+        (self.rows, calls)
     }
 
     fn length(&self, step: &Step) -> Result<u64, Halt> {
@@ -503,7 +511,8 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{file, plan, process, read, write};
+    use super::super::plan::Job;
+    use super::super::testing::{file, job, process, read, write};
     use super::*;
     use crate::io::mock::{Costs, Mock};
     use pagecast_core::workload::{InitialFile, OpenFlag};
@@ -511,7 +520,17 @@ mod tests {
 
     /// The rows of a single process on a mock whose files are as they should be before.
     fn run(costs: Costs, files: &[InitialFile], actions: &[Action]) -> Result<Vec<Row>, Box<RunError>> {
-        let plan = plan(files, &[process("p", &[], actions)]);
+        run_timed(costs, files, actions, None).map(|(rows, _)| rows)
+    }
+
+    fn run_timed(
+        costs: Costs,
+        files: &[InitialFile],
+        actions: &[Action],
+        per_call: Option<NonZero<u64>>,
+    ) -> Result<(Vec<Row>, Vec<CallRow>), Box<RunError>> {
+        let processes = [process("p", &[], actions)];
+        let plan = Plan::of(&Job { per_call, ..job(files, &processes) }).unwrap();
         let mock = Mock::new(costs);
         for file in files {
             let path = file.path.trim_start_matches('/');
@@ -523,7 +542,7 @@ mod tests {
         let mut runner = Runner::new(&shared, 0).unwrap();
         gate.open(mock.now());
         match runner.run() {
-            Ok(()) => Ok(runner.rows),
+            Ok(()) => Ok(runner.into_done()),
             Err(Halt::Failed(error)) => Err(error),
             Err(Halt::Stopped) => panic!("nobody stops it"),
         }
@@ -555,6 +574,24 @@ mod tests {
         assert_eq!((rows[0].served(&read), rows[3].served(&write)), ((0, 4000), (10, 0)));
         assert_eq!(rows[0].parts(&read).total(), rows[0].end - rows[0].start);
         assert!(rows.windows(2).all(|pair| pair[0].end <= pair[1].start));
+    }
+
+    #[test]
+    fn every_few_calls_have_a_row_and_add_up_to_their_operation() {
+        let costs = Costs { call_ns: 1000, ns_per_byte: 1, sync_ns: 5_000_000, ..Costs::default() };
+        let fsync = Action::Fsync { path: "/data/g".into() };
+        let actions = [write("/data/g", 450, Some(100)), fsync, read("/data/g", None, None)];
+        let (rows, calls) = run_timed(costs, &[], &actions, NonZero::new(2)).unwrap();
+        let seen: Vec<_> = calls.iter().map(|row| (row.index, row.offset, row.bytes.0, row.calls)).collect();
+        assert_eq!(seen, [(0, 0, 200, 2), (0, 200, 200, 2), (0, 400, 50, 1), (2, 0, 450, 1)]);
+        let took: Vec<u64> = calls.iter().map(|row| (row.end - row.start).0).collect();
+        assert_eq!(took, [2200, 2200, 1050, 1450], "1000 ns for each call and 1 for each byte");
+        for (row, index) in [(rows[0], 0), (rows[2], 2)] {
+            let of_it: Vec<_> = calls.iter().filter(|call| call.index == index).collect();
+            assert!(of_it.windows(2).all(|pair| pair[0].end == pair[1].start), "nothing is lost between");
+            assert!(row.start <= of_it[0].start && of_it.last().unwrap().end <= row.end);
+        }
+        assert_eq!(run_timed(costs, &[], &actions, None).unwrap().1, []);
     }
 
     #[test]

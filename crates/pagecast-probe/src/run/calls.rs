@@ -1,0 +1,102 @@
+//! When the calls of reads and writes ended, where that is wanted (`per_call`): one time for every so many calls.
+//!
+//! The room for all of them is there before time 0 (see [`super::need`]): during a transfer a time is put into it, and between two
+//! operations where the one before has ended. Left out: operations that move nothing (open, fsync) and so are one call each, and
+//! that a call beyond what the kernel moves at once takes several system calls.
+
+use pagecast_core::units::{Bytes, Nanos};
+use pagecast_core::workload::Action;
+
+use super::plan::{Plan, Step};
+use super::process::Row;
+use crate::io::Times;
+
+/// Some calls of an operation, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallRow {
+    /// The number of the process.
+    pub process: u32,
+    /// The number of the operation in it.
+    pub index: u32,
+    /// Its name.
+    pub operation: &'static str,
+    /// The number of its file.
+    pub file: u32,
+    /// Where the first of the calls begins.
+    pub offset: u64,
+    /// What all of them moved.
+    pub bytes: Bytes,
+    /// How many they are.
+    pub calls: u64,
+    /// When the first began.
+    pub start: Nanos,
+    /// When the last ended.
+    pub end: Nanos,
+}
+
+/// What one process notes.
+pub(super) struct Calls {
+    /// What its transfers note in.
+    pub times: Times,
+    /// Of each operation that noted something: its number, when its first call began, and how many times are kept up to its end.
+    /// `None` where nobody wants to know.
+    operations: Option<Vec<(u32, Nanos, usize)>>,
+}
+
+impl Calls {
+    /// With room for all of the process at this place of the plan.
+    pub fn new(plan: &Plan, at: usize) -> Self {
+        match plan.per_call {
+            None => Self { times: Times::of_whole(), operations: None },
+            Some(every) => Self {
+                times: Times::new(every, plan.needs.call_times[at]),
+                operations: Some(Vec::with_capacity(plan.processes[at].steps.len())),
+            },
+        }
+    }
+
+    /// Keeps what the last operation has noted, if it did.
+    pub fn keep(&mut self, index: usize) {
+        let Some(operations) = &mut self.operations else { return };
+        let before = self.times.kept().len();
+        self.times.keep();
+        let kept = self.times.kept().len();
+        if kept > before {
+            operations.push((index as u32, self.times.begun(), kept));
+        }
+    }
+
+    /// All that was kept, with the steps and rows of the process.
+    pub fn rows(&self, process: u32, steps: &[Step], rows: &[Row], zero: Nanos) -> Vec<CallRow> {
+        let mut all = Vec::with_capacity(self.times.kept().len());
+        let mut from = 0;
+        for &(index, begun, to) in self.operations.iter().flatten() {
+            let (step, row) = (&steps[index as usize], &rows[index as usize]);
+            let (mut offset, mut start) = (row.offset, begun.saturating_sub(zero));
+            for &(ended, bytes) in &self.times.kept()[from..to] {
+                let end = ended.saturating_sub(zero);
+                all.push(CallRow {
+                    process,
+                    index,
+                    operation: step.operation.action.name(),
+                    file: step.file,
+                    offset,
+                    bytes: Bytes(bytes),
+                    calls: bytes.div_ceil(call_bytes(step).unwrap_or(bytes).max(1)),
+                    start,
+                    end,
+                });
+                (offset, start) = (offset + bytes, end);
+            }
+            from = to;
+        }
+        all
+    }
+}
+
+fn call_bytes(step: &Step) -> Option<u64> {
+    match step.operation.action {
+        Action::Read { call, .. } | Action::Write { call, .. } => call.map(|call| call.0),
+        _ => None,
+    }
+}
