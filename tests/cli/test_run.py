@@ -210,6 +210,39 @@ def test_nothing_is_left_when_it_is_stopped(ending, on_disk):
     assert left(on_disk) == []
 
 
+SLOW_DISK = """\
+THROTTLE=/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device
+test -w $THROTTLE && mkdir memory disk && mount -t tmpfs tmpfs memory && truncate -s 600M memory/image \
+  && mkfs.ext4 -q memory/image && mount -o loop memory/image disk || exit 77
+number=$(mountpoint -d disk)
+trap 'echo $number 0 > $THROTTLE' EXIT
+echo $number 5000000 > $THROTTLE || exit 77
+# Its dirty limit is its own, too.
+echo 1 > /sys/class/bdi/$number/strict_limit && echo 5000000 > /sys/class/bdi/$number/max_bytes || exit 77
+"""
+"""A disk in memory that writes 5 MB/s, and of which 5 MB may be dirty."""
+
+
+def test_a_write_that_is_held_up_is_broken_off(on_disk):
+    """A write(2) of 500 MB would hold the run for 100 s."""
+    if os.geteuid() != 0 or not shutil.which("mkfs.ext4"):
+        pytest.skip("only root can make a slow disk, with mkfs.ext4")
+    (on_disk.folder / "x.toml").write_text(
+        MACHINE + "[[process]]\nname = 'p'\ndo = [ { write = '/data/out', size = '500 MB' } ]\n"
+    )
+    script = SLOW_DISK + (
+        f"{sys.executable} -m pagecast run x.toml --dir disk & run=$!\n"
+        "until [ -s disk/pagecast-run-*/data/out ]; do sleep 0.1; done; sleep 1; kill -TERM $run; "
+        "begun=$(date +%s); wait $run; code=$?\n"
+        "echo $(($(date +%s) - begun)); ls disk; exit $code"
+    )
+    ended = in_own_mounts(script, on_disk.folder, "a slow loop device")
+    assert ended.returncode == ExitCode.INTERRUPTED, ended.stderr
+    seconds, *names = ended.stdout.split()
+    assert int(seconds) < 20, ended.stderr
+    assert names == ["lost+found"]
+
+
 def test_nohup_is_not_stopped_by_a_terminal_that_closes(on_disk):
     process = start(on_disk, nohup=True)
     process.send_signal(signal.SIGHUP)

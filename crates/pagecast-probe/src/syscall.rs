@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
+use std::sync::{Arc, Weak};
 
 use pagecast_core::units::Bytes;
 use rustix::mm::{MapFlags, ProtFlags};
@@ -139,13 +140,45 @@ const MOST_BYTES: usize = 0x7fff_f000;
 /// of that size.
 #[derive(Debug)]
 pub struct Memory {
-    address: *mut c_void,
-    length: NonZero<usize>,
+    anonymous: Arc<Anonymous>,
     pieces: Box<[libc::iovec]>,
 }
 
-// SAFETY: the mapping and the pieces, which only point into it, belong to this value alone.
+// SAFETY: the pieces only point into the mapping, and nobody else reads or writes its bytes.
 unsafe impl Send for Memory {}
+
+/// An anonymous mapping of our own.
+#[derive(Debug)]
+struct Anonymous {
+    address: *mut c_void,
+    length: NonZero<usize>,
+}
+
+// SAFETY: an address and a length that never change; whoever reads or writes the bytes there owns the `Memory`.
+unsafe impl Send for Anonymous {}
+// SAFETY: as above.
+unsafe impl Sync for Anonymous {}
+
+impl Drop for Anonymous {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and nothing refers to it any more. It cannot fail for a range that was mapped.
+        let _ = unsafe { rustix::mm::munmap(self.address, self.length.get()) };
+    }
+}
+
+/// Takes a [`Memory`] away from a call of another thread that uses it; nothing happens if it is gone.
+#[derive(Debug, Default)]
+pub struct Withdrawal(Weak<Anonymous>);
+
+impl Withdrawal {
+    /// Lets nobody read or write the memory any more: a call that is about to ends with EFAULT, or with the bytes that it has moved.
+    /// Its owner must not touch it after that, only drop it.
+    pub fn withdraw(&self) {
+        let Some(anonymous) = self.0.upgrade() else { return };
+        // SAFETY: the range is a mapping of our own, which is there as long as `anonymous` is, and to which no references exist.
+        let _ = unsafe { libc::mprotect(anonymous.address, anonymous.length.get(), libc::PROT_NONE) };
+    }
+}
 
 impl Memory {
     /// Takes `length` bytes of address space; no page of it is there before it is touched.
@@ -161,32 +194,39 @@ impl Memory {
         let nothing = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
         // Enough for the longest call, from a place in the middle.
         let pieces = (MOST_BYTES / length.get() + 2).min(MOST_PIECES);
-        Ok(Self { address, length, pieces: vec![nothing; pieces].into_boxed_slice() })
+        let anonymous = Arc::new(Anonymous { address, length });
+        Ok(Self { anonymous, pieces: vec![nothing; pieces].into_boxed_slice() })
+    }
+
+    /// What takes it away from a call that is under way.
+    #[must_use]
+    pub fn withdrawal(&self) -> Withdrawal {
+        Withdrawal(Arc::downgrade(&self.anonymous))
     }
 
     /// How many bytes it has.
     #[must_use]
     pub fn length(&self) -> usize {
-        self.length.get()
+        self.anonymous.length.get()
     }
 
     /// Makes every byte `value`; so every page is there.
     pub fn fill(&mut self, value: u8) {
         // SAFETY: the range is our own mapping, which may be written to.
-        unsafe { ptr::write_bytes(self.address.cast::<u8>(), value, self.length.get()) };
+        unsafe { ptr::write_bytes(self.anonymous.address.cast::<u8>(), value, self.length()) };
     }
 
     /// Makes its bytes such that nothing can be made of them: a file system or a device that compresses would otherwise be
     /// measured with what no program writes. Every page is there then.
     pub fn fill_with_noise(&mut self) {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        for at in 0..self.length.get() / 8 {
+        for at in 0..self.length() / 8 {
             // Marsaglia's xorshift64.
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
             // SAFETY: the eight bytes lie in our own mapping, which may be written to and begins with a page.
-            unsafe { self.address.cast::<u64>().add(at).write(state) };
+            unsafe { self.anonymous.address.cast::<u64>().add(at).write(state) };
         }
     }
 
@@ -195,9 +235,9 @@ impl Memory {
     /// # Panics
     /// If `at` is not in it.
     pub fn touch(&mut self, at: usize) {
-        assert!(at < self.length.get(), "only what is mapped can be touched");
+        assert!(at < self.length(), "only what is mapped can be touched");
         // SAFETY: the byte lies in our own mapping, which may be written to. Volatile, as nobody ever reads it.
-        unsafe { self.address.cast::<u8>().add(at).write_volatile(1) };
+        unsafe { self.anonymous.address.cast::<u8>().add(at).write_volatile(1) };
     }
 
     /// Lets pages that are not there yet come huge, or not.
@@ -208,7 +248,7 @@ impl Memory {
         let advice =
             if huge { rustix::mm::Advice::LinuxHugepage } else { rustix::mm::Advice::LinuxNoHugepage };
         // SAFETY: the range is our own mapping; what its pages are made of changes none of its bytes.
-        unsafe { rustix::mm::madvise(self.address, self.length.get(), advice) }?;
+        unsafe { rustix::mm::madvise(self.anonymous.address, self.length(), advice) }?;
         Ok(())
     }
 
@@ -218,13 +258,13 @@ impl Memory {
     /// What the kernel said.
     pub fn give_back(&mut self, from: usize, to: usize) -> io::Result<()> {
         let page = rustix::param::page_size();
-        let (from, to) = (from.next_multiple_of(page), to.min(self.length.get()).next_multiple_of(page));
+        let (from, to) = (from.next_multiple_of(page), to.min(self.length()).next_multiple_of(page));
         if from >= to {
             return Ok(());
         }
         // SAFETY: the range lies in the pages of our own mapping; its bytes mean nothing, and become 0.
         unsafe {
-            let begin = self.address.byte_add(from);
+            let begin = self.anonymous.address.byte_add(from);
             rustix::mm::madvise(begin, to - from, rustix::mm::Advice::LinuxDontNeed)
         }?;
         Ok(())
@@ -256,23 +296,17 @@ impl Memory {
 
     /// Cuts `length` bytes from `at` into pieces of this memory; what does not fit into one call is left out.
     fn cut(&mut self, at: usize, length: usize) -> libc::c_int {
-        let (mut from, mut left, mut count) = (at % self.length.get(), length, 0);
+        let Anonymous { address, length: whole } = *self.anonymous;
+        let (mut from, mut left, mut count) = (at % whole.get(), length, 0);
         for piece in &mut self.pieces {
             if left == 0 {
                 break;
             }
-            let bytes = left.min(self.length.get() - from);
-            *piece = libc::iovec { iov_base: self.address.wrapping_byte_add(from), iov_len: bytes };
+            let bytes = left.min(whole.get() - from);
+            *piece = libc::iovec { iov_base: address.wrapping_byte_add(from), iov_len: bytes };
             (from, left, count) = (0, left - bytes, count + 1);
         }
         count
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nothing refers to it any more. It cannot fail for a range that was mapped.
-        let _ = unsafe { rustix::mm::munmap(self.address, self.length.get()) };
     }
 }
 

@@ -51,6 +51,11 @@ impl Pace {
         if self.is_stopped() { Err(Interrupted) } else { Ok(()) }
     }
 
+    /// What becomes true when the worker must stop, for loops that look by themselves.
+    pub(crate) fn stop(&self) -> &AtomicBool {
+        &self.is_stopped
+    }
+
     /// True if the worker must stop; then its answer does not matter any more.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)

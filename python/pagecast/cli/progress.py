@@ -6,6 +6,8 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from pagecast._core import format_bytes
 
 if TYPE_CHECKING:
@@ -15,6 +17,9 @@ __all__ = ["Progress"]
 
 _IN_BYTES = ("writing back", "evicting", "reading", "locking", "writing files")
 """The stages of `pagecast.cache` whose progress is in bytes; that of the others is in files or seconds."""
+
+_WAITING = "stopped; waiting for calls that the kernel does not break off"
+"""The stage of a run that was stopped a second ago, and has not ended; said also where there is no display."""
 
 _PATIENCE_S = 1.0
 """How long a person waits without a sign."""
@@ -29,6 +34,7 @@ class Progress:
         self._lock = threading.Lock()
         self._state: dict[str, Any] = {"description": "", "detail": "", "total": None}
         self._display: RichProgress | None = None
+        self._told_waiting = False
 
     def __enter__(self) -> "Progress":
         if sys.stderr is not None and sys.stderr.isatty():
@@ -58,6 +64,9 @@ class Progress:
 
     def counted(self, stage: str, done: int, total: int | None) -> None:
         """Take the progress of `pagecast.cache`: what is done, how much of it, and of how much."""
+        if stage == _WAITING and not self._told_waiting:
+            self._told_waiting = True
+            click.echo(f"{stage.capitalize()} (fsync, sync, drop_caches).", err=True)
         amount = format_bytes if stage in _IN_BYTES else "{:,}".format
         detail = amount(done) if total is None else f"{amount(min(done, total))} of {amount(total)}"
         state = {"total": None} if not total else {"total": total, "completed": min(done, total)}

@@ -377,6 +377,21 @@ mod tests {
     }
 
     #[test]
+    fn a_call_whose_memory_was_withdrawn_ends_and_says_so() {
+        let (_place, folder) = folder();
+        let file = folder.open(Path::new("f"), Open { create: true, ..Open::default() }).unwrap();
+        let mut memory = super::super::mock::memory(4096);
+        let withdrawal = memory.withdrawal();
+        assert_eq!(folder.write(&file, &mut memory, 0, 10_000, 0).unwrap(), 10_000);
+        withdrawal.withdraw();
+        let refused = |answer: io::Result<usize>| answer.unwrap_err().raw_os_error();
+        assert_eq!(refused(folder.write(&file, &mut memory, 0, 4096, 0)), Some(libc::EFAULT));
+        assert_eq!(refused(folder.read(&file, &mut memory, 0, 4096, 0)), Some(libc::EFAULT));
+        drop(memory);
+        withdrawal.withdraw();
+    }
+
+    #[test]
     fn room_is_checked_before() {
         let (_place, folder) = folder();
         folder.check_room(Bytes(1)).unwrap();

@@ -18,7 +18,7 @@ use std::path::Path;
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Advice, OpenFlags};
 
-pub use crate::syscall::Memory;
+pub use crate::syscall::{Memory, Withdrawal};
 pub use folder::{Folder, Place, Space};
 pub use transfer::{Cause, Direction, Failure, Offsets, Times, Transfer, transfer};
 pub use workplace::Workplace;

@@ -248,6 +248,8 @@ impl Call {
                 Direction::Write => io.write(file, memory, at, length, offset),
             };
             match answer {
+                // Who stops a transfer may take its memory and its file away.
+                Ok(0) | Err(_) if stop.load(Ordering::Relaxed) => return Err(failure(Cause::Stopped)),
                 Ok(0) => return Err(failure(Cause::EndOfFile)),
                 Ok(bytes) => moved += bytes as u64,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

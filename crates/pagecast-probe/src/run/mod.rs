@@ -8,6 +8,7 @@
 //! that changes what a page fault and the end of a process cost, and nothing about files. Nothing of the machine's settings is
 //! changed.
 
+mod break_off;
 mod calls;
 mod counters;
 mod error;
@@ -51,6 +52,7 @@ pub use plan::{Job, Plan};
 pub use sampler::{FileSample, Samples};
 pub use trace::Traced;
 
+use break_off::{InUse, break_off};
 use files::Files;
 use gate::Gate;
 use process::{Halt, Row, Runner, Shared};
@@ -58,8 +60,12 @@ use sampler::Sampler;
 use tables::Look;
 use trace::Tracing;
 
+/// The stage of a run that is stopped and whose calls the kernel does not give back.
+const WAITING: &str = "stopped; waiting for calls that the kernel does not break off";
 /// From the moment when all threads are there to time 0.
 const LEAD: Nanos = Nanos(10_000_000);
+/// So long after a stop it is said that calls are waited for.
+const PATIENCE: Nanos = Nanos(1_000_000_000);
 /// A thread does little more than system calls.
 const STACK: usize = 256 << 10;
 /// What the rest of this process has open.
@@ -154,7 +160,7 @@ fn execute(
 ) -> Result<Measured, RunError> {
     let (folder, kind) = (place.folder(), file_system.kind);
     let files: Files<OwnedFd> = Files::new(plan.files.len());
-    let gate = Gate::new(plan);
+    let (gate, in_use) = (Gate::new(plan), InUse::new(plan));
     let looks = Mutex::new(Vec::new());
     let look_after = |process, index, time| {
         if plan.looks_after_each {
@@ -162,7 +168,7 @@ fn execute(
             looks.lock().expect("nobody panics while he holds the lock").extend(seen);
         }
     };
-    let shared = Shared { io: folder, plan, files: &files, gate: &gate, looks: &look_after };
+    let shared = Shared { io: folder, plan, files: &files, gate: &gate, in_use: &in_use, looks: &look_after };
     let sees_files = prober.method(kind) == Method::Cachestat;
     let sampler = Sampler::new(folder, plan, &files, settings.sample_hz, sees_files);
     let tracing = settings.trace.then(Tracing::start).transpose()?;
@@ -230,11 +236,22 @@ fn run_threads(
             no_thread(error)
         })?;
         gate.open(zero);
+        let mut stopped = None;
         while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK_PERIOD) {
-            let done = shared.io.now().saturating_sub(zero).as_seconds() as u64;
-            if watch(Progress { stage: "running", done, total: None }).is_break() {
+            let now = shared.io.now();
+            let (stage, since) = match stopped {
+                Some(at) if now >= at + PATIENCE => (WAITING, at),
+                _ => ("running", zero),
+            };
+            let done = now.saturating_sub(since).as_seconds() as u64;
+            if watch(Progress { stage, done, total: None }).is_break() {
                 is_interrupted = true;
                 gate.halt();
+            }
+            // Also when a process has failed.
+            if gate.is_stopped() && stopped.is_none() {
+                stopped = Some(now);
+                break_off(scope, shared.in_use, shared.io, plan);
             }
         }
         is_over.store(true, Ordering::Release);

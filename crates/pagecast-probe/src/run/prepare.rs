@@ -5,7 +5,6 @@ use std::io;
 use std::num::NonZero;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::Advice;
@@ -157,16 +156,17 @@ fn in_pieces(
     memory: &mut Memory,
     pace: &Pace,
 ) -> Result<io::Result<()>, Interrupted> {
-    let (go_on, mut times) = (AtomicBool::new(false), Times::of_whole());
+    let mut times = Times::of_whole();
     for offset in (0..bytes).step_by(PIECE as usize) {
         let piece = PIECE.min(bytes - offset);
         let offsets = Offsets::From(offset);
         let what = Transfer { direction, offsets, bytes: piece, call: CALL, spreads: false };
-        if let Err(failure) = transfer(folder, open, &what, memory, &mut times, &go_on) {
-            return Ok(Err(match failure.cause {
-                Cause::Failed(error) => error,
-                Cause::EndOfFile | Cause::Stopped => io::ErrorKind::UnexpectedEof.into(),
-            }));
+        if let Err(failure) = transfer(folder, open, &what, memory, &mut times, pace.stop()) {
+            return match failure.cause {
+                Cause::Failed(error) => Ok(Err(error)),
+                Cause::EndOfFile => Ok(Err(io::ErrorKind::UnexpectedEof.into())),
+                Cause::Stopped => Err(Interrupted),
+            };
         }
         pace.advance(piece)?;
     }

@@ -15,6 +15,7 @@ use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, Buffer, OpenFlags};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::break_off::{InUse, Which};
 use super::calls::{CallRow, Calls};
 use super::error::{RunError, blame};
 use super::files::Files;
@@ -48,6 +49,7 @@ pub(super) struct Shared<'a, I: Io> {
     pub plan: &'a Plan,
     pub files: &'a Files<I::File>,
     pub gate: &'a Gate<'a>,
+    pub in_use: &'a InUse,
     /// Is called after each operation on a file, with the process and the number of its operation.
     pub looks: &'a (dyn Fn(u32, u32, Nanos) + std::marker::Sync),
 }
@@ -131,6 +133,7 @@ impl<'a, I: Io> Runner<'a, I> {
         let pieces = process.steps.iter().filter(takes_memory).count();
         let mut buffer = Memory::new(process.buffer())?;
         buffer.fill_with_noise();
+        shared.in_use.note(at, Which::Reused, &buffer);
         Ok(Self {
             shared,
             at,
@@ -311,6 +314,7 @@ impl<'a, I: Io> Runner<'a, I> {
         let moved = match own {
             None => transfer(io, file, what, &mut self.buffer, &mut self.calls.times, stop),
             Some(mut memory) => {
+                self.shared.in_use.note(self.at, Which::Fresh, &memory);
                 let moved = transfer(io, file, what, &mut memory, &mut self.calls.times, stop);
                 let length = memory.length();
                 self.held.push((memory, length));
@@ -460,9 +464,11 @@ impl<'a, I: Io> Runner<'a, I> {
     }
 
     fn halt(&self, error: RunError) -> Halt {
-        // The others need not wait until this one is gone.
-        self.shared.gate.stop.store(true, Ordering::Relaxed);
-        Halt::Failed(Box::new(error))
+        // The others need not wait until this one is gone. What fails after a stop fails because of it.
+        match self.shared.gate.stop.swap(true, Ordering::Relaxed) {
+            true => Halt::Stopped,
+            false => Halt::Failed(Box::new(error)),
+        }
     }
 }
 
@@ -537,8 +543,9 @@ mod tests {
             let made = mock.open(Path::new(path), Open { create: true, ..Open::default() }).unwrap();
             mock.set_length(&made, file.size.0).unwrap();
         }
-        let (slots, gate) = (Files::new(plan.files.len()), Gate::new(&plan));
-        let shared = Shared { io: &mock, plan: &plan, files: &slots, gate: &gate, looks: &|_, _, _| {} };
+        let (slots, gate, in_use) = (Files::new(plan.files.len()), Gate::new(&plan), InUse::new(&plan));
+        let (io, looks) = (&mock, &|_, _, _| {});
+        let shared = Shared { io, plan: &plan, files: &slots, gate: &gate, in_use: &in_use, looks };
         let mut runner = Runner::new(&shared, 0).unwrap();
         gate.open(mock.now());
         match runner.run() {

@@ -46,14 +46,20 @@ struct Watch {
 
 impl Watch {
     fn look(&mut self, progress: Progress) -> ControlFlow<()> {
-        if self.error.is_none() {
-            self.error = Python::attach(|py| self.ask_python(py, progress)).err();
+        match self.error {
+            None => self.error = Python::attach(|py| self.ask_python(py, progress)).err(),
+            // It ends as soon as it can; what it still waits for is told, and nobody is asked any more.
+            Some(_) => drop(Python::attach(|py| self.report(py, progress))),
         }
         if self.error.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn ask_python(&mut self, py: Python<'_>, progress: Progress) -> PyResult<()> {
         py.check_signals()?;
+        self.report(py, progress)
+    }
+
+    fn report(&mut self, py: Python<'_>, progress: Progress) -> PyResult<()> {
         let Some(report) = &self.progress else { return Ok(()) };
         if self.reported.elapsed() >= PROGRESS_PERIOD {
             self.reported = Instant::now();

@@ -1,0 +1,75 @@
+//! How a run that is stopped gets its threads back from calls that are under way.
+//!
+//! A signal that does not kill ends none of them: a buffered write looks for fatal signals only (`generic_perform_write`,
+//! mm/filemap.c; `balance_dirty_pages`, mm/page-writeback.c, sleeps killable), and fsync does not even for those
+//! (`folio_wait_writeback`). So what they work on is taken away. A read or write whose memory may no longer be touched ends with
+//! the page that it is about to copy, with EFAULT or fewer bytes. The files, which would be removed anyway, are cut to nothing: an
+//! fsync then waits only for what is on its way to the device already.
+//!
+//! What is left cannot be broken off: that rest, and sync and `drop_caches`, which concern the whole machine.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::thread::{Builder, Scope};
+
+use rustix::fs::{OFlags, ftruncate};
+
+use super::plan::Plan;
+use crate::io::{Folder, Memory, Withdrawal};
+
+/// So many files are cut at a time: each cut waits for what is on its way of its file.
+const CUTTERS: usize = 16;
+
+/// The memory that the calls of all processes use.
+pub(super) struct InUse {
+    of_process: Vec<Mutex<[Withdrawal; 2]>>,
+}
+
+/// Which memory of a process.
+#[derive(Clone, Copy)]
+pub(super) enum Which {
+    /// The one that is used again and again.
+    Reused,
+    /// The last that was taken for a read of its own.
+    Fresh,
+}
+
+impl InUse {
+    pub fn new(plan: &Plan) -> Self {
+        Self { of_process: plan.processes.iter().map(|_| Mutex::default()).collect() }
+    }
+
+    /// Says that calls of a process are going to use this memory. Who then sees that nothing was stopped yet will have it taken away.
+    pub fn note(&self, process: usize, which: Which, memory: &Memory) {
+        let mut known = self.of_process[process].lock().expect("nobody panics while he holds the lock");
+        known[which as usize] = memory.withdrawal();
+    }
+
+    /// Takes all of it away from the calls.
+    fn withdraw(&self) {
+        for known in &self.of_process {
+            let known = known.lock().expect("nobody panics while he holds the lock");
+            known.iter().for_each(Withdrawal::withdraw);
+        }
+    }
+}
+
+/// Breaks off all calls, after everybody has been told to stop. Returns at once; the scope waits for the files to be cut.
+pub(super) fn break_off<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    in_use: &InUse,
+    folder: &'scope Folder,
+    plan: &'scope Plan,
+) {
+    in_use.withdraw();
+    for first in 0..CUTTERS.min(plan.files.len()) {
+        let paths = plan.files.iter().map(|file| &file.within).skip(first).step_by(CUTTERS);
+        // Without a thread calls take as long as they take.
+        let _ = Builder::new().spawn_scoped(scope, move || paths.for_each(|path| cut(folder, path)));
+    }
+}
+
+fn cut(folder: &Folder, path: &PathBuf) {
+    // One that is not there, or not yet, has nothing to be waited for.
+    let _ = folder.beneath(path, OFlags::WRONLY | OFlags::NONBLOCK).map(|file| ftruncate(file, 0));
+}
