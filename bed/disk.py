@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bed.ending import run_to_the_end, undisturbed
 from bed.packages import BedError
 
 __all__ = [
@@ -374,7 +375,7 @@ def act(words: Sequence[str]) -> int:
     check_memory(Path("/proc/meminfo").read_text(), bed)
     with undoing(folder) as undo:
         mount = make(folder, bed, undo)
-        return subprocess.run(command, env=os.environ | {"BED_DISK": str(mount)}, check=False).returncode
+        return run_to_the_end(command, os.environ | {"BED_DISK": str(mount)})
 
 
 @contextlib.contextmanager
@@ -394,13 +395,15 @@ def undoing(folder: Path) -> Iterator[Undo]:
     if undo.left_over():
         print("bed: undoing what an earlier run has left", file=sys.stderr)
         _finish(undo)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     try:
         yield undo
     except OSError as error:
         raise BedError(str(error)) from error
     finally:
-        _finish(undo)
+        with undisturbed():
+            _finish(undo)
 
 
 def _finish(undo: Undo) -> None:

@@ -82,6 +82,19 @@ def test_a_disk_has_its_memory_before_the_rest_is_held(tmp_path, monkeypatch):
     assert used[0] > 96 << 20
 
 
+def test_what_the_command_has_started_ends_with_it_and_the_disk_is_given_back_at_once(tmp_path):
+    """As with `timeout`: the bed alone is told to end, and whoever has a file open holds its disk."""
+    before = state()
+    script = 'setsid sh -c "trap : TERM; exec 3>$BED_DISK/held; while :; do sleep 1; done" & echo ready; wait'
+    with started(tmp_path, "--", "sh", "-c", script) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 128 + signal.SIGTERM
+        assert state() == before
+        assert not (tmp_path / "undo.json").exists()
+
+
 @pytest.mark.parametrize("way", [signal.SIGKILL, signal.SIGTERM])
 def test_a_bed_that_was_stopped_is_undone_then_or_by_the_next(tmp_path, way):
     before = state()
