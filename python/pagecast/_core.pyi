@@ -34,6 +34,7 @@ __all__ = [
     "cache_lock_need",
     "cache_status",
     "cache_warm",
+    "check_tracing",
     "close",
     "compute",
     "device_limit",
@@ -382,6 +383,7 @@ def bench_copy(
 ) -> dict[str, Any]: ...
 def dirty_settings() -> dict[str, int]: ...
 def put_back_dirty_settings() -> dict[str, int]: ...
+def check_tracing() -> None: ...
 
 @final
 class RunPlan:

@@ -11,7 +11,7 @@ from pagecast import _core
 from pagecast.api import Scenario
 from pagecast.result import TABLES, Columns, Result
 
-__all__ = ["DEFAULT_SAMPLE_HZ", "MOST_SAMPLE_HZ", "Measured", "Plan", "run"]
+__all__ = ["DEFAULT_SAMPLE_HZ", "MOST_SAMPLE_HZ", "Measured", "Plan", "check_tracing", "run"]
 
 DEFAULT_SAMPLE_HZ = 20
 """How often the machine is looked at per second."""
@@ -106,6 +106,17 @@ class Measured(Result):
             "sampler_share": self.sampler_share,
             "processor_pressure": self.processor_pressure,
         }
+
+
+def check_tracing() -> None:
+    """Check that the kernel's events of write-back can be recorded; changes nothing.
+
+    Raises
+    ------
+    NotAllowedError
+        Without tracefs, and without root.
+    """
+    _core.check_tracing()
 
 
 class Plan:

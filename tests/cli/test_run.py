@@ -416,6 +416,18 @@ def test_a_full_disk_is_one_message(on_disk):
     assert ended.stdout.split() == ["full", "lost+found"]
 
 
+def test_without_tracefs_it_is_said_what_to_mount(on_disk):
+    script = "umount -q -l -A tracefs debugfs; "
+    script += f"{sys.executable} -m pagecast run small.toml --dir there --trace"
+    ended = in_own_mounts(script, on_disk.folder, "tracefs")
+    assert (ended.returncode, ended.stdout, left(on_disk)) == (ExitCode.BAD_INPUT, "", [])
+    assert ended.stderr == (
+        "pagecast: error: tracing needs tracefs, which is not mounted (/sys/kernel/tracing/instances: "
+        "No such file or directory (os error 2)); mount it "
+        "(mount -t tracefs tracefs /sys/kernel/tracing), or leave tracing out\n"
+    )
+
+
 def test_the_kernel_says_what_it_reckons_with(on_disk):
     script = (
         "mount -t tracefs tracefs /sys/kernel/tracing || exit 77; "
@@ -452,7 +464,7 @@ def test_without_rights(unprivileged):
     assert left(unprivileged) == [], "found out before the start"
     outcome = unprivileged("small.toml", "--dir", "there", "--trace")
     assert (outcome.code, left(unprivileged)) == (ExitCode.BAD_INPUT, [])
-    assert "tracing needs root (/sys/kernel/tracing/instances: " in outcome.stderr
+    assert "tracing needs " in outcome.stderr, "tracefs where it is not mounted, else root"
     (unprivileged.folder / "there").chmod(0o555)
     outcome = unprivileged("small.toml", "--dir", "there")
     assert outcome.code == ExitCode.BAD_INPUT

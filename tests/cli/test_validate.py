@@ -1,6 +1,7 @@
 """`pagecast validate` on a real disk: what is compared and said, its exit code, and nothing left behind."""
 
 import json
+import shlex
 import os
 import subprocess
 import sys
@@ -272,7 +273,18 @@ def test_without_rights(unprivileged):
     assert "Left out: what the kernel had learnt of the disk before, which only root sees" in told
     outcome = unprivileged("small.toml", "--dir", "there", "--trace")
     assert (outcome.code, left(unprivileged)) == (ExitCode.BAD_INPUT, [])
-    assert "tracing needs root (" in outcome.stderr
+    (line,) = outcome.stderr.splitlines()
+    assert "tracing needs " in line, "tracefs where it is not mounted, else root"
+
+
+def test_tracing_is_refused_once_before_anything_is_done(on_disk, small_machine):
+    script = "umount -q -l -A tracefs debugfs; "
+    script += f"{sys.executable} -m pagecast validate --suite standard --case a_seqwrite --trace --dry-run "
+    script += shlex.join(small_machine)
+    ended = in_own_mounts(script, on_disk.folder, "tracefs")
+    assert (ended.returncode, ended.stdout, left(on_disk)) == (ExitCode.BAD_INPUT, "", [])
+    (line,) = ended.stderr.splitlines()
+    assert "mount it (mount -t tracefs tracefs /sys/kernel/tracing), or leave tracing out" in line
 
 
 def test_a_scenario_from_stdin(on_disk):

@@ -94,6 +94,18 @@ pub enum ProbeError {
         /// What can be done without.
         remedy: &'static str,
     },
+    /// tracefs is not where it is usually mounted.
+    #[error(
+        "tracing needs tracefs, which is not mounted ({}: {source}); mount it (mount -t tracefs tracefs /sys/kernel/tracing), \
+         or leave tracing out",
+        shown(path)
+    )]
+    NoTracefs {
+        /// Where it was looked for first.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// A command that cannot be started.
     #[error(
         "{}: the command cannot be started ({source}); check its name, and that it is executable",

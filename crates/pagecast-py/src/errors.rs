@@ -60,6 +60,7 @@ pub fn probe(error: &CoreProbeError) -> PyErr {
         E::Interrupted => PyKeyboardInterrupt::new_err(()),
         E::Path { trouble: Trouble::NotWritable(_), .. }
         | E::NeedsRoot { .. }
+        | E::NoTracefs { .. }
         | E::LockLimit { .. }
         | E::Group(_) => classes::NotAllowedError::new_err(text),
         E::Path { trouble: Trouble::NotAllowed | Trouble::NotTold, .. } => {
@@ -73,6 +74,11 @@ pub fn probe(error: &CoreProbeError) -> PyErr {
 pub fn bench(error: &CoreBenchError) -> PyErr {
     match error {
         CoreBenchError::Probe(error) => probe(error),
+        CoreBenchError::Call { source, .. }
+            if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
+        {
+            classes::DiskFullError::new_err(error.to_string())
+        }
         _ => classes::ProbeError::new_err(error.to_string()),
     }
 }

@@ -51,7 +51,7 @@ mod _core {
     #[pymodule_export]
     use super::quantity::{format_bytes, format_rate, parse_bytes, parse_percent};
     #[pymodule_export]
-    use super::run::{Measured, RunPlan};
+    use super::run::{Measured, RunPlan, check_tracing};
     #[pymodule_export]
     use super::scenario::{Machine, Scenario, json_schema};
     #[pymodule_export]

@@ -22,6 +22,12 @@ use crate::scenario::Scenario;
 /// The model that the result of a run names.
 const MODEL: &str = "measured";
 
+/// Check that the kernel's events of write-back can be recorded, and change nothing.
+#[pyfunction]
+pub fn check_tracing() -> PyResult<()> {
+    run::check_tracing().map_err(|error| errors::probe(&error))
+}
+
 /// What a run will do, known before anything is touched.
 #[pyclass(frozen, module = "pagecast._core")]
 pub struct RunPlan {

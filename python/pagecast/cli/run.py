@@ -78,8 +78,10 @@ def command(
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
     loaded = options.load_scenario(scenario, overrides)
-    from pagecast.running import Plan
+    from pagecast.running import Plan, check_tracing
 
+    if trace:
+        check_tracing()
     plan = Plan(loaded, residency=residency, per_call=per_call)
     _tell(plan, directory)
     if dry_run:

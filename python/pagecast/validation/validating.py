@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pagecast.api import Scenario, simulate
 from pagecast.errors import PagecastError, ScenarioError
-from pagecast.running import DEFAULT_SAMPLE_HZ, Plan
+from pagecast.running import DEFAULT_SAMPLE_HZ, Plan, check_tracing
 from pagecast.studies.comparison import main_model
 from pagecast.validation.case import Case
 from pagecast.validation.doing import MODELS, RUNS, Doing, Run, Settings
@@ -143,8 +143,10 @@ class Validation:
         Raises
         ------
         PagecastError
-            No case can be run there.
+            No case can be run there, or nothing can be traced and ``trace`` is asked for.
         """
+        if self.settings.trace:
+            check_tracing()
         place: dict[str, Any] = {}
         self._room = Room.here(dir)
 

@@ -8,7 +8,7 @@
 //!
 //! What is left cannot be broken off: that rest, and sync and `drop_caches`, which concern the whole machine.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Mutex;
 use std::thread::{Builder, Scope};
 
@@ -69,7 +69,7 @@ pub(super) fn break_off<'scope>(
     }
 }
 
-fn cut(folder: &Folder, path: &PathBuf) {
+fn cut(folder: &Folder, path: &Path) {
     // One that is not there, or not yet, has nothing to be waited for.
     let _ = folder.beneath(path, OFlags::WRONLY | OFlags::NONBLOCK).map(|file| ftruncate(file, 0));
 }

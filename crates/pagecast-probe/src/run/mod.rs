@@ -50,7 +50,7 @@ pub use error::RunError;
 pub use learnt::Learnt;
 pub use plan::{Job, Plan};
 pub use sampler::{FileSample, Samples};
-pub use trace::Traced;
+pub use trace::{Traced, check_tracing};
 
 use break_off::{InUse, break_off};
 use files::Files;
@@ -137,7 +137,7 @@ fn open_files(plan: &Plan) -> u64 {
 pub fn run(plan: &Plan, settings: Settings<'_>, watch: &mut Watcher<'_>) -> Result<Measured, RunError> {
     let Place { file_system, .. } = check(plan, settings.directory)?;
     if settings.trace {
-        trace::check()?;
+        check_tracing()?;
     }
     let prober = Prober::new(None)?;
     let _limit = FileLimit::raise_to(open_files(plan));

@@ -64,14 +64,13 @@ impl Tracing {
     /// Begins to record.
     ///
     /// # Errors
-    /// [`ProbeError::NeedsRoot`] if there is no tracefs for us.
+    /// [`ProbeError::NoTracefs`] and [`ProbeError::NeedsRoot`].
     pub fn start() -> Result<Self, ProbeError> {
         let instances = instances()?;
         remove_left_over(&instances);
         let instance = instances.join(format!("{PREFIX}{}", std::process::id()));
         let made = fs::create_dir(&instance).map(|()| Self { instance: instance.clone() });
-        made.and_then(|tracing| tracing.enable().map(|()| tracing))
-            .map_err(|error| refused(&instance, &error))
+        made.and_then(|tracing| tracing.enable().map(|()| tracing)).map_err(|error| refused(&instance, error))
     }
 
     fn enable(&self) -> io::Result<()> {
@@ -104,28 +103,34 @@ impl Drop for Tracing {
 /// Checks that events can be recorded, and changes nothing.
 ///
 /// # Errors
-/// [`ProbeError::NeedsRoot`] if there is no tracefs for us.
-pub(super) fn check() -> Result<(), ProbeError> {
+/// [`ProbeError::NoTracefs`] and [`ProbeError::NeedsRoot`].
+pub fn check_tracing() -> Result<(), ProbeError> {
     instances().map(drop)
 }
 
 fn instances() -> Result<PathBuf, ProbeError> {
-    let mut last = None;
+    let mut errors = Vec::new();
     for place in PLACES {
         let instances = Path::new(place).join("instances");
         match rustix::fs::access(&instances, rustix::fs::Access::WRITE_OK) {
             Ok(()) => return Ok(instances),
-            Err(error) => last = last.or(Some(refused(&instances, &error.into()))),
+            Err(error) => errors.push((instances, io::Error::from(error))),
         }
     }
-    Err(last.expect("at least one place was tried"))
+    // One that is there and refuses says more than one that is not.
+    let there = errors.iter().position(|(_, error)| error.kind() != io::ErrorKind::NotFound);
+    let (path, error) = errors.swap_remove(there.unwrap_or(0));
+    Err(refused(&path, error))
 }
 
-fn refused(path: &Path, error: &io::Error) -> ProbeError {
-    ProbeError::NeedsRoot {
-        what: "tracing",
-        missing: format!("{}: {error}", path.display()),
-        remedy: "run it with sudo, mount tracefs (mount -t tracefs tracefs /sys/kernel/tracing), or leave tracing out",
+fn refused(path: &Path, error: io::Error) -> ProbeError {
+    match error.kind() {
+        io::ErrorKind::NotFound => ProbeError::NoTracefs { path: path.to_owned(), source: error },
+        _ => ProbeError::NeedsRoot {
+            what: "tracing",
+            missing: format!("{}: {error}", path.display()),
+            remedy: "run it with sudo, or leave tracing out",
+        },
     }
 }
 
