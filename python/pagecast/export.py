@@ -185,6 +185,8 @@ def _save_parquet(table: Columns, path: Path) -> None:
 def save_figures(result: Result, folder: Path) -> None:
     """Draw the figures as PNG and SVG; without matplotlib there are none.
 
+    What is of a host is drawn of each, one above the other.
+
     Parameters
     ----------
     result : Result
@@ -195,10 +197,17 @@ def save_figures(result: Result, folder: Path) -> None:
     from matplotlib.figure import Figure
 
     from pagecast import plot
+    from pagecast.plot.hosts import hosts_figure
 
-    of_devices = (plot.rates,) if len(result.devices) else ()
-    for draw in (plot.timeline, plot.parts, plot.cache_content, *of_devices):
-        figure = Figure(figsize=(8, 4.5), layout="constrained")
-        draw(result, ax=figure.add_subplot())
-        figure.savefig(folder / f"{draw.__name__}.png", dpi=150)
-        figure.savefig(folder / f"{draw.__name__}.svg", metadata={"Date": None})
+    of_all = Figure(figsize=(8, 4.5), layout="constrained")
+    plot.parts(result, ax=of_all.add_subplot())
+    figures = {"parts": of_all}
+    of_host = {"timeline": plot.timeline, "files": plot.cache_content}
+    if len(result.devices):
+        of_host["devices"] = plot.rates
+    for table, draw in of_host.items():
+        hosts = list(dict.fromkeys(result.table(table)["host"]))
+        figures[draw.__name__] = hosts_figure(draw, result, hosts)
+    for name, figure in figures.items():
+        figure.savefig(folder / f"{name}.png", dpi=150)
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})

@@ -22,6 +22,28 @@ def test_a_folder_for_each_model(pagecast):
     assert pagecast.left_behind() == ["results", "scenario.toml"]
 
 
+def test_each_host_is_drawn_and_those_for_which_there_is_no_room_are_named(pagecast):
+    pytest.importorskip("matplotlib")
+    hosts = "".join(
+        f'host.h{n} = {{ cores = 1, memory = {{ size = "1 GB", read = "4 GB/s", write = "2 GB/s" }}, '
+        'disk.ssd = { size = "9 GB", read = "500 MB/s", write = "400 MB/s" }, '
+        'mount."/data".disk = "ssd" }\n'
+        for n in range(1, 11)
+    )
+    processes = "".join(
+        f'[[process]]\nname = "p{n}"\nhost = "h{n}"\ndo = [ {{ write = "/data/f", size = "{n}0 MB" }} ]\n'
+        for n in range(1, 11)
+    )
+    (pagecast.folder / "many.toml").write_text(f'models = ["kernel"]\n{hosts}{processes}')
+    assert pagecast("simulate", "many.toml", "--out", "results").code == ExitCode.OK
+    for name in ("timeline", "cache_content", "rates"):
+        # Letters are drawn as shapes, with the text in a comment before.
+        told = (pagecast.folder / "results" / "kernel" / f"{name}.svg").read_text()
+        titles = [line for line in told.splitlines() if "forecast by kernel" in line]
+        assert [f" of h{n}" in title for n, title in enumerate(titles, start=1)] == [True] * 8, name
+        assert "Not drawn: h9, h10." in told
+
+
 def test_csv_and_json_say_the_same(pagecast):
     outcome = pagecast("simulate", "scenario.toml", "--model", "wrench", "--json", "--out", "results")
     run = json.loads(outcome.stdout)["runs"][0]

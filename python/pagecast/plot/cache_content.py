@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from pagecast.plot.axes import chosen_host, given_or_new, outside_legend, quiet_frame, say, size_scale
+from pagecast.plot.axes import (
+    chosen_host,
+    given_or_new,
+    of_host,
+    outside_legend,
+    quiet_frame,
+    say,
+    size_scale,
+)
 from pagecast.plot.style import SEQUENCE
 
 if TYPE_CHECKING:
@@ -46,10 +54,11 @@ def cache_content(result: "Result", ax: "Axes | None" = None, *, host: str | Non
         There is no such host.
     """
     ax = given_or_new(ax)
+    host = chosen_host(result, next(iter(result.files["host"]), None) if host is None else host)
     bars, files = _content(result, host)
     height = sum((cached for cached, _ in files.values()), np.zeros(len(bars)))
     scale, unit = size_scale(float(height.max(initial=0)))
-    title = f"Files in memory{{}}, {result.made_by} (hatched: dirty)"
+    title = f"Files in memory{of_host(result, host)}{{}}, {result.made_by} (hatched: dirty)"
     quiet_frame(ax)
     if not files:
         say(ax, f"{result.model} keeps no file in memory")
@@ -102,11 +111,9 @@ _Bytes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
 _Levels: TypeAlias = tuple[_Bytes, _Bytes]
 
 
-def _content(result: "Result", host: str | None) -> tuple[list[str], dict[str, _Levels]]:
+def _content(result: "Result", host: str) -> tuple[list[str], dict[str, _Levels]]:
     """Give a label for each bar, and cached and dirty bytes of each file at each bar."""
     table = result.files
-    host = next(iter(table["host"]), None) if host is None else host
-    host = chosen_host(result, host)
     rows = [row for row, name in enumerate(table["host"]) if name == host]
     steps = list(dict.fromkeys((table["process"][row], int(table["index"][row])) for row in rows))
     steps = [*steps[: -1 : 1 + len(steps) // _MOST_BARS], *steps[-1:]]
