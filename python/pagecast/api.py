@@ -220,6 +220,26 @@ class Scenario:
         )
         return scenario
 
+    def in_cgroup(self, limit_bytes: int, *, version: int = 2, name: str = "own") -> "Scenario":
+        """Give the same scenario with all processes of the first host in a memory cgroup.
+
+        Parameters
+        ----------
+        limit_bytes : int
+            How much page cache and anonymous memory they may have together.
+        version : {2, 1}
+            A group of version 2 has dirty limits of its own.
+        name : str
+
+        Returns
+        -------
+        Scenario
+            Only the model `kernel` knows memory cgroups.
+        """
+        scenario = Scenario.__new__(Scenario)
+        scenario._core = self._core.in_cgroup(name, limit_bytes, version == 2)
+        return scenario
+
     @property
     def origin(self) -> str:
         """Where it came from."""

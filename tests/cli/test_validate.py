@@ -1,8 +1,8 @@
 """`pagecast validate` on a real disk: what is compared and said, its exit code, and nothing left behind."""
 
 import json
-import shlex
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -278,6 +278,8 @@ def test_without_rights(unprivileged):
 
 
 def test_tracing_is_refused_once_before_anything_is_done(on_disk, small_machine):
+    machine = on_disk.folder / "small-machine.toml"
+    machine.write_text(machine.read_text().replace("50 MB", "90 GB"))
     script = "umount -q -l -A tracefs debugfs; "
     script += f"{sys.executable} -m pagecast validate --suite standard --case a_seqwrite --trace --dry-run "
     script += shlex.join(small_machine)

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pagecast_core::machine;
+use pagecast_core::machine::{self, Cgroup, MemoryLimit};
 use pagecast_core::scenario::{self, Residency, Tolerance, load_machine, machine_to_toml};
+use pagecast_core::units::Bytes;
 use pagecast_core::workload::{InitialFile, Process};
 use pagecast_core::{MODELS, models_for};
 use pyo3::prelude::*;
@@ -131,6 +132,17 @@ impl Scenario {
             files: files.collect::<PyResult<_>>()?,
             processes: processes.collect::<PyResult<_>>()?,
         }))
+    }
+
+    /// The same with a memory cgroup on its first host, which all processes there are in. `is_v2` says by which file it has its limit.
+    fn in_cgroup(&self, name: String, limit_bytes: u64, is_v2: bool) -> Self {
+        let mut scenario = self.0.clone();
+        let limit = if is_v2 { MemoryLimit::Max } else { MemoryLimit::LimitInBytes };
+        let cgroups = &mut scenario.machine.hosts[0].cgroups;
+        cgroups.push(Cgroup { name, limit: limit(Bytes(limit_bytes)) });
+        let at = cgroups.len() - 1;
+        scenario.processes.iter_mut().filter(|one| one.host == 0).for_each(|one| one.cgroup = Some(at));
+        Self(scenario)
     }
 
     /// Where it came from: a file name, or "<python>".

@@ -19,7 +19,7 @@ _IN_BYTES = ("writing back", "evicting", "reading", "locking", "writing files")
 """The stages of `pagecast.cache` whose progress is in bytes; that of the others is in files or seconds."""
 
 _WAITING = "stopped; waiting for calls that the kernel does not break off"
-"""The stage of a run that was stopped a second ago, and has not ended; said also where there is no display."""
+"""The stage of a run that was stopped a second ago and has not ended; said also without a display."""
 
 _PATIENCE_S = 1.0
 """How long a person waits without a sign."""

@@ -74,7 +74,7 @@ def gather(
         left_out=missing,
         provenance=_provenance(name, done, settings, command, overrides, missing),
         failures=tuple(failures),
-        files=tuple(file for each in validated for file in _files(each)),
+        files=tuple(file for each in validated for file in _files(each, room)),
     )
 
 
@@ -96,13 +96,13 @@ def _levels(validated: Sequence[Validated], level: str, room: Room) -> Iterator[
                 yield found
 
 
-def _files(validated: Validated) -> Iterator[CachedFile]:
+def _files(validated: Validated, room: Room) -> Iterator[CachedFile]:
     """Hold what was cached of each file against the forecasts of its run."""
     for forecasts in validated.forecasts.values():
         for repetition, (run, forecast) in enumerate(
             zip(validated.measured, forecasts, strict=True), start=1
         ):
-            yield from cached_files(validated.case.name, repetition, run, forecast)
+            yield from cached_files(validated.case.name, repetition, run, forecast, room)
 
 
 def _not_compared(validated: Sequence[Validated], room: Room) -> Iterator[str]:
@@ -118,13 +118,13 @@ def _not_compared(validated: Sequence[Validated], room: Room) -> Iterator[str]:
 
 def other_memory(case: Case, room: Room) -> str | None:
     """Say that the forecast has another memory than the runs have; None if it is about the same."""
-    memory = parse_bytes(described(case.scenario.machine)["memory"]["size"])
+    memory = min(parse_bytes(described(case.scenario.machine)["memory"]["size"]), room.memory_bytes)
     usable = room.usable_bytes
     if not usable or abs(memory / usable - 1) <= OTHER_MEMORY:
         return None
     return (
-        f"the forecast has {format_bytes(memory)}, of this machine {format_bytes(round(usable))} are free or "
-        "hold files; calibrate it as it is now"
+        f"the forecast has {format_bytes(round(memory))}, of this machine {format_bytes(round(usable))} are "
+        "free or hold files; calibrate it as it is now"
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pagecast.studies.levels import CachedBytes, looks_at_files
+from pagecast.validation.levels import ALL, Room
 
 if TYPE_CHECKING:
     from pagecast.result import Result
@@ -46,14 +47,17 @@ class CachedFile(CachedBytes):
 
 
 def cached_files(
-    case: str, repetition: int, measured: "Measured", forecast: "Result"
+    case: str, repetition: int, measured: "Measured", forecast: "Result", room: Room = ALL
 ) -> Iterator[CachedFile]:
-    """Put what was found of each file beside what is forecast of it; nothing if the model does not know."""
+    """Put what was found of each file beside what is forecast of it; nothing if the model does not know.
+
+    Deviations are shares of the memory that there is: of the machine, or of the memory cgroup of the run.
+    """
     from pagecast.result import is_modelled
 
     if not is_modelled(forecast.model, "cached"):
         return
-    memory = float(measured.samples["mem_total_bytes"][0])
+    memory = min(room.memory_bytes, float(measured.samples["mem_total_bytes"][0]))
     expected = looks_at_files(forecast)
     for (process, index, path), found in looks_at_files(measured).items():
         if (process, index, path) in expected:

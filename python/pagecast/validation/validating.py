@@ -95,7 +95,7 @@ class Validation:
     def cautions(self) -> tuple[str, ...]:
         """What to know before the runs, as far as `check` has seen."""
         found = (other_memory(doing.case, self._room) for doing in self._doing)
-        return tuple(dict.fromkeys(filter(None, found)))
+        return tuple(dict.fromkeys(filter(None, (self._room.caution, *found))))
 
     @property
     def runs_done(self) -> int:
@@ -177,7 +177,9 @@ class Validation:
                 at = order.index(doing) + models.index(model) / len(models)
                 tell(at / len(order), f"forecasting {doing.case.name} by {model}")
                 try:
-                    doing.first[model] = self._simulate(doing.case.scenario, model=model)
+                    doing.first[model] = self._simulate(
+                        self._room.of(doing.case.scenario, model), model=model
+                    )
                 except PagecastError as error:
                     if model == main:
                         raise
@@ -252,7 +254,8 @@ class Validation:
         learnt = learnt_options(measured, doing.case.scenario.machine, list(doing.plan.paths))
         forecasts = dict(doing.first)
         if learnt and COSTED in forecasts:
-            forecasts[COSTED] = self._simulate(doing.case.scenario, model=COSTED, options=learnt)
+            scenario = self._room.of(doing.case.scenario, COSTED)
+            forecasts[COSTED] = self._simulate(scenario, model=COSTED, options=learnt)
         # All of it at once: Ctrl-C leaves no run without its forecasts.
         doing.runs.append(Run(measured, learnt, forecasts))
 

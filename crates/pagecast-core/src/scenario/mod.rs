@@ -49,6 +49,7 @@ pub use print::machine_to_toml;
 pub use tolerance::Tolerance;
 
 /// Everything a simulation needs but the model and the seed. It can be simulated any number of times.
+#[derive(Clone)]
 pub struct Scenario {
     /// What is shown in messages for the file it came from, `<python>` or the like otherwise.
     pub origin: String,
