@@ -16,6 +16,7 @@ import pytest
 import pagecast as pc
 from pagecast._core import dirty_settings
 from pagecast.exit_codes import ExitCode
+from tests.cli.mounts import in_own_mounts
 from tests.cli.stopping import ENDINGS, stop
 from tests.cli.unprivileged import Unprivileged
 from tests.disk import folder_on_disk, patiently
@@ -165,6 +166,29 @@ def test_what_does_not_fit_is_not_begun(on_disk):
         "65.54 kB for 2 threads are less than a call of 65.54 kB for each; take a larger size, a smaller "
         "call or fewer threads"
     )
+
+
+def test_a_disk_that_fills_up_meanwhile_is_one_message(on_disk):
+    if os.geteuid() != 0 or not shutil.which("mkfs.ext4"):
+        pytest.skip("only root can make a small disk, with mkfs.ext4")
+    # Somebody else takes all room that there is, again and again.
+    script = (
+        "truncate -s 96M image && mkfs.ext4 -q image && mkdir disk && mount -o loop image disk || exit 77\n"
+        "(until ls disk/pagecast-bench-*; do sleep 0.05; done\n"
+        " while :; do head -c 4000000 /dev/zero >> disk/full || sleep 0.01; done) >/dev/null 2>&1 &\n"
+        "filler=$!\n"
+        f"{sys.executable} -m pagecast bench disk --size 32MiB --call 1MiB --threads 1 --repetitions 1000\n"
+        "code=$?; kill $filler; ls disk; exit $code"
+    )
+    ended = in_own_mounts(script, on_disk.folder, "a loop device")
+    assert ended.returncode == ExitCode.SIMULATION_FAILED, ended.stderr
+    (error,) = [line for line in ended.stderr.splitlines() if line.startswith("pagecast: error: ")]
+    assert re.fullmatch(
+        r"pagecast: error: disk/pagecast-bench-\d+-0/thread\.0: (write|fsync|fdatasync) failed "
+        r"\(No space left on device \(os error 28\)\); make room, or name a directory on a larger disk",
+        error,
+    )
+    assert ended.stdout.split() == ["full", "lost+found"]
 
 
 def test_directories_that_cannot_be_used(on_disk):
