@@ -44,7 +44,7 @@ class Survey:
             return [f"{kind} is served by a program: the device of the file is that program"]
         if self.facts.device is None:
             return [f"{kind} shows no device: what /sys says of disks is left out"]
-        if self.facts.device.name.startswith("loop"):
+        if self.facts.device.name.startswith("loop") and not _is_direct(self.facts.device.name):
             return [f"{self.facts.device.name} stands on a file, whose pages are cached as well"]
         return []
 
@@ -98,6 +98,14 @@ class Calibrated:
             if value.estimate is not None and value.estimate.is_drifting and abs(value.estimate.drift) > 0.1:
                 found.append(f"{value.key} changed by {100 * value.estimate.drift:+.0f} % meanwhile")
         return found
+
+
+def _is_direct(loop: str) -> bool:
+    """Say whether a loop device goes past the page cache of what it stands on."""
+    try:
+        return Path(f"/sys/block/{loop}/loop/dio").read_text().strip() == "1"
+    except OSError:
+        return False
 
 
 def facts_at(directory: Path) -> Facts:

@@ -226,6 +226,16 @@ def test_no_more_is_written_than_was_said(effort, tmp_path):
     assert machine.written <= done.survey.plan.written_bytes
 
 
+@pytest.mark.parametrize(("goes_past_the_cache", "told"), [(True, 0), (False, 1)])
+def test_a_loop_device_is_named_where_it_caches_what_it_stands_on(
+    tmp_path, monkeypatch, goes_past_the_cache, told
+):
+    facts = replace(FACTS, device=replace(DEVICE, name="loop0"))
+    monkeypatch.setattr("pagecast.calibration._is_direct", lambda loop: goes_past_the_cache)
+    plan = plan_for("quick", cores=1, background_bytes=None)
+    assert len(Survey(tmp_path, facts, plan).cautions) == told
+
+
 def test_the_file_is_a_machine(tmp_path):
     done = calibrated(KnownMachine(noise=0.02), tmp_path)
     assert len(done.machine.hash) == 64
