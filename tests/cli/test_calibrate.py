@@ -58,6 +58,7 @@ def test_a_dry_run_says_how_much_and_does_nothing(on_disk):
     outcome = on_disk("calibrate", "data", "--dry-run", "-o", "m.toml")
     assert outcome.code == ExitCode.OK
     assert "would be written in data" in outcome.stdout
+    assert "of which a disk of 500 MB/s has time for " in outcome.stdout
     assert outcome.stdout.endswith("Nothing was done.\n")
     outcome = on_disk("calibrate", "data", "--dry-run", "--json", "--quick")
     found = json.loads(outcome.stdout)

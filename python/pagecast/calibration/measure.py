@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from pagecast.calibration.fits import Steady, fit_steady
-from pagecast.calibration.plan import LOOKS, MIB, MOST_LOST, Plan
+from pagecast.calibration.plan import LOOKS, MIB, MOST_LOST, STEADY_S, Plan
 
 __all__ = ["Cell", "Copied", "Measurements", "Moved", "Probe", "Progress", "measure"]
 
@@ -38,9 +38,6 @@ LEAST_PART: Final = 0.1
 """Of the time; what is left after waiting for a processor is no less, whatever two clocks say."""
 MARK_S: Final = 0.5
 DIRECTIONS: Final = ("read", "write")
-STEADY_S: Final = 1.0
-"""Ten slices of the kernel's limiter (`block/blk-throttle.c`, `DFL_THROTL_SLICE_HD`: 100 ms), which lets pass
-at their beginning what belongs to each."""
 STEADY_FROM_S: Final = 0.3
 STEADY_MARK_S: Final = 0.005
 REST_S: Final = 0.2

@@ -14,6 +14,9 @@ MOST_LOST: Final = 20
 """So many cells are measured again, in all, because their warm file was not warm."""
 LOOKS: Final = 3
 """How often a stream is looked at; most of the looks say whether there is a limiter."""
+STEADY_S: Final = 1.0
+"""So long is a stream watched for a limiter: ten of its slices in the kernel (`block/blk-throttle.c`,
+`DFL_THROTL_SLICE_HD`: 100 ms), which lets pass at their beginning what belongs to each."""
 DRAINS_OF_BACKGROUND: Final = 4
 """What is dirty at once is kept this far below where the flusher starts by itself."""
 
@@ -58,6 +61,22 @@ class Plan:
         rounds = self.most_rounds * (copies + direct + 4 * self.drain_bytes + MIB)
         limited = (LOOKS + 2 * self.most_rounds) * self.device_bytes
         return self.device_bytes + rounds + again + limited + self.bucket_bytes
+
+    def written_at(self, bytes_per_s: float) -> int:
+        """Give the most that is written to a disk of that rate: a stream ends when its time is over.
+
+        Copies are left out: their files are gone before they are written back.
+        """
+
+        def most(size: float, lasts_s: float) -> float:
+            return min(size, lasts_s * bytes_per_s)
+
+        alone = (len(self.device_calls) + 2) * most(self.stream_bytes, self.stream_s)
+        together = sum(most(count * self.stream_bytes, self.stream_s) for count in self.streams[1:])
+        rounds = self.most_rounds * (alone + together + 4 * self.drain_bytes + MIB)
+        limited = (LOOKS + 2 * self.most_rounds) * most(self.device_bytes, STEADY_S)
+        watched = most(self.bucket_bytes, self.bucket_s)
+        return int(most(self.device_bytes, self.prepare_s) + rounds + limited + watched)
 
     @property
     def stream_bytes(self) -> int:

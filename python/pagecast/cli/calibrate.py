@@ -18,6 +18,8 @@ from pagecast.errors import OutputError
 
 __all__ = ["command"]
 
+_USUAL_BYTES_PER_S = 500_000_000
+"""Of a disk for which it is said how much is written, as nobody knows yet what this one has time for."""
 _TAKES = {"quick": "less than a minute", "normal": "2 to 4 minutes", "thorough": "20 minutes or more"}
 
 
@@ -70,8 +72,10 @@ def command(
         print_json({"dry_run": True, "effort": effort, "free_bytes": found.facts.mount.free_bytes} | sizes)
         return
     where = f"{printable(str(directory))} ({found.facts.mount.kind} at {printable(found.facts.mount.point)})"
+    usual = amount(plan.written_at(_USUAL_BYTES_PER_S))
     what = (
         f"up to {amount(plan.written_bytes)} {'would' if dry_run else 'will'} be written in {where}, "
+        f"of which a disk of {amount(_USUAL_BYTES_PER_S)}/s has time for {usual}, "
         f"never more than {amount(plan.room_bytes)} at once; takes {_TAKES[effort]}"
     )
     if dry_run:

@@ -226,6 +226,15 @@ def test_no_more_is_written_than_was_said(effort, tmp_path):
     assert machine.written <= done.survey.plan.written_bytes
 
 
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_a_disk_has_time_for_so_much_and_for_no_more_than_all(effort):
+    plan = plan_for(effort, cores=2, background_bytes=GIB)
+    assert plan.written_at(1e6) < plan.written_at(1e8) < plan.written_at(1e15) <= plan.written_bytes
+    # What is made dirty to be drained does not depend on the disk; all else does.
+    drained = plan.most_rounds * (4 * plan.drain_bytes + MIB)
+    assert plan.written_at(2e6) - drained == pytest.approx(2 * (plan.written_at(1e6) - drained), rel=1e-3)
+
+
 @pytest.mark.parametrize(("goes_past_the_cache", "told"), [(True, 0), (False, 1)])
 def test_a_loop_device_is_named_where_it_caches_what_it_stands_on(
     tmp_path, monkeypatch, goes_past_the_cache, told
