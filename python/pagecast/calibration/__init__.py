@@ -88,6 +88,11 @@ class Calibrated:
                 f"copies waited {100 * busy:.0f} % of the time for a processor: something else is running; "
                 "costs of copies leave that out, rates of the device do not"
             )
+        found += [
+            f"the rate of a long {what} fell while something waited for a processor: that is not taken for "
+            "a limiter; calibrate when the machine is idle"
+            for what in self.measurements.unsure
+        ]
         rounds, wanted = self.measurements.rounds, self.survey.plan.least_rounds
         if rounds < wanted:
             found.append(

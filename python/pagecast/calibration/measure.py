@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from pagecast.calibration.fits import Steady, fit_steady
+from pagecast.calibration.fits import Bucket, Steady, find_bucket, fit_steady
 from pagecast.calibration.plan import LOOKS, MIB, MOST_LOST, STEADY_S, Plan
 
 __all__ = ["Cell", "Copied", "Measurements", "Moved", "Probe", "Progress", "measure"]
@@ -94,6 +94,8 @@ class Measurements:
     found: dict[Cell, list[float]] = field(default_factory=dict)
     watched: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
     """How far a long "read" and "write" were, where a bucket was looked for."""
+    unsure: list[str] = field(default_factory=list)
+    """Of these the rate fell, while a processor was waited for so long that it may be by that."""
     is_limited: bool = False
     """Whether a limiter lets reads or writes begin faster than they go on."""
     rounds: int = 0
@@ -141,6 +143,7 @@ def measure(
     clock: Callable[[], float] = time.monotonic,
     device_read_bytes: Callable[[], int] | None = None,
     rest: Callable[[float], object] = time.sleep,
+    waits_s: Callable[[], float] | None = None,
 ) -> Measurements:
     """Measure every cell in every round.
 
@@ -159,6 +162,8 @@ def measure(
         Gives how much this process has read from devices so far. Default: the kernel's own figure.
     rest : callable
         Lets so many seconds pass.
+    waits_s : callable, optional
+        Gives for how long something waited for a processor so far. Default: the kernel's own figure.
 
     Returns
     -------
@@ -185,7 +190,7 @@ def measure(
             act(one)
         into.rounds += 1
     if plan.bucket_s:
-        _watch(probe, into, say)
+        _watch(probe, into, say, waits_s or _waits_s)
     into.elapsed_s = clock() - begun
     return into
 
@@ -373,11 +378,12 @@ def _beside(one: _Round) -> None:
     one.into.note(Cell("beside write-back"), share)
 
 
-def _watch(probe: Probe, into: Measurements, say: Progress) -> None:
-    """Watch whether a long stream becomes slower."""
+def _watch(probe: Probe, into: Measurements, say: Progress, waits_s: Callable[[], float]) -> None:
+    """Watch whether a long stream becomes slower; that it does is believed only of the device."""
     plan = into.plan
     for is_write, what in ((False, "read"), (True, "write")):
         say(0.95, f"looking for a limiter ({what})")
+        before_s = waits_s()
         [(*_, marks)] = probe.streams(
             [(is_write, 0, into.file_bytes, min(MIB, into.file_bytes), None)],
             direct=into.is_direct,
@@ -385,7 +391,26 @@ def _watch(probe: Probe, into: Measurements, say: Progress) -> None:
             most_s=plan.bucket_s,
             mark_s=MARK_S,
         )
-        into.watched[what] = marks
+        bucket = find_bucket(marks)
+        if bucket is not None and waits_s() - before_s >= _lost_s(bucket, marks):
+            into.unsure.append(what)
+        else:
+            into.watched[what] = marks
+
+
+def _lost_s(bucket: Bucket, marks: Sequence[tuple[float, int]]) -> float:
+    """Say how much longer it took than without the fall of the rate."""
+    slow_s = marks[-1][0] - bucket.dropped_s
+    return slow_s * (1 - bucket.rate_bytes_per_s / bucket.burst_rate_bytes_per_s)
+
+
+def _waits_s() -> float:
+    """Give for how long something waited for a processor (`/proc/pressure/cpu`); 0 if that is not told."""
+    try:
+        lines = Path("/proc/pressure/cpu").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.rpartition("=")[2]) / 1e6 for line in lines if line.startswith("some ")), 0.0)
 
 
 def _device_read_bytes() -> int:
