@@ -357,3 +357,24 @@ fn a_node_has_its_part_of_a_dirty_limit_in_bytes() {
     );
     assert!(more("dirty_ratio=40") < 0.7 && more("dirty_bytes=60 GB") == 0.0);
 }
+
+/// All that is left is dirty: a program that reads past the cache gets memory for it as the disk writes that, 100 MB in a second.
+#[test]
+fn new_memory_for_a_direct_read_comes_as_it_is_cleaned() {
+    let operations = [
+        "write = '/data/g', size = '600 MB'",
+        &*all_but(600 * MB, 1),
+        "open = '/data/f', flags = ['O_DIRECT']",
+        "read = '/data/f', size = '300 MiB', buffer = 'fresh'",
+    ];
+    let run = linux()
+        .set("machine.disk.ssd.read=1 GB/s")
+        .file("/data/f", "1 GB")
+        .process("p", &operations)
+        .run("kernel");
+    assert!(
+        near(run.operations.end[3].0 - run.operations.start[3].0, 3_145_728_000, 0.1),
+        "{:?}",
+        run.parts("p", 3)
+    );
+}

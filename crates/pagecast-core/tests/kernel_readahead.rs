@@ -236,3 +236,12 @@ fn a_client_goes_on_after_a_small_read_in_the_middle_of_a_file() {
     assert_eq!(run.sources("p", 0), (0, 4 * PAGE));
     assert_eq!(run.sources("p", 1), (0, 244 * PAGE));
 }
+
+/// `mm/readahead.c: page_cache_ra_unbounded`: the reader itself gets the pages of the next window.
+#[test]
+fn who_comes_to_a_mark_pays_for_the_pages_of_the_next_window() {
+    let reads = [read(0, 16), read(16, 16)];
+    let case = slow().set("machine.memory.cost.page_insert=1 us").file("/data/f", "1 GB");
+    let run = case.process("p", &[&reads[0], "sleep = '1 s'", &reads[1]]).run("kernel");
+    assert_near(run.seconds("p", 2), seconds(0, 0, 16) + 32e-6, 1e-3);
+}

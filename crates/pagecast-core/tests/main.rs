@@ -8,6 +8,7 @@ mod groups;
 mod kernel_cgroups;
 mod kernel_events;
 mod kernel_initial_state;
+mod kernel_levels;
 mod kernel_memory;
 mod kernel_mglru;
 mod kernel_opening;

@@ -349,4 +349,19 @@ mod tests {
             assert!(pages.is_far_ahead());
         }
     }
+
+    #[test]
+    fn when_reclaim_is_looked_at_it_has_freed_what_kswapd_does_in_one_go() {
+        let mut pages = nodes_of_8_gib(1, "");
+        let node = pages.memory.nodes[0];
+        // Nothing is free above the low mark: all that comes makes others leave.
+        pages.memory.nodes[0].anonymous = node.total - node.low;
+        let until = pages.until_reclaim();
+        assert!(until > node.high - node.low, "{until}");
+        let is_looked_at = [until - 1, until].map(|pending| {
+            pages.ahead_cached = pending;
+            pages.is_far_ahead()
+        });
+        assert_eq!(is_looked_at, [false, true]);
+    }
 }

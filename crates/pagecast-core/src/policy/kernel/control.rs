@@ -216,6 +216,7 @@ fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
 mod tests {
     use super::super::law::Thresholds;
     use super::super::memcg::MemcgId;
+    use super::super::shares::Strict;
     use super::super::tests::{MIB, kernel, write};
     use super::super::throttling::TaskRate;
     use super::*;
@@ -266,5 +267,28 @@ mod tests {
         assert_eq!([background, background + 1].map(|dirty| has_work(dirty, 0, Run::New)), [false, true]);
         assert_eq!([freerun, freerun + 1].map(|pages| has_work(0, pages, Run::New)), [false, true]);
         assert!(!has_work(background + 1, 0, Run::Hit), "nobody writes");
+    }
+
+    /// `mm/page-writeback.c: balance_dirty_pages`: who writes to a strict device looks at what is dirty on it.
+    #[test]
+    fn who_writes_to_a_strict_device_wakes_the_flusher_beyond_the_free_run_of_that_device() {
+        const PART: Thresholds = Thresholds { limit: 150, background: 50 };
+        let has_work = |own: u64, of_others: u64| {
+            let mut kernel = kernel("");
+            write(&mut kernel, 1, Run::New, 0.0);
+            kernel.has_strict = true;
+            kernel.wbs[0].as_mut().expect("somebody writes to it").strict = Some(Strict::of(PART));
+            kernel.pages.dirty.run_ahead(WbId(0), own * PAGE);
+            kernel.pages.dirty.run_ahead(WbId(1), of_others * PAGE);
+            kernel.wake_flushers(Nanos(0));
+            kernel.wbs[0].as_ref().is_some_and(|wb| wb.flusher.has_work())
+        };
+        assert_eq!([100, 101, 102].map(|own| has_work(own, 0)), [false, true, true]);
+        // The background threshold of the host holds beside it, its free run does not.
+        let background = kernel("").limits.thresholds.background;
+        assert_eq!(
+            [background, background + 1, background + 2].map(|dirty| has_work(0, dirty)),
+            [false, true, true]
+        );
     }
 }

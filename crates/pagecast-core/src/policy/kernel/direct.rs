@@ -41,7 +41,7 @@ impl Kernel {
         let kind = Kind::Direct { past, from, step: step_of(bytes, piece) };
         self.placement.home(operation);
         let memcg = self.memcg_of(operation);
-        self.tasks.insert(operation, Task { run: Run::Wait, memcg, ..Task::new(kind, Some(file), at, now) });
+        self.tasks.insert(operation, Task { memcg, ..Task::new(kind, Some(file), at, now) });
         if !self.write_range(operation, &file, from, from + bytes.0) {
             self.next_calls(now, operation, out);
         }

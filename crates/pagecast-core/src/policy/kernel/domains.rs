@@ -164,7 +164,7 @@ impl Background {
 mod tests {
     use super::super::tests::{MIB, in_first_memcg, kernel};
     use super::*;
-    use crate::policy::FileId;
+    use crate::policy::{DeviceId, FileId};
 
     /// 819 and 409 of 4096 parts of what can be dirty.
     fn limits(pages: u64) -> Thresholds {
@@ -198,5 +198,23 @@ mod tests {
         };
         assert_eq!([is_over(100, 0), is_over(101, 0)], [false, true]);
         assert_eq!([is_over(100, 50), is_over(100, 51)], [false, true], "or more than its part on a device");
+    }
+
+    /// `fs/fs-writeback.c: __inode_attach_wb` by `inode_cgwb_enabled`, which NFS does not have.
+    #[test]
+    fn a_file_belongs_to_the_group_that_made_it_dirty_first_unless_it_is_on_another_host() {
+        let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
+        let file = |number: u32, device: u32| FileView {
+            id: FileId(number),
+            device: DeviceId(device),
+            ..FileView::default()
+        };
+        let (disk, mount) = (file(1, 0), file(2, 1));
+        for file in [&disk, &mount] {
+            kernel.attach(file, MemcgId::of(0));
+        }
+        assert_eq!([&disk, &mount].map(|file| kernel.wb_of(file)), [WbId(2), WbId(1)]);
+        kernel.attach(&disk, MemcgId::ROOT);
+        assert_eq!(kernel.wb_of(&disk), WbId(2), "it stays");
     }
 }

@@ -116,3 +116,35 @@ pub(super) fn dirty_settings(vm: &VmSettings, rounding: Rounding) -> DirtySettin
         rounding,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::law::Fraction;
+    use super::super::tests::options;
+
+    #[test]
+    fn a_new_kernel_has_written_nothing_and_expects_100_mib_per_s() {
+        let new = options(&[]);
+        assert_eq!((new.bandwidth().average, new.base_rate().rate), (25_600, 25_600));
+        assert_eq!(new.fractions(2, 4).fraction(0), Fraction { numerator: 0, denominator: 1 });
+    }
+
+    #[test]
+    fn devices_have_completed_3_s_of_writing_in_their_shares() {
+        let set = [("write_bandwidth", "40.96 MB/s"), ("writeout_fraction", "ssd 75 %, hdd 25 %")];
+        let before = options(&set);
+        assert_eq!((before.bandwidth().average, before.base_rate().rate), (10_000, 25_600));
+        // 30,000 pages, and the one that is always there.
+        let fractions = before.fractions(2, 4);
+        let fraction = |numerator| Fraction { numerator, denominator: 30_001 };
+        assert_eq!([0, 1].map(|device| fractions.fraction(device)), [22_500, 7_500].map(fraction));
+    }
+
+    #[test]
+    fn completions_say_how_much_they_have_completed() {
+        let shares =
+            |shares| options(&[("completions", "4.096 MB"), ("writeout_fraction", shares)]).completed;
+        assert_eq!(shares("ssd 75 %, hdd 25 %"), [(0, 750), (1, 250)]);
+        assert_eq!(shares("machine:hdd 25 %, other:ssd 75 %"), [(1, 250)], "this host is `machine`");
+    }
+}

@@ -119,4 +119,20 @@ mod tests {
             prop_assert!((used - wanted.min(cores.into())).abs() < 1e-9);
         }
     }
+
+    #[test]
+    fn a_share_has_changed_if_it_has_by_half_a_percent() {
+        let changes = |count: u32| {
+            let mut kernel = kernel("");
+            let mut has_changed = |number: u32| {
+                let writer = write(&mut kernel, number, Run::New, 0.0);
+                let task = kernel.tasks.get_mut(writer).expect("it is there");
+                task.transfer.as_mut().expect("it moves").cap = Some((1e9, Part::CpuCopy));
+                kernel.has_share_changed()
+            };
+            (1..=count).map(&mut has_changed).last()
+        };
+        // Four processors for one more task: a 191st or a 211th less for each.
+        assert_eq!([4, 5, 191, 211].map(changes), [false, true, true, false].map(Some));
+    }
 }

@@ -139,8 +139,7 @@ impl Kernel {
     /// A task misses the bytes from its position to `end`: up to where it reads, and what that takes.
     fn shape_miss(&mut self, operation: OperationId, end: u64) -> RunShape {
         let task = &self.tasks[operation];
-        let plain = RunShape::plain(end - task.position);
-        let (Some(key), Kind::Read { .. }) = (task.stream, task.kind) else { return plain };
+        let key = task.stream.expect("who misses pages reads an open file");
         let file = *task.file();
         let span =
             Span { start: task.position, end, origin: task.origin, last: task.end, call: task.piece.0 };
@@ -401,3 +400,6 @@ impl Task {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

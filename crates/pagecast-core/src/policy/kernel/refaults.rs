@@ -62,6 +62,7 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::kernel;
     use super::*;
 
     #[test]
@@ -74,5 +75,18 @@ mod tests {
         assert!(after(64, 32).is_storm(&before, 2.0));
         assert!(!after(65, 32).is_storm(&before, 2.0), "less than half");
         assert!(!after(32, 31).is_storm(&before, 2.0), "too little");
+    }
+
+    #[test]
+    fn a_storm_begins_when_a_second_is_over_and_what_was_cached_before_does_not_count() {
+        let mut kernel = kernel("");
+        kernel.pages.refaults = Refaults { read: 1 << 30, refaulted: 0 };
+        kernel.forget_refaults();
+        kernel.pages.refaults = Refaults { read: (1 << 30) + (32 << 20), refaulted: 32 << 20 };
+        let is_on = [WINDOW.0 - 1, WINDOW.0].map(|now| {
+            kernel.look_at_refaults(Nanos(now));
+            kernel.storm.is_on
+        });
+        assert_eq!(is_on, [false, true]);
     }
 }

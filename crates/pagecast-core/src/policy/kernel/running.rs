@@ -518,3 +518,6 @@ impl Kernel {
         self.next_run(now, operation, out);
     }
 }
+
+#[cfg(test)]
+mod tests;

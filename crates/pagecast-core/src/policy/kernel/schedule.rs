@@ -195,8 +195,12 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{MIB, kernel, write};
+    use super::super::memory::Node;
+    use super::super::tasks::Kind;
+    use super::super::tests::{MIB, kernel, kernel_on_nodes, write};
+    use super::super::wb::WbId;
     use super::*;
+    use crate::units::Bytes;
 
     const MB: f64 = 1e6;
 
@@ -230,5 +234,92 @@ mod tests {
         kernel.wbs[0].as_mut().expect("somebody writes to it").is_throttling = true;
         assert_eq!(kernel.next_update(Nanos(199_000_000)), Some(Nanos(200_000_000)));
         assert_eq!(kernel.next_update(Nanos(300_000_000)), Some(Nanos(301_000_000)), "but not at once");
+    }
+
+    /// All that moves moves so many bytes a second.
+    const RATE: f64 = 100e6;
+
+    #[test]
+    fn a_task_makes_pages_dirty_and_takes_pages_for_the_cache_and_for_its_buffer() {
+        let slopes = |kind: Kind, run: Run| {
+            let at = (0, Bytes(MIB), Bytes(MIB));
+            let task = Task { run, ..Task::new(kind, None, at, Nanos::ZERO) };
+            // Those of another are there already.
+            let mut slopes = Slopes { dirtied: 1.0, taken: 2.0, ..Slopes::default() };
+            slopes.add(&task, RATE);
+            ((slopes.dirtied - 1.0) / RATE, (slopes.taken - 2.0) / RATE)
+        };
+        let fresh = Kind::Read { fresh: true };
+        assert_eq!(slopes(Kind::Write, Run::New), (1.0, 1.0));
+        assert_eq!(slopes(Kind::Write, Run::Clean), (1.0, 0.0));
+        assert_eq!(slopes(Kind::Write, Run::Dirty), (0.0, 0.0));
+        assert_eq!(slopes(Kind::Read { fresh: false }, Run::Miss), (0.0, 1.0));
+        assert_eq!(slopes(fresh, Run::Miss), (0.0, 2.0));
+        assert_eq!([slopes(fresh, Run::Hit), slopes(Kind::Allocate, Run::Touch)], [(0.0, 1.0); 2]);
+    }
+
+    fn until_memory_changes(kernel: &Kernel) -> f64 {
+        let slopes = Slopes { taken: RATE, ..Slopes::default() };
+        assert_eq!(kernel.until_memory_changes(&Slopes::default()), None, "nobody takes any");
+        kernel.until_memory_changes(&slopes).expect("somebody takes memory") * RATE
+    }
+
+    #[track_caller]
+    fn assert_bytes(actual: f64, expected: u64) {
+        assert!((actual - expected as f64).abs() < 1.0, "{actual} instead of {expected}");
+    }
+
+    #[test]
+    fn memory_is_looked_at_when_reclaim_begins_or_nothing_is_left() {
+        let mut kernel = kernel("");
+        let Node { total, min, low, high, .. } = kernel.pages.memory.nodes[0];
+        assert_bytes(until_memory_changes(&kernel), total - low);
+        // The last huge page of those who touch memory is above the high mark.
+        write(&mut kernel, 1, Run::Touch, RATE);
+        assert_bytes(until_memory_changes(&kernel), total - low);
+        kernel.host.memory.cost.fault_huge = Some(Nanos(1));
+        assert_bytes(until_memory_changes(&kernel), total - high);
+        write(&mut kernel, 1, Run::New, RATE);
+        assert_bytes(until_memory_changes(&kernel), total - low);
+        write(&mut kernel, 1, Run::Touch, RATE);
+        // There is none left; kswapd is about to run, and is looked at when it has freed more than it does in one go.
+        kernel.pages.memory.nodes[0].anonymous = total - high;
+        assert_bytes(until_memory_changes(&kernel), high - low + 1);
+        // Half of that is dirty: who has taken the rest has to wait.
+        let dirty = total / 2;
+        kernel.pages.memory.nodes[0].anonymous = 0;
+        kernel.pages.dirty.run_ahead(WbId(0), dirty);
+        kernel.host.memory.cost.fault_huge = None;
+        assert_bytes(until_memory_changes(&kernel), total - min - dirty);
+    }
+
+    /// Of two nodes of 8 GiB the writer's own can have a fifth dirty, of what can be.
+    #[test]
+    fn the_end_of_a_node_is_looked_at_for_those_who_copy_into_its_pages() {
+        let until = |run: Run, part: Part| {
+            let mut kernel = kernel_on_nodes(2, "");
+            let operation = write(&mut kernel, 1, run, RATE);
+            kernel.placement.home(operation);
+            let task = kernel.tasks.get_mut(operation).expect("it is there");
+            task.transfer.as_mut().expect("it moves").cap = Some((RATE, part));
+            until_memory_changes(&kernel)
+        };
+        let Node { total, low, .. } = kernel_on_nodes(2, "").pages.memory.nodes[0];
+        let (own, both) = (total - low, 2 * (total - low));
+        assert_bytes(until(Run::Touch, Part::CpuCopy), own);
+        let to_write = until(Run::New, Part::CpuCopy);
+        assert!((0.19..0.2).contains(&(to_write / total as f64)), "{to_write}");
+        for (run, part) in
+            [(Run::New, Part::Throttled), (Run::Miss, Part::CpuCopy), (Run::Dirty, Part::CpuCopy)]
+        {
+            assert_bytes(until(run, part), both);
+        }
+        let mut alone = kernel("");
+        write(&mut alone, 1, Run::New, RATE);
+        alone.tasks.values_mut().for_each(|task| {
+            task.transfer.as_mut().expect("it moves").cap = Some((RATE, Part::CpuCopy));
+        });
+        let Node { total, low, .. } = alone.pages.memory.nodes[0];
+        assert_bytes(until_memory_changes(&alone), total - low);
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct Strict {
 }
 
 impl Strict {
-    fn of(part: Thresholds) -> Self {
+    pub(super) fn of(part: Thresholds) -> Self {
         Self { brake: Brake { freerun: part.freerun(), limit: part.limit }, background: part.background }
     }
 

@@ -100,8 +100,7 @@ impl Kernel {
             return out.done(operation, Outcome::default());
         }
         let nothing = (0, Bytes::ZERO, Bytes::ZERO);
-        let task = Task { run: Run::Wait, ..Task::new(Kind::Sync { files }, None, nothing, now) };
-        self.tasks.insert(operation, task);
+        self.tasks.insert(operation, Task::new(Kind::Sync { files }, None, nothing, now));
     }
 }
 

@@ -160,7 +160,7 @@ impl Task {
             origin: offset,
             stream: None,
             piece,
-            run: Run::Hit,
+            run: Run::Wait,
             shape: RunShape::default(),
             turnover: 0,
             pace: 0.0,

@@ -5,9 +5,9 @@ use super::lists::TwoLists;
 use super::tasks::Transfer;
 use super::*;
 use crate::flow::FlowSpec;
-use crate::machine::Machine;
+use crate::machine::{Host, Machine};
 use crate::policy::Options;
-use crate::scenario::{ModelOptions, load_machine};
+use crate::scenario::{ModelOptions, OptionValue, load_machine};
 
 pub(super) const MIB: u64 = 1 << 20;
 
@@ -36,17 +36,39 @@ pub(super) fn in_first_memcg() -> Taker {
     Taker { home: 0, memcg: MemcgId::of(0) }
 }
 
-/// The kernel of a host that copies 10 GB/s, with these disks and what else there is.
-pub(super) fn kernel(settings: &str) -> Kernel {
+/// A host with so many nodes of 8 GiB each that copies 10 GB/s, with a disk and what else there is.
+fn host(nodes: u64, settings: &str) -> Host {
+    let size = 8 * nodes;
     let machine = machine(&format!(
-        "memory = {{ size = '8 GiB', read = '10 GB/s', write = '10 GB/s' }}\n\
+        "memory = {{ size = '{size} GiB', nodes = {nodes}, read = '10 GB/s', write = '10 GB/s' }}\n\
          disk.ssd = {{ size = '1 TB', read = '100 MB/s', write = '100 MB/s' }}\n\
          mount.'/data'.disk = 'ssd'\n{settings}"
     ));
-    let host = &machine.hosts[0];
-    let values = ModelOptions::default();
+    machine.hosts[0].clone()
+}
+
+/// The options of a host as a scenario sets them.
+fn options_of(host: &Host, set: &[(&str, &str)]) -> KernelOptions {
+    let value = |text: &str| OptionValue { text: text.to_owned(), at: "test.toml:1".to_owned() };
+    let values: ModelOptions = set.iter().map(|&(key, text)| (key.to_owned(), value(text))).collect();
     let options = Options { origin: "test.toml", model: "kernel", values: &values };
-    let options = KernelOptions::read(&options, host).expect("none is set");
+    KernelOptions::read(&options, host).expect("they are right")
+}
+
+/// The same of a host with a second disk, `hdd`.
+pub(super) fn options(set: &[(&str, &str)]) -> KernelOptions {
+    options_of(&host(1, "disk.hdd = { size = '1 TB', read = '100 MB/s', write = '100 MB/s' }"), set)
+}
+
+/// The kernel of a host with 8 GiB.
+pub(super) fn kernel(settings: &str) -> Kernel {
+    kernel_on_nodes(1, settings)
+}
+
+/// That of a host with so many nodes.
+pub(super) fn kernel_on_nodes(nodes: u64, settings: &str) -> Kernel {
+    let host = &host(nodes, settings);
+    let options = options_of(host, &[]);
     Kernel::new(&Setting { host, memory_read: Path::default(), memory_write: Path::default() }, options)
 }
 
@@ -67,4 +89,14 @@ pub(super) fn write(kernel: &mut Kernel, number: u32, run: Run, rate: f64) -> Op
     let task = Task { run, pace: f64::INFINITY, transfer: Some(transfer(rate)), ..task };
     kernel.tasks.insert(OperationId(number), task);
     OperationId(number)
+}
+
+#[test]
+fn as_many_blocks_are_announced_as_there_are_pieces_of_files() {
+    let mut kernel = kernel("");
+    assert_eq!(kernel.block_count(), 0);
+    for (file, from, to) in [(1, 0, 1), (1, 5, 6), (2, 0, 1)] {
+        kernel.pages.read_in(FileId(file), from * MIB, to * MIB, on(0));
+    }
+    assert_eq!((kernel.block_count(), kernel.blocks().len()), (3, 3));
 }

@@ -286,6 +286,7 @@ fn forget_much(credit: &mut Credit) {
 #[cfg(test)]
 mod tests {
     use super::super::cost::Run;
+    use super::super::law::BaseRate;
     use super::super::tests::{kernel, write};
     use super::*;
 
@@ -400,5 +401,32 @@ mod tests {
         };
         assert_eq!([1, 2].map(|seconds| credit(seconds, Some(1e6))), [1.0, 0.0]);
         assert_eq!([None, Some(0.0)].map(|rate| credit(1, rate)), [0.0, 0.0]);
+    }
+
+    /// `wb_max_pause`: with 8000 dirty pages on its device and 25,600 pages/s a task sleeps for ten jiffies at most, with few for one.
+    #[test]
+    fn the_rate_of_tasks_is_that_of_pauses_for_what_is_dirty_on_their_device() {
+        let mut kernel = kernel("");
+        write(&mut kernel, 1, Run::New, 0.0);
+        // Near the limit, all but these pages on another device.
+        let dirty = kernel.limits.setpoint + (kernel.limits.hard - kernel.limits.setpoint) * 9 / 10;
+        kernel.pages.dirty.run_ahead(WbId(0), 8000 * PAGE);
+        kernel.pages.dirty.run_ahead(WbId(1), (dirty - 8000) * PAGE);
+        kernel.throttle(Nanos::ZERO);
+        let wb = kernel.wbs[0].as_ref().expect("somebody writes to it");
+        let ratio =
+            kernel.position_in(&kernel.limits, kernel.fractions.fraction(0), dirty, 0, 25_600).ratio();
+        let rate = |device_dirty: u64| {
+            let throttle = Throttle {
+                hz: Hz(u64::from(kernel.host.kernel.hz)),
+                base_rate: 25_600,
+                task_rate: BaseRate::with(25_600).task_rate(ratio),
+                average_bandwidth: 25_600,
+                device_dirty,
+            };
+            Some(throttle.rate() * PAGE as f64)
+        };
+        assert_eq!(wb.task_rate, rate(8000));
+        assert_ne!(wb.task_rate, rate(0));
     }
 }

@@ -72,8 +72,10 @@ impl Task {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{nodes_of_8_gib, on};
+    use super::super::tests::{MIB, kernel, nodes_of_8_gib, on, write};
     use super::*;
+    use crate::policy::Command;
+    use crate::units::Bytes;
 
     #[test]
     fn a_run_of_missing_pages_ends_at_cached_ones_that_are_a_run_themselves() {
@@ -88,5 +90,22 @@ mod tests {
         assert_eq!(first(2 * LEAST_RUN, 5 * LEAST_RUN - 1), 4 * LEAST_RUN, "unless nothing follows");
         assert_eq!(cached_until(&pages.lists, file, LEAST_RUN, 9 * LEAST_RUN), 2 * LEAST_RUN);
         assert_eq!(cached_until(&pages.lists, file, 0, 9 * LEAST_RUN), 0);
+    }
+
+    /// A write of a GB to new pages meets a MiB that somebody else has read in behind its first 100.
+    #[test]
+    fn a_run_ends_in_front_of_pages_that_have_come() {
+        let mut kernel = kernel("");
+        let writer = write(&mut kernel, 1, Run::New, 0.0);
+        let whole = Bytes(1_000_000_000);
+        kernel.tasks.get_mut(writer).expect("it is there").outcome.from_cache = whole;
+        kernel.pages.read_in(FileId(1), 100 * MIB, 101 * MIB, on(0));
+        let mut out = Actions::default();
+        kernel.cut_runs(&mut out);
+        let task = &kernel.tasks[writer];
+        let transfer = task.transfer.as_ref().expect("it goes on");
+        assert_eq!((transfer.bytes, task.outcome.from_cache), (100 * MIB, Bytes(100 * MIB)));
+        let shortened: Vec<Command> = out.drain().collect();
+        assert_eq!(shortened, [Command::Shorten(transfer.flow, 100 * MIB)]);
     }
 }

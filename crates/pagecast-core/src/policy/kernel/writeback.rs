@@ -163,9 +163,9 @@ impl Kernel {
 mod tests {
     use super::super::cost::Run;
     use super::super::flusher::Flusher;
-    use super::super::tests::{kernel, write};
+    use super::super::tests::{MIB, kernel, on, write};
     use super::*;
-    use crate::policy::Command;
+    use crate::policy::{Command, FileId};
 
     #[test]
     fn that_reclaim_wakes_the_flushers_is_told_once_a_second_and_only_if_one_of_them_was_idle() {
@@ -185,5 +185,73 @@ mod tests {
             [1, 0, 1]
         );
         assert_eq!([8999, 9000].map(|at| tells(at, true)), [0, 1]);
+    }
+
+    /// `wb_over_bg_thresh`, Linux 6.18: all dirty pages, or the reclaimable ones of a device beyond its part.
+    #[test]
+    fn a_flusher_goes_on_while_the_host_or_its_device_is_over_the_background_threshold() {
+        /// Of 2000 pages each of two devices has completed a half, or all were of the other.
+        const HALF: (u64, u64) = (1000, 1000);
+        const NOTHING: (u64, u64) = (0, 2000);
+        let background = kernel("").limits.thresholds.background;
+        let goes_on = |own: u64, of_others: u64, completed: (u64, u64)| {
+            let mut kernel = kernel(OTHER_DISK);
+            write(&mut kernel, 1, Run::New, 0.0);
+            for (device, pages) in [completed.0, completed.1].into_iter().enumerate() {
+                kernel.fractions.add_completions(Nanos::ZERO, device, pages);
+            }
+            // The queue of its device is full.
+            let mut flusher = Flusher::new(0, 1);
+            flusher.wake(Work::Background, Nanos::ZERO, Nanos::ZERO);
+            kernel.wbs[0].as_mut().expect("somebody writes to it").flusher = flusher;
+            kernel.pages.dirty.run_ahead(WbId(0), own * PAGE);
+            kernel.pages.dirty.run_ahead(WbId(1), of_others * PAGE);
+            kernel.write_back(Nanos::ZERO, 0, &mut Actions::default());
+            kernel.wbs[0].as_ref().is_some_and(|wb| wb.in_background)
+        };
+        assert_eq!([0, 1].map(|more| goes_on(0, background + more, HALF)), [false, true]);
+        let part = background * 1000 / 2001;
+        assert_eq!([0, 1].map(|more| goes_on(part + more, 0, HALF)), [false, true]);
+        // A device that has completed nothing has an eighth of what is left of the threshold: of 800 or 792 pages.
+        assert_eq!([800, 792].map(|left| goes_on(100, background - left - 100, NOTHING)), [false, true]);
+    }
+
+    const OTHER_DISK: &str = "kernel.version = '6.18'\n\
+        disk.other = { size = '1 TB', read = '100 MB/s', write = '100 MB/s' }";
+
+    /// A device that has room for so much, and a file of it of which so much is dirty, which is to be written.
+    fn with_dirty_file(room: u64, dirty: u64) -> Kernel {
+        let mut kernel = kernel("");
+        let file = FileView { id: FileId(5), ..FileView::default() };
+        kernel.wb(&file).flusher = Flusher::new(room, MIB);
+        kernel.make_dirty(Nanos::ZERO, &file, (0, dirty), on(0));
+        kernel.wb(&file).flusher.wake(Work::All(u64::MAX), Nanos::ZERO, Nanos::ZERO);
+        kernel
+    }
+
+    fn stamp_after(kernel: &mut Kernel, millis: u64) -> u64 {
+        kernel.write_back(Nanos(millis * 1_000_000), 0, &mut Actions::default());
+        kernel.wbs[0].as_ref().expect("there is one").stamp().0 / 1_000_000
+    }
+
+    /// `mm/page-writeback.c: wb_bandwidth_estimate_start` in `do_writepages`.
+    #[test]
+    fn an_estimate_begins_anew_when_something_is_submitted_after_a_second_in_which_nothing_was_on_its_way() {
+        // The visit goes on: only a MiB of its 80 has room.
+        assert_eq!(stamp_after(&mut with_dirty_file(MIB, 80 * MIB), 1001), 1001);
+        assert_eq!(stamp_after(&mut with_dirty_file(MIB, 80 * MIB), 1000), 0, "not longer than that");
+        assert_eq!(stamp_after(&mut with_dirty_file(0, 80 * MIB), 1001), 0, "nothing is submitted");
+        let mut busy = with_dirty_file(MIB, 80 * MIB);
+        busy.pages.dirty.make_dirty(FileId(6), WbId(0), 0, MIB, Nanos::ZERO);
+        busy.pages.dirty.submit(FileId(6), u64::MAX);
+        assert_eq!(stamp_after(&mut busy, 1001), 0, "something is on its way");
+    }
+
+    /// `mm/page-writeback.c: do_writepages`.
+    #[test]
+    fn the_end_of_a_visit_measures_the_device_once_in_200_ms() {
+        let stamp = |millis| stamp_after(&mut with_dirty_file(8 * MIB, MIB), millis);
+        assert_eq!([199, 300].map(stamp), [0, 300]);
+        assert_eq!(stamp_after(&mut with_dirty_file(MIB, 80 * MIB), 300), 0, "it goes on");
     }
 }

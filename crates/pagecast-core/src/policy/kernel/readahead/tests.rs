@@ -106,6 +106,39 @@ fn a_read_past_the_mark_leaves_a_window_on_its_way() {
     assert_eq!((reading.end, reading.ahead), (32, 64));
     assert!((reading.seconds - 4.41e-3).abs() < 1e-12, "{reading:?}");
     assert!((reading.ahead_seconds - (4.2e-3 - 0.01e-3)).abs() < 1e-12, "{reading:?}");
+    assert_eq!((reading.ahead_done, reading.copying), (0, 0.0), "it waited for the device");
+}
+
+#[test]
+fn while_a_reader_copies_what_it_has_some_of_the_next_window_comes() {
+    // 0.25 ms of latency, 3.2 ms for 32 pages; after 20 of them, at 5.45 ms, the next window is submitted. It begins to come at 5.7 ms, and
+    // at 6.65 ms, when the last page is copied, 9.5 of its pages have.
+    let pace = Pace { latency: 0.25e-3, copy: 1e-4, ..PACE };
+    let reading = Stream::default().read(Nanos::ZERO, &span(32, 20), LIMITS, pace, |_, _| 0);
+    assert!((reading.seconds - 6.65e-3).abs() < 1e-12, "{reading:?}");
+    assert_eq!((reading.ahead, reading.ahead_done), (64, 9));
+}
+
+#[test]
+fn of_a_read_that_copies_more_slowly_than_its_device_reads_all_copies_are_the_threads() {
+    let pace = Pace { copy: 2e-4, ..PACE };
+    let reading = Stream::default().read(Nanos::ZERO, &span(32, 20), LIMITS, pace, |_, _| 0);
+    assert!((reading.copying - 32.0 * 2e-4).abs() < 1e-12, "{reading:?}");
+}
+
+/// Where nothing takes time, all windows are alike in that, but not in their sizes.
+#[test]
+fn a_ramp_that_takes_no_time_has_all_its_windows() {
+    let limits = Limits { read_ahead: 4096, ..LIMITS };
+    let free = Pace { latency: 0.0, transfer: 0.0, copy: 0.0 };
+    for pages in [10_000, 40_001, 123_456] {
+        let mut stream = Stream::default();
+        stream.read(Nanos::ZERO, &span(pages, 1), limits, free, |_, _| 0);
+        let all = windows(1, limits, 60);
+        let next = all.iter().position(|&(start, size)| start + size >= pages).expect("there are enough");
+        // The mark of a whole window is its first page, so that the one behind it is submitted as well.
+        assert_eq!((stream.window.start, stream.window.size), all[next + 1]);
+    }
 }
 
 #[test]
