@@ -169,6 +169,32 @@ fn a_long_stream_is_as_slow_as_its_slowest_part() {
     assert!(near(period(far), (0.32 + 3.2 + 10.0) / 2.0), "the latency: {}", period(far));
 }
 
+/// When so many windows of a file that is read page by page have been copied: window by window, as in `a_ramp_is_the_sum_of_its_waits`.
+fn one_by_one(count: usize, pace: Pace) -> f64 {
+    let (mut submitted, mut arrived, mut copied) = (0.0, 0.0f64, 0.0f64);
+    for (at, (_, size)) in windows(1, LIMITS, count).into_iter().enumerate() {
+        let before = copied;
+        arrived = arrived.max(submitted + pace.latency) + size as f64 * pace.transfer;
+        copied = copied.max(arrived) + size as f64 * pace.copy;
+        // The next one is submitted at the mark: page 1 of the first window, and the first page of each other.
+        submitted = if at == 0 { arrived + pace.copy } else { before };
+    }
+    copied
+}
+
+#[test]
+fn windows_that_are_taken_together_take_as_long_as_one_by_one() {
+    let latencies = [1e-4, 1e-3, 3e-3, 1e-2].into_iter();
+    let paces =
+        latencies.flat_map(|latency| [0.0, 1e-5, 9e-5, 3e-4].map(|copy| Pace { latency, copy, ..PACE }));
+    for (pace, count) in paces.flat_map(|pace| (4..60).map(move |count| (pace, count))) {
+        let whole = span(60 + 32 * (count as u64 - 4), 1);
+        let seconds = Stream::default().read(Nanos::ZERO, &whole, LIMITS, pace, |_, _| 0).seconds;
+        let expected = one_by_one(count, pace);
+        assert!((seconds - expected).abs() < 1e-7 * expected, "{count} {pace:?}: {seconds} {expected}");
+    }
+}
+
 #[test]
 fn a_stream_in_parts_takes_as_long_as_in_one() {
     let far = Pace { latency: 10e-3, ..PACE };

@@ -117,6 +117,12 @@ fn a_mark_has_a_window_read_of_which_pages_that_are_there_are_not_inserted() {
     kernel.pass_mark(reader, 32 * PAGE, &mut Actions::default());
     let [(_, window)] = ahead(&kernel)[..] else { panic!("one window is read") };
     assert_near(window.shape.least, LATENCY + 32.0 * TRANSFER);
+    // What has been evicted meanwhile of the window before is no part of it.
+    let mut kernel = with_latency();
+    let reader = read(&mut kernel, 16, 32);
+    kernel.pages.drop_clean();
+    assert_eq!(kernel.pass_mark(reader, 32 * PAGE, &mut Actions::default()), 32 * PAGE);
+    assert_eq!(ahead(&kernel)[0].1.position, 32 * PAGE);
 }
 
 /// 640 pages are two requests: the first is there when all are but for the transfer of the second.
@@ -129,6 +135,22 @@ fn what_is_read_ahead_comes_request_by_request() {
     assert_eq!((first.position, first.end), (0, 320 * PAGE));
     assert_near(first.shape.least, LATENCY + 320.0 * TRANSFER);
     assert_near(first.shape.ahead.expect("there is more").due.as_seconds(), least);
+    // Of the second, 40 pages need not come.
+    let mut kernel = with_latency();
+    kernel.pages.read_in(FILE, 400 * PAGE, 440 * PAGE, on(0));
+    kernel.read_ahead(OperationId(1), &file(), (0, 640 * PAGE), 0, least, &mut Actions::default());
+    assert_near(ahead(&kernel)[0].1.shape.least, LATENCY + (640.0 - 280.0) * TRANSFER);
+}
+
+#[test]
+fn what_has_been_transferred_of_it_does_not_come_again() {
+    for (done, from) in [(0, 0), (9 * PAGE, 9 * PAGE), (32 * PAGE, 32 * PAGE - 1)] {
+        let mut kernel = with_latency();
+        kernel.read_ahead(OperationId(1), &file(), (0, 32 * PAGE), done, 0.0, &mut Actions::default());
+        let [(_, window)] = ahead(&kernel)[..] else { panic!("one window is read") };
+        // All its pages arrive together, with the last byte at the earliest.
+        assert_eq!((window.origin, window.position, window.end), (0, from, 32 * PAGE));
+    }
 }
 
 #[test]
