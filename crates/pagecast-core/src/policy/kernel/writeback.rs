@@ -163,6 +163,7 @@ impl Kernel {
 mod tests {
     use super::super::cost::Run;
     use super::super::flusher::Flusher;
+    use super::super::running::count;
     use super::super::tests::{MIB, kernel, on, write};
     use super::*;
     use crate::policy::{Command, FileId};
@@ -253,5 +254,32 @@ mod tests {
         let stamp = |millis| stamp_after(&mut with_dirty_file(8 * MIB, MIB), millis);
         assert_eq!([199, 300].map(stamp), [0, 300]);
         assert_eq!(stamp_after(&mut with_dirty_file(MIB, 80 * MIB), 300), 0, "it goes on");
+    }
+
+    #[test]
+    fn when_its_timer_rings_a_flusher_finds_all_pages_that_have_become_dirty() {
+        let left = |seconds: u64| {
+            let mut kernel = kernel("");
+            let writer = write(&mut kernel, 1, Run::New, 0.0);
+            kernel.wbs[0].as_mut().expect("somebody writes to it").flusher.inode_dirtied(
+                FileId(1),
+                Nanos::ZERO,
+                Nanos(5_000_000_000),
+            );
+            let Kernel { tasks, pages, wbs, .. } = &mut kernel;
+            count(tasks.get_mut(writer).expect("it is there"), MIB, pages, wbs, Nanos::ZERO);
+            kernel.write_back(Nanos(seconds * 1_000_000_000), 0, &mut Actions::default());
+            kernel.tasks[writer].pending
+        };
+        assert_eq!([4, 5].map(left), [MIB, 0]);
+    }
+
+    /// `mm/page-writeback.c: wb_inode_writeback_end`, Linux 5.16.
+    #[test]
+    fn a_device_is_measured_200_ms_after_the_last_page_of_an_inode() {
+        let mut kernel = kernel("");
+        write(&mut kernel, 1, Run::New, 0.0);
+        kernel.wbs[0].as_mut().expect("somebody writes to it").inode_ended(Nanos::ZERO);
+        assert_eq!([199, 200, 300].map(|millis| stamp_after(&mut kernel, millis)), [0, 200, 200]);
     }
 }
