@@ -195,11 +195,13 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::memcg::MemcgId;
     use super::super::memory::Node;
-    use super::super::tasks::Kind;
-    use super::super::tests::{MIB, kernel, kernel_on_nodes, write};
+    use super::super::tasks::{Credit, Kind};
+    use super::super::tests::{MIB, kernel, kernel_on_nodes, transfer, write};
     use super::super::wb::WbId;
     use super::*;
+    use crate::policy::{FileId, FileView};
     use crate::units::Bytes;
 
     const MB: f64 = 1e6;
@@ -319,7 +321,49 @@ mod tests {
         alone.tasks.values_mut().for_each(|task| {
             task.transfer.as_mut().expect("it moves").cap = Some((RATE, Part::CpuCopy));
         });
-        let Node { total, low, .. } = alone.pages.memory.nodes[0];
+        let Node { total, low, high, .. } = alone.pages.memory.nodes[0];
         assert_bytes(until_memory_changes(&alone), total - low);
+        alone.pages.memory.nodes[0].anonymous = total - low - MIB;
+        assert_bytes(until_memory_changes(&alone), high - low + 1);
+    }
+
+    /// At 300 MB/s instead of 100 it loses 2 s each second.
+    #[test]
+    fn who_runs_ahead_of_his_rate_is_looked_at_when_his_credit_is_spent() {
+        let soonest = |run: Run| {
+            let mut kernel = kernel("");
+            let writer = write(&mut kernel, 1, run, 300e6);
+            kernel.wbs[0].as_mut().expect("somebody writes to it").task_rate = Some(100e6);
+            let credit = Some(Credit { seconds: 0.5, at: Nanos::ZERO });
+            kernel.tasks.get_mut(writer).expect("it is there").credit = credit;
+            kernel.survey().soonest
+        };
+        assert_eq!([Run::New, Run::Clean, Run::Dirty].map(soonest), [Some(0.25), Some(0.25), None]);
+    }
+
+    #[test]
+    fn the_end_of_free_run_is_looked_for_while_somebody_writes() {
+        let mut kernel = kernel("");
+        let until = |kernel: &Kernel, dirtied: f64| {
+            kernel.until_throttling(&Slopes { dirtied, written: 40.0 * MB, ..Slopes::default() })
+        };
+        kernel.pages.dirty.run_ahead(WbId(0), 100 * PAGE);
+        let left = (kernel.limits.freerun - 100) * PAGE;
+        assert_eq!(until(&kernel, 100.0 * MB), Some(left as f64 / (60.0 * MB)));
+        kernel.pages.dirty.run_ahead(WbId(0), left + PAGE);
+        let step = kernel.limits.brake().step() * PAGE as f64;
+        assert_eq!(until(&kernel, 100.0 * MB), Some(step / (60.0 * MB)));
+        assert_eq!(until(&kernel, 0.0), None);
+    }
+
+    #[test]
+    fn what_a_group_writes_is_what_its_own_wbs_write() {
+        let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
+        for (number, owner, rate) in [(1, MemcgId::ROOT, 10.0), (2, MemcgId::of(0), 40.0)] {
+            kernel.owners.insert(FileId(number), owner);
+            let file = FileView { id: FileId(number), ..FileView::default() };
+            kernel.wb(&file).transfer = Some(transfer(rate * MB));
+        }
+        assert_eq!(kernel.slopes_of_memcg(0).written, 40.0 * MB);
     }
 }

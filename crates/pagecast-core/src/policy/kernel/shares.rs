@@ -151,8 +151,11 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::super::cost::Run;
+    use super::super::memcg::MemcgId;
     use super::super::tests::{kernel, transfer, write};
     use super::*;
+    use crate::policy::{FileId, FileView};
+    use crate::units::Nanos;
 
     /// A step is 10 pages.
     const STRICT: Strict = Strict { brake: Brake { freerun: 100, limit: 740 }, background: 50 };
@@ -180,7 +183,9 @@ mod tests {
         assert_eq!(kernel.until_strict_changes(0), Some(100.0 * page / 200e6), "nothing is written yet");
         kernel.wbs[0].as_mut().expect("it is there").transfer = Some(transfer(40e6));
         assert_eq!(kernel.until_strict_changes(0), Some(100.0 * page / 160e6));
-        kernel.pages.dirty.run_ahead(WbId(0), 91 * PAGE);
+        kernel.pages.dirty.run_ahead(WbId(0), 50 * PAGE);
+        assert_eq!(kernel.until_strict_changes(0), Some(50.0 * page / 160e6));
+        kernel.pages.dirty.run_ahead(WbId(0), 41 * PAGE);
         assert_eq!(kernel.until_strict_changes(0), Some(10.0 * page / 160e6));
         // What it has just been given moves as fast as it has lately written: 25,600 pages/s.
         kernel.wbs[0].as_mut().expect("it is there").transfer = Some(transfer(0.0));
@@ -191,5 +196,52 @@ mod tests {
         assert!((kernel.freerun_rate(0).expect("it is strict") / free - 1.0).abs() < 1e-12);
         kernel.pages.dirty.run_ahead(WbId(0), 10 * PAGE);
         assert_eq!(kernel.least_rate(0), 0.0, "beyond it the law holds");
+    }
+
+    /// `__wb_calc_thresh`, Linux 6.18: an idle strict device has a hundredth of what is left of the limit.
+    #[test]
+    fn the_part_of_an_idle_strict_device_is_of_what_nobody_has_dirty() {
+        let mut kernel = kernel("kernel.version = '6.18'");
+        write(&mut kernel, 1, Run::New, 0.0);
+        (kernel.has_strict, kernel.shares[0].strict_limit) = (true, true);
+        kernel.pages.dirty.run_ahead(WbId(1), 100_000 * PAGE);
+        kernel.limit_strict();
+        let (strict, own) = kernel.strict(0).expect("it is strict");
+        assert_eq!((strict.brake.limit, own), ((kernel.limits.thresholds.limit - 100_000) / 100, 0));
+    }
+
+    /// Of 1001 pages of each domain the device has completed 1000.
+    #[test]
+    fn the_part_of_a_strict_device_in_a_group_is_of_the_limits_of_that() {
+        let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
+        let (file, wb) = (FileView { id: FileId(1), ..FileView::default() }, 2);
+        kernel.owners.insert(file.id, MemcgId::of(0));
+        kernel.wb(&file);
+        (kernel.has_strict, kernel.shares[wb].strict_limit) = (true, true);
+        kernel.fractions.add_completions(Nanos::ZERO, wb, 1000);
+        kernel.limit_domains();
+        let domain = kernel.domains[0].as_mut().expect("v2 has dirty limits");
+        domain.fractions.add_completions(Nanos::ZERO, 0, 1000);
+        let limit = domain.limits.thresholds.limit;
+        kernel.limit_strict();
+        let (strict, _) = kernel.strict(wb).expect("it is strict");
+        assert_eq!(strict.brake.limit, limit * 1000 / 1001);
+    }
+
+    #[test]
+    fn who_makes_pages_of_a_strict_device_dirty_is_held_to_its_free_run() {
+        let mut kernel = kernel("");
+        let [new, dirty] =
+            [(1, Run::New), (2, Run::Dirty)].map(|(number, run)| write(&mut kernel, number, run, 0.0));
+        let wb = kernel.wbs[0].as_mut().expect("somebody writes to it");
+        (wb.strict, wb.freerun_rate) = (Some(STRICT), Some(1e6));
+        let rate = |kernel: &Kernel, writer| kernel.freerun_rate_of(&kernel.tasks[writer]);
+        assert_eq!(rate(&kernel, new), None, "no device is strict");
+        kernel.has_strict = true;
+        assert_eq!([new, dirty].map(|writer| rate(&kernel, writer)), [Some(1e6), None]);
+        kernel.tasks.remove(new);
+        kernel.pages.dirty.run_ahead(WbId(0), 100 * PAGE);
+        kernel.wbs[0].as_mut().expect("it is there").transfer = Some(transfer(40e6));
+        assert_eq!((kernel.freerun_rate(0), kernel.until_strict_changes(0)), (None, None), "nobody does");
     }
 }

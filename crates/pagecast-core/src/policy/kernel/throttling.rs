@@ -429,4 +429,41 @@ mod tests {
         assert_eq!(wb.task_rate, rate(8000));
         assert_ne!(wb.task_rate, rate(0));
     }
+
+    /// `domain_dirty_freerun`; the end of it is told a step below, as levels go up and down there.
+    #[test]
+    fn writers_are_held_back_beyond_free_run() {
+        let throttle = |dirty: u64, was_throttling: bool| {
+            let mut kernel = kernel("");
+            write(&mut kernel, 1, Run::New, 0.0);
+            kernel.wbs[0].as_mut().expect("somebody writes to it").is_throttling = was_throttling;
+            kernel.pages.dirty.run_ahead(WbId(1), dirty * PAGE);
+            kernel.throttle(Nanos::ZERO);
+            let wb = kernel.wbs[0].as_ref().expect("it is there");
+            (wb.is_throttling, wb.task_rate.is_some())
+        };
+        let limits = kernel("").limits;
+        let (freerun, step) = (limits.freerun, limits.brake().step() as u64);
+        assert_eq!(
+            [freerun, freerun + 1].map(|dirty| throttle(dirty, false)),
+            [(false, false), (true, true)]
+        );
+        let below = [freerun - step, freerun - step + 1].map(|dirty| throttle(dirty, true));
+        assert_eq!(below, [(false, false), (true, false)]);
+    }
+
+    /// `balance_dirty_pages`: the pause at the hard limit is all that the pages before it cost.
+    #[test]
+    fn what_is_written_is_owed_by_the_rate_up_to_a_pause_but_not_at_the_hard_limit() {
+        let after = |rate: Option<f64>, bytes: u64| {
+            let mut kernel = kernel("");
+            let writer = write(&mut kernel, 1, Run::New, 0.0);
+            let task = kernel.tasks.get_mut(writer).expect("it is there");
+            task.credit = Some(Credit { seconds: 0.125, at: Nanos::ZERO });
+            spend_credit(task, rate, bytes);
+            task.credit.expect("it has been checked").seconds
+        };
+        assert_eq!([0, 125, 250, 1000].map(|bytes| after(Some(1000.0), bytes)), [0.125, 0.0, -0.125, -0.2]);
+        assert_eq!([after(Some(0.0), 250), after(None, 250)], [0.125; 2]);
+    }
 }
