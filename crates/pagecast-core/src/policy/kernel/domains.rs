@@ -200,7 +200,7 @@ mod tests {
         assert_eq!([is_over(100, 50), is_over(100, 51)], [false, true], "or more than its part on a device");
     }
 
-    /// `fs/fs-writeback.c: __inode_attach_wb` by `inode_cgwb_enabled`, which NFS does not have.
+    /// `include/linux/backing-dev.h: inode_cgwb_enabled`, Linux 6.16: only file systems that set `SB_I_CGROUPWB`, and NFS does not.
     #[test]
     fn a_file_belongs_to_the_group_that_made_it_dirty_first_unless_it_is_on_another_host() {
         let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
