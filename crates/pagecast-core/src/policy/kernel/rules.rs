@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     /// Which rules are in force, in the order in which they came.
-    fn in_force(version: (u32, u32)) -> [bool; 15] {
+    fn in_force(version: (u32, u32)) -> [bool; 14] {
         let rules = Rules::of(version);
         [
             rules.two_lists.remembers_evicted,
@@ -72,7 +72,6 @@ mod tests {
             rules.has_timer_wheel,
             rules.dirty_tail_wakes_flushers,
             rules.two_lists.refaults_deactivate,
-            rules.start_all_waits,
             rules.measures_after_writeback,
             rules.wbt_sees_cgroups,
             rules.requeue_has_cutoff,
@@ -94,7 +93,6 @@ mod tests {
             (4, 8),
             (4, 11),
             (4, 12),
-            (4, 15),
             (5, 16),
             (6, 6),
             (6, 10),
@@ -103,13 +101,16 @@ mod tests {
             (6, 14),
             (6, 16),
         ];
-        for version in
-            [(3, 14), (4, 6), (4, 10), (4, 14), (4, 18), (5, 15), (6, 9), (6, 11), (6, 13), (6, 18)]
-        {
+        for version in [(3, 14), (4, 6), (4, 10), (4, 18), (5, 15), (6, 9), (6, 11), (6, 13), (6, 18)] {
             assert_eq!(in_force(version), first.map(|first| first <= version), "{version:?}");
         }
         for version in first {
             assert_eq!(in_force(version), first.map(|first| first <= version), "{version:?}");
         }
+    }
+
+    #[test]
+    fn what_all_flushers_are_woken_for_waits_since_4_15() {
+        assert_eq!([(4, 14), (4, 15)].map(|version| Rules::of(version).start_all_waits), [false, true]);
     }
 }
