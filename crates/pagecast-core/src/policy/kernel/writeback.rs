@@ -261,11 +261,9 @@ mod tests {
         let left = |seconds: u64| {
             let mut kernel = kernel("");
             let writer = write(&mut kernel, 1, Run::New, 0.0);
-            kernel.wbs[0].as_mut().expect("somebody writes to it").flusher.inode_dirtied(
-                FileId(1),
-                Nanos::ZERO,
-                Nanos(5_000_000_000),
-            );
+            let file = *kernel.tasks[writer].file();
+            kernel.make_dirty(Nanos::ZERO, &file, (0, PAGE), on(0));
+            kernel.wb(&file).flusher.timer = Some(Nanos(5_000_000_000));
             let Kernel { tasks, pages, wbs, .. } = &mut kernel;
             count(tasks.get_mut(writer).expect("it is there"), MIB, pages, wbs, Nanos::ZERO);
             kernel.write_back(Nanos(seconds * 1_000_000_000), 0, &mut Actions::default());
