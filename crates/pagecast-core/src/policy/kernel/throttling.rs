@@ -287,6 +287,7 @@ fn forget_much(credit: &mut Credit) {
 mod tests {
     use super::super::cost::Run;
     use super::super::law::BaseRate;
+    use super::super::running::count;
     use super::super::tests::{kernel, write};
     use super::*;
 
@@ -458,12 +459,14 @@ mod tests {
         let after = |rate: Option<f64>, bytes: u64| {
             let mut kernel = kernel("");
             let writer = write(&mut kernel, 1, Run::New, 0.0);
-            let task = kernel.tasks.get_mut(writer).expect("it is there");
+            let Kernel { tasks, pages, wbs, .. } = &mut kernel;
+            wbs[0].as_mut().expect("somebody writes to it").task_rate = rate;
+            let task = tasks.get_mut(writer).expect("it is there");
             task.credit = Some(Credit { seconds: 0.125, at: Nanos::ZERO });
-            spend_credit(task, rate, bytes);
+            count(task, bytes, pages, wbs, Nanos::ZERO);
             task.credit.expect("it has been checked").seconds
         };
         assert_eq!([0, 125, 250, 1000].map(|bytes| after(Some(1000.0), bytes)), [0.125, 0.0, -0.125, -0.2]);
-        assert_eq!([after(Some(0.0), 250), after(None, 250)], [0.125; 2]);
+        assert_eq!([after(Some(0.0), 250), after(None, 250)], [0.0; 2], "nor in free run");
     }
 }
