@@ -12,7 +12,7 @@ from typing import Final
 
 from pagecast.validation.suite import shuffled
 
-__all__ = ["CASES", "MEMORY", "Scale", "text_of"]
+__all__ = ["CASES", "MEMORY", "Scale", "filling", "text_of"]
 
 MEMORY: Final = "m_memory"
 """The case that a platform is calibrated on."""
@@ -60,6 +60,11 @@ def _read(path: str, mib: int, *, call: str = "1m") -> list[str]:
 def _gone(*paths: str) -> list[str]:
     """Leave nothing for the next repetition."""
     return ["sync", *(f"unlink MNT/{path}" for path in paths), "sync"]
+
+
+def filling(memory_mib: int) -> list[str]:
+    """Write a file as large as the memory, and remove it when it is on the disk."""
+    return ["open 0 MNT/fill wct", f"write 0 0 {memory_mib}m 1m", "fsync 0", "close 0", *_gone("fill")]
 
 
 def memory(_: Scale) -> Iterator[str]:

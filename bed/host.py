@@ -9,6 +9,7 @@ import os
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,11 +18,13 @@ from bed.packages import BedError
 from bed.playing import build_player, texts_of
 from bed.tracing import Tracing, mount_debugfs
 
-__all__ = ["act", "describe", "plan"]
+__all__ = ["Play", "act", "describe", "plan"]
 
 MIB: Final = 1 << 20
 MACHINE: Final = "machine.toml"
-DISK_MIB: Final = 8192
+LEAST_DISK_MIB: Final = 8192
+DISK_BY_MEMORY: Final = 4
+"""The largest case has four files of 0.8 of the memory."""
 QUEUE: Final = 128
 _TOLD: Final = (
     "/proc/cmdline",
@@ -31,6 +34,10 @@ _TOLD: Final = (
     "/proc/zoneinfo",
 )
 _SYSCTLS: Final = Path("/proc/sys/vm")
+
+SETTLED: Final = 1.05
+"""The hard limit of dirty memory follows a fall of the threshold slowly; so close to it is enough."""
+MOST_ROUNDS: Final = 20
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -51,14 +58,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _asked(options: argparse.Namespace) -> disk.Bed:
+def _asked(options: argparse.Namespace, memory_mib: int) -> disk.Bed:
     for name, least in (("write", 1), ("read", 1), ("repetitions", 1), ("leave", disk.LEAST_LEFT_MIB)):
         asked = getattr(options, name)
         if asked is not None and asked < least:
             raise BedError(f"--{name} {asked} is too little; {least} is the least")
     return disk.Bed(
         kind=options.kind,
-        size_mib=DISK_MIB,
+        size_mib=max(LEAST_DISK_MIB, DISK_BY_MEMORY * memory_mib),
         write_bytes_per_s=options.write * MIB,
         read_bytes_per_s=options.read * MIB,
         queue=QUEUE,
@@ -73,6 +80,7 @@ def plan(folder: Path, bed: disk.Bed, texts: Mapping[str, str], repetitions: int
         f"build bed/player with cargo into {folder}/player, unless it is there",
         "trace write-back in an instance of its own",
         *disk.plan(folder, bed),
+        "if memory is held, fill what is left until the kernel's hard limit of dirty memory has settled",
         f"play {', '.join(texts)}, {repetitions} times each: a minute or less each time",
         f"undo all of this, and leave the recording and its machine file in {folder}/recordings",
     ]
@@ -102,12 +110,12 @@ def act(words: Sequence[str]) -> int:
     """Do what the command line says; gives the exit code."""
     options = _parser().parse_intermixed_args(words)
     folder: Path = options.folder.resolve()
-    bed = _asked(options)
     meminfo = Path("/proc/meminfo").read_text()
+    memory_mib = options.leave or disk.available_mib(meminfo)
+    bed = _asked(options, memory_mib)
     ratio = int((_SYSCTLS / "dirty_ratio").read_text())
     if not ratio:
         raise BedError("vm.dirty_bytes is set; cases are scaled to vm.dirty_ratio: set that instead")
-    memory_mib = options.leave or disk.available_mib(meminfo)
     texts = texts_of(options.cases, cases.Scale.of(memory_mib, ratio))
     if options.dry_run:
         lines = plan(folder, bed, texts, options.repetitions)
@@ -129,17 +137,21 @@ def act(words: Sequence[str]) -> int:
             disk=options.kind,
             write_bytes_per_s=bed.write_bytes_per_s,
             read_bytes_per_s=bed.read_bytes_per_s,
+            disk_mib=bed.size_mib,
         )
+        play = Play(player, tracing, mount, folder / "out")
+        if bed.left_mib is not None:
+            play.settle(bed.left_mib)
         recorded = folder / "recordings" / machine.name_of(made, platform)
+        recorded.mkdir(parents=True, exist_ok=True)
+        (recorded / MACHINE).write_text(machine.machine_of(made, platform))
         for case, text in texts.items():
             begun = time.monotonic()
-            out = folder / "out" / case
             for repetition in range(1, options.repetitions + 1):
-                _play(player, tracing, mount, case, text, out / str(repetition))
+                out = play.once(case, text, repetition).parent
             (out / "platform.txt").write_text(platform)
             recording.write(recorded, {case: out}, {case: text})
             print(f"bed: {recorded.name}, {case}: recorded in {time.monotonic() - begun:.0f} s", flush=True)
-        (recorded / MACHINE).write_text(machine.machine_of(made, platform))
     print(
         f"bed: judge it with `pagecast reproduce live-kernel --data {recorded} "
         f"--machine {recorded}/{MACHINE}`"
@@ -147,17 +159,52 @@ def act(words: Sequence[str]) -> int:
     return 0
 
 
-def _play(player: Path, tracing: Tracing, mount: Path, case: str, text: str, out: Path) -> None:
-    """Play a case once; `out` is named after the repetition, and gets its tables."""
-    out.mkdir(parents=True, exist_ok=True)
-    steps = out.parent / f"{case}.pct"
-    steps.write_text(text)
-    device = ":".join(map(str, _device_of(mount)))
-    tracing.begin()
-    done = subprocess.run(
-        [str(player), str(steps), out.name, str(mount), device, str(out)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    (out / "trace").write_text(tracing.end())
-    if done.returncode:
-        raise BedError(f"{case}: {done.stderr.strip() or 'the player stopped early'}")
+@dataclass(frozen=True, slots=True)
+class Play:
+    """Plays cases on a disk; what comes of them goes to ``out/CASE/REPETITION``."""
+
+    player: Path
+    tracing: Tracing
+    mount: Path
+    out: Path
+
+    def once(self, case: str, text: str, repetition: int) -> Path:
+        """Play a case, and give the folder of its tables and its trace."""
+        out = self.out / case / str(repetition)
+        out.mkdir(parents=True, exist_ok=True)
+        steps = out.parent / f"{case}.pct"
+        steps.write_text(text)
+        device = ":".join(map(str, _device_of(self.mount)))
+        self.tracing.begin()
+        done = subprocess.run(
+            [str(self.player), str(steps), str(repetition), str(self.mount), device, str(out)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        (out / "trace").write_text(self.tracing.end())
+        if done.returncode:
+            raise BedError(f"{case}: {done.stderr.strip() or 'the player stopped early'}")
+        return out
+
+    def settle(self, memory_mib: int) -> None:
+        """Write until the kernel knows of the memory that is left, and every page of it has been used.
+
+        Source: mm/page-writeback.c, ``update_dirty_limit``: the hard limit, by which writers are held back,
+        comes down to the threshold by a 32nd of the way in 200 ms, while somebody is held back. Memory that
+        nobody has used lately may be the host's, whose first touch takes long.
+        """
+        text = "".join(f"{line}\n" for line in cases.filling(memory_mib))
+        for round_ in range(1, MOST_ROUNDS + 1):
+            trace = (self.once("settle", text, round_) / "trace").read_text()
+            if (far := _distance(trace)) is not None and far <= SETTLED:
+                return
+        raise BedError(f"the hard limit of dirty memory has not settled: {far} times the threshold")
+
+
+def _distance(trace: str) -> float | None:
+    """Say how far above the threshold the hard limit was in the end; None if nobody was held back."""
+    columns = ("t_s", "task", *recording.EVENTS["global_dirty_state"])
+    states = [row for event, row in recording.events(trace, start_s=0.0) if event == "global_dirty_state"]
+    if not states:
+        return None
+    last = dict(zip(columns, states[-1], strict=True))
+    return int(last["limit"]) / int(last["thresh"])

@@ -37,6 +37,7 @@ class Made:
     write_bytes_per_s: int
     read_bytes_per_s: int
     cgroup_bytes: int = 0
+    disk_mib: int = 8192
 
 
 def name_of(made: Made, platform: str) -> str:
@@ -88,7 +89,7 @@ write = "{write}"
 sharing = "time"
 
 [disk.disk]
-size = "8 GiB"
+size = "{made.disk_mib} MiB"
 read = "{made.read_bytes_per_s} B/s"
 write = "{made.write_bytes_per_s} B/s"
 sharing = "separate"

@@ -69,8 +69,8 @@ class Measured(Result):
     def learnt(self) -> dict[str, Any] | None:
         """What the kernel had learnt of the disk before: ``bdi``, its name for it, and what root is told.
 
-        ``write_bandwidth_bytes_per_s``, which it believes that the disk writes, and ``dirty_limit_bytes``,
-        its part of the dirty limit, are None where debugfs cannot be read. None without a disk.
+        ``write_bandwidth_bytes_per_s``, which it believes that the disk writes, ``dirty_limit_bytes``,
+        its part of the dirty limit, and ``whole_limit_bytes``, are None where debugfs cannot be read. None without a disk.
         """
         return self._measured.learnt()
 

@@ -177,7 +177,7 @@ fn keep(kept: Bytes) -> String {
     if kept == Bytes::ZERO {
         return String::new();
     }
-    format!(", of which {kept} stay free (vm.min_free_kbytes),")
+    format!(", of which {kept} stay free (vm.min_free_kbytes, vm.lowmem_reserve_ratio),")
 }
 
 impl SimulationError {

@@ -103,6 +103,8 @@ fn a_device_that_has_not_written_lately_begins_with_a_small_part() {
     };
     let (all, half, nothing) = (seconds("ssd 100 %"), seconds("ssd 50 %, hdd 50 %"), seconds("hdd 100 %"));
     assert!(all < half && half < nothing, "{all} s, {half} s, {nothing} s");
+    // The other half went to a disk that is not there, and counts as much.
+    assert_eq!(seconds("ssd 50 %"), half);
 }
 
 #[test]
@@ -125,7 +127,7 @@ fn what_cannot_be_is_refused() {
         |key: &str, value: &str| linux().process("p", &[WRITE_3_GB]).option(key, value).error("kernel");
     insta::assert_snapshot!(error("writeout_fraction", "sdd 100 %"), @"option kernel.writeout_fraction: model.kernel.writeout_fraction: host `machine` has no device `sdd`; did you mean `ssd`?");
     insta::assert_snapshot!(error("writeout_fraction", "ssd"), @r#"option kernel.writeout_fraction: model.kernel.writeout_fraction: `ssd` is no name with a percentage; write for example "ssd 80 %, hdd 20 %""#);
-    insta::assert_snapshot!(error("writeout_fraction", "ssd 80 %"), @"option kernel.writeout_fraction: model.kernel.writeout_fraction: the percentages sum to 80.0000; they must sum to 100");
+    insta::assert_snapshot!(error("writeout_fraction", "ssd 80 %, ssd 30 %"), @"option kernel.writeout_fraction: model.kernel.writeout_fraction: the percentages sum to 110.0000; they cannot sum to more than 100");
     insta::assert_snapshot!(error("dirty_limit", "0 B"), @"option kernel.dirty_limit: model.kernel.dirty_limit: `0 B` does not fit; it must be more than zero");
     insta::assert_snapshot!(error("completions", "0 B"), @"option kernel.completions: model.kernel.completions: `0 B` does not fit; it must be more than zero");
     insta::assert_snapshot!(error("dirty_limits", "1 GB"), @"option kernel.dirty_limits: model `kernel` has no option `dirty_limits`; did you mean `dirty_limit`?");

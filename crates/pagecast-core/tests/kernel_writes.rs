@@ -282,8 +282,8 @@ fn two_devices() -> (Run, u64, u64) {
         .set("residency=operation")
         .file("/data/g", "0 B")
         .file("/fast/g", "0 B")
-        .process("slow", &["write = '/data/g', size = '9 GB'"])
-        .process("fast", &["write = '/fast/g', size = '27 GB'"])
+        .process("slow", &["write = '/data/g', size = '9 GB', call = '64 KiB'"])
+        .process("fast", &["write = '/fast/g', size = '27 GB', call = '64 KiB'"])
         .process("look", &["sleep = '60 s'", "open = '/data/g'", "open = '/fast/g'"])
         .run("kernel");
     let dirty = |path: &str| {

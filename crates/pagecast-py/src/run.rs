@@ -190,11 +190,14 @@ impl Measured {
 
     /// What the kernel had learnt of the disk before time 0: its name for it, and what it tells.
     fn learnt<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(Learnt { bdi, write_bandwidth, dirty_limit }) = &self.learnt else { return Ok(None) };
+        let Some(Learnt { bdi, write_bandwidth, dirty_limit, whole_limit }) = &self.learnt else {
+            return Ok(None);
+        };
         let dict = PyDict::new(py);
         dict.set_item("bdi", bdi)?;
         dict.set_item("write_bandwidth_bytes_per_s", write_bandwidth.map(|rate| rate.0))?;
         dict.set_item("dirty_limit_bytes", dirty_limit.map(|limit| limit.0))?;
+        dict.set_item("whole_limit_bytes", whole_limit.map(|limit| limit.0))?;
         Ok(Some(dict))
     }
 

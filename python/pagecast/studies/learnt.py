@@ -13,14 +13,15 @@ KIB: Final = 1024
 class Learnt:
     """What is known of it; None and False where it is not.
 
-    `dirty_limit_bytes` is the limit in force, of all disks together. `has_written_out` tells whether any of
-    what was written lately went to this disk, and `completions_bytes` how much that was, where it was little.
+    `dirty_limit_bytes` is the limit in force, of all disks together. `writeout_fraction` tells what part of
+    what was written lately went to this disk, 0 to 1, and `completions_bytes` how much that was, where it was
+    little.
     """
 
     write_bandwidth_bytes_per_s: float | None = None
     dirty_ratelimit_bytes_per_s: float | None = None
     dirty_limit_bytes: float | None = None
-    has_written_out: bool = False
+    writeout_fraction: float | None = None
     completions_bytes: float | None = None
 
     def options(self, disk: str) -> dict[str, str]:
@@ -29,7 +30,7 @@ class Learnt:
         Parameters
         ----------
         disk : str
-            The only disk that is written to: if the kernel gave it a part of the dirty limit, it is all.
+            The disk that is written to.
 
         Returns
         -------
@@ -42,8 +43,8 @@ class Learnt:
         known = {name: f"{rate / KIB:.0f} KiB/s" for name, rate in rates.items() if rate}
         if self.dirty_limit_bytes:
             known["dirty_limit"] = f"{self.dirty_limit_bytes / KIB:.0f} KiB"
-        if self.has_written_out:
-            known["writeout_fraction"] = f"{disk} 100 %"
+        if self.writeout_fraction:
+            known["writeout_fraction"] = f"{disk} {100 * min(self.writeout_fraction, 1.0):.3g} %"
             if self.completions_bytes is not None:
                 known["completions"] = f"{self.completions_bytes / KIB:.0f} KiB"
         return known

@@ -1,6 +1,6 @@
 """What the kernel had learnt of the disk before a run, for the model `kernel`: measured, never set by hand.
 
-The write bandwidth and whether any of what was written lately went to this disk are asked for just before
+The write bandwidth and what part of what was written lately went to this disk are asked for just before
 time 0 (/sys/kernel/debug/bdi). With ``trace=True`` the run's own events tell the base rate of writers too, as
 of its first update, the limit in force before any writer was held back, and the bandwidth where nothing
 else does.
@@ -40,7 +40,7 @@ def learnt_options(measured: "Measured", machine: "Machine", paths: Iterable[str
         Nothing where nothing is known.
     """
     told = measured.learnt or {}
-    limit = told.get("dirty_limit_bytes")
+    limit, whole = told.get("dirty_limit_bytes"), told.get("whole_limit_bytes")
     traced = _traced(measured, told.get("bdi"))
     disks = _disks(machine, paths)
     learnt = Learnt(
@@ -48,7 +48,7 @@ def learnt_options(measured: "Measured", machine: "Machine", paths: Iterable[str
         dirty_ratelimit_bytes_per_s=traced[1],
         dirty_limit_bytes=limit_before_bytes(measured),
         # Of several disks that stand for the only one here, nobody knows the parts.
-        has_written_out=bool(limit) and len(disks) == 1,
+        writeout_fraction=limit / whole if limit and whole and len(disks) == 1 else None,
     )
     return learnt.options(next(iter(disks), ""))
 

@@ -111,8 +111,9 @@ def test_what_the_disks_part_of_the_limit_lacks_tells_how_little_was_written(tmp
         folder / "mem.csv.gz",
         [row | {"nr_dirty_threshold": 364_212 // 4, "BdiDirtyThresh_kB": part_kib}],
     )
-    found = platforms(folder)[0].recordings[0].completions_bytes
-    assert found == (None if pages is None else pytest.approx(pages * 4096))
+    found = platforms(folder)[0].recordings[0]
+    assert found.completions_bytes == (None if pages is None else pytest.approx(pages * 4096))
+    assert found.writeout_fraction == (part_kib / 364_212 if part_kib < 364_000 - 3640 else 1.0)
 
 
 def test_the_hard_limit_is_that_of_before_the_first_write(platform, tmp_path):
@@ -120,10 +121,10 @@ def test_the_hard_limit_is_that_of_before_the_first_write(platform, tmp_path):
     assert traced.dirty_limit_bytes == HARD_LIMIT_PAGES * 4096
     assert recording(platform, "b_both").dirty_limit_bytes is None
     folder = record(tmp_path / "late", {"a_write": A_WRITE})
-    end = min(call.end_s for call in traced.calls if call.kind == "write")
+    start = min(call.start_s for call in traced.calls if call.kind == "write")
     row = {"case": "a_write", "rep": 1, "limit": HARD_LIMIT_PAGES}
-    for late, expected in ((0.0, HARD_LIMIT_PAGES * 4096), (1e-6, None)):
-        write_table(folder / "global_dirty_state.csv.gz", [row | {"t_s": end + late}])
+    for late, expected in ((0.199, HARD_LIMIT_PAGES * 4096), (0.201, None)):
+        write_table(folder / "global_dirty_state.csv.gz", [row | {"t_s": start + late}])
         assert platforms(folder)[0].recordings[0].dirty_limit_bytes == expected
 
 

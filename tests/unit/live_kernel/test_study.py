@@ -138,28 +138,30 @@ def test_nothing_learnt_is_nothing_said(machine):
         write_bandwidth_bytes_per_s=None,
         dirty_ratelimit_bytes_per_s=None,
         dirty_limit_bytes=None,
-        has_written_out=False,
+        writeout_fraction=None,
         completions_bytes=None,
     )
     assert initial_state(empty, machines.load(machine)) == {}
 
 
-def test_a_disk_that_was_written_to_has_all_of_the_dirty_limit(machine):
+def test_a_disk_that_was_written_to_has_its_part_of_the_dirty_limit(machine):
     """Without it, the kernel would write what is below the background threshold at the first wake-up."""
     known = SimpleNamespace(
         write_bandwidth_bytes_per_s=None,
         dirty_ratelimit_bytes_per_s=None,
         dirty_limit_bytes=None,
-        has_written_out=True,
+        writeout_fraction=0.63,
         completions_bytes=None,
     )
+    assert initial_state(known, machines.load(machine)) == {"writeout_fraction": "d 63 %"}
+    known.writeout_fraction = 1.0
     assert initial_state(known, machines.load(machine)) == {"writeout_fraction": "d 100 %"}
 
 
 def test_how_little_was_written_lately_is_told(machine):
     known = SimpleNamespace(
         write_bandwidth_bytes_per_s=None, dirty_ratelimit_bytes_per_s=None, dirty_limit_bytes=None,
-        has_written_out=True, completions_bytes=4 * 2**20,
+        writeout_fraction=1.0, completions_bytes=4 * 2**20,
     )  # fmt: skip
     assert initial_state(known, machines.load(machine)) == {
         "writeout_fraction": "d 100 %",

@@ -164,7 +164,12 @@ def test_a_case_that_does_nothing_with_files_shows_nothing(scenario):
 
 
 def test_what_the_kernel_had_learnt_is_told_to_it_alone(scenario):
-    learnt = {"bdi": "254:0", "write_bandwidth_bytes_per_s": 80 * MIB, "dirty_limit_bytes": 7}
+    learnt = {
+        "bdi": "254:0",
+        "write_bandwidth_bytes_per_s": 80 * MIB,
+        "dirty_limit_bytes": 7,
+        "whole_limit_bytes": 10,
+    }
     traced = pc.Columns(
         {
             "device": ["8:0", "254:0"],
@@ -176,7 +181,7 @@ def test_what_the_kernel_had_learnt_is_told_to_it_alone(scenario):
     plan = Plan(measured(1.0, learnt=learnt), measured(1.0, learnt=learnt, devices=traced), measured(1.0))
     done = validation(scenario, {"a": plan}, {"kernel": 1.0, "no-cache": 1.0}, asked=asked)
     done.run("there")
-    known = {"write_bandwidth": "81920 KiB/s", "writeout_fraction": "ssd 100 %"}
+    known = {"write_bandwidth": "81920 KiB/s", "writeout_fraction": "ssd 70 %"}
     assert asked[2:] == [("kernel", known), ("kernel", known | {"dirty_ratelimit": "4 KiB/s"})]
     outcome = done.outcome()
     assert outcome.provenance["learnt"] == {"a": [known, known | {"dirty_ratelimit": "4 KiB/s"}, {}]}

@@ -80,7 +80,7 @@ impl Options<'_> {
     /// Percentages of named things such as "ssd 80 %, hdd 20 %", as fractions, if the option is there.
     ///
     /// # Errors
-    /// A name without its percentage, or percentages that do not sum to 100.
+    /// A name without its percentage, or percentages that sum to more than 100.
     pub fn shares(&self, key: &str) -> Result<Option<Vec<(&str, f64)>>, ScenarioError> {
         let Some(value) = self.values.get(key) else { return Ok(None) };
         let share = |text: &'_ str| {
@@ -97,9 +97,9 @@ impl Options<'_> {
             shares.push((&text[..name], fraction));
         }
         let sum: f64 = shares.iter().map(|share| share.1).sum();
-        if (sum - 1.0).abs() > 1e-6 {
+        if sum > 1.0 + 1e-6 {
             let what = format!("the percentages sum to {:.4}", sum * 100.0);
-            return Err(self.wrong(key, what, "they must sum to 100"));
+            return Err(self.wrong(key, what, "they cannot sum to more than 100"));
         }
         Ok(Some(shares))
     }

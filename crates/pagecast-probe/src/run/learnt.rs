@@ -21,6 +21,8 @@ pub struct Learnt {
     pub write_bandwidth: Option<Bytes>,
     /// Its own part of the dirty limit.
     pub dirty_limit: Option<Bytes>,
+    /// The dirty limit of all disks together.
+    pub whole_limit: Option<Bytes>,
 }
 
 impl Learnt {
@@ -44,6 +46,7 @@ impl Learnt {
             bdi: String::new(),
             write_bandwidth: line("BdiWriteBandwidth"),
             dirty_limit: line("BdiDirtyThresh"),
+            whole_limit: line("DirtyThresh"),
         }
     }
 }
@@ -69,6 +72,7 @@ mod tests {
         let learnt = Learnt::parse(stats);
         assert_eq!(learnt.write_bandwidth, Some(Bytes(102_400 << 10)));
         assert_eq!(learnt.dirty_limit, Some(Bytes(158_564 << 10)));
+        assert_eq!(learnt.whole_limit, Some(Bytes(354_756 << 10)));
         assert_eq!(Learnt::parse(""), Learnt::default());
     }
 

@@ -118,7 +118,7 @@ def initial_state(recording: Recording, machine: "Machine") -> dict[str, str]:
         write_bandwidth_bytes_per_s=recording.write_bandwidth_bytes_per_s,
         dirty_ratelimit_bytes_per_s=recording.dirty_ratelimit_bytes_per_s,
         dirty_limit_bytes=recording.dirty_limit_bytes,
-        has_written_out=recording.has_written_out,
+        writeout_fraction=recording.writeout_fraction,
         completions_bytes=recording.completions_bytes,
     ).options(disk_of(machine))
 

@@ -18,6 +18,10 @@ from pagecast.throttling import CHECK, Throttling, of_checks
 __all__ = ["Call", "Levels", "Look", "Platform", "Recording", "platforms"]
 
 PAGE_BYTES: Final = 4096
+MOST_LACK: Final = 1 / 32
+"""What the part of the only disk may lack: one page of a batch of counters."""
+UPDATE_INTERVAL_S: Final = 0.2
+"""The hard limit is not moved twice in this time (mm/page-writeback.c: BANDWIDTH_INTERVAL)."""
 KIB: Final = 1024
 
 _NOT_TIMED: Final = ("mark", "sleep", "spin", "stat", "proc", "endproc")
@@ -80,9 +84,9 @@ class Recording:
 
     `levels` is None where memory was not recorded, `throttling` where nothing was traced.
     `write_bandwidth_bytes_per_s` and `dirty_ratelimit_bytes_per_s` are what the kernel had learnt of the disk
-    before, and `dirty_limit_bytes` what its hard limit was, as far as they are known; `has_written_out` tells
-    whether any of what was written lately went to the disk, and `completions_bytes` how much that was, where
-    it was little.
+    before, and `dirty_limit_bytes` what its hard limit was, as far as they are known; `writeout_fraction` tells
+    what part of what was written lately went to the disk, and `completions_bytes` how much that was, where it
+    was little.
     """
 
     case: str
@@ -94,7 +98,7 @@ class Recording:
     write_bandwidth_bytes_per_s: float | None
     dirty_ratelimit_bytes_per_s: float | None
     dirty_limit_bytes: float | None
-    has_written_out: bool
+    writeout_fraction: float | None
     completions_bytes: float | None
 
     @property
@@ -251,9 +255,18 @@ def _recording(
         write_bandwidth_bytes_per_s=bandwidth,
         dirty_ratelimit_bytes_per_s=rate_limit,
         dirty_limit_bytes=_limit_before(states, calls),
-        has_written_out=levels is not None and bool(levels.device_limit_bytes[0] > 0),
+        writeout_fraction=None if levels is None else _part(levels),
         completions_bytes=None if levels is None else _completions(levels),
     )
+
+
+def _part(levels: Levels) -> float:
+    """Give the disk's part of what was written lately: that of the limit in the first sample.
+
+    The part of the only disk lacks a little, too; see `_completions`.
+    """
+    part = float(levels.device_limit_bytes[0] / levels.limit_bytes[0])
+    return part if part < 1 - MOST_LACK else 1.0
 
 
 def _completions(levels: Levels) -> float | None:
@@ -264,15 +277,16 @@ def _completions(levels: Levels) -> float | None:
     counters, 32 pages, it says nothing.
     """
     lacks, limit = levels.limit_bytes[0] - levels.device_limit_bytes[0], levels.limit_bytes[0]
-    if not 1.5 * PAGE_BYTES <= lacks <= limit / 32:
+    if not 1.5 * PAGE_BYTES <= lacks <= limit * MOST_LACK:
         return None
     return float(limit / lacks) * PAGE_BYTES
 
 
 def _limit_before(states: list[tuple[float, float]], calls: list[Call]) -> float | None:
-    """Give the hard limit as it was traced before the first write had ended; writers move it later."""
-    first = min((call.end_s for call in calls if call.kind in ("write", "fwrite")), default=float("inf"))
-    return next((limit for time, limit in states if time <= first), None)
+    """Give the hard limit as it was traced when the first write began: writers move it every 200 ms at most."""
+    writes = ("write", "fwrite")
+    first = min((call.start_s for call in calls if call.kind in writes), default=float("inf"))
+    return next((limit for time, limit in states if time <= first + UPDATE_INTERVAL_S), None)
 
 
 def _by_case(

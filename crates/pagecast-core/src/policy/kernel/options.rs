@@ -24,8 +24,9 @@ pub struct KernelOptions {
     write_bandwidth: u64,
     /// `dirty_limit`, what the hard limit of all memory begins with, in pages.
     dirty_limit: Option<u64>,
-    /// Which devices of the host have completed how many pages.
+    /// Which devices of the host have completed how many pages, and how many devices have that are not there.
     completed: Vec<(usize, u64)>,
+    completed_elsewhere: u64,
 }
 
 impl KernelOptions {
@@ -50,11 +51,14 @@ impl KernelOptions {
         let completions = options.quantity("completions", Bytes::parse, |bytes| bytes.0 >= PAGE)?;
         let pages = completions.map_or(COMPLETED * write_bandwidth, |bytes| bytes.0 / PAGE);
         let completed = |(device, share): (usize, f64)| (device, (share * pages as f64).round() as u64);
+        let completed: Vec<(usize, u64)> = shares(options, host)?.into_iter().map(completed).collect();
+        let here: u64 = completed.iter().map(|&(_, pages)| pages).sum();
         Ok(Self {
             dirty_ratelimit: rate("dirty_ratelimit")?,
             write_bandwidth,
             dirty_limit: dirty_limit.map(|limit| limit.0 / PAGE),
-            completed: shares(options, host)?.into_iter().map(completed).collect(),
+            completed_elsewhere: if completed.is_empty() { 0 } else { pages.saturating_sub(here) },
+            completed,
         })
     }
 
@@ -69,6 +73,7 @@ impl KernelOptions {
         for &(device, pages) in &self.completed {
             fractions.add_completions(Nanos::ZERO, device, pages);
         }
+        fractions.add_elsewhere(Nanos::ZERO, self.completed_elsewhere);
         fractions
     }
 

@@ -199,6 +199,7 @@ mod tests {
     use super::super::memory::Node;
     use super::super::tasks::{Credit, Kind};
     use super::super::tests::{MIB, kernel, kernel_on_nodes, transfer, write};
+    use super::super::throttling::TaskRate;
     use super::super::wb::WbId;
     use super::*;
     use crate::policy::{FileId, FileView};
@@ -306,8 +307,9 @@ mod tests {
             task.transfer.as_mut().expect("it moves").cap = Some((RATE, part));
             until_memory_changes(&kernel)
         };
-        let Node { total, low, .. } = kernel_on_nodes(2, "").pages.memory.nodes[0];
-        let (own, both) = (total - low, 2 * (total - low));
+        let nodes = kernel_on_nodes(2, "").pages.memory.nodes;
+        let [own, next] = [0, 1].map(|at: usize| nodes[at].total - nodes[at].low);
+        let (total, both) = (nodes[0].total, own + next);
         assert_bytes(until(Run::Touch, Part::CpuCopy), own);
         let to_write = until(Run::New, Part::CpuCopy);
         assert!((0.19..0.2).contains(&(to_write / total as f64)), "{to_write}");
@@ -333,7 +335,7 @@ mod tests {
         let soonest = |run: Run| {
             let mut kernel = kernel("");
             let writer = write(&mut kernel, 1, run, 300e6);
-            kernel.wbs[0].as_mut().expect("somebody writes to it").task_rate = Some(100e6);
+            kernel.wbs[0].as_mut().expect("somebody writes to it").task_rate = Some(TaskRate::fixed(100e6));
             let credit = Some(Credit { seconds: 0.5, at: Nanos::ZERO });
             kernel.tasks.get_mut(writer).expect("it is there").credit = credit;
             kernel.survey().soonest

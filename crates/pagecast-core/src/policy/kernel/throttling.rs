@@ -418,17 +418,17 @@ mod tests {
         let ratio =
             kernel.position_in(&kernel.limits, kernel.fractions.fraction(0), dirty, 0, 25_600).ratio();
         let rate = |device_dirty: u64| {
-            let throttle = Throttle {
+            let law = Throttle {
                 hz: Hz(u64::from(kernel.host.kernel.hz)),
                 base_rate: 25_600,
                 task_rate: BaseRate::with(25_600).task_rate(ratio),
                 average_bandwidth: 25_600,
                 device_dirty,
             };
-            Some(throttle.rate() * PAGE as f64)
+            TaskRate::new(law, 0.0, kernel.rules.largest_folio, Bytes(1_000_000_000))
         };
-        assert_eq!(wb.task_rate, rate(8000));
-        assert_ne!(wb.task_rate, rate(0));
+        assert_eq!(wb.task_rate, Some(rate(8000)));
+        assert_ne!(rate(8000).usual(), rate(0).usual());
     }
 
     /// `domain_dirty_freerun`; the end of it is told a step below, as levels go up and down there.
@@ -460,7 +460,7 @@ mod tests {
             let mut kernel = kernel("");
             let writer = write(&mut kernel, 1, Run::New, 0.0);
             let Kernel { tasks, pages, wbs, .. } = &mut kernel;
-            wbs[0].as_mut().expect("somebody writes to it").task_rate = rate;
+            wbs[0].as_mut().expect("somebody writes to it").task_rate = rate.map(TaskRate::fixed);
             let task = tasks.get_mut(writer).expect("it is there");
             task.credit = Some(Credit { seconds: 0.125, at: Nanos::ZERO });
             count(task, bytes, pages, wbs, Nanos::ZERO);
