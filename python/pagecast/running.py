@@ -70,7 +70,8 @@ class Measured(Result):
         """What the kernel had learnt of the disk before: ``bdi``, its name for it, and what root is told.
 
         ``write_bandwidth_bytes_per_s``, which it believes that the disk writes, ``dirty_limit_bytes``,
-        its part of the dirty limit, and ``whole_limit_bytes``, are None where debugfs cannot be read. None without a disk.
+        its part of the dirty limit, and ``whole_limit_bytes`` are None where debugfs cannot be read. None
+        without a disk.
         """
         return self._measured.learnt()
 

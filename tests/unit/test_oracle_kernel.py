@@ -452,7 +452,8 @@ def test_random_reads_take_what_is_asked_for():
 def test_watermarks():
     for gib, expected in ((16, (66, 82.5, 99)), (64, (66, 131.5, 197)), (256, (66, 328, 590))):
         marks = Watermarks.of(gib * GIB, Vm())
-        found = [mark * PAGE / MIB for mark in (marks.min, marks.low, marks.high)]
+        protected = (gib - 4) * 1024 / 256  # of what is above 4 GiB
+        found = [mark * PAGE / MIB - protected for mark in (marks.min, marks.low, marks.high)]
         assert found == pytest.approx(expected, rel=0.01)
 
 

@@ -84,9 +84,9 @@ class Recording:
 
     `levels` is None where memory was not recorded, `throttling` where nothing was traced.
     `write_bandwidth_bytes_per_s` and `dirty_ratelimit_bytes_per_s` are what the kernel had learnt of the disk
-    before, and `dirty_limit_bytes` what its hard limit was, as far as they are known; `writeout_fraction` tells
-    what part of what was written lately went to the disk, and `completions_bytes` how much that was, where it
-    was little.
+    before, and `dirty_limit_bytes` what its hard limit was, as far as they are known;
+    `writeout_fraction` tells what part of what was written lately went to the disk, and `completions_bytes`
+    how much that was, where it was little.
     """
 
     case: str
@@ -283,7 +283,7 @@ def _completions(levels: Levels) -> float | None:
 
 
 def _limit_before(states: list[tuple[float, float]], calls: list[Call]) -> float | None:
-    """Give the hard limit as it was traced when the first write began: writers move it every 200 ms at most."""
+    """Give the hard limit as it was traced when the first write began; writers move it every 200 ms."""
     writes = ("write", "fwrite")
     first = min((call.start_s for call in calls if call.kind in writes), default=float("inf"))
     return next((limit for time, limit in states if time <= first + UPDATE_INTERVAL_S), None)
