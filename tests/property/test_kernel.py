@@ -91,8 +91,12 @@ UNSEEN_BYTES = 5_000_000
 SMALL_LIMIT_BYTES = 150_000_000
 
 
-LRUS = {"two-list": "6.18", "mglru before 6.14": "6.12", "mglru since 6.14": "6.18"}
-"""How pages are chosen for eviction, and a version of Linux that does so."""
+LRUS = {"two-list": "6.15", "mglru before 6.14": "6.12", "mglru since 6.14": "6.15"}
+"""How pages are chosen for eviction, and a version of Linux that does so.
+
+None of them checks writers once for each large folio, which the oracle does not know: its writers are checked
+before each unit.
+"""
 
 
 def run_oracle(

@@ -1,6 +1,7 @@
 """Cases recorded on this kernel. Needs root, zram, the controller blkio of cgroup v1, and cargo."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ try:
 except BedError as error:
     pytest.skip(str(error), allow_module_level=True)
 
+ROOT = Path(__file__).parents[3]
 STEPS = """\
 mark write
 open 0 MNT/f wct
@@ -28,12 +30,17 @@ sync
 """
 
 
+@pytest.fixture(scope="module")
+def built():
+    """Build the player as Rust tests are built; the bed's own build takes a minute."""
+    words = ["cargo", "build", "--quiet", "--locked", "--package", "pagecast-player"]
+    subprocess.run(words, cwd=ROOT, check=True)
+    return ROOT / "target" / "debug" / "pagecast-player"
+
+
 @pytest.fixture
-def player(monkeypatch):
-    """Play with what `cargo build` has made, if it is there: the bed's own build takes a minute."""
-    built = Path(__file__).parents[3] / "target" / "release" / "pagecast-player"
-    if built.exists():
-        monkeypatch.setattr("bed.host.build_player", lambda _, player: shutil.copy(built, player))
+def player(built, monkeypatch):
+    monkeypatch.setattr("bed.host.build_player", lambda _, player: shutil.copy(built, player))
 
 
 @pytest.mark.usefixtures("player")
