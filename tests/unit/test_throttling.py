@@ -104,13 +104,19 @@ def test_other_events_are_no_checks():
     assert throttling(run).time_s[0] == pytest.approx(0.1)
 
 
-def test_a_forecast_settles_below_the_set_point_at_the_rate_of_the_disk(throttled):
-    settled = plateau(throttling(throttled))
+@pytest.mark.parametrize("call_bytes", [65536, 2 << 20])
+def test_a_forecast_settles_below_the_set_point_at_the_rate_of_the_disk(machine, call_bytes):
+    app = [pc.write("/data/out", size_bytes=3e9, call_bytes=call_bytes), pc.sleep(10.0)]
+    app += [pc.write("/data/more", size_bytes=2e9, call_bytes=call_bytes)]
+    found = pc.simulate(pc.Scenario(machine, processes={"app": app}), model="kernel")
+    settled = plateau(throttling(found))
     assert settled.setpoint_bytes < settled.limit_bytes
-    # From the end of free run on, but for the last folio of 2 MiB: the next one waits.
+    # From the end of free run on, but for the folio that is written last.
     assert 0.75 * settled.limit_bytes - (2 << 20) < settled.dirty_bytes < settled.limit_bytes
     assert settled.throughput_bytes_per_s == pytest.approx(400e6, rel=0.1)
-    assert settled.task_rate_bytes_per_s == pytest.approx(400e6, rel=0.1)
+    # A large folio is paused for by whole ticks: what a writer may do is now more than that, now less.
+    allowed = pytest.approx(400e6, rel=0.1 if call_bytes < 1 << 20 else 0.5)
+    assert settled.task_rate_bytes_per_s == allowed
 
 
 def test_a_forecast_is_held_back_as_long_as_its_events_say(throttled):
