@@ -264,7 +264,7 @@ def scenarios(draw: st.DrawFn, name: str) -> Scenario:
         owned = Owned(sizes, budget, kinds)
         program = tuple(draw(operations(owned)) for _ in range(draw(st.integers(1, 6))))
         # Of two who append at the same nanosecond, who is first is chance; or who come to the end of a small
-        # free run: the oracle gives 0.73 s for 20 MB then, and 0.02 s if the other begins a millisecond later.
+        # free run: the oracle gives 0.73 s for 20 MB then, and 0.02 s if the other begins 1 ms later.
         later_s = 0.013 * number if name in (*SHARED, "strict") else 0
         start_s = draw(st.sampled_from([0, 0, 0, 2, 12.5])) + later_s
         processes.append(Process(process, program, start_s=start_s))

@@ -184,7 +184,7 @@ fn folio_of(piece: Bytes, largest: u64) -> u64 {
     let pages = piece.0 / PAGE;
     if pages >= largest {
         largest
-    } else if pages == 0 || piece.0 % PAGE > 0 {
+    } else if pages == 0 || !piece.0.is_multiple_of(PAGE) {
         1
     } else {
         1 << pages.trailing_zeros()
