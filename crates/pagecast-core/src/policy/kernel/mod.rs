@@ -59,6 +59,7 @@ use self::refaults::Storm;
 use self::rules::Rules;
 use self::spells::Spells;
 use self::tasks::{Credit, Kind, Task, Tasks};
+use self::throttling::folio_of;
 use self::wb::{Wb, WbId};
 use self::wbt::{Recent, Wbt};
 use super::{
@@ -225,7 +226,8 @@ impl Kernel {
         }
         let wb = file.as_ref().map_or_else(WbId::default, |file| self.wb_of(file));
         let stream = reading::stream_of(request, kind, file.as_ref());
-        let task = Task { credit, stream, memcg, wb, ..Task::new(kind, file, at, now) };
+        let folio = folio_of(at.2, self.rules.largest_folio);
+        let task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, now) };
         self.tasks.insert(request.operation, task);
         self.next_run(now, request.operation, out);
     }

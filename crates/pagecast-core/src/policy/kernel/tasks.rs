@@ -123,6 +123,8 @@ pub(super) struct Task {
     pub stream: Option<StreamKey>,
     /// Bytes of one system call.
     pub piece: Bytes,
+    /// How many pages it makes dirty before it is checked.
+    pub folio: u64,
     /// How the bytes under way are served.
     pub run: Run,
     pub shape: RunShape,
@@ -160,6 +162,7 @@ impl Task {
             origin: offset,
             stream: None,
             piece,
+            folio: 1,
             run: Run::Wait,
             shape: RunShape::default(),
             turnover: 0,

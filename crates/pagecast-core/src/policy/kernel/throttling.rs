@@ -107,8 +107,8 @@ impl Kernel {
             device_dirty: counts.dirty() / PAGE,
         };
         let least = self.least_rate(at);
-        let piece = self.tasks.writers_of(at).next().map_or(Bytes(0), |task| task.piece);
-        let rate = TaskRate::new(law, least, self.rules.largest_folio, piece);
+        let folio = self.tasks.writers_of(at).next().map_or(1, |task| task.folio);
+        let rate = TaskRate::new(law, least, folio);
         let wb = self.wbs[at].as_mut().expect("who writes has a device");
         wb.task_rate = Some(rate);
         wb.rated_at = (dirty, memcg_dirty, own_dirty);
@@ -138,30 +138,25 @@ pub(super) struct TaskRate {
     law: Throttle,
     /// What it may write in any case, in bytes per second.
     least: f64,
-    largest_folio: u64,
     /// Of the tasks with such folios, in bytes per second: nearly always of all.
     folio: u64,
     rate: f64,
 }
 
 impl TaskRate {
-    /// Of tasks whose calls have so many bytes; others' will be found out.
-    fn new(law: Throttle, least: f64, largest_folio: u64, piece: Bytes) -> Self {
-        let folio = folio_of(piece, largest_folio);
-        let mut new = Self { law, least, largest_folio, folio, rate: 0.0 };
-        new.rate = new.of_folio(folio);
+    /// Of tasks with folios of so many pages; others' will be found out.
+    fn new(law: Throttle, least: f64, folio: u64) -> Self {
+        let mut new = Self { law, least, folio, rate: 0.0 };
+        new.rate = new.found_out(folio);
         new
     }
 
-    /// In bytes per second, of a task whose calls have so many bytes.
-    fn of(&self, piece: Bytes) -> f64 {
-        match folio_of(piece, self.largest_folio) {
-            folio if folio == self.folio => self.rate,
-            folio => self.of_folio(folio),
-        }
+    /// In bytes per second, of a task with folios of so many pages.
+    fn of(&self, folio: u64) -> f64 {
+        if folio == self.folio { self.rate } else { self.found_out(folio) }
     }
 
-    fn of_folio(&self, folio: u64) -> f64 {
+    fn found_out(&self, folio: u64) -> f64 {
         (self.law.rate(folio) * PAGE as f64).max(self.least)
     }
 
@@ -174,13 +169,13 @@ impl TaskRate {
     #[cfg(test)]
     pub(super) fn fixed(rate: f64) -> Self {
         let law = Throttle { hz: Hz(1), base_rate: 0, task_rate: 0, average_bandwidth: 0, device_dirty: 0 };
-        Self { law, least: rate, largest_folio: 1, folio: 1, rate }
+        Self { law, least: rate, folio: 1, rate }
     }
 }
 
 /// How many pages a call of so many bytes copies before it is checked. Folios are as long as the call lets them be, and aligned to
 /// their length (`mm/filemap.c: __filemap_get_folio`); long calls are soon aligned.
-fn folio_of(piece: Bytes, largest: u64) -> u64 {
+pub(super) fn folio_of(piece: Bytes, largest: u64) -> u64 {
     let pages = piece.0 / PAGE;
     if pages >= largest {
         largest
@@ -243,7 +238,7 @@ pub(super) fn task_rate(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
 // Of every task with every event.
 #[inline]
 pub(super) fn rate_of(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
-    wbs.get(task.wb.0 as usize)?.as_ref()?.task_rate.map(|rate| rate.of(task.piece))
+    wbs.get(task.wb.0 as usize)?.as_ref()?.task_rate.map(|rate| rate.of(task.folio))
 }
 
 pub(super) fn has_credit(task: &Task) -> bool {
@@ -335,7 +330,7 @@ mod tests {
             average_bandwidth: 25_600,
             device_dirty: 86_000,
         };
-        let of = |largest| TaskRate::new(law, 0.0, largest, Bytes(2 << 20)).usual() / PAGE as f64;
+        let of = |folio| TaskRate::new(law, 0.0, folio).usual() / PAGE as f64;
         // 200 ms instead of 400 for a folio of 512 pages; of single pages, 55 take 10 jiffies instead of 10.7.
         assert_eq!((of(512), of(1).round()), (2560.0, 1375.0));
     }
@@ -351,14 +346,16 @@ mod tests {
             average_bandwidth: 49_664,
             device_dirty: 86_000,
         };
-        let of = |largest, piece| TaskRate::new(law, 0.0, largest, Bytes(piece)).of(Bytes(piece)).round();
+        let of = |largest, piece| {
+            let folio = folio_of(Bytes(piece), largest);
+            TaskRate::new(law, 0.0, folio).of(folio).round()
+        };
         assert_eq!(of(512, 1 << 20), (512 * PAGE * 250 / 2) as f64);
         // 298 pages are paused for 5.9 ms, which is one jiffy.
         assert_eq!(of(1, 1 << 20), (298 * PAGE * 250) as f64);
         assert_eq!(of(512, 4096), of(1, 1 << 20));
-        let rate = TaskRate::new(law, 0.0, 512, Bytes(4096));
-        assert_eq!(rate.of(Bytes(1 << 20)), of(512, 1 << 20), "whoever it was set for");
-        assert_eq!(TaskRate::new(law, 1e9, 512, Bytes(4096)).usual(), 1e9, "no less than that");
+        assert_eq!(TaskRate::new(law, 0.0, 1).of(256), of(512, 1 << 20), "whoever it was set for");
+        assert_eq!(TaskRate::new(law, 1e9, 1).usual(), 1e9, "no less than that");
     }
 
     #[test]
@@ -425,7 +422,7 @@ mod tests {
                 average_bandwidth: 25_600,
                 device_dirty,
             };
-            TaskRate::new(law, 0.0, kernel.rules.largest_folio, Bytes(1_000_000_000))
+            TaskRate::new(law, 0.0, 1)
         };
         assert_eq!(wb.task_rate, Some(rate(8000)));
         assert_ne!(rate(8000).usual(), rate(0).usual());
