@@ -104,10 +104,7 @@ impl Alone {
 fn call_times(process: &PlannedProcess, longest: &[u64], every: NonZero<u64>) -> u64 {
     let of_step = |step: &Step| {
         let (bytes, call) = match step.operation.action {
-            Action::Read { offset, bytes, call, .. } => {
-                let to_end = || longest[step.file as usize].saturating_sub(offset);
-                (bytes.map_or_else(to_end, |bytes| bytes.0), call)
-            }
+            Action::Read { offset, bytes, call, .. } => (read_bytes(step, longest, offset, bytes), call),
             Action::Write { bytes, call, .. } => (bytes.0, call),
             _ => return 0,
         };
@@ -117,6 +114,11 @@ fn call_times(process: &PlannedProcess, longest: &[u64], every: NonZero<u64>) ->
     process.steps.iter().map(of_step).sum()
 }
 
+/// What a read moves at most: without a size, up to the end that its file has when it is longest.
+fn read_bytes(step: &Step, longest: &[u64], offset: u64, bytes: Option<Bytes>) -> u64 {
+    bytes.map_or_else(|| longest[step.file as usize].saturating_sub(offset), |bytes| bytes.0)
+}
+
 /// The most memory that a process holds at a time.
 fn peak_memory(process: &PlannedProcess, longest: &[u64]) -> u64 {
     let (mut held, mut peak) = (0_u64, 0);
@@ -124,8 +126,7 @@ fn peak_memory(process: &PlannedProcess, longest: &[u64]) -> u64 {
         match step.operation.action {
             Action::Allocate { bytes } => held += bytes.0,
             Action::Read { buffer: Buffer::Fresh, offset, bytes, .. } => {
-                let to_end = || longest[step.file as usize].saturating_sub(offset);
-                held += bytes.map_or_else(to_end, |bytes| bytes.0);
+                held += read_bytes(step, longest, offset, bytes);
             }
             Action::Free { bytes } => held -= bytes.map_or(held, |bytes| bytes.0.min(held)),
             _ => {}
