@@ -7,6 +7,7 @@ from typing import Any, Literal, SupportsFloat, TypeAlias, final
 
 __all__ = [
     "DIRTY_SETTINGS",
+    "FILE_SYSTEMS",
     "MODELS",
     "Bench",
     "CacheFiles",
@@ -74,6 +75,7 @@ _Path: TypeAlias = str | os.PathLike[str]
 
 __version__: str
 DIRTY_SETTINGS: list[str]
+FILE_SYSTEMS: list[str]
 MODELS: list[str]
 
 @final

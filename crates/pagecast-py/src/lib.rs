@@ -66,6 +66,7 @@ mod _core {
             "DIRTY_SETTINGS",
             pagecast_probe::bench::settings::NAMES.map(|name| format!("vm.{name}")).to_vec(),
         )?;
+        module.add("FILE_SYSTEMS", pagecast_core::machine::FileSystem::NAMES.to_vec())?;
         module.add("MODELS", pagecast_core::MODELS.to_vec())
     }
 }

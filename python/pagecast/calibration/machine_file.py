@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pagecast import _core
 from pagecast.calibration.facts import Facts
 from pagecast.calibration.fits import LEAST_ROUNDS, Estimate
 from pagecast.calibration.values import Value
@@ -17,8 +18,6 @@ COLUMN: Final = 41
 """Where comments begin."""
 CHECKSUM: Final = "# checksum: sha256 "
 BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
-FILE_SYSTEMS: Final = ("ext4", "ext3", "xfs", "btrfs", "f2fs")
-"""Those that a mount can be said to have by name."""
 TABLES: Final = ("", "kernel", "vm", "memory", "memory.cost", "disk")
 
 
@@ -161,7 +160,7 @@ def _tables(facts: Facts, values: Sequence[Value]) -> Iterator[str]:
     yield ""
     yield f"[mount.{_text(facts.mount.point)}]"
     yield f"disk = {disk if disk.startswith(chr(34)) else _text(disk)}"
-    kind = facts.mount.kind if facts.mount.kind in FILE_SYSTEMS else "other"
+    kind = facts.mount.kind if facts.mount.kind in _core.FILE_SYSTEMS else "other"
     line = f"type = {_text(kind)}"
     yield f"{line:{COLUMN - 1}} # read: /proc/mounts"
 
