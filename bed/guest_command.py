@@ -3,25 +3,24 @@
 import argparse
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from bed import cases, machine, recording
+from bed.asking import MIB, add_cases, add_dry_run, at_least, percent, say_plan
 from bed.guest import Guest, Settings
 from bed.packages import PROGRAMS, BedError, Packages
-from bed.playing import build_player, texts_of
+from bed.playing import build_player, say_how_to_judge, say_recorded, texts_of
 
 __all__ = ["act", "plan"]
 
-MACHINE: Final = "machine.toml"
 DOWNLOAD_MB: Final = 180
 """Lists, kernel and programs with their dependencies."""
 
 NEEDED_BYTES: Final = 1 << 30
 """Room that the folder needs: archives and what is in them, and the player's build."""
 
-MIB: Final = 1 << 20
 DISKS: Final = ("zram", "queue")
 LEAST_MEMORY_MIB: Final = 768
 
@@ -31,36 +30,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bed guest",
         description="Record cases in a guest in virtual time. Needs no root.",
-        epilog=f"Cases: {', '.join(cases.CASES)}; none means all. docs/guides/test-bed.md describes them.",
     )
+    add_cases(parser, default.repetitions)
     add = parser.add_argument
-    add("folder", type=Path, metavar="DIR", help="everything is written here")
-    add("cases", nargs="*", metavar="CASE", help="cases to record, or files NAME.pct")
-    add("--memory", type=_at_least(LEAST_MEMORY_MIB), default=default.memory_mib, metavar="MIB")
+    add("--memory", type=at_least(LEAST_MEMORY_MIB), default=default.memory_mib, metavar="MIB")
     add("--disk", choices=DISKS, default=default.disk, help="endless queue (zram), or one of 128 requests")
-    add("--write", type=_at_least(1), default=default.write_bytes_per_s // MIB, metavar="MIB_PER_S")
-    add("--read", type=_at_least(1), default=default.read_bytes_per_s // MIB, metavar="MIB_PER_S")
-    add("--dirty-ratio", type=_percent, default=default.dirty_ratio, metavar="PERCENT")
-    add("--dirty-background-ratio", type=_percent, default=default.dirty_background_ratio, metavar="PERCENT")
-    add("--cgroup", type=_at_least(0), default=0, metavar="MIB", help="memory.max of the case's cgroup (v2)")
-    add("--repetitions", type=_at_least(1), default=default.repetitions, metavar="N")
-    add("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    add("--write", type=at_least(1), default=default.write_bytes_per_s // MIB, metavar="MIB_PER_S")
+    add("--read", type=at_least(1), default=default.read_bytes_per_s // MIB, metavar="MIB_PER_S")
+    add("--dirty-ratio", type=percent, default=default.dirty_ratio, metavar="PERCENT")
+    add("--dirty-background-ratio", type=percent, default=default.dirty_background_ratio, metavar="PERCENT")
+    add("--cgroup", type=at_least(0), default=0, metavar="MIB", help="memory.max of the case's cgroup (v2)")
+    add_dry_run(parser)
     return parser
-
-
-def _at_least(least: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"`{text}`: write a whole number from {least} on")
-        return int(text)
-
-    return read
-
-
-def _percent(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 100:
-        raise argparse.ArgumentTypeError(f"`{text}`: write whole percent, 1 to 100")
-    return int(text)
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -117,7 +98,7 @@ def act(words: Sequence[str]) -> int:
     player = folder / "player"
     lines = plan(folder, texts, settings, has_packages=packages.is_there(), has_player=player.exists())
     if options.dry_run:
-        print("\n".join(["bed guest would, without root:", *(f"- {line}" for line in lines)]))
+        say_plan("guest", "without root", lines)
         return 0
     _check_room(folder, packages)
     if not packages.is_there():
@@ -127,10 +108,7 @@ def act(words: Sequence[str]) -> int:
     guest = Guest(folder, packages, player)
     for case, text in texts.items():
         recorded = _record(guest, folder, case, text, settings)
-    print(
-        f"bed: judge it with `pagecast reproduce live-kernel --data {recorded} "
-        f"--machine {recorded}/{MACHINE}`"
-    )
+    say_how_to_judge(recorded)
     return 0
 
 
@@ -159,9 +137,8 @@ def _record(guest: Guest, folder: Path, case: str, text: str, settings: Settings
         read_bytes_per_s=settings.read_bytes_per_s,
         cgroup_bytes=settings.cgroup_bytes,
     )
-    name = machine.name_of(made, platform)
-    recorded = folder / "recordings" / name
+    recorded = folder / "recordings" / machine.name_of(made, platform)
     recording.write(recorded, {case: out}, {case: text})
-    (recorded / MACHINE).write_text(machine.machine_of(made, platform))
-    print(f"bed: {name}, {case}: recorded in {time.monotonic() - begun:.0f} s", flush=True)
+    (recorded / machine.FILE).write_text(machine.machine_of(made, platform))
+    say_recorded(recorded, case, time.monotonic() - begun)
     return recorded

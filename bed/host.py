@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import Final
 
 from bed import cases, disk, machine, recording
+from bed.asking import MIB, add_cases, add_dry_run, say_plan
+from bed.holding import available_mib
 from bed.packages import BedError
-from bed.playing import build_player, texts_of
+from bed.playing import build_player, say_how_to_judge, say_recorded, texts_of
 from bed.tracing import Tracing, mount_debugfs
+from bed.undoing import undoing
 
 __all__ = ["Play", "act", "describe", "plan"]
 
-MIB: Final = 1 << 20
-MACHINE: Final = "machine.toml"
 LEAST_DISK_MIB: Final = 8192
 DISK_BY_MEMORY: Final = 4
 """The largest case has four files of 0.8 of the memory."""
@@ -44,25 +45,14 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bed host",
         description="Record cases on this kernel, on a disk in memory. Needs root; undoes all changes.",
-        epilog=f"Cases: {', '.join(cases.CASES)}; none means all. docs/guides/test-bed.md describes them.",
     )
-    add = parser.add_argument
-    add("folder", type=Path, metavar="DIR", help="everything is written here")
-    add("cases", nargs="*", metavar="CASE", help="cases to record, or files NAME.pct")
-    add("--kind", choices=disk.KINDS, default="zram", help="a queue without end (zram), or one with")
-    add("--leave", type=int, metavar="MIB", help="hold memory until this much is available; else hold none")
-    add("--write", type=int, default=200, metavar="MIB_PER_S")
-    add("--read", type=int, default=400, metavar="MIB_PER_S")
-    add("--repetitions", type=int, default=3, metavar="N")
-    add("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    add_cases(parser, repetitions=3)
+    disk.add_disk(parser, kind="zram", write=200, read=400)
+    add_dry_run(parser)
     return parser
 
 
 def _asked(options: argparse.Namespace, memory_mib: int) -> disk.Bed:
-    for name, least in (("write", 1), ("read", 1), ("repetitions", 1), ("leave", disk.LEAST_LEFT_MIB)):
-        asked = getattr(options, name)
-        if asked is not None and asked < least:
-            raise BedError(f"--{name} {asked} is too little; {least} is the least")
     return disk.Bed(
         kind=options.kind,
         size_mib=max(LEAST_DISK_MIB, DISK_BY_MEMORY * memory_mib),
@@ -76,14 +66,18 @@ def _asked(options: argparse.Namespace, memory_mib: int) -> disk.Bed:
 
 def plan(folder: Path, bed: disk.Bed, texts: Mapping[str, str], repetitions: int) -> list[str]:
     """Say in lines what will be done."""
-    return [
+    lines = [
         f"build bed/player with cargo into {folder}/player, unless it is there",
         "trace write-back in an instance of its own",
         *disk.plan(folder, bed),
-        "if memory is held, fill what is left until the kernel's hard limit of dirty memory has settled",
+    ]
+    if bed.left_mib is not None:
+        lines.append("fill what is left until the kernel's hard limit of dirty memory has settled")
+    lines += [
         f"play {', '.join(texts)}, {repetitions} times each: a minute or less each time",
         f"undo all of this, and leave the recording and its machine file in {folder}/recordings",
     ]
+    return lines
 
 
 def describe(mount: Path) -> str:
@@ -111,19 +105,18 @@ def act(words: Sequence[str]) -> int:
     options = _parser().parse_intermixed_args(words)
     folder: Path = options.folder.resolve()
     meminfo = Path("/proc/meminfo").read_text()
-    memory_mib = options.leave or disk.available_mib(meminfo)
+    memory_mib = options.leave or available_mib(meminfo)
     bed = _asked(options, memory_mib)
     ratio = int((_SYSCTLS / "dirty_ratio").read_text())
     if not ratio:
         raise BedError("vm.dirty_bytes is set; cases are scaled to vm.dirty_ratio: set that instead")
     texts = texts_of(options.cases, cases.Scale.of(memory_mib, ratio))
     if options.dry_run:
-        lines = plan(folder, bed, texts, options.repetitions)
-        print("\n".join(["bed host would, as root:", *(f"- {line}" for line in lines)]))
+        say_plan("host", "as root", plan(folder, bed, texts, options.repetitions))
         return 0
     disk.check()
     disk.check_memory(meminfo, bed)
-    with disk.undoing(folder) as undo:
+    with undoing(folder) as undo:
         player = folder / "player"
         build_player(folder, player)
         mount_debugfs(undo)
@@ -144,18 +137,15 @@ def act(words: Sequence[str]) -> int:
             play.settle(bed.left_mib)
         recorded = folder / "recordings" / machine.name_of(made, platform)
         recorded.mkdir(parents=True, exist_ok=True)
-        (recorded / MACHINE).write_text(machine.machine_of(made, platform))
+        (recorded / machine.FILE).write_text(machine.machine_of(made, platform))
         for case, text in texts.items():
             begun = time.monotonic()
             for repetition in range(1, options.repetitions + 1):
                 out = play.once(case, text, repetition).parent
             (out / "platform.txt").write_text(platform)
             recording.write(recorded, {case: out}, {case: text})
-            print(f"bed: {recorded.name}, {case}: recorded in {time.monotonic() - begun:.0f} s", flush=True)
-    print(
-        f"bed: judge it with `pagecast reproduce live-kernel --data {recorded} "
-        f"--machine {recorded}/{MACHINE}`"
-    )
+            say_recorded(recorded, case, time.monotonic() - begun)
+    say_how_to_judge(recorded)
     return 0
 
 

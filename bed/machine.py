@@ -10,7 +10,10 @@ from typing import Final
 
 from bed.packages import BedError
 
-__all__ = ["Made", "machine_of", "name_of"]
+__all__ = ["FILE", "Made", "machine_of", "name_of"]
+
+FILE: Final = "machine.toml"
+"""Its name in the folder of a recording."""
 
 _QUEUE_REQUESTS: Final = {"zram": 100_000, "queue": 128}
 """How many may wait: the throttle before zram has no bound, a loop device has 128 (drivers/block/loop.c)."""

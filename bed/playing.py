@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from bed import cases
+from bed import cases, machine
 from bed.packages import BedError
 
-__all__ = ["build_player", "texts_of"]
+__all__ = ["build_player", "say_how_to_judge", "say_recorded", "texts_of"]
 
 ROOT: Final = Path(__file__).parents[1]
 TARGET: Final = "x86_64-unknown-linux-gnu"
@@ -64,3 +64,16 @@ def build_player(folder: Path, player: Path) -> None:
     if done.returncode:
         raise BedError("bed/player cannot be built; what cargo says is above")
     shutil.copy(folder / "target" / TARGET / "release" / "pagecast-player", player)
+
+
+def say_recorded(recorded: Path, case: str, took_s: float) -> None:
+    """Print that a case is in the folder of a recording."""
+    print(f"bed: {recorded.name}, {case}: recorded in {took_s:.0f} s", flush=True)
+
+
+def say_how_to_judge(recorded: Path) -> None:
+    """Print the command that holds forecasts against a recording."""
+    print(
+        f"bed: judge it with `pagecast reproduce live-kernel --data {recorded} "
+        f"--machine {recorded}/{machine.FILE}`"
+    )

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from bed.disk import Undo
 from bed.packages import BedError
 from bed.recording import EVENTS
+from bed.undoing import Undo
 
 __all__ = ["Tracing", "mount_debugfs"]
 

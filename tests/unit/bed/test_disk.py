@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bed import disk
-from bed.disk import Bed, Undo, available_mib, check_memory, held_bytes, plan
+from bed import holding
+from bed.disk import Bed, check_memory, plan
 from bed.packages import BedError
+from bed.undoing import Undo
 
 BED = Bed(
     kind="queue", size_mib=64, write_bytes_per_s=1 << 20, read_bytes_per_s=1 << 20, queue=8, left_mib=512
@@ -23,16 +24,16 @@ def meminfo(available_kib, swap_kib=0):
 
 
 def test_what_is_beyond_the_wanted_memory_is_held():
-    assert held_bytes(meminfo(3 << 20), 1024) == 2 << 30
-    assert held_bytes(meminfo(1 << 20), 1024) == 0
-    assert available_mib(meminfo(1 << 20)) == 1024
+    assert holding.held_bytes(meminfo(3 << 20), 1024) == 2 << 30
+    assert holding.held_bytes(meminfo(1 << 20), 1024) == 0
+    assert holding.available_mib(meminfo(1 << 20)) == 1024
 
 
 def test_what_cannot_be_held_is_said():
     with pytest.raises(BedError, match="only 1024 MiB are available; --leave 1025 is more"):
-        held_bytes(meminfo(1 << 20), 1025)
+        holding.held_bytes(meminfo(1 << 20), 1025)
     with pytest.raises(BedError, match="swapoff -a"):
-        held_bytes(meminfo(1 << 20, swap_kib=4), 512)
+        holding.held_bytes(meminfo(1 << 20, swap_kib=4), 512)
 
 
 def test_a_disk_has_its_memory_before_the_rest_is_held():
@@ -114,12 +115,12 @@ def test_what_cannot_be_undone_is_named_and_stays_noted(tmp_path):
 
 def test_a_host_gets_only_the_largest_blocks_back_and_then_as_before(tmp_path, monkeypatch):
     order = tmp_path / "page_reporting_order"
-    monkeypatch.setattr(disk, "_REPORTING", order)
+    monkeypatch.setattr(holding, "_REPORTING", order)
     undo = Undo(tmp_path / "undo.json")
-    assert disk._keep_from_host(undo) == 4 << 20
+    assert holding._keep_from_host(undo) == 4 << 20
     assert not order.exists(), "a kernel without it gives nothing back"
     order.write_text("9\n")
-    assert disk._keep_from_host(undo) == 4 << 20
+    assert holding._keep_from_host(undo) == 4 << 20
     assert order.read_text() == "10"
     assert undo.all() == []
     assert order.read_text() == "9"
@@ -128,7 +129,7 @@ def test_a_host_gets_only_the_largest_blocks_back_and_then_as_before(tmp_path, m
 @pytest.mark.parametrize("left", [0, 64 << 20])
 def test_the_holder_ends_when_nobody_waits_for_it(left):
     holder = subprocess.Popen(
-        [sys.executable, "-c", f"from bed.disk import hold; hold(8 << 20, {left}, 4 << 20)"],
+        [sys.executable, "-m", "bed.holder", str(8 << 20), str(left), str(4 << 20)],
         cwd=Path(__file__).parents[3], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert holder.stdout.readline() == b"held\n"

@@ -75,7 +75,7 @@ def test_a_disk_has_its_memory_before_the_rest_is_held(tmp_path, monkeypatch):
         used.append(int(Path(f"/sys/block/{device}/mm_stat").read_text().split()[2]))
 
     # Nobody holds anything here: it would be all memory of this machine.
-    monkeypatch.setattr(disk, "_hold", hold)
+    monkeypatch.setattr(disk, "hold_all_but", hold)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     assert disk.act([str(tmp_path), "--kind", "zram", "--size", "128", "--leave", "512", "--", "true"]) == 0
     # All but the journal and the inodes, which mke2fs has filled with zeros.
