@@ -4,20 +4,27 @@
     python -m bed host DIR [CASE ...]      record cases on this kernel, on a disk in memory; needs root
     python -m bed judge REPORT             end with 1 if a forecast in a report of these is too far off
     python -m bed disk DIR -- COMMAND      run COMMAND on a disk in memory of this machine; needs root
+    python -m bed memory DIR -- COMMAND    run COMMAND with less memory around; needs root
 
-docs/guides/test-bed.md says what these are good for. Each command has --help; guest, host and disk have
---dry-run, and write only into DIR.
+docs/guides/test-bed.md says what these are good for. Each command has --help; all but judge have --dry-run,
+and write only into DIR.
 """
 
 import sys
 from collections.abc import Sequence
 
-from bed import disk, guest_command, host, judge
+from bed import disk, guest_command, host, judge, memory
 from bed.packages import BedError
 
 __all__ = ["main"]
 
-COMMANDS = {"guest": guest_command.act, "host": host.act, "judge": judge.act, "disk": disk.act}
+COMMANDS = {
+    "guest": guest_command.act,
+    "host": host.act,
+    "judge": judge.act,
+    "disk": disk.act,
+    "memory": memory.act,
+}
 
 
 def main(words: Sequence[str]) -> int:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from bed import cases
+from bed.packages import BedError
 
-__all__ = ["MIB", "add_cases", "add_dry_run", "at_least", "percent", "say_plan"]
+__all__ = ["MIB", "add_cases", "add_dry_run", "at_least", "parsed_with_command", "percent", "say_plan"]
 
 MIB: Final = 1 << 20
 
@@ -48,3 +49,20 @@ def add_dry_run(parser: argparse.ArgumentParser) -> None:
 def say_plan(command: str, privilege: str, lines: Sequence[str]) -> None:
     """Print what a dry run says."""
     print("\n".join([f"bed {command} would, {privilege}:", *(f"- {line}" for line in lines)]))
+
+
+def parsed_with_command(
+    parser: argparse.ArgumentParser, words: Sequence[str]
+) -> tuple[argparse.Namespace, list[str]]:
+    """Read a command line that ends in ``-- COMMAND``, which a dry run need not have.
+
+    Raises
+    ------
+    BedError
+        There is no command.
+    """
+    before = words.index("--") if "--" in words else len(words)
+    options, command = parser.parse_intermixed_args(words[:before]), list(words[before + 1 :])
+    if not command and not options.dry_run:
+        raise BedError(f"write the command to run after --: {parser.prog} DIR -- COMMAND")
+    return options, command

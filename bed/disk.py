@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bed.asking import MIB, add_dry_run, at_least, say_plan
+from bed.asking import MIB, add_dry_run, at_least, parsed_with_command, say_plan
 from bed.ending import run_to_the_end
 from bed.holding import LEAST_LEFT_MIB, held_bytes, hold_all_but
 from bed.packages import BedError
@@ -175,8 +175,7 @@ def _fill(block: Path, size_mib: int) -> None:
 
 def act(words: Sequence[str]) -> int:
     """Do what the command line says; gives the exit code."""
-    before = words.index("--") if "--" in words else len(words)
-    options, command = _parser().parse_intermixed_args(words[:before]), words[before + 1 :]
+    options, command = parsed_with_command(_parser(), words)
     folder: Path = options.folder.resolve()
     bed = Bed(
         options.kind, options.size, options.write * MIB, options.read * MIB, options.queue, options.leave
@@ -184,8 +183,6 @@ def act(words: Sequence[str]) -> int:
     if options.dry_run:
         say_plan("disk", "as root", [*plan(folder, bed), "run the command, and undo all of this"])
         return 0
-    if not command:
-        raise BedError("write the command to run after --: python -m bed disk DIR -- COMMAND")
     check()
     check_memory(Path("/proc/meminfo").read_text(), bed)
     with undoing(folder) as undo:

@@ -29,6 +29,9 @@ def test_a_dry_run_says_everything_and_writes_nothing(tmp_path, capsys):
     assert code == 0
     for part in ("zram", "32 requests", "100 MiB/s", "until 2048 MiB are available", "noise", "undo"):
         assert part in text
+    code, text = said(capsys, "memory", str(folder), "--dry-run", "--leave", "1024", "--", "true")
+    assert code == 0
+    assert "until 1024 MiB are available" in text
     code, text = said(capsys, "host", str(folder), "--dry-run", "--leave", "2048", "a_seqwrite")
     assert code == 0
     for part in (
@@ -50,12 +53,13 @@ def test_a_dry_run_says_everything_and_writes_nothing(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["gest"], "there is no command gest; there are guest, host, judge, disk"),
+        (["gest"], "there is no command gest; there are guest, host, judge, disk, memory"),
         (["guest", "DIR", "a_seq"], "there is no case a_seq; did you mean a_seqwrite?"),
         (["guest", "DIR", "no.pct"], "no.pct: cannot be read"),
         (["guest", "DIR", "--cgroup", "2048"], "--cgroup 2048 is not less than the guest's memory"),
         (["guest", "DIR", "--dirty-ratio", "10"], "--dirty-background-ratio must be less"),
-        (["disk", "DIR"], "write the command to run after --"),
+        (["disk", "DIR"], "write the command to run after --: python -m bed disk DIR -- COMMAND"),
+        (["memory", "DIR"], "write the command to run after --: python -m bed memory DIR -- COMMAND"),
         (["host", "DIR", "a_seq"], "there is no case a_seq; did you mean a_seqwrite?"),
     ],
 )
