@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pagecast.calibration.block_throttle import is_throttled
 from pagecast.calibration.fits import limit_share
 
 __all__ = ["Device", "Facts", "Group", "Memory", "Mount", "read_facts"]
@@ -78,6 +79,7 @@ class Device:
     is_rotational: bool | None
     scheduler: str | None
     nr_requests: int | None
+    """None where the driver takes bios and has no queue of requests: zram, brd, pmem."""
     max_sectors_kb: int | None
     read_ahead_kb: int | None
     write_cache: str | None
@@ -88,6 +90,8 @@ class Device:
     stable_writes: bool
     queue_depth: int | None = None
     """Of SCSI devices: what write-back throttling counts with."""
+    is_throttled: bool = False
+    """Whether a cgroup limits writing to it: bios wait before its queue, any number of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,7 @@ def read_facts(directory: Path, *, root: Path = Path("/")) -> Facts:
         memory=_memory(proc, limit_share(vm, _version(release))),
         groups=tuple(_groups(proc, sys)),
         mount=mount,
-        device=_device(sys, device, mount.source),
+        device=_device(proc, sys, device, mount.source),
     )
 
 
@@ -260,7 +264,7 @@ def _unescaped(field: str) -> str:
     return field
 
 
-def _device(sys: Path, number: str, source: str) -> Device | None:
+def _device(proc: Path, sys: Path, number: str, source: str) -> Device | None:
     """Find the disk below; where files have a number of their own (btrfs), by the name of what is mounted."""
     place = sys / "dev/block" / number
     if not place.exists():
@@ -299,6 +303,7 @@ def _device(sys: Path, number: str, source: str) -> Device | None:
         strict_limit=None if strict is None else bool(strict),
         stable_writes=bool(_number(top / "queue/stable_writes")),
         queue_depth=_number(disk / "device/queue_depth"),
+        is_throttled=is_throttled(proc, sys, [_text(each / "dev") or "" for each in stack]),
     )
 
 

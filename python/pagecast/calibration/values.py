@@ -27,6 +27,8 @@ WIDEST_FACTOR: Final = 0.5
 LARGE_CALL_BYTES: Final = 64 * 1024
 """From here on a page is as cheap as folios make it; smaller calls get folios of their size, and pay more."""
 CONCURRENCY_MATTERS: Final = 0.05
+UNBOUNDED: Final = 100_000
+"""Requests that nothing bounds; more than ever wait."""
 LARGEST_SECTORS_KB: Final = 1 << 20
 
 
@@ -105,7 +107,11 @@ def facts_of(facts: Facts) -> Iterator[Value]:
 
 
 def _device_facts(device: Device) -> Iterator[Value]:
-    if device.nr_requests:
+    if device.is_throttled:
+        yield Value("disk.nr_requests", str(UNBOUNDED), "read: a cgroup limits writing, before the queue")
+    elif device.nr_requests is None:
+        yield Value("disk.nr_requests", str(UNBOUNDED), "read: it has no queue of requests")
+    else:
         yield Value("disk.nr_requests", str(device.nr_requests), "read: queue/nr_requests")
     # BFQ turns it off, which `wbt_lat_usec` tells since Linux 6.2.
     if device.wbt_lat_usec and device.scheduler != "bfq":

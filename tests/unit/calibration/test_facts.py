@@ -100,6 +100,26 @@ def test_a_mapped_device_reads_ahead_itself_and_its_disk_queues(machine):
     assert (device.read_ahead_kb, device.nr_requests) == (4096, 64)
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "is_throttled"),
+    [
+        ("blkio/blkio.throttle.write_bps_device", "7:1 1048576\n8:0 2097152\n", True),
+        ("blkio/blkio.throttle.write_iops_device", "8:0 100\n", True),
+        ("blkio/blkio.throttle.write_bps_device", "7:1 1048576\n", False),
+        ("blkio/blkio.throttle.read_bps_device", "8:0 1048576\n", False),
+        ("user/io.max", "8:0 rbps=max wbps=1048576 riops=max wiops=max\n", True),
+        ("user/mine/io.max", "8:0 rbps=max wbps=max riops=max wiops=10\n", True),
+        ("user/mine/io.max", "8:0 rbps=1048576 wbps=max riops=max wiops=max\n", False),
+        ("others/io.max", "8:0 rbps=max wbps=1048576 riops=max wiops=max\n", False),
+    ],
+)
+def test_a_cgroup_may_limit_writing_to_the_disk(machine, path, text, is_throttled):
+    root, _ = machine
+    put(root / "proc/self/cgroup", "0::/user/mine\n")
+    put(root / "sys/fs/cgroup" / path, text)
+    assert facts(machine).device.is_throttled == is_throttled
+
+
 def test_a_mount_has_its_name_and_options(machine):
     mount = facts(machine).mount
     assert (mount.point, mount.kind, mount.source) == ("/my data", "ext4", "/dev/sda2")

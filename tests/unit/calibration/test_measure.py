@@ -303,6 +303,18 @@ def test_a_group_and_strange_names_are_comments_and_quoted(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("nr_requests", "is_throttled", "expected"),
+    [(64, False, 64), (64, True, 100_000), (None, False, 100_000)],
+)
+def test_nothing_bounds_what_waits_before_a_throttle_or_where_there_is_no_queue(
+    nr_requests, is_throttled, expected, tmp_path
+):
+    device = replace(DEVICE, nr_requests=nr_requests, is_throttled=is_throttled)
+    done = calibrated(KnownMachine(), tmp_path, facts=replace(FACTS, device=device))
+    assert tomllib.loads(done.toml)["disk"]["vda"]["nr_requests"] == expected
+
+
+@pytest.mark.parametrize(
     ("wbt_lat_usec", "queue_depth", "scheduler", "expected"),
     [
         (2000, 32, "none", {"wbt_lat_usec": 2000, "queue_depth": 32}),
