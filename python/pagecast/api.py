@@ -240,6 +240,22 @@ class Scenario:
         scenario._core = self._core.in_cgroup(name, limit_bytes, version == 2)
         return scenario
 
+    def with_memory(self, size_bytes: int) -> "Scenario":
+        """Give the same scenario with another memory of the first host.
+
+        Parameters
+        ----------
+        size_bytes : int
+            What is free or holds files at time 0.
+
+        Returns
+        -------
+        Scenario
+        """
+        scenario = Scenario.__new__(Scenario)
+        scenario._core = self._core.with_memory(size_bytes)
+        return scenario
+
     @property
     def origin(self) -> str:
         """Where it came from."""

@@ -145,6 +145,13 @@ impl Scenario {
         Self(scenario)
     }
 
+    /// The same with so much memory on its first host.
+    fn with_memory(&self, size_bytes: u64) -> Self {
+        let mut scenario = self.0.clone();
+        scenario.machine.hosts[0].memory.size = Bytes(size_bytes);
+        Self(scenario)
+    }
+
     /// Where it came from: a file name, or "<python>".
     #[getter]
     fn origin(&self) -> &str {

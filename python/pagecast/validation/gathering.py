@@ -3,21 +3,18 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pagecast._core import format_bytes, parse_bytes
+from pagecast._core import format_bytes
 from pagecast.studies.comparison import main_model
-from pagecast.studies.machines import described
 from pagecast.validation import comparing
 from pagecast.validation.case import Case, Validated
 from pagecast.validation.doing import Doing, Settings
 from pagecast.validation.learning import COSTED
-from pagecast.validation.levels import LEVELS, Room, away_from_forecast, away_from_run, sees_files
+from pagecast.validation.levels import LEVELS, away_from_forecast, away_from_run, sees_files
 from pagecast.validation.outcome import Level, Outcome
 from pagecast.validation.residency import CachedFile, cached_files
+from pagecast.validation.room import Room, memory_of
 
 __all__ = ["gather", "other_memory"]
-
-OTHER_MEMORY: Final = 0.1
-"""A forecast with so much more or less memory than there is, is one of another machine."""
 
 _OF_RUNS: Final = ("kernel", "machine", "processors", "file_system", "sample_hz")
 """What the provenance of a run says of all of them."""
@@ -117,14 +114,12 @@ def _not_compared(validated: Sequence[Validated], room: Room) -> Iterator[str]:
 
 
 def other_memory(case: Case, room: Room) -> str | None:
-    """Say that the forecast has another memory than the runs have; None if it is about the same."""
-    memory = min(parse_bytes(described(case.scenario.machine)["memory"]["size"]), room.memory_bytes)
-    usable = room.usable_bytes
-    if not usable or abs(memory / usable - 1) <= OTHER_MEMORY:
+    """Say that the forecast is for a machine of another memory; None if it is about the same."""
+    if room.usable_bytes is None or room.is_of(case.scenario):
         return None
     return (
-        f"the forecast has {format_bytes(round(memory))}, of this machine {format_bytes(round(usable))} are "
-        "free or hold files; calibrate it as it is now"
+        f"the forecast has {format_bytes(memory_of(case.scenario))}, of this machine "
+        f"{format_bytes(room.usable_bytes)} are free or hold files; calibrate it as it is now"
     )
 
 

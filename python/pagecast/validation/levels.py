@@ -6,29 +6,22 @@ at), the dirty memory of the whole machine stands for them, and cached memory, w
 is not compared.
 """
 
-import math
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast._core import cache_available, format_bytes
 from pagecast.studies.levels import deviation
-from pagecast.studies.machines import described
 from pagecast.validation.outcome import MEASURED, Level
+from pagecast.validation.room import ALL, Room
 
 if TYPE_CHECKING:
-    from pagecast.api import Scenario
     from pagecast.result import Result
     from pagecast.running import Measured
 
 __all__ = [
-    "ALL",
     "LEVELS",
-    "Room",
     "Series",
     "away_from_forecast",
     "away_from_run",
@@ -38,84 +31,11 @@ __all__ = [
     "whole_bytes",
 ]
 
-KNOW_CGROUPS: Final = ("kernel",)
-"""The models that know memory cgroups."""
-
 LEVELS: Final = ("dirty", "cached")
 """The names of the levels; dirty counts what is under writeback too."""
 
 MOST_FILES: Final = 1000
 """So many files are looked at (`crates/pagecast-probe/src/run/sampler.rs`)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """What a run has of this machine.
-
-    Attributes
-    ----------
-    memory_bytes : float
-        The limit of the memory cgroup that it is in; infinite in none.
-    dirty_share : float
-        Its part of the kernel's dirty limit; 1 but for cgroups of version 2.
-    usable_bytes : float or None
-        What was free or held files before the first run; None if that is not known.
-    cgroup_version : int or None
-        Of the cgroup with that limit; None in none.
-    cgroup_bytes : int
-        What that cgroup has for files and programs of the run: its limit, less what this process holds itself
-        and others in it.
-    """
-
-    memory_bytes: float = math.inf
-    dirty_share: float = 1.0
-    usable_bytes: float | None = None
-    cgroup_version: int | None = None
-    cgroup_bytes: int = 0
-
-    @classmethod
-    def here(cls, directory: str | os.PathLike[str]) -> "Room":
-        """Ask about the cgroup that this process is in; all of it if nothing can be read."""
-        from pagecast.calibration.facts import read_facts
-
-        try:
-            facts = read_facts(Path(directory))
-        except OSError:
-            return cls()
-        least = min(facts.groups, key=lambda group: group.limit_bytes, default=None)
-        memory = least.limit_bytes if least else math.inf
-        limits = [group.limit_bytes for group in facts.groups if group.version > 1]
-        usable = facts.memory.usable_bytes
-        dirty_share = min(1.0, min(limits, default=math.inf) / usable)
-        if least is None:
-            return cls(memory, dirty_share, usable)
-        left = min(least.limit_bytes, cache_available())
-        return cls(memory, dirty_share, min(memory, usable), least.version, left)
-
-    @property
-    def caution(self) -> str | None:
-        """What to know of the cgroup before the runs; None in none."""
-        if self.cgroup_version is None:
-            return None
-        return (
-            f"this is a memory cgroup of {format_bytes(round(self.memory_bytes))} (version "
-            f"{self.cgroup_version}), of which the runs have {format_bytes(self.cgroup_bytes)}; "
-            f"{', '.join(KNOW_CGROUPS)} forecasts them in it, other models with all memory"
-        )
-
-    def of(self, scenario: "Scenario", model: str) -> "Scenario":
-        """Put the processes of a scenario where those of a run are, for a model that knows memory cgroups."""
-        if self.cgroup_version is None or model not in KNOW_CGROUPS or _has_cgroups(scenario):
-            return scenario
-        return scenario.in_cgroup(self.cgroup_bytes, version=self.cgroup_version)
-
-
-ALL = Room()
-"""No cgroup."""
-
-
-def _has_cgroups(scenario: "Scenario") -> bool:
-    return "cgroup" in described(scenario.machine)
 
 
 @dataclass(frozen=True, slots=True)

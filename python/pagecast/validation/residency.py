@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pagecast.studies.levels import CachedBytes, looks_at_files
-from pagecast.validation.levels import ALL, Room
+from pagecast.validation.room import ALL, Room
 
 if TYPE_CHECKING:
     from pagecast.result import Result

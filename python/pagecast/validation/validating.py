@@ -2,7 +2,7 @@
 
 What is done, in this order: every case is checked, and then forecast under every model, before anything is
 written, so that a bad one is found at once. Then each is run, several times; and the model `kernel` is asked
-again for each run if it is known what the kernel had learnt of the disk before.
+again for each run, with the memory that was left before it and what the kernel had learnt of the disk.
 """
 
 import os
@@ -18,8 +18,8 @@ from pagecast.validation.doing import MODELS, RUNS, Doing, Run, Settings
 from pagecast.validation.forecasting import preparing_s
 from pagecast.validation.gathering import gather, other_memory
 from pagecast.validation.learning import COSTED, learnt_options
-from pagecast.validation.levels import ALL, Room
 from pagecast.validation.outcome import Outcome
+from pagecast.validation.room import ALL, Room
 
 if TYPE_CHECKING:
     from pagecast.result import Result
@@ -250,11 +250,11 @@ class Validation:
         self, doing: Doing, dir: str | os.PathLike[str], stage: Callable[[str, int, int | None], object]
     ) -> None:
         settings = self.settings
+        scenario = Room.here(dir).of(doing.case.scenario, COSTED)
         measured = doing.plan.run(dir, sample_hz=settings.sample_hz, trace=settings.trace, progress=stage)
-        learnt = learnt_options(measured, doing.case.scenario.machine, list(doing.plan.paths))
+        learnt = learnt_options(measured, scenario.machine, list(doing.plan.paths))
         forecasts = dict(doing.first)
-        if learnt and COSTED in forecasts:
-            scenario = self._room.of(doing.case.scenario, COSTED)
+        if COSTED in forecasts and (learnt or scenario is not doing.case.scenario):
             forecasts[COSTED] = self._simulate(scenario, model=COSTED, options=learnt)
         # All of it at once: Ctrl-C leaves no run without its forecasts.
         doing.runs.append(Run(measured, learnt, forecasts))

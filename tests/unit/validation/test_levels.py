@@ -1,15 +1,9 @@
 """Known levels of runs and forecasts: known deviations, as shares of the limit or the memory."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-import pagecast as pc
-from pagecast.calibration.facts import Group
 from pagecast.validation.levels import (
-    ALL,
-    Room,
     away_from_forecast,
     away_from_run,
     forecast_series,
@@ -17,6 +11,7 @@ from pagecast.validation.levels import (
     sees_files,
 )
 from pagecast.validation.residency import cached_files
+from pagecast.validation.room import Room
 from tests.unit.validation.stand_ins import MIB, Forecast, Run, file_samples, files, operations, timeline
 
 NOTHING = operations(("app", 0, "write", "/f", 1.0))
@@ -116,33 +111,3 @@ def test_cached_files_are_shares_of_the_memory_of_the_cgroup():
     (alone,) = cached_files("c", 1, found, expected)
     (inside,) = cached_files("c", 1, found, expected, Room(memory_bytes=500 * MIB))
     assert (alone.deviation, inside.deviation) == pytest.approx((0.05, 0.1))
-
-
-@pytest.mark.parametrize(("version", "key"), [(2, "max"), (1, "limit_in_bytes")])
-def test_a_forecast_is_in_the_cgroup_of_the_runs(machine, version, key):
-    steps = [pc.write("/data/f", size_bytes=4e9), pc.read("/data/f")]
-    scenario = pc.Scenario(machine, processes={"a": steps, "b": steps[:0]})
-    room = Room(memory_bytes=2e9, cgroup_version=version, cgroup_bytes=1_900_000_000)
-    inside = room.of(scenario, "kernel")
-    assert key in inside.machine.to_toml()
-    (group,) = pc.simulate(inside).cgroups["memory_peak_bytes"]
-    assert 1_800_000_000 < group <= 1_900_000_000
-    assert room.of(scenario, "endless-cache") is scenario, "it knows none"
-    assert ALL.of(scenario, "kernel") is scenario
-    assert room.of(inside, "kernel") is inside, "that of the scenario stays"
-    assert room.caution.startswith(f"this is a memory cgroup of 2 GB (version {version}), of which the runs ")
-    assert ALL.caution is None
-
-
-def test_the_least_cgroup_counts_and_what_is_held_in_it_is_taken(monkeypatch):
-    groups = (Group("/a/b", 1, 900 * MIB), Group("/a", 2, 600 * MIB))
-    facts = SimpleNamespace(groups=groups, memory=SimpleNamespace(usable_bytes=1200 * MIB))
-    monkeypatch.setattr("pagecast.calibration.facts.read_facts", lambda directory: facts)
-    monkeypatch.setattr("pagecast.validation.levels.cache_available", lambda: 550 * MIB)
-    assert Room.here("there") == Room(600 * MIB, 0.5, 600 * MIB, 2, 550 * MIB)
-    facts.groups = ()
-    assert Room.here("there") == Room(usable_bytes=1200 * MIB)
-
-
-def test_a_place_that_tells_nothing_is_in_no_cgroup():
-    assert Room.here("/no such place") == Room()

@@ -7,7 +7,7 @@ from rich.console import Console
 
 import pagecast as pc
 from pagecast.errors import OutOfMemoryError, ProbeError, SimulationError
-from pagecast.validation.levels import Room
+from pagecast.validation.room import Room, memory_of
 from pagecast.validation.validating import Settings, Validation
 from tests.disk import folder_on_disk
 from tests.unit.validation.stand_ins import MIB, Forecast, Run, file_samples, operations, timeline
@@ -189,12 +189,29 @@ def test_what_the_kernel_had_learnt_is_told_to_it_alone(scenario):
 
 
 def test_a_machine_with_another_memory_is_named(scenario, monkeypatch):
-    monkeypatch.setattr(Room, "here", lambda directory: Room(usable_bytes=2e9))
+    monkeypatch.setattr(Room, "here", lambda directory: Room(usable_bytes=2_000_000_000))
     done = validation(scenario, {"a": Plan(measured(1.0))}, {"kernel": 1.0}, models=("kernel",), runs=1)
     told = "the forecast has 10 GB, of this machine 2 GB are free or hold files; calibrate it as it is now"
     assert done.cautions == (told,)
     done.run("there")
     assert f"what else takes memory: {told}" in done.outcome().left_out
+
+
+def test_each_run_is_forecast_with_the_memory_that_is_left_before_it(scenario, monkeypatch):
+    left, asked = iter([10_000_000_000, 9_900_000_000, 9_500_000_000]), []
+    monkeypatch.setattr(Room, "here", lambda directory: Room(usable_bytes=next(left)))
+
+    def simulate(scenario, *, model, options=None):
+        asked.append(memory_of(scenario))
+        return Forecast(write(1.0), timeline=timeline([0.0, 1.0], [30, 30], [30, 30]))
+
+    plan = Plan(measured(1.0), measured(1.0))
+    case = pc.Case("a", "what it does", scenario, pc.Tolerance())
+    settings = Settings(models=("kernel",), runs=2)
+    done = Validation([case], name="s", settings=settings, make_plan=lambda _: plan, simulate=simulate)
+    done.check("there")
+    done.run("there")
+    assert asked == [10_000_000_000, 9_900_000_000, 9_500_000_000]
 
 
 def test_the_only_case_that_cannot_be_forecast_is_an_error_before_anything_is_run(scenario):
