@@ -66,6 +66,9 @@ pub struct CopyCost {
     pub call: Nanos,
     /// Getting a page of 4 KiB into the page cache: allocation, insertion, accounting.
     pub page_insert: Nanos,
+    /// Getting a folio into the page cache that a write makes, beside its pages: a call of 4 KiB makes one of 4 KiB, and one of 2 MiB
+    /// one of 2 MiB, where the kernel has large folios. `None`: it is part of what pages cost.
+    pub folio_insert: Option<Nanos>,
     /// Finding a page of 4 KiB that is there.
     pub page_lookup: Nanos,
     /// The first touch of 4 KiB of new anonymous memory.

@@ -11,6 +11,7 @@ from typing import Final
 
 from pagecast.calibration.facts import Device, Facts
 from pagecast.calibration.fits import Bucket, CallCosts, Estimate, estimate, find_bucket, fit_calls
+from pagecast.calibration.folios import fit_folios, has_large_folios
 from pagecast.calibration.measure import Cell, Measurements
 from pagecast.calibration.plan import MIB
 
@@ -166,13 +167,22 @@ class _Rounds:
 
     def beyond(self, more: str, less: str, page: int, *, least_call: int = 0) -> list[float]:
         """Give seconds per page that one takes beyond the other, median over call sizes, of each round."""
-        calls = [call for call in self.calls(more) if call >= least_call] or self.calls(more)[-1:]
-        of = [zip(self.of(Cell(more, call)), self.of(Cell(less, call)), strict=False) for call in calls]
+        largest = self.calls(more)[-1:]
         rounds: list[float] = []
-        for pairs in zip(*of, strict=False):
-            known = sorted(page * (high - low) for high, low in pairs if not math.isnan(high + low))
+        for beyond in self.beyond_by_call(more, less):
+            of = [seconds for call, seconds in beyond.items() if call >= least_call or call in largest]
+            known = sorted(page * seconds for seconds in of if not math.isnan(seconds))
             rounds.append(_median(known) if known else math.nan)
         return rounds
+
+    def beyond_by_call(self, more: str, less: str) -> list[dict[int, float]]:
+        """Give seconds per byte that one takes beyond the other, by call size, of each round."""
+        calls = self.calls(more)
+        of = [zip(self.of(Cell(more, call)), self.of(Cell(less, call)), strict=False) for call in calls]
+        return [
+            {call: high - low for call, (high, low) in zip(calls, pairs, strict=True)}
+            for pairs in zip(*of, strict=False)
+        ]
 
 
 def _median(ordered: Sequence[float]) -> float:
@@ -236,6 +246,25 @@ def _memory(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
     yield Value("memory.sharing", '"time"', "not measured: a processor copies one way at a time")
 
 
+def _inserting(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
+    """Give what new pages cost, and what folios do, where they are as large as calls and are seen to cost."""
+    if has_large_folios(facts.kernel_version):
+        fits = [fit_folios(beyond) for beyond in rounds.beyond_by_call("new", "again")]
+        folios = [fit.folio_s for fit in fits]
+        if _known(folios) and (estimate(folios).low or 0.0) > 0:
+            sizes = rounds.calls("new")
+            how = f"new pages beyond rewriting them, calls of {_call(sizes[0])} to {_call(sizes[-1])}; each"
+            pages = [fit.page_s for fit in fits]
+            yield from _measured("memory.cost.page_insert", pages, _time, f"{how} page", "s")
+            yield from _measured(
+                "memory.cost.folio_insert", folios, _time, f"{how} folio beside its pages", "s"
+            )
+            return
+    inserts = rounds.beyond("new", "again", PAGE_BYTES, least_call=LARGE_CALL_BYTES)
+    how = f"new pages beyond rewriting them, calls from {_call(LARGE_CALL_BYTES)}"
+    yield from _measured("memory.cost.page_insert", inserts, _time, how, "s")
+
+
 def _costs(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
     fits = rounds.fitted("read", "again")
     of_calls = [math.nan if fit is None else fit.call_s for fit in fits]
@@ -244,9 +273,7 @@ def _costs(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
     yield from _measured(
         "memory.cost.call", of_calls, _time, f"re-reading and rewriting cached pages, {span}", "s"
     )
-    inserts = rounds.beyond("new", "again", PAGE_BYTES, least_call=LARGE_CALL_BYTES)
-    how = f"new pages beyond rewriting them, calls from {_call(LARGE_CALL_BYTES)}"
-    yield from _measured("memory.cost.page_insert", inserts, _time, how, "s")
+    yield from _inserting(rounds, facts)
     yield Value("memory.cost.page_lookup", '"0 ns"', "part of the copy rates, which grow with bytes too")
     faults = rounds.beyond("fresh", "read", PAGE_BYTES)
     yield from _measured(

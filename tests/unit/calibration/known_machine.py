@@ -17,6 +17,8 @@ class KnownMachine:
     read_byte_s: float = 1e-10
     write_byte_s: float = 2e-10
     insert_s: float = 400e-9
+    folio_s: float = 0.0
+    """Of each new folio, which is as large as the call, up to 2 MiB."""
     fault_s: float = 300e-9
     remove_s: float = 100e-9
     latency_s: float = 100e-6
@@ -107,11 +109,12 @@ class KnownMachine:
         write = calls * self.call_s + file_bytes * self.write_byte_s
         read = calls * self.call_s + file_bytes * self.read_byte_s
         fault = self.fault_s * pages / (10 if huge else 1)
-        steps = (write + self.insert_s * pages, write, read, read + fault, self.remove_s * pages)
+        new = self.insert_s * pages + self.folio_s * file_bytes / min(call_bytes, 2 << 20)
+        steps = (write + new, write, read, read + fault, self.remove_s * pages)
         answers: list[Copied] = []
         for _ in range(threads):
-            new, again, read_s, fresh, remove = map(self._took, steps)
-            answers.append((new, again, read_s, fresh, remove, self.wait_s))
+            first, again, read_s, fresh, remove = map(self._took, steps)
+            answers.append((first, again, read_s, fresh, remove, self.wait_s))
         return answers
 
     def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:

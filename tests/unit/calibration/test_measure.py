@@ -302,6 +302,22 @@ def test_a_group_and_strange_names_are_comments_and_quoted(tmp_path):
     assert done.machine.hash
 
 
+@pytest.mark.parametrize(("version", "has_folios"), [("6.15.0", False), ("6.16.2", True), ("7.0.1", True)])
+def test_folios_are_told_from_pages_where_they_are_as_large_as_calls(version, has_folios, tmp_path):
+    machine = KnownMachine(insert_s=500e-9, folio_s=2e-6)
+    done = calibrated(machine, tmp_path, facts=replace(FACTS, kernel_release=version))
+    assert ("folio_insert" in tomllib.loads(done.toml)["memory"]["cost"]) == has_folios
+    if has_folios:
+        found = numbers(done)
+        assert found["memory.cost.page_insert"].value == pytest.approx(500e-9, rel=0.01)
+        assert found["memory.cost.folio_insert"].value == pytest.approx(2e-6, rel=0.01)
+
+
+def test_folios_that_cost_nothing_have_no_key(tmp_path):
+    done = calibrated(KnownMachine(noise=0.05), tmp_path, facts=replace(FACTS, kernel_release="6.18.1"))
+    assert "folio_insert" not in tomllib.loads(done.toml)["memory"]["cost"]
+
+
 @pytest.mark.parametrize(
     ("nr_requests", "is_throttled", "expected"),
     [(64, False, 64), (64, True, 100_000), (None, False, 100_000)],

@@ -127,6 +127,7 @@ fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
     Ok(CopyCost {
         call: time("call")?,
         page_insert: time("page_insert")?,
+        folio_insert: fields.get("folio_insert")?,
         page_lookup: time("page_lookup")?,
         fault: time("fault")?,
         fault_huge: fields.get("fault_huge")?,

@@ -77,6 +77,7 @@ fn print_cost(text: &mut String, table: &str, cost: &CopyCost) {
         ("page_reclaim", time(cost.page_reclaim)),
         ("page_remote", time(cost.page_remote)),
     ];
+    keys.extend(cost.folio_insert.map(|folio| ("folio_insert", time(folio))));
     keys.extend(cost.fault_huge.map(|huge| ("fault_huge", time(huge))));
     keys.extend(cost.page_remote_read.map(|remote| ("page_remote_read", time(remote))));
     keys.extend(cost.copy_read.map(|copy| ("copy_read", rate(copy))));
@@ -423,13 +424,13 @@ latency = "20000 ns"
 
     prop_compose! {
         fn costs()(nanos in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40],
-                   known in [prop::option::of(0_u64..1 << 40), prop::option::of(0_u64..1 << 40)],
+                   known in [prop::option::of(0_u64..1 << 40), prop::option::of(0_u64..1 << 40), prop::option::of(0_u64..1 << 40)],
                    copies in [prop::option::of(rates()), prop::option::of(rates())],
                    flushing_factor in prop::option::of(0.01..1.0)) -> CopyCost {
             let [call, page_insert, page_lookup, fault, page_remove, page_reclaim, page_remote] = nanos.map(Nanos);
-            let [fault_huge, page_remote_read] = known.map(|nanos| nanos.map(Nanos));
+            let [folio_insert, fault_huge, page_remote_read] = known.map(|nanos| nanos.map(Nanos));
             let [copy_read, copy_write] = copies;
-            CopyCost { call, page_insert, page_lookup, fault, fault_huge, page_remove, page_reclaim, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
+            CopyCost { call, page_insert, folio_insert, page_lookup, fault, fault_huge, page_remove, page_reclaim, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
         }
     }
 
@@ -459,7 +460,7 @@ latency = "20000 ns"
 
     prop_compose! {
         fn hosts()(cores in 1_u32..1000, size in sizes(), read in rates(), write in rates(), sharing in sharings(),
-                   per_thread in prop::option::of(rates()), curves in [curves(), curves()], reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs(), disk in disks(), vm in vms(),
+                   per_thread in prop::option::of(rates()), curves in [curves(), curves()], reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs().boxed(), disk in disks(), vm in vms(),
                    version in (6_u32..9, 1_u32..30), hz in 100_u32..1000, mglru in any::<bool>(), cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), mount in mounts().boxed()) -> Host {
             Host {
                 name: ONLY_HOST.into(),

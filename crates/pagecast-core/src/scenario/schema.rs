@@ -231,6 +231,11 @@ pub static COST: Schema = Schema {
     keys: &[
         may("call", Kind::Time, "Entering and leaving the kernel, each call"),
         may("page_insert", Kind::Time, "Getting 4 KiB into the page cache"),
+        may(
+            "folio_insert",
+            Kind::Time,
+            "Getting a folio that a write makes into the page cache, beside its pages: as large as the call, up to 2 MiB since Linux 6.16",
+        ),
         may("page_lookup", Kind::Time, "Finding 4 KiB that are there"),
         may("fault", Kind::Time, "First touch of 4 KiB of new anonymous memory"),
         may("fault_huge", Kind::Time, "First touch of 2 MiB of it while memory is free; default by 4 KiB"),

@@ -112,6 +112,8 @@ pub(super) struct Step {
     pub reclaimed: f64,
     /// Getting a page of its file into the cache.
     pub page_insert: Nanos,
+    /// The pages of each folio that it makes.
+    pub folio: u64,
 }
 
 /// What each byte of a page takes, in seconds.
@@ -124,6 +126,8 @@ fn of_page(time: Nanos) -> f64 {
 pub(super) struct Prices {
     /// Of a whole system call.
     call: f64,
+    /// Of a whole folio.
+    folio: f64,
     lookup: f64,
     remove: f64,
     reclaim: f64,
@@ -146,6 +150,7 @@ impl Prices {
         let fault = of_page(cost.fault);
         let mut prices = Self {
             call: cost.call.as_seconds(),
+            folio: cost.folio_insert.map_or(0.0, Nanos::as_seconds),
             lookup: of_page(cost.page_lookup),
             remove: of_page(cost.page_remove),
             reclaim: of_page(cost.page_reclaim),
@@ -162,9 +167,10 @@ impl Prices {
         prices
     }
 
-    fn all(&self) -> [f64; 10] {
-        let Self { call, lookup, remove, reclaim, fault, fault_huge, copy_read, copy_write, .. } = *self;
-        [call, lookup, remove, reclaim, fault, fault_huge, copy_read, copy_write, self.from_far, self.to_far]
+    fn all(&self) -> [f64; 11] {
+        let Self { call, folio, lookup, remove, reclaim, fault, fault_huge, .. } = *self;
+        let Self { copy_read, copy_write, from_far, to_far, .. } = *self;
+        [call, folio, lookup, remove, reclaim, fault, fault_huge, copy_read, copy_write, from_far, to_far]
     }
 
     /// Whether nothing costs a thread anything that adds pages at this price.
@@ -184,7 +190,7 @@ impl Prices {
 
     /// What a byte of a step costs.
     pub(super) fn per_byte(&self, step: &Step) -> PerByte {
-        let Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert } = *step;
+        let Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert, folio } = *step;
         // Memory is touched without a system call.
         let has_calls = piece.0 > 0 && run != Run::Touch;
         let call = if has_calls { self.call / piece.0 as f64 } else { 0.0 };
@@ -197,7 +203,9 @@ impl Prices {
         let (copy, lookup, insert) = match run {
             Run::Hit => (self.copy_read, self.lookup, 0.0),
             Run::Miss => (self.copy_read, 0.0, of_page(page_insert)),
-            Run::New | Run::Insert | Run::Through => (self.copy_write, 0.0, of_page(page_insert)),
+            Run::New | Run::Insert | Run::Through => {
+                (self.copy_write, 0.0, of_page(page_insert) + self.folio / (folio * PAGE) as f64)
+            }
             Run::Clean | Run::Dirty => (self.copy_write, self.lookup, 0.0),
             Run::Remove => (0.0, self.remove, 0.0),
             Run::Touch | Run::Follow => (0.0, 0.0, 0.0),
@@ -219,6 +227,7 @@ mod tests {
     const COST: CopyCost = CopyCost {
         call: Nanos(2000),
         page_insert: Nanos(3 * PAGE),
+        folio_insert: Some(Nanos(37 * 4 * PAGE)),
         page_lookup: Nanos(5 * PAGE),
         page_remove: Nanos(7 * PAGE),
         page_reclaim: Nanos(11 * PAGE),
@@ -235,8 +244,9 @@ mod tests {
     fn per_byte(run: Run, change: impl FnOnce(&mut Step)) -> [u64; 3] {
         let distance = Distance::default();
         let (piece, touched) = (Bytes(1000), Touched::Nothing);
-        let (is_being_written, reclaimed, page_insert) = (false, 0.0, COST.page_insert);
-        let mut step = Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert };
+        let (is_being_written, reclaimed, page_insert, folio) = (false, 0.0, COST.page_insert, 4);
+        let mut step =
+            Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert, folio };
         change(&mut step);
         let PerByte { seconds, allocation, reclaim } = Prices::of(&COST).per_byte(&step);
         [seconds, allocation, reclaim].map(|seconds| (seconds * 1e9).round() as u64)
@@ -248,8 +258,13 @@ mod tests {
         assert_eq!(plain(Run::Hit), [2 + 29 + 5, 0, 0]);
         assert_eq!(plain(Run::Miss), [2 + 29 + 3, 3, 0]);
         for run in [Run::New, Run::Insert, Run::Through] {
-            assert_eq!(plain(run), [2 + 31 + 3, 3, 0], "{run:?}");
+            assert_eq!(plain(run), [2 + 31 + 3 + 37, 3 + 37, 0], "{run:?}");
         }
+        assert_eq!(
+            per_byte(Run::New, |step| step.folio = 1),
+            [2 + 31 + 3 + 148, 3 + 148, 0],
+            "smaller folios"
+        );
         for run in [Run::Clean, Run::Dirty] {
             assert_eq!(plain(run), [2 + 31 + 5, 0, 0], "{run:?}");
         }
@@ -265,6 +280,7 @@ mod tests {
         assert!(Prices::of(&free).are_nothing(Nanos::ZERO) && !Prices::of(&free).are_nothing(Nanos(1)));
         let one_costs = [
             CopyCost { call: COST.call, ..free },
+            CopyCost { folio_insert: COST.folio_insert, ..free },
             CopyCost { page_lookup: COST.page_lookup, ..free },
             CopyCost { page_remove: COST.page_remove, ..free },
             CopyCost { page_reclaim: COST.page_reclaim, ..free },
@@ -293,7 +309,7 @@ mod tests {
     #[test]
     fn new_pages_of_a_file_that_is_being_written_are_slower() {
         let change = |step: &mut Step| (step.is_being_written, step.reclaimed) = (true, 1.0);
-        assert_eq!(per_byte(Run::New, change), [2 * (2 + 31 + 3 + 11), 2 * 3, 2 * 11]);
+        assert_eq!(per_byte(Run::New, change), [2 * (2 + 31 + 3 + 37 + 11), 2 * (3 + 37), 2 * 11]);
         assert_eq!(per_byte(Run::Clean, change), [2 + 31 + 5 + 11, 0, 11]);
     }
 }

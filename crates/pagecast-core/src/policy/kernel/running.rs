@@ -324,6 +324,7 @@ impl Kernel {
             is_being_written,
             reclaimed,
             page_insert,
+            folio: task.folio,
         })
     }
 
