@@ -108,12 +108,12 @@ impl Pages {
         })
     }
 
-    /// How many more dirty pages a node should have: `node_dirty_limit`.
+    /// How many more dirty pages a node should have: `node_dirty_limit`. What its zones keep (`totalreserve_pages` of the node) is not dirtyable.
     fn dirty_room(&self, node: usize) -> u64 {
         if self.nodes() == 1 {
             return u64::MAX;
         }
-        let reserve = self.memory.reserve / self.nodes() as u64;
+        let reserve = self.memory.nodes[node].high;
         let dirtyable = (self.free_of(node) + self.cached_of(node)).saturating_sub(reserve);
         let limit = match self.node_dirty_bytes {
             Some(bytes) => bytes as f64 * (dirtyable as f64 / self.dirtyable().max(1) as f64),
@@ -295,8 +295,11 @@ mod tests {
         for (settings, bytes) in [("vm.dirty_ratio = 25", None), ("vm.dirty_bytes = '1 GiB'", Some(1 << 30))]
         {
             let mut pages = nodes_of_8_gib(2, settings);
-            let (total, reserve) = (pages.memory.nodes[0].total, pages.memory.reserve);
-            let most = bytes.map_or((total - reserve / 2) / 4, |bytes| bytes / 2);
+            // The first node's lower zones keep memory to themselves, too.
+            let dirtyable = pages.memory.nodes.iter().map(|node| node.total - node.high).collect::<Vec<_>>();
+            assert!(dirtyable[0] < dirtyable[1]);
+            let all: u64 = dirtyable.iter().sum();
+            let most = bytes.map_or(dirtyable[0] / 4, |bytes: u64| bytes * dirtyable[0] / all);
             let room = |pages: &Pages| pages.target(0, true).expect("one of them has room");
             assert!(room(&pages).0 == 0 && room(&pages).1.abs_diff(most) <= 1, "{:?}", room(&pages));
             pages.write(A, WbId(0), (0, most - MIB), on(0), Nanos::ZERO);
