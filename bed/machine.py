@@ -101,7 +101,11 @@ stable_writes = {str(made.disk == "zram").lower()}
 
 [mount."/data"]
 disk = "disk"
-"""
+{_cgroup(made)}"""
+
+
+def _cgroup(made: Made) -> str:
+    return f'\n[cgroup.case]\nmemory.max = "{made.cgroup_bytes} B"\n' if made.cgroup_bytes else ""
 
 
 def _lru(platform: str) -> str:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pagecast._core import parse_bytes
 from pagecast.studies.learnt import Learnt
 from pagecast.studies.levels import deviation, looks_at_files
 from pagecast.studies.live_kernel.case import Case
 from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
-from pagecast.studies.live_kernel.program import MAIN, Program, translate
+from pagecast.studies.live_kernel.program import MAIN, Program, UnsupportedError, translate
 from pagecast.studies.live_kernel.recordings import Recording
-from pagecast.studies.machines import disk_of, mount_of
+from pagecast.studies.machines import described, disk_of, mount_of
 from pagecast.studies.plateaus import Settled
 from pagecast.throttling import Plateau, forecast, plateau
 
@@ -67,6 +68,8 @@ class CaseRun:
     plateau: Plateau | None
     cached: tuple[CachedFile, ...]
     machine_hash: str
+    cgroup_share: float = 1.0
+    """What the memory cgroup of the case has of the memory, and so of the dirty limit; 1 without one."""
 
     @property
     def total_s(self) -> float:
@@ -92,7 +95,7 @@ class CaseRun:
             self.recording.case,
             self.recording.repetition,
             self.model,
-            away / levels.limit_bytes[inside],
+            away / (self.cgroup_share * levels.limit_bytes[inside]),
         )
 
     def settled(self) -> Settled | None:
@@ -106,10 +109,13 @@ class CaseRun:
 
 def memory_bytes(machine: "Machine") -> int:
     """Give the size of a machine's memory."""
-    import pagecast as pc
+    return parse_bytes(described(machine)["memory"]["size"])
 
-    nothing = pc.Scenario(machine, processes={"none": [pc.sleep(0.0)]})
-    return int(pc.simulate(nothing, model="no-cache").timeline["free_bytes"][0])
+
+def cgroups_of(machine: "Machine") -> dict[str, int]:
+    """Give the memory cgroups of a machine, and what each may have, in bytes."""
+    limits = {name: each["memory"].values() for name, each in described(machine).get("cgroup", {}).items()}
+    return {name: parse_bytes(limit) for name, (limit,) in limits.items()}
 
 
 def initial_state(recording: Recording, machine: "Machine") -> dict[str, str]:
@@ -126,10 +132,22 @@ def initial_state(recording: Recording, machine: "Machine") -> dict[str, str]:
 def simulate_case(
     program: Program, *, machine: "Machine", model: str, options: Mapping[str, str]
 ) -> "Result":
-    """Simulate the processes of a case; residency of files is noted after each operation."""
+    """Simulate the processes of a case, in the machine's cgroup if it has one.
+
+    Residency of files is noted after each operation.
+
+    Raises
+    ------
+    UnsupportedError
+        The model knows no memory cgroups, and the machine has one.
+    """
     import pagecast as pc
 
-    scenario = pc.Scenario(machine, processes=program.operations())
+    cgroup = next(iter(cgroups_of(machine)), None)
+    processes = {name: pc.Process(steps, cgroup=cgroup) for name, steps in program.operations().items()}
+    scenario = pc.Scenario(machine, processes=processes)
+    if cgroup is not None and model not in scenario.models:
+        raise UnsupportedError(f"{model} knows no memory cgroups; only {', '.join(scenario.models)} does")
     return pc.simulate(scenario, model=model, options=options, residency="operation")
 
 
@@ -173,6 +191,8 @@ def run_case(
     result = simulate(program, machine=machine, model=model, options=options)
     first_s, seconds = _times(program, result)
     timeline = result.timeline
+    memory = memory_bytes(machine)
+    limit = min([memory, *cgroups_of(machine).values()])
     return CaseRun(
         platform=platform,
         recording=recording,
@@ -183,8 +203,9 @@ def run_case(
         level_bytes=timeline["dirty_bytes"].astype(np.float64),
         limits=_limits(timeline),
         plateau=plateau(forecast(result)),
-        cached=tuple(_cached(program, result, platform, recording, memory_bytes(machine))),
+        cached=tuple(_cached(program, result, platform, recording, limit)),
         machine_hash=result.machine_hash,
+        cgroup_share=limit / memory,
     )
 
 
