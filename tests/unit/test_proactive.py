@@ -17,12 +17,12 @@ def test_a_kdamond_at_work(tmp_path):
     write(state, "off\n")
     assert proactive_reclaim(tmp_path) is None
     state.write_text("on\n")
-    assert proactive_reclaim(tmp_path).startswith("DAMON may take pages out")
+    assert proactive_reclaim(tmp_path).startswith("DAMON is on")
 
 
 def test_a_kdamond_whose_state_nobody_may_read(tmp_path):
     (tmp_path / "kernel/mm/damon/admin/kdamonds/0").mkdir(parents=True)
-    assert proactive_reclaim(tmp_path).startswith("DAMON may take pages out")
+    assert proactive_reclaim(tmp_path).startswith("DAMON is on")
 
 
 def test_the_module_that_reclaims(tmp_path):
@@ -30,4 +30,4 @@ def test_the_module_that_reclaims(tmp_path):
     write(enabled, "N\n")
     assert proactive_reclaim(tmp_path) is None
     enabled.write_text("Y\n")
-    assert proactive_reclaim(tmp_path).startswith("DAMON_RECLAIM may")
+    assert proactive_reclaim(tmp_path).startswith("DAMON_RECLAIM is on")

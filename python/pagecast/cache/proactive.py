@@ -10,6 +10,10 @@ from typing import Final
 __all__ = ["proactive_reclaim"]
 
 _SYS: Final = Path("/sys")
+_WHAT: Final = (
+    "is on: this kernel takes pages out of the cache that nobody has touched for a while, so that cached "
+    "files may shrink by themselves"
+)
 
 
 def proactive_reclaim(sys: Path = _SYS) -> str | None:
@@ -19,9 +23,9 @@ def proactive_reclaim(sys: Path = _SYS) -> str | None:
     """
     kdamonds = sorted((sys / "kernel/mm/damon/admin/kdamonds").glob("[0-9]*"))
     if any(_read(kdamond / "state") in (None, "on") for kdamond in kdamonds):
-        return "DAMON may take pages out of the cache that nobody has touched for a while"
+        return f"DAMON {_WHAT}"
     if _read(sys / "module/damon_reclaim/parameters/enabled") == "Y":
-        return "DAMON_RECLAIM may take pages out of the cache that nobody has touched for a while"
+        return f"DAMON_RECLAIM {_WHAT}"
     return None
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from pagecast._core import MODELS
-from pagecast.api import Scenario, shown
+from pagecast.api import Scenario, load_machine, shown
 from pagecast.errors import ScenarioError
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Text",
     "as_json",
     "load_scenario",
+    "machine",
     "measured_directory",
     "models",
     "overrides",
@@ -206,8 +207,20 @@ def results(function: _F) -> _F:
     return function
 
 
-def load_scenario(name: Path, overrides: tuple[str, ...]) -> Scenario:
-    """Read a scenario from a file, or from stdin if it is called ``-``."""
+def machine(what: str) -> Callable[[_F], _F]:
+    """Add ``--machine FILE`` to a command that reads a scenario; `what` it is, without a full stop."""
+    return click.option(
+        "--machine", type=Text(), metavar="FILE", help=f"{what}, instead of [machine] of the scenario."
+    )
+
+
+def load_scenario(name: Path, overrides: tuple[str, ...], machine: str | None = None) -> Scenario:
+    """Read a scenario from a file, or from stdin if it is called ``-``; `machine` stands for its own."""
+    if machine is not None:
+        from pagecast.studies.machines import as_toml
+
+        load_machine(machine)  # what is wrong in it is its own fault, and not that of the scenario
+        overrides = (f"machine={{ from = {as_toml(machine)} }}", *overrides)
     if str(name) != "-":
         return Scenario.load(name, set=overrides)
     if sys.stdin is None:

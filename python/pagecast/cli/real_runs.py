@@ -1,16 +1,14 @@
 """What `run`, `validate` and `bench` say of the machine before and after they measure."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from pagecast.cache.proactive import proactive_reclaim
+from pagecast.pressure import MUCH_WAITING
 
 __all__ = ["cautions", "tell_busy"]
-
-_MUCH: Final = 0.1
-"""So much of the time nobody minds."""
 
 
 def cautions(place: Mapping[str, Any]) -> list[str]:
@@ -25,7 +23,7 @@ def cautions(place: Mapping[str, Any]) -> list[str]:
 
 def tell_busy(share: float) -> None:
     """Say that something waited for a processor, if it did so for much of the time."""
-    if share > _MUCH:
+    if share > MUCH_WAITING:
         click.echo(
             f"For {100 * share:.0f} % of the time something waited for a processor: "
             "with less beside it, this machine is faster.",

@@ -8,7 +8,9 @@ from typing import Protocol
 
 import click
 
-__all__ = ["Reported", "save"]
+from pagecast.api import shown
+
+__all__ = ["Reported", "save", "tell_saved"]
 
 
 class Reported(Protocol):
@@ -48,3 +50,10 @@ def save(outcome: Reported, out: Path, *, replace: bool) -> None:
             (folder / name).write_text(text + "\n", encoding="utf-8")
         if not missing:
             outcome.write_report(folder / "report.html")
+
+
+def tell_saved(out: Path) -> None:
+    """Say where a report and its results are."""
+    report = out / "report.html"
+    told = f"The report is {shown(report)}, with its results beside it" if report.exists() else None
+    click.echo(told or f"Results are in {shown(out)}", err=True)

@@ -120,7 +120,9 @@ def command(
 
         outcome.print_to(new_console())
     if out is not None:
-        click.echo(f"Report and results are in {shown(out)}", err=True)
+        from pagecast.cli.reports import tell_saved
+
+        tell_saved(out)
 
 
 def _is_earlier_report(study: str, out: Path) -> bool:

@@ -14,6 +14,7 @@ __all__ = ["command"]
 
 @click.command("simulate")
 @options.scenario
+@options.machine("Machine file, or the name of a shipped machine")
 @options.models
 @options.overrides
 @click.option(
@@ -35,6 +36,7 @@ __all__ = ["command"]
 @options.results
 def command(
     scenario: Path,
+    machine: str | None,
     models: tuple[str, ...],
     overrides: tuple[str, ...],
     seed: int,
@@ -63,7 +65,7 @@ def command(
         from pagecast.export import check_directory
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
-    loaded = options.load_scenario(scenario, overrides)
+    loaded = options.load_scenario(scenario, overrides, machine)
     results = run(loaded, models or tuple(loaded.models), seed=seed, residency=residency, threads=threads)
     if out is not None:
         save(results, out, force=force)

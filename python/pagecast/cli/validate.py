@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pagecast._core import format_bytes
-from pagecast.api import counted, load_machine, shown
+from pagecast.api import counted, shown
 from pagecast.cli import options
-from pagecast.cli.real_runs import cautions, tell_busy
+from pagecast.cli.real_runs import cautions
 from pagecast.cli.stopping import interrupted_by_signals
 from pagecast.errors import ProbeError
 
@@ -39,15 +39,10 @@ _SUITES = ("standard",)
     multiple=True,
     type=options.Text(),
     metavar="NAME",
-    help="Only this case of the suite; can be repeated.",
+    help="Only this case of the suite, such as c_read; can be repeated. --dry-run names them all.",
 )
 @options.measured_directory
-@click.option(
-    "--machine",
-    type=options.Text(),
-    metavar="FILE",
-    help="Machine file of this machine, by `pagecast calibrate`, instead of [machine] of the scenario.",
-)
+@options.machine("Machine file of this machine, by `pagecast calibrate`")
 @options.models
 @options.overrides
 @click.option(
@@ -142,9 +137,10 @@ def command(
     finally:
         # What took so long to measure is shown also where it cannot be written.
         _show(outcome, as_json=as_json)
-    tell_busy(outcome.processor_pressure)
     if out is not None:
-        click.echo(f"Report and results are in {shown(out)}", err=True)
+        from pagecast.cli.reports import tell_saved
+
+        tell_saved(out)
     if not outcome.is_within:
         from pagecast.exit_codes import ExitCode
 
@@ -198,12 +194,7 @@ def _suite(
 def _scenario(name: Path, machine: str | None, overrides: tuple[str, ...]) -> "Case":
     from pagecast.validation.validating import case_of
 
-    if machine is not None:
-        from pagecast.studies.machines import as_toml
-
-        load_machine(machine)  # what is wrong in it is its own fault, and not that of the scenario
-        overrides = (f"machine={{ from = {as_toml(machine)} }}", *overrides)
-    return case_of(options.load_scenario(name, overrides))
+    return case_of(options.load_scenario(name, overrides, machine))
 
 
 def _tell(validation: "Validation", place: dict[str, Any], directory: Path) -> None:

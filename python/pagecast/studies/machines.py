@@ -55,9 +55,15 @@ def load(
     Returns
     -------
     Machine
-    """
-    from pagecast import Scenario
 
+    Raises
+    ------
+    ScenarioError
+        There is no such machine, or it or an override cannot be understood.
+    """
+    from pagecast import Scenario, load_machine
+
+    load_machine(machine)  # what is wrong in it is its own fault, and not that of the scenario
     ours = [f"machine.{key}={json.dumps(value)}" for key, value in (values or {}).items()]
     text = f"[machine]\nfrom = {as_toml(machine)}\n{_NOTHING_TO_DO}"
     return Scenario.from_toml(text, origin="<study>", set=[*ours, *overrides]).machine

@@ -5,6 +5,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from pagecast.api import counted
+from pagecast.pressure import MUCH_WAITING
 from pagecast.studies.plateaus import plateau_sentences
 from pagecast.studies.tables import percent, signed_percent
 from pagecast.validation import comparing
@@ -31,6 +32,7 @@ def conclusion(outcome: "Outcome") -> tuple[str, ...]:
     """
     plateaus = plateau_sentences(settled(outcome.validated))
     return (
+        *_busy(outcome),
         *_errors(outcome),
         *plateaus,
         *_rivals(outcome),
@@ -56,6 +58,16 @@ def reasons(verdict: "Verdict") -> tuple[str, ...]:
     return tuple(found)
 
 
+def _busy(outcome: "Outcome") -> Iterator[str]:
+    """Say first that the machine was busy: that makes measured times longer, and no forecast knows of it."""
+    share = outcome.processor_pressure
+    if share > MUCH_WAITING:
+        yield (
+            f"This machine was busy: for {100 * share:.0f} % of the time something waited for a processor. "
+            "Measured times have that in them, forecasts have not."
+        )
+
+
 def _errors(outcome: "Outcome") -> Iterator[str]:
     """Say how far totals are off in the middle and at worst."""
     errors = {verdict.case: verdict.error for verdict in outcome.verdicts}
@@ -79,7 +91,10 @@ def _rivals(outcome: "Outcome") -> Iterator[str]:
         if errors:
             close = sum(verdict.is_total_within for verdict in errors)
             cases = counted(errors, "case")
-            yield f"{model} forecasts the total time of {close} of {cases} within what is allowed."
+            ours = {verdict.case: abs(verdict.error) for verdict in outcome.verdicts}
+            nearer = sum(abs(verdict.error) < ours[verdict.case] for verdict in errors)
+            than = f"; it is nearer than {outcome.model} in {nearer}" if nearer else ""
+            yield f"{model} forecasts the total time of {close} of {cases} within what is allowed{than}."
 
 
 def _spread(outcome: "Outcome") -> Iterator[str]:

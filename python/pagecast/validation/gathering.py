@@ -1,5 +1,6 @@
 """Everything that is known of cases that were run, put together as an outcome."""
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -126,9 +127,15 @@ def other_memory(case: Case, room: Room) -> str | None:
 def _unknown(done: Sequence[Doing], settings: Settings) -> Iterator[str]:
     if COSTED in settings.models and not all(run.learnt for each in done for run in each.runs):
         yield (
-            "what the kernel had learnt of the disk before, which only root sees (--trace, or debugfs): "
+            f"what the kernel had learnt of the disk before, which {_unseen()}: "
             f"{COSTED} begins as after a boot"
         )
+
+
+def _unseen() -> str:
+    if os.geteuid() != 0:
+        return "only root sees"
+    return "--trace would tell, or debugfs, mounted at /sys/kernel/debug"
 
 
 def _provenance(

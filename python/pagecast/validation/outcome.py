@@ -187,6 +187,7 @@ class Outcome:
         return to_json(self.rows, self.provenance) | {
             "verdicts": [verdict.as_dict() for verdict in self.verdicts],
             "is_within": self.is_within,
+            "processor_pressure": self.processor_pressure,
             "dirty_levels": [each.as_dict(tolerances[each.case].dirty) for each in self.dirty],
             "cached_levels": [each.as_dict(tolerances[each.case].cached) for each in self.cached],
             "cached_files": [each.as_dict() for each in self.files],
