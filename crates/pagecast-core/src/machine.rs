@@ -242,10 +242,21 @@ pub struct Disk {
     pub latency: Nanos,
     /// A limiter of its rates lets pass at once, after idle time, what it moves in so long at most; 0 without one.
     pub burst: Nanos,
+    /// Its own cache, into which writes go faster while it has room; not where there is a limiter.
+    pub write_cache: Option<WriteCache>,
     /// Coefficient of variation of the weights with which equal streams are served; 0 is fair.
     pub unevenness: f64,
     /// What bears on its part of the dirty limits.
     pub bdi: Bdi,
+}
+
+/// The memory of a disk that takes writes before they are kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WriteCache {
+    /// What it holds; the disk empties it at its rate of writing.
+    pub size: Bytes,
+    /// The rate of writing while it has room; more than the disk's own.
+    pub rate: BytesPerSecond,
 }
 
 /// The settings of `/sys/class/bdi/` that bear on a disk's part of the dirty limits and on pages under writeback, with the kernel's

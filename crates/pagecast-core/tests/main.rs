@@ -28,3 +28,4 @@ mod tables;
 mod unevenness;
 mod wrench_reads;
 mod wrench_writes;
+mod write_cache;

@@ -110,3 +110,20 @@ fn on_an_uneven_disk() {
             .process("b", &["read = '/data/g'"]),
     );
 }
+
+#[test]
+fn on_a_disk_that_takes_writes_faster_while_its_cache_has_room() {
+    for sharing in ["total", "separate", "time"] {
+        agree(
+            &case()
+                .set("machine.disk.ssd.write=40 MB/s")
+                .set("machine.disk.ssd.write_cache={ size = '400 MB', rate = '100 MB/s' }")
+                .set(&format!("machine.disk.ssd.sharing={sharing}"))
+                .set("model.wrench.chunk=250 MB")
+                .file("/data/f", "1 GB")
+                .process("a", &["write = '/data/g', size = '1 GB'", "fsync = '/data/g'"])
+                .process("b", &["sleep = '3 s'", "read = '/data/f'"])
+                .process("c", &["sleep = '20 s'", "write = '/data/h', size = '600 MB'", "fsync = '/data/h'"]),
+        );
+    }
+}

@@ -1,8 +1,8 @@
 //! A disk: a rate for reading and one for writing, which may change with the number of streams, and a limiter that lets
-//! bursts pass.
+//! bursts pass or a cache that takes writes faster while it has room.
 //!
 //! Its latency, its queue and the size of its requests are no part of the flows here: who waits for them is the policy's
-//! to know (`policy::kernel`). Left out: seeks, schedulers, a cache in the disk.
+//! to know (`policy::kernel`). Left out: seeks, schedulers, a cache of what is read.
 
 use super::ReadWrite;
 use super::sharing::{Sides, side};
@@ -22,5 +22,8 @@ pub(crate) fn disk(disk: &Disk, network: &mut impl Network) -> ReadWrite {
         read_part: Part::DeviceRead,
         write_part: Part::DeviceWrite,
     };
-    sides.add(disk.sharing, network)
+    match disk.write_cache {
+        None => sides.add(disk.sharing, network),
+        Some(cache) => sides.add_cached(disk.sharing, cache, network),
+    }
 }

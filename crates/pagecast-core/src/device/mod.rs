@@ -4,6 +4,7 @@ mod disk;
 mod memory;
 mod sharing;
 mod unevenness;
+mod write_cache;
 
 pub(crate) use disk::disk;
 pub(crate) use memory::{memory, processors};

@@ -60,7 +60,7 @@ impl Sides {
     }
 }
 
-fn route(uses: &[(ResourceId, f64, Part)]) -> Route {
+pub(super) fn route(uses: &[(ResourceId, f64, Part)]) -> Route {
     let uses: Vec<Use> = uses.iter().map(|&(resource, cost, part)| Use { resource, cost, part }).collect();
     Route::new(&uses)
 }

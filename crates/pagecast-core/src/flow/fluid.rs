@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 
 use super::burst::Bursts;
 use super::sharing::{self, Binding, Crossed, Member};
+use super::write_cache::{WriteCache, WriteCaches};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route, Use};
 use super::{finish_time, served};
 use crate::least::Least;
@@ -21,6 +22,7 @@ use crate::units::{Nanos, earlier};
 pub struct Fluid {
     resources: Vec<Shared>,
     bursts: Bursts,
+    caches: WriteCaches,
     routes: Vec<Route>,
     flows: Vec<Option<Flow>>,
     /// Flows that have started or changed since the last `settle`.
@@ -351,6 +353,7 @@ impl Fluid {
         let (mut resources, mut flows) =
             (std::mem::take(&mut self.connected), std::mem::take(&mut self.crossing));
         self.component(start, (&mut resources, &mut flows));
+        self.turn_caches(now, &resources);
         let mut outcome = std::mem::take(&mut self.outcome);
         let levels = self.fill(&resources, &flows, &mut outcome);
         // Flows leave a resource under its old level, so all that change go before any level does.
@@ -406,6 +409,7 @@ impl Fluid {
 
     /// The level of a resource whose flows cross nothing else and have no caps.
     fn settle_alone(&mut self, now: Nanos, resource: u32) {
+        self.turn_caches(now, &[resource]);
         let shared = &mut self.resources[resource as usize];
         if shared.members.is_empty() {
             return;
@@ -499,6 +503,10 @@ impl Network for Fluid {
         ResourceId(self.resources.len() as u32 - 1)
     }
 
+    fn add_write_cache(&mut self, cache: WriteCache) {
+        self.caches.add(cache);
+    }
+
     fn add_path(&mut self, route: Route) -> Path {
         self.routes.push(route);
         Path(self.routes.len() as u32 - 1)
@@ -551,6 +559,7 @@ impl Network for Fluid {
     }
 
     fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>) {
+        self.touch_full_caches(now);
         let (mut touched, mut settled) =
             (std::mem::take(&mut self.touched), std::mem::take(&mut self.settled));
         touched.sort_unstable();
@@ -579,6 +588,7 @@ impl Network for Fluid {
             self.announce(resource, next);
             self.report(resource, now, changed);
         }
+        self.follow_caches(now, &settled);
         settled.clear();
         self.settled = settled;
     }
@@ -586,7 +596,7 @@ impl Network for Fluid {
     fn next_event(&mut self) -> Option<Nanos> {
         let of_resources = self.next_of_resources.least().map(|(time, _)| Nanos(time));
         let of_capped = self.next_capped().map(|(time, _)| time);
-        earlier(of_resources, of_capped)
+        earlier(earlier(of_resources, of_capped), self.caches.next())
     }
 
     fn completed(&mut self, now: Nanos, completed: &mut Vec<Completion>) {
@@ -616,5 +626,6 @@ impl Network for Fluid {
     }
 }
 
+mod caches;
 #[cfg(test)]
 mod tests;

@@ -11,9 +11,12 @@ mod definition;
 pub mod fluid;
 mod sharing;
 pub mod stepped;
+mod write_cache;
 
 use crate::result::{Part, Parts};
 use crate::units::{Nanos, as_number};
+
+pub use write_cache::{Service, WriteCache};
 
 /// Something that flows share. The number counts resources in the order in which they were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -196,6 +199,9 @@ pub struct Completion {
 pub trait Network: Default {
     /// Adds a resource.
     fn add(&mut self, resource: Resource) -> ResourceId;
+
+    /// Adds the write cache of a disk, whose resources were added as those of one with room.
+    fn add_write_cache(&mut self, cache: WriteCache);
 
     /// Makes a route known.
     fn add_path(&mut self, route: Route) -> Path;

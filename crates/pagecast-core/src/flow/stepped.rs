@@ -1,15 +1,16 @@
 //! The network by fixed steps of time: slow, simple, and only there to check [`super::fluid`].
 //!
 //! Every step all rates are filled anew and every flow moves on by rate times step. A flow ends at the end of the
-//! step in which its last byte moves, up to one step late.
+//! step in which its last byte moves, up to one step late. Only the end of a write cache's room is met exactly.
 
 use std::collections::BTreeMap;
 
 use super::burst::Bursts;
 use super::sharing::{self, Binding, Crossed, Member};
+use super::write_cache::{Load, WriteCache, WriteCaches};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route};
 use crate::result::{Part, Parts};
-use crate::units::Nanos;
+use crate::units::{Nanos, earlier};
 
 const STEP: Nanos = Nanos(1_000_000);
 
@@ -18,6 +19,7 @@ const STEP: Nanos = Nanos(1_000_000);
 pub struct Stepped {
     resources: Vec<Resource>,
     bursts: Bursts,
+    caches: WriteCaches,
     routes: Vec<Route>,
     flows: BTreeMap<FlowId, Flow>,
     now: Nanos,
@@ -68,6 +70,27 @@ impl Stepped {
         bursts.rest(now, routes[path.0 as usize].uses(), is_idle);
     }
 
+    /// The load of a disk with a write cache.
+    fn load(&self, writes: ResourceId, shared: Option<ResourceId>) -> Load {
+        let of = |at: ResourceId| {
+            let crosses = |flow: &&Flow| self.routes[flow.route()].uses().iter().any(|u| u.resource == at);
+            let rates = self.flows.values().filter(crosses).map(|flow| flow.rate);
+            (rates.clone().count() as u32, rates.sum())
+        };
+        Load::new(of(writes), shared.map(of))
+    }
+
+    fn turn_caches(&mut self, now: Nanos) {
+        let Self { caches, routes, resources, .. } = self;
+        caches.turn(now, |_| true, routes, |at, spec, _| resources[at.0 as usize] = spec.clone());
+    }
+
+    fn follow_caches(&mut self, now: Nanos) {
+        let mut caches = std::mem::take(&mut self.caches);
+        caches.follow(now, |_| true, |writes, shared| self.load(writes, shared));
+        self.caches = caches;
+    }
+
     /// Moves all flows on to `now` at the rates of the last fill.
     fn move_to(&mut self, now: Nanos) {
         let elapsed = now - self.now;
@@ -88,6 +111,10 @@ impl Network for Stepped {
         self.bursts.add(&resource);
         self.resources.push(resource);
         ResourceId(self.resources.len() as u32 - 1)
+    }
+
+    fn add_write_cache(&mut self, cache: WriteCache) {
+        self.caches.add(cache);
     }
 
     fn add_path(&mut self, route: Route) -> Path {
@@ -136,7 +163,9 @@ impl Network for Stepped {
     fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>) {
         self.move_to(now);
         let before: Vec<f64> = self.flows.values().map(|flow| flow.rate).collect();
+        self.turn_caches(now);
         self.fill();
+        self.follow_caches(now);
         let news = self.flows.iter().zip(before).filter(|((_, flow), rate)| flow.rate != *rate);
         let watched = news.filter(|((_, flow), _)| flow.spec.watched);
         changed.extend(watched.map(|((&id, _), _)| self.progress(now, id)));
@@ -144,7 +173,8 @@ impl Network for Stepped {
 
     fn next_event(&mut self) -> Option<Nanos> {
         let next = Nanos((self.now.0 / STEP.0 + 1) * STEP.0);
-        (!self.flows.is_empty()).then_some(next)
+        let next = earlier(Some(next), self.caches.next());
+        next.filter(|_| !self.flows.is_empty())
     }
 
     fn completed(&mut self, now: Nanos, completed: &mut Vec<Completion>) {

@@ -7,6 +7,7 @@ use super::nearest::hint;
 use super::network::{Hosts, read_links, read_mounts};
 use super::schema::{COST, DISK, KERNEL, Kind, MACHINE, MEMORY, VM};
 use super::table::{Fields, FromNode, Given};
+use super::write_cache::read_write_cache;
 use crate::error::ScenarioError;
 use crate::machine::{Bdi, CopyCost, Disk, Host, Kernel, Lru, Machine, Memory, Sharing, VmSettings};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
@@ -288,6 +289,7 @@ fn read_disk(
         read_ahead: Bytes(u64::from(fields.get::<u32>("read_ahead_kb")?.unwrap_or(READ_AHEAD_KB)) << 10),
         latency: fields.get("latency")?.unwrap_or_default(),
         burst: fields.get("burst")?.unwrap_or_default(),
+        write_cache: read_write_cache(&fields, fields.need("write")?)?,
         unevenness: fields.get("unevenness")?.unwrap_or(0.0),
         bdi: read_bdi(&fields, set_aside)?,
     })

@@ -42,6 +42,7 @@ mod table;
 #[cfg(test)]
 mod testing;
 mod tolerance;
+mod write_cache;
 
 pub use json_schema::json_schema;
 pub use machine_file::shipped_machines;

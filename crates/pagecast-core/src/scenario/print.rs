@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::machine::{MILLIONTHS_PER_PERCENT, ONLY_HOST};
 use crate::machine::{
-    Bdi, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings, WriteMode,
+    Bdi, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings, WriteCache,
+    WriteMode,
 };
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
@@ -123,6 +124,7 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
     keys.push(("read_ahead_kb", (disk.read_ahead.0 >> 10).to_string()));
     keys.push(("latency", time(disk.latency)));
     keys.push(("burst", time(disk.burst)));
+    keys.extend(disk.write_cache.map(|cache| ("write_cache", write_cache(cache))));
     keys.push(("unevenness", disk.unevenness.to_string()));
     keys.extend(bdi(disk.bdi));
     print_table(text, &format!("{table}.disk.{}", key(&disk.name)), &keys);
@@ -195,6 +197,10 @@ fn rates(curve: &[(u32, BytesPerSecond)]) -> String {
     let points: Vec<_> =
         curve.iter().map(|&(streams, total)| format!("\"{streams}\" = {}", rate(total))).collect();
     format!("{{ {} }}", points.join(", "))
+}
+
+fn write_cache(cache: WriteCache) -> String {
+    format!("{{ size = {}, rate = {} }}", size(cache.size), rate(cache.rate))
 }
 
 fn time(time: Nanos) -> String {
@@ -414,11 +420,13 @@ latency = "20000 ns"
                    write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20),
                    wbt_lat_usec in 0_u32..3, queue_depth in prop::option::of(1_u32..1 << 20),
                    read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40],
+                   cache in prop::option::of((sizes(), 1.0..100.0)),
                    unevenness in 0.0..1.0, bdi in bdis()) -> Disk {
             let (queue, read_ahead) = ((queue.0, Bytes(queue.1 << 10)), Bytes(read_ahead << 10));
-            let [latency, burst] = times.map(Nanos);
+            let [latency, burst] = [times[0], if cache.is_none() { times[1] } else { 0 }].map(Nanos);
+            let write_cache = cache.map(|(size, faster)| WriteCache { size, rate: BytesPerSecond(f64::next_up(write.0 * faster)) });
             let name = "ssd".into();
-            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, burst, unevenness, bdi }
+            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, burst, write_cache, unevenness, bdi }
         }
     }
 
@@ -460,7 +468,7 @@ latency = "20000 ns"
 
     prop_compose! {
         fn hosts()(cores in 1_u32..1000, size in sizes(), read in rates(), write in rates(), sharing in sharings(),
-                   per_thread in prop::option::of(rates()), curves in [curves(), curves()], reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs().boxed(), disk in disks(), vm in vms(),
+                   per_thread in prop::option::of(rates()), curves in [curves(), curves()], reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs().boxed(), disk in disks().boxed(), vm in vms(),
                    version in (6_u32..9, 1_u32..30), hz in 100_u32..1000, mglru in any::<bool>(), cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), mount in mounts().boxed()) -> Host {
             Host {
                 name: ONLY_HOST.into(),

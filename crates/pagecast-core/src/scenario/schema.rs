@@ -339,6 +339,11 @@ pub static DISK: Schema = Schema {
             "A limiter lets pass at once, after idle time, what it moves in so long; default 0",
         ),
         may(
+            "write_cache",
+            Kind::Table(&WRITE_CACHE),
+            "Its own cache, into which writes go faster while it has room; default: none",
+        ),
+        may(
             "unevenness",
             Kind::Number(0.0, 1.0),
             "Coefficient of variation of the service of equal streams; default 0",
@@ -351,6 +356,15 @@ pub static DISK: Schema = Schema {
         may("max_ratio", Kind::Number(0.0, 100.0), "Its largest part of them, percent; default 100"),
         may("strict_limit", Kind::Flag, "Whether its part is a limit of its own; default false"),
         may("stable_writes", Kind::Flag, "Whether pages must not change on their way to it; default false"),
+    ],
+};
+
+/// `[machine.disk.NAME.write_cache]`.
+pub static WRITE_CACHE: Schema = Schema {
+    name: "write_cache",
+    keys: &[
+        must("size", Kind::Size, "What it holds; the disk empties it at its rate of writing"),
+        must("rate", Kind::Rate, "Of writes while it has room; more than `write`"),
     ],
 };
 

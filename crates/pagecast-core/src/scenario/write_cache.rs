@@ -1,0 +1,76 @@
+//! `write_cache` of a disk.
+
+use super::machine::inside;
+use super::schema::WRITE_CACHE;
+use super::table::Fields;
+use crate::error::ScenarioError;
+use crate::machine::WriteCache;
+use crate::units::{BytesPerSecond, Nanos};
+
+/// The write cache of a disk that writes at a rate for good, if it has one.
+///
+/// # Errors
+/// A cache that is not faster than the disk, or has a limiter before it.
+pub fn read_write_cache(
+    disk: &Fields<'_>,
+    write: BytesPerSecond,
+) -> Result<Option<WriteCache>, ScenarioError> {
+    let Some(node) = disk.node("write_cache") else { return Ok(None) };
+    let fields = Fields::open(node, &WRITE_CACHE, inside(disk, "write_cache"))?;
+    let cache = WriteCache { size: fields.need("size")?, rate: fields.need("rate")? };
+    if cache.rate.0 <= write.0 {
+        return Err(fields.place("rate").error(
+            format!("`rate` of the write cache is {}, not more than `write`, which is {write}", cache.rate),
+            "`rate` is that of writes while it has room, `write` the one that holds when it is full",
+        ));
+    }
+    if disk.get::<Nanos>("burst")?.unwrap_or_default() > Nanos::ZERO {
+        return Err(node.at.error(
+            format!("{} has both `burst` and `write_cache`", disk.title),
+            "leave one out: `burst` is of a limiter before the disk, `write_cache` of the disk",
+        ));
+    }
+    Ok(Some(cache))
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use crate::machine::WriteCache;
+    use crate::scenario::testing::{PROCESS, read};
+    use crate::units::{Bytes, BytesPerSecond};
+
+    fn cache(keys: &[&str]) -> Result<Option<WriteCache>, String> {
+        let host = "cores = 1\nmemory = { size = '1 GB', read = '1 GB/s', write = '1 GB/s' }";
+        let disk = "size = '1 GB'\nread = '1 MB/s'\nwrite = '10 MB/s'";
+        let keys = keys.join("\n");
+        let text = format!("[machine]\n{host}\n[machine.disk.ssd]\n{disk}\n{keys}\n{PROCESS}");
+        Ok(read(&text, &[])?.machine.hosts[0].disks[0].write_cache)
+    }
+
+    #[test]
+    fn a_cache_has_a_size_and_a_rate() {
+        assert_eq!(cache(&[]), Ok(None));
+        let found = WriteCache { size: Bytes(300_000_000), rate: BytesPerSecond(2.5e9) };
+        assert_eq!(cache(&["write_cache = { size = '300 MB', rate = '2.5 GB/s' }"]), Ok(Some(found)));
+        assert_eq!(
+            cache(&["write_cache.size = '300 MB'", "write_cache.rate = '2500 MB/s'"]),
+            Ok(Some(found))
+        );
+        assert_eq!(
+            cache(&["burst = '0 s'", "write_cache = { size = '300 MB', rate = '2.5 GB/s' }"]),
+            Ok(Some(found))
+        );
+    }
+
+    #[test]
+    fn what_is_no_cache_is_refused() {
+        let refusal = |keys: &[&str]| cache(keys).unwrap_err();
+        assert_snapshot!(refusal(&["write_cache = '300 MB'"]), @r#"x.toml:8: [machine.disk.ssd.write_cache] is the string "300 MB", but must be a table"#);
+        assert_snapshot!(refusal(&["write_cache.size = '0 B'", "write_cache.rate = '1 GB/s'"]), @r#"x.toml:8: `size` is zero, but must be more; write for example size = "20 GB""#);
+        assert_snapshot!(refusal(&["write_cache.size = '1 GB'"]), @r#"x.toml:8: [machine.disk.ssd.write_cache] has no `rate`; add for example rate = "465 MB/s""#);
+        assert_snapshot!(refusal(&["write_cache.size = '1 GB'", "write_cache.rate = '10 MB/s'"]), @"x.toml:9: `rate` of the write cache is 10 MB/s, not more than `write`, which is 10 MB/s; `rate` is that of writes while it has room, `write` the one that holds when it is full");
+        assert_snapshot!(refusal(&["burst = '1 s'", "write_cache = { size = '1 GB', rate = '1 GB/s' }"]), @"x.toml:9: [machine.disk.ssd] has both `burst` and `write_cache`; leave one out: `burst` is of a limiter before the disk, `write_cache` of the disk");
+    }
+}
