@@ -45,7 +45,10 @@ def small(monkeypatch):
         streams=(1, 2),
         stream_s=0.01,
         drain_bytes=4 * MIB,
+        long_bytes=16 * MIB,
+        long_s=0.1,
     )
+    monkeypatch.setattr("pagecast.calibration.long_streams.IDLE_S", 0.1)
     monkeypatch.setitem(EFFORTS, "quick", tiny)
     monkeypatch.setitem(EFFORTS, "thorough", replace(tiny, effort="thorough", bucket_s=0.2))
 

@@ -178,6 +178,7 @@ def survey(directory: str | os.PathLike[str], *, effort: str = "normal") -> Surv
         effort,
         cores=facts.cores,
         background_bytes=min((each for each in (background, *limits) if each), default=None),
+        free_bytes=facts.mount.free_bytes,
     )
     _core.Calibration.check(path, plan.room_bytes)
     return Survey(path, facts, plan)

@@ -9,7 +9,7 @@ noise is distributed, only that rounds are independent. With fewer than six roun
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -20,11 +20,20 @@ __all__ = [
     "Estimate",
     "Steady",
     "estimate",
+    "find_beginning",
     "find_bucket",
+    "find_write_cache",
     "fit_calls",
     "fit_steady",
+    "held_rate",
     "limit_share",
 ]
+
+Marks: TypeAlias = Sequence[tuple[float, int]]
+"""How far a stream was: seconds and bytes since its beginning."""
+
+LEAST_MARKS: Final = 5
+"""What a stream did for fewer marks is no level of its rate."""
 
 LEAST_ROUNDS: Final = 6
 """With fewer, not even the smallest and the largest make an interval of 95 %."""
@@ -221,7 +230,7 @@ class Bucket:
     dropped_s: float
 
 
-def find_bucket(marks: Sequence[tuple[float, int]]) -> Bucket | None:
+def find_bucket(marks: Marks) -> Bucket | None:
     """Find out whether a stream became slower at one moment and stayed so.
 
     Two levels of rate, split where the squared deviations from both means are least.
@@ -237,19 +246,117 @@ def find_bucket(marks: Sequence[tuple[float, int]]) -> Bucket | None:
         None if the rate did not fall below two thirds, or if the step explains less than half of its
         variance.
     """
-    times = np.array([0.0, *(time for time, _ in marks)])
-    rates = np.diff(np.array([0.0, *(moved for _, moved in marks)])) / np.diff(times)
-    if len(rates) < 2 * LEAST_ROUNDS:
+    levels = _Levels.of(marks)
+    if levels is None or not levels.is_lower or levels.left > np.var(levels.rates) / 2:
         return None
+    return levels.bucket(marks)
 
-    def left(at: int) -> float:
-        return float(np.var(rates[:at]) * at + np.var(rates[at:]) * (len(rates) - at))
 
-    split = min(range(2, len(rates) - 2), key=left)
-    fast, slow = float(np.median(rates[:split])), float(np.median(rates[split:]))
-    if slow >= fast * 2 / 3 or left(split) > np.var(rates) * len(rates) / 2:
+def find_beginning(marks: Marks) -> Bucket | None:
+    """Find out whether a stream was faster at its beginning, be that ever so short a part of it.
+
+    Parameters
+    ----------
+    marks : sequence of (seconds, bytes)
+        How far the stream was, since its beginning, about evenly spaced.
+
+    Returns
+    -------
+    Bucket or None
+        None if the rate did not fall below two thirds, if either level lasts for fewer than five marks, or if
+        not three quarters of what came before are faster than three quarters of what came after.
+    """
+    levels = _Levels.of(marks)
+    if levels is None or not levels.is_lower:
         return None
-    # The step lies somewhere in the stretch before or after the split: what is counted goes beyond it.
-    after = split + 1
-    moved = marks[after - 1][1]
-    return Bucket(moved - slow * float(times[after]), fast, slow, float(times[split]))
+    before, after = levels.rates[: levels.split], levels.rates[levels.split :]
+    lasts = min(len(before), len(after)) >= LEAST_MARKS
+    return levels.bucket(marks) if lasts and np.percentile(before, 25) > np.percentile(after, 75) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Levels:
+    """A stream as two levels of rate."""
+
+    times: np.ndarray[Any, Any]
+    rates: np.ndarray[Any, Any]
+    """Between marks."""
+    split: int
+    """Of these belong to the first level."""
+    left: float
+    """Variance that both together leave."""
+
+    @classmethod
+    def of(cls, marks: Marks) -> "_Levels | None":
+        times = np.array([0.0, *(time for time, _ in marks)])
+        rates = np.diff(np.array([0.0, *(moved for _, moved in marks)])) / np.diff(times)
+        if len(rates) < 2 * LEAST_ROUNDS:
+            return None
+
+        def left(at: int) -> float:
+            return float(np.var(rates[:at]) * at + np.var(rates[at:]) * (len(rates) - at)) / len(rates)
+
+        split = min(range(2, len(rates) - 2), key=left)
+        return cls(times, rates, split, left(split))
+
+    @property
+    def fast(self) -> float:
+        return float(np.median(self.rates[: self.split]))
+
+    @property
+    def slow(self) -> float:
+        return float(np.median(self.rates[self.split :]))
+
+    @property
+    def is_lower(self) -> bool:
+        return self.slow < self.fast * 2 / 3
+
+    def bucket(self, marks: Marks) -> Bucket:
+        # The step lies somewhere in the stretch before or after the split: what is counted goes beyond it.
+        after = self.split + 1
+        moved = marks[after - 1][1]
+        burst_bytes = moved - self.slow * float(self.times[after])
+        return Bucket(burst_bytes, self.fast, self.slow, float(self.times[self.split]))
+
+
+def find_write_cache(streams: Sequence[Marks]) -> list[Bucket]:
+    """Find out whether streams of writes are faster at their beginning, each after idle time.
+
+    That they are so again shows that what takes the beginning is emptied meanwhile.
+
+    Parameters
+    ----------
+    streams : sequence of sequence of (seconds, bytes)
+        How far each stream was, since its beginning.
+
+    Returns
+    -------
+    list of Bucket
+        Those of the streams that are alike: of two or more, and of most. Else none.
+    """
+    found = [bucket for marks in streams if (bucket := find_beginning(marks)) is not None]
+    if not found:
+        return []
+    middle = float(np.median([bucket.burst_bytes for bucket in found]))
+    alike = [bucket for bucket in found if middle / 2 <= bucket.burst_bytes <= 2 * middle]
+    return alike if len(alike) > max(1, len(streams) / 2) else []
+
+
+def held_rate(marks: Marks) -> float:
+    """Give the rate of the second half of what a stream has moved; NaN of one that has hardly begun.
+
+    Parameters
+    ----------
+    marks : sequence of (seconds, bytes)
+        How far the stream was, since its beginning.
+
+    Returns
+    -------
+    float
+        Bytes per second.
+    """
+    if len(marks) < 2 * LEAST_MARKS:
+        return math.nan
+    end_s, all_bytes = marks[-1]
+    begin_s, before = next((time, moved) for time, moved in marks if moved >= all_bytes / 2)
+    return (all_bytes - before) / (end_s - begin_s)

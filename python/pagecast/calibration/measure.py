@@ -13,12 +13,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from pagecast.calibration.fits import Bucket, Steady, find_bucket, fit_steady
+from pagecast.calibration.fits import Bucket, Steady, fit_steady
+from pagecast.calibration.long_streams import look_for_write_cache, watch
 from pagecast.calibration.plan import LOOKS, MIB, MOST_LOST, STEADY_S, Plan
 
-__all__ = ["Cell", "Copied", "Measurements", "Moved", "Probe", "Progress", "measure"]
+__all__ = ["Cell", "Copied", "Marks", "Measurements", "Moved", "Probe", "Progress", "Round", "measure"]
 
-Moved: TypeAlias = tuple[int, int, float, float, list[tuple[float, int]]]
+Marks: TypeAlias = list[tuple[float, int]]
+"""Seconds and bytes on the way."""
+
+Moved: TypeAlias = tuple[int, int, float, float, Marks]
 """Bytes, calls, seconds, how many of them without a processor, and (seconds, bytes) on the way."""
 
 Copied: TypeAlias = tuple[float, float, float, float, float, float]
@@ -36,7 +40,6 @@ LEAST_CALLS: Final = 4
 """Fewer calls beside write-back say nothing."""
 LEAST_PART: Final = 0.1
 """Of the time; what is left after waiting for a processor is no less, whatever two clocks say."""
-MARK_S: Final = 0.5
 DIRECTIONS: Final = ("read", "write")
 STEADY_FROM_S: Final = 0.3
 STEADY_MARK_S: Final = 0.005
@@ -90,10 +93,17 @@ class Measurements:
     plan: Plan
     is_direct: bool
     file_bytes: int
+    """What cells go over,"""
+    long_file_bytes: int = 0
+    """and long streams."""
     drain_bytes: int = 0
     found: dict[Cell, list[float]] = field(default_factory=dict)
-    watched: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
-    """How far a long "read" and "write" were, where a bucket was looked for."""
+    long_writes: list[Marks] = field(default_factory=list)
+    """How far long writes were, each after idle time."""
+    write_cache: list[Bucket] = field(default_factory=list)
+    """What took the beginning of each, if it was faster and reads are not."""
+    watched: dict[str, Bucket | None] = field(default_factory=dict)
+    """What a long "read" and "write" showed, where a bucket was looked for."""
     unsure: list[str] = field(default_factory=list)
     """Of these the rate fell, while a processor was waited for so long that it may be by that."""
     is_limited: bool = False
@@ -117,16 +127,19 @@ class Measurements:
         self.found.setdefault(cell, []).append(value)
 
 
-_Measure: TypeAlias = Callable[["_Round"], None]
+_Measure: TypeAlias = Callable[["Round"], None]
 
 
 @dataclass(slots=True)
-class _Round:
+class Round:
+    """One round, or what comes before and after them: what measures, and where to."""
+
     probe: Probe
     into: Measurements
     number: int
     device_read_bytes: Callable[[], int]
     rest: Callable[[float], object]
+    waits_s: Callable[[], float]
 
     @property
     def plan(self) -> Plan:
@@ -172,16 +185,19 @@ def measure(
     say: Progress = progress or (lambda *_: None)
     begun = clock()
     say(0.0, "preparing a file")
-    whole = (True, 0, plan.device_bytes, MIB, None)
-    limits = {"most_bytes": plan.device_bytes, "most_s": plan.prepare_s, "mark_s": plan.prepare_s}
+    whole = (True, 0, plan.file_bytes, MIB, None)
+    limits = {"most_bytes": plan.file_bytes, "most_s": plan.prepare_s, "mark_s": plan.prepare_s}
     [prepared] = probe.streams([whole], direct=direct, **limits)  # type: ignore[arg-type]
-    into = Measurements(plan, direct, prepared[0])
+    into = Measurements(plan, direct, min(prepared[0], plan.device_bytes), prepared[0])
     into.drain_bytes = _drain_bytes(plan, prepared)
     order = random.Random(seed)  # noqa: S311
-    one = _Round(probe, into, 0, device_read_bytes or _device_read_bytes, rest)
+    one = Round(probe, into, 0, device_read_bytes or _device_read_bytes, rest, waits_s or _waits_s)
+    look_for_write_cache(one, say)
     say(0.0, "looking for a limiter")
     # Who waits for a processor meanwhile may hide it in one way; and what is measured then is right for both.
-    into.is_limited = any(_is_limited(one, what) for what in DIRECTIONS)
+    into.is_limited = any(
+        _is_limited(one, what) for what in DIRECTIONS if what == "read" or not into.write_cache
+    )
     cells = list(_cells(into))
     while _goes_on(into, clock() - begun):
         one = replace(one, number=into.rounds)
@@ -190,7 +206,7 @@ def measure(
             act(one)
         into.rounds += 1
     if plan.bucket_s:
-        _watch(probe, into, say, waits_s or _waits_s)
+        watch(one, say)
     into.elapsed_s = clock() - begun
     return into
 
@@ -246,7 +262,7 @@ def _cells(into: Measurements) -> Iterator[tuple[str, _Measure]]:
 
 
 def _copying(call: int, threads: int, *, huge: bool = False) -> _Measure:
-    def act(one: _Round) -> None:
+    def act(one: Round) -> None:
         size = one.plan.copy_bytes
         while True:
             before = one.device_read_bytes()
@@ -273,7 +289,7 @@ def _copying(call: int, threads: int, *, huge: bool = False) -> _Measure:
 def _streaming(is_write: bool, call: int, streams: int, *, is_random: bool = False) -> _Measure:
     what = f"{'random' if is_random else 'device'} {'write' if is_write else 'read'}"
 
-    def act(one: _Round) -> None:
+    def act(one: Round) -> None:
         part = one.into.file_bytes // streams // MIB * MIB or one.into.file_bytes // streams
         if part < call:
             return
@@ -286,7 +302,7 @@ def _streaming(is_write: bool, call: int, streams: int, *, is_random: bool = Fal
     return act
 
 
-def _streams(one: _Round, of: Sequence[tuple[bool, int, int, int, int | None]]) -> list[Moved]:
+def _streams(one: Round, of: Sequence[tuple[bool, int, int, int, int | None]]) -> list[Moved]:
     plan = one.plan
     return one.probe.streams(
         of,
@@ -308,7 +324,7 @@ def _rate_alone(moved: Moved) -> float:
     return size / max(seconds - waited, seconds * LEAST_PART, 1e-9)
 
 
-def _both(one: _Round) -> None:
+def _both(one: Round) -> None:
     half = one.into.file_bytes // 2 // MIB * MIB
     if half == 0:
         return
@@ -320,7 +336,7 @@ def _both(one: _Round) -> None:
         one.into.note(Cell(what, MIB), 1 / rate)
 
 
-def _is_limited(one: _Round, what: str) -> bool:
+def _is_limited(one: Round, what: str) -> bool:
     """Say whether a stream is mostly faster at its beginning: once may be something else."""
     if not one.into.is_direct:
         return False
@@ -330,7 +346,7 @@ def _is_limited(one: _Round, what: str) -> bool:
 
 
 def _going_on(what: str) -> _Measure:
-    def act(one: _Round) -> None:
+    def act(one: Round) -> None:
         steady = _going_alone(one, what)
         one.into.note(Cell(f"steady {what}", MIB), 1 / steady.rate_bytes_per_s if steady else math.nan)
         one.into.note(Cell(f"ahead {what}", MIB), steady.ahead_s if steady else math.nan)
@@ -338,12 +354,12 @@ def _going_on(what: str) -> _Measure:
     return act
 
 
-def _going_alone(one: _Round, what: str) -> Steady | None:
+def _going_alone(one: Round, what: str) -> Steady | None:
     size = one.into.file_bytes
     return _steady(_long_streams(one, [(what == "write", 0, size, min(MIB, size), None)])[0])
 
 
-def _long_streams(one: _Round, of: Sequence[tuple[bool, int, int, int, int | None]]) -> list[Moved]:
+def _long_streams(one: Round, of: Sequence[tuple[bool, int, int, int, int | None]]) -> list[Moved]:
     one.rest(REST_S)
     return one.probe.streams(
         of,
@@ -360,48 +376,22 @@ def _steady(moved: Moved) -> Steady | None:
 
 
 def _syncing(waiting: str) -> _Measure:
-    def act(one: _Round) -> None:
+    def act(one: Round) -> None:
         took = one.probe.syncs(waiting, block_bytes=BLOCK_BYTES, most=SYNCS, most_s=one.plan.stream_s)
         one.into.note(Cell(waiting, BLOCK_BYTES), sum(took) / len(took))
 
     return act
 
 
-def _draining(one: _Round) -> None:
+def _draining(one: Round) -> None:
     one.into.note(Cell("drain"), 1 / _rate_alone(one.probe.drain(one.into.drain_bytes)))
 
 
-def _beside(one: _Round) -> None:
+def _beside(one: Round) -> None:
     dirty = one.into.drain_bytes
     alone, beside, _ = one.probe.beside(dirty, 2 * dirty)
     share = _rate(beside) / _rate(alone) if beside[1] >= LEAST_CALLS else math.nan
     one.into.note(Cell("beside write-back"), share)
-
-
-def _watch(probe: Probe, into: Measurements, say: Progress, waits_s: Callable[[], float]) -> None:
-    """Watch whether a long stream becomes slower; that it does is believed only of the device."""
-    plan = into.plan
-    for is_write, what in ((False, "read"), (True, "write")):
-        say(0.95, f"looking for a limiter ({what})")
-        before_s = waits_s()
-        [(*_, marks)] = probe.streams(
-            [(is_write, 0, into.file_bytes, min(MIB, into.file_bytes), None)],
-            direct=into.is_direct,
-            most_bytes=plan.bucket_bytes,
-            most_s=plan.bucket_s,
-            mark_s=MARK_S,
-        )
-        bucket = find_bucket(marks)
-        if bucket is not None and waits_s() - before_s >= _lost_s(bucket, marks):
-            into.unsure.append(what)
-        else:
-            into.watched[what] = marks
-
-
-def _lost_s(bucket: Bucket, marks: Sequence[tuple[float, int]]) -> float:
-    """Say how much longer it took than without the fall of the rate."""
-    slow_s = marks[-1][0] - bucket.dropped_s
-    return slow_s * (1 - bucket.rate_bytes_per_s / bucket.burst_rate_bytes_per_s)
 
 
 def _waits_s() -> float:

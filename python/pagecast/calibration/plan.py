@@ -10,6 +10,10 @@ MIB: Final = 1024 * KIB
 GIB: Final = 1024 * MIB
 
 LEAST_FILE_BYTES: Final = 4 * MIB
+MOST_FILE_BYTES: Final = 4 * GIB
+"""A stream that goes further begins again."""
+FILES_OF_ROOM: Final = 4
+"""What is only as large as there is room for leaves three fourths of it."""
 MOST_LOST: Final = 20
 """So many cells are measured again, in all, because their warm file was not warm."""
 LOOKS: Final = 3
@@ -43,14 +47,27 @@ class Plan:
     """How many at once."""
     stream_s: float
     drain_bytes: int
+    long_streams: int
+    """How often a long stream of writes is looked at for a write cache,"""
+    long_bytes: int
+    """how far it goes at most,"""
+    long_s: float
+    """and how long."""
     bucket_s: float
     """How long a stream is watched for a bucket; 0 is not at all."""
+    long_file_bytes: int = 0
+    """The file of long streams, if it is larger."""
     threads: tuple[int, ...] = (1,)
+
+    @property
+    def file_bytes(self) -> int:
+        """The file that is prepared."""
+        return max(self.device_bytes, self.long_file_bytes)
 
     @property
     def room_bytes(self) -> int:
         """The most that is there at once."""
-        return self.device_bytes + max(max(self.threads) * self.copy_bytes, 3 * self.drain_bytes) + MIB
+        return self.file_bytes + max(max(self.threads) * self.copy_bytes, 3 * self.drain_bytes) + MIB
 
     @property
     def written_bytes(self) -> int:
@@ -60,7 +77,8 @@ class Plan:
         again = MOST_LOST * 2 * self.copy_bytes * max(self.threads)
         rounds = self.most_rounds * (copies + direct + 4 * self.drain_bytes + MIB)
         limited = (LOOKS + 2 * self.most_rounds) * self.device_bytes
-        return self.device_bytes + rounds + again + limited + self.bucket_bytes
+        held = self.long_streams * self.long_bytes
+        return self.file_bytes + rounds + again + limited + held + self.bucket_bytes
 
     def written_at(self, bytes_per_s: float) -> int:
         """Give the most that is written to a disk of that rate: a stream ends when its time is over.
@@ -76,7 +94,8 @@ class Plan:
         rounds = self.most_rounds * (alone + together + 4 * self.drain_bytes + MIB)
         limited = (LOOKS + 2 * self.most_rounds) * most(self.device_bytes, STEADY_S)
         watched = most(self.bucket_bytes, self.bucket_s)
-        return int(most(self.device_bytes, self.prepare_s) + rounds + limited + watched)
+        held = self.long_streams * most(self.long_bytes, self.long_s)
+        return int(most(self.file_bytes, self.prepare_s) + rounds + limited + held + watched)
 
     @property
     def stream_bytes(self) -> int:
@@ -93,8 +112,8 @@ _QUICK: Final = Plan(
     effort="quick",
     least_rounds=6,
     most_rounds=10,
-    most_s=32.0,
-    last_s=45.0,
+    most_s=40.0,
+    last_s=48.0,
     copy_bytes=64 * MIB,
     copy_calls=(4 * KIB, 16 * KIB, 128 * KIB, MIB, 8 * MIB),
     device_bytes=512 * MIB,
@@ -103,6 +122,9 @@ _QUICK: Final = Plan(
     streams=(1, 2, 4),
     stream_s=0.1,
     drain_bytes=128 * MIB,
+    long_streams=2,
+    long_bytes=3 * GIB,
+    long_s=6.0,
     bucket_s=0.0,
 )
 
@@ -120,6 +142,9 @@ _NORMAL: Final = replace(
     streams=(1, 2, 4, 8),
     stream_s=0.25,
     drain_bytes=256 * MIB,
+    long_streams=3,
+    long_bytes=8 * GIB,
+    long_s=15.0,
 )
 
 EFFORTS: Final = {
@@ -137,12 +162,15 @@ EFFORTS: Final = {
         streams=(1, 2, 4, 8, 16),
         stream_s=0.5,
         drain_bytes=512 * MIB,
+        long_streams=5,
+        long_bytes=32 * GIB,
+        long_s=60.0,
         bucket_s=300.0,
     ),
 }
 
 
-def plan_for(effort: str, *, cores: int, background_bytes: int | None) -> Plan:
+def plan_for(effort: str, *, cores: int, background_bytes: int | None, free_bytes: int | None = None) -> Plan:
     """Fit the plan of an effort to a machine.
 
     Parameters
@@ -153,6 +181,8 @@ def plan_for(effort: str, *, cores: int, background_bytes: int | None) -> Plan:
     background_bytes : int or None
         The dirty memory from which on the flusher works by itself, or a fourth of the limit of the cgroup
         if that is less. Copies stay below, so that they wait for no device.
+    free_bytes : int or None
+        On the disk. Default: as much as one wants.
 
     Returns
     -------
@@ -161,9 +191,11 @@ def plan_for(effort: str, *, cores: int, background_bytes: int | None) -> Plan:
     plan = EFFORTS[effort]
     threads = tuple(sorted({1, *(2**power for power in range(1, 8) if 2**power < cores), cores}))
     most = (background_bytes or 2 * GIB) // DRAINS_OF_BACKGROUND
+    room = GIB * MIB if free_bytes is None else free_bytes // FILES_OF_ROOM
     return replace(
         plan,
         threads=threads,
+        long_file_bytes=_whole(min(plan.long_bytes, MOST_FILE_BYTES, room)),
         copy_bytes=_whole(min(plan.copy_bytes, most // cores)),
         drain_bytes=_whole(min(plan.drain_bytes, most)),
     )

@@ -10,8 +10,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from pagecast.calibration.facts import Device, Facts
-from pagecast.calibration.fits import Bucket, CallCosts, Estimate, estimate, find_bucket, fit_calls
+from pagecast.calibration.fits import (
+    Bucket,
+    CallCosts,
+    Estimate,
+    estimate,
+    fit_calls,
+    held_rate,
+)
 from pagecast.calibration.folios import fit_folios, has_large_folios
+from pagecast.calibration.long_streams import LONG_CALL_BYTES
 from pagecast.calibration.measure import Cell, Measurements
 from pagecast.calibration.plan import MIB
 
@@ -30,6 +38,8 @@ LARGE_CALL_BYTES: Final = 64 * 1024
 CONCURRENCY_MATTERS: Final = 0.05
 UNBOUNDED: Final = 100_000
 """Requests that nothing bounds; more than ever wait."""
+HELD_PART: Final = 0.8
+"""Long writes that hold less than this part of the rate of write-back of little show what that does not."""
 LARGEST_SECTORS_KB: Final = 1 << 20
 
 
@@ -59,6 +69,10 @@ def _time(seconds: float) -> str:
 
 def _part(fraction: float) -> str:
     return f"{fraction:.3g}"
+
+
+def _size(size: float) -> str:
+    return f"{size / 1e9:.4g} GB" if size >= 1e9 else f"{size / 1e6:.4g} MB"
 
 
 def _kib(size: int) -> str:
@@ -323,14 +337,9 @@ def _disk(rounds: _Rounds) -> Iterator[Value]:
     sizes = rounds.calls("device read")
     span = f"calls of {_call(sizes[0])} to {_call(sizes[-1])}"
     reads = [math.nan if fit is None else 1 / fit.bytes_s["device read"] for fit in fits]
-    buckets = {what: find_bucket(marks) for what, marks in rounds.all.watched.items()}
-    drains = _rates(rounds.of(Cell("drain")))
-    size = _call(rounds.all.drain_bytes)
-    how = {
-        "read": f"one stream, {past}, {span}, without what each call costs",
-        "write": f"write-back of {size} of new pages, their journal not counted",
-    }
-    for key, found in (("read", reads), ("write", drains)):
+    buckets = rounds.all.watched
+    read_how = f"one stream, {past}, {span}, without what each call costs"
+    for key, (found, how) in (("read", (reads, read_how)), ("write", _write_rates(rounds))):
         bucket = buckets.get(key)
         if bucket is not None:
             level = f"measured: after a burst of {bucket.burst_bytes / 1e9:.3g} GB at "
@@ -340,12 +349,48 @@ def _disk(rounds: _Rounds) -> Iterator[Value]:
             steady = f"a direct {key}, calls of 1 MiB, without its beginning: a limiter lets that pass faster"
             yield from _measured(f"disk.{key}", going_on, _rate, steady, "B/s")
         else:
-            yield from _measured(f"disk.{key}", found, _rate, how[key], "B/s")
+            yield from _measured(f"disk.{key}", found, _rate, how, "B/s")
     if not rounds.all.is_limited:
         yield from _concurrent(rounds, estimate(reads))
     yield from _latency(rounds, fits)
     yield _sharing(rounds)
-    yield from _burst(rounds, buckets)
+    bucket = buckets.get("write")
+    if bucket is not None and "read" in buckets and buckets["read"] is None:
+        yield _write_cache([bucket])
+    elif rounds.all.write_cache and not rounds.all.is_limited:
+        yield _write_cache(rounds.all.write_cache)
+    else:
+        yield from _burst(rounds, buckets)
+
+
+def _write_rates(rounds: _Rounds) -> tuple[list[float], str]:
+    """Give the rates of writing that hold for long, and where they come from."""
+    long = rounds.all
+    streams = f"{len(long.long_writes)} direct writes of up to {_size(long.plan.long_bytes)}"
+    if long.write_cache:
+        rates = [bucket.rate_bytes_per_s for bucket in long.write_cache]
+        return rates, f"{streams}, after what their beginning is faster"
+    drains, held = _rates(rounds.of(Cell("drain"))), _held(rounds)
+    drained = f"write-back of {_call(long.drain_bytes)} of new pages, their journal not counted"
+    if _known(held) and _known(drains):
+        most, least = estimate(drains).value, estimate(held).value
+        if least < HELD_PART * most:
+            return held, f"the second half of {streams}; {drained} goes at {_rate(most)}"
+    return drains, drained
+
+
+def _held(rounds: _Rounds) -> list[float]:
+    return [held_rate(marks) for marks in rounds.all.long_writes]
+
+
+def _write_cache(found: Sequence[Bucket]) -> Value:
+    """Give what the beginning of long writes says of the cache that takes it."""
+    sizes = sorted(bucket.burst_bytes for bucket in found)
+    rates = sorted(bucket.burst_rate_bytes_per_s for bucket in found)
+    text = f'{{ size = "{_size(_median(sizes))}", rate = "{_rate(_median(rates))}" }}'
+    how = f"measured: {_size(sizes[0])} to {_size(sizes[-1])} at {_rate(rates[0])} to {_rate(rates[-1])}, "
+    many = f"{len(found)} direct writes" if len(found) > 1 else "a direct write"
+    return Value("disk.write_cache", text, f"{how}{many} after idle time; reads are not faster at first")
 
 
 def _concurrent(rounds: _Rounds, one: Estimate) -> Iterator[Value]:
@@ -452,6 +497,12 @@ def figures_of(measurements: Measurements) -> Iterator[Value]:
         yield from _figure(
             rounds, Cell(what, MIB), f"{what.removeprefix('both ')} beside the other, calls of 1 MiB"
         )
+    held = _held(rounds)
+    if _known(held):
+        most = _size(measurements.plan.long_bytes)
+        what = f"second half of direct writes of up to {most}, calls of {_call(LONG_CALL_BYTES)}"
+        yield Value("", _rate(estimate(held).value), what, estimate(held), "B/s", _rate)
+    yield from _figure(rounds, Cell("drain"), f"write-back of {_call(measurements.drain_bytes)} of new pages")
     for what in ("fsync", "fdatasync", "O_DSYNC"):
         found = rounds.of(Cell(what, BLOCK_BYTES))
         if _known(found):

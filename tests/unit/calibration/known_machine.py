@@ -1,5 +1,6 @@
 """A machine whose costs are known exactly, with noise from a seed; it takes no time to measure it."""
 
+import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ class KnownMachine:
     sharing: str = "time"
     bucket_bytes: int = 0
     """What is moved at ten times the rate after idle time."""
+    cache_bytes: int = 0
+    """What writes go into at ten times their rate; it is emptied at their rate."""
     noise: float = 0.0
     """Standard deviation of what anything takes, as a fraction."""
     drift: float = 0.0
@@ -45,6 +48,8 @@ class KnownMachine:
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
+        self._room = float(self.cache_bytes)
+        self._emptied_at = 0.0
 
     def clock(self) -> float:
         """Give the seconds since the machine was made."""
@@ -82,6 +87,9 @@ class KnownMachine:
             byte_s = (self.device_write_byte_s if is_write else self.device_read_byte_s) * slower
             one = self.latency_s * slower + byte_s * call
             calls = max(1, min(int(most_s / one) + 1, -(-most_bytes // call)))
+            if is_write and self.cache_bytes:
+                answers.append(self._into_cache(call, most_bytes, most_s, mark_s))
+                continue
             marks: list[tuple[float, int]] = []
             if mark_s < most_s:
                 marks, calls = self._marks(call, byte_s, most_s, mark_s), 1
@@ -94,9 +102,30 @@ class KnownMachine:
         fast_s = self.bucket_bytes * byte_s / 10
         at = [mark_s * (number + 1) for number in range(int(most_s / mark_s))]
         fast = [min(time, fast_s) / (byte_s / 10) for time in at]
-        return [
-            (time, int(burst + max(time - fast_s, 0) / byte_s)) for time, burst in zip(at, fast, strict=True)
-        ]
+        rates = [max(self._random.gauss(1.0, self.noise), 0.1) for _ in at]
+        moved = [burst + max(time - fast_s, 0) / byte_s for time, burst in zip(at, fast, strict=True)]
+        steps = [later - before for before, later in itertools.pairwise([0.0, *moved])]
+        noisy = itertools.accumulate(step * rate for step, rate in zip(steps, rates, strict=True))
+        return [(time, int(size)) for time, size in zip(at, noisy, strict=True)]
+
+    def _into_cache(self, call: int, most_bytes: int, most_s: float, mark_s: float) -> Moved:
+        begun, done, marks = self.now, 0, [(0.0, 0)]
+        while done < most_bytes and self.now - begun < most_s:
+            self._write(call)
+            done += call
+            if self.now - begun - marks[-1][0] >= mark_s:
+                marks.append((self.now - begun, done))
+        return done, done // call, self.now - begun, 0.0, marks[1:]
+
+    def _write(self, size: int) -> float:
+        """Write into the cache, which was emptied meanwhile, and what it has no room for to the device."""
+        emptied = (self.now - self._emptied_at) / self.device_write_byte_s
+        self._room = min(self._room + emptied, self.cache_bytes)
+        fast = min(self._room / 0.9, size)
+        self._room -= 0.9 * fast
+        took = self._took((0.1 * fast + size - fast) * self.device_write_byte_s)
+        self._emptied_at = self.now
+        return took
 
     def copies(
         self, file_bytes: int, call_bytes: int, *, threads: int = 1, huge: bool = False
@@ -124,6 +153,8 @@ class KnownMachine:
 
     def drain(self, bytes: int) -> Moved:
         """Write back at the rate of the device."""
+        if self.cache_bytes:
+            return bytes, 1, self._write(bytes), 0.0, []
         return bytes, 1, self._took(bytes * self.device_write_byte_s), 0.0, []
 
     def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[Moved, Moved, Moved]:

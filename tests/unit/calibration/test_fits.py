@@ -5,7 +5,17 @@ import random
 
 import pytest
 
-from pagecast.calibration.fits import LEAST_ROUNDS, estimate, find_bucket, fit_calls, fit_steady, limit_share
+from pagecast.calibration.fits import (
+    LEAST_ROUNDS,
+    estimate,
+    find_beginning,
+    find_bucket,
+    find_write_cache,
+    fit_calls,
+    fit_steady,
+    held_rate,
+    limit_share,
+)
 
 
 @pytest.mark.parametrize("n", [6, 9, 15, 25])
@@ -107,6 +117,54 @@ def test_no_bucket_where_the_rate_stays_or_grows(levels):
 def test_noise_is_no_bucket():
     drawn = random.Random(5)
     assert find_bucket(marks(*((drawn.uniform(50e6, 150e6), 0.5) for _ in range(100)))) is None
+
+
+def noisy(levels, *, noise, seed):
+    """Give marks a hundredth of a second apart, of (rate, seconds), with normal noise."""
+    drawn, time, moved, found = random.Random(seed), 0.0, 0.0, []
+    for rate, seconds in levels:
+        for _ in range(int(seconds * 100)):
+            time, moved = time + 0.01, moved + rate / 100 * max(drawn.gauss(1.0, noise), 0.05)
+            found.append((time, int(moved)))
+    return found
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.3])
+def test_a_short_beginning_is_found_in_a_long_stream(noise):
+    """0.12 of 2.6 s: its step explains less than half of the variance of all."""
+    beginning = find_beginning(noisy([(2500e6, 0.12), (1150e6, 2.5)], noise=noise, seed=1))
+    assert beginning.rate_bytes_per_s == pytest.approx(1150e6, rel=0.01 + noise / 4)
+    assert beginning.burst_rate_bytes_per_s == pytest.approx(2500e6, rel=0.01 + noise / 2)
+    assert beginning.burst_bytes == pytest.approx((2500e6 - 1150e6) * 0.12, rel=0.01 + noise)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("noise", [0.1, 0.3, 0.6])
+def test_noise_is_no_beginning(noise, seed):
+    assert find_beginning(noisy([(1150e6, 2.6)], noise=noise, seed=seed)) is None
+
+
+def test_what_lasts_four_marks_is_no_beginning():
+    """A limiter lets so much pass at once; what rate that has nobody can say."""
+    assert find_beginning(noisy([(2500e6, 0.04), (250e6, 2)], noise=0, seed=1)) is None
+    assert find_beginning(noisy([(2500e6, 0.05), (250e6, 2)], noise=0, seed=1)) is not None
+
+
+def test_a_write_cache_is_what_most_streams_begin_with():
+    big, other, none = (
+        noisy([(1000e6, seconds), (300e6, 3)], noise=0, seed=1) for seconds in (1.0, 0.2, 0.0)
+    )
+    assert len(find_write_cache([big, big])) == 2
+    assert len(find_write_cache([big, big, none])) == 2
+    assert len(find_write_cache([big, other, big])) == 2, "one of another size is left out"
+    for streams in ([], [big], [big, none], [big, none, none], [big, big, none, none], [big, other]):
+        assert find_write_cache(streams) == []
+
+
+def test_a_held_rate_is_that_of_the_second_half():
+    assert held_rate(marks((400e6, 10), (100e6, 40))) == pytest.approx(100e6)
+    assert held_rate(marks((400e6, 20))) == pytest.approx(400e6)
+    assert math.isnan(held_rate(marks((400e6, 2))))
 
 
 @pytest.mark.parametrize(

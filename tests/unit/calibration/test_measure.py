@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import pagecast as pc
+from pagecast import _core
 from pagecast.calibration import Survey, _calibrated, has_changed
 from pagecast.calibration.facts import Device, Facts, Group, Memory, Mount
 from pagecast.calibration.measure import Cell, measure
@@ -58,6 +59,11 @@ def calibrated(machine, tmp_path, facts=FACTS, effort="quick", waits_s=lambda: 0
         waits_s=waits_s,
     )
     return _calibrated(Survey(tmp_path, facts, plan), measurements, "pagecast calibrate /data --quick")
+
+
+def rate(text):
+    """Give bytes per second."""
+    return _core.parse_bytes(text.removesuffix("/s"))
 
 
 def numbers(done):
@@ -137,9 +143,87 @@ def test_a_rate_that_falls_on_a_busy_machine_is_no_bucket(tmp_path):
     """Seen on a machine where others compiled: the last minute of five was slow, and became a burst."""
     machine = KnownMachine(bucket_bytes=3 * GIB)
     done = calibrated(machine, tmp_path, bucket_s=300.0, waits_s=itertools.count(0.0, 300.0).__next__)
-    assert (done.measurements.watched, done.measurements.unsure) == ({}, ["read", "write"])
+    assert (done.measurements.watched, done.measurements.unsure) == ({}, ["write", "read"])
     assert not any("the rate fell after" in value.how for value in done.values)
     assert sum("not taken for" in warning for warning in done.warnings) == 2
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("cache_bytes", [200_000_000, 500_000_000])
+def test_a_write_cache_is_told_from_the_rate_that_holds(cache_bytes, noise, tmp_path):
+    """Write-back of 128 MiB fits into it; that is not how several GiB are written."""
+    machine = KnownMachine(cache_bytes=cache_bytes, noise=noise)
+    done = calibrated(machine, tmp_path)
+    disk = tomllib.loads(done.toml)["disk"]["vda"]
+    near = 1e-6 if noise == 0 else noise / 2
+    assert rate(disk["write"]) == pytest.approx(250e6, rel=0.02 + near)
+    assert rate(disk["write_cache"]["rate"]) == pytest.approx(2500e6, rel=0.02 + near)
+    assert _core.parse_bytes(disk["write_cache"]["size"]) == pytest.approx(cache_bytes, rel=0.1 + near)
+    assert "burst" not in disk
+    assert not done.measurements.is_limited
+    assert done.machine.hash, "it is a machine"
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.3, 0.6])
+@pytest.mark.parametrize("seed", range(5))
+def test_without_a_write_cache_there_is_none_however_noisy(noise, seed, tmp_path):
+    disk = tomllib.loads(calibrated(KnownMachine(noise=noise, seed=seed), tmp_path).toml)["disk"]["vda"]
+    assert "write_cache" not in disk
+    assert rate(disk["write"]) == pytest.approx(250e6, rel=0.01 + noise)
+
+
+def test_a_limiter_of_reads_and_writes_is_no_write_cache(tmp_path):
+    done = calibrated(KnownMachine(bucket_bytes=1 * GIB), tmp_path)
+    disk = tomllib.loads(done.toml)["disk"]["vda"]
+    assert (disk["read"], disk["write"]) == ("500 MB/s", "250 MB/s")
+    assert disk["burst"] == "3865 ms", "nine tenths of it"
+    assert "write_cache" not in disk
+
+
+def test_a_limiter_of_writes_alone_is_a_write_cache(tmp_path):
+    """It takes what comes after idle time faster, and says nothing of reads."""
+    done = calibrated(OnlyWritesLimited(bucket_bytes=3 * GIB), tmp_path, bucket_s=300.0)
+    disk = tomllib.loads(done.toml)["disk"]["vda"]
+    assert (disk["read"], disk["write"]) == ("500 MB/s", "250 MB/s")
+    assert disk["write_cache"] == {"size": "2.899 GB", "rate": "2500 MB/s"}
+    assert "burst" not in disk
+
+
+def test_a_beginning_that_was_faster_only_once_is_no_write_cache(tmp_path):
+    """An SSD that does not get its cache free within seconds goes on as it went on."""
+
+    class NeverEmptied(KnownMachine):
+        def _write(self, size):
+            self._emptied_at = self.now
+            return super()._write(size)
+
+    done = calibrated(NeverEmptied(cache_bytes=4 * GIB), tmp_path)
+    disk = tomllib.loads(done.toml)["disk"]["vda"]
+    assert "write_cache" not in disk
+    assert disk["write"] == "250 MB/s"
+
+
+def test_what_short_write_back_does_not_show_long_writes_do(tmp_path):
+    """A cache that no rest empties in time has no key, and yet its rate is not that of the disk."""
+
+    class Slows(KnownMachine):
+        def drain(self, bytes):
+            return bytes, 1, self._took(bytes * self.device_write_byte_s / 2), 0.0, []
+
+    done = calibrated(Slows(), tmp_path)
+    [write] = [value for value in done.values if value.key == "disk.write"]
+    assert write.text == '"250 MB/s"'
+    assert write.how.startswith("the second half of 2 direct writes of up to 3.221 GB; write-back of ")
+    assert write.how.endswith(" goes at 500 MB/s")
+
+
+def test_a_fall_while_others_compute_is_no_write_cache(tmp_path):
+    done = calibrated(
+        KnownMachine(cache_bytes=500_000_000), tmp_path, waits_s=itertools.count(0.0, 300.0).__next__
+    )
+    assert done.measurements.unsure == ["write"]
+    assert "write_cache" not in tomllib.loads(done.toml)["disk"]["vda"]
+    assert any("the rate of a long write fell" in warning for warning in done.warnings)
 
 
 @pytest.mark.parametrize("sharing", ["time", "separate"])
