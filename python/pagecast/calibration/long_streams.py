@@ -20,6 +20,8 @@ LONG_CALL_BYTES: Final = 8 * MIB
 """Several requests, so that the device has as many at once as write-back gives it."""
 LONG_MARK_S: Final = 0.01
 WATCH_MARK_S: Final = 0.5
+LEAST_MOVING: Final = 0.1
+"""Part of its time; what is left after waiting for a processor is no less, whatever two clocks say."""
 IDLE_S: Final = 2.0
 MOST_IDLE_S: Final = 10.0
 """How long a write cache gets to be emptied."""
@@ -77,17 +79,21 @@ def watch(one: "Round", say: "Progress") -> None:
 def _stream(
     one: "Round", what: str, call: int, *, most_bytes: int, most_s: float, mark_s: float
 ) -> "tuple[Marks, float]":
-    """Give how far a stream was, and for how long something waited for a processor meanwhile."""
+    """Give how far a stream was, and for how long something waited for a processor meanwhile.
+
+    Its own waiting is left out, as if it had been even.
+    """
     length = one.into.long_file_bytes
     before_s = one.waits_s()
-    [(*_, marks)] = one.probe.streams(
+    [(_, _, took_s, own_s, marks)] = one.probe.streams(
         [(what == "write", 0, length, min(call, length), None)],
         direct=one.into.is_direct,
         most_bytes=most_bytes,
         most_s=most_s,
         mark_s=mark_s,
     )
-    return marks, one.waits_s() - before_s
+    moving = max(1 - own_s / max(took_s, 1e-9), LEAST_MOVING)
+    return [(at_s * moving, moved) for at_s, moved in marks], one.waits_s() - before_s
 
 
 def _believed(
