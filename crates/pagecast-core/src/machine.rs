@@ -253,10 +253,12 @@ pub struct Disk {
 /// The memory of a disk that takes writes before they are kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WriteCache {
-    /// What it holds; the disk empties it at its rate of writing.
+    /// What it holds.
     pub size: Bytes,
     /// The rate of writing while it has room; more than the disk's own.
     pub rate: BytesPerSecond,
+    /// The rate at which the disk empties it, if that is not the one at which it writes; no more than that.
+    pub drain: Option<BytesPerSecond>,
 }
 
 /// The settings of `/sys/class/bdi/` that bear on a disk's part of the dirty limits and on pages under writeback, with the kernel's

@@ -35,6 +35,20 @@ fn idle_time_makes_room_but_no_more_than_there_is() {
 }
 
 #[test]
+fn a_cache_may_be_emptied_more_slowly_than_the_disk_writes() {
+    let operations = [&write("f", "1 GB"), "sleep = '3 s'", &write("g", "400 MB")];
+    let case = cached(case()).set("machine.disk.ssd.write_cache.drain=50 MB/s");
+    let run = case.process("p", &operations).run("no-cache");
+    // 300 MB of room at 400 - 50 MB/s: 343 MB in 0.857 s, 657 MB in 6.571 s. Then 150 MB: 171 MB in 0.429 s, 229 MB in 2.286 s.
+    let fast = |room: f64, all: f64| room / 350.0 + (all - 400.0 * room / 350.0) / 100.0;
+    for (actual, expected) in
+        [(run.seconds("p", 0), fast(300.0, 1000.0)), (run.seconds("p", 2), fast(150.0, 400.0))]
+    {
+        assert!((actual - expected).abs() < 1e-8, "{actual} s instead of {expected} s");
+    }
+}
+
+#[test]
 fn two_writers_share_the_room() {
     let run = cached(case())
         .process("a", &[&write("f", "200 MB")])

@@ -1,7 +1,7 @@
 //! A disk that takes writes faster than it keeps them, for as long as a memory of its own has room: its write cache.
 //!
 //! A bucket of bytes. Writes take of its room as they come; it is emptied at the rate that writes would have without room,
-//! beside the reads of that moment. So while it is full, what comes is what goes, and all is as on a disk without a cache.
+//! beside the reads of that moment, or more slowly. While it is full all is as on a disk without a cache.
 //! Rates change only at events, the one at which the room ends among them: in between the room is a line.
 //! Left out: what is overwritten in the cache and never gets to the disk, and reads that find there what was written.
 
@@ -17,6 +17,8 @@ pub struct WriteCache {
     pub writes: ResourceId,
     /// The resource that they share with reads, if they do.
     pub shared: Option<ResourceId>,
+    /// The rate at which it is emptied at most.
+    pub drain: f64,
     /// How the disk serves while there is room,
     pub with_room: Service,
     /// and while there is none.
@@ -105,7 +107,7 @@ impl Cache {
 
     /// The disk has this load from now on.
     fn follow(&mut self, now: Nanos, load: Load) {
-        let leaves = self.spec.full.most(load);
+        let leaves = self.spec.full.most(load).min(self.spec.drain);
         let change = leaves - load.writes;
         let change = if change.abs() <= NOISE * leaves { 0.0 } else { change };
         if change != self.change {

@@ -200,7 +200,8 @@ fn rates(curve: &[(u32, BytesPerSecond)]) -> String {
 }
 
 fn write_cache(cache: WriteCache) -> String {
-    format!("{{ size = {}, rate = {} }}", size(cache.size), rate(cache.rate))
+    let drain = cache.drain.map_or(String::new(), |drain| format!(", drain = {}", rate(drain)));
+    format!("{{ size = {}, rate = {}{drain} }}", size(cache.size), rate(cache.rate))
 }
 
 fn time(time: Nanos) -> String {
@@ -420,11 +421,15 @@ latency = "20000 ns"
                    write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20),
                    wbt_lat_usec in 0_u32..3, queue_depth in prop::option::of(1_u32..1 << 20),
                    read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40],
-                   cache in prop::option::of((sizes(), 1.0..100.0)),
+                   cache in prop::option::of((sizes(), 1.0..100.0, prop::option::of(0.1..1.0))),
                    unevenness in 0.0..1.0, bdi in bdis()) -> Disk {
             let (queue, read_ahead) = ((queue.0, Bytes(queue.1 << 10)), Bytes(read_ahead << 10));
             let [latency, burst] = [times[0], if cache.is_none() { times[1] } else { 0 }].map(Nanos);
-            let write_cache = cache.map(|(size, faster)| WriteCache { size, rate: BytesPerSecond(f64::next_up(write.0 * faster)) });
+            let write_cache = cache.map(|(size, faster, slower)| WriteCache {
+                size,
+                rate: BytesPerSecond(f64::next_up(write.0 * faster)),
+                drain: slower.map(|slower| BytesPerSecond(write.0 * slower)),
+            });
             let name = "ssd".into();
             Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, burst, write_cache, unevenness, bdi }
         }

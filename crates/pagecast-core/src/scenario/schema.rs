@@ -363,8 +363,9 @@ pub static DISK: Schema = Schema {
 pub static WRITE_CACHE: Schema = Schema {
     name: "write_cache",
     keys: &[
-        must("size", Kind::Size, "What it holds; the disk empties it at its rate of writing"),
+        must("size", Kind::Size, "What it holds"),
         must("rate", Kind::Rate, "Of writes while it has room; more than `write`"),
+        may("drain", Kind::Rate, "At which the disk empties it; default `write`"),
     ],
 };
 

@@ -10,18 +10,25 @@ use crate::units::{BytesPerSecond, Nanos};
 /// The write cache of a disk that writes at a rate for good, if it has one.
 ///
 /// # Errors
-/// A cache that is not faster than the disk, or has a limiter before it.
+/// A cache that is not faster than the disk, or is emptied faster than that writes, or has a limiter before it.
 pub fn read_write_cache(
     disk: &Fields<'_>,
     write: BytesPerSecond,
 ) -> Result<Option<WriteCache>, ScenarioError> {
     let Some(node) = disk.node("write_cache") else { return Ok(None) };
     let fields = Fields::open(node, &WRITE_CACHE, inside(disk, "write_cache"))?;
-    let cache = WriteCache { size: fields.need("size")?, rate: fields.need("rate")? };
+    let cache =
+        WriteCache { size: fields.need("size")?, rate: fields.need("rate")?, drain: fields.get("drain")? };
     if cache.rate.0 <= write.0 {
         return Err(fields.place("rate").error(
             format!("`rate` of the write cache is {}, not more than `write`, which is {write}", cache.rate),
             "`rate` is that of writes while it has room, `write` the one that holds when it is full",
+        ));
+    }
+    if let Some(drain) = cache.drain.filter(|drain| drain.0 > write.0) {
+        return Err(fields.place("drain").error(
+            format!("`drain` of the write cache is {drain}, more than `write`, which is {write}"),
+            "the disk empties its cache at `write` at most; leave `drain` out if it does so",
         ));
     }
     if disk.get::<Nanos>("burst")?.unwrap_or_default() > Nanos::ZERO {
@@ -52,7 +59,7 @@ mod tests {
     #[test]
     fn a_cache_has_a_size_and_a_rate() {
         assert_eq!(cache(&[]), Ok(None));
-        let found = WriteCache { size: Bytes(300_000_000), rate: BytesPerSecond(2.5e9) };
+        let found = WriteCache { size: Bytes(300_000_000), rate: BytesPerSecond(2.5e9), drain: None };
         assert_eq!(cache(&["write_cache = { size = '300 MB', rate = '2.5 GB/s' }"]), Ok(Some(found)));
         assert_eq!(
             cache(&["write_cache.size = '300 MB'", "write_cache.rate = '2500 MB/s'"]),
@@ -62,6 +69,14 @@ mod tests {
             cache(&["burst = '0 s'", "write_cache = { size = '300 MB', rate = '2.5 GB/s' }"]),
             Ok(Some(found))
         );
+    }
+
+    #[test]
+    fn a_cache_may_be_emptied_more_slowly_than_the_disk_writes() {
+        let found = cache(&["write_cache = { size = '1 GB', rate = '1 GB/s', drain = '10 MB/s' }"]);
+        assert_eq!(found.map(|cache| cache.and_then(|cache| cache.drain)), Ok(Some(BytesPerSecond(1e7))));
+        let refused = cache(&["write_cache = { size = '1 GB', rate = '1 GB/s', drain = '11 MB/s' }"]);
+        assert_snapshot!(refused.unwrap_err(), @"x.toml:8: `drain` of the write cache is 11 MB/s, more than `write`, which is 10 MB/s; the disk empties its cache at `write` at most; leave `drain` out if it does so");
     }
 
     #[test]
