@@ -45,6 +45,8 @@ def program(series: Series) -> "list[Operation]":
     import pagecast as pc
 
     operations = []
+    if not series.is_buffered:
+        operations.append(pc.open(PATH, create=True, flags=series.open_flags.split("|")))
     for size in series.system_calls():
         if series.pause_s:
             operations.append(pc.compute(series.pause_s))
