@@ -1,4 +1,4 @@
-"""Series past the page cache with writes of many sizes: what they take is what the disk and its write cache say."""
+"""Series past the page cache, of many sizes: they take what the disk and its write cache say."""
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["SeriesRun", "Simulate", "program", "run_series", "simulate_series"]
 
 PATH: Final = "/data/file"
+FLAGS: Final[tuple[Literal["O_DIRECT", "O_SYNC"], ...]] = ("O_DIRECT", "O_SYNC")
+"""With which series past the page cache were opened."""
 
 Simulate = Callable[..., "Result"]
 """Like `simulate_series`; tests put their own in its place."""
@@ -46,7 +48,8 @@ def program(series: Series) -> "list[Operation]":
 
     operations = []
     if not series.is_buffered:
-        operations.append(pc.open(PATH, create=True, flags=series.open_flags.split("|")))
+        flags = [flag for flag in FLAGS if flag in series.open_flags.split("|")]
+        operations.append(pc.open(PATH, create=True, flags=flags))
     for size in series.system_calls():
         if series.pause_s:
             operations.append(pc.compute(series.pause_s))
