@@ -90,7 +90,7 @@ class Calibrated:
             )
         found += [
             f"the rate of a long {what} fell while something waited for a processor: that is not taken for "
-            "a limiter; calibrate when the machine is idle"
+            "a limiter or a write cache; calibrate when the machine is idle"
             for what in self.measurements.unsure
         ]
         rounds, wanted = self.measurements.rounds, self.survey.plan.least_rounds

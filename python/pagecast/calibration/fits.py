@@ -18,6 +18,7 @@ __all__ = [
     "Bucket",
     "CallCosts",
     "Estimate",
+    "Marks",
     "Steady",
     "estimate",
     "find_beginning",
@@ -191,7 +192,7 @@ class Steady:
     ahead_s: float
 
 
-def fit_steady(marks: Sequence[tuple[float, int]], *, from_s: float) -> Steady | None:
+def fit_steady(marks: Marks, *, from_s: float) -> Steady | None:
     """Find the rate of a stream without its beginning.
 
     A limiter lets pass at once what it has saved up, or what belongs to the present slice of time. So what

@@ -5,14 +5,13 @@ bucket lets the beginning of reads pass faster as well. What the rate of a strea
 a processor says nothing of the device.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from pagecast.calibration.fits import Bucket, find_beginning, find_bucket, find_write_cache
+from pagecast.calibration.fits import Bucket, Marks, find_beginning, find_bucket, find_write_cache
 from pagecast.calibration.plan import MIB
 
 if TYPE_CHECKING:
-    from pagecast.calibration.measure import Marks, Progress, Round
+    from pagecast.calibration.measure import Progress, Round
 
 __all__ = ["LONG_CALL_BYTES", "look_for_write_cache", "watch"]
 
@@ -55,7 +54,7 @@ def look_for_write_cache(one: "Round", say: "Progress") -> None:
         into.write_cache = []
 
 
-def _look(one: "Round", what: str) -> "tuple[Marks | None, Bucket | None]":
+def _look(one: "Round", what: str) -> tuple[Marks | None, Bucket | None]:
     plan = one.plan
     marks, waited_s = _stream(
         one, what, LONG_CALL_BYTES, most_bytes=plan.long_bytes, most_s=plan.long_s, mark_s=LONG_MARK_S
@@ -78,7 +77,7 @@ def watch(one: "Round", say: "Progress") -> None:
 
 def _stream(
     one: "Round", what: str, call: int, *, most_bytes: int, most_s: float, mark_s: float
-) -> "tuple[Marks, float]":
+) -> tuple[Marks, float]:
     """Give how far a stream was, and for how long something waited for a processor meanwhile.
 
     Its own waiting is left out, as if it had been even.
@@ -97,8 +96,8 @@ def _stream(
 
 
 def _believed(
-    one: "Round", what: str, marks: "Marks", bucket: Bucket | None, waited_s: float
-) -> "tuple[Marks | None, Bucket | None]":
+    one: "Round", what: str, marks: Marks, bucket: Bucket | None, waited_s: float
+) -> tuple[Marks | None, Bucket | None]:
     """Give what a stream showed, but nothing if waiting for a processor may have slowed it down so much."""
     if bucket is None or waited_s < _lost_s(bucket, marks):
         return marks, bucket
@@ -107,7 +106,7 @@ def _believed(
     return None, None
 
 
-def _lost_s(bucket: Bucket, marks: Sequence[tuple[float, int]]) -> float:
+def _lost_s(bucket: Bucket, marks: Marks) -> float:
     """Say how much longer it took than without the fall of the rate."""
     slow_s = marks[-1][0] - bucket.dropped_s
     return slow_s * (1 - bucket.rate_bytes_per_s / bucket.burst_rate_bytes_per_s)

@@ -13,17 +13,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from pagecast.calibration.fits import Bucket, Steady, fit_steady
+from pagecast.calibration.fits import Bucket, Marks, Steady, fit_steady
 from pagecast.calibration.long_streams import look_for_write_cache, watch
 from pagecast.calibration.plan import LOOKS, MIB, MOST_LOST, STEADY_S, Plan
 
-__all__ = ["Cell", "Copied", "Marks", "Measurements", "Moved", "Probe", "Progress", "Round", "measure"]
+__all__ = ["Cell", "Copied", "Measurements", "Moved", "Probe", "Progress", "Round", "measure"]
 
-Marks: TypeAlias = list[tuple[float, int]]
-"""Seconds and bytes on the way."""
-
-Moved: TypeAlias = tuple[int, int, float, float, Marks]
-"""Bytes, calls, seconds, how many of them without a processor, and (seconds, bytes) on the way."""
+Moved: TypeAlias = tuple[int, int, float, float, list[tuple[float, int]]]
+"""Bytes, calls, seconds, how many of them without a processor, and how far it was on the way."""
 
 Copied: TypeAlias = tuple[float, float, float, float, float, float]
 """Seconds of the processor of each step, and how much longer all of them took."""

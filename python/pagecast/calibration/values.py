@@ -38,7 +38,7 @@ LARGE_CALL_BYTES: Final = 64 * 1024
 CONCURRENCY_MATTERS: Final = 0.05
 UNBOUNDED: Final = 100_000
 """Requests that nothing bounds; more than ever wait."""
-HELD_PART: Final = 0.8
+HELD_PART: Final = 0.9
 """Long writes that hold less than this part of the rate of write-back of little show what that does not."""
 LARGEST_SECTORS_KB: Final = 1 << 20
 
