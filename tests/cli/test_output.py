@@ -142,7 +142,8 @@ def test_current_directory_that_is_not_utf_8(pagecast, monkeypatch):
     monkeypatch.chdir(pagecast.folder / "caf\udce9")
     assert pagecast("simulate", "scenario.toml", "--out", "results").code == ExitCode.OK
     outcome = pagecast("reproduce", "wrench-cache", "--exp", "4", "--model", "no-cache", "--out", "caf\udce9")
-    assert (outcome.code, outcome.stderr) == (ExitCode.OK, "The report is caf\\xe9/report.html, with its results beside it\n")
+    told = "The report is caf\\xe9/report.html, with its results beside it\n"
+    assert (outcome.code, outcome.stderr) == (ExitCode.OK, told)
     outcome = pagecast("simulate", "scenario.toml", "--out", "results/provenance.json")
     assert outcome.code == ExitCode.BAD_INPUT
 
