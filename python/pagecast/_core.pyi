@@ -44,12 +44,18 @@ __all__ = [
     "drop_caches",
     "exit",
     "fadvise",
+    "fclose",
     "fdatasync",
+    "fflush",
     "find_command",
+    "fopen",
     "format_bytes",
     "format_rate",
+    "fread",
     "free",
+    "fseek",
     "fsync",
+    "fwrite",
     "json_schema",
     "memory_counters",
     "open",
@@ -59,6 +65,7 @@ __all__ = [
     "put_back_dirty_settings",
     "read",
     "run_command",
+    "setvbuf",
     "signal",
     "simulate",
     "sleep",
@@ -125,6 +132,31 @@ def fadvise(
     offset_bytes: SupportsFloat = 0,
     size_bytes: SupportsFloat | None = None,
 ) -> Operation: ...
+def fopen(
+    path: _Path,
+    *,
+    mode: Literal["r", "w", "a", "r+", "w+", "a+"],
+    stream: Literal["c", "c++", "python", "java"] = "c",
+    buffer_bytes: SupportsFloat | None = None,
+) -> Operation: ...
+def setvbuf(path: _Path, *, size_bytes: SupportsFloat) -> Operation: ...
+def fwrite(
+    path: _Path,
+    *,
+    size_bytes: SupportsFloat,
+    offset_bytes: SupportsFloat | None = None,
+    call_bytes: SupportsFloat | None = None,
+) -> Operation: ...
+def fread(
+    path: _Path,
+    *,
+    size_bytes: SupportsFloat | None = None,
+    offset_bytes: SupportsFloat | None = None,
+    call_bytes: SupportsFloat | None = None,
+) -> Operation: ...
+def fseek(path: _Path, *, offset_bytes: SupportsFloat) -> Operation: ...
+def fflush(path: _Path) -> Operation: ...
+def fclose(path: _Path) -> Operation: ...
 def compute(duration_s: SupportsFloat) -> Operation: ...
 def sleep(duration_s: SupportsFloat) -> Operation: ...
 def alloc(size_bytes: SupportsFloat) -> Operation: ...

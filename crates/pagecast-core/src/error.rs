@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::machine::Machine;
+use crate::stdio::Refusal;
 use crate::units::{Bytes, Nanos};
 
 /// Why a scenario cannot be understood; its text names the place and the remedy.
@@ -90,6 +91,18 @@ pub enum SimulationError {
         call: Bytes,
         /// What the device takes at least.
         block: Bytes,
+    },
+    /// A stream that does not do what its library is told.
+    #[error("{}: process `{}` does a {operation} of {path} {}, {why}", at.place, at.process, moment(at.time))]
+    Stream {
+        /// Where.
+        at: Blame,
+        /// What it wanted to do.
+        operation: &'static str,
+        /// The path.
+        path: Arc<str>,
+        /// Why not, and what would be right.
+        why: Refusal,
     },
     /// More on a disk than fits.
     #[error(

@@ -3,7 +3,7 @@
 //!
 //! From the ground up: [`units`]; [`machine`] and [`workload`] are data; [`policy`] decides what the page cache does and
 //! has no clock; `device` and `net` are what flows share; `fs` lies between a system call and a device;
-//! [`engine`] gives time to all of them; [`result`] is what a run yields; [`scenario`] reads TOML.
+//! [`stdio`] is what a library's stream makes of its calls; [`engine`] gives time to all of them; [`result`] is what a run yields; [`scenario`] reads TOML.
 //!
 //! A scenario can be put together in Rust; a program is any function that makes an iterator of operations:
 //!
@@ -59,6 +59,7 @@ mod net;
 pub mod policy;
 pub mod result;
 pub mod scenario;
+pub mod stdio;
 pub mod units;
 pub mod workload;
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::stdio::LibraryCall;
 use crate::units::{Bytes, Nanos};
 
 /// A file that exists before time 0.
@@ -223,6 +224,13 @@ pub enum Action {
         /// How many bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
     },
+    /// A call of a library's stream.
+    Stream {
+        /// The file.
+        path: Arc<str>,
+        /// What is called.
+        call: LibraryCall,
+    },
     /// Works for this long on one core of its own; takes longer when more processes than cores run.
     Compute {
         /// Time on an idle host.
@@ -273,6 +281,7 @@ impl Action {
             Self::Unlink { .. } => "unlink",
             Self::DropCaches => "drop_caches",
             Self::Fadvise { .. } => "fadvise",
+            Self::Stream { call, .. } => call.name(),
             Self::Compute { .. } => "compute",
             Self::Sleep { .. } => "sleep",
             Self::Allocate { .. } => "alloc",
@@ -301,8 +310,19 @@ impl Action {
             | Self::Close { path }
             | Self::Truncate { path, .. }
             | Self::Unlink { path }
-            | Self::Fadvise { path, .. } => Some(path),
+            | Self::Fadvise { path, .. }
+            | Self::Stream { path, .. } => Some(path),
             _ => None,
+        }
+    }
+
+    /// Whether it makes its file if that is not there.
+    #[must_use]
+    pub fn makes_file(&self) -> bool {
+        match self {
+            Self::Write { .. } | Self::Open { create: true, .. } => true,
+            Self::Stream { call: LibraryCall::Open { mode, .. }, .. } => mode.creates(),
+            _ => false,
         }
     }
 }

@@ -24,6 +24,7 @@ mod published;
 mod rivals;
 mod sharing;
 mod steps;
+mod streams;
 mod tables;
 mod unevenness;
 mod wrench_reads;

@@ -2,10 +2,10 @@
 //! comes out of it is safe to call.
 #![allow(unsafe_code, reason = "system calls; each use has its SAFETY line")]
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::io;
 use std::num::NonZero;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
@@ -308,6 +308,97 @@ impl Memory {
         }
         count
     }
+}
+
+/// A stream of the C library. No other thread has it: its calls need no lock but the library's own.
+#[derive(Debug)]
+pub struct CStream {
+    /// None when it is closed.
+    file: Option<ptr::NonNull<libc::FILE>>,
+    /// What setvbuf was given, which stays as long as the stream.
+    buffer: Option<Memory>,
+}
+
+// SAFETY: a `FILE` may be used from any thread, and only the owner of this value uses it.
+unsafe impl Send for CStream {}
+
+impl CStream {
+    /// fdopen(3) of a file that was opened accordingly: what fopen(3) makes of the file that it opens.
+    pub fn new(file: OwnedFd, mode: &CStr) -> io::Result<Self> {
+        // SAFETY: the descriptor is open and the text ends with a zero. From here on the stream owns the descriptor.
+        let stream = unsafe { libc::fdopen(file.as_raw_fd(), mode.as_ptr()) };
+        let stream = ptr::NonNull::new(stream).ok_or_else(io::Error::last_os_error)?;
+        let _owned_by_the_stream = file.into_raw_fd();
+        Ok(Self { file: Some(stream), buffer: None })
+    }
+
+    /// setvbuf(3), before the first transfer: full buffering with memory of our own, or none. (Without memory glibc keeps to its own size.)
+    pub fn set_buffer(&mut self, size: usize) -> io::Result<()> {
+        let mut memory = NonZero::new(size).map(Memory::new).transpose()?;
+        memory.as_mut().map(|memory| memory.fill(0));
+        let (kind, address) = match &memory {
+            Some(memory) => (libc::_IOFBF, memory.anonymous.address.cast()),
+            None => (libc::_IONBF, ptr::null_mut()),
+        };
+        // SAFETY: the stream is open, and the memory is ours, of this size, used by nobody else and there as long as the stream: it is
+        // dropped after `close`.
+        let answer = unsafe { libc::setvbuf(self.stream(), address, kind, size) };
+        self.buffer = memory;
+        done(answer == 0)
+    }
+
+    /// fwrite(3) of the first bytes of a memory.
+    pub fn write(&mut self, memory: &mut Memory, bytes: usize) -> io::Result<()> {
+        assert!(bytes <= memory.length(), "only what is mapped can be written");
+        // SAFETY: the bytes lie in our own mapping, and the stream is open.
+        let moved = unsafe { libc::fwrite(memory.anonymous.address, 1, bytes, self.stream()) };
+        done(moved == bytes)
+    }
+
+    /// fread(3) to the beginning of a memory.
+    pub fn read(&mut self, memory: &mut Memory, bytes: usize) -> io::Result<()> {
+        assert!(bytes <= memory.length(), "only to what is mapped can be read");
+        // SAFETY: the bytes lie in our own mapping, which may be written to and to which no reference exists; the stream is open.
+        let moved = unsafe { libc::fread(memory.anonymous.address, 1, bytes, self.stream()) };
+        // SAFETY: the stream is open.
+        match moved < bytes && unsafe { libc::feof(self.stream()) } != 0 {
+            true => Err(io::ErrorKind::UnexpectedEof.into()),
+            false => done(moved == bytes),
+        }
+    }
+
+    /// fseek(3) from the beginning of the file.
+    pub fn seek(&mut self, offset: u64) -> io::Result<()> {
+        // SAFETY: the stream is open.
+        done(unsafe { libc::fseeko(self.stream(), offset as libc::off_t, libc::SEEK_SET) } == 0)
+    }
+
+    /// fflush(3).
+    pub fn flush(&mut self) -> io::Result<()> {
+        // SAFETY: the stream is open.
+        done(unsafe { libc::fflush(self.stream()) } == 0)
+    }
+
+    /// fclose(3); nothing if it is closed.
+    pub fn close(&mut self) -> io::Result<()> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        // SAFETY: the stream is open, and nobody uses it after this: it was taken out of its place.
+        done(unsafe { libc::fclose(file.as_ptr()) } == 0)
+    }
+
+    fn stream(&self) -> *mut libc::FILE {
+        self.file.expect("a stream is used until it is closed").as_ptr()
+    }
+}
+
+impl Drop for CStream {
+    fn drop(&mut self) {
+        let _ = self.close();
+    }
+}
+
+fn done(is_done: bool) -> io::Result<()> {
+    if is_done { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// What the calling thread has had read from devices (`ru_inblock`, in units of 512 bytes whatever the device).

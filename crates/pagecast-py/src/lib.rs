@@ -15,6 +15,7 @@ mod quantity;
 mod run;
 mod scenario;
 mod simulate;
+mod stdio;
 
 use pyo3::prelude::*;
 
@@ -56,6 +57,8 @@ mod _core {
     use super::scenario::{Machine, Scenario, json_schema};
     #[pymodule_export]
     use super::simulate::simulate;
+    #[pymodule_export]
+    use super::stdio::{fclose, fflush, fopen, fread, fseek, fwrite, setvbuf};
 
     use super::*;
 

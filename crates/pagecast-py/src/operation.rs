@@ -7,6 +7,7 @@ use pagecast_core::workload::{self, Action, Advice, Buffer, OpenFlag, OpenFlags}
 use pyo3::prelude::*;
 
 use crate::quantity::{Amount, bytes, one_of, path, positive_bytes, seconds, texts};
+use crate::stdio::size_of;
 
 /// One step of a program; made by `read`, `write` and the other functions of this module.
 #[pyclass(frozen, eq, module = "pagecast._core")]
@@ -41,6 +42,9 @@ impl Operation {
         match &self.0.action {
             Action::Read { bytes: Some(bytes), .. } | Action::Write { bytes, .. } => {
                 text += &format!(" {bytes}")
+            }
+            Action::Stream { call, .. } => {
+                text += &size_of(call).map_or(String::new(), |size| format!(" {size}"));
             }
             Action::Allocate { bytes } | Action::Free { bytes: Some(bytes) } => text += &format!(" {bytes}"),
             Action::Compute { time } | Action::Sleep { time } => text += &format!(" {time}"),
@@ -124,7 +128,7 @@ pub fn write(
     Ok(Action::Write { path, offset: (!append).then_some(offset), bytes: size, call }.into())
 }
 
-fn call_size(call_bytes: Option<Amount>) -> PyResult<Option<Bytes>> {
+pub fn call_size(call_bytes: Option<Amount>) -> PyResult<Option<Bytes>> {
     call_bytes.map(|call| positive_bytes("call_bytes", call)).transpose()
 }
 

@@ -19,7 +19,7 @@ SERIES = {"nv_async_p0.5": 100, "nv_libc_512b": 128}
 
 def half_a_second(series, *, model, machine, overrides):
     """Like `simulate_series`: a compute before each write if there is a pause, and writes of equal length."""
-    writes = sum(size > 0 for size in series.system_calls())
+    writes = series.writes
     kinds = (["compute"] if series.pause_s else []) + ["write"]
     durations = np.array([series.pause_s] * (len(kinds) - 1) + [SECONDS])
     return SimpleNamespace(

@@ -3,13 +3,14 @@
 import csv
 import gzip
 
+import numpy as np
 import pytest
 
 import pagecast as pc
 from pagecast.errors import StudyError
 from pagecast.studies import cawl
 from pagecast.studies.cawl import make_tables
-from pagecast.studies.cawl.forecast import program, simulate_series
+from pagecast.studies.cawl.forecast import program, run_series, simulate_series
 from pagecast.studies.cawl.recordings import MEASUREMENTS, points
 from pagecast.studies.cawl.rows import published_rows
 from pagecast.studies.cawl.series import HERE, MACHINES, PHASES, all_series, parameters, shipped_points
@@ -64,22 +65,27 @@ def test_phases_begin_where_they_were_seen():
     assert {all_series()["nv_random_b"].phase(write) for write in (1, 100)} == {PHASES[0]}
 
 
-def test_a_libc_buffer_reaches_the_kernel_when_it_is_full():
-    sizes = list(all_series()["nv_libc_512b"].system_calls())
-    assert sizes[:9] == [0] * 7 + [4096, 0]
-    assert sum(sizes) == 128 * 512
+def test_an_fwrite_is_one_of_a_stream():
+    opened = pc.fopen("/data/file", mode="w", buffer_bytes=4096)
+    assert program(all_series()["h1_libc_p0"])[:2] == [opened, pc.fwrite("/data/file", size_bytes=GIB)]
+    assert len(program(all_series()["nv_libc_512b"])) == 130
 
 
-def test_a_buffer_that_is_not_empty_at_first_is_full_earlier():
-    assert next(k for k, size in enumerate(all_series()["h1_libc_512b"].system_calls()) if size) == 6
+def test_a_buffer_that_is_not_empty_at_first_has_its_header():
+    header, first = program(all_series()["h1_libc_100b"])[1:3]
+    assert (header, first) == (pc.fwrite("/data/file", size_bytes=529), pc.fwrite("/data/file", size_bytes=100))
 
 
-def test_a_large_fwrite_is_a_write():
-    assert set(all_series()["h1_libc_p0"].system_calls()) == {GIB}
+def test_only_the_writes_of_a_series_have_times():
+    series = all_series()["h1_libc_512b"]
+    run = run_series(series, model="no-cache", machine=None, overrides=[])
+    reaches_kernel = np.flatnonzero(run.seconds > 1e-6)
+    # As measured: 529 and 7 * 512 bytes are more than 4096.
+    assert (len(run.seconds), *reaches_kernel[:2]) == (128, 6, 14)
 
 
 def test_sizes_of_a_sweep_grow():
-    sizes = list(all_series()["h1_direct_sizes_5"].system_calls())
+    sizes = list(all_series()["h1_direct_sizes_5"].chunks())
     assert sizes == [k * 400 * 2**20 for k in range(1, 6)]
 
 

@@ -9,6 +9,7 @@ mod groups;
 mod operations;
 mod processes;
 mod setup;
+mod streams;
 mod threads;
 mod transfers;
 mod twins;

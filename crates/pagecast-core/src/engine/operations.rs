@@ -23,10 +23,10 @@ const HOLDERS: usize = 3;
 const LOGICAL_BLOCK: u64 = 512;
 
 /// The bytes of a read or write, and how many each system call moves.
-struct Span {
-    offset: u64,
-    bytes: Bytes,
-    piece: Bytes,
+pub(super) struct Span {
+    pub offset: u64,
+    pub bytes: Bytes,
+    pub piece: Bytes,
 }
 
 impl<N: Network> Engine<'_, N> {
@@ -134,6 +134,7 @@ impl<N: Network> Engine<'_, N> {
                 let file = self.view(host, located);
                 self.namespace.remove(located.file);
                 self.processes[at as usize].set_flags(located.file, OpenFlags::default());
+                self.forget_stream(at, located.file);
                 self.truncate(at, located, file, Bytes::ZERO)
             }
             Action::Read { offset, bytes, buffer, call, .. } => {
@@ -166,6 +167,7 @@ impl<N: Network> Engine<'_, N> {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
                 self.end_operation(at, Outcome::default())
             }
+            Action::Stream { call, .. } => self.begin_on_stream(at, operation, located, call),
             _ => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
                 self.end_operation(at, Outcome::default())
@@ -180,15 +182,14 @@ impl<N: Network> Engine<'_, N> {
         path: &Arc<str>,
         located: Located,
     ) -> Result<(), SimulationError> {
-        let makes = matches!(operation.action, Action::Write { .. } | Action::Open { create: true, .. });
-        if makes || self.namespace.exists(located.file) {
+        if operation.action.makes_file() || self.namespace.exists(located.file) {
             return Ok(());
         }
         let at = self.blame(at, operation.line);
         Err(SimulationError::NoSuchFile { at, operation: operation.action.name(), path: path.clone() })
     }
 
-    fn resize_and_tell(
+    pub(super) fn resize_and_tell(
         &mut self,
         at: u32,
         operation: Operation,
@@ -230,33 +231,57 @@ impl<N: Network> Engine<'_, N> {
         span: Span,
         buffer: Buffer,
     ) -> Result<(), SimulationError> {
-        let Span { offset, bytes, piece } = span;
+        let Span { offset, bytes, .. } = span;
         let size = self.namespace.size(located.file);
         if offset.saturating_add(bytes.0) > size.0 {
-            let path = operation.action.path().expect("a read has a path").clone();
-            let at = self.blame(at, operation.line);
-            return Err(SimulationError::BeyondEnd { at, path, offset, bytes, size });
+            return Err(self.beyond_end(at, &operation, offset, bytes, size));
         }
-        let is_direct = self.processes[at as usize].flags(located.file).is_direct();
-        if is_direct {
+        let flags = self.processes[at as usize].flags(located.file);
+        if flags.is_direct() {
             self.check_aligned(at, &operation, &span, size)?;
         }
         let fresh = buffer == Buffer::Fresh;
         if fresh {
             self.take_memory(at, bytes, operation.line)?;
         }
-        if !is_direct {
+        if !flags.is_direct() {
             self.check_has_room(at, bytes, operation.line)?;
         }
+        self.enter(at, operation, Some(located), offset, bytes);
+        self.ask_to_read(at, located, &span, flags, fresh)
+    }
+
+    /// Asks for what a read wants that has begun.
+    pub(super) fn ask_to_read(
+        &mut self,
+        at: u32,
+        located: Located,
+        span: &Span,
+        flags: OpenFlags,
+        fresh: bool,
+    ) -> Result<(), SimulationError> {
+        let Span { offset, bytes, piece } = *span;
+        let is_direct = flags.is_direct();
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
-        self.enter(at, operation, Some(located), offset, bytes);
         match self.remote_chunk(host, located) {
             Some(chunk) if is_direct => self.begin_transfer(at, located, bytes, chunk, Direction::ReadDirect),
             Some(chunk) => self.remote_read(at, located, bytes, fresh, chunk),
             None if is_direct => self.call(at, Call::ReadDirect { file, offset, bytes, fresh, piece }),
             None => self.call(at, Call::Read { file, offset, bytes, fresh, piece }),
         }
+    }
+
+    pub(super) fn beyond_end(
+        &self,
+        at: u32,
+        operation: &Operation,
+        offset: u64,
+        bytes: Bytes,
+        size: Bytes,
+    ) -> SimulationError {
+        let path = operation.action.path().expect("a read has a path").clone();
+        SimulationError::BeyondEnd { at: self.blame(at, operation.line), path, offset, bytes, size }
     }
 
     fn write(
@@ -266,23 +291,46 @@ impl<N: Network> Engine<'_, N> {
         located: Located,
         span: Span,
     ) -> Result<(), SimulationError> {
-        let Span { offset, bytes, piece } = span;
-        let size = self.namespace.size(located.file);
-        let end = Bytes(offset.saturating_add(bytes.0)).max(size);
         let flags = self.processes[at as usize].flags(located.file);
         if flags.is_direct() {
-            self.check_aligned(at, &operation, &span, size)?;
+            self.check_aligned(at, &operation, &span, self.namespace.size(located.file))?;
         }
-        self.check_fits(at, operation.line, located.file, end)?;
+        self.take_room_for(at, operation.line, located, &span, flags)?;
+        self.enter(at, operation, Some(located), span.offset, span.bytes);
+        self.ask_to_write(at, located, &span, flags)
+    }
+
+    /// Takes the space that a write needs at once; the file grows when the bytes are there.
+    pub(super) fn take_room_for(
+        &mut self,
+        at: u32,
+        line: Option<u32>,
+        located: Located,
+        span: &Span,
+        flags: OpenFlags,
+    ) -> Result<(), SimulationError> {
+        let size = self.namespace.size(located.file);
+        let end = Bytes(span.offset.saturating_add(span.bytes.0)).max(size);
+        self.check_fits(at, line, located.file, end)?;
         if !flags.is_direct() {
-            self.check_has_room(at, bytes, operation.line)?;
+            self.check_has_room(at, span.bytes, line)?;
         }
+        self.namespace.take_space(located.file, end);
+        Ok(())
+    }
+
+    /// Asks for what a write wants that has begun.
+    pub(super) fn ask_to_write(
+        &mut self,
+        at: u32,
+        located: Located,
+        span: &Span,
+        flags: OpenFlags,
+    ) -> Result<(), SimulationError> {
+        let Span { offset, bytes, piece } = *span;
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
         let through = self.namespace.writes_through(located.file);
-        // The space is taken at once, the file grows when the bytes are there.
-        self.namespace.take_space(located.file, end);
-        self.enter(at, operation, Some(located), offset, bytes);
         match self.remote_chunk(host, located) {
             Some(chunk) => self.begin_transfer(at, located, bytes, chunk, Direction::Write),
             // With no cache in the device, what is written past the page cache is durable too.
@@ -414,7 +462,12 @@ impl<N: Network> Engine<'_, N> {
     }
 
     /// Refuses bytes of a file where all that a host can give, or a memory cgroup may have, is anonymous: not a page of them could be had.
-    fn check_has_room(&self, at: u32, bytes: Bytes, line: Option<u32>) -> Result<(), SimulationError> {
+    pub(super) fn check_has_room(
+        &self,
+        at: u32,
+        bytes: Bytes,
+        line: Option<u32>,
+    ) -> Result<(), SimulationError> {
         let state = &self.hosts[self.processes[at as usize].host as usize];
         if let Some(most) = state.policy.most_anonymous().filter(|most| state.anonymous >= most.0) {
             return Err(self.out_of_memory(at, bytes, line, most));
@@ -487,6 +540,10 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn end_operation(&mut self, at: u32, outcome: Outcome) -> Result<(), SimulationError> {
         let process = &mut self.processes[at as usize];
         let host = process.host;
+        if process.current.as_ref().is_some_and(|current| current.stream.is_some()) {
+            self.stream_step_ended(at, &outcome);
+            return Ok(());
+        }
         let current = process.current.take().expect("only an operation under way ends");
         if matches!(current.operation.action, Action::Write { .. })
             && let Some(located) = current.file

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::Engine;
 use super::agenda::Wake;
+use super::streams::{OpenStream, Streaming};
 use crate::error::{Blame, SimulationError};
 use crate::flow::Network;
 use crate::fs::Located;
@@ -31,6 +32,8 @@ pub(super) struct Running {
     pub current: Option<Current>,
     /// How it has opened files, of those that it has opened with flags.
     opened: BTreeMap<FileId, OpenFlags>,
+    /// The streams that it has open, the last one at the end.
+    pub streams: Vec<OpenStream>,
 }
 
 /// The operation that a process is in.
@@ -42,6 +45,8 @@ pub(super) struct Current {
     pub file: Option<Located>,
     pub offset: u64,
     pub bytes: Bytes,
+    /// If it is one on a stream.
+    pub stream: Option<Streaming>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +85,7 @@ impl Running {
                 operations: 0,
                 current: None,
                 opened: BTreeMap::new(),
+                streams: Vec::new(),
             })
             .collect();
         for (at, process) in scenario.processes.iter().enumerate() {
@@ -140,18 +146,35 @@ impl<N: Network> Engine<'_, N> {
 
     /// Lets a process do operations until one takes time or it exits.
     pub(super) fn run_process(&mut self, at: u32) -> Result<(), SimulationError> {
-        while self.processes[at as usize].state == State::Active
-            && self.processes[at as usize].current.is_none()
-        {
+        while self.processes[at as usize].state == State::Active {
             self.check_interrupt()?;
-            let program = self.processes[at as usize].program.as_mut().expect("an active process has one");
-            let next = program.next().map_err(|error| self.program_failed(at, error))?;
-            match next {
-                None | Some(Operation { action: Action::Exit, .. }) => return self.exit(at),
+            match &self.processes[at as usize].current {
+                None => {}
+                Some(Current { stream: Some(stream), .. }) if stream.is_between_steps() => {
+                    self.go_on_with_stream(at)?;
+                    continue;
+                }
+                Some(_) => return Ok(()),
+            }
+            match self.next_operation(at)? {
+                None => return self.exit(at),
                 Some(operation) => self.begin_operation(at, operation)?,
             }
         }
         Ok(())
+    }
+
+    /// What a process does next; after its program it closes its streams.
+    fn next_operation(&mut self, at: u32) -> Result<Option<Operation>, SimulationError> {
+        let running = &mut self.processes[at as usize];
+        let next = running.program.as_mut().map_or(Ok(None), |program| program.next());
+        match next.map_err(|error| self.program_failed(at, error))? {
+            None | Some(Operation { action: Action::Exit, .. }) => {
+                self.processes[at as usize].program = None;
+                Ok(self.close_at_exit(at))
+            }
+            Some(operation) => Ok(Some(operation)),
+        }
     }
 
     /// The process is in this operation from now on.
@@ -166,7 +189,8 @@ impl<N: Network> Engine<'_, N> {
         let process = &mut self.processes[at as usize];
         let index = process.operations;
         process.operations += 1;
-        process.current = Some(Current { operation, index, start: self.now, file, offset, bytes });
+        process.current =
+            Some(Current { operation, index, start: self.now, file, offset, bytes, stream: None });
     }
 
     fn exit(&mut self, at: u32) -> Result<(), SimulationError> {

@@ -38,6 +38,7 @@ mod processes;
 mod program;
 mod schema;
 mod script;
+mod streams;
 mod table;
 #[cfg(test)]
 mod testing;

@@ -8,6 +8,7 @@ use super::nearest::hint;
 use super::paths::normalise;
 use super::schema::{Key, Kind, OPERATIONS, Schema};
 use super::script::Step;
+use super::streams;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::units::Bytes;
@@ -182,7 +183,7 @@ fn role_of(action: &Action) -> Role {
     match action {
         Action::Signal { .. } => Role::Signals,
         Action::Wait { .. } => Role::WaitsFor,
-        Action::Write { .. } | Action::Open { create: true, .. } => Role::MakesFile,
+        action if action.makes_file() => Role::MakesFile,
         _ => Role::NeedsFile,
     }
 }
@@ -269,7 +270,7 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
             fields.need::<bool>("exit")?;
             Action::Exit
         }
-        verb => panic!("`{verb}` is in the schema, so it can be read"),
+        verb => return streams::action(verb, text, fields),
     })
 }
 
@@ -517,7 +518,7 @@ mod tests {
     #[test]
     fn no_verb_is_refused() {
         assert_snapshot!(error("{ raed = '/data/f' }"), @"x.toml:6: an operation has no verb; it has `raed`; did you mean `read`?");
-        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `close`, `truncate`, `unlink`, `drop_caches`, `fadvise`, `compute` and 7 more");
+        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `close`, `truncate`, `unlink`, `drop_caches`, `fadvise`, `compute` and 14 more");
         assert_snapshot!(error("{}"), @r#"x.toml:6: an operation is empty; write for example { read = "/data/f1" }"#);
         assert_snapshot!(error("'read'"), @r#"x.toml:6: an operation is the string "read", but must be a table; write for example { read = "/data/f1" }"#);
     }

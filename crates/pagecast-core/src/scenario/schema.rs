@@ -1,6 +1,7 @@
 //! Which keys there are, what each holds and what it is for: one table from which the reader takes its checks and hints,
 //! and `json_schema` what an editor completes. It leaves out what only several values together can violate.
 
+use super::streams;
 use crate::machine::{FileSystem, Lru, Sharing, WriteMode};
 use crate::scenario::Residency;
 use crate::workload::{Advice, Buffer, OpenFlag};
@@ -142,11 +143,11 @@ impl Schema {
     }
 }
 
-const fn must(name: &'static str, kind: Kind, about: &'static str) -> Key {
+pub(super) const fn must(name: &'static str, kind: Kind, about: &'static str) -> Key {
     Key { name, kind, is_required: true, about }
 }
 
-const fn may(name: &'static str, kind: Kind, about: &'static str) -> Key {
+pub(super) const fn may(name: &'static str, kind: Kind, about: &'static str) -> Key {
     Key { name, kind, is_required: false, about }
 }
 
@@ -427,10 +428,10 @@ pub static PROCESS: Schema = Schema {
     ],
 };
 
-const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
+pub(super) const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
 
 /// The operations. The first key of each is its verb.
-pub static OPERATIONS: [Schema; 19] = [
+pub static OPERATIONS: [Schema; 26] = [
     Schema {
         name: "read",
         keys: &[
@@ -492,6 +493,13 @@ pub static OPERATIONS: [Schema; 19] = [
     Schema { name: "wait", keys: &[must("wait", Kind::Text, "Waits for an event")] },
     Schema { name: "signal", keys: &[must("signal", Kind::Text, "Signals an event, once and for all")] },
     Schema { name: "exit", keys: &[must("exit", Kind::True, "Ends the process here")] },
+    streams::FOPEN,
+    streams::SETVBUF,
+    streams::FWRITE,
+    streams::FREAD,
+    streams::FSEEK,
+    streams::FFLUSH,
+    streams::FCLOSE,
     Schema {
         name: "repeat",
         keys: &[

@@ -164,6 +164,12 @@ impl Folder {
         self.beneath_with(path, flags, Mode::empty())
     }
 
+    /// Opens a file, which is made with the usual mode if it is not there.
+    pub(super) fn open_with(&self, path: &Path, flags: OFlags, create: bool) -> io::Result<OwnedFd> {
+        let mode = if create { Mode::from_raw_mode(USUAL_MODE) } else { Mode::empty() };
+        self.beneath_with(path, flags, mode)
+    }
+
     /// openat2(2), which never leaves the folder. Kernels before 5.6 and some sandboxes have none: there one name after the other is
     /// opened, without following links.
     fn beneath_with(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
@@ -261,8 +267,7 @@ impl Io for Folder {
             | flag(how.flags.has(OpenFlag::Direct), OFlags::DIRECT)
             | flag(how.flags.has(OpenFlag::Sync), OFlags::SYNC)
             | flag(how.flags.has(OpenFlag::Dsync), OFlags::DSYNC);
-        let mode = if how.create { Mode::from_raw_mode(USUAL_MODE) } else { Mode::empty() };
-        self.beneath_with(path, flags, mode)
+        self.open_with(path, flags, how.create)
     }
 
     fn read(

@@ -6,10 +6,11 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
+use pagecast_core::stdio::Mode;
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::Advice;
 
-use super::{Io, Memory, Open, Sync};
+use super::{Io, Memory, Open, StreamCall, Streams, Sync};
 
 /// What calls cost and how they go wrong.
 #[derive(Clone, Copy, Debug, Default)]
@@ -174,5 +175,29 @@ impl Io for Mock {
     fn remove(&self, path: &Path) -> io::Result<()> {
         let gone = self.state().lengths.remove(path);
         gone.map(|_| ()).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+/// Each call of the library costs what a system call would.
+impl Streams for Mock {
+    type Stream = (PathBuf, u64);
+
+    fn open_stream(&self, path: &Path, mode: Mode) -> io::Result<(PathBuf, u64)> {
+        let how = Open { create: mode.creates(), truncate: mode.truncates(), ..Open::default() };
+        let file = self.open(path, how)?;
+        let position = if mode.appends() { self.length(&file)? } else { 0 };
+        Ok((file, position))
+    }
+
+    fn call(&self, stream: &mut (PathBuf, u64), memory: &mut Memory, call: StreamCall) -> io::Result<()> {
+        let (file, position) = stream;
+        let moved = match call {
+            StreamCall::Write(bytes) => self.write(file, memory, 0, bytes, *position)? as u64,
+            StreamCall::Read(bytes) => self.read(file, memory, 0, bytes, *position)? as u64,
+            StreamCall::Seek(offset) => offset.wrapping_sub(*position),
+            StreamCall::SetBuffer(_) | StreamCall::Flush | StreamCall::Close => 0,
+        };
+        *position = position.wrapping_add(moved);
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@
 mod folder;
 #[cfg(test)]
 pub(crate) mod mock;
+mod streams;
 mod transfer;
 mod workplace;
 
@@ -20,6 +21,7 @@ use pagecast_core::workload::{Advice, OpenFlags};
 
 pub use crate::syscall::{Memory, Withdrawal};
 pub use folder::{Folder, Place, Space};
+pub use streams::{StreamCall, Streams};
 pub use transfer::{Cause, Direction, Failure, Offsets, Times, Transfer, transfer};
 pub use workplace::Workplace;
 

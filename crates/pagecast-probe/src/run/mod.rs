@@ -20,6 +20,7 @@ mod plan;
 mod prepare;
 mod process;
 mod sampler;
+mod streams;
 mod tables;
 #[cfg(test)]
 mod testing;

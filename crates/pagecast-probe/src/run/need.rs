@@ -5,6 +5,7 @@
 
 use std::num::NonZero;
 
+use pagecast_core::stdio::LibraryCall;
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, Buffer};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -36,7 +37,8 @@ impl Needs {
         }
         let dirty: u64 = files.iter().filter_map(|file| file.initial).map(|there| there.dirty.0).sum();
         let peaks: Vec<u64> = processes.iter().map(|process| peak_memory(process, &longest)).collect();
-        let buffers = processes.iter().map(|process| process.buffer().get() as u64).sum::<u64>();
+        let of_process = |process: &PlannedProcess| process.buffer().get() + process.stream_memory();
+        let buffers = processes.iter().map(|process| of_process(process) as u64).sum::<u64>();
         let call_times: Vec<u64> = processes
             .iter()
             .map(|process| per_call.map_or(0, |every| call_times(process, &longest, every)))
@@ -69,6 +71,8 @@ impl Alone {
         let mut alone = Self::default();
         let mut lengths: FxHashMap<u32, u64> = FxHashMap::default();
         let mut open = FxHashSet::default();
+        // Where streams are in their files.
+        let mut places: FxHashMap<u32, u64> = FxHashMap::default();
         let mut grown = 0_u64;
         for step in &process.steps {
             if step.file == u32::MAX {
@@ -78,7 +82,17 @@ impl Alone {
                 Action::Close { .. } | Action::Unlink { .. } => open.remove(&step.file),
                 _ => open.insert(step.file),
             };
-            alone.open_files = alone.open_files.max(open.len() as u64);
+            match &step.operation.action {
+                Action::Stream { call: LibraryCall::Close, .. } | Action::Unlink { .. } => {
+                    places.remove(&step.file);
+                }
+                Action::Stream { .. } => {
+                    places.entry(step.file).or_default();
+                }
+                _ => {}
+            }
+            // A stream has its file open twice: once to be asked for its length.
+            alone.open_files = alone.open_files.max((open.len() + 2 * places.len()) as u64);
             let at_first = initial[step.file as usize];
             let length = lengths.entry(step.file).or_insert(at_first);
             let before = length.saturating_sub(at_first);
@@ -86,6 +100,9 @@ impl Alone {
                 Action::Write { offset, bytes, .. } => {
                     alone.written += bytes.0;
                     *length = (*length).max(offset.unwrap_or(*length).saturating_add(bytes.0));
+                }
+                Action::Stream { call, .. } => {
+                    alone.written += written_by(call, places.entry(step.file).or_default(), length);
                 }
                 Action::Truncate { size, .. } => *length = size.0,
                 Action::Unlink { .. } | Action::Open { truncate: true, .. } => *length = 0,
@@ -97,6 +114,33 @@ impl Alone {
             *longest = (*longest).max(*length);
         }
         alone
+    }
+}
+
+/// What a call of a library writes at most, to a stream at a place in a file of this length.
+fn written_by(call: LibraryCall, place: &mut u64, length: &mut u64) -> u64 {
+    match call {
+        LibraryCall::Open { mode, .. } => {
+            *length = if mode.truncates() { 0 } else { *length };
+            // What is written in between makes such a file longer, never shorter.
+            *place = if mode.appends() { *length } else { 0 };
+            0
+        }
+        LibraryCall::Seek { offset } => {
+            *place = offset;
+            0
+        }
+        LibraryCall::Read { offset, bytes, .. } => {
+            let first = offset.unwrap_or(*place);
+            *place = bytes.map_or(*length, |bytes| first.saturating_add(bytes.0));
+            0
+        }
+        LibraryCall::Write { offset, bytes, .. } => {
+            *place = offset.unwrap_or(*place).saturating_add(bytes.0);
+            *length = (*length).max(*place);
+            bytes.0
+        }
+        LibraryCall::SetBuffer { .. } | LibraryCall::Flush | LibraryCall::Close => 0,
     }
 }
 

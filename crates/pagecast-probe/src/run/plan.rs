@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pagecast_core::error::SimulationError;
+use pagecast_core::stdio::{Library, LibraryCall};
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, Buffer, InitialFile, Operation, Process};
 use rustc_hash::FxHashMap;
@@ -77,6 +78,20 @@ pub(super) struct PlannedProcess {
 }
 
 impl PlannedProcess {
+    /// How long the longest call of a stream is; these take memory of their length, as a C program has it in one piece.
+    pub fn stream_memory(&self) -> usize {
+        let call = |step: &Step| match step.operation.action {
+            Action::Stream { call: LibraryCall::Write { bytes, call, .. }, .. } => {
+                call.unwrap_or(bytes).0.min(bytes.0)
+            }
+            Action::Stream { call: LibraryCall::Read { bytes, call, .. }, .. } => {
+                call.or(bytes).map_or(BUFFER, |size| size.0)
+            }
+            _ => 0,
+        };
+        self.steps.iter().map(call).max().unwrap_or(0) as usize
+    }
+
     /// How long the buffer is that it reads into and writes from: as one call, but never longer than what stays in a processor's caches.
     pub fn buffer(&self) -> NonZero<usize> {
         let call = |step: &Step| match step.operation.action {
@@ -148,11 +163,15 @@ impl Plan {
             SimulationError::Program { at: at(None), source: error.0 }.into()
         };
         let mut program = process.program.start().map_err(failed)?;
-        let mut steps = Vec::new();
-        while let Some(operation) = program.next().map_err(failed)? {
-            if matches!(operation.action, Action::Exit) {
-                break;
-            }
+        let (mut steps, mut open) = (Vec::new(), OpenStreams::default());
+        loop {
+            let next = program.next().map_err(failed)?;
+            let operation = match next.filter(|next| !matches!(next.action, Action::Exit)) {
+                Some(operation) => operation,
+                None => break,
+            };
+            check_library(job, process, &operation)?;
+            open.note(&operation.action);
             if steps.len() == MOST_OPERATIONS {
                 let (place, process) = (job.origin.to_owned(), process.name.clone());
                 return Err(RunError::Endless { place, process, limit: MOST_OPERATIONS });
@@ -170,6 +189,11 @@ impl Plan {
                 _ => u32::MAX,
             };
             steps.push(Step { operation, file, event });
+        }
+        // As exit(3) does.
+        while let Some(operation) = open.close_last() {
+            let file = names.file(&mut self.files, operation.action.path().expect("a stream has a path"));
+            steps.push(Step { operation, file, event: u32::MAX });
         }
         Ok(steps)
     }
@@ -219,6 +243,41 @@ impl Plan {
     pub fn drops_caches(&self) -> bool {
         let mut steps = self.processes.iter().flat_map(|process| &process.steps);
         steps.any(|step| matches!(step.operation.action, Action::DropCaches))
+    }
+}
+
+/// The streams that a program has open, the last one at the end.
+#[derive(Default)]
+struct OpenStreams(Vec<Arc<str>>);
+
+impl OpenStreams {
+    fn note(&mut self, action: &Action) {
+        match action {
+            Action::Stream { path, call: LibraryCall::Open { .. } } => self.0.push(path.clone()),
+            Action::Stream { path, call: LibraryCall::Close } | Action::Unlink { path } => {
+                self.0.retain(|open| open != path);
+            }
+            _ => {}
+        }
+    }
+
+    fn close_last(&mut self) -> Option<Operation> {
+        let path = self.0.pop()?;
+        Some(Action::Stream { path, call: LibraryCall::Close }.into())
+    }
+}
+
+/// Refuses streams of other libraries than the one that this program is linked to.
+fn check_library(job: &Job<'_>, process: &Process, operation: &Operation) -> Result<(), RunError> {
+    match operation.action {
+        Action::Stream { call: LibraryCall::Open { library, .. }, .. } if library != Library::C => {
+            Err(RunError::Unreal {
+                place: blame(job.origin, &process.name, operation.line, Nanos::ZERO).place,
+                what: format!("a stream of {}, which this program does not have,", library.name()),
+                remedy: "leave `stream` out, or write what its library asks the kernel: `write` and `read` with `call`",
+            })
+        }
+        _ => Ok(()),
     }
 }
 

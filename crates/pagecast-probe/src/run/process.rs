@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 
 use pagecast_core::error::SimulationError;
 use pagecast_core::result::{Part, Parts};
+use pagecast_core::stdio::LibraryCall;
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, Buffer, OpenFlags};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,7 +22,8 @@ use super::error::{RunError, blame};
 use super::files::Files;
 use super::gate::{Gate, Stopped};
 use super::plan::{Plan, PlannedProcess, Step};
-use crate::io::{Cause, Direction, Failure, Io, Memory, Offsets, Open, Sync, Transfer, transfer};
+use super::streams::ProcessStreams;
+use crate::io::{Cause, Direction, Failure, Io, Memory, Offsets, Open, Streams, Sync, Transfer, transfer};
 
 /// How long a process sleeps, and how many pages it touches, between two looks at whether to stop.
 const NAP: Nanos = Nanos(50_000_000);
@@ -44,7 +46,7 @@ pub(super) struct Row {
 }
 
 /// What all processes share.
-pub(super) struct Shared<'a, I: Io> {
+pub(super) struct Shared<'a, I: Streams> {
     pub io: &'a I,
     pub plan: &'a Plan,
     pub files: &'a Files<I::File>,
@@ -97,27 +99,28 @@ struct Handle<F> {
 
 /// What an operation did.
 #[derive(Clone, Copy, Default)]
-struct Done {
-    offset: u64,
-    bytes: u64,
-    flags: OpenFlags,
+pub(super) struct Done {
+    pub offset: u64,
+    pub bytes: u64,
+    pub flags: OpenFlags,
 }
 
 /// See the module.
-pub(super) struct Runner<'a, I: Io> {
-    shared: &'a Shared<'a, I>,
+pub(super) struct Runner<'a, I: Streams> {
+    pub(super) shared: &'a Shared<'a, I>,
     at: usize,
     process: &'a PlannedProcess,
     zero: Nanos,
-    buffer: Memory,
+    pub(super) buffer: Memory,
     handles: FxHashMap<u32, Handle<I::File>>,
     /// Anonymous memory, and how much of each piece is still held.
     held: Vec<(Memory, usize)>,
     calls: Calls,
+    pub(super) streams: ProcessStreams<I>,
     pub rows: Vec<Row>,
 }
 
-impl<'a, I: Io> Runner<'a, I> {
+impl<'a, I: Streams> Runner<'a, I> {
     /// Takes all that the process needs besides its own memory.
     ///
     /// # Errors
@@ -143,6 +146,7 @@ impl<'a, I: Io> Runner<'a, I> {
             handles: FxHashMap::with_capacity_and_hasher(files.len(), rustc_hash::FxBuildHasher),
             held: Vec::with_capacity(pieces),
             calls: Calls::new(shared.plan, at),
+            streams: ProcessStreams::new(process)?,
             rows: Vec::with_capacity(process.steps.len()),
         })
     }
@@ -215,8 +219,10 @@ impl<'a, I: Io> Runner<'a, I> {
                 Ok(nothing)
             }
             &Action::Truncate { size, .. } => self.on_file(step, |io, file| io.set_length(file, size.0)),
+            &Action::Stream { call, .. } => self.on_stream(step, call),
             Action::Unlink { .. } => {
                 self.handles.remove(&step.file);
+                self.streams.forget(step.file);
                 let within = &self.shared.plan.files[step.file as usize].within;
                 io.remove(within).map_err(|error| self.failed(step, error))?;
                 Ok(nothing)
@@ -418,15 +424,15 @@ impl<'a, I: Io> Runner<'a, I> {
         }
     }
 
-    fn path(&self, step: &Step) -> Option<Arc<str>> {
+    pub(super) fn path(&self, step: &Step) -> Option<Arc<str>> {
         self.shared.plan.files.get(step.file as usize).map(|file| file.path.clone())
     }
 
-    fn blame(&self, step: &Step) -> pagecast_core::error::Blame {
+    pub(super) fn blame(&self, step: &Step) -> pagecast_core::error::Blame {
         blame(&self.shared.plan.origin, &self.process.name, step.operation.line, self.now())
     }
 
-    fn beyond_end(&self, step: &Step, wanted: &Done, size: u64) -> Halt {
+    pub(super) fn beyond_end(&self, step: &Step, wanted: &Done, size: u64) -> Halt {
         self.workload(SimulationError::BeyondEnd {
             at: self.blame(step),
             path: self.path(step).expect("a read has a file"),
@@ -449,7 +455,7 @@ impl<'a, I: Io> Runner<'a, I> {
         })
     }
 
-    fn failed(&self, step: &Step, source: io::Error) -> Halt {
+    pub(super) fn failed(&self, step: &Step, source: io::Error) -> Halt {
         let (operation, at, path) = (step.operation.action.name(), self.blame(step), self.path(step));
         match (source.kind(), path) {
             (io::ErrorKind::NotFound, Some(path)) => {
@@ -459,7 +465,7 @@ impl<'a, I: Io> Runner<'a, I> {
         }
     }
 
-    fn workload(&self, error: SimulationError) -> Halt {
+    pub(super) fn workload(&self, error: SimulationError) -> Halt {
         self.halt(error.into())
     }
 
@@ -478,7 +484,11 @@ impl Row {
         let from_device = match action {
             Action::Read { .. } if self.flags.is_direct() => self.bytes,
             // Read-ahead fetches more than was asked for; what it fetched for later reads then comes from the cache.
-            Action::Read { .. } => self.used.device_read.0.min(self.bytes),
+            Action::Read { .. } | Action::Stream { call: LibraryCall::Read { .. }, .. } => {
+                self.used.device_read.0.min(self.bytes)
+            }
+            // What of it the library has kept is not known.
+            Action::Stream { call: LibraryCall::Write { .. }, .. } => 0,
             Action::Write { .. } if self.goes_past_cache() => self.bytes,
             Action::Write { .. } => 0,
             _ => return (0, 0),
@@ -497,6 +507,10 @@ impl Row {
                 (Part::DeviceWrite, Part::DeviceWrite)
             }
             Action::Fadvise { .. } => (Part::CpuCopy, Part::DeviceRead),
+            Action::Stream { call: LibraryCall::Read { .. } | LibraryCall::Seek { .. }, .. } => {
+                (Part::CpuCopy, Part::DeviceRead)
+            }
+            Action::Stream { .. } => (Part::CpuCopy, Part::Throttled),
             Action::Allocate { .. } => (Part::PageAllocation, Part::Reclaim),
             Action::Compute { .. } => (Part::Compute, Part::Compute),
             Action::Sleep { .. } => (Part::Sleep, Part::Sleep),

@@ -39,7 +39,7 @@ class SeriesRun:
 
 
 def program(series: Series) -> "list[Operation]":
-    """Write the program of a series; what a libc buffer swallows is no operation.
+    """Write the program of a series: of system calls, or of calls to a stream of the C library.
 
     Rewriting starts at the beginning of the file each time. Random offsets are written in order: they
     do not overlap, and neither model asks where on the disk they are.
@@ -50,10 +50,16 @@ def program(series: Series) -> "list[Operation]":
     if not series.is_buffered:
         flags = [flag for flag in FLAGS if flag in series.open_flags.split("|")]
         operations.append(pc.open(PATH, create=True, flags=flags))
-    for size in series.system_calls():
+    if series.is_stream:
+        operations.append(pc.fopen(PATH, mode="w", buffer_bytes=series.libc_buffer_bytes))
+    if series.header_bytes:
+        operations.append(pc.fwrite(PATH, size_bytes=series.header_bytes))
+    for size in series.chunks():
         if series.pause_s:
             operations.append(pc.compute(series.pause_s))
-        if size:
+        if series.is_stream:
+            operations.append(pc.fwrite(PATH, size_bytes=size))
+        else:
             operations.append(pc.write(PATH, size_bytes=size, append=series.access != "rewrite"))
     return operations
 
@@ -96,7 +102,6 @@ def run_series(
     machine = machine or MACHINES[series.group]
     result = simulate(series, model=model, machine=machine, overrides=overrides)
     kinds = np.array(result.operations["operation"])
-    seconds = np.zeros(series.writes)
-    reaches_kernel = np.array(list(series.system_calls())) > 0
-    seconds[reaches_kernel] = result.operations["duration_s"][kinds == "write"]
+    # A header was written before them.
+    seconds = result.operations["duration_s"][np.isin(kinds, ("write", "fwrite"))][-series.writes :]
     return SeriesRun(series, model, machine, seconds, result.machine_hash)

@@ -52,9 +52,11 @@ MAIN_WRITES: Final = (100, 800)
 GIB: Final = 2**30
 
 _STREAM_HEADER_BYTES: Final[Mapping[str, int]] = {
-    "h1_libc_512b": 512,
-    "h1_libc_200b": 512,
-    "h1_libc_100b": 512,
+    "h1_libc_512b": 529,
+    "h1_libc_200b": 529,
+    "h1_libc_100b": 529,
+    "h1_libc_512b_fig": 17,
+    "nv_libc_512b": 17,
 }
 """What was in the libc buffer before the first write of a series; README.md, pitfall 4."""
 
@@ -97,22 +99,20 @@ class Series:
         """Written without pause: the rates of the group's machine may come from it."""
         return self.pause_s == 0
 
-    def system_calls(self) -> Iterator[int]:
-        """Give the bytes that each write hands to the kernel.
+    @property
+    def is_stream(self) -> bool:
+        """Written with fwrite(3)."""
+        return self.io_method == "fwrite"
 
-        The libc buffers small pieces: the kernel gets nothing from most of them, and a whole buffer from the
-        one that fills it.
-        """
-        buffer = self.libc_buffer_bytes
-        filled = _STREAM_HEADER_BYTES.get(self.name, 0)
+    @property
+    def header_bytes(self) -> int:
+        """What was in the libc buffer before the first write; README.md, pitfall 4."""
+        return _STREAM_HEADER_BYTES.get(self.name, 0)
+
+    def chunks(self) -> Iterator[int]:
+        """Give the bytes of each write."""
         for number in range(1, self.writes + 1):
-            size = self.chunk_bytes or number * (self.size_min_bytes or 0)
-            if buffer is None or size >= buffer:
-                yield size
-            else:
-                filled += size
-                yield filled // buffer * buffer
-                filled %= buffer
+            yield self.chunk_bytes or number * (self.size_min_bytes or 0)
 
     def phase(self, write: float) -> str:
         """Name the phase of a write, counted from 1."""

@@ -1,0 +1,294 @@
+//! Performs what a library's stream makes of its calls: copies, and system calls under the host's policy.
+//!
+//! An operation on a stream is a row of steps: it copies between the program and the buffer on one processor, then it reads or
+//! writes. A long one goes in portions, so that the copies lie between the system calls as they do in truth; none of its library
+//! calls is an event.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::processes::Current;
+use super::{Engine, Owner};
+use crate::error::SimulationError;
+use crate::flow::{FlowSpec, Network};
+use crate::fs::Located;
+use crate::policy::{FileId, Outcome};
+use crate::result::{Part, Parts};
+use crate::stdio::{Direction, LibraryCall, Refusal, Stream, Transfer, Work};
+use crate::units::{Bytes, Nanos};
+use crate::workload::{Action, OpenFlags, Operation};
+
+/// So much is copied before it is written, and read before it is copied: some milliseconds, of which a writer's pauses (up to 200 ms) and
+/// estimates (every 200 ms) see nothing.
+const PORTION: u64 = 16 << 20;
+
+/// A stream that a process has open.
+pub(super) struct OpenStream {
+    path: Arc<str>,
+    file: FileId,
+    stream: Stream,
+}
+
+/// The operation on a stream that a process is in.
+pub(super) struct Streaming {
+    /// What is left of it, and in calls of how many bytes.
+    direction: Direction,
+    left: u64,
+    call: u64,
+    /// What it has been told so far, and the step it is in, if it is in one.
+    outcome: Outcome,
+    under_way: Option<Step>,
+    steps: VecDeque<Step>,
+    /// Where it began, and what it was to move.
+    offset: u64,
+    bytes: Bytes,
+}
+
+/// What a stream waits for.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// A processor, for so long.
+    Processor(Nanos),
+    /// System calls.
+    Transfer(Transfer),
+}
+
+impl<N: Network> Engine<'_, N> {
+    /// Begins an operation on a stream.
+    pub(super) fn begin_on_stream(
+        &mut self,
+        at: u32,
+        operation: Operation,
+        located: Located,
+        call: LibraryCall,
+    ) -> Result<(), SimulationError> {
+        let end = self.namespace.size(located.file).0;
+        let begun = self.ask_stream(at, &operation, located, call, end);
+        let (streaming, work) = begun.map_err(|why| self.refused(at, &operation, why))?;
+        if let LibraryCall::Open { mode, .. } = call {
+            let size = if mode.truncates() { Bytes::ZERO } else { Bytes(end) };
+            return self.resize_and_tell(at, operation, located, size);
+        }
+        if streaming.direction == Direction::Read && streaming.offset.saturating_add(streaming.left) > end {
+            return Err(self.beyond_end(at, &operation, streaming.offset, streaming.bytes, Bytes(end)));
+        }
+        self.enter(at, operation, Some(located), streaming.offset, streaming.bytes);
+        self.processes[at as usize].current.as_mut().expect("it has begun").stream = Some(streaming);
+        self.plan_steps(at, &work);
+        if call == LibraryCall::Close {
+            self.forget_stream(at, located.file);
+        }
+        self.go_on_with_stream(at)
+    }
+
+    /// What the stream says to a call: what there is to do, and what of it at once.
+    fn ask_stream(
+        &mut self,
+        at: u32,
+        operation: &Operation,
+        located: Located,
+        call: LibraryCall,
+        end: u64,
+    ) -> Result<(Streaming, Work), Refusal> {
+        let process = &mut self.processes[at as usize];
+        let known = process.streams.iter().position(|each| each.file == located.file);
+        let mut streaming = Streaming {
+            direction: Direction::Write,
+            left: 0,
+            call: 1,
+            outcome: Outcome::default(),
+            under_way: None,
+            steps: VecDeque::new(),
+            offset: 0,
+            bytes: Bytes::ZERO,
+        };
+        if let LibraryCall::Open { mode, library, buffer } = call {
+            if known.is_some() {
+                return Err(Refusal::IsOpen);
+            }
+            let stream = Stream::new(library, mode, buffer)?;
+            let path = operation.action.path().expect("a stream has a path").clone();
+            process.streams.push(OpenStream { path, file: located.file, stream });
+            return Ok((streaming, Work::default()));
+        }
+        let stream = &mut process.streams[known.ok_or(Refusal::NotOpen)?].stream;
+        let go_to = |stream: &mut Stream, offset: Option<u64>| match offset {
+            Some(offset) => stream.seek(offset, end),
+            None => Ok(Work::default()),
+        };
+        let work = match call {
+            LibraryCall::Open { .. } => unreachable!("it has been opened instead"),
+            LibraryCall::SetBuffer { buffer } => stream.set_buffer(buffer).map(|()| Work::default()),
+            LibraryCall::Seek { offset } => stream.seek(offset, end),
+            LibraryCall::Flush => Ok(stream.flush(end)),
+            LibraryCall::Close => Ok(stream.close(end)),
+            LibraryCall::Write { offset, bytes, call } => {
+                let work = go_to(stream, offset)?;
+                stream.turn_to(Direction::Write, end)?;
+                streaming.will(stream, Direction::Write, bytes, call, end);
+                Ok(work)
+            }
+            LibraryCall::Read { offset, bytes, call } => {
+                let work = go_to(stream, offset)?;
+                stream.turn_to(Direction::Read, end)?;
+                let rest = Bytes(end.saturating_sub(stream.tell(Direction::Read, end)));
+                streaming.will(stream, Direction::Read, bytes.unwrap_or(rest), call, end);
+                Ok(work)
+            }
+        }?;
+        Ok((streaming, work))
+    }
+
+    fn refused(&self, at: u32, operation: &Operation, why: Refusal) -> SimulationError {
+        SimulationError::Stream {
+            at: self.blame(at, operation.line),
+            operation: operation.action.name(),
+            path: operation.action.path().expect("a stream has a path").clone(),
+            why,
+        }
+    }
+
+    fn streaming(&mut self, at: u32) -> &mut Streaming {
+        let current: Option<&mut Current> = self.processes[at as usize].current.as_mut();
+        current.and_then(|current| current.stream.as_mut()).expect("it is in an operation on a stream")
+    }
+
+    /// Turns what the library does into steps; it copies before it writes, and after it reads.
+    fn plan_steps(&mut self, at: u32, work: &Work) {
+        let host = self.processes[at as usize].host as usize;
+        let memory = &self.scenario.machine.hosts[host].memory;
+        let reads = work.transfers.first().is_some_and(|each| each.direction == Direction::Read);
+        let (own, all) = match reads {
+            true => (memory.cost.copy_read, memory.read),
+            false => (memory.cost.copy_write, memory.write),
+        };
+        let rate = own.or(memory.per_thread).unwrap_or(all);
+        let copying = Nanos((work.copied as f64 / rate.0 * 1e9).round() as u64);
+        let calls = Nanos(memory.cost.call.0 * work.seeks);
+        let processor = Step::Processor(copying + calls);
+        let steps = &mut self.streaming(at).steps;
+        steps.extend(work.transfers.iter().copied().map(Step::Transfer));
+        match reads {
+            true => steps.push_back(processor),
+            false => steps.push_front(processor),
+        }
+    }
+
+    /// Begins the next step of a process's operation on a stream, if one is left that takes time or asks the kernel for something.
+    pub(super) fn go_on_with_stream(&mut self, at: u32) -> Result<(), SimulationError> {
+        loop {
+            match self.streaming(at).steps.pop_front() {
+                Some(Step::Processor(Nanos::ZERO)) => {}
+                Some(step) => {
+                    self.streaming(at).under_way = Some(step);
+                    return self.begin_step(at, step);
+                }
+                None if self.streaming(at).left > 0 => self.next_portion(at)?,
+                None => return self.end_stream(at),
+            }
+        }
+    }
+
+    /// Lets the library make some calls more.
+    fn next_portion(&mut self, at: u32) -> Result<(), SimulationError> {
+        let located = self.processes[at as usize].current.as_ref().and_then(|current| current.file);
+        let file = located.expect("a stream has a file").file;
+        let end = self.namespace.size(file).0;
+        let streaming = self.streaming(at);
+        let (direction, call) = (streaming.direction, streaming.call);
+        let bytes = (PORTION / call * call).max(call).min(streaming.left);
+        streaming.left -= bytes;
+        let streams = &mut self.processes[at as usize].streams;
+        let open = streams.iter_mut().find(|each| each.file == file).expect("it is open");
+        let work = match direction {
+            Direction::Write => open.stream.write(bytes, call, end),
+            Direction::Read => open.stream.read(bytes, call, end),
+        };
+        self.plan_steps(at, &work.expect("it was asked whether it may"));
+        Ok(())
+    }
+
+    fn begin_step(&mut self, at: u32, step: Step) -> Result<(), SimulationError> {
+        match step {
+            Step::Processor(time) => {
+                let path = self.hosts[self.processes[at as usize].host as usize].processors;
+                self.actions.start(FlowSpec::new(path, time.0, u64::from(at)));
+                self.start_own_flows(Owner::Process(at));
+                Ok(())
+            }
+            Step::Transfer(transfer) => self.begin_system_calls(at, &transfer),
+        }
+    }
+
+    fn begin_system_calls(&mut self, at: u32, transfer: &Transfer) -> Result<(), SimulationError> {
+        let current = self.processes[at as usize].current.as_mut().expect("it is in an operation");
+        // What is sent to another host is taken from here.
+        (current.offset, current.bytes) = (transfer.offset, Bytes(transfer.bytes));
+        let (line, located) = (current.operation.line, current.file.expect("a stream has a file"));
+        let (bytes, piece) = (Bytes(transfer.bytes), Bytes(transfer.piece().min(transfer.bytes)));
+        let span = super::operations::Span { offset: transfer.offset, bytes, piece };
+        match transfer.direction {
+            Direction::Read => {
+                self.check_has_room(at, bytes, line)?;
+                self.ask_to_read(at, located, &span, OpenFlags::default(), false)
+            }
+            Direction::Write => {
+                self.take_room_for(at, line, located, &span, OpenFlags::default())?;
+                self.ask_to_write(at, located, &span, OpenFlags::default())
+            }
+        }
+    }
+
+    /// A step of an operation on a stream has ended; the process goes on when its turn comes.
+    pub(super) fn stream_step_ended(&mut self, at: u32, outcome: &Outcome) {
+        let streaming = self.streaming(at);
+        let step = streaming.under_way.take().expect("only a step that is under way ends");
+        let outcome = match step {
+            // A computing flow calls it computing.
+            Step::Processor(_) => {
+                Outcome { parts: Parts::of(Part::CpuCopy, outcome.parts.total()), ..*outcome }
+            }
+            Step::Transfer(_) => *outcome,
+        };
+        streaming.outcome.parts.add_all(&outcome.parts);
+        streaming.outcome.from_cache += outcome.from_cache;
+        streaming.outcome.from_device += outcome.from_device;
+        if let Step::Transfer(Transfer { direction: Direction::Write, offset, bytes, .. }) = step {
+            let current = self.processes[at as usize].current.as_ref().expect("it is in an operation");
+            let file = current.file.expect("a stream has a file").file;
+            self.namespace.grow(file, Bytes(offset + bytes));
+        }
+        self.ready.push_back(at);
+    }
+
+    fn end_stream(&mut self, at: u32) -> Result<(), SimulationError> {
+        let current = self.processes[at as usize].current.as_mut().expect("it is in an operation");
+        let streaming = current.stream.take().expect("it is one on a stream");
+        (current.offset, current.bytes) = (streaming.offset, streaming.bytes);
+        self.end_operation(at, streaming.outcome)
+    }
+
+    /// A file was removed: what its stream has not written is gone with it.
+    pub(super) fn forget_stream(&mut self, at: u32, file: FileId) {
+        self.processes[at as usize].streams.retain(|each| each.file != file);
+    }
+
+    /// Closes the stream that was opened last, as exit(3) does; none if all are closed.
+    pub(super) fn close_at_exit(&self, at: u32) -> Option<Operation> {
+        let open = self.processes[at as usize].streams.last()?;
+        Some(Action::Stream { path: open.path.clone(), call: LibraryCall::Close }.into())
+    }
+}
+
+impl Streaming {
+    fn will(&mut self, stream: &Stream, direction: Direction, bytes: Bytes, call: Option<Bytes>, end: u64) {
+        (self.direction, self.left, self.bytes) = (direction, bytes.0, bytes);
+        self.call = call.unwrap_or(bytes).0.clamp(1, bytes.0.max(1));
+        self.offset = stream.tell(direction, end);
+    }
+
+    /// Whether it waits for nothing, so that its process can go on with it.
+    pub(super) fn is_between_steps(&self) -> bool {
+        self.under_way.is_none()
+    }
+}

@@ -1,0 +1,208 @@
+//! A process's streams of the C library.
+//!
+//! What a library refuses, and C does not define, is refused before it is called, with the words of a simulation. A call that is under
+//! way is not broken off when the run is stopped: its memory is copied by the program itself, so it cannot be taken away.
+
+use std::io;
+use std::num::NonZero;
+use std::sync::atomic::Ordering;
+
+use pagecast_core::error::SimulationError;
+use pagecast_core::stdio::{Direction, LibraryCall, Mode, Refusal, Stream};
+use pagecast_core::units::Bytes;
+use rustc_hash::FxHashMap;
+
+use super::plan::{PlannedProcess, Step};
+use super::process::{Done, Halt, Runner};
+use crate::io::{Memory, Open, StreamCall, Streams};
+
+/// A stream that is open.
+struct OpenStream<I: Streams> {
+    stream: I::Stream,
+    /// To be asked for its length.
+    file: I::File,
+    mode: Mode,
+    /// What says whether the library may be called; nothing is read from it or written to it.
+    rules: Stream,
+    /// Where the next byte comes from or goes to, if it is not appended.
+    position: u64,
+}
+
+/// Those of a process, by their file, and the memory that all of them read into and write from.
+pub(super) struct ProcessStreams<I: Streams> {
+    open: FxHashMap<u32, OpenStream<I>>,
+    memory: Option<Memory>,
+}
+
+impl<I: Streams> ProcessStreams<I> {
+    /// With all the memory that the process's calls need.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn new(process: &PlannedProcess) -> io::Result<Self> {
+        let memory = NonZero::new(process.stream_memory()).map(Memory::new).transpose()?.map(|mut memory| {
+            memory.fill_with_noise();
+            memory
+        });
+        Ok(Self { open: FxHashMap::default(), memory })
+    }
+
+    /// The file is gone, and what its stream has not written with it.
+    pub fn forget(&mut self, file: u32) {
+        self.open.remove(&file);
+    }
+}
+
+/// Why a call was not made, or did not do what it should.
+enum Trouble {
+    Refused(Refusal),
+    Failed(io::Error),
+    Stopped,
+    BeyondEnd { offset: u64, bytes: u64, length: u64 },
+}
+
+impl From<Refusal> for Trouble {
+    fn from(why: Refusal) -> Self {
+        Self::Refused(why)
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl<I: Streams> Runner<'_, I> {
+    /// Does an operation on a stream.
+    pub(super) fn on_stream(&mut self, step: &Step, call: LibraryCall) -> Result<Done, Halt> {
+        let done = match call {
+            LibraryCall::Open { mode, buffer, .. } => self.open_stream(step, mode, buffer),
+            LibraryCall::SetBuffer { buffer } => self.set_buffer(step, buffer),
+            LibraryCall::Write { offset, bytes, call } => {
+                self.move_by_stream(step, Direction::Write, offset, Some(bytes), call)
+            }
+            LibraryCall::Read { offset, bytes, call } => {
+                self.move_by_stream(step, Direction::Read, offset, bytes, call)
+            }
+            LibraryCall::Seek { offset } => self.seek(step, offset),
+            LibraryCall::Flush => self.flush(step),
+            LibraryCall::Close => self.close_stream(step),
+        };
+        done.map_err(|trouble| match trouble {
+            Trouble::Stopped => Halt::Stopped,
+            Trouble::Failed(error) => self.failed(step, error),
+            Trouble::Refused(why) => self.workload(SimulationError::Stream {
+                at: self.blame(step),
+                operation: step.operation.action.name(),
+                path: self.path(step).expect("a stream has a file"),
+                why,
+            }),
+            Trouble::BeyondEnd { offset, bytes, length } => {
+                self.beyond_end(step, &Done { offset, bytes, ..Done::default() }, length)
+            }
+        })
+    }
+
+    fn open_stream(&mut self, step: &Step, mode: Mode, buffer: Option<Bytes>) -> Result<Done, Trouble> {
+        if self.streams.open.contains_key(&step.file) {
+            return Err(Refusal::IsOpen.into());
+        }
+        let io = self.shared.io;
+        let within = &self.shared.plan.files[step.file as usize].within;
+        let stream = io.open_stream(within, mode)?;
+        let file = io.open(within, Open::default())?;
+        let rules = Stream::new(pagecast_core::stdio::Library::C, mode, None)?;
+        self.streams.open.insert(step.file, OpenStream { stream, file, mode, rules, position: 0 });
+        match buffer {
+            Some(buffer) => self.set_buffer(step, buffer),
+            None => Ok(Done::default()),
+        }
+    }
+
+    /// The stream of a step, and the memory of all.
+    fn stream_of(&mut self, step: &Step) -> Result<(&mut OpenStream<I>, &mut Memory), Trouble> {
+        let open = self.streams.open.get_mut(&step.file).ok_or(Refusal::NotOpen)?;
+        // What moves nothing is not asked for memory.
+        let memory = self.streams.memory.as_mut().unwrap_or(&mut self.buffer);
+        Ok((open, memory))
+    }
+
+    fn set_buffer(&mut self, step: &Step, buffer: Bytes) -> Result<Done, Trouble> {
+        let io = self.shared.io;
+        let (open, memory) = self.stream_of(step)?;
+        open.rules.set_buffer(buffer)?;
+        io.call(&mut open.stream, memory, StreamCall::SetBuffer(buffer.0 as usize))?;
+        Ok(Done::default())
+    }
+
+    fn seek(&mut self, step: &Step, offset: u64) -> Result<Done, Trouble> {
+        let io = self.shared.io;
+        let (open, memory) = self.stream_of(step)?;
+        open.rules.seek(offset, 0)?;
+        io.call(&mut open.stream, memory, StreamCall::Seek(offset))?;
+        open.position = offset;
+        Ok(Done { offset, ..Done::default() })
+    }
+
+    fn flush(&mut self, step: &Step) -> Result<Done, Trouble> {
+        let io = self.shared.io;
+        let (open, memory) = self.stream_of(step)?;
+        open.rules.flush(0);
+        io.call(&mut open.stream, memory, StreamCall::Flush)?;
+        Ok(Done::default())
+    }
+
+    fn close_stream(&mut self, step: &Step) -> Result<Done, Trouble> {
+        let io = self.shared.io;
+        let (open, memory) = self.stream_of(step)?;
+        let closed = io.call(&mut open.stream, memory, StreamCall::Close);
+        self.streams.forget(step.file);
+        Ok(closed.map(|()| Done::default())?)
+    }
+
+    fn move_by_stream(
+        &mut self,
+        step: &Step,
+        direction: Direction,
+        offset: Option<u64>,
+        bytes: Option<Bytes>,
+        call: Option<Bytes>,
+    ) -> Result<Done, Trouble> {
+        if let Some(offset) = offset {
+            self.seek(step, offset)?;
+        }
+        let (io, stop) = (self.shared.io, &self.shared.gate.stop);
+        let (open, memory) = self.stream_of(step)?;
+        open.rules.turn_to(direction, 0)?;
+        let offset = if open.mode.appends() && direction == Direction::Write {
+            io.length(&open.file)?
+        } else {
+            open.position
+        };
+        let bytes = match bytes {
+            Some(bytes) => bytes.0,
+            None => io.length(&open.file)?.saturating_sub(offset),
+        };
+        let longest = call.map_or(bytes, |call| call.0).clamp(1, memory.length() as u64);
+        let mut left = bytes;
+        while left > 0 {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Trouble::Stopped);
+            }
+            let now = left.min(longest) as usize;
+            let call =
+                if direction == Direction::Read { StreamCall::Read(now) } else { StreamCall::Write(now) };
+            match io.call(&mut open.stream, memory, call) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    let length = io.length(&open.file)?;
+                    return Err(Trouble::BeyondEnd { offset, bytes, length });
+                }
+                answer => answer?,
+            }
+            left -= now as u64;
+        }
+        open.position = offset + bytes;
+        Ok(Done { offset, bytes, ..Done::default() })
+    }
+}
