@@ -22,6 +22,13 @@ from pagecast.errors import ScenarioError
         (pc.sync(), "<sync>"),
         (pc.truncate("/data/f", size_bytes=0), "<truncate /data/f>"),
         (pc.fadvise("/data/f", advice="dontneed"), "<fadvise /data/f>"),
+        (pc.fopen("/data/f", mode="w", stream="c++", buffer_bytes=0), "<fopen /data/f>"),
+        (pc.setvbuf("/data/f", size_bytes=65536), "<setvbuf /data/f>"),
+        (pc.fwrite("/data/f", size_bytes=4096, call_bytes=512), "<fwrite /data/f 4.1 kB>"),
+        (pc.fread("/data/f", offset_bytes=0), "<fread /data/f>"),
+        (pc.fseek("/data/f", offset_bytes=1e6), "<fseek /data/f>"),
+        (pc.fflush("/data/f"), "<fflush /data/f>"),
+        (pc.fclose("/data/f"), "<fclose /data/f>"),
         (pc.compute(28.0), "<compute 28.000 s>"),
         (pc.alloc(1e9), "<alloc 1 GB>"),
         (pc.free(), "<free>"),
@@ -87,6 +94,10 @@ def test_a_flag_alone_is_no_list():
         (
             lambda: pc.open("/f", flags=["O_DIRCT"]),
             'flags="O_DIRCT" is not known; choose one of O_DIRECT, O_SYNC, O_DSYNC',
+        ),
+        (
+            lambda: pc.fopen("/f", mode="rw"),
+            'mode="rw" is not known; choose one of r, w, a, r+, w+, a+',
         ),
         (
             lambda: pc.fadvise("/f", advice="please"),

@@ -46,8 +46,9 @@ def moved(scenario):
     operations = pc.simulate(scenario, model="no-cache").operations
     by_kind = {"write": Plan(scenario).prepared_bytes, "read": 0}
     for kind, size in zip(operations["operation"], operations["bytes"].tolist(), strict=True):
-        if kind in by_kind:
-            by_kind[kind] += size
+        call = {"fwrite": "write", "fread": "read"}.get(kind, kind)
+        if call in by_kind:
+            by_kind[call] += size
     return by_kind
 
 

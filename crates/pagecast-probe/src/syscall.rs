@@ -335,7 +335,9 @@ impl CStream {
     /// setvbuf(3), before the first transfer: full buffering with memory of our own, or none. (Without memory glibc keeps to its own size.)
     pub fn set_buffer(&mut self, size: usize) -> io::Result<()> {
         let mut memory = NonZero::new(size).map(Memory::new).transpose()?;
-        memory.as_mut().map(|memory| memory.fill(0));
+        if let Some(memory) = &mut memory {
+            memory.fill(0);
+        }
         let (kind, address) = match &memory {
             Some(memory) => (libc::_IOFBF, memory.anonymous.address.cast()),
             None => (libc::_IONBF, ptr::null_mut()),

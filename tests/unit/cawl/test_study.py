@@ -44,12 +44,6 @@ def test_with_recordings_there_is_a_row_for_each_write_that_took_time(data):
     assert outcome.rows[0].error == pytest.approx(0.25)
 
 
-def test_what_the_libc_keeps_takes_no_time(data):
-    outcome = cawl.run(data=data, models=["no-cache"], simulate=half_a_second)
-    times = {row.operation: row.forecast_s for row in outcome.rows if row.case == "nv_libc_512b"}
-    assert (times["write 6"], times["write 8"], times["write 10"]) == (0.0, SECONDS, 0.0)
-
-
 def test_series_without_pause_are_calibration(outcome):
     roles = {row.case: row.role for row in outcome.rows}
     assert roles["h1_async_p0"] == roles["nv_random_b"] == "calibration"

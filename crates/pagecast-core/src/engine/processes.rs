@@ -46,7 +46,7 @@ pub(super) struct Current {
     pub offset: u64,
     pub bytes: Bytes,
     /// If it is one on a stream.
-    pub stream: Option<Streaming>,
+    pub stream: Option<Box<Streaming>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +108,13 @@ impl Running {
         self.opened.get(&file).copied().unwrap_or_default()
     }
 
+    /// Whether it waits for the end of an operation, or of a step of one on a stream.
+    fn is_busy(&self) -> bool {
+        let waits =
+            |current: &Current| current.stream.as_ref().is_none_or(|stream| !stream.is_between_steps());
+        self.current.as_ref().is_some_and(waits)
+    }
+
     /// It has opened a file with these flags, or closed it.
     pub(super) fn set_flags(&mut self, file: FileId, flags: OpenFlags) {
         if flags.is_empty() {
@@ -146,15 +153,11 @@ impl<N: Network> Engine<'_, N> {
 
     /// Lets a process do operations until one takes time or it exits.
     pub(super) fn run_process(&mut self, at: u32) -> Result<(), SimulationError> {
-        while self.processes[at as usize].state == State::Active {
+        while self.processes[at as usize].state == State::Active && !self.processes[at as usize].is_busy() {
             self.check_interrupt()?;
-            match &self.processes[at as usize].current {
-                None => {}
-                Some(Current { stream: Some(stream), .. }) if stream.is_between_steps() => {
-                    self.go_on_with_stream(at)?;
-                    continue;
-                }
-                Some(_) => return Ok(()),
+            if self.processes[at as usize].current.is_some() {
+                self.go_on_with_stream(at)?;
+                continue;
             }
             match self.next_operation(at)? {
                 None => return self.exit(at),

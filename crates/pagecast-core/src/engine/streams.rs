@@ -73,7 +73,8 @@ impl<N: Network> Engine<'_, N> {
             return Err(self.beyond_end(at, &operation, streaming.offset, streaming.bytes, Bytes(end)));
         }
         self.enter(at, operation, Some(located), streaming.offset, streaming.bytes);
-        self.processes[at as usize].current.as_mut().expect("it has begun").stream = Some(streaming);
+        self.processes[at as usize].current.as_mut().expect("it has begun").stream =
+            Some(Box::new(streaming));
         self.plan_steps(at, &work);
         if call == LibraryCall::Close {
             self.forget_stream(at, located.file);
@@ -150,7 +151,7 @@ impl<N: Network> Engine<'_, N> {
 
     fn streaming(&mut self, at: u32) -> &mut Streaming {
         let current: Option<&mut Current> = self.processes[at as usize].current.as_mut();
-        current.and_then(|current| current.stream.as_mut()).expect("it is in an operation on a stream")
+        current.and_then(|current| current.stream.as_deref_mut()).expect("it is in an operation on a stream")
     }
 
     /// Turns what the library does into steps; it copies before it writes, and after it reads.

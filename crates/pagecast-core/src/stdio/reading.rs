@@ -14,7 +14,7 @@ impl Stream {
         let mut work = Work::default();
         let call = call.clamp(1, bytes.max(1));
         self.get_all(bytes / call, call, &mut work);
-        if bytes % call > 0 {
+        if !bytes.is_multiple_of(call) {
             self.get_all(1, bytes % call, &mut work);
         }
         Ok(work)

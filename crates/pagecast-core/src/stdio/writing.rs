@@ -19,7 +19,7 @@ impl Stream {
         let mut work = Work::default();
         let call = call.clamp(1, bytes.max(1));
         self.put_all(bytes / call, call, &mut work);
-        if bytes % call > 0 {
+        if !bytes.is_multiple_of(call) {
             self.put(bytes % call, &mut work);
         }
         Ok(work)

@@ -206,3 +206,52 @@ impl<I: Streams> Runner<'_, I> {
         Ok(Done { offset, bytes, ..Done::default() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{plan, process, write};
+    use super::*;
+    use pagecast_core::stdio::Library;
+    use pagecast_core::workload::Action;
+
+    fn on_stream(call: LibraryCall) -> Action {
+        Action::Stream { path: "/data/g".into(), call }
+    }
+
+    fn open(mode: Mode) -> Action {
+        on_stream(LibraryCall::Open { mode, library: Library::C, buffer: None })
+    }
+
+    fn put(bytes: u64, offset: Option<u64>, call: Option<u64>) -> Action {
+        on_stream(LibraryCall::Write { offset, bytes: Bytes(bytes), call: call.map(Bytes) })
+    }
+
+    #[test]
+    fn what_streams_write_and_hold_is_known_before() {
+        let actions =
+            [write("/data/g", 50, None), open(Mode::Append), put(100, None, None), put(10, Some(300), None)];
+        let plan = plan(&[], &[process("p", &[], &actions)]);
+        assert_eq!((plan.written().1, plan.space()), (Bytes(160), Bytes(310)));
+        assert_eq!(plan.open_files(), 3, "with the one of `write`");
+    }
+
+    #[test]
+    fn a_call_has_its_bytes_in_one_piece() {
+        let of = |actions: &[Action]| plan(&[], &[process("p", &[], actions)]).processes[0].stream_memory();
+        assert_eq!(of(&[open(Mode::Write), put(5000, None, Some(512)), put(9000, None, None)]), 9000);
+        assert_eq!(of(&[write("/data/g", 50, None)]), 0);
+    }
+
+    #[test]
+    fn streams_that_are_open_at_the_end_are_closed_the_last_one_first() {
+        let other = Action::Stream {
+            path: "/data/f".into(),
+            call: LibraryCall::Open { mode: Mode::Write, library: Library::C, buffer: None },
+        };
+        let plan = plan(&[], &[process("p", &[], &[open(Mode::Write), other, Action::Exit, Action::Sync])]);
+        let steps = &plan.processes[0].steps;
+        let closed =
+            |at: usize| (steps[at].operation.action.name(), &**steps[at].operation.action.path().unwrap());
+        assert_eq!((steps.len(), closed(2), closed(3)), (4, ("fclose", "/data/f"), ("fclose", "/data/g")));
+    }
+}
