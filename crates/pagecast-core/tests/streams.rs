@@ -113,6 +113,14 @@ fn to_seek_in_a_stream_that_reads_is_to_read_a_block() {
 }
 
 #[test]
+fn what_a_stream_has_written_can_be_read_with_a_seek() {
+    let again = "fread = '/data/f', offset = '0 B'";
+    let run = process(&["fopen = '/data/f', mode = 'w+'", "fwrite = '/data/f', size = '1 kB'", again])
+        .run("kernel");
+    assert_eq!(run.operations.bytes[run.row("p", 2)], 1000);
+}
+
+#[test]
 fn a_random_writer_rewrites_parts_of_blocks() {
     let write = |k: u64| format!("fwrite = '/data/g', offset = '{} B', size = '100 B'", k * 40_000);
     let writes: Vec<String> = (1..20).map(write).collect();
@@ -157,6 +165,18 @@ fn a_stream_of_another_hosts_file_crosses_the_link() {
 fn a_removed_file_takes_its_stream_with_it() {
     let again = [OPEN, "fwrite = '/data/f', size = '10 B'", "unlink = '/data/f'", OPEN];
     assert_eq!(process(&again).run("kernel").file("/data/f").0, 0);
+}
+
+#[test]
+fn a_stream_outlives_what_others_do_to_its_file() {
+    let writer = [OPEN, "fwrite = '/data/f', size = '10 B'", "sleep = '1 s'"];
+    let other = linux().process("p", &writer).process("q", &["sleep = '500 ms'", "unlink = '/data/f'"]);
+    assert_eq!(other.run("kernel").sources("p", 3).0, 10);
+    let reader = ["fopen = '/data/g', mode = 'r'", "fread = '/data/g', call = '100 B'"];
+    let cut = linux().file("/data/g", "100 MB").process("p", &reader);
+    let error =
+        cut.process("q", &["sleep = '500 ms'", "truncate = '/data/g', size = '1 MB'"]).error("kernel");
+    assert!(error.contains("of /data/g, which has 1 MB"), "{error}");
 }
 
 #[test]

@@ -69,6 +69,8 @@ impl<N: Network> Engine<'_, N> {
             let size = if mode.truncates() { Bytes::ZERO } else { Bytes(end) };
             return self.resize_and_tell(at, operation, located, size);
         }
+        // What a seek writes first is there when it is read.
+        let end = work.end_of_file(end);
         if streaming.direction == Direction::Read && streaming.offset.saturating_add(streaming.left) > end {
             return Err(self.beyond_end(at, &operation, streaming.offset, streaming.bytes, Bytes(end)));
         }
@@ -132,6 +134,7 @@ impl<N: Network> Engine<'_, N> {
             LibraryCall::Read { offset, bytes, call } => {
                 let work = go_to(stream, offset)?;
                 stream.turn_to(Direction::Read, end)?;
+                let end = work.end_of_file(end);
                 let rest = Bytes(end.saturating_sub(stream.tell(Direction::Read, end)));
                 streaming.will(stream, Direction::Read, bytes.unwrap_or(rest), call, end);
                 Ok(work)
@@ -230,6 +233,13 @@ impl<N: Network> Engine<'_, N> {
         let span = super::operations::Span { offset: transfer.offset, bytes, piece };
         match transfer.direction {
             Direction::Read => {
+                let size = self.namespace.size(located.file);
+                // Somebody else has cut it meanwhile.
+                if transfer.offset.saturating_add(transfer.bytes) > size.0 {
+                    let operation =
+                        self.processes[at as usize].current.take().expect("it is in one").operation;
+                    return Err(self.beyond_end(at, &operation, transfer.offset, bytes, size));
+                }
                 self.check_has_room(at, bytes, line)?;
                 self.ask_to_read(at, located, &span, OpenFlags::default(), false)
             }

@@ -15,6 +15,8 @@
 //! call costs besides copying (a lock and a few branches in C, about 0.1 us of an interpreter in Python).
 
 mod reading;
+#[cfg(test)]
+mod sequences;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -178,6 +180,12 @@ pub enum LibraryCall {
 }
 
 impl LibraryCall {
+    /// Whether it opens a stream; all others want one that is open.
+    #[must_use]
+    pub fn opens(&self) -> bool {
+        matches!(self, Self::Open { .. })
+    }
+
     /// The operation's name in every table and scenario.
     #[must_use]
     pub fn name(&self) -> &'static str {

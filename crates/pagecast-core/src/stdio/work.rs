@@ -77,6 +77,13 @@ impl Work {
         }
     }
 
+    /// Where a file ends after that which has ended at `end`.
+    #[must_use]
+    pub fn end_of_file(&self, end: u64) -> u64 {
+        let writes = self.transfers.iter().filter(|each| each.direction == Direction::Write);
+        writes.map(|each| each.offset + each.bytes).fold(end, u64::max)
+    }
+
     /// Bytes and calls of all transfers of one direction.
     #[must_use]
     pub fn total(&self, direction: Direction) -> (u64, u64) {

@@ -63,8 +63,8 @@ impl Stream {
             }
             Library::C => self.put_to_c(bytes, work),
             Library::Cxx => self.put_to_cxx(bytes, work),
-            Library::Python => self.put_to_python(bytes, work),
-            Library::Java => self.put_to_java(bytes, work),
+            Library::Python => self.put_after_what_is_there(bytes, bytes > self.buffer, work),
+            Library::Java => self.put_after_what_is_there(bytes, bytes >= self.buffer, work),
         }
     }
 
@@ -104,25 +104,13 @@ impl Stream {
         self.write_through(unwritten + bytes, work);
     }
 
-    /// `_io_BufferedWriter_write_impl`: what does not fit comes after a write of what is there.
-    fn put_to_python(&mut self, bytes: u64, work: &mut Work) {
+    /// `_io_BufferedWriter_write_impl`, and `BufferedOutputStream.write`: what does not fit comes after a write of what is there.
+    fn put_after_what_is_there(&mut self, bytes: u64, goes_past: bool, work: &mut Work) {
         self.begin_writing();
         if bytes > self.room() || bytes >= self.buffer {
             self.write_out(work);
         }
-        match bytes > self.buffer {
-            true => self.write_through(bytes, work),
-            false => self.keep(bytes, work),
-        }
-    }
-
-    /// `BufferedOutputStream.write`: as in Python, but what is as long as the buffer goes past it.
-    fn put_to_java(&mut self, bytes: u64, work: &mut Work) {
-        self.begin_writing();
-        if bytes > self.room() || bytes >= self.buffer {
-            self.write_out(work);
-        }
-        match bytes >= self.buffer {
+        match goes_past {
             true => self.write_through(bytes, work),
             false => self.keep(bytes, work),
         }
