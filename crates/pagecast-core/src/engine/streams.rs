@@ -14,7 +14,7 @@ use crate::flow::{FlowSpec, Network};
 use crate::fs::Located;
 use crate::policy::{FileId, Outcome};
 use crate::result::{Part, Parts};
-use crate::stdio::{Direction, LibraryCall, Refusal, Stream, Transfer, Work};
+use crate::stdio::{Direction, LibraryCall, Mode, Refusal, Stream, Transfer, Work};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, OpenFlags, Operation};
 
@@ -62,13 +62,15 @@ impl<N: Network> Engine<'_, N> {
         located: Located,
         call: LibraryCall,
     ) -> Result<(), SimulationError> {
-        let end = self.namespace.size(located.file).0;
-        let begun = self.ask_stream(at, &operation, located, call, end);
-        let (streaming, work) = begun.map_err(|why| self.refused(at, &operation, why))?;
-        if let LibraryCall::Open { mode, .. } = call {
-            let size = if mode.truncates() { Bytes::ZERO } else { Bytes(end) };
-            return self.resize_and_tell(at, operation, located, size);
+        if let LibraryCall::Open { mode, library, buffer } = call {
+            return match Stream::new(library, mode, buffer) {
+                Ok(stream) => self.open_stream(at, operation, located, stream, mode),
+                Err(why) => Err(self.refused(at, &operation, why)),
+            };
         }
+        let end = self.namespace.size(located.file).0;
+        let begun = self.ask_stream(at, located, call, end);
+        let (streaming, work) = begun.map_err(|why| self.refused(at, &operation, why))?;
         // What a seek writes first is there when it is read.
         let end = work.end_of_file(end);
         if streaming.direction == Direction::Read && streaming.offset.saturating_add(streaming.left) > end {
@@ -84,63 +86,50 @@ impl<N: Network> Engine<'_, N> {
         self.go_on_with_stream(at)
     }
 
-    /// What the stream says to a call: what there is to do, and what of it at once.
+    fn open_stream(
+        &mut self,
+        at: u32,
+        operation: Operation,
+        located: Located,
+        stream: Stream,
+        mode: Mode,
+    ) -> Result<(), SimulationError> {
+        let file = located.file;
+        let path = operation.action.path().expect("a stream has a path").clone();
+        let streams = &mut self.processes[at as usize].streams;
+        if streams.iter().any(|each| each.file == file) {
+            return Err(self.refused(at, &operation, Refusal::IsOpen));
+        }
+        streams.push(OpenStream { path, file, stream });
+        let size = if mode.truncates() { Bytes::ZERO } else { self.namespace.size(file) };
+        self.resize_and_tell(at, operation, located, size)
+    }
+
+    /// What an open stream says to a call: what there is to do, and what of it at once.
     fn ask_stream(
         &mut self,
         at: u32,
-        operation: &Operation,
         located: Located,
         call: LibraryCall,
         end: u64,
     ) -> Result<(Streaming, Work), Refusal> {
-        let process = &mut self.processes[at as usize];
-        let known = process.streams.iter().position(|each| each.file == located.file);
-        let mut streaming = Streaming {
-            direction: Direction::Write,
-            left: 0,
-            call: 1,
-            outcome: Outcome::default(),
-            under_way: None,
-            steps: VecDeque::new(),
-            offset: 0,
-            bytes: Bytes::ZERO,
-        };
-        if let LibraryCall::Open { mode, library, buffer } = call {
-            if known.is_some() {
-                return Err(Refusal::IsOpen);
-            }
-            let stream = Stream::new(library, mode, buffer)?;
-            let path = operation.action.path().expect("a stream has a path").clone();
-            process.streams.push(OpenStream { path, file: located.file, stream });
-            return Ok((streaming, Work::default()));
-        }
-        let stream = &mut process.streams[known.ok_or(Refusal::NotOpen)?].stream;
-        let go_to = |stream: &mut Stream, offset: Option<u64>| match offset {
-            Some(offset) => stream.seek(offset, end),
-            None => Ok(Work::default()),
-        };
+        let streams = &mut self.processes[at as usize].streams;
+        let open = streams.iter_mut().find(|each| each.file == located.file);
+        let stream = &mut open.ok_or(Refusal::NotOpen)?.stream;
         let work = match call {
             LibraryCall::Open { .. } => unreachable!("it has been opened instead"),
-            LibraryCall::SetBuffer { buffer } => stream.set_buffer(buffer).map(|()| Work::default()),
-            LibraryCall::Seek { offset } => stream.seek(offset, end),
-            LibraryCall::Flush => Ok(stream.flush(end)),
-            LibraryCall::Close => Ok(stream.close(end)),
             LibraryCall::Write { offset, bytes, call } => {
-                let work = go_to(stream, offset)?;
-                stream.turn_to(Direction::Write, end)?;
-                streaming.will(stream, Direction::Write, bytes, call, end);
-                Ok(work)
+                return Streaming::of(stream, Direction::Write, offset, Some(bytes), call, end);
             }
             LibraryCall::Read { offset, bytes, call } => {
-                let work = go_to(stream, offset)?;
-                stream.turn_to(Direction::Read, end)?;
-                let end = work.end_of_file(end);
-                let rest = Bytes(end.saturating_sub(stream.tell(Direction::Read, end)));
-                streaming.will(stream, Direction::Read, bytes.unwrap_or(rest), call, end);
-                Ok(work)
+                return Streaming::of(stream, Direction::Read, offset, bytes, call, end);
             }
-        }?;
-        Ok((streaming, work))
+            LibraryCall::SetBuffer { buffer } => stream.set_buffer(buffer).map(|()| Work::default())?,
+            LibraryCall::Seek { offset } => stream.seek(offset, end)?,
+            LibraryCall::Flush => stream.flush(end),
+            LibraryCall::Close => stream.close(end),
+        };
+        Ok((Streaming::of_bytes(Direction::Write, 0, Bytes::ZERO, None), work))
     }
 
     fn refused(&self, at: u32, operation: &Operation, why: Refusal) -> SimulationError {
@@ -292,10 +281,34 @@ impl<N: Network> Engine<'_, N> {
 }
 
 impl Streaming {
-    fn will(&mut self, stream: &Stream, direction: Direction, bytes: Bytes, call: Option<Bytes>, end: u64) {
-        (self.direction, self.left, self.bytes) = (direction, bytes.0, bytes);
-        self.call = call.unwrap_or(bytes).0.clamp(1, bytes.0.max(1));
-        self.offset = stream.tell(direction, end);
+    /// Bytes that a stream is to move, and what it does to go where they are.
+    fn of(
+        stream: &mut Stream,
+        direction: Direction,
+        offset: Option<u64>,
+        bytes: Option<Bytes>,
+        call: Option<Bytes>,
+        end: u64,
+    ) -> Result<(Self, Work), Refusal> {
+        let work = offset.map_or(Ok(Work::default()), |offset| stream.seek(offset, end))?;
+        let end = work.end_of_file(end);
+        stream.turn_to(direction, end)?;
+        let offset = stream.tell(direction, end);
+        let bytes = bytes.unwrap_or(Bytes(end.saturating_sub(offset)));
+        Ok((Self::of_bytes(direction, offset, bytes, call), work))
+    }
+
+    fn of_bytes(direction: Direction, offset: u64, bytes: Bytes, call: Option<Bytes>) -> Self {
+        Self {
+            direction,
+            left: bytes.0,
+            call: call.unwrap_or(bytes).0.clamp(1, bytes.0.max(1)),
+            outcome: Outcome::default(),
+            under_way: None,
+            steps: VecDeque::new(),
+            offset,
+            bytes,
+        }
     }
 
     /// Whether it waits for nothing, so that its process can go on with it.
