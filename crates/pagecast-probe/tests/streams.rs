@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::num::NonZero;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use pagecast_core::stdio::{Direction, Library, Mode, Stream, Work};
@@ -84,7 +84,9 @@ fn compare(mode: Mode, buffer: Option<u64>, seed: u64, counter: &mut Counter) {
     let mut memory = Memory::new(NonZero::new(MOST as usize).unwrap()).unwrap();
     memory.fill(1);
     let mut real = folder.open_stream(name, mode).unwrap();
-    let mut model = Stream::new(Library::C, mode, None).unwrap();
+    // BUFSIZ, or less if the file system says so (`_IO_file_doallocate`).
+    let usual = std::fs::metadata(place.path().join(name)).unwrap().blksize().min(8192);
+    let mut model = Stream::new(Library::C, mode, Some(Bytes(usual))).unwrap();
     if let Some(size) = buffer {
         folder.call(&mut real, &mut memory, StreamCall::SetBuffer(size as usize)).unwrap();
         model.set_buffer(Bytes(size)).unwrap();

@@ -3,10 +3,10 @@
 //! A [`Stream`] is a state machine without time: it is told what a program calls, and says what the kernel is asked. The engine
 //! performs that under a model, `pagecast run` has the real glibc do it.
 //!
-//! Sources, each read and then seen with strace (`fopen` and `std::fstream` of Debian 12, CPython 3.11, OpenJDK 17):
-//! - C: glibc 2.36 to 2.42, libio/fileops.c (`_IO_new_file_xsputn`, `_IO_new_file_overflow`, `_IO_file_xsgetn`,
+//! Sources, each read and then seen with strace (glibc 2.36, libstdc++ of GCC 12, CPython 3.11, OpenJDK 17):
+//! - C: glibc, libio/fileops.c (`_IO_new_file_xsputn`, `_IO_new_file_overflow`, `_IO_file_xsgetn`,
 //!   `_IO_new_file_underflow`, `_IO_new_file_seekoff`, `_IO_new_file_sync`) and libio/filedoalloc.c (`_IO_file_doallocate`).
-//! - C++: libstdc++ of GCC 12, bits/fstream.tcc (`basic_filebuf::xsputn`, `xsgetn`, `underflow`, `overflow`, `seekoff`).
+//! - C++: libstdc++, bits/fstream.tcc (`basic_filebuf::xsputn`, `xsgetn`, `underflow`, `overflow`, `seekoff`).
 //! - Python: CPython, Modules/_io/bufferedio.c (`_io_BufferedWriter_write_impl`, `_bufferedreader_read_generic`, `_io__Buffered_seek_impl`).
 //! - Java: OpenJDK, java/io/BufferedOutputStream.java (`write`) and BufferedInputStream.java (`read1`, `fill`).
 //!
