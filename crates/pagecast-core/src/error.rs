@@ -74,7 +74,7 @@ pub enum SimulationError {
         size: Bytes,
     },
     /// O_DIRECT with bytes that are not whole blocks: EINVAL.
-    #[error("{}: process `{}` does a {operation} of {bytes} at offset {offset} of {path} in calls of {call} {}, with O_DIRECT, which fails with EINVAL; make offset, size and call multiples of {block}, or open the file without O_DIRECT", at.place, at.process, moment(at.time))]
+    #[error("{}: process `{}` does a {operation} of {bytes} at offset {offset} of {path} in calls of {call} {}, with O_DIRECT, which fails with EINVAL; make offset, size and call multiples of {} B, or open the file without O_DIRECT", at.place, at.process, moment(at.time), block.0)]
     Unaligned {
         /// Where.
         at: Blame,

@@ -237,12 +237,19 @@ pub struct Disk {
     pub read_ahead: Bytes,
     /// What a read request takes before its bytes come.
     pub latency: Nanos,
+    /// `queue/logical_block_size`: what it reads or writes at least, a power of two.
+    pub logical_block_size: Bytes,
     /// A limiter of its rates lets pass at once, after idle time, what it moves in so long at most; 0 without one.
     pub burst: Nanos,
     /// Coefficient of variation of the weights with which equal streams are served; 0 is fair.
     pub unevenness: f64,
     /// What bears on its part of the dirty limits.
     pub bdi: Bdi,
+}
+
+impl Disk {
+    /// The logical block of most disks (`include/linux/blk_types.h: SECTOR_SIZE`).
+    pub const LOGICAL_BLOCK: Bytes = Bytes(512);
 }
 
 /// The settings of `/sys/class/bdi/` that bear on a disk's part of the dirty limits and on pages under writeback, with the kernel's

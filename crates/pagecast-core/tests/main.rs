@@ -2,6 +2,7 @@
 //! checked in one's head: see [`common::MACHINE`].
 
 mod common;
+mod direct_io;
 mod errors;
 mod fsync_and_flush;
 mod groups;

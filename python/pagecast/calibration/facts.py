@@ -88,6 +88,7 @@ class Device:
     stable_writes: bool
     queue_depth: int | None = None
     """Of SCSI devices: what write-back throttling counts with."""
+    logical_block_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +300,7 @@ def _device(sys: Path, number: str, source: str) -> Device | None:
         strict_limit=None if strict is None else bool(strict),
         stable_writes=bool(_number(top / "queue/stable_writes")),
         queue_depth=_number(disk / "device/queue_depth"),
+        logical_block_bytes=_number(top / "queue/logical_block_size"),
     )
 
 

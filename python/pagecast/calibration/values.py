@@ -19,6 +19,8 @@ __all__ = ["Value", "facts_of", "figures_of", "values_of"]
 PAGE_BYTES: Final = 4096
 HUGE_PAGE_BYTES: Final = 2 * MIB
 BLOCK_BYTES: Final = 4096
+SECTOR_BYTES: Final = 512
+"""The logical block of a disk that does not say otherwise."""
 SEEK_S: Final = 2e-3
 """What a random request takes longer than a sequential one where a head has to move, and nowhere else."""
 LEAST_FLUSHING_FACTOR: Final = 0.01
@@ -121,6 +123,9 @@ def _device_facts(device: Device) -> Iterator[Value]:
             str(min(device.read_ahead_kb, LARGEST_SECTORS_KB)),
             "read: queue/read_ahead_kb",
         )
+    if device.logical_block_bytes not in (None, SECTOR_BYTES):
+        size = f'"{device.logical_block_bytes} B"'
+        yield Value("disk.logical_block_size", size, "read: queue/logical_block_size")
     if device.min_ratio:
         yield Value("disk.min_ratio", f"{device.min_ratio:g}", "read: bdi/min_ratio")
     if device.max_ratio is not None and device.max_ratio != 100:

@@ -322,6 +322,13 @@ def test_write_back_throttling_is_told_where_it_is_on(
     assert {key: disk[key] for key in ("wbt_lat_usec", "queue_depth") if key in disk} == expected
 
 
+@pytest.mark.parametrize(("size", "expected"), [(None, None), (512, None), (4096, "4096 B")])
+def test_a_logical_block_is_told_where_it_is_not_the_usual_one(size, expected, tmp_path):
+    device = replace(DEVICE, logical_block_bytes=size)
+    done = calibrated(KnownMachine(), tmp_path, facts=replace(FACTS, device=device))
+    assert tomllib.loads(done.toml)["disk"]["vda"].get("logical_block_size") == expected
+
+
 @pytest.mark.parametrize(
     ("vm", "gone"),
     [

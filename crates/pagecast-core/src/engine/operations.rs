@@ -19,14 +19,12 @@ use crate::workload::{Action, Advice, Buffer, OpenFlags, Operation};
 /// How many holders of memory an error names.
 const HOLDERS: usize = 3;
 
-/// What a disk reads or writes at least (`queue/logical_block_size`); that of most disks.
-const LOGICAL_BLOCK: u64 = 512;
-
 /// The bytes of a read or write, and how many each system call moves.
-struct Span {
-    offset: u64,
-    bytes: Bytes,
-    piece: Bytes,
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    pub offset: u64,
+    pub bytes: Bytes,
+    pub piece: Bytes,
 }
 
 impl<N: Network> Engine<'_, N> {
@@ -230,16 +228,16 @@ impl<N: Network> Engine<'_, N> {
         span: Span,
         buffer: Buffer,
     ) -> Result<(), SimulationError> {
-        let Span { offset, bytes, piece } = span;
         let size = self.namespace.size(located.file);
+        let is_direct = self.processes[at as usize].flags(located.file).is_direct();
+        if is_direct {
+            self.check_aligned(at, &operation, located, &span)?;
+        }
+        let Span { offset, bytes, piece } = if is_direct { span.up_to_end(size) } else { span };
         if offset.saturating_add(bytes.0) > size.0 {
             let path = operation.action.path().expect("a read has a path").clone();
             let at = self.blame(at, operation.line);
             return Err(SimulationError::BeyondEnd { at, path, offset, bytes, size });
-        }
-        let is_direct = self.processes[at as usize].flags(located.file).is_direct();
-        if is_direct {
-            self.check_aligned(at, &operation, &span, size)?;
         }
         let fresh = buffer == Buffer::Fresh;
         if fresh {
@@ -271,7 +269,7 @@ impl<N: Network> Engine<'_, N> {
         let end = Bytes(offset.saturating_add(bytes.0)).max(size);
         let flags = self.processes[at as usize].flags(located.file);
         if flags.is_direct() {
-            self.check_aligned(at, &operation, &span, size)?;
+            self.check_aligned(at, &operation, located, &span)?;
         }
         self.check_fits(at, operation.line, located.file, end)?;
         if !flags.is_direct() {
@@ -292,32 +290,6 @@ impl<N: Network> Engine<'_, N> {
             }
             None => self.call(at, Call::Write { file, offset, bytes, through, piece }),
         }
-    }
-
-    /// O_DIRECT takes whole blocks only; the last bytes of a file can be read all the same.
-    fn check_aligned(
-        &self,
-        at: u32,
-        operation: &Operation,
-        span: &Span,
-        size: Bytes,
-    ) -> Result<(), SimulationError> {
-        let Span { offset, bytes, piece } = *span;
-        let reads_to_end = matches!(operation.action, Action::Read { .. }) && offset + bytes.0 == size.0;
-        let is_whole = |bytes: u64| bytes.is_multiple_of(LOGICAL_BLOCK);
-        let calls_are_whole = bytes == piece || is_whole(piece.0);
-        if is_whole(offset) && calls_are_whole && (is_whole(bytes.0) || reads_to_end) {
-            return Ok(());
-        }
-        Err(SimulationError::Unaligned {
-            at: self.blame(at, operation.line),
-            operation: operation.action.name(),
-            path: operation.action.path().expect("reads and writes have a path").clone(),
-            offset,
-            bytes,
-            call: piece,
-            block: Bytes(LOGICAL_BLOCK),
-        })
     }
 
     /// If a file is another host's and goes through both page caches: in chunks of this size.

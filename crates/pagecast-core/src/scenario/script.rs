@@ -134,6 +134,7 @@ fn with_text(mut operation: Operation, text: String) -> Operation {
         | Action::Read { path, .. }
         | Action::Write { path, .. }
         | Action::Fsync { path }
+        | Action::Fdatasync { path }
         | Action::Close { path }
         | Action::Truncate { path, .. }
         | Action::Unlink { path }
