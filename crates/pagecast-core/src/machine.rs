@@ -239,6 +239,8 @@ pub struct Disk {
     pub latency: Nanos,
     /// `queue/logical_block_size`: what it reads or writes at least, a power of two.
     pub logical_block_size: Bytes,
+    /// What making durable takes besides the bytes: a flush of its own cache.
+    pub flush: Nanos,
     /// A limiter of its rates lets pass at once, after idle time, what it moves in so long at most; 0 without one.
     pub burst: Nanos,
     /// Coefficient of variation of the weights with which equal streams are served; 0 is fair.

@@ -316,13 +316,15 @@ pub enum OpenFlag {
     Sync,
     /// O_DSYNC: as O_SYNC, without the file's times. The same as long as there is no journal.
     Dsync,
+    /// O_APPEND: a write begins at the end of the file, wherever it was to begin.
+    Append,
 }
 
 impl OpenFlag {
     /// The words of a scenario, in the order of `ALL`.
-    pub const NAMES: [&'static str; 3] = ["O_DIRECT", "O_SYNC", "O_DSYNC"];
+    pub const NAMES: [&'static str; 4] = ["O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND"];
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Direct, Self::Sync, Self::Dsync];
+    pub const ALL: [Self; 4] = [Self::Direct, Self::Sync, Self::Dsync, Self::Append];
 }
 
 /// A set of flags; none by default.

@@ -183,7 +183,7 @@ fn a_direct_read_waits_until_what_is_dirty_of_its_bytes_has_been_written() {
 }
 
 #[test]
-fn a_direct_write_takes_its_bytes_out_of_the_cache_and_is_durable() {
+fn a_direct_write_takes_its_bytes_out_of_the_cache() {
     let operations = [
         &write("400 MB", "1 MB"),
         "open = '/data/g', flags = ['O_DIRECT']",

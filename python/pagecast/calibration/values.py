@@ -316,6 +316,7 @@ def _disk(rounds: _Rounds) -> Iterator[Value]:
     if not rounds.all.is_limited:
         yield from _concurrent(rounds, estimate(reads))
     yield from _latency(rounds, fits)
+    yield from _flush(rounds)
     yield _sharing(rounds)
     yield from _burst(rounds, buckets)
 
@@ -361,6 +362,14 @@ def _latency(rounds: _Rounds, fits: Sequence[CallCosts | None]) -> Iterator[Valu
         yield from _measured(
             "disk.latency", randoms, _time, "random reads of 4 KiB, one at a time, without their bytes", "s"
         )
+
+
+def _flush(rounds: _Rounds) -> Iterator[Value]:
+    """Take an fdatasync without its bytes: blocks that are written over leave the journal nothing to do."""
+    pairs = zip(rounds.of(Cell("fdatasync", BLOCK_BYTES)), rounds.of(Cell("drain")), strict=False)
+    flushes = [took - BLOCK_BYTES * byte_s for took, byte_s in pairs]
+    how = "fdatasync of a block of 4 KiB written over, without its bytes"
+    yield from _measured("disk.flush", flushes, _time, how, "s")
 
 
 def _sharing(rounds: _Rounds) -> Value:
@@ -424,7 +433,7 @@ def figures_of(measurements: Measurements) -> Iterator[Value]:
         yield from _figure(
             rounds, Cell(what, MIB), f"{what.removeprefix('both ')} beside the other, calls of 1 MiB"
         )
-    for what in ("fsync", "fdatasync", "O_DSYNC"):
+    for what in ("fsync", "O_DSYNC"):
         found = rounds.of(Cell(what, BLOCK_BYTES))
         if _known(found):
             middle = estimate(found)

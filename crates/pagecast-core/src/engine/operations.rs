@@ -14,7 +14,7 @@ use crate::policy::{Call, Command, FileId, FileView, OperationId, Outcome, Remot
 use crate::result::{Ended, Resident};
 use crate::scenario::Residency;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, Advice, Buffer, OpenFlags, Operation};
+use crate::workload::{Action, Advice, Buffer, OpenFlag, OpenFlags, Operation};
 
 /// How many holders of memory an error names.
 const HOLDERS: usize = 3;
@@ -140,7 +140,11 @@ impl<N: Network> Engine<'_, N> {
                 self.read(at, operation, located, span, buffer)
             }
             Action::Write { offset, bytes, call, .. } => {
-                let offset = offset.unwrap_or(size.0);
+                let offset = match self.processes[at as usize].flags(located.file).has(OpenFlag::Append) {
+                    // Who appends at the same time has his place already.
+                    true => self.namespace.taken(located.file).0,
+                    false => offset.unwrap_or(size.0),
+                };
                 let span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };
                 self.write(at, operation, located, span)
             }
@@ -197,10 +201,11 @@ impl<N: Network> Engine<'_, N> {
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
         self.enter(at, operation, Some(located), 0, Bytes::ZERO);
-        self.namespace.resize(located.file, size);
         if size < file.size {
+            self.namespace.resize(located.file, size);
             return self.truncate(at, located, file, size);
         }
+        self.namespace.grow(located.file, size);
         self.end_operation(at, Outcome::default())
     }
 
@@ -283,8 +288,10 @@ impl<N: Network> Engine<'_, N> {
         self.enter(at, operation, Some(located), offset, bytes);
         match self.remote_chunk(host, located) {
             Some(chunk) => self.begin_transfer(at, located, bytes, chunk, Direction::Write),
-            // With no cache in the device, what is written past the page cache is durable too.
-            None if flags.is_direct() => self.call(at, Call::WriteDirect { file, offset, bytes, piece }),
+            None if flags.is_direct() => {
+                let durable = flags.is_synchronous();
+                self.call(at, Call::WriteDirect { file, offset, bytes, durable, piece })
+            }
             None if flags.is_synchronous() && !through => {
                 self.call(at, Call::WriteSync { file, offset, bytes, piece })
             }

@@ -115,6 +115,8 @@ pub enum Call {
         offset: u64,
         /// How many.
         bytes: Bytes,
+        /// Whether each system call returns only when its bytes are durable (O_SYNC, O_DSYNC).
+        durable: bool,
         /// Bytes of each system call but the last.
         piece: Bytes,
     },

@@ -260,7 +260,8 @@ impl Io for Folder {
             | flag(how.truncate, OFlags::TRUNC)
             | flag(how.flags.has(OpenFlag::Direct), OFlags::DIRECT)
             | flag(how.flags.has(OpenFlag::Sync), OFlags::SYNC)
-            | flag(how.flags.has(OpenFlag::Dsync), OFlags::DSYNC);
+            | flag(how.flags.has(OpenFlag::Dsync), OFlags::DSYNC)
+            | flag(how.flags.has(OpenFlag::Append), OFlags::APPEND);
         let mode = if how.create { Mode::from_raw_mode(USUAL_MODE) } else { Mode::empty() };
         self.beneath_with(path, flags, mode)
     }

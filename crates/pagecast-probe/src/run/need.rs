@@ -6,7 +6,7 @@
 use std::num::NonZero;
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Buffer};
+use pagecast_core::workload::{Action, Buffer, OpenFlag};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::plan::{PlannedFile, PlannedProcess, Step};
@@ -69,6 +69,7 @@ impl Alone {
         let mut alone = Self::default();
         let mut lengths: FxHashMap<u32, u64> = FxHashMap::default();
         let mut open = FxHashSet::default();
+        let mut appends = FxHashSet::default();
         let mut grown = 0_u64;
         for step in &process.steps {
             if step.file == u32::MAX {
@@ -83,9 +84,17 @@ impl Alone {
             let length = lengths.entry(step.file).or_insert(at_first);
             let before = length.saturating_sub(at_first);
             match step.operation.action {
+                Action::Open { flags, .. } if flags.has(OpenFlag::Append) => appends.insert(step.file),
+                Action::Open { .. } | Action::Close { .. } | Action::Unlink { .. } => {
+                    appends.remove(&step.file)
+                }
+                _ => false,
+            };
+            match step.operation.action {
                 Action::Write { offset, bytes, .. } => {
                     alone.written += bytes.0;
-                    *length = (*length).max(offset.unwrap_or(*length).saturating_add(bytes.0));
+                    let offset = offset.filter(|_| !appends.contains(&step.file)).unwrap_or(*length);
+                    *length = (*length).max(offset.saturating_add(bytes.0));
                 }
                 Action::Truncate { size, .. } => *length = size.0,
                 Action::Unlink { .. } | Action::Open { truncate: true, .. } => *length = 0,

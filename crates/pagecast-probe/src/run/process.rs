@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use pagecast_core::error::SimulationError;
 use pagecast_core::result::{Part, Parts};
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Buffer, OpenFlags};
+use pagecast_core::workload::{Action, Buffer, OpenFlag, OpenFlags};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::break_off::{InUse, Which};
@@ -300,6 +300,8 @@ impl<'a, I: Io> Runner<'a, I> {
         call: Option<Bytes>,
     ) -> Result<Done, Halt> {
         let flags = self.handle(step, true)?;
+        // Wherever it was to begin, the kernel appends.
+        let offset = offset.filter(|_| !flags.has(OpenFlag::Append));
         let offset = offset.map_or_else(|| self.length(step), Ok)?;
         let direction = Direction::Write;
         let call = NonZero::new(call.unwrap_or(bytes).0).unwrap_or(NonZero::<u64>::MAX);
@@ -521,7 +523,7 @@ mod tests {
     use super::super::testing::{file, job, process, read, write};
     use super::*;
     use crate::io::mock::{Costs, Mock};
-    use pagecast_core::workload::{InitialFile, OpenFlag};
+    use pagecast_core::workload::InitialFile;
     use std::path::Path;
 
     /// The rows of a single process on a mock whose files are as they should be before.

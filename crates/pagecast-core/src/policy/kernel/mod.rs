@@ -14,6 +14,7 @@ mod cost;
 mod direct;
 mod dirty;
 mod domains;
+mod durable;
 mod flusher;
 pub mod law;
 mod lists;
@@ -232,14 +233,18 @@ impl Kernel {
         self.next_run(now, request.operation, out);
     }
 
-    /// An operation writes all dirty pages of a file and waits for them.
+    /// An operation writes all dirty pages of a file, waits for them, and has the device flush its cache.
     fn write_file(&mut self, now: Nanos, operation: OperationId, file: FileView, out: &mut Actions) {
         let dirty = self.pages.dirty.ranges_within(file.id, 0, u64::MAX);
-        if dirty.total() == 0 {
-            return self.wait_for_writeback(now, operation, (file, 0), Outcome::default(), out);
-        }
-        self.wb(&file).flusher.write_file(file.id, dirty, operation);
-        self.tasks.insert(operation, Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now));
+        let flusher = &mut self.wb(&file).flusher;
+        let waits = if dirty.total() > 0 {
+            flusher.write_file(file.id, dirty, operation);
+            true
+        } else {
+            flusher.queue.wait_for(file.id, operation)
+        };
+        let flush = self.flush_of(&file);
+        self.wait_for_files(now, operation, waits.into(), flush, out);
     }
 
     /// An operation ends when nothing of its file, from a byte on, is under writeback any more.
@@ -355,8 +360,9 @@ impl Policy for Kernel {
             Call::ReadDirect { file, offset, bytes, fresh, piece } => {
                 self.begin_direct(now, request, Past::Read { fresh }, file, (offset, bytes, piece), out);
             }
-            Call::WriteDirect { file, offset, bytes, piece } => {
-                self.begin_direct(now, request, Past::Write, file, (offset, bytes, piece), out);
+            Call::WriteDirect { file, offset, bytes, durable, piece } => {
+                let past = Past::Write { durable };
+                self.begin_direct(now, request, past, file, (offset, bytes, piece), out);
             }
             Call::Sync => self.write_everything(now, request.operation, out),
             Call::Insert { file, offset, bytes } => {

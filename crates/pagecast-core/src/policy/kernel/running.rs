@@ -1,7 +1,6 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
 use super::cost::{Distance, PerByte, Run, Step, Touched};
-use super::direct::Past;
 use super::lists::{Busy, PageState};
 use super::memcg::Taker;
 use super::pages::{Pages, Written};
@@ -297,7 +296,7 @@ impl Kernel {
             Run::Miss if task.reads_ahead() => task.file().read,
             Run::Miss => task.file().read_and_copy,
             Run::Through => task.file().write,
-            Run::Direct if matches!(task.kind, Kind::Direct { past: Past::Write, .. }) => task.file().write,
+            Run::Direct if matches!(task.kind, Kind::Direct { past, .. } if past.is_write()) => task.file().write,
             Run::Direct => task.file().read,
             _ => self.memory_write,
         }

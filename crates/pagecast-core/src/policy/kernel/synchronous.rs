@@ -2,14 +2,14 @@
 //!
 //! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, `fs/sync.c`, Linux 6.16. A call copies into the
 //! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps, which changes when the
-//! device is busy, not for how long. Left out: the journal, a cache in the device, that a call of less than a page writes all of
+//! device is busy, not for how long. Left out: the journal, that a call of less than a page writes all of
 //! the page, and that beside a flusher every call waits in the queue anew (here every step does).
 
 use super::cost::Run;
-use super::tasks::{Kind, Task};
+use super::tasks::Kind;
 use super::wb::WbId;
 use super::{FileView, Kernel};
-use crate::policy::{Actions, OperationId, Outcome, Request};
+use crate::policy::{Actions, OperationId, Request};
 use crate::units::{Bytes, Nanos};
 
 /// An operation is taken in about so many steps at most.
@@ -44,11 +44,20 @@ impl Kernel {
         (task.run, task.since) = (Run::Wait, now);
         let (file, end) = (*task.file(), task.end);
         if !self.write_range(operation, &file, from, end) {
-            self.next_step(now, operation, out);
+            self.written_step(now, operation, out);
         }
     }
 
-    /// The device has the bytes of a step: the next one begins.
+    /// The device has the bytes of a step: it flushes its cache, once for each call.
+    pub(super) fn written_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = &self.tasks[operation];
+        let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
+        let calls = (task.end - from).div_ceil(task.piece.0.max(1));
+        let time = Nanos(self.flush_of(task.file()).0.saturating_mul(calls));
+        self.flush(now, operation, time, out);
+    }
+
+    /// The bytes of a step are durable: the next one begins.
     pub(super) fn next_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = self.tasks.get_mut(operation).expect("it is there");
         let Kind::WriteSync { from, step, last } = &mut task.kind else {
@@ -96,11 +105,8 @@ impl Kernel {
                 }
             }
         }
-        if files == 0 {
-            return out.done(operation, Outcome::default());
-        }
-        let nothing = (0, Bytes::ZERO, Bytes::ZERO);
-        self.tasks.insert(operation, Task::new(Kind::Sync { files }, None, nothing, now));
+        let flush = self.flush_of_all();
+        self.wait_for_files(now, operation, files, flush, out);
     }
 }
 
@@ -123,6 +129,6 @@ mod tests {
         assert_eq!((kernel.pages.dirty.dirty(), kernel.pages.dirty.writeback()), (0, MIB));
         make_dirty(&mut kernel, &files[1]);
         kernel.write_everything(Nanos(0), OperationId(9), &mut out);
-        assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2 });
+        assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2, flush: Nanos::ZERO });
     }
 }

@@ -81,9 +81,10 @@ pub(super) enum Kind {
     },
     /// Waits until nothing of its file is under writeback.
     Wait,
-    /// Waits until nothing of so many files is under writeback.
+    /// Waits until nothing of so many files is under writeback, then for so long until the cache of their device is flushed.
     Sync {
         files: u32,
+        flush: Nanos,
     },
     /// As `Write`, but what the calls of a step have copied is written before the next step begins.
     WriteSync {
