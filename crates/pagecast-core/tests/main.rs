@@ -21,6 +21,7 @@ mod kernel_wbt;
 mod kernel_writes;
 mod nfs;
 mod operations;
+mod partial_blocks;
 mod processes;
 mod published;
 mod rivals;

@@ -8,6 +8,7 @@
 use super::cost::Run;
 use super::lists::{Busy, PageState};
 use super::pages::Pages;
+use super::reading::tag;
 use super::synchronous::step_of;
 use super::tasks::{Kind, Task, Transfer};
 use super::{FileView, Kernel, PAGE};
@@ -120,21 +121,22 @@ impl Kernel {
         self.has_busy = self.tasks.values().any(|task| task.busy_until.is_some());
         for operation in due {
             match self.tasks[operation].kind {
-                Kind::Direct { .. } => self.start_request(now, operation, out),
+                Kind::Direct { .. } | Kind::Beside { .. } => self.start_request(now, operation, out),
                 _ => self.flushed(now, operation, out),
             }
         }
     }
 
-    fn start_request(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+    /// The device gets the next request, or all that is left.
+    pub(super) fn start_request(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = self.tasks.get_mut(operation).expect("it is there");
-        let Kind::Direct { step, .. } = task.kind else { unreachable!("only these go past the cache") };
         (task.run, task.busy_until) = (Run::Direct, None);
-        let bytes = step.min(task.end - task.position);
+        let left = task.end - task.position;
+        let bytes = if let Kind::Direct { step, .. } = task.kind { step.min(left) } else { left };
         let task = &self.tasks[operation];
         let cap = self.cap(task, operation, self.pages.is_exhausted());
         let spec =
-            FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), bytes, u64::from(operation.0)) };
+            FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), bytes, tag(operation, task)) };
         let transfer = Transfer::new(out.start(spec), bytes, cap, now);
         self.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
     }

@@ -8,6 +8,7 @@
 //! more it leaves out.
 
 mod allocation;
+mod blocks;
 mod books;
 mod control;
 mod cost;
@@ -228,7 +229,10 @@ impl Kernel {
         let wb = file.as_ref().map_or_else(WbId::default, |file| self.wb_of(file));
         let stream = reading::stream_of(request, kind, file.as_ref());
         let folio = folio_of(at.2, self.rules.largest_folio);
-        let task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, now) };
+        let mut task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, now) };
+        if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
+            task.read_until = blocks::read_until(&task);
+        }
         self.tasks.insert(request.operation, task);
         self.next_run(now, request.operation, out);
     }

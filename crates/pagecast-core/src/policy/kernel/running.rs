@@ -85,7 +85,11 @@ impl Kernel {
             _ if task.position >= task.end => return self.end_task(now, operation, out),
             _ => {}
         }
-        let (run, end) = self.classify(task, operation);
+        let (run, mut end) = self.classify(task, operation);
+        if run == Run::New && task.read_until.is_some() {
+            let Some(prepared) = self.prepare_blocks(now, operation, end, out) else { return };
+            end = prepared;
+        }
         let task = self.tasks.get_mut(operation).expect("it is there");
         task.run = run;
         let shape = self.shape_run(operation, end, out);
@@ -141,6 +145,7 @@ impl Kernel {
                 self.wait_for_writeback(now, operation, (file, from), task.outcome, out);
             }
             (Kind::ReadAhead { .. }, _) => {}
+            (Kind::Beside { of, way }, _) => self.moved_beside(now, of, way, out),
             _ => out.done(operation, task.outcome),
         }
     }
@@ -155,7 +160,7 @@ impl Kernel {
             Kind::Insert => return (Run::Insert, end),
             Kind::ReadAhead { .. } => return (Run::Miss, end),
             Kind::Read { .. } | Kind::Write | Kind::WriteSync { .. } => {}
-            Kind::Wait | Kind::Sync { .. } | Kind::Direct { .. } => {
+            Kind::Wait | Kind::Sync { .. } | Kind::Direct { .. } | Kind::Beside { .. } => {
                 unreachable!("what waits or goes past the cache has no runs in it")
             }
         }
@@ -296,7 +301,7 @@ impl Kernel {
             Run::Miss if task.reads_ahead() => task.file().read,
             Run::Miss => task.file().read_and_copy,
             Run::Through => task.file().write,
-            Run::Direct if matches!(task.kind, Kind::Direct { past, .. } if past.is_write()) => task.file().write,
+            Run::Direct if task.writes_past() => task.file().write,
             Run::Direct => task.file().read,
             _ => self.memory_write,
         }

@@ -2,8 +2,7 @@
 //!
 //! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, `fs/sync.c`, Linux 6.16. A call copies into the
 //! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps, which changes when the
-//! device is busy, not for how long. Left out: the journal, that a call of less than a page writes all of
-//! the page, and that beside a flusher every call waits in the queue anew (here every step does).
+//! device is busy, not for how long. Left out: the journal, and that beside a flusher every call waits in the queue anew (here every step does).
 
 use super::cost::Run;
 use super::tasks::Kind;
@@ -48,8 +47,15 @@ impl Kernel {
         }
     }
 
-    /// The device has the bytes of a step: it flushes its cache, once for each call.
+    /// The device has the bytes of a step: it gets the rest of the blocks that they are in.
     pub(super) fn written_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        if !self.write_rest_of_blocks(now, operation, out) {
+            self.flush_step(now, operation, out);
+        }
+    }
+
+    /// The device has the blocks of a step: it flushes its cache, once for each call.
+    pub(super) fn flush_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = &self.tasks[operation];
         let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
         let calls = (task.end - from).div_ceil(task.piece.0.max(1));

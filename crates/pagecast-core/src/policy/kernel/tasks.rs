@@ -2,6 +2,7 @@
 
 use std::ops::Index;
 
+use super::blocks::Way;
 use super::cost::{PerByte, Run};
 use super::direct::Past;
 use super::memcg::MemcgId;
@@ -100,6 +101,11 @@ pub(super) enum Kind {
         from: u64,
         step: u64,
     },
+    /// Bytes of blocks that calls of an operation do not fill.
+    Beside {
+        of: OperationId,
+        way: Way,
+    },
     /// Pages are read that nobody has asked for yet, because of what this thread has read.
     ReadAhead {
         thread: OperationId,
@@ -140,6 +146,8 @@ pub(super) struct Task {
     pub is_first: bool,
     /// Bytes that have moved, and are counted, but are in no list and no file yet.
     pub pending: u64,
+    /// Up to where blocks have been read that it fills in part; nothing if there are none.
+    pub read_until: Option<u64>,
     /// What a process that is throttled may write without a pause; nothing before its first check.
     pub credit: Option<Credit>,
     pub outcome: Outcome,
@@ -172,6 +180,7 @@ impl Task {
             held_by: None,
             is_first: false,
             pending: 0,
+            read_until: None,
             credit: None,
             outcome: Outcome::default(),
             since: now,
@@ -193,6 +202,15 @@ impl Task {
             self.kind,
             Kind::Read { fresh: true } | Kind::Direct { past: Past::Read { fresh: true }, .. }
         )
+    }
+
+    /// Whether what it does past the cache is a write.
+    pub(super) fn writes_past(&self) -> bool {
+        match self.kind {
+            Kind::Direct { past, .. } => past.is_write(),
+            Kind::Beside { way, .. } => way == Way::Write,
+            _ => false,
+        }
     }
 
     /// Whether each of its bytes is one of new anonymous memory.

@@ -8,8 +8,7 @@
 //! write cache in the disk and no writer held back.
 
 use super::cost::Run;
-use super::direct::Past;
-use super::tasks::{Kind, Task};
+use super::tasks::Task;
 use super::wb::WbId;
 use super::{Kernel, Wb};
 use crate::machine::{Host, MountSource};
@@ -218,14 +217,15 @@ impl Kernel {
 impl Task {
     /// The device that its run reads from.
     pub(super) fn device_read(&self) -> Option<DeviceId> {
-        let is_direct = matches!(self.kind, Kind::Direct { past: Past::Read { .. }, .. });
-        let reads = self.run == Run::Miss || (self.run == Run::Direct && is_direct);
+        let reads = self.run == Run::Miss || (self.run == Run::Direct && !self.writes_past());
         reads.then(|| self.file().device)
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::direct::Past;
+    use super::super::tasks::Kind;
     use super::super::tests::{kernel, write};
     use super::*;
 
