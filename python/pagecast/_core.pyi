@@ -58,11 +58,14 @@ __all__ = [
     "position_ratio",
     "put_back_dirty_settings",
     "read",
+    "readahead",
     "run_command",
     "signal",
     "simulate",
     "sleep",
     "sync",
+    "sync_file_range",
+    "syncfs",
     "task_ratelimit",
     "truncate",
     "unlink",
@@ -115,6 +118,20 @@ def close(path: _Path) -> Operation: ...
 def fsync(path: _Path) -> Operation: ...
 def fdatasync(path: _Path) -> Operation: ...
 def sync() -> Operation: ...
+def syncfs(path: _Path) -> Operation: ...
+def sync_file_range(
+    path: _Path,
+    *,
+    flags: Sequence[Literal["WAIT_BEFORE", "WRITE", "WAIT_AFTER"]],
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+) -> Operation: ...
+def readahead(
+    path: _Path,
+    *,
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+) -> Operation: ...
 def truncate(path: _Path, *, size_bytes: SupportsFloat) -> Operation: ...
 def unlink(path: _Path) -> Operation: ...
 def drop_caches() -> Operation: ...

@@ -1,7 +1,10 @@
 //! What the programs do: files that exist before, and processes that are iterators of operations.
 
+mod sync_range;
+
 use std::sync::Arc;
 
+pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::units::{Bytes, Nanos};
 
 /// A file that exists before time 0.
@@ -193,6 +196,31 @@ pub enum Action {
     },
     /// sync(2): the dirty pages of all files of the process's host are written before it returns.
     Sync,
+    /// syncfs(2): the dirty pages of all files of one file system are written before it returns.
+    SyncFs {
+        /// A directory or file on it; it need not be there.
+        path: Arc<str>,
+    },
+    /// sync_file_range(2): pages of a range are written, or waited for; nothing is made durable.
+    SyncFileRange {
+        /// The file.
+        path: Arc<str>,
+        /// First byte.
+        offset: u64,
+        /// How many bytes; `None` is up to the end of the file.
+        bytes: Option<Bytes>,
+        /// What is done.
+        flags: SyncRangeFlags,
+    },
+    /// readahead(2): pages are read that nobody has asked for yet.
+    Readahead {
+        /// The file.
+        path: Arc<str>,
+        /// First byte.
+        offset: u64,
+        /// How many bytes; `None` is up to the end of the file.
+        bytes: Option<Bytes>,
+    },
     /// close(2). Takes no time.
     Close {
         /// The file.
@@ -268,6 +296,9 @@ impl Action {
             Self::Fsync { .. } => "fsync",
             Self::Fdatasync { .. } => "fdatasync",
             Self::Sync => "sync",
+            Self::SyncFs { .. } => "syncfs",
+            Self::SyncFileRange { .. } => "sync_file_range",
+            Self::Readahead { .. } => "readahead",
             Self::Close { .. } => "close",
             Self::Truncate { .. } => "truncate",
             Self::Unlink { .. } => "unlink",
@@ -289,7 +320,7 @@ impl Action {
         matches!(self, Self::Wait { .. } | Self::Signal { .. })
     }
 
-    /// The file it is about, if any.
+    /// The file it is about, if any. A file system is no file.
     #[must_use]
     pub fn path(&self) -> Option<&Arc<str>> {
         match self {
@@ -301,6 +332,8 @@ impl Action {
             | Self::Close { path }
             | Self::Truncate { path, .. }
             | Self::Unlink { path }
+            | Self::SyncFileRange { path, .. }
+            | Self::Readahead { path, .. }
             | Self::Fadvise { path, .. } => Some(path),
             _ => None,
         }

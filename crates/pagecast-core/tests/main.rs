@@ -27,6 +27,7 @@ mod published;
 mod rivals;
 mod sharing;
 mod steps;
+mod syncing;
 mod tables;
 mod unevenness;
 mod wrench_reads;

@@ -12,6 +12,7 @@ use std::ptr;
 use std::sync::{Arc, Weak};
 
 use pagecast_core::units::Bytes;
+use pagecast_core::workload::{SyncRangeFlag, SyncRangeFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 
 /// `cachestat(2)`, Linux 6.5 (include/uapi/asm-generic/unistd.h); the same number on every architecture that we build for.
@@ -60,10 +61,21 @@ pub fn readahead(file: BorrowedFd<'_>, offset: u64, length: usize) -> io::Result
 }
 
 /// Starts the write-back of a range of a file; with `wait`, returns when all of it has been written.
-/// This makes pages clean. It does not make data durable: neither metadata nor the disk's own cache are written.
 pub fn write_range(file: BorrowedFd<'_>, offset: u64, length: u64, wait: bool) -> io::Result<()> {
-    let waiting = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-    let flags = libc::SYNC_FILE_RANGE_WRITE | if wait { waiting } else { 0 };
+    let flags = if wait { &SyncRangeFlag::ALL[..] } else { &[SyncRangeFlag::Write] };
+    sync_range(file, offset, length, flags.iter().copied().collect())
+}
+
+/// sync_file_range(2); a length of 0 goes to the end of the file.
+/// This makes pages clean. It does not make data durable: neither metadata nor the disk's own cache are written.
+pub fn sync_range(file: BorrowedFd<'_>, offset: u64, length: u64, flags: SyncRangeFlags) -> io::Result<()> {
+    let bit = |flag| match flag {
+        SyncRangeFlag::WaitBefore => libc::SYNC_FILE_RANGE_WAIT_BEFORE,
+        SyncRangeFlag::Write => libc::SYNC_FILE_RANGE_WRITE,
+        SyncRangeFlag::WaitAfter => libc::SYNC_FILE_RANGE_WAIT_AFTER,
+    };
+    let set = SyncRangeFlag::ALL.into_iter().filter(|&flag| flags.has(flag));
+    let flags = set.fold(0, |bits, flag| bits | bit(flag));
     let (offset, length) = (offset as libc::off64_t, length as libc::off64_t);
     // SAFETY: no memory of ours is involved, and the file is open.
     let answer = unsafe { libc::sync_file_range(file.as_raw_fd(), offset, length, flags) };

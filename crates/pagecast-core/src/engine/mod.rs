@@ -7,6 +7,7 @@
 mod agenda;
 mod direct;
 mod groups;
+mod hints;
 mod operations;
 mod processes;
 mod setup;

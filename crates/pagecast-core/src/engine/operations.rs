@@ -60,6 +60,7 @@ impl<N: Network> Engine<'_, N> {
                 self.enter(at, operation, None, 0, Bytes::ZERO);
                 self.call(at, Call::Sync)
             }
+            Action::SyncFs { path } => self.sync_file_system(at, operation, &path),
             Action::Exit => unreachable!("the process has been ended instead"),
             _ => self.begin_on_file(at, operation),
         }
@@ -105,7 +106,7 @@ impl<N: Network> Engine<'_, N> {
     }
 
     /// Asks the policy of the process's host.
-    fn call(&mut self, at: u32, call: Call) -> Result<(), SimulationError> {
+    pub(super) fn call(&mut self, at: u32, call: Call) -> Result<(), SimulationError> {
         let host = self.processes[at as usize].host;
         self.request(host, &Request { operation: OperationId(at), call })
     }
@@ -113,11 +114,7 @@ impl<N: Network> Engine<'_, N> {
     fn begin_on_file(&mut self, at: u32, operation: Operation) -> Result<(), SimulationError> {
         let path = operation.action.path().expect("all other operations are about a file").clone();
         let host = self.processes[at as usize].host as usize;
-        let located = self.namespace.locate(host, &path).map_err(|_| {
-            let blame = self.blame(at, operation.line);
-            let who = format!("process `{}` uses", blame.process);
-            SimulationError::no_mount(&self.scenario.machine, host, &path, blame.place, who)
-        })?;
+        let located = self.locate(at, operation.line, &path)?;
         self.check_exists(at, &operation, &path, located)?;
         let size = self.namespace.size(located.file);
         match operation.action.clone() {
@@ -154,14 +151,19 @@ impl<N: Network> Engine<'_, N> {
                 self.call(at, Call::Fsync { file })
             }
             Action::Fadvise { advice, offset, bytes, .. } => {
+                let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
+                self.advise(at, operation, located, advice, (offset, bytes))
+            }
+            // mm/readahead.c: ksys_readahead
+            Action::Readahead { offset, bytes, .. } => {
+                let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
+                self.advise(at, operation, located, Advice::WillNeed, (offset, bytes))
+            }
+            Action::SyncFileRange { offset, bytes, flags, .. } => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
-                if advice != Advice::DontNeed && self.remote_chunk(host, located).is_some() {
-                    // Files of other hosts come in chunks, whatever is said.
-                    return self.end_operation(at, Outcome::default());
-                }
                 let file = self.view(host, located);
                 let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
-                self.call(at, Call::Advise { file, advice, offset, bytes })
+                self.call(at, Call::SyncRange { file, offset, bytes, flags })
             }
             Action::Close { .. } => {
                 self.processes[at as usize].set_flags(located.file, OpenFlags::default());
@@ -300,7 +302,7 @@ impl<N: Network> Engine<'_, N> {
     }
 
     /// If a file is another host's and goes through both page caches: in chunks of this size.
-    fn remote_chunk(&self, host: usize, located: Located) -> Option<Bytes> {
+    pub(super) fn remote_chunk(&self, host: usize, located: Located) -> Option<Bytes> {
         let mount = &self.scenario.machine.hosts[host].mounts[located.mount as usize];
         match (&mount.source, self.hosts[host].policy.remote()) {
             (MountSource::Nfs { .. }, Remote::Chunks(chunk)) => Some(chunk),

@@ -189,7 +189,7 @@ impl Policy for EndlessCache {
             }
             Call::Allocate { bytes } => self.anonymous += bytes,
             Call::Free { bytes, .. } => self.anonymous -= bytes,
-            Call::Fsync { .. } | Call::Sync => {}
+            Call::Fsync { .. } | Call::Sync | Call::SyncFs { .. } | Call::SyncRange { .. } => {}
         }
         out.done(operation, Outcome::default());
     }

@@ -16,7 +16,7 @@ use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::Host;
 use crate::result::{CgroupLevels, DeviceLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
-use crate::workload::Advice;
+use crate::workload::{Advice, SyncRangeFlags};
 
 /// A file of the whole scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -169,6 +169,22 @@ pub enum Call {
     },
     /// Write all dirty pages of the host and wait.
     Sync,
+    /// The same of one device.
+    SyncFs {
+        /// Which.
+        device: DeviceId,
+    },
+    /// Write pages of a part of a file, or wait for them.
+    SyncRange {
+        /// Which.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+        /// What is done.
+        flags: SyncRangeFlags,
+    },
     /// Pages beyond the new size leave, unwritten.
     Truncate {
         /// Whose.

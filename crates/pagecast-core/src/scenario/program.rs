@@ -11,7 +11,7 @@ use super::script::Step;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::units::Bytes;
-use crate::workload::{Action, Advice, Buffer, OpenFlag, Operation};
+use crate::workload::{Action, Advice, Buffer, OpenFlag, Operation, SyncRangeFlag};
 
 /// What an operation has to do with the path or event that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum Role {
     MakesFile,
     /// The file must be there.
     NeedsFile,
+    /// A mount must cover it.
+    NeedsMount,
     /// The event has happened afterwards.
     Signals,
     /// The event must have happened.
@@ -51,7 +53,7 @@ impl Use {
 
     /// Whether it names a path.
     pub fn is_path(&self) -> bool {
-        matches!(self.role, Role::MakesFile | Role::NeedsFile)
+        matches!(self.role, Role::MakesFile | Role::NeedsFile | Role::NeedsMount)
     }
 }
 
@@ -183,6 +185,7 @@ fn role_of(action: &Action) -> Role {
         Action::Signal { .. } => Role::Signals,
         Action::Wait { .. } => Role::WaitsFor,
         Action::Write { .. } | Action::Open { create: true, .. } => Role::MakesFile,
+        Action::SyncFs { .. } => Role::NeedsMount,
         _ => Role::NeedsFile,
     }
 }
@@ -247,6 +250,15 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
         "sync" => {
             fields.need::<bool>("sync")?;
             Action::Sync
+        }
+        "syncfs" => Action::SyncFs { path: text },
+        "sync_file_range" => {
+            let flags = fields.words("flags", &SyncRangeFlag::ALL)?.into_iter().collect();
+            let (offset, bytes) = (offset()?.unwrap_or(0), fields.get("size")?);
+            Action::SyncFileRange { path: text, offset, bytes, flags }
+        }
+        "readahead" => {
+            Action::Readahead { path: text, offset: offset()?.unwrap_or(0), bytes: fields.get("size")? }
         }
         "close" => Action::Close { path: text },
         "truncate" => Action::Truncate { path: text, size: fields.need("size")? },
@@ -343,7 +355,8 @@ mod tests {
         assert_eq!(
             actions(
                 "{ open = '/data/f', create = true, truncate = true }, { fsync = '/data/f' }, { close = '/data/f' },
-                 { fdatasync = '/data/f' }, { sync = true },
+                 { fdatasync = '/data/f' }, { sync = true }, { syncfs = '/data' }, { sync_file_range = '/data/f', flags = ['WRITE'] },
+                 { readahead = '/data/f', offset = '1 kB' },
                  { truncate = '/data/f', size = '0 B' }, { unlink = '/data/f' }, { drop_caches = true },
                  { fadvise = '/data/f', advice = 'random' }, { fadvise = '/data/f', advice = 'willneed', offset = '1 kB', size = '2 kB' }, { compute = '1 s' }, { sleep = '2 s' }, { alloc = '1 kB' },
                  { free = '1 kB' }, { free = 'all' }, { wait = 'go{n}' }, { signal = 'go{n}' }, { exit = true }"
@@ -354,6 +367,14 @@ mod tests {
                 Action::Close { path: path() },
                 Action::Fdatasync { path: path() },
                 Action::Sync,
+                Action::SyncFs { path: "/data".into() },
+                Action::SyncFileRange {
+                    path: path(),
+                    offset: 0,
+                    bytes: None,
+                    flags: [SyncRangeFlag::Write].into_iter().collect()
+                },
+                Action::Readahead { path: path(), offset: 1000, bytes: None },
                 Action::Truncate { path: path(), size: Bytes::ZERO },
                 Action::Unlink { path: path() },
                 Action::DropCaches,
@@ -518,7 +539,7 @@ mod tests {
     #[test]
     fn no_verb_is_refused() {
         assert_snapshot!(error("{ raed = '/data/f' }"), @"x.toml:6: an operation has no verb; it has `raed`; did you mean `read`?");
-        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `close`, `truncate`, `unlink`, `drop_caches`, `fadvise`, `compute` and 7 more");
+        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `syncfs`, `sync_file_range`, `readahead`, `close`, `truncate`, `unlink` and 10 more");
         assert_snapshot!(error("{}"), @r#"x.toml:6: an operation is empty; write for example { read = "/data/f1" }"#);
         assert_snapshot!(error("'read'"), @r#"x.toml:6: an operation is the string "read", but must be a table; write for example { read = "/data/f1" }"#);
     }

@@ -18,7 +18,7 @@ use super::{Io, Memory, Open, Sync};
 use crate::drop_caches::{self, What};
 use crate::error::{ProbeError, Trouble};
 use crate::filesystem::{FileSystem, Kind, MountTable};
-use crate::syscall::{thread_device_read, write_range};
+use crate::syscall::{readahead, sync_range, thread_device_read, write_range};
 
 const USUAL_MODE: u32 = 0o666;
 const FOLDER_MODE: u32 = 0o777;
@@ -298,6 +298,24 @@ impl Io for Folder {
 
     fn sync_all(&self) {
         fs::sync();
+    }
+
+    fn sync_file_system(&self) -> io::Result<()> {
+        Ok(fs::syncfs(&self.descriptor)?)
+    }
+
+    fn sync_range(
+        &self,
+        file: &OwnedFd,
+        offset: u64,
+        length: u64,
+        flags: workload::SyncRangeFlags,
+    ) -> io::Result<()> {
+        sync_range(file.as_fd(), offset, length, flags)
+    }
+
+    fn readahead(&self, file: &OwnedFd, offset: u64, length: u64) -> io::Result<()> {
+        readahead(file.as_fd(), offset, length as usize)
     }
 
     fn drop_caches(&self) -> io::Result<()> {

@@ -16,7 +16,7 @@ use std::io;
 use std::path::Path;
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, OpenFlags};
+use pagecast_core::workload::{Advice, OpenFlags, SyncRangeFlags};
 
 pub use crate::syscall::{Memory, Withdrawal};
 pub use folder::{Folder, Place, Space};
@@ -118,6 +118,30 @@ pub trait Io: std::marker::Sync {
 
     /// sync(2): all that is dirty on this machine.
     fn sync_all(&self);
+
+    /// syncfs(2): all that is dirty on the file system of the folder.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn sync_file_system(&self) -> io::Result<()>;
+
+    /// sync_file_range(2); a length of 0 goes to the end of the file.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn sync_range(
+        &self,
+        file: &Self::File,
+        offset: u64,
+        length: u64,
+        flags: SyncRangeFlags,
+    ) -> io::Result<()>;
+
+    /// readahead(2).
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn readahead(&self, file: &Self::File, offset: u64, length: u64) -> io::Result<()>;
 
     /// Writing 3 to /proc/sys/vm/drop_caches.
     ///

@@ -210,6 +210,20 @@ impl<'a, I: Io> Runner<'a, I> {
                 io.sync_all();
                 Ok(nothing)
             }
+            Action::SyncFs { .. } => {
+                io.sync_file_system().map_err(|error| self.failed(step, error))?;
+                Ok(nothing)
+            }
+            &Action::SyncFileRange { offset, bytes, flags, .. } => {
+                let length = bytes.map_or(0, |bytes| bytes.0);
+                self.on_file(step, |io, file| io.sync_range(file, offset, length, flags))
+            }
+            &Action::Readahead { offset, bytes, .. } => {
+                self.handle(step, false)?;
+                let up_to_end = |length: u64| length.saturating_sub(offset);
+                let length = bytes.map_or_else(|| self.length(step).map(up_to_end), |bytes| Ok(bytes.0))?;
+                self.on_file(step, |io, file| io.readahead(file, offset, length))
+            }
             Action::Close { .. } => {
                 self.handles.remove(&step.file);
                 Ok(nothing)
@@ -495,10 +509,12 @@ impl Row {
             Action::Read { .. } => (Part::CpuCopy, Part::DeviceRead),
             Action::Write { .. } if self.goes_past_cache() => (Part::CpuCopy, Part::DeviceWrite),
             Action::Write { .. } => (Part::CpuCopy, Part::Throttled),
-            Action::Fsync { .. } | Action::Fdatasync { .. } | Action::Sync => {
-                (Part::DeviceWrite, Part::DeviceWrite)
-            }
-            Action::Fadvise { .. } => (Part::CpuCopy, Part::DeviceRead),
+            Action::Fsync { .. }
+            | Action::Fdatasync { .. }
+            | Action::Sync
+            | Action::SyncFs { .. }
+            | Action::SyncFileRange { .. } => (Part::DeviceWrite, Part::DeviceWrite),
+            Action::Fadvise { .. } | Action::Readahead { .. } => (Part::CpuCopy, Part::DeviceRead),
             Action::Allocate { .. } => (Part::PageAllocation, Part::Reclaim),
             Action::Compute { .. } => (Part::Compute, Part::Compute),
             Action::Sleep { .. } => (Part::Sleep, Part::Sleep),

@@ -34,6 +34,7 @@ mod sampling;
 mod schedule;
 mod shares;
 mod spells;
+mod sync_range;
 mod synchronous;
 mod tasks;
 mod throttling;
@@ -368,7 +369,12 @@ impl Policy for Kernel {
                 let past = Past::Write { durable };
                 self.begin_direct(now, request, past, file, (offset, bytes, piece), out);
             }
-            Call::Sync => self.write_everything(now, request.operation, out),
+            Call::Sync => self.write_everything(now, request.operation, None, out),
+            Call::SyncFs { device } => self.write_everything(now, request.operation, Some(device), out),
+            Call::SyncRange { file, offset, bytes, flags } => {
+                let range = (offset, offset.saturating_add(bytes.0));
+                self.sync_range(now, request.operation, file, range, flags, out);
+            }
             Call::Insert { file, offset, bytes } => {
                 self.begin_task(now, request, Kind::Insert, Some(file), (offset, bytes, bytes), out);
             }

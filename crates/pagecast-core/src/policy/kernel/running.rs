@@ -160,7 +160,11 @@ impl Kernel {
             Kind::Insert => return (Run::Insert, end),
             Kind::ReadAhead { .. } => return (Run::Miss, end),
             Kind::Read { .. } | Kind::Write | Kind::WriteSync { .. } => {}
-            Kind::Wait | Kind::Sync { .. } | Kind::Direct { .. } | Kind::Beside { .. } => {
+            Kind::Wait
+            | Kind::Sync { .. }
+            | Kind::SyncRange { .. }
+            | Kind::Direct { .. }
+            | Kind::Beside { .. } => {
                 unreachable!("what waits or goes past the cache has no runs in it")
             }
         }

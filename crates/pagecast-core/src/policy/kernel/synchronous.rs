@@ -1,4 +1,4 @@
-//! Writes that return when the device has them (O_SYNC, O_DSYNC), and `sync`.
+//! Writes that return when the device has them (O_SYNC, O_DSYNC), `sync` and `syncfs`.
 //!
 //! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, `fs/sync.c`, Linux 6.16. A call copies into the
 //! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps, which changes when the
@@ -8,7 +8,7 @@ use super::cost::Run;
 use super::tasks::Kind;
 use super::wb::WbId;
 use super::{FileView, Kernel};
-use crate::policy::{Actions, OperationId, Request};
+use crate::policy::{Actions, DeviceId, OperationId, Request};
 use crate::units::{Bytes, Nanos};
 
 /// An operation is taken in about so many steps at most.
@@ -96,11 +96,19 @@ impl Kernel {
         true
     }
 
-    /// `sync`: all flushers write what is dirty now, and the caller waits for that and for what is under writeback.
-    pub(super) fn write_everything(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let mut files = 0;
+    /// `sync`: all flushers, or those of one device, write what is dirty now, and the caller waits for that and for what is under
+    /// writeback.
+    pub(super) fn write_everything(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        device: Option<DeviceId>,
+        out: &mut Actions,
+    ) {
+        let (mut files, devices) = (0, self.devices());
+        let is_meant = |wb: usize| device.is_none_or(|device| wb % devices == device.0 as usize);
         for (at, wb) in self.wbs.iter_mut().enumerate() {
-            let Some(wb) = wb else { continue };
+            let Some(wb) = wb.as_mut().filter(|_| is_meant(at)) else { continue };
             for file in self.pages.dirty.files_of(WbId(at as u32)) {
                 let dirty = self.pages.dirty.ranges_within(file, 0, u64::MAX);
                 if dirty.total() > 0 {
@@ -111,7 +119,10 @@ impl Kernel {
                 }
             }
         }
-        let flush = self.flush_of_all();
+        let flush = match device {
+            Some(device) => self.host.disks.get(device.0 as usize).map_or(Nanos::ZERO, |disk| disk.flush),
+            None => self.flush_of_all(),
+        };
         self.wait_for_files(now, operation, files, flush, out);
     }
 }
@@ -134,7 +145,7 @@ mod tests {
         kernel.write_back(Nanos(0), 0, &mut out);
         assert_eq!((kernel.pages.dirty.dirty(), kernel.pages.dirty.writeback()), (0, MIB));
         make_dirty(&mut kernel, &files[1]);
-        kernel.write_everything(Nanos(0), OperationId(9), &mut out);
+        kernel.write_everything(Nanos(0), OperationId(9), None, &mut out);
         assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2, flush: Nanos::ZERO });
     }
 }

@@ -12,6 +12,7 @@ use crate::flow::{FlowId, Progress};
 use crate::policy::{FileView, OperationId, Outcome};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos, seconds_between, whole};
+use crate::workload::SyncRangeFlags;
 
 /// A flow of ours: how much of it has happened, and how much of that has been taken account of.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +87,11 @@ pub(super) enum Kind {
     Sync {
         files: u32,
         flush: Nanos,
+    },
+    /// Writes its bytes, or waits for them: what is left to be done, and whether all is done that can be.
+    SyncRange {
+        left: SyncRangeFlags,
+        is_all: bool,
     },
     /// As `Write`, but what the calls of a step have copied is written before the next step begins.
     WriteSync {

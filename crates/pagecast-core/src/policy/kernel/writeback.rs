@@ -71,6 +71,7 @@ impl Kernel {
         match task.kind {
             Kind::Write => self.next_run(now, operation, out),
             Kind::WriteSync { .. } => self.written_step(now, operation, out),
+            Kind::SyncRange { .. } => self.go_on_with_range(now, operation, out),
             Kind::Sync { flush, .. } => self.flush(now, operation, flush, out),
             Kind::Direct { .. } => self.next_calls(now, operation, out),
             _ => {
