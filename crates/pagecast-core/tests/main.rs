@@ -19,6 +19,7 @@ mod kernel_reads;
 mod kernel_shares;
 mod kernel_wbt;
 mod kernel_writes;
+mod mixed_methods;
 mod nfs;
 mod operations;
 mod partial_blocks;
