@@ -20,7 +20,7 @@ use pagecast_core::workload::{Advice, OpenFlags, SyncRangeFlags};
 
 pub use crate::syscall::{Memory, Withdrawal};
 pub use folder::{Folder, Place, Space};
-pub use transfer::{Cause, Direction, Failure, Offsets, Times, Transfer, transfer};
+pub use transfer::{Cause, Direction, Failure, Offsets, Times, Transfer, transfer, transfer_beyond};
 pub use workplace::Workplace;
 
 /// The most that read(2) and write(2) move at once (`MAX_RW_COUNT`, include/linux/fs.h, with pages of 4 KiB).

@@ -21,7 +21,7 @@ use super::error::{RunError, blame};
 use super::files::Files;
 use super::gate::{Gate, Stopped};
 use super::plan::{Plan, PlannedProcess, Step};
-use crate::io::{Cause, Direction, Failure, Io, Memory, Offsets, Open, Sync, Transfer, transfer};
+use crate::io::{Cause, Direction, Failure, Io, Memory, Offsets, Open, Sync, Transfer, transfer_beyond};
 
 /// How long a process sleeps, and how many pages it touches, between two looks at whether to stop.
 const NAP: Nanos = Nanos(50_000_000);
@@ -291,7 +291,8 @@ impl<'a, I: Io> Runner<'a, I> {
     ) -> Result<Done, Halt> {
         let flags = self.handle(step, false)?;
         let length = self.length(step)?;
-        let bytes = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
+        let asked = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
+        let bytes = if flags.is_direct() { there(offset, asked, call, length) } else { asked };
         let done = Done { offset, bytes, flags };
         if offset.saturating_add(bytes) > length {
             return Err(self.beyond_end(step, &done, length));
@@ -300,7 +301,7 @@ impl<'a, I: Io> Runner<'a, I> {
             return Ok(done);
         };
         let own = if fresh { Some(self.take(step, whole)?) } else { None };
-        let call = NonZero::new(call.map_or(bytes, |call| call.0)).unwrap_or(NonZero::<u64>::MAX);
+        let call = NonZero::new(call.map_or(u64::MAX, |call| call.0)).unwrap_or(NonZero::<u64>::MAX);
         let offsets = Offsets::From(offset);
         self.transfer(step, &Transfer { direction, offsets, bytes, call, spreads: fresh }, own)?;
         Ok(done)
@@ -327,11 +328,13 @@ impl<'a, I: Io> Runner<'a, I> {
     fn transfer(&mut self, step: &Step, what: &Transfer<'_>, own: Option<Memory>) -> Result<(), Halt> {
         let (io, stop) = (self.shared.io, &self.shared.gate.stop);
         let file = &self.handles[&step.file].file;
+        let handle = &self.handles[&step.file];
+        let beyond = if handle.flags.is_direct() { beyond_end(&step.operation.action, what) } else { 0 };
         let moved = match own {
-            None => transfer(io, file, what, &mut self.buffer, &mut self.calls.times, stop),
+            None => transfer_beyond(io, file, what, &mut self.buffer, &mut self.calls.times, stop, beyond),
             Some(mut memory) => {
                 self.shared.in_use.note(self.at, Which::Fresh, &memory);
-                let moved = transfer(io, file, what, &mut memory, &mut self.calls.times, stop);
+                let moved = transfer_beyond(io, file, what, &mut memory, &mut self.calls.times, stop, beyond);
                 let length = memory.length();
                 self.held.push((memory, length));
                 moved
@@ -485,6 +488,27 @@ impl<'a, I: Io> Runner<'a, I> {
             true => Halt::Stopped,
             false => Halt::Failed(Box::new(error)),
         }
+    }
+}
+
+/// How many of the bytes that a direct read asks for are there, if the file ends within the last call.
+fn there(offset: u64, asked: u64, call: Option<Bytes>, length: u64) -> u64 {
+    let call = call.map_or(asked, |call| call.0).max(1);
+    let before_last = asked.saturating_sub(1) / call * call;
+    match offset.saturating_add(before_last) < length {
+        true => asked.min(length - offset),
+        false => asked,
+    }
+}
+
+/// How many bytes beyond the end of its file a direct read asks for: it has whole blocks, unless it was told how many.
+fn beyond_end(action: &Action, what: &Transfer<'_>) -> u64 {
+    match action {
+        Action::Read { bytes: None, .. } => {
+            what.bytes.next_multiple_of(rustix::param::page_size() as u64) - what.bytes
+        }
+        Action::Read { bytes: Some(bytes), .. } => bytes.0 - what.bytes,
+        _ => 0,
     }
 }
 
@@ -646,6 +670,39 @@ mod tests {
         );
         let sleep = Action::Sleep { time: Nanos(1) };
         assert_eq!(rows[2].parts(&sleep).get(Part::Sleep), Nanos(70_000_000));
+    }
+
+    #[test]
+    fn the_last_call_of_a_direct_read_asks_for_whole_blocks_and_gets_what_is_there() {
+        let open = Action::Open {
+            path: "/data/f".into(),
+            create: false,
+            truncate: false,
+            flags: [OpenFlag::Direct].into_iter().collect(),
+        };
+        let bytes = |action: Action| {
+            let rows = run(Costs::default(), &[file("/data/f", 10_000)], &[open.clone(), action]).unwrap();
+            rows[1].bytes
+        };
+        assert_eq!(bytes(read("/data/f", None, None)), 10_000);
+        assert_eq!(bytes(read("/data/f", None, Some(4096))), 10_000);
+        assert_eq!(bytes(read("/data/f", Some(10_240), None)), 10_000);
+        assert_eq!(bytes(read("/data/f", Some(12_288), Some(4096))), 10_000);
+        let beyond = [open.clone(), read("/data/f", Some(16_384), Some(4096))];
+        assert!(error(&[file("/data/f", 10_000)], &beyond).contains("which has 10 kB"));
+    }
+
+    #[test]
+    fn a_file_that_is_opened_to_append_is_written_at_its_end() {
+        let open = Action::Open {
+            path: "/data/f".into(),
+            create: false,
+            truncate: false,
+            flags: [OpenFlag::Append].into_iter().collect(),
+        };
+        let write = Action::Write { path: "/data/f".into(), offset: Some(3), bytes: Bytes(10), call: None };
+        let rows = run(Costs::default(), &[file("/data/f", 100)], &[open, write.clone(), write]).unwrap();
+        assert_eq!([rows[1].offset, rows[2].offset], [100, 110]);
     }
 
     #[test]
