@@ -89,7 +89,7 @@ def test_a_flag_alone_is_no_list():
         (lambda: pc.read("/f", buffer="new"), 'buffer="new" is not known; choose one of reused, fresh'),
         (
             lambda: pc.open("/f", flags=["O_DIRCT"]),
-            'flags="O_DIRCT" is not known; choose one of O_DIRECT, O_SYNC, O_DSYNC, O_APPEND',
+            'flags="O_DIRCT" is not known; choose one of O_DIRECT, O_SYNC, O_DSYNC, O_APPEND, RWF_DONTCACHE',
         ),
         (
             lambda: pc.fadvise("/f", advice="please"),

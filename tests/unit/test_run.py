@@ -79,6 +79,25 @@ def test_every_way_to_write_and_to_make_durable_is_run(machine, there):
     assert found["offset_bytes"][2] == 10_000
 
 
+def test_pages_that_are_not_kept_are_gone_or_that_is_not_to_be_had(machine, there):
+    def program():
+        yield pc.open("/data/f", create=True, flags=["RWF_DONTCACHE"])
+        yield pc.write("/data/f", size_bytes=1 << 20)
+        yield pc.fsync("/data/f")
+        yield pc.read("/data/f")
+
+    scenario = pc.Scenario(machine, processes={"app": program})
+    refusal, cached = "", 0
+    try:
+        cached = pc.run(scenario, dir=there).files["cached_bytes"][-1]
+    except pc.SimulationError as error:
+        refusal = str(error)
+    # On another kernel, or another file system, it is refused.
+    assert cached < 1 << 20
+    assert not refusal or "with RWF_DONTCACHE" in refusal
+    assert not refusal or "fails with EOPNOTSUPP on Linux" in refusal
+
+
 def test_a_program_that_fails_is_named_before_anything_is_made(machine, there):
     def broken():
         yield pc.write("/data/out", size_bytes=10)

@@ -91,6 +91,18 @@ pub enum SimulationError {
         /// What the device takes at least.
         block: Bytes,
     },
+    /// RWF_DONTCACHE where it is not known: EOPNOTSUPP.
+    #[error("{}: process `{}` does a {operation} of {path} with RWF_DONTCACHE {}, which fails with EOPNOTSUPP on Linux {kernel} and this file system; ext4 takes it since 6.17, XFS and Btrfs since 6.14", at.place, at.process, moment(at.time))]
+    NotSupported {
+        /// Where.
+        at: Blame,
+        /// What it wanted to do.
+        operation: &'static str,
+        /// The path.
+        path: Arc<str>,
+        /// The version of the host's kernel.
+        kernel: String,
+    },
     /// More on a disk than fits.
     #[error(
         "{}: {who} needs {needed} on disk `{disk}` of host `{host}`, which has {size} and {used} in use; make the disk larger or the files smaller",

@@ -351,13 +351,15 @@ pub enum OpenFlag {
     Dsync,
     /// O_APPEND: a write begins at the end of the file, wherever it was to begin.
     Append,
+    /// RWF_DONTCACHE, which is no flag of open(2) but of each call (preadv2, pwritev2): pages leave the cache when they have served.
+    DontCache,
 }
 
 impl OpenFlag {
     /// The words of a scenario, in the order of `ALL`.
-    pub const NAMES: [&'static str; 4] = ["O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND"];
+    pub const NAMES: [&'static str; 5] = ["O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND", "RWF_DONTCACHE"];
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Direct, Self::Sync, Self::Dsync, Self::Append];
+    pub const ALL: [Self; 5] = [Self::Direct, Self::Sync, Self::Dsync, Self::Append, Self::DontCache];
 }
 
 /// A set of flags; none by default.

@@ -3,6 +3,7 @@
 
 mod common;
 mod direct_io;
+mod dontcache;
 mod durability;
 mod errors;
 mod fsync_and_flush;

@@ -154,7 +154,12 @@ const MOST_BYTES: usize = 0x7fff_f000;
 pub struct Memory {
     anonymous: Arc<Anonymous>,
     pieces: Box<[libc::iovec]>,
+    /// The flags of each call (preadv2, pwritev2).
+    flags: libc::c_int,
 }
+
+/// `RWF_DONTCACHE`, Linux 6.14 (include/uapi/linux/fs.h).
+const RWF_DONTCACHE: libc::c_int = 0x80;
 
 // SAFETY: the pieces only point into the mapping, and nobody else reads or writes its bytes.
 unsafe impl Send for Memory {}
@@ -207,7 +212,12 @@ impl Memory {
         // Enough for the longest call, from a place in the middle.
         let pieces = (MOST_BYTES / length.get() + 2).min(MOST_PIECES);
         let anonymous = Arc::new(Anonymous { address, length });
-        Ok(Self { anonymous, pieces: vec![nothing; pieces].into_boxed_slice() })
+        Ok(Self { anonymous, pieces: vec![nothing; pieces].into_boxed_slice(), flags: 0 })
+    }
+
+    /// Lets calls leave nothing in the page cache from now on (RWF_DONTCACHE), or something again.
+    pub fn set_dontcache(&mut self, is_set: bool) {
+        self.flags = if is_set { RWF_DONTCACHE } else { 0 };
     }
 
     /// What takes it away from a call that is under way.
@@ -286,8 +296,7 @@ impl Memory {
     pub fn read(&mut self, file: BorrowedFd<'_>, at: usize, length: usize, offset: u64) -> io::Result<usize> {
         let count = self.cut(at, length);
         // SAFETY: each piece lies in our own mapping, which may be written to and to which no reference exists; the file is open.
-        let answer =
-            unsafe { libc::preadv(file.as_raw_fd(), self.pieces.as_ptr(), count, offset as libc::off_t) };
+        let answer = unsafe { self.read_pieces(file.as_raw_fd(), count, offset as libc::off_t) };
         usize::try_from(answer).map_err(|_| io::Error::last_os_error())
     }
 
@@ -301,9 +310,46 @@ impl Memory {
     ) -> io::Result<usize> {
         let count = self.cut(at, length);
         // SAFETY: each piece lies in our own mapping, and the file is open.
-        let answer =
-            unsafe { libc::pwritev(file.as_raw_fd(), self.pieces.as_ptr(), count, offset as libc::off_t) };
+        let answer = unsafe { self.write_pieces(file.as_raw_fd(), count, offset as libc::off_t) };
         usize::try_from(answer).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// preadv(2), or with flags preadv2(2), which a kernel without them need not have.
+    ///
+    /// # Safety
+    /// The first `count` pieces may be written to, and nobody refers to them.
+    unsafe fn read_pieces(
+        &self,
+        file: libc::c_int,
+        count: libc::c_int,
+        offset: libc::off_t,
+    ) -> libc::ssize_t {
+        let pieces = self.pieces.as_ptr();
+        match self.flags {
+            // SAFETY: as the caller promises.
+            0 => unsafe { libc::preadv(file, pieces, count, offset) },
+            // SAFETY: the same.
+            flags => unsafe { libc::preadv2(file, pieces, count, offset, flags) },
+        }
+    }
+
+    /// The same of pwritev(2) and pwritev2(2).
+    ///
+    /// # Safety
+    /// The first `count` pieces may be read.
+    unsafe fn write_pieces(
+        &self,
+        file: libc::c_int,
+        count: libc::c_int,
+        offset: libc::off_t,
+    ) -> libc::ssize_t {
+        let pieces = self.pieces.as_ptr();
+        match self.flags {
+            // SAFETY: as the caller promises.
+            0 => unsafe { libc::pwritev(file, pieces, count, offset) },
+            // SAFETY: the same.
+            flags => unsafe { libc::pwritev2(file, pieces, count, offset, flags) },
+        }
     }
 
     /// Cuts `length` bytes from `at` into pieces of this memory; what does not fit into one call is left out.

@@ -140,7 +140,7 @@ fn call_size(call_bytes: Option<Amount>) -> PyResult<Option<Bytes>> {
 ///     Make the file if it is not there.
 /// truncate : bool
 ///     Empty it; its pages leave the cache, dirty ones unwritten.
-/// flags : sequence of {"O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND"}
+/// flags : sequence of {"O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND", "RWF_DONTCACHE"}
 ///     How the process reads and writes the file until it closes it or opens it again.
 ///
 /// Returns

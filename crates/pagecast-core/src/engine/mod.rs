@@ -6,6 +6,7 @@
 
 mod agenda;
 mod direct;
+mod dontcache;
 mod groups;
 mod hints;
 mod operations;

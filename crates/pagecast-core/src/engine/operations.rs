@@ -236,7 +236,11 @@ impl<N: Network> Engine<'_, N> {
         buffer: Buffer,
     ) -> Result<(), SimulationError> {
         let size = self.namespace.size(located.file);
-        let is_direct = self.processes[at as usize].flags(located.file).is_direct();
+        let flags = self.processes[at as usize].flags(located.file);
+        let (is_direct, dontcache) = (flags.is_direct(), flags.has(OpenFlag::DontCache));
+        if dontcache {
+            self.check_dontcache(at, &operation, located)?;
+        }
         if is_direct {
             self.check_aligned(at, &operation, located, &span)?;
         }
@@ -260,7 +264,7 @@ impl<N: Network> Engine<'_, N> {
             Some(chunk) if is_direct => self.begin_transfer(at, located, bytes, chunk, Direction::ReadDirect),
             Some(chunk) => self.remote_read(at, located, bytes, fresh, chunk),
             None if is_direct => self.call(at, Call::ReadDirect { file, offset, bytes, fresh, piece }),
-            None => self.call(at, Call::Read { file, offset, bytes, fresh, piece }),
+            None => self.call(at, Call::Read { file, offset, bytes, fresh, dontcache, piece }),
         }
     }
 
@@ -275,6 +279,10 @@ impl<N: Network> Engine<'_, N> {
         let size = self.namespace.size(located.file);
         let end = Bytes(offset.saturating_add(bytes.0)).max(size);
         let flags = self.processes[at as usize].flags(located.file);
+        let dontcache = flags.has(OpenFlag::DontCache);
+        if dontcache {
+            self.check_dontcache(at, &operation, located)?;
+        }
         if flags.is_direct() {
             self.check_aligned(at, &operation, located, &span)?;
         }
@@ -297,7 +305,7 @@ impl<N: Network> Engine<'_, N> {
             None if flags.is_synchronous() && !through => {
                 self.call(at, Call::WriteSync { file, offset, bytes, piece })
             }
-            None => self.call(at, Call::Write { file, offset, bytes, through, piece }),
+            None => self.call(at, Call::Write { file, offset, bytes, through, dontcache, piece }),
         }
     }
 

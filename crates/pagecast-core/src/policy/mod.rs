@@ -82,6 +82,8 @@ pub enum Call {
         bytes: Bytes,
         /// Whether each byte read takes a byte of new anonymous memory.
         fresh: bool,
+        /// Whether nothing of what has to be fetched stays in the cache (RWF_DONTCACHE).
+        dontcache: bool,
         /// Bytes of each system call but the last.
         piece: Bytes,
     },
@@ -141,6 +143,8 @@ pub enum Call {
         bytes: Bytes,
         /// Whether it returns only when the device has them.
         through: bool,
+        /// Whether each system call has its pages written, after which those that are new leave the cache (RWF_DONTCACHE).
+        dontcache: bool,
         /// Bytes of each system call but the last.
         piece: Bytes,
     },

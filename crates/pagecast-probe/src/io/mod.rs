@@ -33,7 +33,7 @@ pub struct Open {
     pub create: bool,
     /// O_TRUNC.
     pub truncate: bool,
-    /// O_DIRECT, O_SYNC, O_DSYNC and O_APPEND.
+    /// O_DIRECT, O_SYNC, O_DSYNC and O_APPEND; the others are no flags of open(2).
     pub flags: OpenFlags,
 }
 

@@ -330,9 +330,14 @@ impl<'a, I: Io> Runner<'a, I> {
         let file = &self.handles[&step.file].file;
         let handle = &self.handles[&step.file];
         let beyond = if handle.flags.is_direct() { beyond_end(&step.operation.action, what) } else { 0 };
+        let dontcache = handle.flags.has(OpenFlag::DontCache);
         let moved = match own {
-            None => transfer_beyond(io, file, what, &mut self.buffer, &mut self.calls.times, stop, beyond),
+            None => {
+                self.buffer.set_dontcache(dontcache);
+                transfer_beyond(io, file, what, &mut self.buffer, &mut self.calls.times, stop, beyond)
+            }
             Some(mut memory) => {
+                memory.set_dontcache(dontcache);
                 self.shared.in_use.note(self.at, Which::Fresh, &memory);
                 let moved = transfer_beyond(io, file, what, &mut memory, &mut self.calls.times, stop, beyond);
                 let length = memory.length();
@@ -431,6 +436,7 @@ impl<'a, I: Io> Runner<'a, I> {
                 let flags = self.handles[&step.file].flags;
                 match error.raw_os_error() {
                     Some(libc::EINVAL) if flags.is_direct() => self.unaligned(step, what),
+                    Some(libc::EOPNOTSUPP) if flags.has(OpenFlag::DontCache) => self.not_supported(step),
                     _ => self.failed(step, error),
                 }
             }
@@ -468,6 +474,15 @@ impl<'a, I: Io> Runner<'a, I> {
         })
     }
 
+    fn not_supported(&self, step: &Step) -> Halt {
+        self.workload(SimulationError::NotSupported {
+            at: self.blame(step),
+            operation: step.operation.action.name(),
+            path: self.path(step).expect("a transfer has a file"),
+            kernel: release(),
+        })
+    }
+
     fn failed(&self, step: &Step, source: io::Error) -> Halt {
         let (operation, at, path) = (step.operation.action.name(), self.blame(step), self.path(step));
         match (source.kind(), path) {
@@ -489,6 +504,12 @@ impl<'a, I: Io> Runner<'a, I> {
             false => Halt::Failed(Box::new(error)),
         }
     }
+}
+
+/// What the kernel calls itself.
+fn release() -> String {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    release.trim().to_owned()
 }
 
 /// How many of the bytes that a direct read asks for are there, if the file ends within the last call.

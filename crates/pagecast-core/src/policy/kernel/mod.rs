@@ -15,6 +15,7 @@ mod cost;
 mod direct;
 mod dirty;
 mod domains;
+mod dropbehind;
 mod durable;
 mod flusher;
 pub mod law;
@@ -230,7 +231,12 @@ impl Kernel {
         let wb = file.as_ref().map_or_else(WbId::default, |file| self.wb_of(file));
         let stream = reading::stream_of(request, kind, file.as_ref());
         let folio = folio_of(at.2, self.rules.largest_folio);
-        let mut task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, now) };
+        let drops_behind = matches!(
+            request.call,
+            Call::Read { dontcache: true, .. } | Call::Write { through: false, dontcache: true, .. }
+        );
+        let task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, now) };
+        let mut task = Task { drops_behind, ..task };
         if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
             task.read_until = blocks::read_until(&task);
         }
@@ -348,14 +354,17 @@ impl Policy for Kernel {
         self.sync(now);
         self.settle(now);
         match request.call {
-            Call::Read { file, offset, bytes, fresh, piece } => {
+            Call::Read { file, offset, bytes, fresh, piece, .. } => {
                 self.begin_task(now, request, Kind::Read { fresh }, Some(file), (offset, bytes, piece), out);
             }
             Call::Serve { file, offset, bytes } => {
                 let kind = Kind::Read { fresh: false };
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
             }
-            Call::Write { file, offset, bytes, through, piece } => {
+            Call::Write { file, offset, bytes, through: false, dontcache: true, piece } => {
+                self.begin_synchronous(now, request, file, (offset, bytes, piece), out);
+            }
+            Call::Write { file, offset, bytes, through, piece, .. } => {
                 let kind = if through { Kind::WriteThrough } else { Kind::Write };
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, piece), out);
             }

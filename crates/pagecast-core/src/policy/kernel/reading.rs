@@ -124,6 +124,8 @@ impl Kernel {
         match task.run {
             Run::Miss if task.reads_ahead() => RunShape { copied: 0, bytes: plain.bytes, ..task.shape },
             Run::Miss => self.shape_miss(operation, end),
+            // What it has read ahead leaves with the rest.
+            Run::Pass => RunShape { ahead: None, ..self.shape_miss(operation, end) },
             Run::Hit => {
                 let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
                 RunShape { toll: pages as f64 * page_insert.as_seconds(), ..plain }

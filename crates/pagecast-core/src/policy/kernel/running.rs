@@ -174,6 +174,7 @@ impl Kernel {
         match (task.kind, is_cached) {
             (Kind::Read { .. }, true) => (Run::Hit, self.near_end(file, at, run_end)),
             (Kind::Read { .. }, false) if self.reader_of(file, at).is_some() => (Run::Follow, run_end),
+            (Kind::Read { .. }, false) if task.drops_behind => (Run::Pass, run_end),
             (Kind::Read { .. }, false) => (Run::Miss, run_end),
             (_, false) if self.is_being_read(file, at) => (Run::Follow, run_end),
             (_, false) => (Run::New, self.new_end(operation, at, run_end).max(least)),
@@ -303,7 +304,7 @@ impl Kernel {
         match task.run {
             Run::Hit => self.memory_read,
             Run::Miss if task.reads_ahead() => task.file().read,
-            Run::Miss => task.file().read_and_copy,
+            Run::Miss | Run::Pass => task.file().read_and_copy,
             Run::Through => task.file().write,
             Run::Direct if task.writes_past() => task.file().write,
             Run::Direct => task.file().read,
@@ -373,7 +374,7 @@ impl Kernel {
             Run::Touch => (0.0, new_page()),
             Run::Hit if task.is_fresh() => (present_page(), new_page()),
             Run::Hit => (present_page(), 0.0),
-            Run::Miss => (new_page(), new_page()),
+            Run::Miss | Run::Pass => (new_page(), new_page()),
             Run::New => (buffer(), self.new_far(operation)),
             Run::Clean | Run::Dirty => (buffer(), present_page()),
             Run::Through | Run::Insert | Run::Remove | Run::Follow | Run::Direct | Run::Wait => (0.0, 0.0),
@@ -453,6 +454,7 @@ impl Kernel {
         let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };
         task.position = end;
         let (run, file, takes_anonymous) = (task.run, task.file, task.takes_anonymous());
+        let drops_behind = task.drops_behind;
         let by = Taker { home: self.placement.node(task.thread(operation)), memcg: task.memcg };
         if takes_anonymous {
             let placement = &mut self.placement;
@@ -467,13 +469,17 @@ impl Kernel {
             }
             Run::Through | Run::Insert => self.pages.put(file.id, start, end, by),
             Run::New | Run::Clean | Run::Dirty => {
+                if drops_behind || !self.pages.dropbehind.is_empty() {
+                    let leaves = drops_behind && run == Run::New;
+                    self.pages.mark_dropbehind(file.id, (start, end), leaves);
+                }
                 let written = self.make_dirty(now, &file, (start, end), by);
                 self.placement.has_written(operation, written.new, written.far);
                 if self.rules.writes_are_accesses {
                     self.pages.lists.mark_accessed(file.id, start, end);
                 }
             }
-            Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
+            Run::Pass | Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
         }
     }
 
@@ -515,6 +521,9 @@ impl Kernel {
             // All at once: marking every stretch between two events would cut the extents into as many.
             let (file, start, end) = (task.file().id, task.position - transfer.bytes, task.position);
             self.pages.lists.mark_accessed(file, start, end);
+            if !self.pages.dropbehind.is_empty() && !self.tasks[operation].drops_behind {
+                self.pages.mark_dropbehind(file, (start, end), false);
+            }
         }
         let cost = self.cost(&self.tasks[operation], operation);
         // A writer that ends has looked once more whether the flusher should run.

@@ -52,7 +52,7 @@ impl Kernel {
     }
 
     /// Has dirty pages of a range submitted for somebody who waits for that; false if there are none.
-    fn submit_range(
+    pub(super) fn submit_range(
         &mut self,
         operation: OperationId,
         file: &FileView,

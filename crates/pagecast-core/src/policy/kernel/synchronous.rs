@@ -41,6 +41,9 @@ impl Kernel {
         let task = self.tasks.get_mut(operation).expect("it is there");
         let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
         (task.run, task.since) = (Run::Wait, now);
+        if task.drops_behind {
+            return self.submit_step(now, operation, out);
+        }
         let (file, end) = (*task.file(), task.end);
         if !self.write_range(operation, &file, from, end) {
             self.written_step(now, operation, out);

@@ -93,7 +93,7 @@ pub(super) enum Kind {
         left: SyncRangeFlags,
         is_all: bool,
     },
-    /// As `Write`, but what the calls of a step have copied is written before the next step begins.
+    /// As `Write`, but what the calls of a step have copied is written, or submitted, before the next step begins.
     WriteSync {
         /// Where the step began, how many bytes a step has, and where the operation ends.
         from: u64,
@@ -152,6 +152,8 @@ pub(super) struct Task {
     pub is_first: bool,
     /// Bytes that have moved, and are counted, but are in no list and no file yet.
     pub pending: u64,
+    /// Whether pages leave the cache when they have served it.
+    pub drops_behind: bool,
     /// Up to where blocks have been read that it fills in part; nothing if there are none.
     pub read_until: Option<u64>,
     /// What a process that is throttled may write without a pause; nothing before its first check.
@@ -186,6 +188,7 @@ impl Task {
             held_by: None,
             is_first: false,
             pending: 0,
+            drops_behind: false,
             read_until: None,
             credit: None,
             outcome: Outcome::default(),
@@ -237,11 +240,13 @@ impl Task {
     /// Changes by so many bytes of the run how many the operation has from where.
     pub(super) fn count_served(&mut self, bytes: u64, change: impl FnOnce(&mut Bytes, Bytes)) {
         let served = match self.run {
-            Run::New | Run::Clean | Run::Dirty if matches!(self.kind, Kind::WriteSync { .. }) => {
+            Run::New | Run::Clean | Run::Dirty
+                if matches!(self.kind, Kind::WriteSync { .. }) && !self.drops_behind =>
+            {
                 &mut self.outcome.from_device
             }
             Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Insert => &mut self.outcome.from_cache,
-            Run::Miss | Run::Through => &mut self.outcome.from_device,
+            Run::Miss | Run::Pass | Run::Through => &mut self.outcome.from_device,
             Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => return,
         };
         change(served, Bytes(bytes));

@@ -217,7 +217,8 @@ impl Kernel {
 impl Task {
     /// The device that its run reads from.
     pub(super) fn device_read(&self) -> Option<DeviceId> {
-        let reads = self.run == Run::Miss || (self.run == Run::Direct && !self.writes_past());
+        let reads =
+            matches!(self.run, Run::Miss | Run::Pass) || (self.run == Run::Direct && !self.writes_past());
         reads.then(|| self.file().device)
     }
 }

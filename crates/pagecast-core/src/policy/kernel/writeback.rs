@@ -70,6 +70,7 @@ impl Kernel {
         task.outcome.parts.add(Part::DeviceWrite, now - task.since);
         match task.kind {
             Kind::Write => self.next_run(now, operation, out),
+            Kind::WriteSync { .. } if task.drops_behind => self.next_step(now, operation, out),
             Kind::WriteSync { .. } => self.written_step(now, operation, out),
             Kind::SyncRange { .. } => self.go_on_with_range(now, operation, out),
             Kind::Sync { flush, .. } => self.flush(now, operation, flush, out),
