@@ -64,12 +64,15 @@ __all__ = [
     "position_ratio",
     "put_back_dirty_settings",
     "read",
+    "readahead",
     "run_command",
     "setvbuf",
     "signal",
     "simulate",
     "sleep",
     "sync",
+    "sync_file_range",
+    "syncfs",
     "task_ratelimit",
     "truncate",
     "unlink",
@@ -116,12 +119,26 @@ def open(
     *,
     create: bool = False,
     truncate: bool = False,
-    flags: Sequence[Literal["O_DIRECT", "O_SYNC", "O_DSYNC"]] = (),
+    flags: Sequence[Literal["O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND", "RWF_DONTCACHE"]] = (),
 ) -> Operation: ...
 def close(path: _Path) -> Operation: ...
 def fsync(path: _Path) -> Operation: ...
 def fdatasync(path: _Path) -> Operation: ...
 def sync() -> Operation: ...
+def syncfs(path: _Path) -> Operation: ...
+def sync_file_range(
+    path: _Path,
+    *,
+    flags: Sequence[Literal["WAIT_BEFORE", "WRITE", "WAIT_AFTER"]],
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+) -> Operation: ...
+def readahead(
+    path: _Path,
+    *,
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+) -> Operation: ...
 def truncate(path: _Path, *, size_bytes: SupportsFloat) -> Operation: ...
 def unlink(path: _Path) -> Operation: ...
 def drop_caches() -> Operation: ...

@@ -20,6 +20,9 @@ from pagecast.errors import ScenarioError
         (pc.fsync("/data/f"), "<fsync /data/f>"),
         (pc.fdatasync("/data/f"), "<fdatasync /data/f>"),
         (pc.sync(), "<sync>"),
+        (pc.syncfs("/data"), "<syncfs /data>"),
+        (pc.sync_file_range("/data/f", flags=["WRITE"]), "<sync_file_range /data/f>"),
+        (pc.readahead("/data/f", size_bytes=1e6), "<readahead /data/f>"),
         (pc.truncate("/data/f", size_bytes=0), "<truncate /data/f>"),
         (pc.fadvise("/data/f", advice="dontneed"), "<fadvise /data/f>"),
         (pc.fopen("/data/f", mode="w", stream="c++", buffer_bytes=0), "<fopen /data/f>"),
@@ -93,7 +96,7 @@ def test_a_flag_alone_is_no_list():
         (lambda: pc.read("/f", buffer="new"), 'buffer="new" is not known; choose one of reused, fresh'),
         (
             lambda: pc.open("/f", flags=["O_DIRCT"]),
-            'flags="O_DIRCT" is not known; choose one of O_DIRECT, O_SYNC, O_DSYNC',
+            'flags="O_DIRCT" is not known; choose one of O_DIRECT, O_SYNC, O_DSYNC, O_APPEND, RWF_DONTCACHE',
         ),
         (
             lambda: pc.fopen("/f", mode="rw"),

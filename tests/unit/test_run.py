@@ -53,6 +53,51 @@ def test_figures_and_files_are_those_of_a_simulation(machine, there, tmp_path):
     assert (np.diff(result.samples["time_s"]) > 0).all()
 
 
+def test_every_way_to_write_and_to_make_durable_is_run(machine, there):
+    def program():
+        yield pc.open("/data/f", create=True, flags=["O_APPEND", "O_DSYNC"])
+        yield pc.write("/data/f", size_bytes=10_000, call_bytes=1000)
+        yield pc.write("/data/f", size_bytes=5000, offset_bytes=0)
+        yield pc.close("/data/f")
+        yield pc.write("/data/f", size_bytes=8192, offset_bytes=4096)
+        yield pc.sync_file_range("/data/f", flags=["WAIT_BEFORE", "WRITE", "WAIT_AFTER"])
+        yield pc.sync_file_range("/data/f", flags=["WRITE"], offset_bytes=4096, size_bytes=4096)
+        yield pc.readahead("/data/f")
+        yield pc.syncfs("/data")
+        yield pc.open("/data/f", flags=["O_DIRECT"])
+        yield pc.read("/data/f")
+        yield pc.read("/data/f", call_bytes=4096)
+        yield pc.read("/data/f", offset_bytes=8192, size_bytes=8192)
+        yield pc.write("/data/f", size_bytes=4096)
+
+    scenario = pc.Scenario(machine, processes={"app": program})
+    found = pc.run(scenario, dir=there).operations
+    forecast = pc.simulate(scenario, model="kernel").operations
+    for column in ("operation", "path", "offset_bytes", "bytes"):
+        assert list(found[column]) == list(forecast[column])
+    assert list(found["bytes"][10:13]) == [15_000, 15_000, 6808]
+    assert found["offset_bytes"][2] == 10_000
+
+
+def test_pages_that_are_not_kept_are_gone_or_that_is_not_to_be_had(machine, there):
+    def program():
+        yield pc.open("/data/f", create=True, flags=["RWF_DONTCACHE"])
+        yield pc.write("/data/f", size_bytes=1 << 20)
+        yield pc.fsync("/data/f")
+        yield pc.read("/data/f")
+
+    scenario = pc.Scenario(machine, processes={"app": program})
+    refusal, cached = "", 0
+    try:
+        cached = pc.run(scenario, dir=there).files["cached_bytes"][-1]
+    except pc.SimulationError as error:
+        refusal = str(error)
+    # On another kernel, or another file system, it is refused.
+    assert cached < 1 << 20
+    assert not refusal or "with RWF_DONTCACHE" in refusal
+    assert not refusal or "fails with EOPNOTSUPP on Linux" in refusal
+
+
 def test_a_program_that_fails_is_named_before_anything_is_made(machine, there):
     def broken():
         yield pc.write("/data/out", size_bytes=10)

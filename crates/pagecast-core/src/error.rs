@@ -75,7 +75,7 @@ pub enum SimulationError {
         size: Bytes,
     },
     /// O_DIRECT with bytes that are not whole blocks: EINVAL.
-    #[error("{}: process `{}` does a {operation} of {bytes} at offset {offset} of {path} in calls of {call} {}, with O_DIRECT, which fails with EINVAL; make offset, size and call multiples of {block}, or open the file without O_DIRECT", at.place, at.process, moment(at.time))]
+    #[error("{}: process `{}` does a {operation} of {bytes} at offset {offset} of {path} in calls of {call} {}, with O_DIRECT, which fails with EINVAL; make offset, size and call multiples of {} B, or open the file without O_DIRECT", at.place, at.process, moment(at.time), block.0)]
     Unaligned {
         /// Where.
         at: Blame,
@@ -103,6 +103,18 @@ pub enum SimulationError {
         path: Arc<str>,
         /// Why not, and what would be right.
         why: Refusal,
+    },
+    /// RWF_DONTCACHE where it is not known: EOPNOTSUPP.
+    #[error("{}: process `{}` does a {operation} of {path} with RWF_DONTCACHE {}, which fails with EOPNOTSUPP on Linux {kernel} and this file system; ext4 takes it since 6.17, XFS and Btrfs since 6.14", at.place, at.process, moment(at.time))]
+    NotSupported {
+        /// Where.
+        at: Blame,
+        /// What it wanted to do.
+        operation: &'static str,
+        /// The path.
+        path: Arc<str>,
+        /// The version of the host's kernel.
+        kernel: String,
     },
     /// More on a disk than fits.
     #[error(

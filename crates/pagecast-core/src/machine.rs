@@ -240,6 +240,10 @@ pub struct Disk {
     pub read_ahead: Bytes,
     /// What a read request takes before its bytes come.
     pub latency: Nanos,
+    /// `queue/logical_block_size`: what it reads or writes at least, a power of two.
+    pub logical_block_size: Bytes,
+    /// What making durable takes besides the bytes: a flush of its own cache.
+    pub flush: Nanos,
     /// A limiter of its rates lets pass at once, after idle time, what it moves in so long at most; 0 without one.
     pub burst: Nanos,
     /// Its own cache, into which writes go faster while it has room; not where there is a limiter.
@@ -259,6 +263,11 @@ pub struct WriteCache {
     pub rate: BytesPerSecond,
     /// The rate at which the disk empties it, if that is not the one at which it writes; no more than that.
     pub drain: Option<BytesPerSecond>,
+}
+
+impl Disk {
+    /// The logical block of most disks (`include/linux/blk_types.h: SECTOR_SIZE`).
+    pub const LOGICAL_BLOCK: Bytes = Bytes(512);
 }
 
 /// The settings of `/sys/class/bdi/` that bear on a disk's part of the dirty limits and on pages under writeback, with the kernel's

@@ -1,7 +1,10 @@
 //! What the programs do: files that exist before, and processes that are iterators of operations.
 
+mod sync_range;
+
 use std::sync::Arc;
 
+pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::stdio::LibraryCall;
 use crate::units::{Bytes, Nanos};
 
@@ -194,6 +197,31 @@ pub enum Action {
     },
     /// sync(2): the dirty pages of all files of the process's host are written before it returns.
     Sync,
+    /// syncfs(2): the dirty pages of all files of one file system are written before it returns.
+    SyncFs {
+        /// A directory or file on it; it need not be there.
+        path: Arc<str>,
+    },
+    /// sync_file_range(2): pages of a range are written, or waited for; nothing is made durable.
+    SyncFileRange {
+        /// The file.
+        path: Arc<str>,
+        /// First byte.
+        offset: u64,
+        /// How many bytes; `None` is up to the end of the file.
+        bytes: Option<Bytes>,
+        /// What is done.
+        flags: SyncRangeFlags,
+    },
+    /// readahead(2): pages are read that nobody has asked for yet.
+    Readahead {
+        /// The file.
+        path: Arc<str>,
+        /// First byte.
+        offset: u64,
+        /// How many bytes; `None` is up to the end of the file.
+        bytes: Option<Bytes>,
+    },
     /// close(2). Takes no time.
     Close {
         /// The file.
@@ -276,6 +304,9 @@ impl Action {
             Self::Fsync { .. } => "fsync",
             Self::Fdatasync { .. } => "fdatasync",
             Self::Sync => "sync",
+            Self::SyncFs { .. } => "syncfs",
+            Self::SyncFileRange { .. } => "sync_file_range",
+            Self::Readahead { .. } => "readahead",
             Self::Close { .. } => "close",
             Self::Truncate { .. } => "truncate",
             Self::Unlink { .. } => "unlink",
@@ -298,7 +329,7 @@ impl Action {
         matches!(self, Self::Wait { .. } | Self::Signal { .. })
     }
 
-    /// The file it is about, if any.
+    /// The file it is about, if any. A file system is no file.
     #[must_use]
     pub fn path(&self) -> Option<&Arc<str>> {
         match self {
@@ -310,6 +341,8 @@ impl Action {
             | Self::Close { path }
             | Self::Truncate { path, .. }
             | Self::Unlink { path }
+            | Self::SyncFileRange { path, .. }
+            | Self::Readahead { path, .. }
             | Self::Fadvise { path, .. }
             | Self::Stream { path, .. } => Some(path),
             _ => None,
@@ -336,13 +369,17 @@ pub enum OpenFlag {
     Sync,
     /// O_DSYNC: as O_SYNC, without the file's times. The same as long as there is no journal.
     Dsync,
+    /// O_APPEND: a write begins at the end of the file, wherever it was to begin.
+    Append,
+    /// RWF_DONTCACHE, which is no flag of open(2) but of each call (preadv2, pwritev2): pages leave the cache when they have served.
+    DontCache,
 }
 
 impl OpenFlag {
     /// The words of a scenario, in the order of `ALL`.
-    pub const NAMES: [&'static str; 3] = ["O_DIRECT", "O_SYNC", "O_DSYNC"];
+    pub const NAMES: [&'static str; 5] = ["O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND", "RWF_DONTCACHE"];
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Direct, Self::Sync, Self::Dsync];
+    pub const ALL: [Self; 5] = [Self::Direct, Self::Sync, Self::Dsync, Self::Append, Self::DontCache];
 }
 
 /// A set of flags; none by default.

@@ -2,6 +2,9 @@
 //! checked in one's head: see [`common::MACHINE`].
 
 mod common;
+mod direct_io;
+mod dontcache;
+mod durability;
 mod errors;
 mod fsync_and_flush;
 mod groups;
@@ -17,14 +20,17 @@ mod kernel_reads;
 mod kernel_shares;
 mod kernel_wbt;
 mod kernel_writes;
+mod mixed_methods;
 mod nfs;
 mod operations;
+mod partial_blocks;
 mod processes;
 mod published;
 mod rivals;
 mod sharing;
 mod steps;
 mod streams;
+mod syncing;
 mod tables;
 mod unevenness;
 mod wrench_reads;

@@ -12,6 +12,7 @@ use std::ptr;
 use std::sync::{Arc, Weak};
 
 use pagecast_core::units::Bytes;
+use pagecast_core::workload::{SyncRangeFlag, SyncRangeFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 
 /// `cachestat(2)`, Linux 6.5 (include/uapi/asm-generic/unistd.h); the same number on every architecture that we build for.
@@ -60,10 +61,21 @@ pub fn readahead(file: BorrowedFd<'_>, offset: u64, length: usize) -> io::Result
 }
 
 /// Starts the write-back of a range of a file; with `wait`, returns when all of it has been written.
-/// This makes pages clean. It does not make data durable: neither metadata nor the disk's own cache are written.
 pub fn write_range(file: BorrowedFd<'_>, offset: u64, length: u64, wait: bool) -> io::Result<()> {
-    let waiting = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-    let flags = libc::SYNC_FILE_RANGE_WRITE | if wait { waiting } else { 0 };
+    let flags = if wait { &SyncRangeFlag::ALL[..] } else { &[SyncRangeFlag::Write] };
+    sync_range(file, offset, length, flags.iter().copied().collect())
+}
+
+/// sync_file_range(2); a length of 0 goes to the end of the file.
+/// This makes pages clean. It does not make data durable: neither metadata nor the disk's own cache are written.
+pub fn sync_range(file: BorrowedFd<'_>, offset: u64, length: u64, flags: SyncRangeFlags) -> io::Result<()> {
+    let bit = |flag| match flag {
+        SyncRangeFlag::WaitBefore => libc::SYNC_FILE_RANGE_WAIT_BEFORE,
+        SyncRangeFlag::Write => libc::SYNC_FILE_RANGE_WRITE,
+        SyncRangeFlag::WaitAfter => libc::SYNC_FILE_RANGE_WAIT_AFTER,
+    };
+    let set = SyncRangeFlag::ALL.into_iter().filter(|&flag| flags.has(flag));
+    let flags = set.fold(0, |bits, flag| bits | bit(flag));
     let (offset, length) = (offset as libc::off64_t, length as libc::off64_t);
     // SAFETY: no memory of ours is involved, and the file is open.
     let answer = unsafe { libc::sync_file_range(file.as_raw_fd(), offset, length, flags) };
@@ -142,7 +154,12 @@ const MOST_BYTES: usize = 0x7fff_f000;
 pub struct Memory {
     anonymous: Arc<Anonymous>,
     pieces: Box<[libc::iovec]>,
+    /// The flags of each call (preadv2, pwritev2).
+    flags: libc::c_int,
 }
+
+/// `RWF_DONTCACHE`, Linux 6.14 (include/uapi/linux/fs.h).
+const RWF_DONTCACHE: libc::c_int = 0x80;
 
 // SAFETY: the pieces only point into the mapping, and nobody else reads or writes its bytes.
 unsafe impl Send for Memory {}
@@ -195,7 +212,12 @@ impl Memory {
         // Enough for the longest call, from a place in the middle.
         let pieces = (MOST_BYTES / length.get() + 2).min(MOST_PIECES);
         let anonymous = Arc::new(Anonymous { address, length });
-        Ok(Self { anonymous, pieces: vec![nothing; pieces].into_boxed_slice() })
+        Ok(Self { anonymous, pieces: vec![nothing; pieces].into_boxed_slice(), flags: 0 })
+    }
+
+    /// Lets calls leave nothing in the page cache from now on (RWF_DONTCACHE), or something again.
+    pub fn set_dontcache(&mut self, is_set: bool) {
+        self.flags = if is_set { RWF_DONTCACHE } else { 0 };
     }
 
     /// What takes it away from a call that is under way.
@@ -274,8 +296,7 @@ impl Memory {
     pub fn read(&mut self, file: BorrowedFd<'_>, at: usize, length: usize, offset: u64) -> io::Result<usize> {
         let count = self.cut(at, length);
         // SAFETY: each piece lies in our own mapping, which may be written to and to which no reference exists; the file is open.
-        let answer =
-            unsafe { libc::preadv(file.as_raw_fd(), self.pieces.as_ptr(), count, offset as libc::off_t) };
+        let answer = unsafe { self.read_pieces(file.as_raw_fd(), count, offset as libc::off_t) };
         usize::try_from(answer).map_err(|_| io::Error::last_os_error())
     }
 
@@ -289,9 +310,46 @@ impl Memory {
     ) -> io::Result<usize> {
         let count = self.cut(at, length);
         // SAFETY: each piece lies in our own mapping, and the file is open.
-        let answer =
-            unsafe { libc::pwritev(file.as_raw_fd(), self.pieces.as_ptr(), count, offset as libc::off_t) };
+        let answer = unsafe { self.write_pieces(file.as_raw_fd(), count, offset as libc::off_t) };
         usize::try_from(answer).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// preadv(2), or with flags preadv2(2), which a kernel without them need not have.
+    ///
+    /// # Safety
+    /// The first `count` pieces may be written to, and nobody refers to them.
+    unsafe fn read_pieces(
+        &self,
+        file: libc::c_int,
+        count: libc::c_int,
+        offset: libc::off_t,
+    ) -> libc::ssize_t {
+        let pieces = self.pieces.as_ptr();
+        match self.flags {
+            // SAFETY: as the caller promises.
+            0 => unsafe { libc::preadv(file, pieces, count, offset) },
+            // SAFETY: the same.
+            flags => unsafe { libc::preadv2(file, pieces, count, offset, flags) },
+        }
+    }
+
+    /// The same of pwritev(2) and pwritev2(2).
+    ///
+    /// # Safety
+    /// The first `count` pieces may be read.
+    unsafe fn write_pieces(
+        &self,
+        file: libc::c_int,
+        count: libc::c_int,
+        offset: libc::off_t,
+    ) -> libc::ssize_t {
+        let pieces = self.pieces.as_ptr();
+        match self.flags {
+            // SAFETY: as the caller promises.
+            0 => unsafe { libc::pwritev(file, pieces, count, offset) },
+            // SAFETY: the same.
+            flags => unsafe { libc::pwritev2(file, pieces, count, offset, flags) },
+        }
     }
 
     /// Cuts `length` bytes from `at` into pieces of this memory; what does not fit into one call is left out.

@@ -47,7 +47,7 @@ mod _core {
     #[pymodule_export]
     use super::operation::{
         Operation, alloc, close, compute, drop_caches, exit, fadvise, fdatasync, free, fsync, open, read,
-        signal, sleep, sync, truncate, unlink, wait, write,
+        readahead, signal, sleep, sync, sync_file_range, syncfs, truncate, unlink, wait, write,
     };
     #[pymodule_export]
     use super::quantity::{format_bytes, format_rate, parse_bytes, parse_percent};

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use pagecast_core::units::Bytes;
-use pagecast_core::workload::{self, Action, Advice, Buffer, OpenFlag, OpenFlags};
+use pagecast_core::workload::{
+    self, Action, Advice, Buffer, OpenFlag, OpenFlags, SyncRangeFlag, SyncRangeFlags,
+};
 use pyo3::prelude::*;
 
 use crate::quantity::{Amount, bytes, one_of, path, positive_bytes, seconds, texts};
@@ -49,6 +51,7 @@ impl Operation {
             Action::Allocate { bytes } | Action::Free { bytes: Some(bytes) } => text += &format!(" {bytes}"),
             Action::Compute { time } | Action::Sleep { time } => text += &format!(" {time}"),
             Action::Wait { event } | Action::Signal { event } => text += &format!(" {event}"),
+            Action::SyncFs { path } => text += &format!(" {path}"),
             _ => {}
         }
         text + ">"
@@ -141,7 +144,7 @@ pub fn call_size(call_bytes: Option<Amount>) -> PyResult<Option<Bytes>> {
 ///     Make the file if it is not there.
 /// truncate : bool
 ///     Empty it; its pages leave the cache, dirty ones unwritten.
-/// flags : sequence of {"O_DIRECT", "O_SYNC", "O_DSYNC"}
+/// flags : sequence of {"O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND", "RWF_DONTCACHE"}
 ///     How the process reads and writes the file until it closes it or opens it again.
 ///
 /// Returns
@@ -215,6 +218,86 @@ pub fn sync() -> Operation {
     Action::Sync.into()
 }
 
+/// Wait until all dirty pages of one file system are on its device, as syncfs(2) does.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+///     A directory or file on it; it need not be there.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn syncfs(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
+    Action::SyncFs { path }.into()
+}
+
+/// Write pages of a file, or a piece of it, or wait for them, as sync_file_range(2) does; makes nothing durable.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+/// flags : sequence of {"WAIT_BEFORE", "WRITE", "WAIT_AFTER"}
+///     What is done, in this order.
+/// offset_bytes : float
+///     First byte.
+/// size_bytes : float, optional
+///     How many bytes; up to the end of the file if not given.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+#[pyo3(
+    signature = (path, *, flags, offset_bytes=Amount::from(0.0), size_bytes=None),
+    text_signature = "(path, *, flags, offset_bytes=0, size_bytes=None)"
+)]
+pub fn sync_file_range(
+    #[pyo3(from_py_with = path)] path: Arc<str>,
+    #[pyo3(from_py_with = texts)] flags: Vec<String>,
+    offset_bytes: Amount,
+    size_bytes: Option<Amount>,
+) -> PyResult<Operation> {
+    let flag = |name: &String| Ok(SyncRangeFlag::ALL[one_of("flags", name, &SyncRangeFlag::NAMES)?]);
+    let flags = flags.iter().map(flag).collect::<PyResult<SyncRangeFlags>>()?;
+    let (offset, bytes) = part(offset_bytes, size_bytes)?;
+    Ok(Action::SyncFileRange { path, offset, bytes, flags }.into())
+}
+
+/// Have a file, or a piece of it, read into the page cache without waiting for it, as readahead(2) does.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+/// offset_bytes : float
+///     First byte.
+/// size_bytes : float, optional
+///     How many bytes; up to the end of the file if not given.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+#[pyo3(
+    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None),
+    text_signature = "(path, *, offset_bytes=0, size_bytes=None)"
+)]
+pub fn readahead(
+    #[pyo3(from_py_with = path)] path: Arc<str>,
+    offset_bytes: Amount,
+    size_bytes: Option<Amount>,
+) -> PyResult<Operation> {
+    let (offset, bytes) = part(offset_bytes, size_bytes)?;
+    Ok(Action::Readahead { path, offset, bytes }.into())
+}
+
+/// A piece of a file: its first byte, and how many unless it goes up to the end.
+fn part(offset_bytes: Amount, size_bytes: Option<Amount>) -> PyResult<(u64, Option<Bytes>)> {
+    let offset = bytes("offset_bytes", offset_bytes)?.0;
+    Ok((offset, size_bytes.map(|size| positive_bytes("size_bytes", size)).transpose()?))
+}
+
 /// Set the size of a file; pages beyond it leave the cache, dirty ones unwritten.
 ///
 /// Parameters
@@ -281,8 +364,7 @@ pub fn fadvise(
     size_bytes: Option<Amount>,
 ) -> PyResult<Operation> {
     let advice = Advice::ALL[one_of("advice", advice, &Advice::NAMES)?];
-    let offset = bytes("offset_bytes", offset_bytes)?.0;
-    let bytes = size_bytes.map(|size| positive_bytes("size_bytes", size)).transpose()?;
+    let (offset, bytes) = part(offset_bytes, size_bytes)?;
     Ok(Action::Fadvise { path, advice, offset, bytes }.into())
 }
 

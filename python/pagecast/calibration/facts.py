@@ -92,6 +92,7 @@ class Device:
     """Of SCSI devices: what write-back throttling counts with."""
     is_throttled: bool = False
     """Whether a cgroup limits writing to it: bios wait before its queue, any number of them."""
+    logical_block_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +305,7 @@ def _device(proc: Path, sys: Path, number: str, source: str) -> Device | None:
         stable_writes=bool(_number(top / "queue/stable_writes")),
         queue_depth=_number(disk / "device/queue_depth"),
         is_throttled=is_throttled(proc, sys, [_text(each / "dev") or "" for each in stack]),
+        logical_block_bytes=_number(top / "queue/logical_block_size"),
     )
 
 

@@ -28,6 +28,8 @@ __all__ = ["Value", "facts_of", "figures_of", "values_of"]
 PAGE_BYTES: Final = 4096
 HUGE_PAGE_BYTES: Final = 2 * MIB
 BLOCK_BYTES: Final = 4096
+SECTOR_BYTES: Final = 512
+"""The logical block of a disk that does not say otherwise."""
 SEEK_S: Final = 2e-3
 """What a random request takes longer than a sequential one where a head has to move, and nowhere else."""
 LEAST_FLUSHING_FACTOR: Final = 0.01
@@ -142,6 +144,9 @@ def _device_facts(device: Device) -> Iterator[Value]:
             str(min(device.read_ahead_kb, LARGEST_SECTORS_KB)),
             "read: queue/read_ahead_kb",
         )
+    if device.logical_block_bytes not in (None, SECTOR_BYTES):
+        size = f'"{device.logical_block_bytes} B"'
+        yield Value("disk.logical_block_size", size, "read: queue/logical_block_size")
     if device.min_ratio:
         yield Value("disk.min_ratio", f"{device.min_ratio:g}", "read: bdi/min_ratio")
     if device.max_ratio is not None and device.max_ratio != 100:
@@ -353,6 +358,7 @@ def _disk(rounds: _Rounds) -> Iterator[Value]:
     if not rounds.all.is_limited:
         yield from _concurrent(rounds, estimate(reads))
     yield from _latency(rounds, fits)
+    yield from _flush(rounds)
     yield _sharing(rounds)
     bucket = buckets.get("write")
     if bucket is not None and "read" in buckets and buckets["read"] is None:
@@ -436,6 +442,14 @@ def _latency(rounds: _Rounds, fits: Sequence[CallCosts | None]) -> Iterator[Valu
         )
 
 
+def _flush(rounds: _Rounds) -> Iterator[Value]:
+    """Take an fdatasync without its bytes: blocks that are written over leave the journal nothing to do."""
+    pairs = zip(rounds.of(Cell("fdatasync", BLOCK_BYTES)), rounds.of(Cell("drain")), strict=False)
+    flushes = [took - BLOCK_BYTES * byte_s for took, byte_s in pairs]
+    how = "fdatasync of a block of 4 KiB written over, without its bytes"
+    yield from _measured("disk.flush", flushes, _time, how, "s")
+
+
 def _sharing(rounds: _Rounds) -> Value:
     """Choose what comes nearest to the rates of a reader and a writer at once."""
     alone = [
@@ -503,7 +517,7 @@ def figures_of(measurements: Measurements) -> Iterator[Value]:
         what = f"second half of direct writes of up to {most}, calls of {_call(LONG_CALL_BYTES)}"
         yield Value("", _rate(estimate(held).value), what, estimate(held), "B/s", _rate)
     yield from _figure(rounds, Cell("drain"), f"write-back of {_call(measurements.drain_bytes)} of new pages")
-    for what in ("fsync", "fdatasync", "O_DSYNC"):
+    for what in ("fsync", "O_DSYNC"):
         found = rounds.of(Cell(what, BLOCK_BYTES))
         if _known(found):
             middle = estimate(found)

@@ -43,6 +43,7 @@ def machine(tmp_path):
         "queue/nr_requests": "64",
         "queue/max_sectors_kb": "512",
         "queue/read_ahead_kb": "256",
+        "queue/logical_block_size": "4096",
         "queue/wbt_lat_usec": "2000",
         "sda2/partition": "2",
     }.items():
@@ -83,6 +84,7 @@ def test_a_partition_is_on_its_disk(machine):
     assert (device.name, device.stack, device.model) == ("sda", ("sda2", "sda"), "FAST SSD")
     assert (device.scheduler, device.nr_requests, device.read_ahead_kb) == ("none", 64, 256)
     assert (device.is_rotational, device.min_ratio, device.max_ratio) == (False, 3, 100)
+    assert device.logical_block_bytes == 4096
 
 
 def test_a_mapped_device_reads_ahead_itself_and_its_disk_queues(machine):

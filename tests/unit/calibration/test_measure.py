@@ -87,6 +87,7 @@ def truth(machine):
         "disk.read": 1 / machine.device_read_byte_s,
         "disk.write": 1 / machine.device_write_byte_s,
         "disk.latency": machine.latency_s,
+        "disk.flush": machine.sync_s - 4096 * machine.device_write_byte_s,
     }
 
 
@@ -104,7 +105,7 @@ def test_with_noise_the_intervals_hold_them(tmp_path):
         for key, value in truth(machine).items():
             asked += 1
             held += found[key].low <= value <= found[key].high
-    assert asked == 40 * 13
+    assert asked == 40 * 14
     assert held / asked > 0.93, "95 % less chance, and less what taking medians of what is skewed does"
 
 
@@ -432,6 +433,13 @@ def test_write_back_throttling_is_told_where_it_is_on(
     disk = tomllib.loads(done.toml)["disk"]["vda"]
     assert disk["nr_requests"] == 256
     assert {key: disk[key] for key in ("wbt_lat_usec", "queue_depth") if key in disk} == expected
+
+
+@pytest.mark.parametrize(("size", "expected"), [(None, None), (512, None), (4096, "4096 B")])
+def test_a_logical_block_is_told_where_it_is_not_the_usual_one(size, expected, tmp_path):
+    device = replace(DEVICE, logical_block_bytes=size)
+    done = calibrated(KnownMachine(), tmp_path, facts=replace(FACTS, device=device))
+    assert tomllib.loads(done.toml)["disk"]["vda"].get("logical_block_size") == expected
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,10 @@
 //! next operation at once when one has ended. Equal input and seed give equal results, bit by bit.
 
 mod agenda;
+mod direct;
+mod dontcache;
 mod groups;
+mod hints;
 mod operations;
 mod processes;
 mod setup;

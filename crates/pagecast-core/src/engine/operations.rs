@@ -14,15 +14,13 @@ use crate::policy::{Call, Command, FileId, FileView, OperationId, Outcome, Remot
 use crate::result::{Ended, Resident};
 use crate::scenario::Residency;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, Advice, Buffer, OpenFlags, Operation};
+use crate::workload::{Action, Advice, Buffer, OpenFlag, OpenFlags, Operation};
 
 /// How many holders of memory an error names.
 const HOLDERS: usize = 3;
 
-/// What a disk reads or writes at least (`queue/logical_block_size`); that of most disks.
-const LOGICAL_BLOCK: u64 = 512;
-
 /// The bytes of a read or write, and how many each system call moves.
+#[derive(Clone, Copy)]
 pub(super) struct Span {
     pub offset: u64,
     pub bytes: Bytes,
@@ -62,6 +60,7 @@ impl<N: Network> Engine<'_, N> {
                 self.enter(at, operation, None, 0, Bytes::ZERO);
                 self.call(at, Call::Sync)
             }
+            Action::SyncFs { path } => self.sync_file_system(at, operation, &path),
             Action::Exit => unreachable!("the process has been ended instead"),
             _ => self.begin_on_file(at, operation),
         }
@@ -107,7 +106,7 @@ impl<N: Network> Engine<'_, N> {
     }
 
     /// Asks the policy of the process's host.
-    fn call(&mut self, at: u32, call: Call) -> Result<(), SimulationError> {
+    pub(super) fn call(&mut self, at: u32, call: Call) -> Result<(), SimulationError> {
         let host = self.processes[at as usize].host;
         self.request(host, &Request { operation: OperationId(at), call })
     }
@@ -115,11 +114,7 @@ impl<N: Network> Engine<'_, N> {
     fn begin_on_file(&mut self, at: u32, operation: Operation) -> Result<(), SimulationError> {
         let path = operation.action.path().expect("all other operations are about a file").clone();
         let host = self.processes[at as usize].host as usize;
-        let located = self.namespace.locate(host, &path).map_err(|_| {
-            let blame = self.blame(at, operation.line);
-            let who = format!("process `{}` uses", blame.process);
-            SimulationError::no_mount(&self.scenario.machine, host, &path, blame.place, who)
-        })?;
+        let located = self.locate(at, operation.line, &path)?;
         self.check_exists(at, &operation, &path, located)?;
         let size = self.namespace.size(located.file);
         match operation.action.clone() {
@@ -143,7 +138,11 @@ impl<N: Network> Engine<'_, N> {
                 self.read(at, operation, located, span, buffer)
             }
             Action::Write { offset, bytes, call, .. } => {
-                let offset = offset.unwrap_or(size.0);
+                let offset = match self.processes[at as usize].flags(located.file).has(OpenFlag::Append) {
+                    // Who appends at the same time has his place already.
+                    true => self.namespace.taken(located.file).0,
+                    false => offset.unwrap_or(size.0),
+                };
                 let span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };
                 self.write(at, operation, located, span)
             }
@@ -153,14 +152,19 @@ impl<N: Network> Engine<'_, N> {
                 self.call(at, Call::Fsync { file })
             }
             Action::Fadvise { advice, offset, bytes, .. } => {
+                let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
+                self.advise(at, operation, located, advice, (offset, bytes))
+            }
+            // mm/readahead.c: ksys_readahead
+            Action::Readahead { offset, bytes, .. } => {
+                let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
+                self.advise(at, operation, located, Advice::WillNeed, (offset, bytes))
+            }
+            Action::SyncFileRange { offset, bytes, flags, .. } => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
-                if advice != Advice::DontNeed && self.remote_chunk(host, located).is_some() {
-                    // Files of other hosts come in chunks, whatever is said.
-                    return self.end_operation(at, Outcome::default());
-                }
                 let file = self.view(host, located);
                 let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
-                self.call(at, Call::Advise { file, advice, offset, bytes })
+                self.call(at, Call::SyncRange { file, offset, bytes, flags })
             }
             Action::Close { .. } => {
                 self.processes[at as usize].set_flags(located.file, OpenFlags::default());
@@ -202,10 +206,11 @@ impl<N: Network> Engine<'_, N> {
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
         self.enter(at, operation, Some(located), 0, Bytes::ZERO);
-        self.namespace.resize(located.file, size);
         if size < file.size {
+            self.namespace.resize(located.file, size);
             return self.truncate(at, located, file, size);
         }
+        self.namespace.grow(located.file, size);
         self.end_operation(at, Outcome::default())
     }
 
@@ -233,14 +238,20 @@ impl<N: Network> Engine<'_, N> {
         span: Span,
         buffer: Buffer,
     ) -> Result<(), SimulationError> {
-        let Span { offset, bytes, .. } = span;
         let size = self.namespace.size(located.file);
+        let flags = self.processes[at as usize].flags(located.file);
+        if flags.has(OpenFlag::DontCache) {
+            self.check_dontcache(at, &operation, located)?;
+        }
+        let span = if flags.is_direct() {
+            self.check_aligned(at, &operation, located, &span)?;
+            span.up_to_end(size)
+        } else {
+            span
+        };
+        let Span { offset, bytes, .. } = span;
         if offset.saturating_add(bytes.0) > size.0 {
             return Err(self.beyond_end(at, &operation, offset, bytes, size));
-        }
-        let flags = self.processes[at as usize].flags(located.file);
-        if flags.is_direct() {
-            self.check_aligned(at, &operation, &span, size)?;
         }
         let fresh = buffer == Buffer::Fresh;
         if fresh {
@@ -270,7 +281,10 @@ impl<N: Network> Engine<'_, N> {
             Some(chunk) if is_direct => self.begin_transfer(at, located, bytes, chunk, Direction::ReadDirect),
             Some(chunk) => self.remote_read(at, located, bytes, fresh, chunk),
             None if is_direct => self.call(at, Call::ReadDirect { file, offset, bytes, fresh, piece }),
-            None => self.call(at, Call::Read { file, offset, bytes, fresh, piece }),
+            None => {
+                let dontcache = flags.has(OpenFlag::DontCache);
+                self.call(at, Call::Read { file, offset, bytes, fresh, dontcache, piece })
+            }
         }
     }
 
@@ -294,8 +308,11 @@ impl<N: Network> Engine<'_, N> {
         span: Span,
     ) -> Result<(), SimulationError> {
         let flags = self.processes[at as usize].flags(located.file);
+        if flags.has(OpenFlag::DontCache) {
+            self.check_dontcache(at, &operation, located)?;
+        }
         if flags.is_direct() {
-            self.check_aligned(at, &operation, &span, self.namespace.size(located.file))?;
+            self.check_aligned(at, &operation, located, &span)?;
         }
         self.take_room_for(at, operation.line, located, &span, flags)?;
         self.enter(at, operation, Some(located), span.offset, span.bytes);
@@ -335,43 +352,22 @@ impl<N: Network> Engine<'_, N> {
         let through = self.namespace.writes_through(located.file);
         match self.remote_chunk(host, located) {
             Some(chunk) => self.begin_transfer(at, located, bytes, chunk, Direction::Write),
-            // With no cache in the device, what is written past the page cache is durable too.
-            None if flags.is_direct() => self.call(at, Call::WriteDirect { file, offset, bytes, piece }),
+            None if flags.is_direct() => {
+                let durable = flags.is_synchronous();
+                self.call(at, Call::WriteDirect { file, offset, bytes, durable, piece })
+            }
             None if flags.is_synchronous() && !through => {
                 self.call(at, Call::WriteSync { file, offset, bytes, piece })
             }
-            None => self.call(at, Call::Write { file, offset, bytes, through, piece }),
+            None => {
+                let dontcache = flags.has(OpenFlag::DontCache);
+                self.call(at, Call::Write { file, offset, bytes, through, dontcache, piece })
+            }
         }
-    }
-
-    /// O_DIRECT takes whole blocks only; the last bytes of a file can be read all the same.
-    fn check_aligned(
-        &self,
-        at: u32,
-        operation: &Operation,
-        span: &Span,
-        size: Bytes,
-    ) -> Result<(), SimulationError> {
-        let Span { offset, bytes, piece } = *span;
-        let reads_to_end = matches!(operation.action, Action::Read { .. }) && offset + bytes.0 == size.0;
-        let is_whole = |bytes: u64| bytes.is_multiple_of(LOGICAL_BLOCK);
-        let calls_are_whole = bytes == piece || is_whole(piece.0);
-        if is_whole(offset) && calls_are_whole && (is_whole(bytes.0) || reads_to_end) {
-            return Ok(());
-        }
-        Err(SimulationError::Unaligned {
-            at: self.blame(at, operation.line),
-            operation: operation.action.name(),
-            path: operation.action.path().expect("reads and writes have a path").clone(),
-            offset,
-            bytes,
-            call: piece,
-            block: Bytes(LOGICAL_BLOCK),
-        })
     }
 
     /// If a file is another host's and goes through both page caches: in chunks of this size.
-    fn remote_chunk(&self, host: usize, located: Located) -> Option<Bytes> {
+    pub(super) fn remote_chunk(&self, host: usize, located: Located) -> Option<Bytes> {
         let mount = &self.scenario.machine.hosts[host].mounts[located.mount as usize];
         match (&mount.source, self.hosts[host].policy.remote()) {
             (MountSource::Nfs { .. }, Remote::Chunks(chunk)) => Some(chunk),

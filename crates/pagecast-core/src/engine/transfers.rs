@@ -26,7 +26,7 @@ impl<N: Network> Engine<'_, N> {
         if bytes == Bytes::ZERO || cached >= self.namespace.size(located.file) {
             let current = self.processes[at as usize].current.as_ref().expect("the read has begun");
             let (offset, file) = (current.offset, self.view(host as usize, located));
-            let call = Call::Read { file, offset, bytes, fresh, piece: bytes };
+            let call = Call::Read { file, offset, bytes, fresh, dontcache: false, piece: bytes };
             return self.request(host, &Request { operation: OperationId(at), call });
         }
         self.begin_transfer(at, located, bytes, chunk, Direction::Read)
@@ -153,7 +153,14 @@ impl<N: Network> Engine<'_, N> {
             }
             (_, Direction::Write) => (
                 plan.server,
-                Call::Write { file: plan.server_file, offset, bytes, through: true, piece: bytes },
+                Call::Write {
+                    file: plan.server_file,
+                    offset,
+                    bytes,
+                    through: true,
+                    dontcache: false,
+                    piece: bytes,
+                },
             ),
         };
         self.request(host, &Request { operation: Nfs::sub_operation(transfer, stage), call })

@@ -101,6 +101,11 @@ impl<'a> Namespace<'a> {
         self.files[file.0 as usize].size
     }
 
+    /// Where a file ends when all writes under way have come to their ends.
+    pub(crate) fn taken(&self, file: FileId) -> Bytes {
+        self.files[file.0 as usize].taken
+    }
+
     /// The host and the disk that keep a file.
     pub(crate) fn home(&self, file: FileId) -> (usize, usize) {
         let file = &self.files[file.0 as usize];

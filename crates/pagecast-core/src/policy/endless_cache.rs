@@ -40,10 +40,15 @@ struct Transfer {
 enum Leaves {
     /// All of them.
     All,
-    /// What was there before (an O_DIRECT read).
+    /// What was there before (an O_DIRECT read, RWF_DONTCACHE).
     AsBefore,
     /// Nothing (an O_DIRECT write).
     Nothing,
+}
+
+/// What stays of bytes that are read or written through the cache.
+fn stays(dontcache: bool) -> Leaves {
+    if dontcache { Leaves::AsBefore } else { Leaves::All }
 }
 
 impl EndlessCache {
@@ -72,7 +77,13 @@ impl EndlessCache {
         self.cached += Bytes(ranges.total());
     }
 
-    fn read(&mut self, operation: OperationId, file: FileView, offset: u64, bytes: Bytes, out: &mut Actions) {
+    fn read(
+        &mut self,
+        operation: OperationId,
+        (file, offset, bytes): (FileView, u64, Bytes),
+        leaves: Leaves,
+        out: &mut Actions,
+    ) {
         let present = self.touched.get(&file.id).map_or(0, |r| r.overlap(offset, offset + bytes.0));
         let transfer = Transfer {
             outcome: Outcome {
@@ -85,7 +96,7 @@ impl EndlessCache {
             bytes,
             then_copy: Bytes(present),
             copy_path: self.memory_read,
-            leaves: Leaves::All,
+            leaves,
         };
         let missing = transfer.outcome.from_device.0;
         self.under_way.insert(operation, transfer);
@@ -115,13 +126,12 @@ impl EndlessCache {
     fn write(
         &mut self,
         operation: OperationId,
-        file: FileView,
-        offset: u64,
-        bytes: Bytes,
+        (file, offset, bytes): (FileView, u64, Bytes),
+        leaves: Leaves,
         out: &mut Actions,
     ) {
         let outcome = Outcome { from_cache: bytes, ..Outcome::default() };
-        let (copy_path, leaves) = (self.memory_write, Leaves::All);
+        let copy_path = self.memory_write;
         self.under_way.insert(
             operation,
             Transfer { outcome, file, offset, bytes, then_copy: bytes, copy_path, leaves },
@@ -155,15 +165,18 @@ impl Policy for EndlessCache {
     fn begin(&mut self, _now: Nanos, request: &Request, out: &mut Actions) {
         let operation = request.operation;
         match request.call {
-            Call::Read { file, offset, bytes, fresh, .. } => {
+            Call::Read { file, offset, bytes, fresh, dontcache, .. } => {
                 if fresh {
                     self.anonymous += bytes;
                 }
-                return self.read(operation, file, offset, bytes, out);
+                return self.read(operation, (file, offset, bytes), stays(dontcache), out);
             }
             // As fsync, O_SYNC takes no time: nothing is ever written back.
-            Call::Write { file, offset, bytes, .. } | Call::WriteSync { file, offset, bytes, .. } => {
-                return self.write(operation, file, offset, bytes, out);
+            Call::WriteSync { file, offset, bytes, .. } => {
+                return self.write(operation, (file, offset, bytes), Leaves::All, out);
+            }
+            Call::Write { file, offset, bytes, dontcache, .. } => {
+                return self.write(operation, (file, offset, bytes), stays(dontcache), out);
             }
             Call::ReadDirect { file, offset, bytes, fresh, .. } => {
                 if fresh {
@@ -189,7 +202,7 @@ impl Policy for EndlessCache {
             }
             Call::Allocate { bytes } => self.anonymous += bytes,
             Call::Free { bytes, .. } => self.anonymous -= bytes,
-            Call::Fsync { .. } | Call::Sync => {}
+            Call::Fsync { .. } | Call::Sync | Call::SyncFs { .. } | Call::SyncRange { .. } => {}
         }
         out.done(operation, Outcome::default());
     }

@@ -16,7 +16,7 @@ use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::Host;
 use crate::result::{CgroupLevels, DeviceLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
-use crate::workload::Advice;
+use crate::workload::{Advice, SyncRangeFlags};
 
 /// A file of the whole scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,6 +82,8 @@ pub enum Call {
         bytes: Bytes,
         /// Whether each byte read takes a byte of new anonymous memory.
         fresh: bool,
+        /// Whether nothing of what has to be fetched stays in the cache (RWF_DONTCACHE).
+        dontcache: bool,
         /// Bytes of each system call but the last.
         piece: Bytes,
     },
@@ -115,6 +117,8 @@ pub enum Call {
         offset: u64,
         /// How many.
         bytes: Bytes,
+        /// Whether each system call returns only when its bytes are durable (O_SYNC, O_DSYNC).
+        durable: bool,
         /// Bytes of each system call but the last.
         piece: Bytes,
     },
@@ -139,6 +143,8 @@ pub enum Call {
         bytes: Bytes,
         /// Whether it returns only when the device has them.
         through: bool,
+        /// Whether each system call has its pages written, after which those that are new leave the cache (RWF_DONTCACHE).
+        dontcache: bool,
         /// Bytes of each system call but the last.
         piece: Bytes,
     },
@@ -167,6 +173,22 @@ pub enum Call {
     },
     /// Write all dirty pages of the host and wait.
     Sync,
+    /// The same of one device.
+    SyncFs {
+        /// Which.
+        device: DeviceId,
+    },
+    /// Write pages of a part of a file, or wait for them.
+    SyncRange {
+        /// Which.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+        /// What is done.
+        flags: SyncRangeFlags,
+    },
     /// Pages beyond the new size leave, unwritten.
     Truncate {
         /// Whose.

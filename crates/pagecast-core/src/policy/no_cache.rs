@@ -49,6 +49,8 @@ impl Policy for NoCache {
             | Call::Preload { .. }
             | Call::Fsync { .. }
             | Call::Sync
+            | Call::SyncFs { .. }
+            | Call::SyncRange { .. }
             | Call::Truncate { .. }
             | Call::Advise { .. }
             | Call::DropCaches => {}

@@ -53,7 +53,7 @@ impl Certain {
                     }
                     None => self.files.add(ANY_HOST, used.text.file_name(), most()),
                 },
-                Role::NeedsFile | Role::WaitsFor => {}
+                Role::NeedsFile | Role::NeedsMount | Role::WaitsFor => {}
             }
         }
     }

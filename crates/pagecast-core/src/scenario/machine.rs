@@ -258,6 +258,20 @@ fn read_wbt(disk: &Fields<'_>, version: (u32, u32)) -> Result<u32, ScenarioError
     Ok(lat_usec)
 }
 
+/// The logical block, which no file system takes larger than this (`block/blk-settings.c: blk_validate_block_size`, Linux 6.15).
+fn read_logical_block_size(disk: &Fields<'_>) -> Result<Bytes, ScenarioError> {
+    const MOST: Bytes = Bytes(64 << 10);
+    let least = Disk::LOGICAL_BLOCK;
+    let size = disk.get("logical_block_size")?.unwrap_or(least);
+    if size.0.is_power_of_two() && (least..=MOST).contains(&size) {
+        return Ok(size);
+    }
+    Err(disk.place("logical_block_size").error(
+        format!("`logical_block_size` is {size}, but must be a power of two from {least} to 64 KiB"),
+        "write for example logical_block_size = \"4 KiB\"",
+    ))
+}
+
 /// Millionths as percent.
 fn percent_of(millionths: u32) -> f64 {
     f64::from(millionths) / MILLIONTHS_PER_PERCENT
@@ -288,6 +302,8 @@ fn read_disk(
         ),
         read_ahead: Bytes(u64::from(fields.get::<u32>("read_ahead_kb")?.unwrap_or(READ_AHEAD_KB)) << 10),
         latency: fields.get("latency")?.unwrap_or_default(),
+        logical_block_size: read_logical_block_size(&fields)?,
+        flush: fields.get("flush")?.unwrap_or_default(),
         burst: fields.get("burst")?.unwrap_or_default(),
         write_cache: read_write_cache(&fields, fields.need("write")?)?,
         unevenness: fields.get("unevenness")?.unwrap_or(0.0),
@@ -394,6 +410,20 @@ mod tests {
         let disks =
             keys.iter().enumerate().map(|(at, keys)| format!("[machine.disk.d{at}]\n{disk}\n{keys}\n"));
         Ok(host(&disks.collect::<String>())?.disks.into_iter().map(|disk| disk.bdi).collect())
+    }
+
+    #[test]
+    fn a_logical_block_is_a_power_of_two() {
+        let block = |key: &str| {
+            let disk = "size = '1 GB'\nread = '1 MB/s'\nwrite = '1 MB/s'";
+            host(&format!("[machine.disk.ssd]\n{disk}\n{key}")).map(|host| host.disks[0].logical_block_size.0)
+        };
+        let sizes = ["", "logical_block_size = '4 KiB'", "logical_block_size = '64 KiB'"].map(block);
+        assert_eq!(sizes, [Ok(512), Ok(4096), Ok(65_536)]);
+        assert_snapshot!(block("logical_block_size = '1 kB'").unwrap_err(), @r#"x.toml:8: `logical_block_size` is 1 kB, but must be a power of two from 512 B to 64 KiB; write for example logical_block_size = "4 KiB""#);
+        for wrong in ["256 B", "128 KiB"] {
+            assert!(block(&format!("logical_block_size = '{wrong}'")).is_err());
+        }
     }
 
     #[test]

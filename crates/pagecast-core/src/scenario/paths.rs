@@ -79,6 +79,11 @@ impl<'a> Mounts<'a> {
         None
     }
 
+    /// Whether something is mounted at a path.
+    pub fn has(&self, host: usize, path: &str) -> bool {
+        self.by_path[host].contains_key(path)
+    }
+
     /// As [`Mounts::find`], with an error that names the mounts.
     ///
     /// # Errors

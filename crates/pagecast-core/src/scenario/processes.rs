@@ -12,7 +12,7 @@ use super::files::Files;
 use super::nearest::hint;
 use super::network::{Hosts, host_of};
 use super::paths::Mounts;
-use super::program::{Use, differs_by_copy, read_program};
+use super::program::{Role, Use, differs_by_copy, read_program};
 use super::schema::PROCESS;
 use super::script::{CopyProgram, Step};
 use super::table::Fields;
@@ -262,7 +262,11 @@ impl Program {
         for &index in doubtful {
             let used = &self.uses[index];
             for path in used.ends(n) {
-                mounts.need(host, &path, &used.at)?;
+                // A mount point is on the file system that is mounted there.
+                let is_mounted = used.role == Role::NeedsMount && mounts.has(host, &path);
+                if !is_mounted {
+                    mounts.need(host, &path, &used.at)?;
+                }
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use super::streams;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::units::Bytes;
-use crate::workload::{Action, Advice, Buffer, OpenFlag, Operation};
+use crate::workload::{Action, Advice, Buffer, OpenFlag, Operation, SyncRangeFlag};
 
 /// What an operation has to do with the path or event that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum Role {
     MakesFile,
     /// The file must be there.
     NeedsFile,
+    /// A mount must cover it.
+    NeedsMount,
     /// The event has happened afterwards.
     Signals,
     /// The event must have happened.
@@ -52,7 +54,7 @@ impl Use {
 
     /// Whether it names a path.
     pub fn is_path(&self) -> bool {
-        matches!(self.role, Role::MakesFile | Role::NeedsFile)
+        matches!(self.role, Role::MakesFile | Role::NeedsFile | Role::NeedsMount)
     }
 }
 
@@ -184,6 +186,7 @@ fn role_of(action: &Action) -> Role {
         Action::Signal { .. } => Role::Signals,
         Action::Wait { .. } => Role::WaitsFor,
         action if action.makes_file() => Role::MakesFile,
+        Action::SyncFs { .. } => Role::NeedsMount,
         _ => Role::NeedsFile,
     }
 }
@@ -248,6 +251,15 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
         "sync" => {
             fields.need::<bool>("sync")?;
             Action::Sync
+        }
+        "syncfs" => Action::SyncFs { path: text },
+        "sync_file_range" => {
+            let flags = fields.words("flags", &SyncRangeFlag::ALL)?.into_iter().collect();
+            let (offset, bytes) = (offset()?.unwrap_or(0), fields.get("size")?);
+            Action::SyncFileRange { path: text, offset, bytes, flags }
+        }
+        "readahead" => {
+            Action::Readahead { path: text, offset: offset()?.unwrap_or(0), bytes: fields.get("size")? }
         }
         "close" => Action::Close { path: text },
         "truncate" => Action::Truncate { path: text, size: fields.need("size")? },
@@ -344,7 +356,8 @@ mod tests {
         assert_eq!(
             actions(
                 "{ open = '/data/f', create = true, truncate = true }, { fsync = '/data/f' }, { close = '/data/f' },
-                 { fdatasync = '/data/f' }, { sync = true },
+                 { fdatasync = '/data/f' }, { sync = true }, { syncfs = '/data' }, { sync_file_range = '/data/f', flags = ['WRITE'] },
+                 { readahead = '/data/f', offset = '1 kB' },
                  { truncate = '/data/f', size = '0 B' }, { unlink = '/data/f' }, { drop_caches = true },
                  { fadvise = '/data/f', advice = 'random' }, { fadvise = '/data/f', advice = 'willneed', offset = '1 kB', size = '2 kB' }, { compute = '1 s' }, { sleep = '2 s' }, { alloc = '1 kB' },
                  { free = '1 kB' }, { free = 'all' }, { wait = 'go{n}' }, { signal = 'go{n}' }, { exit = true }"
@@ -355,6 +368,14 @@ mod tests {
                 Action::Close { path: path() },
                 Action::Fdatasync { path: path() },
                 Action::Sync,
+                Action::SyncFs { path: "/data".into() },
+                Action::SyncFileRange {
+                    path: path(),
+                    offset: 0,
+                    bytes: None,
+                    flags: [SyncRangeFlag::Write].into_iter().collect()
+                },
+                Action::Readahead { path: path(), offset: 1000, bytes: None },
                 Action::Truncate { path: path(), size: Bytes::ZERO },
                 Action::Unlink { path: path() },
                 Action::DropCaches,
@@ -383,16 +404,17 @@ mod tests {
             [Action::Open { flags, .. }] => OpenFlag::ALL.map(|flag| flags.has(flag)),
             other => panic!("one `open` was written, not {other:?}"),
         };
-        assert_eq!(flags("[]"), [false, false, false]);
-        assert_eq!(flags("['O_DIRECT']"), [true, false, false]);
-        assert_eq!(flags("['O_DSYNC', 'O_SYNC', 'O_SYNC']"), [false, true, true]);
+        assert_eq!(flags("[]"), [false; 5]);
+        assert_eq!(flags("['O_DIRECT']"), [true, false, false, false, false]);
+        assert_eq!(flags("['O_DSYNC', 'O_SYNC', 'O_SYNC']"), [false, true, true, false, false]);
+        assert_eq!(flags("['O_APPEND']"), [false, false, false, true, false]);
     }
 
     #[test]
     fn a_flag_that_is_not_known_names_the_nearest() {
         let flags = |list: &str| error(&format!("{{ open = '/data/f', flags = {list} }}"));
         assert_snapshot!(flags("['O_DIRCT']"), @r#"x.toml:6: `flags` cannot have "O_DIRCT"; did you mean `O_DIRECT`?"#);
-        assert_snapshot!(flags("['O_DIRECT', 'rw']"), @r#"x.toml:6: `flags` cannot have "rw"; known words: `O_DIRECT`, `O_SYNC`, `O_DSYNC`"#);
+        assert_snapshot!(flags("['O_DIRECT', 'rw']"), @r#"x.toml:6: `flags` cannot have "rw"; known words: `O_DIRECT`, `O_SYNC`, `O_DSYNC`, `O_APPEND`, `RWF_DONTCACHE`"#);
         assert_snapshot!(flags("'O_DIRECT'"), @r#"x.toml:6: `flags` is the string "O_DIRECT", but must be a list of words; write for example flags = ["O_DIRECT"]"#);
         assert_snapshot!(flags("[1]"), @r#"x.toml:6: `flags` has the number 1 in it, but must be a list of words; write for example flags = ["O_DIRECT"]"#);
         assert_snapshot!(flags("['{flag}']"), @"x.toml:6: `{flag}` is no parameter; add it to [parameter], or write {{ for a brace");
@@ -518,7 +540,7 @@ mod tests {
     #[test]
     fn no_verb_is_refused() {
         assert_snapshot!(error("{ raed = '/data/f' }"), @"x.toml:6: an operation has no verb; it has `raed`; did you mean `read`?");
-        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `close`, `truncate`, `unlink`, `drop_caches`, `fadvise`, `compute` and 14 more");
+        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `syncfs`, `sync_file_range`, `readahead`, `close`, `truncate`, `unlink` and 17 more");
         assert_snapshot!(error("{}"), @r#"x.toml:6: an operation is empty; write for example { read = "/data/f1" }"#);
         assert_snapshot!(error("'read'"), @r#"x.toml:6: an operation is the string "read", but must be a table; write for example { read = "/data/f1" }"#);
     }

@@ -4,7 +4,7 @@
 use super::streams;
 use crate::machine::{FileSystem, Lru, Sharing, WriteMode};
 use crate::scenario::Residency;
-use crate::workload::{Advice, Buffer, OpenFlag};
+use crate::workload::{Advice, Buffer, OpenFlag, SyncRangeFlag};
 
 /// How many copies of a file or a process, and how many rounds of a loop, can be asked for at once.
 pub const MOST_COPIES: u32 = 1_000_000;
@@ -334,6 +334,8 @@ pub static DISK: Schema = Schema {
         may("max_sectors_kb", Kind::Whole(4, 1 << 20), "KiB of one request; default 1280"),
         may("read_ahead_kb", Kind::Whole(0, 1 << 20), "KiB read ahead at most; default 128"),
         may("latency", Kind::Time, "Of a read request, before its bytes come; default \"0 s\""),
+        may("flush", Kind::Time, "A flush of its own cache, which makes writes durable; default \"0 s\""),
+        may("logical_block_size", Kind::Size, "What it reads or writes at least; default \"512 B\""),
         may(
             "burst",
             Kind::Time,
@@ -428,15 +430,17 @@ pub static PROCESS: Schema = Schema {
     ],
 };
 
+const OFFSET: Key = may("offset", Kind::SizeOrZero, "First byte; default \"0 B\"");
+const PART: Key = may("size", Kind::Size, "Of how much; default up to the end of the file");
 pub(super) const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
 
 /// The operations. The first key of each is its verb.
-pub static OPERATIONS: [Schema; 26] = [
+pub static OPERATIONS: [Schema; 29] = [
     Schema {
         name: "read",
         keys: &[
             must("read", Kind::Path, "Reads a file"),
-            may("offset", Kind::SizeOrZero, "First byte; default \"0 B\""),
+            OFFSET,
             may("size", Kind::Size, "How much; default up to the end of the file"),
             CALL,
             may("buffer", Kind::Word(&Buffer::NAMES), "\"fresh\" is new memory, held until free or exit"),
@@ -447,7 +451,7 @@ pub static OPERATIONS: [Schema; 26] = [
         keys: &[
             must("write", Kind::Path, "Writes a file; makes it if it is not there"),
             must("size", Kind::Size, "How much"),
-            may("offset", Kind::SizeOrZero, "First byte; default \"0 B\""),
+            OFFSET,
             may("append", Kind::Flag, "Starts at the end of the file"),
             CALL,
         ],
@@ -467,6 +471,23 @@ pub static OPERATIONS: [Schema; 26] = [
         keys: &[must("fdatasync", Kind::Path, "Writes the file's dirty pages, without its times")],
     },
     Schema { name: "sync", keys: &[must("sync", Kind::True, "Writes all dirty pages of the host")] },
+    Schema {
+        name: "syncfs",
+        keys: &[must("syncfs", Kind::Path, "Writes all dirty pages of the file system that a path is on")],
+    },
+    Schema {
+        name: "sync_file_range",
+        keys: &[
+            must("sync_file_range", Kind::Path, "Writes pages of a part of a file, or waits for them"),
+            must("flags", Kind::Words(&SyncRangeFlag::NAMES), "What is done, in this order"),
+            OFFSET,
+            PART,
+        ],
+    },
+    Schema {
+        name: "readahead",
+        keys: &[must("readahead", Kind::Path, "Reads pages that nobody has asked for yet"), OFFSET, PART],
+    },
     Schema { name: "close", keys: &[must("close", Kind::Path, "Closes a file")] },
     Schema {
         name: "truncate",
@@ -482,8 +503,8 @@ pub static OPERATIONS: [Schema; 26] = [
         keys: &[
             must("fadvise", Kind::Path, "Tells the kernel how the file is used"),
             must("advice", Kind::Word(&Advice::NAMES), "What is said"),
-            may("offset", Kind::SizeOrZero, "First byte; default \"0 B\""),
-            may("size", Kind::Size, "Of how much; default up to the end of the file"),
+            OFFSET,
+            PART,
         ],
     },
     Schema { name: "compute", keys: &[must("compute", Kind::Time, "Works on one core")] },

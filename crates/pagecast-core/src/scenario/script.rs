@@ -134,11 +134,15 @@ fn with_text(mut operation: Operation, text: String) -> Operation {
         | Action::Read { path, .. }
         | Action::Write { path, .. }
         | Action::Fsync { path }
+        | Action::Fdatasync { path }
         | Action::Close { path }
         | Action::Truncate { path, .. }
         | Action::Unlink { path }
         | Action::Fadvise { path, .. }
         | Action::Stream { path, .. }
+        | Action::SyncFs { path }
+        | Action::SyncFileRange { path, .. }
+        | Action::Readahead { path, .. }
         | Action::Wait { event: path }
         | Action::Signal { event: path } => *path = text.into(),
         action => panic!("`{}` has neither path nor event, so it has no pattern", action.name()),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, OpenFlag};
+use pagecast_core::workload::{Advice, OpenFlag, SyncRangeFlags};
 
 use crate::io::{Io, Memory, Open, Sync};
 
@@ -225,6 +225,18 @@ impl Io for Kernel {
     }
 
     fn sync_all(&self) {}
+
+    fn sync_file_system(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync_range(&self, _: &Opened, _: u64, _: u64, _: SyncRangeFlags) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn readahead(&self, _: &Opened, _: u64, _: u64) -> io::Result<()> {
+        Ok(())
+    }
 
     fn drop_caches(&self) -> io::Result<()> {
         Ok(())

@@ -18,7 +18,7 @@ use super::{Io, Memory, Open, Sync};
 use crate::drop_caches::{self, What};
 use crate::error::{ProbeError, Trouble};
 use crate::filesystem::{FileSystem, Kind, MountTable};
-use crate::syscall::{thread_device_read, write_range};
+use crate::syscall::{readahead, sync_range, thread_device_read, write_range};
 
 const USUAL_MODE: u32 = 0o666;
 const FOLDER_MODE: u32 = 0o777;
@@ -266,7 +266,8 @@ impl Io for Folder {
             | flag(how.truncate, OFlags::TRUNC)
             | flag(how.flags.has(OpenFlag::Direct), OFlags::DIRECT)
             | flag(how.flags.has(OpenFlag::Sync), OFlags::SYNC)
-            | flag(how.flags.has(OpenFlag::Dsync), OFlags::DSYNC);
+            | flag(how.flags.has(OpenFlag::Dsync), OFlags::DSYNC)
+            | flag(how.flags.has(OpenFlag::Append), OFlags::APPEND);
         self.open_with(path, flags, how.create)
     }
 
@@ -302,6 +303,24 @@ impl Io for Folder {
 
     fn sync_all(&self) {
         fs::sync();
+    }
+
+    fn sync_file_system(&self) -> io::Result<()> {
+        Ok(fs::syncfs(&self.descriptor)?)
+    }
+
+    fn sync_range(
+        &self,
+        file: &OwnedFd,
+        offset: u64,
+        length: u64,
+        flags: workload::SyncRangeFlags,
+    ) -> io::Result<()> {
+        sync_range(file.as_fd(), offset, length, flags)
+    }
+
+    fn readahead(&self, file: &OwnedFd, offset: u64, length: u64) -> io::Result<()> {
+        readahead(file.as_fd(), offset, length as usize)
     }
 
     fn drop_caches(&self) -> io::Result<()> {

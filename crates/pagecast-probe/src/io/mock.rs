@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use pagecast_core::stdio::Mode;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::Advice;
+use pagecast_core::workload::{Advice, SyncRangeFlags};
 
 use super::{Io, Memory, Open, StreamCall, Streams, Sync};
 
@@ -153,6 +153,20 @@ impl Io for Mock {
 
     fn sync_all(&self) {
         self.state().now += self.costs.sync_ns;
+    }
+
+    fn sync_file_system(&self) -> io::Result<()> {
+        self.sync_all();
+        Ok(())
+    }
+
+    fn sync_range(&self, _: &PathBuf, _: u64, _: u64, _: SyncRangeFlags) -> io::Result<()> {
+        self.state().now += self.costs.sync_ns;
+        Ok(())
+    }
+
+    fn readahead(&self, _: &PathBuf, _: u64, _: u64) -> io::Result<()> {
+        Ok(())
     }
 
     fn drop_caches(&self) -> io::Result<()> {

@@ -17,12 +17,12 @@ use std::io;
 use std::path::Path;
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, OpenFlags};
+use pagecast_core::workload::{Advice, OpenFlags, SyncRangeFlags};
 
 pub use crate::syscall::{Memory, Withdrawal};
 pub use folder::{Folder, Place, Space};
 pub use streams::{StreamCall, Streams};
-pub use transfer::{Cause, Direction, Failure, Offsets, Times, Transfer, transfer};
+pub use transfer::{Cause, Direction, Failure, Offsets, Times, Transfer, transfer, transfer_beyond};
 pub use workplace::Workplace;
 
 /// The most that read(2) and write(2) move at once (`MAX_RW_COUNT`, include/linux/fs.h, with pages of 4 KiB).
@@ -35,7 +35,7 @@ pub struct Open {
     pub create: bool,
     /// O_TRUNC.
     pub truncate: bool,
-    /// O_DIRECT, O_SYNC and O_DSYNC.
+    /// O_DIRECT, O_SYNC, O_DSYNC and O_APPEND; the others are no flags of open(2).
     pub flags: OpenFlags,
 }
 
@@ -120,6 +120,30 @@ pub trait Io: std::marker::Sync {
 
     /// sync(2): all that is dirty on this machine.
     fn sync_all(&self);
+
+    /// syncfs(2): all that is dirty on the file system of the folder.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn sync_file_system(&self) -> io::Result<()>;
+
+    /// sync_file_range(2); a length of 0 goes to the end of the file.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn sync_range(
+        &self,
+        file: &Self::File,
+        offset: u64,
+        length: u64,
+        flags: SyncRangeFlags,
+    ) -> io::Result<()>;
+
+    /// readahead(2).
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn readahead(&self, file: &Self::File, offset: u64, length: u64) -> io::Result<()>;
 
     /// Writing 3 to /proc/sys/vm/drop_caches.
     ///

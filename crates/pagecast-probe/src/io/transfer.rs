@@ -199,6 +199,23 @@ pub fn transfer<I: Io>(
     times: &mut Times,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
+    transfer_beyond(io, file, what, memory, times, stop, 0)
+}
+
+/// As [`transfer()`], up to the end of a file whose last bytes need not be a whole block: the last call asks for so many bytes beyond, and
+/// gets what is there.
+///
+/// # Errors
+/// [`Failure`] if not all bytes were moved.
+pub fn transfer_beyond<I: Io>(
+    io: &I,
+    file: &I::File,
+    what: &Transfer<'_>,
+    memory: &mut Memory,
+    times: &mut Times,
+    stop: &AtomicBool,
+    beyond: u64,
+) -> Result<(), Failure> {
     times.begin(io.now());
     let (mut done, mut call) = (0, 0);
     while done < what.bytes {
@@ -208,6 +225,7 @@ pub fn transfer<I: Io>(
             offset: what.offsets.of(call, done),
             at: if what.spreads { done } else { 0 },
             bytes,
+            asked: if done + bytes < what.bytes { bytes } else { (bytes + beyond).min(what.call.get()) },
         };
         one.make(io, file, memory, stop)
             .map_err(|failure| Failure { moved: done + failure.moved, ..failure })?;
@@ -224,6 +242,8 @@ struct Call {
     offset: u64,
     at: u64,
     bytes: u64,
+    /// No less than these.
+    asked: u64,
 }
 
 impl Call {
@@ -241,7 +261,7 @@ impl Call {
             if stop.load(Ordering::Relaxed) {
                 return Err(failure(Cause::Stopped));
             }
-            let length = (self.bytes - moved).min(MOST_OF_A_CALL) as usize;
+            let length = (self.asked - moved).min(MOST_OF_A_CALL) as usize;
             let (at, offset) = ((self.at + moved) as usize, self.offset + moved);
             let answer = match self.direction {
                 Direction::Read => io.read(file, memory, at, length, offset),
@@ -287,6 +307,23 @@ mod tests {
         let each: Vec<_> = times.stretches().map(|(time, bytes)| (time.0, bytes)).collect();
         assert_eq!(each, [(1100, 1000), (1100, 1000), (600, 500)]);
         assert_eq!((times.duration(), mock.length(&file).unwrap()), (Nanos(2800), 2500));
+    }
+
+    #[test]
+    fn the_last_call_may_ask_for_more_than_there_is_and_no_longer_than_the_others() {
+        let asked = |call: u64, beyond: u64| {
+            let mock = Mock::new(Costs::default());
+            let file = mock.open(Path::new("f"), Open { create: true, ..Open::default() }).unwrap();
+            mock.set_length(&file, 1000).unwrap();
+            let read = Transfer { direction: Direction::Read, ..write(1000, call) };
+            transfer_beyond(&mock, &file, &read, &mut memory(4096), &mut each_call(9), &GO_ON, beyond)
+                .unwrap();
+            mock.calls()
+        };
+        // The mock notes what it moved.
+        assert_eq!(asked(600, 24), [(0, 600), (600, 400)]);
+        assert_eq!(asked(5000, 3096), [(0, 1000)]);
+        assert_eq!(asked(512, 3096), [(0, 512), (512, 488)]);
     }
 
     #[test]

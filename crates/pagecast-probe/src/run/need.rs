@@ -7,7 +7,7 @@ use std::num::NonZero;
 
 use pagecast_core::stdio::LibraryCall;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Buffer};
+use pagecast_core::workload::{Action, Buffer, OpenFlag};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::plan::{PlannedFile, PlannedProcess, Step};
@@ -73,6 +73,7 @@ impl Alone {
         let mut open = FxHashSet::default();
         // Where streams are in their files.
         let mut places: FxHashMap<u32, u64> = FxHashMap::default();
+        let mut appends = FxHashSet::default();
         let mut grown = 0_u64;
         for step in &process.steps {
             if step.file == u32::MAX {
@@ -97,9 +98,17 @@ impl Alone {
             let length = lengths.entry(step.file).or_insert(at_first);
             let before = length.saturating_sub(at_first);
             match step.operation.action {
+                Action::Open { flags, .. } if flags.has(OpenFlag::Append) => appends.insert(step.file),
+                Action::Open { .. } | Action::Close { .. } | Action::Unlink { .. } => {
+                    appends.remove(&step.file)
+                }
+                _ => false,
+            };
+            match step.operation.action {
                 Action::Write { offset, bytes, .. } => {
                     alone.written += bytes.0;
-                    *length = (*length).max(offset.unwrap_or(*length).saturating_add(bytes.0));
+                    let offset = offset.filter(|_| !appends.contains(&step.file)).unwrap_or(*length);
+                    *length = (*length).max(offset.saturating_add(bytes.0));
                 }
                 Action::Stream { call, .. } => {
                     alone.written += written_by(call, places.entry(step.file).or_default(), length);

@@ -176,6 +176,10 @@ impl Plan {
                 let (place, process) = (job.origin.to_owned(), process.name.clone());
                 return Err(RunError::Endless { place, process, limit: MOST_OPERATIONS });
             }
+            if let Action::SyncFs { path } = &operation.action {
+                let who = || format!("process `{}` uses", process.name);
+                check_mounted(job, &format!("{path}/").into(), || at(operation.line).place, who)?;
+            }
             let file = match operation.action.path() {
                 None => u32::MAX,
                 Some(path) => {

@@ -13,7 +13,7 @@ use pagecast_core::error::SimulationError;
 use pagecast_core::result::{Part, Parts};
 use pagecast_core::stdio::LibraryCall;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Buffer, OpenFlags};
+use pagecast_core::workload::{Action, Buffer, OpenFlag, OpenFlags};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::break_off::{InUse, Which};
@@ -23,7 +23,9 @@ use super::files::Files;
 use super::gate::{Gate, Stopped};
 use super::plan::{Plan, PlannedProcess, Step};
 use super::streams::ProcessStreams;
-use crate::io::{Cause, Direction, Failure, Io, Memory, Offsets, Open, Streams, Sync, Transfer, transfer};
+use crate::io::{
+    Cause, Direction, Failure, Io, Memory, Offsets, Open, Streams, Sync, Transfer, transfer_beyond,
+};
 
 /// How long a process sleeps, and how many pages it touches, between two looks at whether to stop.
 const NAP: Nanos = Nanos(50_000_000);
@@ -214,6 +216,20 @@ impl<'a, I: Streams> Runner<'a, I> {
                 io.sync_all();
                 Ok(nothing)
             }
+            Action::SyncFs { .. } => {
+                io.sync_file_system().map_err(|error| self.failed(step, error))?;
+                Ok(nothing)
+            }
+            &Action::SyncFileRange { offset, bytes, flags, .. } => {
+                let length = bytes.map_or(0, |bytes| bytes.0);
+                self.on_file(step, |io, file| io.sync_range(file, offset, length, flags))
+            }
+            &Action::Readahead { offset, bytes, .. } => {
+                self.handle(step, false)?;
+                let up_to_end = |length: u64| length.saturating_sub(offset);
+                let length = bytes.map_or_else(|| self.length(step).map(up_to_end), |bytes| Ok(bytes.0))?;
+                self.on_file(step, |io, file| io.readahead(file, offset, length))
+            }
             Action::Close { .. } => {
                 self.handles.remove(&step.file);
                 Ok(nothing)
@@ -283,7 +299,8 @@ impl<'a, I: Streams> Runner<'a, I> {
     ) -> Result<Done, Halt> {
         let flags = self.handle(step, false)?;
         let length = self.length(step)?;
-        let bytes = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
+        let asked = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
+        let bytes = if flags.is_direct() { there(offset, asked, call, length) } else { asked };
         let done = Done { offset, bytes, flags };
         if offset.saturating_add(bytes) > length {
             return Err(self.beyond_end(step, &done, length));
@@ -292,7 +309,7 @@ impl<'a, I: Streams> Runner<'a, I> {
             return Ok(done);
         };
         let own = if fresh { Some(self.take(step, whole)?) } else { None };
-        let call = NonZero::new(call.map_or(bytes, |call| call.0)).unwrap_or(NonZero::<u64>::MAX);
+        let call = NonZero::new(call.map_or(u64::MAX, |call| call.0)).unwrap_or(NonZero::<u64>::MAX);
         let offsets = Offsets::From(offset);
         self.transfer(step, &Transfer { direction, offsets, bytes, call, spreads: fresh }, own)?;
         Ok(done)
@@ -306,6 +323,8 @@ impl<'a, I: Streams> Runner<'a, I> {
         call: Option<Bytes>,
     ) -> Result<Done, Halt> {
         let flags = self.handle(step, true)?;
+        // Wherever it was to begin, the kernel appends.
+        let offset = offset.filter(|_| !flags.has(OpenFlag::Append));
         let offset = offset.map_or_else(|| self.length(step), Ok)?;
         let direction = Direction::Write;
         let call = NonZero::new(call.unwrap_or(bytes).0).unwrap_or(NonZero::<u64>::MAX);
@@ -317,11 +336,18 @@ impl<'a, I: Streams> Runner<'a, I> {
     fn transfer(&mut self, step: &Step, what: &Transfer<'_>, own: Option<Memory>) -> Result<(), Halt> {
         let (io, stop) = (self.shared.io, &self.shared.gate.stop);
         let file = &self.handles[&step.file].file;
+        let handle = &self.handles[&step.file];
+        let beyond = if handle.flags.is_direct() { beyond_end(&step.operation.action, what) } else { 0 };
+        let dontcache = handle.flags.has(OpenFlag::DontCache);
         let moved = match own {
-            None => transfer(io, file, what, &mut self.buffer, &mut self.calls.times, stop),
+            None => {
+                self.buffer.set_dontcache(dontcache);
+                transfer_beyond(io, file, what, &mut self.buffer, &mut self.calls.times, stop, beyond)
+            }
             Some(mut memory) => {
+                memory.set_dontcache(dontcache);
                 self.shared.in_use.note(self.at, Which::Fresh, &memory);
-                let moved = transfer(io, file, what, &mut memory, &mut self.calls.times, stop);
+                let moved = transfer_beyond(io, file, what, &mut memory, &mut self.calls.times, stop, beyond);
                 let length = memory.length();
                 self.held.push((memory, length));
                 moved
@@ -418,6 +444,7 @@ impl<'a, I: Streams> Runner<'a, I> {
                 let flags = self.handles[&step.file].flags;
                 match error.raw_os_error() {
                     Some(libc::EINVAL) if flags.is_direct() => self.unaligned(step, what),
+                    Some(libc::EOPNOTSUPP) if flags.has(OpenFlag::DontCache) => self.not_supported(step),
                     _ => self.failed(step, error),
                 }
             }
@@ -455,6 +482,15 @@ impl<'a, I: Streams> Runner<'a, I> {
         })
     }
 
+    fn not_supported(&self, step: &Step) -> Halt {
+        self.workload(SimulationError::NotSupported {
+            at: self.blame(step),
+            operation: step.operation.action.name(),
+            path: self.path(step).expect("a transfer has a file"),
+            kernel: release(),
+        })
+    }
+
     pub(super) fn failed(&self, step: &Step, source: io::Error) -> Halt {
         let (operation, at, path) = (step.operation.action.name(), self.blame(step), self.path(step));
         match (source.kind(), path) {
@@ -475,6 +511,33 @@ impl<'a, I: Streams> Runner<'a, I> {
             true => Halt::Stopped,
             false => Halt::Failed(Box::new(error)),
         }
+    }
+}
+
+/// What the kernel calls itself.
+fn release() -> String {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    release.trim().to_owned()
+}
+
+/// How many of the bytes that a direct read asks for are there, if the file ends within the last call.
+fn there(offset: u64, asked: u64, call: Option<Bytes>, length: u64) -> u64 {
+    let call = call.map_or(asked, |call| call.0).max(1);
+    let before_last = asked.saturating_sub(1) / call * call;
+    match offset.saturating_add(before_last) < length {
+        true => asked.min(length - offset),
+        false => asked,
+    }
+}
+
+/// How many bytes beyond the end of its file a direct read asks for: it has whole blocks, unless it was told how many.
+fn beyond_end(action: &Action, what: &Transfer<'_>) -> u64 {
+    match action {
+        Action::Read { bytes: None, .. } => {
+            what.bytes.next_multiple_of(rustix::param::page_size() as u64) - what.bytes
+        }
+        Action::Read { bytes: Some(bytes), .. } => bytes.0 - what.bytes,
+        _ => 0,
     }
 }
 
@@ -503,10 +566,12 @@ impl Row {
             Action::Read { .. } => (Part::CpuCopy, Part::DeviceRead),
             Action::Write { .. } if self.goes_past_cache() => (Part::CpuCopy, Part::DeviceWrite),
             Action::Write { .. } => (Part::CpuCopy, Part::Throttled),
-            Action::Fsync { .. } | Action::Fdatasync { .. } | Action::Sync => {
-                (Part::DeviceWrite, Part::DeviceWrite)
-            }
-            Action::Fadvise { .. } => (Part::CpuCopy, Part::DeviceRead),
+            Action::Fsync { .. }
+            | Action::Fdatasync { .. }
+            | Action::Sync
+            | Action::SyncFs { .. }
+            | Action::SyncFileRange { .. } => (Part::DeviceWrite, Part::DeviceWrite),
+            Action::Fadvise { .. } | Action::Readahead { .. } => (Part::CpuCopy, Part::DeviceRead),
             Action::Stream { call: LibraryCall::Read { .. } | LibraryCall::Seek { .. }, .. } => {
                 (Part::CpuCopy, Part::DeviceRead)
             }
@@ -535,7 +600,7 @@ mod tests {
     use super::super::testing::{file, job, process, read, write};
     use super::*;
     use crate::io::mock::{Costs, Mock};
-    use pagecast_core::workload::{InitialFile, OpenFlag};
+    use pagecast_core::workload::InitialFile;
     use std::path::Path;
 
     /// The rows of a single process on a mock whose files are as they should be before.
@@ -642,6 +707,39 @@ mod tests {
         );
         let sleep = Action::Sleep { time: Nanos(1) };
         assert_eq!(rows[2].parts(&sleep).get(Part::Sleep), Nanos(70_000_000));
+    }
+
+    #[test]
+    fn the_last_call_of_a_direct_read_asks_for_whole_blocks_and_gets_what_is_there() {
+        let open = Action::Open {
+            path: "/data/f".into(),
+            create: false,
+            truncate: false,
+            flags: [OpenFlag::Direct].into_iter().collect(),
+        };
+        let bytes = |action: Action| {
+            let rows = run(Costs::default(), &[file("/data/f", 10_000)], &[open.clone(), action]).unwrap();
+            rows[1].bytes
+        };
+        assert_eq!(bytes(read("/data/f", None, None)), 10_000);
+        assert_eq!(bytes(read("/data/f", None, Some(4096))), 10_000);
+        assert_eq!(bytes(read("/data/f", Some(10_240), None)), 10_000);
+        assert_eq!(bytes(read("/data/f", Some(12_288), Some(4096))), 10_000);
+        let beyond = [open.clone(), read("/data/f", Some(16_384), Some(4096))];
+        assert!(error(&[file("/data/f", 10_000)], &beyond).contains("which has 10 kB"));
+    }
+
+    #[test]
+    fn a_file_that_is_opened_to_append_is_written_at_its_end() {
+        let open = Action::Open {
+            path: "/data/f".into(),
+            create: false,
+            truncate: false,
+            flags: [OpenFlag::Append].into_iter().collect(),
+        };
+        let write = Action::Write { path: "/data/f".into(), offset: Some(3), bytes: Bytes(10), call: None };
+        let rows = run(Costs::default(), &[file("/data/f", 100)], &[open, write.clone(), write]).unwrap();
+        assert_eq!([rows[1].offset, rows[2].offset], [100, 110]);
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Kernel {
             self.write_back(now, at, out);
         }
         self.release_followers(now, out);
-        self.start_due_requests(now, out);
+        self.go_on_with_due(now, out);
         self.throttle(now);
         self.set_caps(now, out);
         self.sample_devices(out);

@@ -17,6 +17,8 @@ pub(super) enum Run {
     Hit,
     /// Read from the device, through the cache.
     Miss,
+    /// Read from the device, through pages that leave at once.
+    Pass,
     /// Written to pages that are not in the cache.
     New,
     /// Written over clean pages.
@@ -202,7 +204,7 @@ impl Prices {
         let far = distance.from * self.from_far + distance.to * self.to_far;
         let (copy, lookup, insert) = match run {
             Run::Hit => (self.copy_read, self.lookup, 0.0),
-            Run::Miss => (self.copy_read, 0.0, of_page(page_insert)),
+            Run::Miss | Run::Pass => (self.copy_read, 0.0, of_page(page_insert)),
             Run::New | Run::Insert | Run::Through => {
                 (self.copy_write, 0.0, of_page(page_insert) + self.folio / (folio * PAGE) as f64)
             }

@@ -8,6 +8,7 @@
 use super::cost::Run;
 use super::lists::{Busy, PageState};
 use super::pages::Pages;
+use super::reading::tag;
 use super::synchronous::step_of;
 use super::tasks::{Kind, Task, Transfer};
 use super::{FileView, Kernel, PAGE};
@@ -21,8 +22,14 @@ use crate::units::{Bytes, Nanos};
 pub(super) enum Past {
     /// A read, into new anonymous memory or not.
     Read { fresh: bool },
-    /// A write.
-    Write,
+    /// A write, each call of which is made durable or not.
+    Write { durable: bool },
+}
+
+impl Past {
+    pub(super) fn is_write(self) -> bool {
+        matches!(self, Self::Write { .. })
+    }
 }
 
 impl Kernel {
@@ -56,13 +63,13 @@ impl Kernel {
         let (file, start, end) = (task.file().id, task.position, task.end.min(task.position + step));
         task.run = Run::Wait;
         if start >= end {
-            if past == Past::Write {
+            if past.is_write() {
                 // What somebody has read in meanwhile is out of date.
                 self.pages.invalidate(file, from, end);
             }
             return self.end_task(now, operation, out);
         }
-        let removed = if past == Past::Write { self.pages.invalidate(file, start, end) } else { 0 };
+        let removed = if past.is_write() { self.pages.invalidate(file, start, end) } else { 0 };
         let spent = self.before_requests(&self.tasks[operation], end - start, removed);
         let task = self.tasks.get_mut(operation).expect("it is there");
         task.outcome.parts.add_all(&spent);
@@ -85,15 +92,22 @@ impl Kernel {
         if task.is_fresh() {
             parts.add(Part::PageAllocation, times(cost.fault, bytes.div_ceil(PAGE)));
         }
-        if matches!(task.kind, Kind::Direct { past: Past::Read { .. }, .. }) {
-            let disk = self.disk_of(task.file());
-            parts.add(Part::DeviceRead, times(disk.map_or(Nanos::ZERO, |disk| disk.latency), calls));
+        match task.kind {
+            Kind::Direct { past: Past::Read { .. }, .. } => {
+                let disk = self.disk_of(task.file());
+                parts.add(Part::DeviceRead, times(disk.map_or(Nanos::ZERO, |disk| disk.latency), calls));
+            }
+            // Each call is followed by one; those of a step are paid for together.
+            Kind::Direct { past: Past::Write { durable: true }, .. } => {
+                parts.add(Part::DeviceWrite, times(self.flush_of(task.file()), calls));
+            }
+            _ => {}
         }
         parts
     }
 
-    /// The device gets the requests of those whose processor has prepared them.
-    pub(super) fn start_due_requests(&mut self, now: Nanos, out: &mut Actions) {
+    /// Those go on whose processor has prepared the next request, or whose device has flushed its cache.
+    pub(super) fn go_on_with_due(&mut self, now: Nanos, out: &mut Actions) {
         if !self.has_busy {
             debug_assert!(
                 self.tasks.values().all(|task| task.busy_until.is_none()),
@@ -106,19 +120,23 @@ impl Kernel {
             self.tasks.iter().filter(|(_, task)| is_due(task)).map(|(operation, _)| operation).collect();
         self.has_busy = self.tasks.values().any(|task| task.busy_until.is_some());
         for operation in due {
-            self.start_request(now, operation, out);
+            match self.tasks[operation].kind {
+                Kind::Direct { .. } | Kind::Beside { .. } => self.start_request(now, operation, out),
+                _ => self.flushed(now, operation, out),
+            }
         }
     }
 
-    fn start_request(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+    /// The device gets the next request, or all that is left.
+    pub(super) fn start_request(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = self.tasks.get_mut(operation).expect("it is there");
-        let Kind::Direct { step, .. } = task.kind else { unreachable!("only these go past the cache") };
         (task.run, task.busy_until) = (Run::Direct, None);
-        let bytes = step.min(task.end - task.position);
+        let left = task.end - task.position;
+        let bytes = if let Kind::Direct { step, .. } = task.kind { step.min(left) } else { left };
         let task = &self.tasks[operation];
         let cap = self.cap(task, operation, self.pages.is_exhausted());
         let spec =
-            FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), bytes, u64::from(operation.0)) };
+            FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), bytes, tag(operation, task)) };
         let transfer = Transfer::new(out.start(spec), bytes, cap, now);
         self.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
     }

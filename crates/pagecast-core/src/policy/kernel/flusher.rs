@@ -83,9 +83,16 @@ struct Integrity {
     /// dirty later is not meant.
     tagged: Ranges,
     waiter: Option<OperationId>,
+    /// Whether he waits only until all of it has been submitted.
+    until_submitted: bool,
 }
 
 impl Integrity {
+    /// Whether it is written for somebody who waits for the device (WB_SYNC_ALL).
+    fn is_sync(&self) -> bool {
+        self.waiter.is_some() && !self.until_submitted
+    }
+
     /// Submits the next of its bytes, at most `most`: from the start of the file, not from where the flusher stopped (`range_cyclic`).
     fn submit(&mut self, most: u64, dirty: &mut DirtyPages) -> Option<(u64, u64)> {
         while let Some((start, end)) = self.tagged.first(0, u64::MAX) {
@@ -254,7 +261,7 @@ impl Flusher {
             _ if flusher_first && !self.syncing.is_empty() => Why::Sync,
             Some(Work::All(_)) if flusher_first => Why::Other,
             Some(Work::Periodic | Work::Background) if flusher_first => Why::Background,
-            _ if self.integrity.front().is_some_and(|integrity| integrity.waiter.is_none()) => Why::Other,
+            _ if self.integrity.front().is_some_and(|integrity| !integrity.is_sync()) => Why::Other,
             _ => Why::Sync,
         }
     }
@@ -327,7 +334,8 @@ impl Flusher {
         }
         self.has_ended_a_visit = true;
         if let Some(waiter) = integrity.waiter
-            && !self.queue.wait_within(integrity.file, integrity.within.unwrap_or((0, u64::MAX)), waiter)
+            && (integrity.until_submitted
+                || !self.queue.wait_within(integrity.file, integrity.within.unwrap_or((0, u64::MAX)), waiter))
         {
             ready.push(waiter);
         }
@@ -344,7 +352,13 @@ impl Flusher {
 
     /// Dirty bytes of a file are to be submitted beside the flusher, for somebody who waits for them.
     pub(super) fn write_file(&mut self, file: FileId, dirty: Ranges, waiter: OperationId) {
-        self.integrity.push_back(Integrity { file, within: None, tagged: dirty, waiter: Some(waiter) });
+        self.integrity.push_back(Integrity {
+            file,
+            within: None,
+            tagged: dirty,
+            waiter: Some(waiter),
+            until_submitted: false,
+        });
     }
 
     /// The same of a part of a file; there may be nobody who waits.
@@ -355,7 +369,20 @@ impl Flusher {
         dirty: Ranges,
         waiter: Option<OperationId>,
     ) {
-        self.integrity.push_back(Integrity { file, within: Some(range), tagged: dirty, waiter });
+        let within = Some(range);
+        self.integrity.push_back(Integrity { file, within, tagged: dirty, waiter, until_submitted: false });
+    }
+
+    /// The same for somebody who goes on when all of it has been submitted.
+    pub(super) fn submit_range(
+        &mut self,
+        file: FileId,
+        range: (u64, u64),
+        dirty: Ranges,
+        waiter: OperationId,
+    ) {
+        let (within, waiter) = (Some(range), Some(waiter));
+        self.integrity.push_back(Integrity { file, within, tagged: dirty, waiter, until_submitted: true });
     }
 
     /// Dirty bytes of a file are to be written for `sync`.
@@ -363,7 +390,13 @@ impl Flusher {
     /// `fs/fs-writeback.c: sync_inodes_sb, writeback_chunk_size`, Linux 6.16: the flusher itself does it, each inode in one go, and
     /// rests from background and periodic work meanwhile.
     pub(super) fn write_for_sync(&mut self, file: FileId, dirty: Ranges, waiter: OperationId) {
-        self.syncing.push_back(Integrity { file, within: None, tagged: dirty, waiter: Some(waiter) });
+        self.syncing.push_back(Integrity {
+            file,
+            within: None,
+            tagged: dirty,
+            waiter: Some(waiter),
+            until_submitted: false,
+        });
     }
 
     /// `requeue_inode`: after a submission of `submitted` bytes the flusher stays with the inode, or puts it back.

@@ -8,12 +8,15 @@
 //! more it leaves out.
 
 mod allocation;
+mod blocks;
 mod books;
 mod control;
 mod cost;
 mod direct;
 mod dirty;
 mod domains;
+mod dropbehind;
+mod durable;
 mod flusher;
 pub mod law;
 mod lists;
@@ -32,6 +35,7 @@ mod sampling;
 mod schedule;
 mod shares;
 mod spells;
+mod sync_range;
 mod synchronous;
 mod tasks;
 mod throttling;
@@ -227,19 +231,31 @@ impl Kernel {
         let wb = file.as_ref().map_or_else(WbId::default, |file| self.wb_of(file));
         let stream = reading::stream_of(request, kind, file.as_ref());
         let folio = folio_of(at.2, self.rules.largest_folio);
+        let drops_behind = matches!(
+            request.call,
+            Call::Read { dontcache: true, .. } | Call::Write { through: false, dontcache: true, .. }
+        );
         let task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, now) };
+        let mut task = Task { drops_behind, ..task };
+        if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
+            task.read_until = blocks::read_until(&task);
+        }
         self.tasks.insert(request.operation, task);
         self.next_run(now, request.operation, out);
     }
 
-    /// An operation writes all dirty pages of a file and waits for them.
+    /// An operation writes all dirty pages of a file, waits for them, and has the device flush its cache.
     fn write_file(&mut self, now: Nanos, operation: OperationId, file: FileView, out: &mut Actions) {
         let dirty = self.pages.dirty.ranges_within(file.id, 0, u64::MAX);
-        if dirty.total() == 0 {
-            return self.wait_for_writeback(now, operation, (file, 0), Outcome::default(), out);
-        }
-        self.wb(&file).flusher.write_file(file.id, dirty, operation);
-        self.tasks.insert(operation, Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now));
+        let flusher = &mut self.wb(&file).flusher;
+        let waits = if dirty.total() > 0 {
+            flusher.write_file(file.id, dirty, operation);
+            true
+        } else {
+            flusher.queue.wait_for(file.id, operation)
+        };
+        let flush = self.flush_of(&file);
+        self.wait_for_files(now, operation, waits.into(), flush, out);
     }
 
     /// An operation ends when nothing of its file, from a byte on, is under writeback any more.
@@ -338,14 +354,17 @@ impl Policy for Kernel {
         self.sync(now);
         self.settle(now);
         match request.call {
-            Call::Read { file, offset, bytes, fresh, piece } => {
+            Call::Read { file, offset, bytes, fresh, piece, .. } => {
                 self.begin_task(now, request, Kind::Read { fresh }, Some(file), (offset, bytes, piece), out);
             }
             Call::Serve { file, offset, bytes } => {
                 let kind = Kind::Read { fresh: false };
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
             }
-            Call::Write { file, offset, bytes, through, piece } => {
+            Call::Write { file, offset, bytes, through: false, dontcache: true, piece } => {
+                self.begin_synchronous(now, request, file, (offset, bytes, piece), out);
+            }
+            Call::Write { file, offset, bytes, through, piece, .. } => {
                 let kind = if through { Kind::WriteThrough } else { Kind::Write };
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, piece), out);
             }
@@ -355,10 +374,16 @@ impl Policy for Kernel {
             Call::ReadDirect { file, offset, bytes, fresh, piece } => {
                 self.begin_direct(now, request, Past::Read { fresh }, file, (offset, bytes, piece), out);
             }
-            Call::WriteDirect { file, offset, bytes, piece } => {
-                self.begin_direct(now, request, Past::Write, file, (offset, bytes, piece), out);
+            Call::WriteDirect { file, offset, bytes, durable, piece } => {
+                let past = Past::Write { durable };
+                self.begin_direct(now, request, past, file, (offset, bytes, piece), out);
             }
-            Call::Sync => self.write_everything(now, request.operation, out),
+            Call::Sync => self.write_everything(now, request.operation, None, out),
+            Call::SyncFs { device } => self.write_everything(now, request.operation, Some(device), out),
+            Call::SyncRange { file, offset, bytes, flags } => {
+                let range = (offset, offset.saturating_add(bytes.0));
+                self.sync_range(now, request.operation, file, range, flags, out);
+            }
             Call::Insert { file, offset, bytes } => {
                 self.begin_task(now, request, Kind::Insert, Some(file), (offset, bytes, bytes), out);
             }

@@ -1,5 +1,7 @@
 //! The pages in memory: in which list each is, which are dirty, whose they are. Where they come from: `allocation`.
 
+use rustc_hash::FxHashMap;
+
 use super::dirty::DirtyPages;
 use super::lists::{Busy, Lists, LruvecId, PageState, Replacement};
 use super::memcg::{Memcg, MemcgId, Taker};
@@ -7,6 +9,7 @@ use super::memory::Memory;
 use super::refaults::Refaults;
 use super::wb::WbId;
 use crate::machine::Host;
+use crate::policy::ranges::Ranges;
 use crate::policy::{FileId, ListedBlock};
 use crate::units::{Bytes, Nanos};
 
@@ -37,6 +40,8 @@ pub(super) struct Pages {
     pub ahead_anonymous: u64,
     /// Reclaim has met nothing but dirty pages since this was last cleared.
     pub found_only_dirty: bool,
+    /// Pages that leave when the device has them (`PG_dropbehind`).
+    pub dropbehind: FxHashMap<FileId, Ranges>,
     /// What has come from devices, and come back.
     pub refaults: Refaults,
     /// The memory cgroups of the host.
@@ -61,6 +66,7 @@ impl Pages {
             ahead_cached: 0,
             ahead_anonymous: 0,
             found_only_dirty: false,
+            dropbehind: FxHashMap::default(),
             refaults: Refaults::default(),
             busy: if lists > 1 { vec![0; lists] } else { Vec::new() },
             memcgs,
@@ -218,6 +224,9 @@ impl Pages {
         for (from, to) in leaving {
             self.lists.remove(file, from, to);
         }
+        if !self.dropbehind.is_empty() {
+            self.drop_written(file, start, end);
+        }
         is_last
     }
 
@@ -274,6 +283,7 @@ impl Pages {
     /// All from `start` on is cut off, what is dirty unwritten. What is under writeback leaves when the device has it
     /// (`mm/truncate.c: truncate_inode_pages_range`, `folio_wait_writeback`).
     pub(super) fn truncate(&mut self, file: FileId, start: u64) {
+        self.mark_dropbehind(file, (start, u64::MAX), false);
         let mut at = start;
         while at < u64::MAX {
             let (state, to) = self.dirty.run(file, at, u64::MAX);

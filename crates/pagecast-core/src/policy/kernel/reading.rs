@@ -13,7 +13,7 @@ use crate::policy::{Actions, Call, FileId, FileView, OperationId, Request};
 use crate::units::{Bytes, Nanos};
 use crate::workload::Advice;
 
-/// Operations that read ahead have this bit. Processes have lower numbers, transfers to other hosts higher ones.
+/// Operations that read ahead, or do something else on behalf of another one, have this bit. Processes have lower numbers, transfers to other hosts higher ones.
 const AHEAD: u32 = 1 << 30;
 
 /// `VM_READAHEAD_PAGES` for what is no disk, and its requests.
@@ -79,10 +79,12 @@ pub(super) fn stream_of(request: &Request, kind: Kind, file: Option<&FileView>) 
     file.filter(|_| matches!(kind, Kind::Read { .. })).map(|file| (reader, file.id))
 }
 
-/// The tag of the flows of an operation: its number, and before it that of the read-ahead on its behalf.
+/// The tag of the flows of an operation: its number, and before it that of what is done on its behalf.
 pub(super) fn tag(operation: OperationId, task: &Task) -> u64 {
     match task.kind {
-        Kind::ReadAhead { thread } => u64::from(operation.0 & !AHEAD) << 32 | u64::from(thread.0),
+        Kind::ReadAhead { thread } | Kind::Beside { of: thread, .. } => {
+            u64::from(operation.0 & !AHEAD) << 32 | u64::from(thread.0)
+        }
         _ => u64::from(operation.0),
     }
 }
@@ -122,6 +124,8 @@ impl Kernel {
         match task.run {
             Run::Miss if task.reads_ahead() => RunShape { copied: 0, bytes: plain.bytes, ..task.shape },
             Run::Miss => self.shape_miss(operation, end),
+            // What it has read ahead leaves with the rest.
+            Run::Pass => RunShape { ahead: None, ..self.shape_miss(operation, end) },
             Run::Hit => {
                 let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
                 RunShape { toll: pages as f64 * page_insert.as_seconds(), ..plain }
@@ -250,8 +254,7 @@ impl Kernel {
             return;
         }
         let (_, run) = self.pages.lists.run(file.id, start, end);
-        self.ahead_number = self.ahead_number % (AHEAD - 1) + 1;
-        let operation = OperationId(AHEAD | self.ahead_number);
+        let operation = self.new_number();
         let to = run.min(start + self.limits_of(file).request * PAGE);
         let from = from.clamp(start, to - 1);
         // Pages that are cached are left out, those behind them are not.
@@ -265,6 +268,12 @@ impl Kernel {
         let task = Task::new(Kind::ReadAhead { thread }, Some(*file), (from, bytes, bytes), now);
         self.tasks.insert(operation, Task { memcg, wb, shape, origin: start, ..task });
         self.next_run(now, operation, out);
+    }
+
+    /// A number for an operation that is no process's own.
+    pub(super) fn new_number(&mut self) -> OperationId {
+        self.ahead_number = self.ahead_number % (AHEAD - 1) + 1;
+        OperationId(AHEAD | self.ahead_number)
     }
 
     /// Read-ahead of a thread that is under way and will have come to this byte.

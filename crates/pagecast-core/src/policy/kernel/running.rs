@@ -1,7 +1,6 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
 use super::cost::{Distance, PerByte, Run, Step, Touched};
-use super::direct::Past;
 use super::lists::{Busy, PageState};
 use super::memcg::Taker;
 use super::pages::{Pages, Written};
@@ -86,7 +85,11 @@ impl Kernel {
             _ if task.position >= task.end => return self.end_task(now, operation, out),
             _ => {}
         }
-        let (run, end) = self.classify(task, operation);
+        let (run, mut end) = self.classify(task, operation);
+        if run == Run::New && task.read_until.is_some() {
+            let Some(prepared) = self.prepare_blocks(now, operation, end, out) else { return };
+            end = prepared;
+        }
         let task = self.tasks.get_mut(operation).expect("it is there");
         task.run = run;
         let shape = self.shape_run(operation, end, out);
@@ -142,6 +145,7 @@ impl Kernel {
                 self.wait_for_writeback(now, operation, (file, from), task.outcome, out);
             }
             (Kind::ReadAhead { .. }, _) => {}
+            (Kind::Beside { of, way }, _) => self.moved_beside(now, of, way, out),
             _ => out.done(operation, task.outcome),
         }
     }
@@ -156,7 +160,11 @@ impl Kernel {
             Kind::Insert => return (Run::Insert, end),
             Kind::ReadAhead { .. } => return (Run::Miss, end),
             Kind::Read { .. } | Kind::Write | Kind::WriteSync { .. } => {}
-            Kind::Wait | Kind::Sync { .. } | Kind::Direct { .. } => {
+            Kind::Wait
+            | Kind::Sync { .. }
+            | Kind::SyncRange { .. }
+            | Kind::Direct { .. }
+            | Kind::Beside { .. } => {
                 unreachable!("what waits or goes past the cache has no runs in it")
             }
         }
@@ -166,6 +174,7 @@ impl Kernel {
         match (task.kind, is_cached) {
             (Kind::Read { .. }, true) => (Run::Hit, self.near_end(file, at, run_end)),
             (Kind::Read { .. }, false) if self.reader_of(file, at).is_some() => (Run::Follow, run_end),
+            (Kind::Read { .. }, false) if task.drops_behind => (Run::Pass, run_end),
             (Kind::Read { .. }, false) => (Run::Miss, run_end),
             (_, false) if self.is_being_read(file, at) => (Run::Follow, run_end),
             (_, false) => (Run::New, self.new_end(operation, at, run_end).max(least)),
@@ -295,9 +304,9 @@ impl Kernel {
         match task.run {
             Run::Hit => self.memory_read,
             Run::Miss if task.reads_ahead() => task.file().read,
-            Run::Miss => task.file().read_and_copy,
+            Run::Miss | Run::Pass => task.file().read_and_copy,
             Run::Through => task.file().write,
-            Run::Direct if matches!(task.kind, Kind::Direct { past: Past::Write, .. }) => task.file().write,
+            Run::Direct if task.writes_past() => task.file().write,
             Run::Direct => task.file().read,
             _ => self.memory_write,
         }
@@ -366,7 +375,7 @@ impl Kernel {
             Run::Touch => (0.0, new_page()),
             Run::Hit if task.is_fresh() => (present_page(), new_page()),
             Run::Hit => (present_page(), 0.0),
-            Run::Miss => (new_page(), new_page()),
+            Run::Miss | Run::Pass => (new_page(), new_page()),
             Run::New => (buffer(), self.new_far(operation)),
             Run::Clean | Run::Dirty => (buffer(), present_page()),
             Run::Through | Run::Insert | Run::Remove | Run::Follow | Run::Direct | Run::Wait => (0.0, 0.0),
@@ -446,6 +455,7 @@ impl Kernel {
         let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };
         task.position = end;
         let (run, file, takes_anonymous) = (task.run, task.file, task.takes_anonymous());
+        let drops_behind = task.drops_behind;
         let by = Taker { home: self.placement.node(task.thread(operation)), memcg: task.memcg };
         if takes_anonymous {
             let placement = &mut self.placement;
@@ -460,13 +470,17 @@ impl Kernel {
             }
             Run::Through | Run::Insert => self.pages.put(file.id, start, end, by),
             Run::New | Run::Clean | Run::Dirty => {
+                if drops_behind || !self.pages.dropbehind.is_empty() {
+                    let leaves = drops_behind && run == Run::New;
+                    self.pages.mark_dropbehind(file.id, (start, end), leaves);
+                }
                 let written = self.make_dirty(now, &file, (start, end), by);
                 self.placement.has_written(operation, written.new, written.far);
                 if self.rules.writes_are_accesses {
                     self.pages.lists.mark_accessed(file.id, start, end);
                 }
             }
-            Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
+            Run::Pass | Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
         }
     }
 
@@ -508,6 +522,9 @@ impl Kernel {
             // All at once: marking every stretch between two events would cut the extents into as many.
             let (file, start, end) = (task.file().id, task.position - transfer.bytes, task.position);
             self.pages.lists.mark_accessed(file, start, end);
+            if !self.pages.dropbehind.is_empty() && !self.tasks[operation].drops_behind {
+                self.pages.mark_dropbehind(file, (start, end), false);
+            }
         }
         let cost = self.cost(&self.tasks[operation], operation);
         // A writer that ends has looked once more whether the flusher should run.

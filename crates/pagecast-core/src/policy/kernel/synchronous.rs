@@ -1,15 +1,14 @@
-//! Writes that return when the device has them (O_SYNC, O_DSYNC), and `sync`.
+//! Writes that return when the device has them (O_SYNC, O_DSYNC), `sync` and `syncfs`.
 //!
 //! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, `fs/sync.c`, Linux 6.16. A call copies into the
 //! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps, which changes when the
-//! device is busy, not for how long. Left out: the journal, a cache in the device, that a call of less than a page writes all of
-//! the page, and that beside a flusher every call waits in the queue anew (here every step does).
+//! device is busy, not for how long. Left out: the journal, and that beside a flusher every call waits in the queue anew (here every step does).
 
 use super::cost::Run;
-use super::tasks::{Kind, Task};
+use super::tasks::Kind;
 use super::wb::WbId;
 use super::{FileView, Kernel};
-use crate::policy::{Actions, OperationId, Outcome, Request};
+use crate::policy::{Actions, DeviceId, OperationId, Request};
 use crate::units::{Bytes, Nanos};
 
 /// An operation is taken in about so many steps at most.
@@ -42,13 +41,32 @@ impl Kernel {
         let task = self.tasks.get_mut(operation).expect("it is there");
         let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
         (task.run, task.since) = (Run::Wait, now);
+        if task.drops_behind {
+            return self.submit_step(now, operation, out);
+        }
         let (file, end) = (*task.file(), task.end);
         if !self.write_range(operation, &file, from, end) {
-            self.next_step(now, operation, out);
+            self.written_step(now, operation, out);
         }
     }
 
-    /// The device has the bytes of a step: the next one begins.
+    /// The device has the bytes of a step: it gets the rest of the blocks that they are in.
+    pub(super) fn written_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        if !self.write_rest_of_blocks(now, operation, out) {
+            self.flush_step(now, operation, out);
+        }
+    }
+
+    /// The device has the blocks of a step: it flushes its cache, once for each call.
+    pub(super) fn flush_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = &self.tasks[operation];
+        let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
+        let calls = (task.end - from).div_ceil(task.piece.0.max(1));
+        let time = Nanos(self.flush_of(task.file()).0.saturating_mul(calls));
+        self.flush(now, operation, time, out);
+    }
+
+    /// The bytes of a step are durable: the next one begins.
     pub(super) fn next_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = self.tasks.get_mut(operation).expect("it is there");
         let Kind::WriteSync { from, step, last } = &mut task.kind else {
@@ -81,11 +99,19 @@ impl Kernel {
         true
     }
 
-    /// `sync`: all flushers write what is dirty now, and the caller waits for that and for what is under writeback.
-    pub(super) fn write_everything(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let mut files = 0;
+    /// `sync`: all flushers, or those of one device, write what is dirty now, and the caller waits for that and for what is under
+    /// writeback.
+    pub(super) fn write_everything(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        device: Option<DeviceId>,
+        out: &mut Actions,
+    ) {
+        let (mut files, devices) = (0, self.devices());
+        let is_meant = |wb: usize| device.is_none_or(|device| wb % devices == device.0 as usize);
         for (at, wb) in self.wbs.iter_mut().enumerate() {
-            let Some(wb) = wb else { continue };
+            let Some(wb) = wb.as_mut().filter(|_| is_meant(at)) else { continue };
             for file in self.pages.dirty.files_of(WbId(at as u32)) {
                 let dirty = self.pages.dirty.ranges_within(file, 0, u64::MAX);
                 if dirty.total() > 0 {
@@ -96,11 +122,11 @@ impl Kernel {
                 }
             }
         }
-        if files == 0 {
-            return out.done(operation, Outcome::default());
-        }
-        let nothing = (0, Bytes::ZERO, Bytes::ZERO);
-        self.tasks.insert(operation, Task::new(Kind::Sync { files }, None, nothing, now));
+        let flush = match device {
+            Some(device) => self.host.disks.get(device.0 as usize).map_or(Nanos::ZERO, |disk| disk.flush),
+            None => self.flush_of_all(),
+        };
+        self.wait_for_files(now, operation, files, flush, out);
     }
 }
 
@@ -122,7 +148,7 @@ mod tests {
         kernel.write_back(Nanos(0), 0, &mut out);
         assert_eq!((kernel.pages.dirty.dirty(), kernel.pages.dirty.writeback()), (0, MIB));
         make_dirty(&mut kernel, &files[1]);
-        kernel.write_everything(Nanos(0), OperationId(9), &mut out);
-        assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2 });
+        kernel.write_everything(Nanos(0), OperationId(9), None, &mut out);
+        assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2, flush: Nanos::ZERO });
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Index;
 
+use super::blocks::Way;
 use super::cost::{PerByte, Run};
 use super::direct::Past;
 use super::memcg::MemcgId;
@@ -11,6 +12,7 @@ use crate::flow::{FlowId, Progress};
 use crate::policy::{FileView, OperationId, Outcome};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos, seconds_between, whole};
+use crate::workload::SyncRangeFlags;
 
 /// A flow of ours: how much of it has happened, and how much of that has been taken account of.
 #[derive(Clone, Copy, Debug)]
@@ -81,11 +83,17 @@ pub(super) enum Kind {
     },
     /// Waits until nothing of its file is under writeback.
     Wait,
-    /// Waits until nothing of so many files is under writeback.
+    /// Waits until nothing of so many files is under writeback, then for so long until the cache of their device is flushed.
     Sync {
         files: u32,
+        flush: Nanos,
     },
-    /// As `Write`, but what the calls of a step have copied is written before the next step begins.
+    /// Writes its bytes, or waits for them: what is left to be done, and whether all is done that can be.
+    SyncRange {
+        left: SyncRangeFlags,
+        is_all: bool,
+    },
+    /// As `Write`, but what the calls of a step have copied is written, or submitted, before the next step begins.
     WriteSync {
         /// Where the step began, how many bytes a step has, and where the operation ends.
         from: u64,
@@ -98,6 +106,11 @@ pub(super) enum Kind {
         /// Where the operation began, and how many bytes a step has.
         from: u64,
         step: u64,
+    },
+    /// Bytes of blocks that calls of an operation do not fill.
+    Beside {
+        of: OperationId,
+        way: Way,
     },
     /// Pages are read that nobody has asked for yet, because of what this thread has read.
     ReadAhead {
@@ -139,6 +152,10 @@ pub(super) struct Task {
     pub is_first: bool,
     /// Bytes that have moved, and are counted, but are in no list and no file yet.
     pub pending: u64,
+    /// Whether pages leave the cache when they have served it.
+    pub drops_behind: bool,
+    /// Up to where blocks have been read that it fills in part; nothing if there are none.
+    pub read_until: Option<u64>,
     /// What a process that is throttled may write without a pause; nothing before its first check.
     pub credit: Option<Credit>,
     pub outcome: Outcome,
@@ -171,6 +188,8 @@ impl Task {
             held_by: None,
             is_first: false,
             pending: 0,
+            drops_behind: false,
+            read_until: None,
             credit: None,
             outcome: Outcome::default(),
             since: now,
@@ -194,6 +213,15 @@ impl Task {
         )
     }
 
+    /// Whether what it does past the cache is a write.
+    pub(super) fn writes_past(&self) -> bool {
+        match self.kind {
+            Kind::Direct { past, .. } => past.is_write(),
+            Kind::Beside { way, .. } => way == Way::Write,
+            _ => false,
+        }
+    }
+
     /// Whether each of its bytes is one of new anonymous memory.
     pub(super) fn takes_anonymous(&self) -> bool {
         self.is_fresh() || self.run == Run::Touch
@@ -212,11 +240,13 @@ impl Task {
     /// Changes by so many bytes of the run how many the operation has from where.
     pub(super) fn count_served(&mut self, bytes: u64, change: impl FnOnce(&mut Bytes, Bytes)) {
         let served = match self.run {
-            Run::New | Run::Clean | Run::Dirty if matches!(self.kind, Kind::WriteSync { .. }) => {
+            Run::New | Run::Clean | Run::Dirty
+                if matches!(self.kind, Kind::WriteSync { .. }) && !self.drops_behind =>
+            {
                 &mut self.outcome.from_device
             }
             Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Insert => &mut self.outcome.from_cache,
-            Run::Miss | Run::Through => &mut self.outcome.from_device,
+            Run::Miss | Run::Pass | Run::Through => &mut self.outcome.from_device,
             Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => return,
         };
         change(served, Bytes(bytes));

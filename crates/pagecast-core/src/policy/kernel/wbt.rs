@@ -8,8 +8,7 @@
 //! write cache in the disk and no writer held back.
 
 use super::cost::Run;
-use super::direct::Past;
-use super::tasks::{Kind, Task};
+use super::tasks::Task;
 use super::wb::WbId;
 use super::{Kernel, Wb};
 use crate::machine::{Host, MountSource};
@@ -218,14 +217,16 @@ impl Kernel {
 impl Task {
     /// The device that its run reads from.
     pub(super) fn device_read(&self) -> Option<DeviceId> {
-        let is_direct = matches!(self.kind, Kind::Direct { past: Past::Read { .. }, .. });
-        let reads = self.run == Run::Miss || (self.run == Run::Direct && is_direct);
+        let reads =
+            matches!(self.run, Run::Miss | Run::Pass) || (self.run == Run::Direct && !self.writes_past());
         reads.then(|| self.file().device)
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::direct::Past;
+    use super::super::tasks::Kind;
     use super::super::tests::{kernel, write};
     use super::*;
 
@@ -398,7 +399,7 @@ pub(super) mod tests {
         let direct = |past| Kind::Direct { past, from: 0, step: 1 };
         let read = Kind::Read { fresh: false };
         assert_eq!([Run::Miss, Run::Hit].map(|run| seen(&mut kernel, run, read)), [true, false]);
-        let pasts = [Past::Read { fresh: true }, Past::Write];
+        let pasts = [Past::Read { fresh: true }, Past::Write { durable: false }];
         assert_eq!(pasts.map(|past| seen(&mut kernel, Run::Direct, direct(past))), [true, false]);
     }
 }

@@ -61,7 +61,7 @@ impl Kernel {
 
     fn end_wait(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = self.tasks.get_mut(operation).expect("who waits is under way");
-        if let Kind::Sync { files } = &mut task.kind
+        if let Kind::Sync { files, .. } = &mut task.kind
             && *files > 1
         {
             *files -= 1;
@@ -70,11 +70,14 @@ impl Kernel {
         task.outcome.parts.add(Part::DeviceWrite, now - task.since);
         match task.kind {
             Kind::Write => self.next_run(now, operation, out),
-            Kind::WriteSync { .. } => self.next_step(now, operation, out),
+            Kind::WriteSync { .. } if task.drops_behind => self.next_step(now, operation, out),
+            Kind::WriteSync { .. } => self.written_step(now, operation, out),
+            Kind::SyncRange { .. } => self.go_on_with_range(now, operation, out),
+            Kind::Sync { flush, .. } => self.flush(now, operation, flush, out),
             Kind::Direct { .. } => self.next_calls(now, operation, out),
             _ => {
                 let task = self.tasks.remove(operation).expect("it is there");
-                debug_assert!(matches!(task.kind, Kind::Wait | Kind::Sync { .. }));
+                debug_assert!(matches!(task.kind, Kind::Wait));
                 out.done(operation, task.outcome);
             }
         }

@@ -26,7 +26,7 @@ use super::{
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::result::{FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
-use crate::workload::Advice;
+use crate::workload::{Advice, SyncRangeFlag};
 
 /// See the module.
 pub struct Wrench {
@@ -255,7 +255,14 @@ impl Policy for Wrench {
             Call::WriteDirect { file, offset, bytes, .. } => {
                 return self.start(now, operation, Kind::WriteDirect, file, (offset, bytes), out);
             }
-            Call::Sync => return self.sync(now, operation, out),
+            // Its blocks are flushed by their age, whatever device they are of.
+            Call::Sync | Call::SyncFs { .. } => return self.sync(now, operation, out),
+            // They have no places in their file either: a range that is written and waited for is the whole file.
+            Call::SyncRange { file, flags, .. } => {
+                if flags.has(SyncRangeFlag::Write) && flags.has(SyncRangeFlag::WaitAfter) {
+                    return self.start(now, operation, Kind::Fsync, file, (0, Bytes(1)), out);
+                }
+            }
             Call::Fsync { file } => {
                 return self.start(now, operation, Kind::Fsync, file, (0, Bytes(1)), out);
             }

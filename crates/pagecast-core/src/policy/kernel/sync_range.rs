@@ -1,0 +1,71 @@
+//! sync_file_range(2): writing a range of a file, or waiting for it, as the caller says.
+//!
+//! Source: `fs/sync.c: sync_file_range`, `mm/filemap.c: filemap_fdatawrite_range`, Linux 6.16. Who only has pages written returns when all of
+//! them have been submitted, for which the queue of the device must have had room. Nothing is made durable: no journal, no
+//! flush of the device's cache.
+
+use super::tasks::{Kind, Task};
+use super::{FileView, Kernel, PAGE};
+use crate::policy::{Actions, OperationId};
+use crate::units::{Bytes, Nanos};
+use crate::workload::{SyncRangeFlag, SyncRangeFlags};
+
+impl Kernel {
+    /// Begins with the first of what is asked for.
+    pub(super) fn sync_range(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        file: FileView,
+        (start, end): (u64, u64),
+        flags: SyncRangeFlags,
+        out: &mut Actions,
+    ) {
+        let (start, end) = (start / PAGE * PAGE, end.div_ceil(PAGE).saturating_mul(PAGE));
+        let kind = Kind::SyncRange { left: flags, is_all: flags.are_all() };
+        let range = (start, Bytes(end - start), Bytes::ZERO);
+        self.tasks.insert(operation, Task::new(kind, Some(file), range, now));
+        self.go_on_with_range(now, operation, out);
+    }
+
+    /// Does the next of what is asked for that has to be waited for, or ends.
+    pub(super) fn go_on_with_range(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        loop {
+            let task = self.tasks.get_mut(operation).expect("who waits is under way");
+            task.since = now;
+            let (file, range) = (*task.file(), (task.position, task.end));
+            let Kind::SyncRange { left, is_all } = &mut task.kind else {
+                unreachable!("only these have a range")
+            };
+            let is_all = *is_all;
+            let waits = match left.take_first() {
+                None => return self.end_task(now, operation, out),
+                Some(SyncRangeFlag::Write) => self.submit_range(operation, &file, range, is_all),
+                Some(SyncRangeFlag::WaitBefore | SyncRangeFlag::WaitAfter) => {
+                    self.wb(&file).flusher.queue.wait_within(file.id, range, operation)
+                }
+            };
+            if waits {
+                return;
+            }
+        }
+    }
+
+    /// Has dirty pages of a range submitted for somebody who waits for that; false if there are none.
+    pub(super) fn submit_range(
+        &mut self,
+        operation: OperationId,
+        file: &FileView,
+        range: (u64, u64),
+        is_all: bool,
+    ) -> bool {
+        let dirty = self.pages.dirty.ranges_within(file.id, range.0, range.1);
+        let is_dirty = dirty.total() > 0;
+        if is_dirty && is_all {
+            self.wb(file).flusher.write_range(file.id, range, dirty, Some(operation));
+        } else if is_dirty {
+            self.wb(file).flusher.submit_range(file.id, range, dirty, operation);
+        }
+        is_dirty
+    }
+}

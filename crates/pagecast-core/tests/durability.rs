@@ -1,0 +1,134 @@
+//! What it takes to make bytes durable: a device that has a cache of its own is told to flush it. Source of the rules:
+//! `fs/ext4/fsync.c`, `fs/sync.c`, `fs/iomap/direct-io.c`, Linux 6.16. And O_APPEND.
+
+use pagecast_core::result::Part;
+
+use crate::common::{Case, MB, Run, linux};
+
+/// One process on [`crate::common::LINUX`], whose disk takes 10 ms to flush its cache.
+fn process(operations: &[&str]) -> Case {
+    linux().set("machine.disk.ssd.flush=10 ms").process("p", operations)
+}
+
+fn open(flags: &str) -> String {
+    format!("open = '/data/g', create = true, flags = [{flags}]")
+}
+
+const WRITE: &str = "write = '/data/g', size = '102.4 MB', call = '1024 kB'";
+
+fn near(actual: f64, expected: f64) -> bool {
+    (actual - expected).abs() <= 1e-6 * expected.max(1e-3)
+}
+
+/// The time of an operation with such a disk, beyond that with a disk that needs no flush.
+fn beyond(operations: &[&str], index: u32) -> f64 {
+    let without = linux().process("p", operations).run("kernel").seconds("p", index);
+    process(operations).run("kernel").seconds("p", index) - without
+}
+
+#[test]
+fn fsync_and_fdatasync_end_with_a_flush_whether_or_not_anything_was_dirty() {
+    for call in ["fsync", "fdatasync"] {
+        let call = format!("{call} = '/data/g'");
+        let run = process(&[WRITE, &call, &call]).run("kernel");
+        // 102.4 MB at 100 MB/s, then 10 ms; a second one has the flush alone.
+        assert!(
+            near(run.seconds("p", 1), 1.034) && near(run.seconds("p", 2), 0.01),
+            "{:?}",
+            run.all_seconds("p")
+        );
+        assert_eq!(run.parts("p", 2), [("device_write", 0.01)]);
+    }
+}
+
+#[test]
+fn sync_has_every_disk_with_a_file_system_flushed_one_after_the_other() {
+    let disk = |case: Case, name: &str, flush: &str| {
+        let keys = ["size=1 TB", "read=50 MB/s", "write=50 MB/s", flush];
+        keys.iter().fold(case, |case, key| case.set(&format!("machine.disk.{name}.{key}")))
+    };
+    let case = disk(process(&["sync = true"]), "slow", "flush=30 ms");
+    let case = disk(case, "bare", "flush=50 ms").set("machine.mount./slow.disk=slow");
+    assert!(near(case.run("kernel").seconds("p", 0), 0.04));
+}
+
+#[test]
+fn each_synchronous_call_ends_with_a_flush() {
+    for flags in ["'O_SYNC'", "'O_DSYNC'"] {
+        assert!(near(beyond(&[&open(flags), WRITE], 1), 100.0 * 0.01), "{flags}");
+        // 2500 calls are taken ten at a time.
+        let small = "write = '/data/g', size = '10240 kB', call = '4096 B'";
+        assert!(near(beyond(&[&open(flags), small], 1), 2500.0 * 0.01), "{flags}");
+    }
+}
+
+#[test]
+fn a_direct_write_is_durable_only_if_it_says_so() {
+    assert_eq!(beyond(&[&open("'O_DIRECT'"), WRITE], 1), 0.0);
+    for flags in ["'O_DIRECT', 'O_SYNC'", "'O_DSYNC', 'O_DIRECT'"] {
+        let operations = [&open(flags), WRITE];
+        assert!(near(beyond(&operations, 1), 100.0 * 0.01), "{flags}");
+        assert!(near(process(&operations).run("kernel").part("p", 1, Part::DeviceWrite), 2.024));
+    }
+    let and_then = process(&[&open("'O_DIRECT'"), WRITE, "fdatasync = '/data/g'"]).run("kernel");
+    assert!(near(and_then.seconds("p", 2), 0.01), "what is in the device's cache");
+}
+
+#[test]
+fn what_is_only_buffered_or_read_flushes_nothing() {
+    let operations =
+        [WRITE, "read = '/data/g'", "fadvise = '/data/g', advice = 'dontneed'", "unlink = '/data/g'"];
+    for index in 0..4 {
+        assert_eq!(beyond(&operations, index), 0.0, "{index}");
+    }
+}
+
+#[test]
+fn who_flushes_holds_nobody_else_back() {
+    let case = linux().set("machine.disk.ssd.flush=500 ms").file("/data/f", "1 GB");
+    let run = case
+        .process("p", &["fsync = '/data/f'"])
+        .process("q", &["fsync = '/data/f'"])
+        .process("r", &["read = '/data/f', size = '100 MB'"])
+        .run("kernel");
+    assert!(["p", "q"].iter().all(|name| near(run.seconds(name, 0), 0.5)));
+    assert!((run.seconds("r", 0) - 1.0).abs() < 0.01, "{}", run.seconds("r", 0));
+}
+
+#[test]
+fn models_without_calls_know_no_flush() {
+    for model in ["wrench", "no-cache", "endless-cache"] {
+        let operations = [WRITE, "fsync = '/data/g'", "sync = true"];
+        let seconds = |case: Case| case.run(model).all_seconds("p");
+        assert_eq!(seconds(process(&operations)), seconds(linux().process("p", &operations)), "{model}");
+    }
+}
+
+fn appended(model: &str, operations: &[&str]) -> Run {
+    linux().file("/data/g", "10 MB").process("p", operations).run(model)
+}
+
+#[test]
+fn with_o_append_a_write_begins_at_the_end_wherever_it_was_to_begin() {
+    let operations = [
+        "open = '/data/g', flags = ['O_APPEND']",
+        "write = '/data/g', size = '5 MB'",
+        "write = '/data/g', size = '5 MB', offset = '1 MB'",
+        "close = '/data/g'",
+        "write = '/data/g', size = '5 MB'",
+    ];
+    for model in pagecast_core::MODELS {
+        let run = appended(model, &operations);
+        assert_eq!(run.operations.offset, [0, 10 * MB, 15 * MB, 0, 0], "{model}");
+        assert_eq!(run.file("/data/g").0, 20 * MB, "{model}");
+    }
+}
+
+#[test]
+fn who_appends_at_the_same_time_has_a_place_of_its_own() {
+    let operations = ["open = '/data/g', flags = ['O_APPEND']", "write = '/data/g', size = '5 MB'"];
+    let run =
+        linux().file("/data/g", "10 MB").process("p", &operations).process("q", &operations).run("kernel");
+    let offsets = [run.operations.offset[run.row("p", 1)], run.operations.offset[run.row("q", 1)]];
+    assert_eq!((offsets, run.file("/data/g").0), ([10 * MB, 15 * MB], 20 * MB));
+}
