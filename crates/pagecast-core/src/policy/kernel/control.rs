@@ -3,9 +3,9 @@
 use super::cost::Run;
 use super::flusher::Work;
 use super::memcg::MemcgId;
-use super::running::count;
+use super::running::{count_dirtied, count_others};
 use super::tasks::Task;
-use super::throttling::{has_credit, rate_of};
+use super::throttling::{Rates, has_credit, rate_of};
 use super::wb::WbId;
 use super::{Kernel, Limits, OperationId, PAGE};
 use crate::policy::Actions;
@@ -31,15 +31,7 @@ impl Kernel {
                 self.apply_written(now, WbId(at as u32), from, bytes);
             }
         }
-        let Self { tasks, pages, wbs, .. } = self;
-        let mut has_first = false;
-        for task in tasks.values_mut() {
-            if let Some(transfer) = task.transfer.as_mut() {
-                let (_, bytes) = transfer.take(now);
-                count(task, bytes, pages, wbs, now);
-            }
-            has_first |= task.is_first && task.pending > 0;
-        }
+        let has_first = self.count_moved(now);
         if has_first || self.pages.is_far_ahead() || self.settled + SETTLE < now {
             self.settle(now);
         }
@@ -48,6 +40,26 @@ impl Kernel {
         self.fractions.tick(now);
         self.domains.iter_mut().flatten().for_each(|domain| domain.fractions.tick(now));
         self.synced = now;
+    }
+
+    /// Counts what has moved of all tasks; whether that makes an inode dirty.
+    fn count_moved(&mut self, now: Nanos) -> bool {
+        let Self { tasks, pages, wbs, runs_ahead, .. } = self;
+        let mut rates = Rates::new(wbs);
+        let mut has_first = false;
+        *runs_ahead = false;
+        for task in tasks.moving() {
+            let Some(transfer) = task.transfer.as_mut() else { continue };
+            let (_, bytes) = transfer.take(now);
+            if task.run.dirties() {
+                count_dirtied(task, bytes, pages, rates.of(task), now);
+                has_first |= task.is_first && task.pending > 0;
+                *runs_ahead |= has_credit(task);
+            } else if bytes > 0 {
+                count_others(task, bytes, pages);
+            }
+        }
+        has_first
     }
 
     /// Decides what follows from the state as it is now.
@@ -181,9 +193,13 @@ impl Kernel {
         // Some have begun since.
         self.look_who_takes();
         self.share_processors();
+        let is_exhausted = self.pages.is_exhausted();
+        if !is_exhausted && self.do_caps_hold() {
+            return self.check_caps();
+        }
         // The tasks are taken out so that each can be changed while it is compared with all else.
         let mut tasks = std::mem::take(&mut self.tasks);
-        let is_exhausted = self.pages.is_exhausted();
+        let mut depends = is_exhausted;
         for (operation, task) in tasks.iter_mut() {
             let Some(old) = task.transfer.as_ref().map(|transfer| transfer.cap) else { continue };
             // With many tasks that is so of most of them with most events, and found out sooner than all that a cap is made of.
@@ -191,6 +207,7 @@ impl Kernel {
                 debug_assert!(!is_news(old, self.cap(task, operation, false)), "its cap is what it was");
                 continue;
             }
+            depends |= task.runs_ahead() || self.depends_on_memory(task);
             let cap = self.cap(task, operation, is_exhausted);
             if let Some(transfer) = task.transfer.as_mut().filter(|_| is_news(old, cap)) {
                 out.set_cap(transfer.flow, cap);
@@ -199,11 +216,12 @@ impl Kernel {
             self.note_cap(now, operation, task);
         }
         self.tasks = tasks;
+        self.caps_of = (!depends).then(|| self.caps_of_now());
     }
 }
 
 /// Whether a cap has changed by so much that somebody could notice.
-fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
+pub(super) fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
     match (old, new) {
         (Some((old, before)), Some((new, after))) if before == after => {
             (new - old).abs() > LEAST_CHANGE * old

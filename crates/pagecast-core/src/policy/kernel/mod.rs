@@ -40,9 +40,12 @@ mod synchronous;
 mod tasks;
 mod throttling;
 mod turnover;
+mod unchanged;
 mod wb;
 mod wbt;
 mod writeback;
+
+use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
 
@@ -61,9 +64,11 @@ use self::readahead::Stream;
 use self::reading::{StreamKey, operation_of};
 use self::refaults::Storm;
 use self::rules::Rules;
+use self::schedule::Survey;
 use self::spells::Spells;
 use self::tasks::{Credit, Kind, Task, Tasks};
 use self::throttling::folio_of;
+use self::unchanged::CapsOf;
 use self::wb::{Wb, WbId};
 use self::wbt::{Recent, Wbt};
 use super::{
@@ -112,6 +117,11 @@ pub struct Kernel {
     /// Whether any of them may follow another one, or wait for its own processor.
     has_followers: bool,
     has_busy: bool,
+    /// Whether any of them ran ahead of its rate at `synced`.
+    runs_ahead: bool,
+    /// For what their caps hold, and when they were last surveyed and what that told: see `unchanged`.
+    caps_of: Option<CapsOf>,
+    surveyed: Cell<Option<(u64, Survey)>>,
     credits: FxHashMap<OperationId, Credit>,
     streams: FxHashMap<StreamKey, Stream>,
     /// The number of the last operation that reads ahead.
@@ -199,6 +209,9 @@ impl Kernel {
             tasks: Tasks::default(),
             has_followers: false,
             has_busy: false,
+            runs_ahead: false,
+            caps_of: None,
+            surveyed: Cell::new(None),
             credits: FxHashMap::default(),
             streams: FxHashMap::default(),
             ahead_number: 0,

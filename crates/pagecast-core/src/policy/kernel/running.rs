@@ -17,29 +17,44 @@ use crate::units::Nanos;
 /// What is found in the cache is looked at anew after so many bytes, since it may have been cleaned meanwhile.
 const LOOK_AHEAD: u64 = 256 << 20;
 
-/// Bytes of a task have moved: levels change at once, pages later.
-// Of every task with every event.
-#[inline(always)]
-pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, wbs: &[Option<Wb>], now: Nanos) {
-    let dirties = task.run.dirties();
-    if dirties {
-        let rate = rate_of(wbs, task);
-        check(&mut task.credit, rate, bytes, now);
+/// Bytes of a task have moved: levels change at once, pages later. If it makes pages dirty it does so at this rate.
+pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, rate: Option<f64>, now: Nanos) {
+    if task.run.dirties() {
+        count_dirtied(task, bytes, pages, rate, now);
+    } else if bytes > 0 {
+        count_others(task, bytes, pages);
     }
+}
+
+/// The same of a task that makes pages dirty.
+// Of every such task with every event.
+#[inline(always)]
+pub(super) fn count_dirtied(task: &mut Task, bytes: u64, pages: &mut Pages, rate: Option<f64>, now: Nanos) {
+    check(&mut task.credit, rate, bytes, now);
     if bytes == 0 {
         return;
     }
-    if dirties {
-        pages.dirty.run_ahead(task.wb, bytes);
+    pages.dirty.run_ahead(task.wb, bytes);
+    if let Some(memcg) = pages.memcg(task.memcg) {
+        memcg.run_ahead(task, bytes);
     }
+    // Who writes has his buffer already.
+    if task.run.fills() {
+        pages.ahead_cached += bytes;
+    }
+    task.pending += bytes;
+}
+
+/// The same of one that does not.
+#[inline(always)]
+pub(super) fn count_others(task: &mut Task, bytes: u64, pages: &mut Pages) {
     if let Some(memcg) = pages.memcg(task.memcg) {
         memcg.run_ahead(task, bytes);
     }
     if task.run.fills() {
         pages.ahead_cached += bytes;
     }
-    // Who writes has his buffer already.
-    if !dirties && task.takes_anonymous() {
+    if task.takes_anonymous() {
         pages.ahead_anonymous += task.asked_of(bytes);
     }
     task.pending += bytes;
@@ -426,14 +441,14 @@ impl Kernel {
 
     /// The first of as many equal slices of what is pending of a task, in whole pages unless it is the last one.
     fn settle_slice(&mut self, now: Nanos, place: Place, slices: u64) {
-        let (_, task) = self.tasks.at_mut(place);
+        let (_, task) = self.tasks.at_moving(place);
         if task.is_in_flight() {
             return;
         }
         let all = std::mem::take(&mut task.pending);
         let bytes = if slices > 1 { all / slices / PAGE * PAGE } else { all };
         if bytes > 0 {
-            task.is_first = false;
+            let was_first = std::mem::take(&mut task.is_first);
             uncount(task, bytes, &mut self.pages);
             // Pages of the file and of the buffer were taken in turn.
             let step =
@@ -443,13 +458,16 @@ impl Kernel {
                 self.apply(now, place, left.min(step));
                 left = left.saturating_sub(step);
             }
+            if was_first {
+                self.tasks.note_change();
+            }
         }
-        self.tasks.at_mut(place).1.pending = all - bytes;
+        self.tasks.at_moving(place).1.pending = all - bytes;
     }
 
     /// Bytes of a task have moved: pages change.
     fn apply(&mut self, now: Nanos, place: Place, bytes: u64) {
-        let (operation, task) = self.tasks.at_mut(place);
+        let (operation, task) = self.tasks.at_moving(place);
         let start = task.reads_from();
         let end = task.position + bytes;
         let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };
@@ -513,7 +531,8 @@ impl Kernel {
         let mut transfer = task.transfer.take().expect("a run has a transfer");
         let (_, rest) = transfer.take_rest();
         let (held_by, read_from) = (task.held_by.take(), task.device_read());
-        count(task, rest, &mut self.pages, &self.wbs, now);
+        let rate = rate_of(&self.wbs, task);
+        count(task, rest, &mut self.pages, rate, now);
         self.settle_task(now, operation);
         self.let_go(now, operation, held_by);
         self.note_read(now, read_from);

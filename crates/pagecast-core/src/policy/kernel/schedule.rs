@@ -11,8 +11,8 @@ use crate::units::{Nanos, earlier};
 pub(super) const LEAST_STEP: f64 = 1e-3;
 
 /// At what rates the levels change, in bytes per second.
-#[derive(Clone, Copy, Debug, Default)]
-struct Slopes {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Slopes {
     /// Pages made dirty.
     dirtied: f64,
     /// Pages written by devices.
@@ -24,13 +24,16 @@ struct Slopes {
 }
 
 /// What one look at all tasks tells: how fast levels change, and when a task by itself wants to be looked at again.
-#[derive(Debug, Default)]
-struct Survey {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Survey {
+    /// But for what devices write.
     slopes: Slopes,
     /// Seconds until the first of them, if any.
     soonest: Option<f64>,
     /// The end of the first of those whose processor is busy.
     busy_until: Option<Nanos>,
+    /// Whether it tells something else a moment later: a credit is spent, somebody waits for what comes.
+    pub is_fleeting: bool,
 }
 
 impl Survey {
@@ -64,29 +67,34 @@ impl Slopes {
 }
 
 impl Kernel {
-    fn survey(&self) -> Survey {
+    /// What one look at all tasks tells now.
+    pub(super) fn survey_tasks(&self) -> Survey {
         let mut survey = Survey::default();
         for task in self.tasks.values() {
             survey.add(task);
-            let end_of_run_ahead = if task.run.dirties() {
+            let end_of_run_ahead = if task.runs_ahead() {
                 self.until_credit_is_spent(task)
             } else if task.run == Run::Follow {
                 self.until_followed(task)
             } else {
-                None
+                continue;
             };
-            if let Some(seconds) = end_of_run_ahead {
-                survey.wants(seconds);
-            }
+            survey.is_fleeting = true;
+            end_of_run_ahead.into_iter().for_each(|seconds| survey.wants(seconds));
         }
-        let transfers = self.wbs.iter().flatten().filter_map(|wb| wb.transfer.as_ref());
-        survey.slopes.written = transfers.map(|transfer| transfer.rate).sum();
         survey
+    }
+
+    /// What devices write, in bytes per second.
+    fn written(&self) -> f64 {
+        let transfers = self.wbs.iter().flatten().filter_map(|wb| wb.transfer.as_ref());
+        transfers.map(|transfer| transfer.rate).sum()
     }
 
     /// The next call that this policy wants.
     pub(super) fn schedule(&self, now: Nanos) -> Option<Nanos> {
         let survey = self.survey();
+        let slopes = Slopes { written: self.written(), ..survey.slopes };
         let mut next = earlier(survey.busy_until, self.next_update(now));
         for wb in self.wbs.iter().flatten() {
             for timer in [wb.flusher.timer, wb.flusher.until_small_piece(), wb.measure_at] {
@@ -94,9 +102,9 @@ impl Kernel {
             }
         }
         let levels = [
-            self.until_memory_changes(&survey.slopes),
-            self.until_background(&survey.slopes),
-            self.until_throttling(&survey.slopes),
+            self.until_memory_changes(&slopes),
+            self.until_background(&slopes),
+            self.until_throttling(&slopes),
             self.until_strict_throttling(),
             survey.soonest,
             self.until_memcgs_change(),
@@ -338,7 +346,7 @@ mod tests {
             kernel.wbs[0].as_mut().expect("somebody writes to it").task_rate = Some(TaskRate::fixed(100e6));
             let credit = Some(Credit { seconds: 0.5, at: Nanos::ZERO });
             kernel.tasks.get_mut(writer).expect("it is there").credit = credit;
-            kernel.survey().soonest
+            kernel.survey_tasks().soonest
         };
         assert_eq!([Run::New, Run::Clean, Run::Dirty].map(soonest), [Some(0.25), Some(0.25), None]);
     }

@@ -7,6 +7,7 @@ use super::cost::{PerByte, Run};
 use super::direct::Past;
 use super::memcg::MemcgId;
 use super::reading::{RunShape, StreamKey};
+use super::throttling::has_credit;
 use super::wb::WbId;
 use crate::flow::{FlowId, Progress};
 use crate::policy::{FileView, OperationId, Outcome};
@@ -237,6 +238,12 @@ impl Task {
         f64::from(u8::from(self.run.fills()) + u8::from(self.takes_anonymous()))
     }
 
+    /// Whether it may write faster than the law of its device lets it, as long as its credit lasts.
+    #[inline]
+    pub(super) fn runs_ahead(&self) -> bool {
+        self.run.dirties() && has_credit(self)
+    }
+
     /// Changes by so many bytes of the run how many the operation has from where.
     pub(super) fn count_served(&mut self, bytes: u64, change: impl FnOnce(&mut Bytes, Bytes)) {
         let served = match self.run {
@@ -274,15 +281,35 @@ impl Task {
 /// All of them are looked at with every event, and one of them comes or goes with few: an ordered vector, in which each is
 /// where it was made.
 #[derive(Default)]
-pub(super) struct Tasks(Vec<(OperationId, Box<Task>)>);
+pub(super) struct Tasks {
+    each: Vec<(OperationId, Box<Task>)>,
+    /// How often somebody could have changed one of them.
+    changes: u64,
+}
 
 /// Where a task is until one begins or ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place(usize);
 
 impl Tasks {
+    /// How often somebody could have changed one of them, otherwise than as `moving` lets him. What is known of all tasks holds
+    /// while that is the same.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// One of them has become something else.
+    pub(super) fn note_change(&mut self) {
+        self.changes += 1;
+    }
+
+    fn changing(&mut self) -> &mut Vec<(OperationId, Box<Task>)> {
+        self.note_change();
+        &mut self.each
+    }
+
     fn place(&self, operation: OperationId) -> Result<usize, usize> {
-        self.0.binary_search_by_key(&operation, |&(each, _)| each)
+        self.each.binary_search_by_key(&operation, |&(each, _)| each)
     }
 
     pub(super) fn place_of(&self, operation: OperationId) -> Place {
@@ -291,60 +318,61 @@ impl Tasks {
 
     /// The places of those that a condition holds for.
     pub(super) fn places(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<Place> {
-        let mut places = Vec::with_capacity(self.0.len());
-        places.extend((0..self.0.len()).map(Place).filter(|&place| is_wanted(self.at(place))));
+        let mut places = Vec::with_capacity(self.each.len());
+        places.extend((0..self.each.len()).map(Place).filter(|&place| is_wanted(self.at(place))));
         places
     }
 
     pub(super) fn at(&self, place: Place) -> &Task {
-        &self.0[place.0].1
+        &self.each[place.0].1
     }
 
-    pub(super) fn at_mut(&mut self, place: Place) -> (OperationId, &mut Task) {
-        let (operation, task) = &mut self.0[place.0];
+    /// One of them, as `moving` gives all.
+    pub(super) fn at_moving(&mut self, place: Place) -> (OperationId, &mut Task) {
+        let (operation, task) = &mut self.each[place.0];
         (*operation, task)
     }
 
     pub(super) fn get(&self, operation: OperationId) -> Option<&Task> {
-        self.place(operation).ok().map(|at| &*self.0[at].1)
+        self.place(operation).ok().map(|at| &*self.each[at].1)
     }
 
     pub(super) fn get_mut(&mut self, operation: OperationId) -> Option<&mut Task> {
-        self.place(operation).ok().map(|at| &mut *self.0[at].1)
+        self.place(operation).ok().map(|at| &mut *self.changing()[at].1)
     }
 
     /// An operation begins, or goes on as another kind of task.
     pub(super) fn insert(&mut self, operation: OperationId, task: Task) {
         match self.place(operation) {
-            Ok(at) => *self.0[at].1 = task,
-            Err(at) => self.0.insert(at, (operation, Box::new(task))),
+            Ok(at) => *self.changing()[at].1 = task,
+            Err(at) => self.changing().insert(at, (operation, Box::new(task))),
         }
     }
 
     pub(super) fn remove(&mut self, operation: OperationId) -> Option<Task> {
-        self.place(operation).ok().map(|at| *self.0.remove(at).1)
+        self.place(operation).ok().map(|at| *self.changing().remove(at).1)
     }
 
     /// How many there are.
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.each.len()
     }
 
     /// Keeps those that a condition holds for, which may change the others.
     pub(super) fn retain(&mut self, mut keeps: impl FnMut(&mut Task) -> bool) {
-        self.0.retain_mut(|(_, task)| keeps(task));
+        self.changing().retain_mut(|(_, task)| keeps(task));
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (OperationId, &Task)> {
-        self.0.iter().map(|(operation, task)| (*operation, &**task))
+        self.each.iter().map(|(operation, task)| (*operation, &**task))
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (OperationId, &mut Task)> {
-        self.0.iter_mut().map(|(operation, task)| (*operation, &mut **task))
+        self.changing().iter_mut().map(|(operation, task)| (*operation, &mut **task))
     }
 
     pub(super) fn values(&self) -> impl Iterator<Item = &Task> {
-        self.0.iter().map(|(_, task)| &**task)
+        self.each.iter().map(|(_, task)| &**task)
     }
 
     /// Those that make pages dirty.
@@ -358,7 +386,12 @@ impl Tasks {
     }
 
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Task> {
-        self.0.iter_mut().map(|(_, task)| &mut **task)
+        self.changing().iter_mut().map(|(_, task)| &mut **task)
+    }
+
+    /// All of them, for who only brings up to date how far each has come and where its bytes are, and its credit.
+    pub(super) fn moving(&mut self) -> impl Iterator<Item = &mut Task> {
+        self.each.iter_mut().map(|(_, task)| &mut **task)
     }
 }
 

@@ -60,10 +60,12 @@ impl Kernel {
             let freerun_rate = if is_free { self.freerun_rate(at) } else { None };
             let wb = self.wbs[at].as_mut().expect("it was just there");
             wb.is_throttling = is_throttling;
-            wb.freerun_rate = freerun_rate;
-            if is_free {
-                wb.task_rate = None;
-            } else if has_writers {
+            let had_rate = is_free && wb.task_rate.take().is_some();
+            let had_other = std::mem::replace(&mut wb.freerun_rate, freerun_rate) != freerun_rate;
+            if had_rate || had_other {
+                self.caps_of = None;
+            }
+            if !is_free && has_writers {
                 self.rate_tasks(now, at, dirty);
             }
         }
@@ -110,8 +112,12 @@ impl Kernel {
         let folio = self.tasks.writers_of(at).next().map_or(1, |task| task.folio);
         let rate = TaskRate::new(law, least, folio);
         let wb = self.wbs[at].as_mut().expect("who writes has a device");
-        wb.task_rate = Some(rate);
+        let before = wb.task_rate.replace(rate);
         wb.rated_at = (dirty, memcg_dirty, own_dirty);
+        let have_folio = || self.tasks.writers_of(at).all(|task| task.folio == folio);
+        if !(before.is_some_and(|before| before.is_usually(&rate)) && have_folio()) {
+            self.caps_of = None;
+        }
     }
 
     /// What a task may write by the law of its device, unless it has credit. At the hard limit that is worth nothing.
@@ -156,8 +162,16 @@ impl TaskRate {
         if folio == self.folio { self.rate } else { self.found_out(folio) }
     }
 
+    // Out of the loops over all tasks, which hardly ever come here.
+    #[cold]
+    #[inline(never)]
     fn found_out(&self, folio: u64) -> f64 {
         (self.law.rate(folio) * PAGE as f64).max(self.least)
+    }
+
+    /// Whether another one is the same for the tasks for which both were set.
+    fn is_usually(&self, other: &Self) -> bool {
+        (self.folio, self.rate) == (other.folio, other.rate)
     }
 
     /// In bytes per second, of the tasks for which it was set.
@@ -235,10 +249,31 @@ pub(super) fn task_rate(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
 }
 
 /// The rate of a task if it writes; nothing in free run.
-// Of every task with every event.
-#[inline]
 pub(super) fn rate_of(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
-    wbs.get(task.wb.0 as usize)?.as_ref()?.task_rate.map(|rate| rate.of(task.folio))
+    wbs.get(task.wb.0 as usize)?.as_ref()?.task_rate.as_ref().map(|rate| rate.of(task.folio))
+}
+
+/// The rates of tasks that are asked for one after the other: most of them write to the same device by the same calls.
+pub(super) struct Rates<'a> {
+    wbs: &'a [Option<Wb>],
+    last: (WbId, u64),
+    rate: Option<f64>,
+}
+
+impl<'a> Rates<'a> {
+    pub(super) fn new(wbs: &'a [Option<Wb>]) -> Self {
+        // No folio has no pages.
+        Self { wbs, last: (WbId::default(), 0), rate: None }
+    }
+
+    /// As `rate_of`.
+    #[inline]
+    pub(super) fn of(&mut self, task: &Task) -> Option<f64> {
+        if self.last != (task.wb, task.folio) {
+            (self.last, self.rate) = ((task.wb, task.folio), rate_of(self.wbs, task));
+        }
+        self.rate
+    }
 }
 
 pub(super) fn has_credit(task: &Task) -> bool {
@@ -460,7 +495,7 @@ mod tests {
             wbs[0].as_mut().expect("somebody writes to it").task_rate = rate.map(TaskRate::fixed);
             let task = tasks.get_mut(writer).expect("it is there");
             task.credit = Some(Credit { seconds: 0.125, at: Nanos::ZERO });
-            count(task, bytes, pages, wbs, Nanos::ZERO);
+            count(task, bytes, pages, rate_of(wbs, task), Nanos::ZERO);
             task.credit.expect("it has been checked").seconds
         };
         assert_eq!([0, 125, 250, 1000].map(|bytes| after(Some(1000.0), bytes)), [0.125, 0.0, -0.125, -0.2]);

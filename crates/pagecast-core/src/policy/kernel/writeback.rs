@@ -95,11 +95,10 @@ impl Kernel {
         let (share, fraction, timers) = (self.shares[at], self.fractions.fraction(at), self.timers());
         let memcg = self.memcg_background(at);
         let Some(wb) = self.wbs[at].as_mut() else { return };
-        let (background, thresholds) = (self.limits.thresholds.background, self.limits.thresholds);
+        let background = self.limits.thresholds.background;
         let over_background = move |dirty: &super::DirtyPages| {
-            let reclaimable = dirty.of_wb(id).reclaimable / PAGE;
-            let part = share.part(fraction, thresholds.background, dirty.dirty() / PAGE);
-            let is_over = dirty.dirty() / PAGE > background || reclaimable > part;
+            let (all, reclaimable) = (dirty.dirty() / PAGE, dirty.of_wb(id).reclaimable / PAGE);
+            let is_over = all > background || reclaimable > share.part(fraction, background, all);
             is_over || memcg.as_ref().is_some_and(|memcg| memcg.is_over(dirty, &share, reclaimable))
         };
         let mut by = Circumstances {
@@ -168,6 +167,7 @@ mod tests {
     use super::super::flusher::Flusher;
     use super::super::running::count;
     use super::super::tests::{MIB, kernel, on, write};
+    use super::super::throttling::rate_of;
     use super::*;
     use crate::policy::{Command, FileId};
 
@@ -268,7 +268,8 @@ mod tests {
             kernel.make_dirty(Nanos::ZERO, &file, (0, PAGE), on(0));
             kernel.wb(&file).flusher.timer = Some(Nanos(5_000_000_000));
             let Kernel { tasks, pages, wbs, .. } = &mut kernel;
-            count(tasks.get_mut(writer).expect("it is there"), MIB, pages, wbs, Nanos::ZERO);
+            let task = tasks.get_mut(writer).expect("it is there");
+            count(task, MIB, pages, rate_of(wbs, task), Nanos::ZERO);
             kernel.write_back(Nanos(seconds * 1_000_000_000), 0, &mut Actions::default());
             kernel.tasks[writer].pending
         };

@@ -101,7 +101,7 @@ fn before_somebody_looks_what_is_in_a_file_the_pages_of_all_on_it_find_their_pla
     let other = write(&mut kernel, 3, Run::New, 0.0);
     let Kernel { tasks, pages, wbs, .. } = &mut kernel;
     for task in tasks.values_mut() {
-        count(task, MIB, pages, wbs, Nanos::ZERO);
+        count(task, MIB, pages, rate_of(wbs, task), Nanos::ZERO);
     }
     kernel.settle_others(Nanos::ZERO, one);
     assert_eq!([one, same, other].map(|operation| kernel.tasks[operation].pending), [0, 0, MIB]);
