@@ -30,11 +30,11 @@ pub struct Fluid {
     /// Resources whose flows have changed since the last `settle`, each once.
     touched: Vec<u32>,
     /// Scratch of `settle`, kept for its memory: resources that are settled; those of one component, its flows by number, and
-    /// what binds them.
+    /// what binds those that something else has bound before.
     settled: Vec<u32>,
     connected: Vec<u32>,
     crossing: Vec<(u64, u32)>,
-    outcome: Vec<(Binding, f64)>,
+    outcome: Vec<(u32, Binding, f64)>,
     /// How many components have been looked for: what carries this number is in the last one.
     components: u64,
     /// When the next of the flows that a resource binds ends, and which resource.
@@ -277,13 +277,10 @@ impl Fluid {
         }
     }
 
-    /// Binds a flow to what limits it now; nothing happens if that has not changed. Flows that go from a resource to
-    /// something else have been unbound before.
+    /// Binds a flow to what limits it now, which is something else than before. Flows that go from a resource to something else
+    /// have been unbound.
     fn bind(&mut self, slot: u32, now: Nanos, binding: Binding, rate: f64) {
         let flow = self.flow(slot);
-        if flow.binding == binding {
-            return;
-        }
         let remaining = self.remaining(flow, now);
         let flow = self.flows[slot as usize].as_mut().expect("only flows that are under way are bound");
         flow.charge(now, &self.routes);
@@ -357,9 +354,8 @@ impl Fluid {
         let mut outcome = std::mem::take(&mut self.outcome);
         let levels = self.fill(&resources, &flows, &mut outcome);
         // Flows leave a resource under its old level, so all that change go before any level does.
-        for (&(_, slot), &(binding, _)) in flows.iter().zip(&outcome) {
-            let flow = self.flow(slot);
-            if flow.binding != binding && flow.bound_resource(&self.routes).is_some() {
+        for &(slot, ..) in &outcome {
+            if self.flow(slot).bound_resource(&self.routes).is_some() {
                 self.unbind(slot, now);
             }
         }
@@ -368,7 +364,7 @@ impl Fluid {
                 self.resources[resource as usize].set_level(now, level);
             }
         }
-        for (&(_, slot), &(binding, rate)) in flows.iter().zip(&outcome) {
+        for &(slot, binding, rate) in &outcome {
             self.bind(slot, now, binding, rate);
         }
         for &resource in &resources {
@@ -390,8 +386,14 @@ impl Fluid {
         (flow.binding, flow.since, flow.tag) = (Binding::New, now, remaining);
     }
 
-    /// The level of each resource of a component; and what binds each flow to which rate, in `outcome`.
-    fn fill(&self, resources: &[u32], flows: &[(u64, u32)], outcome: &mut Vec<(Binding, f64)>) -> Vec<f64> {
+    /// The level of each resource of a component; and in `outcome` which flows are bound by something else than before, by what and
+    /// to which rate.
+    fn fill(
+        &self,
+        resources: &[u32],
+        flows: &[(u64, u32)],
+        outcome: &mut Vec<(u32, Binding, f64)>,
+    ) -> Vec<f64> {
         let crossed = |&each: &u32| {
             let shared = &self.resources[each as usize];
             (ResourceId(each), &shared.spec, shared.members.len() as u32)
@@ -403,7 +405,9 @@ impl Fluid {
         let crossed: Vec<Crossed<'_>> = resources.iter().map(crossed).collect();
         let mut members: Vec<Member<'_>> = flows.iter().map(member).collect();
         let levels = sharing::fill(&crossed, &mut members);
-        outcome.extend(members.iter().map(|member| (member.binding, member.rate)));
+        let bound =
+            flows.iter().zip(&members).map(|(&(_, slot), member)| (slot, member.binding, member.rate));
+        outcome.extend(bound.filter(|&(slot, binding, _)| self.flow(slot).binding != binding));
         levels
     }
 
@@ -451,12 +455,17 @@ impl Fluid {
 
     /// Reports the watched flows of a resource whose rates have changed.
     fn report(&mut self, resource: u32, now: Nanos, changed: &mut Vec<Progress>) {
-        if self.resources[resource as usize].watched == 0 {
+        let shared = &self.resources[resource as usize];
+        if shared.watched == 0 {
             return;
         }
-        for place in 0..self.resources[resource as usize].members.len() {
+        let has_new_level = shared.since == now;
+        for place in 0..shared.members.len() {
             let slot = self.resources[resource as usize].members[place];
             let flow = self.flow(slot);
+            if !has_new_level && flow.since != now {
+                continue;
+            }
             let rate = self.rate(flow);
             if flow.spec.watched && flow.reported != Some(rate) {
                 changed.push(self.progress(now, flow.id));

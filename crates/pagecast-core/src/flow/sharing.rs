@@ -69,53 +69,73 @@ impl<'a> Member<'a> {
 /// A resource of a component, and how many flows cross it.
 pub(super) type Crossed<'a> = (ResourceId, &'a Resource, u32);
 
+/// What of a resource is taken by flows that are bound, and the load of those that are not.
+#[derive(Clone, Copy, Debug, Default)]
+struct Taken {
+    used: f64,
+    open: u128,
+}
+
 /// Gives every member its rate and binding and returns the level of each resource (infinite where it binds no flow).
 ///
 /// `resources` come in ascending number, `members` in the order of their starts.
 pub(super) fn fill(resources: &[Crossed<'_>], members: &mut [Member<'_>]) -> Vec<f64> {
     let mut levels = vec![f64::INFINITY; resources.len()];
-    while members.iter().any(Member::is_open) {
-        let (at, lowest) = lowest(resources, members);
+    let mut taken = vec![Taken::default(); resources.len()];
+    let mut open = members.len();
+    while open > 0 {
+        take(resources, members, &mut taken);
+        let (at, lowest) = lowest(resources, &taken);
         // What a cap below all resources takes from them is less than its share, so that none of them sinks below another cap.
-        let mut has_capped = false;
+        let mut bound = 0;
         for member in members.iter_mut().filter(|member| member.is_open()) {
             if let Some(level) = member.cap.map(|cap| cap / member.weight).filter(|&level| level < lowest) {
                 member.bind(level, Binding::Cap);
-                has_capped = true;
+                bound += 1;
             }
         }
-        if !has_capped {
+        if bound == 0 {
             levels[at] = lowest;
-            bind_all(resources[at].0, lowest, members);
+            bound = bind_all(resources[at].0, lowest, members);
         }
+        open -= bound;
     }
     levels
 }
 
-/// Binds all flows that cross a resource to it.
-fn bind_all(resource: ResourceId, level: f64, members: &mut [Member<'_>]) {
-    for member in members.iter_mut().filter(|member| member.is_open()) {
-        if let Some(place) = member.uses.iter().position(|each| each.resource == resource) {
-            member.bind(level, Binding::Resource(place as u8));
+/// Adds up what members take of each resource.
+fn take(resources: &[Crossed<'_>], members: &[Member<'_>], taken: &mut [Taken]) {
+    taken.fill(Taken::default());
+    for member in members {
+        for each in member.uses {
+            let at = resources.iter().position(|&(id, ..)| id == each.resource);
+            let taken = &mut taken[at.expect("a component has all resources of its flows")];
+            match member.binding {
+                Binding::New => taken.open += load(member.weight, each.cost),
+                _ => taken.used += each.cost * member.rate,
+            }
         }
     }
 }
 
-/// Of the resources that still bind flows the place and level of the lowest; at a tie the lower number.
-fn lowest(resources: &[Crossed<'_>], members: &[Member<'_>]) -> (usize, f64) {
-    let mut best = (usize::MAX, f64::INFINITY);
-    for (at, &(id, resource, flows)) in resources.iter().enumerate() {
-        let (mut used, mut open) = (0.0, 0_u128);
-        for member in members {
-            for each in member.uses.iter().filter(|each| each.resource == id) {
-                match member.binding {
-                    Binding::New => open += load(member.weight, each.cost),
-                    _ => used += each.cost * member.rate,
-                }
-            }
+/// Binds all flows that cross a resource to it, and says how many those are.
+fn bind_all(resource: ResourceId, level: f64, members: &mut [Member<'_>]) -> usize {
+    let mut bound = 0;
+    for member in members.iter_mut().filter(|member| member.is_open()) {
+        if let Some(place) = member.uses.iter().position(|each| each.resource == resource) {
+            member.bind(level, Binding::Resource(place as u8));
+            bound += 1;
         }
-        if open > 0 {
-            let level = level(resource, (resource.capacity(flows) - used).max(0.0), open);
+    }
+    bound
+}
+
+/// Of the resources that still bind flows the place and level of the lowest; at a tie the lower number.
+fn lowest(resources: &[Crossed<'_>], taken: &[Taken]) -> (usize, f64) {
+    let mut best = (usize::MAX, f64::INFINITY);
+    for (at, (&(_, resource, flows), taken)) in resources.iter().zip(taken).enumerate() {
+        if taken.open > 0 {
+            let level = level(resource, (resource.capacity(flows) - taken.used).max(0.0), taken.open);
             if level < best.1 {
                 best = (at, level);
             }
