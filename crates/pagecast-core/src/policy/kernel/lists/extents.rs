@@ -5,8 +5,6 @@
 //! the head since the extent began. So no two pages are out of order unless they came within `grain` bytes of each other,
 //! and files that grow at the same time take few extents. With a `grain` of at most a page the order is exact.
 
-use std::collections::BTreeMap;
-
 use super::LruvecId;
 use super::files::{ByFile, Cached};
 use super::list::List;
@@ -119,7 +117,7 @@ impl Extents {
     pub(super) fn forget(&mut self) {
         self.forgotten = self.len();
         self.slab = Slab::default();
-        self.files.iter_mut().for_each(|cached| cached.extents = BTreeMap::new());
+        self.files.iter_mut().for_each(Cached::forget);
         self.lists.iter_mut().for_each(List::forget);
     }
 
@@ -170,9 +168,9 @@ impl Extents {
         let found = cached.map(|cached| {
             let around = cached.starting_before(start).map(|slot| &self.slab[slot]);
             let first = around.filter(|extent| extent.end > start).map_or(start, |extent| extent.start);
-            cached.extents.range(first..end)
+            cached.range(first..end)
         });
-        found.into_iter().flatten().map(|(_, &slot)| (slot, &self.slab[slot]))
+        found.into_iter().flatten().map(|slot| (slot, &self.slab[slot]))
     }
 
     /// The first of them.
@@ -310,7 +308,7 @@ impl Extents {
 
     fn place(&mut self, extent: Extent, older: Slot, newer: Slot) -> Slot {
         let slot = self.slab.insert(extent);
-        self.files.of(extent.file).extents.insert(extent.start, slot);
+        self.files.of(extent.file).insert(extent.start, slot);
         let place = self.place_of(extent.state.lruvec, extent.state.list);
         self.lists[place].link(&mut self.slab, older, slot, newer);
         slot
@@ -318,16 +316,16 @@ impl Extents {
 
     fn displace(&mut self, slot: Slot) -> Extent {
         let extent = self.slab.remove(slot);
-        self.files.of(extent.file).extents.remove(&extent.start);
+        self.files.of(extent.file).remove(extent.start);
         let place = self.place_of(extent.state.lruvec, extent.state.list);
         self.lists[place].unlink(&mut self.slab, slot);
         extent
     }
 
     fn lower_start(&mut self, slot: Slot, start: u64) {
-        let extents = &mut self.files.of(self.slab[slot].file).extents;
-        extents.remove(&self.slab[slot].start);
-        extents.insert(start, slot);
+        let cached = self.files.of(self.slab[slot].file);
+        cached.remove(self.slab[slot].start);
+        cached.insert(start, slot);
         self.slab[slot].start = start;
     }
 
@@ -357,7 +355,7 @@ impl Extents {
         let lists = (0..self.lists.len()).all(|place| self.is_list_consistent(place));
         let linked: usize = self.lists.iter().map(|list| list.slots(&self.slab).count()).sum();
         let files = self.files.iter().all(|(file, cached)| self.is_file_consistent(file, cached));
-        let named: usize = self.files.iter().map(|(_, cached)| cached.extents.len()).sum();
+        let named: usize = self.files.iter().map(|(_, cached)| cached.len()).sum();
         let mut lruvecs = self.bytes.iter().zip(self.lists.chunks(self.per_lruvec));
         let sum = |lists: &[List]| lists.iter().map(|list| list.bytes).sum::<u64>();
         let sums = lruvecs.all(|(&bytes, lists)| bytes == sum(lists));
@@ -381,13 +379,13 @@ impl Extents {
 
     fn is_file_consistent(&self, file: FileId, cached: &Cached) -> bool {
         let mut end = 0;
-        let disjoint = cached.extents.iter().all(|(&start, &slot)| {
+        let disjoint = cached.iter().all(|(start, slot)| {
             let extent = &self.slab[slot];
             let apart = start >= end;
             end = extent.end;
             apart && extent.start == start && extent.file == file
         });
-        let extents = || cached.extents.values().map(|&slot| &self.slab[slot]);
+        let extents = || cached.iter().map(|(_, slot)| &self.slab[slot]);
         let bytes: u64 = extents().map(Extent::len).sum();
         let is_active = |extent: &&Extent| self.is_active(extent.state.lruvec, extent.state.list);
         let active: u64 = extents().filter(is_active).map(Extent::len).sum();

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::slab::{NONE, Slot};
 use crate::policy::FileId;
@@ -38,7 +39,9 @@ impl<T: Default> ByFile<T> {
 
 /// The extents of a file by where they start, how many bytes they are, and how many of those are active.
 pub(super) struct Cached {
-    pub extents: BTreeMap<u64, Slot>,
+    extents: BTreeMap<u64, Slot>,
+    /// The last of them. Files grow at their end: it is asked for more often than all others.
+    last: Option<(u64, Slot)>,
     /// Where the last extent was that somebody looked for; there may be none, or another one, by now.
     pub found: Cell<Slot>,
     pub bytes: u64,
@@ -49,7 +52,14 @@ pub(super) struct Cached {
 
 impl Default for Cached {
     fn default() -> Self {
-        Self { extents: BTreeMap::new(), found: Cell::new(NONE), bytes: 0, active: 0, turnover: 0 }
+        Self {
+            extents: BTreeMap::new(),
+            last: None,
+            found: Cell::new(NONE),
+            bytes: 0,
+            active: 0,
+            turnover: 0,
+        }
     }
 }
 
@@ -66,14 +76,50 @@ impl Cached {
         self.active -= if active { bytes } else { 0 };
     }
 
-    /// The last extent of all.
-    pub(super) fn last(&self) -> Option<Slot> {
-        self.extents.last_key_value().map(|(_, &slot)| slot)
+    /// An extent comes.
+    pub(super) fn insert(&mut self, start: u64, slot: Slot) {
+        self.extents.insert(start, slot);
+        if self.last.is_none_or(|(last, _)| last <= start) {
+            self.last = Some((start, slot));
+        }
     }
 
-    /// The last extent of all, if it starts before `at`. Files grow at their end, and that is found faster than any other place.
+    /// The extent that starts there goes.
+    pub(super) fn remove(&mut self, start: u64) {
+        self.extents.remove(&start);
+        if self.last.is_some_and(|(last, _)| last == start) {
+            self.last = self.extents.last_key_value().map(|(&start, &slot)| (start, slot));
+        }
+    }
+
+    /// All extents go, but are counted still.
+    pub(super) fn forget(&mut self) {
+        (self.extents, self.last) = (BTreeMap::new(), None);
+    }
+
+    /// How many extents there are.
+    pub(super) fn len(&self) -> usize {
+        self.extents.len()
+    }
+
+    /// Where extents start, and which those are.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, Slot)> {
+        self.extents.iter().map(|(&start, &slot)| (start, slot))
+    }
+
+    /// The extents that start there.
+    pub(super) fn range(&self, starts: Range<u64>) -> impl Iterator<Item = Slot> {
+        self.extents.range(starts).map(|(_, &slot)| slot)
+    }
+
+    /// The last extent of all.
+    pub(super) fn last(&self) -> Option<Slot> {
+        self.last.map(|(_, slot)| slot)
+    }
+
+    /// The last extent of all, if it starts before `at`.
     fn last_before(&self, at: u64) -> Option<Slot> {
-        self.extents.last_key_value().filter(|&(&start, _)| start < at).map(|(_, &slot)| slot)
+        self.last.filter(|&(start, _)| start < at).map(|(_, slot)| slot)
     }
 
     /// The last extent that starts before `at`.
@@ -87,7 +133,7 @@ impl Cached {
         if start >= end || self.last_before(start).is_some() {
             return None;
         }
-        self.extents.range(start..end).next().map(|(_, &slot)| slot)
+        self.range(start..end).next()
     }
 
     /// The last extent that starts before `at`, and the one that starts there.
