@@ -212,13 +212,12 @@ impl Recorder {
         for (writing, timeline) in std::mem::take(&mut self.of_devices) {
             let (device, cgroup) = (self.path(Some(&writing.device)), self.path(writing.cgroup.as_ref()));
             let table = &mut self.result.devices;
-            for sample in timeline.into_samples() {
-                table.time.push(sample.time);
-                table.host.push(writing.host);
-                table.device.push(device);
-                table.cgroup.push(cgroup);
-                table.levels.push(sample.levels);
-            }
+            let samples = timeline.into_samples();
+            table.time.extend(samples.iter().map(|sample| sample.time));
+            table.host.extend(std::iter::repeat_n(writing.host, samples.len()));
+            table.device.extend(std::iter::repeat_n(device, samples.len()));
+            table.cgroup.extend(std::iter::repeat_n(cgroup, samples.len()));
+            table.levels.extend(samples.iter().map(|sample| sample.levels));
         }
         sort_devices(&mut self.result.devices);
     }

@@ -49,6 +49,27 @@ struct Inode {
 }
 
 impl Inode {
+    /// When it became dirty, if it is.
+    fn dirtied_when(&self) -> Option<Nanos> {
+        (self.dirty.total() > 0).then_some(self.dirtied_when)
+    }
+
+    /// The state at `at`, and up to where it is the same.
+    fn run(&self, at: u64, end: u64) -> (PageState, u64) {
+        let writeback = self.writeback.first(at, end);
+        let dirty = self.dirty.first(at, end);
+        match (writeback, dirty) {
+            (Some((start, to)), _) if start == at => (PageState::Writeback, to),
+            (_, Some((start, to))) if start == at => {
+                (PageState::Dirty, writeback.map_or(to, |(start, _)| start.min(to)))
+            }
+            _ => {
+                let next = writeback.into_iter().chain(dirty).map(|(start, _)| start).min();
+                (PageState::Clean, next.unwrap_or(end))
+            }
+        }
+    }
+
     /// How many bytes of `start..end` are dirty and under writeback.
     fn both(&self, start: u64, end: u64) -> u64 {
         let (mut at, mut both) = (start, 0);
@@ -167,7 +188,13 @@ impl DirtyPages {
 
     /// When the file's inode became dirty, if it is.
     pub(super) fn dirtied_when(&self, file: FileId) -> Option<Nanos> {
-        self.inodes.get(&file).filter(|inode| inode.dirty.total() > 0).map(|inode| inode.dirtied_when)
+        self.inodes.get(&file)?.dirtied_when()
+    }
+
+    /// The state of a byte of a file that is at `at`, and when the file's inode became dirty, if it is.
+    pub(super) fn state(&self, file: FileId, at: u64, end: u64) -> (PageState, Option<Nanos>) {
+        let Some(inode) = self.inodes.get(&file) else { return (PageState::Clean, None) };
+        (inode.run(at, end).0, inode.dirtied_when())
     }
 
     /// The inode is young again: it goes behind the youngest of its device.
@@ -206,9 +233,16 @@ impl DirtyPages {
     fn wb(&mut self, wb: WbId) -> &mut OfWb {
         let at = wb.0 as usize;
         if self.wbs.len() <= at {
-            self.wbs.resize(at + 1, OfWb::default());
+            self.make_room(at);
         }
         &mut self.wbs[at]
+    }
+
+    // Out of the loop over all tasks.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, at: usize) {
+        self.wbs.resize(at + 1, OfWb::default());
     }
 
     /// Pages of an inode of this wb become dirty; true if that made the inode dirty.
@@ -305,7 +339,9 @@ impl DirtyPages {
         self.wbs[inode.wb.0 as usize].writeback -= ended;
         self.writeback -= ended;
         let is_last = inode.writeback.total() == 0;
-        self.forget_clean(file);
+        if is_last {
+            self.forget_clean(file);
+        }
         is_last
     }
 
@@ -356,19 +392,7 @@ impl DirtyPages {
 
 impl Busy for DirtyPages {
     fn run(&self, file: FileId, at: u64, end: u64) -> (PageState, u64) {
-        let Some(inode) = self.inodes.get(&file) else { return (PageState::Clean, end) };
-        let writeback = inode.writeback.first(at, end);
-        let dirty = inode.dirty.first(at, end);
-        match (writeback, dirty) {
-            (Some((start, to)), _) if start == at => (PageState::Writeback, to),
-            (_, Some((start, to))) if start == at => {
-                (PageState::Dirty, writeback.map_or(to, |(start, _)| start.min(to)))
-            }
-            _ => {
-                let next = writeback.into_iter().chain(dirty).map(|(start, _)| start).min();
-                (PageState::Clean, next.unwrap_or(end))
-            }
-        }
+        self.inodes.get(&file).map_or((PageState::Clean, end), |inode| inode.run(at, end))
     }
 }
 

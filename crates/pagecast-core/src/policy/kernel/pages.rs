@@ -324,18 +324,23 @@ impl Pages {
 
     /// For the table of blocks.
     pub(super) fn blocks(&self) -> Vec<ListedBlock> {
-        let lists = self.lruvecs().flat_map(|lruvec| [(lruvec, "inactive", false), (lruvec, "active", true)]);
-        let listed = lists.flat_map(|(lruvec, list, active)| {
-            self.lists.listed(lruvec, active).map(move |each| ListedBlock {
-                list,
-                file: each.file,
-                bytes: Bytes(each.end - each.start),
-                dirty: self.dirty.run(each.file, each.start, each.end).0 != PageState::Clean,
-                accessed: Nanos::ZERO,
-                dirtied: self.dirty.dirtied_when(each.file).unwrap_or_default(),
-            })
-        });
-        listed.collect()
+        let mut blocks = Vec::with_capacity(self.lists.extents());
+        for lruvec in self.lruvecs() {
+            for (list, active) in [("inactive", false), ("active", true)] {
+                blocks.extend(self.lists.listed(lruvec, active).map(|each| {
+                    let (state, dirtied_when) = self.dirty.state(each.file, each.start, each.end);
+                    ListedBlock {
+                        list,
+                        file: each.file,
+                        bytes: Bytes(each.end - each.start),
+                        dirty: state != PageState::Clean,
+                        accessed: Nanos::ZERO,
+                        dirtied: dirtied_when.unwrap_or_default(),
+                    }
+                }));
+            }
+        }
+        blocks
     }
 }
 
