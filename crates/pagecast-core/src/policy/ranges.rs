@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-/// Disjoint, non-touching ranges: start to end (exclusive).
+/// Disjoint, non-touching ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ranges {
+    /// The first of them, start and end (exclusive); nothing is at 0. Most files have only this one, which grows at its end and
+    /// is written from its beginning.
+    first: (u64, u64),
+    /// The others, start to end.
     ends: BTreeMap<u64, u64>,
     total: u64,
 }
@@ -19,6 +23,15 @@ impl Ranges {
             return end - start;
         }
         let before = self.total;
+        if self.first.1 < start {
+            self.insert_among_others(start, end);
+        } else {
+            self.with_first_among_others(|ranges| ranges.insert_among_others(start, end));
+        }
+        self.total - before
+    }
+
+    fn insert_among_others(&mut self, start: u64, end: u64) {
         let (mut from, mut to) = (start, end);
         while let Some((&other, &other_end)) = self.ends.range(..=to).next_back().filter(|&(_, &e)| e >= from)
         {
@@ -28,43 +41,71 @@ impl Ranges {
         }
         self.ends.insert(from, to);
         self.total += to - from;
-        self.total - before
     }
 
-    /// Adds `start..end` to the last range if it begins where that ends, as in a file that grows.
+    /// Does something while the first range is one like all others.
+    fn with_first_among_others(&mut self, change: impl FnOnce(&mut Self)) {
+        let (start, end) = std::mem::take(&mut self.first);
+        if start < end {
+            self.ends.insert(start, end);
+        }
+        change(self);
+        self.first = self.ends.pop_first().unwrap_or_default();
+    }
+
+    /// Adds `start..end` to the last range if it begins where that ends, as in a file that grows, or if there is none.
     fn lengthens_last(&mut self, start: u64, end: u64) -> bool {
-        let Some(mut last) = self.ends.last_entry().filter(|last| *last.get() == start) else { return false };
-        last.insert(end);
+        if self.total == 0 {
+            self.first = (start, end);
+        } else {
+            let mut last = self.ends.last_entry();
+            let last = last.as_mut().map_or(&mut self.first.1, |last| last.get_mut());
+            if *last != start {
+                return false;
+            }
+            *last = end;
+        }
         self.total += end - start;
         true
     }
 
     /// Takes out `start..end` and says how many bytes of it were there.
     pub(super) fn remove(&mut self, start: u64, end: u64) -> u64 {
-        if self.shortens_one(start, end) {
+        if self.shortens_first(start, end) {
             return end - start;
         }
         let before = self.total;
+        if self.first.1 <= start {
+            self.remove_from_others(start, end);
+        } else {
+            self.with_first_among_others(|ranges| ranges.remove_from_others(start, end));
+        }
+        before - self.total
+    }
+
+    fn remove_from_others(&mut self, start: u64, end: u64) {
         while let Some((from, to)) = self.first(start, end) {
             self.cut(from);
             self.cut(to);
             self.ends.remove(&from);
             self.total -= to - from;
         }
-        before - self.total
     }
 
-    /// Takes `start..end` out if it is the beginning of a longer range, as in a file that is written in order.
-    fn shortens_one(&mut self, start: u64, end: u64) -> bool {
-        let longer = self.ends.get(&start).copied().filter(|&to| start < end && end < to);
-        let Some(to) = longer else { return false };
-        self.ends.remove(&start);
-        self.ends.insert(end, to);
+    /// Takes `start..end` out if it is the first range or the beginning of it, as in a file that is written in order.
+    fn shortens_first(&mut self, start: u64, end: u64) -> bool {
+        if start >= end || start != self.first.0 || end > self.first.1 {
+            return false;
+        }
+        self.first.0 = end;
+        if end == self.first.1 {
+            self.first = self.ends.pop_first().unwrap_or_default();
+        }
         self.total -= end - start;
         true
     }
 
-    /// Makes two ranges of one that `at` lies within.
+    /// Makes two ranges of one that `at` lies within, of those behind the first.
     fn cut(&mut self, at: u64) {
         if let Some((_, end)) = self.ends.range_mut(..at).next_back()
             && *end > at
@@ -79,9 +120,13 @@ impl Ranges {
         if start >= end || self.is_behind(start) {
             return None;
         }
+        let (from, to) = if start < self.first.1 { self.first } else { self.first_of_others(start, end)? };
+        (from < end).then(|| (from.max(start), to.min(end)))
+    }
+
+    fn first_of_others(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let before = self.ends.range(..=start).next_back().filter(|&(_, &e)| e > start);
-        let (&from, &to) = before.or_else(|| self.ends.range(start..end).next())?;
-        Some((from.max(start), to.min(end)))
+        before.or_else(|| self.ends.range(start..end).next()).map(|(&from, &to)| (from, to))
     }
 
     /// How many bytes of `start..end` are in the set.
@@ -89,14 +134,15 @@ impl Ranges {
         if self.is_behind(start) {
             return 0;
         }
+        let of_first = self.first.1.min(end).saturating_sub(self.first.0.max(start));
         let before =
             self.ends.range(..start).next_back().map_or(0, |(_, &e)| e.min(end).saturating_sub(start));
-        before + self.ends.range(start..end).map(|(&s, &e)| e.min(end) - s).sum::<u64>()
+        of_first + before + self.ends.range(start..end).map(|(&s, &e)| e.min(end) - s).sum::<u64>()
     }
 
     /// Whether nothing of the set is at `start` or above.
     fn is_behind(&self, start: u64) -> bool {
-        self.ends.last_key_value().is_none_or(|(_, &end)| end <= start)
+        self.ends.last_key_value().map_or(self.first.1, |(_, &end)| end) <= start
     }
 
     /// How many bytes are in the set.
@@ -134,8 +180,10 @@ mod tests {
                     prop_assert!((at..end).all(|byte| bytes.contains(&byte)));
                     prop_assert!(end == to || !bytes.contains(&end));
                 }
-                let gaps = ranges.ends.iter().zip(ranges.ends.iter().skip(1));
-                prop_assert!(gaps.into_iter().all(|((_, end), (start, _))| end < start));
+                let others = || ranges.ends.iter().map(|(&start, &end)| (start, end));
+                let all = || std::iter::once(ranges.first).chain(others());
+                prop_assert!(all().zip(others()).all(|((_, end), (start, _))| end < start));
+                prop_assert!(all().all(|(start, end)| start < end || bytes.is_empty()));
             }
         }
     }
