@@ -44,21 +44,20 @@ impl Kernel {
 
     /// Counts what has moved of all tasks; whether that makes an inode dirty.
     fn count_moved(&mut self, now: Nanos) -> bool {
-        let Self { tasks, pages, wbs, runs_ahead, .. } = self;
+        let Self { tasks, pages, wbs, .. } = self;
         let mut rates = Rates::new(wbs);
-        let mut has_first = false;
-        *runs_ahead = false;
+        let (mut has_first, mut has_credit) = (false, false);
         for task in tasks.moving() {
             let Some(transfer) = task.transfer.as_mut() else { continue };
             let (_, bytes) = transfer.take(now);
             if task.run.dirties() {
-                count_dirtied(task, bytes, pages, rates.of(task), now);
+                has_credit |= count_dirtied(task, bytes, pages, rates.of(task), now);
                 has_first |= task.is_first && task.pending > 0;
-                *runs_ahead |= has_credit(task);
             } else if bytes > 0 {
                 count_others(task, bytes, pages);
             }
         }
+        self.runs_ahead = has_credit;
         has_first
     }
 
@@ -195,7 +194,8 @@ impl Kernel {
         self.share_processors();
         let is_exhausted = self.pages.is_exhausted();
         if !is_exhausted && self.do_caps_hold() {
-            return self.check_caps();
+            debug_assert!(self.are_caps_right(), "caps are what they were");
+            return;
         }
         // The tasks are taken out so that each can be changed while it is compared with all else.
         let mut tasks = std::mem::take(&mut self.tasks);

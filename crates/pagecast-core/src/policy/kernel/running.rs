@@ -26,13 +26,19 @@ pub(super) fn count(task: &mut Task, bytes: u64, pages: &mut Pages, rate: Option
     }
 }
 
-/// The same of a task that makes pages dirty.
+/// The same of a task that makes pages dirty; whether it has credit left.
 // Of every such task with every event.
 #[inline(always)]
-pub(super) fn count_dirtied(task: &mut Task, bytes: u64, pages: &mut Pages, rate: Option<f64>, now: Nanos) {
-    check(&mut task.credit, rate, bytes, now);
+pub(super) fn count_dirtied(
+    task: &mut Task,
+    bytes: u64,
+    pages: &mut Pages,
+    rate: Option<f64>,
+    now: Nanos,
+) -> bool {
+    let runs_ahead = check(&mut task.credit, rate, bytes, now);
     if bytes == 0 {
-        return;
+        return runs_ahead;
     }
     pages.dirty.run_ahead(task.wb, bytes);
     if let Some(memcg) = pages.memcg(task.memcg) {
@@ -43,6 +49,7 @@ pub(super) fn count_dirtied(task: &mut Task, bytes: u64, pages: &mut Pages, rate
         pages.ahead_cached += bytes;
     }
     task.pending += bytes;
+    runs_ahead
 }
 
 /// The same of one that does not.

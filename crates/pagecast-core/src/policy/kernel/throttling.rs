@@ -162,9 +162,6 @@ impl TaskRate {
         if folio == self.folio { self.rate } else { self.found_out(folio) }
     }
 
-    // Out of the loops over all tasks, which hardly ever come here.
-    #[cold]
-    #[inline(never)]
     fn found_out(&self, folio: u64) -> f64 {
         (self.law.rate(folio) * PAGE as f64).max(self.least)
     }
@@ -257,45 +254,61 @@ pub(super) fn rate_of(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
 pub(super) struct Rates<'a> {
     wbs: &'a [Option<Wb>],
     last: (WbId, u64),
-    rate: Option<f64>,
+    /// That of the last one, but in free run, as a pause at the hard limit: none.
+    rate: f64,
 }
 
 impl<'a> Rates<'a> {
     pub(super) fn new(wbs: &'a [Option<Wb>]) -> Self {
         // No folio has no pages.
-        Self { wbs, last: (WbId::default(), 0), rate: None }
+        Self { wbs, last: (WbId::default(), 0), rate: 0.0 }
     }
 
-    /// As `rate_of`.
-    #[inline]
+    /// As `rate_of`, if it is more than nothing.
+    #[inline(always)]
     pub(super) fn of(&mut self, task: &Task) -> Option<f64> {
         if self.last != (task.wb, task.folio) {
-            (self.last, self.rate) = ((task.wb, task.folio), rate_of(self.wbs, task));
+            self.find(task);
         }
-        self.rate
+        (self.rate > 0.0).then_some(self.rate)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find(&mut self, task: &Task) {
+        self.last = (task.wb, task.folio);
+        self.rate = rate_of(self.wbs, task).unwrap_or(0.0);
     }
 }
 
 pub(super) fn has_credit(task: &Task) -> bool {
-    task.credit.is_some_and(|credit| credit.seconds > LEAST_CREDIT)
+    task.credit.as_ref().is_some_and(Credit::is_left)
+}
+
+impl Credit {
+    /// Whether it is worth a jiffy.
+    fn is_left(&self) -> bool {
+        self.seconds > LEAST_CREDIT
+    }
 }
 
 /// A check of a task that writes, at this rate: the time since its last check is credited, and what it should have taken for the
-/// bytes that it has made dirty is debited. In free run, and by a pause at the hard limit, all credit is lost.
+/// bytes that it has made dirty is debited. In free run, and by a pause at the hard limit, all credit is lost. Whether any is left.
 // Of every writer with every event.
 #[inline(always)]
-pub(super) fn check(credit: &mut Option<Credit>, rate: Option<f64>, bytes: u64, now: Nanos) {
+pub(super) fn check(credit: &mut Option<Credit>, rate: Option<f64>, bytes: u64, now: Nanos) -> bool {
     let credit = credit.get_or_insert(Credit { seconds: 0.0, at: now });
     let before = std::mem::replace(&mut credit.at, now);
     let Some(rate) = rate.filter(|&rate| rate > 0.0) else {
         credit.seconds = 0.0;
-        return;
+        return false;
     };
     credit.seconds += seconds_between(before, now);
     if bytes > 0 {
         credit.seconds = (credit.seconds - as_number(bytes) / rate).max(-MOST_DEBT);
         forget_much(credit);
     }
+    credit.is_left()
 }
 
 /// A task begins to write, and is checked for the first time since it did something else.

@@ -19,7 +19,8 @@ impl Kernel {
         if std::mem::replace(&mut self.turnover, turnover) == turnover {
             return;
         }
-        for task in self.tasks.values_mut().filter(|task| task.goes_by_pages()) {
+        let mut has_cut = false;
+        for task in self.tasks.moving().filter(|task| task.goes_by_pages()) {
             let file = task.file().id;
             let turnover = lists.turnover(file);
             if std::mem::replace(&mut task.turnover, turnover) == turnover {
@@ -40,7 +41,11 @@ impl Kernel {
                 transfer.bytes -= end - until;
                 out.shorten(transfer.flow, transfer.bytes);
                 task.count_served(end - until, |served, bytes| *served -= bytes);
+                has_cut = true;
             }
+        }
+        if has_cut {
+            self.tasks.note_change();
         }
     }
 }

@@ -32,12 +32,12 @@ impl Kernel {
         task.memcg != MemcgId::ROOT || !self.prices.are_nothing(task.page_insert())
     }
 
-    /// Checks in debug builds that caps are what they would be if they were set now.
-    pub(super) fn check_caps(&self) {
-        for (operation, task) in self.tasks.iter().filter(|_| cfg!(debug_assertions)) {
-            let Some(transfer) = &task.transfer else { continue };
-            assert!(!is_news(transfer.cap, self.cap(task, operation, false)), "its cap is what it was");
-        }
+    /// Whether caps are what they would be if they were set now. For debug builds: this is what need not be done.
+    pub(super) fn are_caps_right(&self) -> bool {
+        self.tasks.iter().all(|(operation, task)| {
+            let cap = || self.cap(task, operation, false);
+            task.transfer.as_ref().is_none_or(|transfer| !is_news(transfer.cap, cap()))
+        })
     }
 
     /// What one look at all tasks tells, now or when one of them last changed.
@@ -53,5 +53,62 @@ impl Kernel {
         let survey = self.survey_tasks();
         self.surveyed.set((!survey.is_fleeting).then_some((changes, survey)));
         survey
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cost::{Prices, Run};
+    use super::super::tests::{kernel, write};
+    use super::super::throttling::TaskRate;
+    use super::super::{Credit, OperationId};
+    use super::*;
+    use crate::machine::CopyCost;
+    use crate::policy::Actions;
+    use crate::units::Nanos;
+
+    const WRITER: OperationId = OperationId(1);
+
+    /// Whether caps hold that were set for a writer, and whether they do after a change.
+    fn hold(prices: Prices, change: impl FnOnce(&mut Kernel)) -> [bool; 2] {
+        let mut kernel = Kernel { prices, ..kernel("") };
+        write(&mut kernel, WRITER.0, Run::New, 0.0);
+        kernel.control(Nanos::ZERO, &mut Actions::default());
+        let before = kernel.do_caps_hold();
+        change(&mut kernel);
+        [before, kernel.do_caps_hold()]
+    }
+
+    #[test]
+    fn caps_hold_until_a_task_changes_or_somebody_runs_ahead() {
+        let free = Prices::of(&CopyCost::default());
+        let millisecond = Nanos(1_000_000);
+        assert_eq!(hold(free, |kernel| kernel.sync(millisecond)), [true, true], "time passes");
+        let task = |kernel: &mut Kernel| {
+            kernel.tasks.get_mut(WRITER).expect("it is there");
+        };
+        assert_eq!(hold(free, task), [true, false]);
+        assert_eq!(hold(free, |kernel| kernel.processor_share = 0.5), [true, false]);
+        let credit = |kernel: &mut Kernel| {
+            kernel.wbs[0].as_mut().expect("somebody writes to it").task_rate = Some(TaskRate::fixed(1e6));
+            let credit = Some(Credit { seconds: 0.5, at: Nanos::ZERO });
+            kernel.tasks.moving().for_each(|task| task.credit = credit);
+            kernel.sync(millisecond);
+        };
+        assert_eq!(hold(free, credit), [true, false]);
+        let dear = Prices::of(&CopyCost { call: millisecond, ..CopyCost::default() });
+        assert_eq!(hold(dear, |_| ()), [false, false], "what it costs depends on the memory");
+    }
+
+    #[test]
+    fn a_survey_holds_until_a_task_changes() {
+        let mut kernel = kernel("");
+        let surveyed = |kernel: &mut Kernel, rate: f64| {
+            write(kernel, WRITER.0, Run::New, rate);
+            (kernel.survey(), kernel.survey_tasks())
+        };
+        let [(one, again), (other, anew)] = [1e6, 2e6].map(|rate| surveyed(&mut kernel, rate));
+        assert_eq!((one, other), (again, anew));
+        assert_ne!(one, other);
     }
 }
