@@ -44,7 +44,7 @@ from pagecast._core import (
 )
 
 if TYPE_CHECKING:
-    from pagecast import cache, errors, plot
+    from pagecast import cache, cawl, errors, plot
     from pagecast.api import File, Process, Scenario, list_machines, load_machine, simulate
     from pagecast.benchmark import Benchmark, bench
     from pagecast.calibration import calibrate
@@ -74,6 +74,7 @@ __all__ = [
     "bench",
     "cache",
     "calibrate",
+    "cawl",
     "close",
     "compute",
     "drop_caches",
@@ -122,7 +123,7 @@ _LAZY = {
     "simulate": "pagecast.api",
     "validate": "pagecast.validation.validating",
 }
-_LAZY_MODULES = ("cache", "errors", "plot")
+_LAZY_MODULES = ("cache", "cawl", "errors", "plot")
 
 
 def __getattr__(name: str) -> Any:
