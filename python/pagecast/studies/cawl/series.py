@@ -12,6 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pagecast.studies.comparison import RIVALS
 
 __all__ = [
@@ -32,7 +35,7 @@ HERE: Final = Path(__file__).parent
 EXPERIMENTS: Final = ("buffered", "other")
 """The main series, and the rest."""
 
-MODELS: Final = ("kernel", *RIVALS)
+MODELS: Final = ("kernel", "cawl", *RIVALS)
 """The models that are asked by default."""
 
 MACHINES: Final = {
@@ -96,6 +99,15 @@ class Series:
     def is_calibration(self) -> bool:
         """Written without pause: the rates of the group's machine may come from it."""
         return self.pause_s == 0
+
+    def sizes(self) -> NDArray[np.float64]:
+        """Give the bytes of each write."""
+        numbers = np.arange(1.0, self.writes + 1)
+        return (
+            np.full_like(numbers, self.chunk_bytes)
+            if self.chunk_bytes
+            else numbers * (self.size_min_bytes or 0)
+        )
 
     def system_calls(self) -> Iterator[int]:
         """Give the bytes that each write hands to the kernel.
