@@ -54,7 +54,7 @@ from pagecast._core import (
 )
 
 if TYPE_CHECKING:
-    from pagecast import cache, errors, plot
+    from pagecast import cache, cawl, errors, plot
     from pagecast.api import File, Process, Scenario, list_machines, load_machine, simulate
     from pagecast.benchmark import Benchmark, bench
     from pagecast.calibration import calibrate
@@ -84,6 +84,7 @@ __all__ = [
     "bench",
     "cache",
     "calibrate",
+    "cawl",
     "close",
     "compute",
     "drop_caches",
@@ -142,7 +143,7 @@ _LAZY = {
     "simulate": "pagecast.api",
     "validate": "pagecast.validation.validating",
 }
-_LAZY_MODULES = ("cache", "errors", "plot")
+_LAZY_MODULES = ("cache", "cawl", "errors", "plot")
 
 
 def __getattr__(name: str) -> Any:

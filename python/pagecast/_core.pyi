@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, SupportsFloat, TypeAlias, final
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 __all__ = [
     "DIRTY_SETTINGS",
     "FILE_SYSTEMS",
@@ -14,6 +17,8 @@ __all__ = [
     "CacheLock",
     "Calibration",
     "ChangedSettings",
+    "DirectCost",
+    "LibraryCost",
     "Machine",
     "Measured",
     "MemoryGroup",
@@ -21,6 +26,8 @@ __all__ = [
     "Result",
     "RunPlan",
     "Scenario",
+    "SyncCost",
+    "SyscallCost",
     "__version__",
     "alloc",
     "bench_check",
@@ -355,6 +362,100 @@ class Calibration:
     def drain(self, bytes: int) -> _Moved: ...
     def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[_Moved, _Moved, _Moved]: ...
     def close(self) -> None: ...
+
+@final
+class DirectCost:
+    def __new__(
+        cls, *, bw_dev: SupportsFloat, sc_sw: SupportsFloat, c_sk: SupportsFloat = 0.0
+    ) -> DirectCost: ...
+    def write(self, offset_bytes: SupportsFloat, size_bytes: SupportsFloat) -> float: ...
+    def write_all(self, offset_bytes: ArrayLike, size_bytes: ArrayLike) -> NDArray[np.float64]: ...
+
+@final
+class SyncCost:
+    def __new__(
+        cls,
+        *,
+        bw_ramdisk: SupportsFloat,
+        bw_dev: SupportsFloat,
+        bw_rdev: SupportsFloat,
+        sc_sw: SupportsFloat,
+        bs: SupportsFloat = 512.0,
+        c_sk: SupportsFloat = 0.0,
+        partial: Literal["block", "page"] = "block",
+    ) -> SyncCost: ...
+    def write(self, offset_bytes: SupportsFloat, size_bytes: SupportsFloat) -> float: ...
+    def write_all(self, offset_bytes: ArrayLike, size_bytes: ArrayLike) -> NDArray[np.float64]: ...
+
+@final
+class SyscallCost:
+    def __new__(
+        cls,
+        *,
+        bw_ramdisk: SupportsFloat,
+        bw_reduced: SupportsFloat,
+        bw_dev: SupportsFloat,
+        limit_bg: SupportsFloat,
+        limit_hard: SupportsFloat,
+        dirty_expire: SupportsFloat = 30.0,
+        sc_w: SupportsFloat = 0.0,
+        throttling: Literal["minimum", "harmonic"] = "minimum",
+        bw_sync: SupportsFloat | None = None,
+    ) -> SyscallCost: ...
+    def write(
+        self,
+        offset_bytes: SupportsFloat,
+        size_bytes: SupportsFloat,
+        *,
+        pause_s: SupportsFloat = 0.0,
+        at_s: SupportsFloat | None = None,
+        file: int = 0,
+    ) -> float: ...
+    def write_all(
+        self,
+        offset_bytes: ArrayLike,
+        size_bytes: ArrayLike,
+        *,
+        pause_s: ArrayLike | None = None,
+        at_s: ArrayLike | None = None,
+        file: int = 0,
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint64]]: ...
+    def pause(self, duration_s: SupportsFloat) -> None: ...
+    @property
+    def dirty_bytes(self) -> int: ...
+    @property
+    def active_bytes(self) -> int: ...
+    @property
+    def cleaned_bytes(self) -> int: ...
+    @property
+    def setpoint_bytes(self) -> int: ...
+    @property
+    def time_s(self) -> float: ...
+
+@final
+class LibraryCost:
+    def __new__(
+        cls,
+        calls: SyscallCost,
+        *,
+        bw_mem: SupportsFloat,
+        bf: SupportsFloat = 4096.0,
+        lib_metacost: SupportsFloat = 0.0,
+        when_full: Literal["now", "next"] = "now",
+    ) -> LibraryCost: ...
+    def write(
+        self, size_bytes: SupportsFloat, *, pause_s: SupportsFloat = 0.0, at_s: SupportsFloat | None = None
+    ) -> float: ...
+    def write_all(
+        self, size_bytes: ArrayLike, *, pause_s: ArrayLike | None = None, at_s: ArrayLike | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint64]]: ...
+    def flush(self) -> float: ...
+    @property
+    def pending_bytes(self) -> int: ...
+    @property
+    def dirty_bytes(self) -> int: ...
+    @property
+    def time_s(self) -> float: ...
 
 @final
 class MemoryGroup:

@@ -68,7 +68,7 @@ def test_a_case_moves_as_many_bytes_as_that_of_the_test_bed(name, small):
     assert ours == theirs
 
 
-@pytest.mark.parametrize("model", pc.MODELS)
+@pytest.mark.parametrize("model", [model for model in pc.MODELS if model != "cawl"])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_model_forecasts_every_case(name, model, small):
     result = pc.simulate(case_of(name, SMALL, small).scenario, model=model)

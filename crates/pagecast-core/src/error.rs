@@ -184,6 +184,22 @@ pub enum SimulationError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// What the model has no answer to.
+    #[error("{place}: {who} {}, and model `{model}` {what}; {remedy}", moment(*time))]
+    NoAnswer {
+        /// "file:line" or the scenario's origin.
+        place: String,
+        /// Process or file, and what is wanted.
+        who: String,
+        /// When.
+        time: Nanos,
+        /// The model.
+        model: String,
+        /// What it does not know.
+        what: &'static str,
+        /// What would be right.
+        remedy: &'static str,
+    },
     /// A model that does not exist, or an option it does not have.
     #[error("{0}")]
     Model(ScenarioError),

@@ -3,7 +3,8 @@
 //!
 //! From the ground up: [`units`]; [`machine`] and [`workload`] are data; [`policy`] decides what the page cache does and
 //! has no clock; `device` and `net` are what flows share; `fs` lies between a system call and a device;
-//! [`stdio`] is what a library's stream makes of its calls; [`engine`] gives time to all of them; [`result`] is what a run yields; [`scenario`] reads TOML.
+//! [`stdio`] is what a library's stream makes of its calls; [`engine`] gives time to all of them; [`result`] is what a run yields;
+//! [`scenario`] reads TOML. Beside them, [`cawl`] is a published model that needs none of them.
 //!
 //! A scenario can be put together in Rust; a program is any function that makes an iterator of operations:
 //!
@@ -47,6 +48,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod cawl;
 mod chunks;
 mod device;
 pub mod engine;
@@ -64,4 +66,4 @@ pub mod units;
 pub mod workload;
 
 pub use engine::{Settings, simulate, simulate_by_steps};
-pub use policy::registry::{MODELS, models_for};
+pub use policy::registry::{ALL_MODELS, MODELS, models_for};

@@ -6,6 +6,7 @@
 mod bench;
 mod cache;
 mod calibrate;
+mod cawl;
 mod columns;
 mod errors;
 mod law;
@@ -41,6 +42,8 @@ mod _core {
     #[pymodule_export]
     use super::calibrate::Calibration;
     #[pymodule_export]
+    use super::cawl::{DirectCost, LibraryCost, SyncCost, SyscallCost};
+    #[pymodule_export]
     use super::columns::Result;
     #[pymodule_export]
     use super::law::{device_limit, dirty_thresholds, position_ratio, task_ratelimit, writer_pause};
@@ -70,6 +73,6 @@ mod _core {
             pagecast_probe::bench::settings::NAMES.map(|name| format!("vm.{name}")).to_vec(),
         )?;
         module.add("FILE_SYSTEMS", pagecast_core::machine::FileSystem::NAMES.to_vec())?;
-        module.add("MODELS", pagecast_core::MODELS.to_vec())
+        module.add("MODELS", pagecast_core::ALL_MODELS.to_vec())
     }
 }

@@ -8,7 +8,7 @@ use pagecast_core::machine::{self, Cgroup, MemoryLimit};
 use pagecast_core::scenario::{self, Residency, Tolerance, load_machine, machine_to_toml};
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{InitialFile, Process};
-use pagecast_core::{MODELS, models_for};
+use pagecast_core::{ALL_MODELS, models_for};
 use pyo3::prelude::*;
 
 use crate::errors::{self, ScenarioError};
@@ -76,7 +76,7 @@ impl Scenario {
         let read = || {
             let mut scenario =
                 scenario::Scenario::from_toml(text, origin, &base_dir, &machine_dir, &overrides)?;
-            scenario.check_models(&MODELS)?;
+            scenario.check_models(&ALL_MODELS)?;
             if scenario.models.is_empty() {
                 scenario.models = all_models(&scenario.machine);
             }

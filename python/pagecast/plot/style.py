@@ -74,6 +74,7 @@ LIMIT_LINES: Final = {
 MODEL_COLOURS: Final = {
     "kernel": BLUE,
     "wrench": ORANGE,
+    "cawl": GREEN,
     "no-cache": GREY,
     "endless-cache": SKY,
 }
@@ -82,6 +83,7 @@ MODEL_COLOURS: Final = {
 MODEL_LINES: Final = {
     "kernel": "-",
     "wrench": "-",
+    "cawl": "-.",
     "no-cache": "--",
     "endless-cache": ":",
 }
@@ -90,6 +92,7 @@ MODEL_LINES: Final = {
 MODEL_MARKERS: Final = {
     "kernel": "o",
     "wrench": "s",
+    "cawl": "D",
     "no-cache": "^",
     "endless-cache": "x",
 }

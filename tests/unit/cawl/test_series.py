@@ -86,7 +86,7 @@ def test_only_the_writes_of_a_series_have_times():
 
 
 def test_sizes_of_a_sweep_grow():
-    sizes = list(all_series()["h1_direct_sizes_5"].chunks())
+    sizes = list(all_series()["h1_direct_sizes_5"].sizes())
     assert sizes == [k * 400 * 2**20 for k in range(1, 6)]
 
 

@@ -123,7 +123,8 @@ def test_nothing_is_concluded_from_other_series():
 
 def test_json_has_the_shape_of_every_study(outcome):
     document = json.loads(json.dumps(outcome.to_json(), allow_nan=False))
-    assert {*document} == {"schema_version", "provenance", "rows", "summary"}
+    assert {*document} == {"schema_version", "provenance", "rows", "summary", "predictions"}
+    assert document["predictions"] == [], "the model was not asked"
     assert document["provenance"]["study"] == "cawl"
 
 

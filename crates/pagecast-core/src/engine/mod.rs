@@ -138,6 +138,7 @@ struct Uneven {
 
 struct Engine<'a, N> {
     scenario: &'a Scenario,
+    model: String,
     seed: u64,
     residency: Residency,
     /// Whether there are so few hosts that their blocks are listed at the end.
@@ -396,6 +397,7 @@ impl<N: Network> Engine<'_, N> {
                 Some((transfer, stage)) => self.stage_ended(transfer, stage, outcome.parts)?,
                 None => self.end_operation(operation.0, outcome)?,
             },
+            Command::Refuse(operation, refusal) => return Err(self.refused(operation, refusal)),
             Command::GiveWay(tag) => self.agenda.add(self.now, self.now, Wake::Resume(host, tag)),
             Command::Tell(event) => self.record_event(host, event),
             Command::Sample(sample) => self.record_device(host, sample),

@@ -11,7 +11,7 @@ use super::streams::{OpenStream, Streaming};
 use crate::error::{Blame, SimulationError};
 use crate::flow::Network;
 use crate::fs::Located;
-use crate::policy::{FileId, Outcome};
+use crate::policy::{FileId, OperationId, Outcome, Refusal};
 use crate::result::{Part, Parts};
 use crate::scenario::Scenario;
 use crate::units::{Bytes, Nanos};
@@ -304,6 +304,21 @@ impl<N: Network> Engine<'_, N> {
             None => self.scenario.origin.clone(),
         };
         Blame { place, process: self.processes[at as usize].name.clone(), time: self.now }
+    }
+
+    /// The model has no answer to what a process does, or to what there is before any does something.
+    pub(super) fn refused(&self, operation: OperationId, refusal: Refusal) -> SimulationError {
+        let process = operation.process().map(|at| (at, self.processes[at as usize].current.as_ref()));
+        let (place, who) = match process {
+            Some((at, current)) => {
+                let operation = &current.expect("it is in the operation").operation;
+                let Blame { place, process, .. } = self.blame(at, operation.line);
+                (place, format!("process `{process}` does a {}", operation.action.name()))
+            }
+            None => (self.scenario.origin.clone(), "a file is partly dirty".to_owned()),
+        };
+        let Refusal { what, remedy } = refusal;
+        SimulationError::NoAnswer { place, who, time: self.now, model: self.model.clone(), what, remedy }
     }
 
     fn program_failed(&self, at: u32, error: crate::workload::ProgramError) -> SimulationError {

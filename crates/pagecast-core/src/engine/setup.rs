@@ -129,6 +129,7 @@ impl<'a, N: Network> Engine<'a, N> {
         let names = scenario.processes.iter().map(|process| process.name.clone()).collect();
         Ok(Self {
             scenario,
+            model: model.to_owned(),
             seed: settings.seed,
             residency: settings.residency,
             keeps_blocks: hosts_in_all <= BlockTable::MOST_HOSTS,

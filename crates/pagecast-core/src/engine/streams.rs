@@ -65,12 +65,12 @@ impl<N: Network> Engine<'_, N> {
         if let LibraryCall::Open { mode, library, buffer } = call {
             return match Stream::new(library, mode, buffer) {
                 Ok(stream) => self.open_stream(at, operation, located, stream, mode),
-                Err(why) => Err(self.refused(at, &operation, why)),
+                Err(why) => Err(self.stream_refused(at, &operation, why)),
             };
         }
         let end = self.namespace.size(located.file).0;
         let begun = self.ask_stream(at, located, call, end);
-        let (streaming, work) = begun.map_err(|why| self.refused(at, &operation, why))?;
+        let (streaming, work) = begun.map_err(|why| self.stream_refused(at, &operation, why))?;
         // What a seek writes first is there when it is read.
         let end = work.end_of_file(end);
         if streaming.direction == Direction::Read && streaming.offset.saturating_add(streaming.left) > end {
@@ -98,7 +98,7 @@ impl<N: Network> Engine<'_, N> {
         let path = operation.action.path().expect("a stream has a path").clone();
         let streams = &mut self.processes[at as usize].streams;
         if streams.iter().any(|each| each.file == file) {
-            return Err(self.refused(at, &operation, Refusal::IsOpen));
+            return Err(self.stream_refused(at, &operation, Refusal::IsOpen));
         }
         streams.push(OpenStream { path, file, stream });
         let size = if mode.truncates() { Bytes::ZERO } else { self.namespace.size(file) };
@@ -132,7 +132,7 @@ impl<N: Network> Engine<'_, N> {
         Ok((Streaming::of_bytes(Direction::Write, 0, Bytes::ZERO, None), work))
     }
 
-    fn refused(&self, at: u32, operation: &Operation, why: Refusal) -> SimulationError {
+    fn stream_refused(&self, at: u32, operation: &Operation, why: Refusal) -> SimulationError {
         SimulationError::Stream {
             at: self.blame(at, operation.line),
             operation: operation.action.name(),

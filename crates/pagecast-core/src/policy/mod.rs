@@ -2,6 +2,7 @@
 //!
 //! A policy keeps the page cache of one host. Adding one is a new file and a line in [`registry`].
 
+mod cawl;
 mod endless_cache;
 pub mod kernel;
 mod no_cache;
@@ -262,6 +263,15 @@ pub struct DeviceSample {
     pub levels: DeviceLevels,
 }
 
+/// Why a policy has no answer to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What it does not know, as the end of "model `NAME` ...".
+    pub what: &'static str,
+    /// What would be right.
+    pub remedy: &'static str,
+}
+
 /// What a policy wants done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Command {
@@ -275,6 +285,8 @@ pub enum Command {
     Cancel(FlowId),
     /// An operation has ended.
     Done(OperationId, Outcome),
+    /// An operation of a process cannot be answered: the run ends here.
+    Refuse(OperationId, Refusal),
     /// Come back to the policy at this instant, when all else that is due has been done.
     GiveWay(u64),
     /// For the record.
@@ -324,6 +336,11 @@ impl Actions {
     /// Reports an operation as done.
     pub fn done(&mut self, operation: OperationId, outcome: Outcome) {
         self.commands.push(Command::Done(operation, outcome));
+    }
+
+    /// Ends the run: there is no answer to what a process does.
+    pub fn refuse(&mut self, operation: OperationId, refusal: Refusal) {
+        self.commands.push(Command::Refuse(operation, refusal));
     }
 
     /// Asks for [`Policy::resumed`] at this instant, after all else that is due now.
@@ -382,7 +399,7 @@ pub enum Remote {
 ///
 /// The caller reports times that never run back, every completed flow once, and calls [`Policy::advance`] at
 /// [`Policy::next_call`] and after every change of a watched flow's rate. The implementer answers every request
-/// with one `Done`, at once or later, whose parts sum to the time between; changes page state of a published
+/// with one `Done`, at once or later, whose parts sum to the time between, or refuses it; changes page state of a published
 /// model as published and of its own only by bytes reported; and decides by nothing but what it was told.
 pub trait Policy {
     /// An operation enters.

@@ -1,5 +1,6 @@
 //! All policies by name.
 
+use super::cawl::Cawl;
 use super::endless_cache::EndlessCache;
 use super::kernel::{Kernel, KernelOptions};
 use super::no_cache::NoCache;
@@ -9,10 +10,13 @@ use crate::error::ScenarioError;
 use crate::machine::Machine;
 use crate::scenario::nearest::hint;
 
-/// The models there are, in the order in which they are shown.
+/// The models that answer for any workload, in the order in which they are shown.
 pub const MODELS: [&str; 4] = ["kernel", "wrench", "no-cache", "endless-cache"];
 
-/// The models that can answer for a machine: those that know all that it has.
+/// All models there are: also those that answer for some workloads only, and are asked by name.
+pub const ALL_MODELS: [&str; 5] = ["kernel", "wrench", "cawl", "no-cache", "endless-cache"];
+
+/// The models that can answer for a machine, whatever runs on it: those that know all that it has.
 pub fn models_for(machine: &Machine) -> impl Iterator<Item = &'static str> {
     let has_cgroups = machine.hosts.iter().any(|host| !host.cgroups.is_empty());
     MODELS.into_iter().filter(move |&model| !has_cgroups || knows_cgroups(model))
@@ -32,7 +36,7 @@ pub fn make(
     options: &Options<'_>,
 ) -> Result<Box<dyn Policy>, ScenarioError> {
     let memory = setting.host.memory.size;
-    if MODELS.contains(&model) && !knows_cgroups(model) && !setting.host.cgroups.is_empty() {
+    if ALL_MODELS.contains(&model) && !knows_cgroups(model) && !setting.host.cgroups.is_empty() {
         return Err(ScenarioError {
             place: options.origin.to_owned(),
             what: format!(
@@ -48,6 +52,7 @@ pub fn make(
             let wrench_options = WrenchOptions::read(options, &setting.host.vm)?;
             Ok(Box::new(Wrench::new(memory, setting.memory_read, setting.memory_write, wrench_options)))
         }
+        "cawl" => Ok(Box::new(Cawl::new(setting.host, options)?)),
         "no-cache" => options.only(&[]).map(|()| Box::new(NoCache::new(memory)) as _),
         "endless-cache" => {
             options.only(&[])?;
@@ -56,7 +61,7 @@ pub fn make(
         _ => Err(ScenarioError {
             place: options.origin.to_owned(),
             what: format!("there is no model `{model}`"),
-            remedy: hint(model, MODELS, "models"),
+            remedy: hint(model, ALL_MODELS, "models"),
         }),
     }
 }

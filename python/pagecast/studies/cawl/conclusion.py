@@ -1,9 +1,11 @@
 """What came out, in three sentences."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pagecast.studies.cawl.results import all_rows, errors_of
 from pagecast.studies.cawl.rows import CAWL
+from pagecast.studies.cawl.series import all_series
 from pagecast.studies.comparison import judged, main_model
 
 if TYPE_CHECKING:
@@ -43,14 +45,29 @@ def conclusion(outcome: "CawlOutcome") -> tuple[str, ...]:
             f"Without the series that the machines were calibrated on it is {_percent(mean)} and "
             f"{_percent(total)}."
         )
-    rivals = [
-        f"{name} has {_percent(errors[name][0])} and {_percent(errors[name][1])}"
+    others = {
+        name: f"{name} has {_percent(errors[name][0])} and {_percent(errors[name][1])}"
         for name in outcome.models
         if name != model
-    ]
-    if rivals:
-        sentences.append(f"Of the rivals, {'; '.join(rivals)}.")
-    return tuple(sentences)
+    }
+    if "cawl" in others:
+        sentences.append(f"As the paper has it, {others.pop('cawl')}.")
+    if others:
+        sentences.append(f"Of the rivals, {'; '.join(others.values())}.")
+    return (*sentences, *_repeated(outcome))
+
+
+def _repeated(outcome: "CawlOutcome") -> Iterator[str]:
+    """Say how far the model `cawl` is from what its authors predicted."""
+    main = [each for each in outcome.deviations if all_series()[each.series].experiment == "buffered"]
+    if not main:
+        return
+    program = max(each.program for each in main)
+    agreeing = max(each.where_agreeing for each in main if each.where_agreeing is not None)
+    yield (
+        f"The authors' predictions are repeated to {_percent(agreeing)} where paper and released program "
+        f"agree, and to {_percent(program)} with the options of the program (means of the worst series)."
+    )
 
 
 def _percent(fraction: float) -> str:

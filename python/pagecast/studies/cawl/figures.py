@@ -1,5 +1,6 @@
 """Figures of the study: what each write took, measured and forecast; no global style is touched."""
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pagecast.studies.cawl.forecast import SeriesRun
+    from pagecast.studies.cawl.series import Series
     from pagecast.studies.cawl.study import CawlOutcome
 
-__all__ = ["draw", "write_times"]
+__all__ = ["draw", "main_series", "panels", "write_times"]
 
 COLUMNS = 4
+HEIGHT_IN = 1.9
 
 
 def draw(outcome: "CawlOutcome", host: str) -> "Figure | None":
@@ -33,15 +36,29 @@ def draw(outcome: "CawlOutcome", host: str) -> "Figure | None":
     Figure or None
         None if nothing was forecast for it.
     """
-    series = [each for each in outcome.series if (each.host, each.experiment) == (host, "buffered")]
+
+    def panel(ax: "Axes", series: "Series") -> None:
+        write_times(ax, outcome, [run for run in outcome.runs if run.series is series])
+
+    return panels(main_series(outcome, host), panel, columns=COLUMNS, height_in=HEIGHT_IN)
+
+
+def main_series(outcome: "CawlOutcome", host: str) -> "list[Series]":
+    """Give the main series of a machine that were forecast."""
+    return [each for each in outcome.series if (each.host, each.experiment) == (host, "buffered")]
+
+
+def panels(
+    series: "Sequence[Series]", panel: "Callable[[Axes, Series], None]", *, columns: int, height_in: float
+) -> "Figure | None":
+    """Draw a panel for each series, with their names; None if there are none."""
     if not series:
         return None
-    rows = -(-len(series) // COLUMNS)
+    rows = -(-len(series) // columns)
     with style():
-        figure, axes = grid(rows, COLUMNS, size=(10, 1 + 1.9 * rows))
+        figure, axes = grid(rows, columns, size=(10, 1 + height_in * rows))
         for ax, each in zip(axes, series, strict=False):
-            runs = [run for run in outcome.runs if run.series is each]
-            write_times(ax, outcome, runs)
+            panel(ax, each)
             ax.set_title(each.name)
         for ax in axes[len(series) :]:
             ax.set_axis_off()

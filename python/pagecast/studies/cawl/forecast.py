@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagecast.studies import machines
+from pagecast.studies.cawl.calibration import options
 from pagecast.studies.cawl.series import MACHINES, Point, Series
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def program(series: Series) -> "list[Operation]":
         operations.append(pc.fopen(PATH, mode="w", buffer_bytes=series.libc_buffer_bytes))
     if series.header_bytes:
         operations.append(pc.fwrite(PATH, size_bytes=series.header_bytes))
-    for size in series.chunks():
+    for size in series.sizes():
         if series.pause_s:
             operations.append(pc.compute(series.pause_s))
         if series.is_stream:
@@ -65,13 +66,20 @@ def program(series: Series) -> "list[Operation]":
 
 
 def simulate_series(series: Series, *, model: str, machine: str, overrides: Sequence[str]) -> "Result":
-    """Simulate one series on a machine under a model."""
+    """Simulate one series on a machine under a model.
+
+    On the machine of its group, `cawl` has the authors' calibration.
+    """
     import pagecast
 
     scenario = pagecast.Scenario(
         machines.load(machine, overrides=overrides), processes={"writer": program(series)}
     )
-    return pagecast.simulate(scenario, model=model, options=machines.model_options(model, overrides))
+    is_calibrated = model == "cawl" and machine == MACHINES[series.group]
+    known = options(series) if is_calibrated else {}
+    return pagecast.simulate(
+        scenario, model=model, options={**known, **machines.model_options(model, overrides)}
+    )
 
 
 def run_series(

@@ -9,7 +9,7 @@ from pagecast.report.document import Table
 from pagecast.studies import tables
 from pagecast.studies.cawl.rows import CAWL, published_rows
 from pagecast.studies.cawl.series import MACHINES, PHASES, Series, all_series, parameters
-from pagecast.studies.comparison import RIVALS, Row, main_model, summarise
+from pagecast.studies.comparison import Row, main_model, summarise
 from pagecast.studies.tables import percent, signed_percent
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "REPORTED_PAUSE_S",
+    "deviations_table",
     "errors_of",
     "groups_table",
     "parameters_table",
@@ -162,6 +163,33 @@ def parameters_table(outcome: "CawlOutcome") -> Table:
     )
 
 
+def deviations_table(outcome: "CawlOutcome", *, is_long: bool = False) -> Table:
+    """Make the table of how far the model `cawl` is from what its authors predicted."""
+    lines: list[Sequence[str] | None] = [
+        (
+            each.series,
+            str(each.points),
+            str(each.agreeing),
+            "" if each.where_agreeing is None else percent(each.where_agreeing),
+            percent(each.paper),
+            percent(each.program),
+            percent(each.greatest),
+            ", ".join(each.differs_in),
+        )
+        for each in outcome.deviations
+    ]
+    return Table(
+        title=f"Model cawl against the authors' predictions: mean deviation on {_what(outcome)}, in %",
+        columns=("series", "n", "agree", "there", "paper", "program", "worst", "differs in"),
+        rows=lines,
+        note="n: predictions of more than 0 us. agree: those on which paper and released program differ by "
+        "less than 1 %; there: deviation of the paper on them. paper, program: on all, by the paper and with "
+        "the options of the program; worst: the program's greatest. differs in: options that make the "
+        "difference. Half a microsecond, the rounding, does not count.",
+        is_long=is_long,
+    )
+
+
 def _headings(outcome: "CawlOutcome") -> Iterator[str]:
     for model, has_total in _models(outcome):
         yield f"{model}\n(authors)" if model == CAWL else model.replace("-", "-\n")
@@ -182,9 +210,9 @@ def _cells(
 
 
 def _models(outcome: "CawlOutcome") -> list[tuple[str, bool]]:
-    """Name the models of a table, and say whose total is shown: the rivals' would take room for nothing."""
+    """Name the models of a table, and say whose total is shown: the others' would take room for nothing."""
     main = main_model(outcome.models)
-    return [(model, model == main or model not in RIVALS) for model in [*outcome.models, CAWL]]
+    return [(model, model in (main, CAWL)) for model in [*outcome.models, CAWL]]
 
 
 def _what(outcome: "CawlOutcome") -> str:

@@ -12,6 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pagecast.studies.comparison import RIVALS
 
 __all__ = [
@@ -32,7 +35,7 @@ HERE: Final = Path(__file__).parent
 EXPERIMENTS: Final = ("buffered", "other")
 """The main series, and the rest."""
 
-MODELS: Final = ("kernel", *RIVALS)
+MODELS: Final = ("kernel", "cawl", *RIVALS)
 """The models that are asked by default."""
 
 MACHINES: Final = {
@@ -104,15 +107,19 @@ class Series:
         """Written with fwrite(3)."""
         return self.io_method == "fwrite"
 
+    def sizes(self) -> NDArray[np.float64]:
+        """Give the bytes of each write."""
+        numbers = np.arange(1.0, self.writes + 1)
+        return (
+            np.full_like(numbers, self.chunk_bytes)
+            if self.chunk_bytes
+            else numbers * (self.size_min_bytes or 0)
+        )
+
     @property
     def header_bytes(self) -> int:
         """What was in the libc buffer before the first write; README.md, pitfall 4."""
         return _STREAM_HEADER_BYTES.get(self.name, 0)
-
-    def chunks(self) -> Iterator[int]:
-        """Give the bytes of each write."""
-        for number in range(1, self.writes + 1):
-            yield self.chunk_bytes or number * (self.size_min_bytes or 0)
 
     def phase(self, write: float) -> str:
         """Name the phase of a write, counted from 1."""

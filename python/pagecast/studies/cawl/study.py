@@ -9,6 +9,7 @@ from pagecast.studies import Progress
 from pagecast.studies.asked import check_seeds, experiments_of, models_of, teller
 from pagecast.studies.cawl import recordings
 from pagecast.studies.cawl.forecast import SeriesRun, Simulate, run_series, simulate_series
+from pagecast.studies.cawl.predictions import Deviation, deviations
 from pagecast.studies.cawl.rows import Points, rows
 from pagecast.studies.cawl.series import EXPERIMENTS, MODELS, Series, all_series, shipped_points
 from pagecast.studies.comparison import Row, to_json
@@ -29,6 +30,7 @@ SOURCE: Final = (
 class CawlOutcome:
     """What came out: a `SeriesRun` per series and model, and the rows.
 
+    `deviations` are those of the model `cawl`, if it was asked, from what its authors predicted.
     `points` are the measured times, of each write with ``--data`` (`is_full`), else of blocks of writes.
     """
 
@@ -39,12 +41,14 @@ class CawlOutcome:
     points: Points
     is_full: bool
     rows: tuple[Row, ...]
+    deviations: tuple[Deviation, ...]
     left_out: tuple[str, ...]
     provenance: dict[str, object]
 
     def to_json(self) -> dict[str, object]:
-        """Give the rows, their summary and the provenance."""
-        return to_json(self.rows, self.provenance)
+        """Give the rows, their summary and the provenance, and how far `cawl` is from the predictions."""
+        deviations = [each.as_dict() for each in self.deviations]
+        return to_json(self.rows, self.provenance) | {"predictions": deviations}
 
     def print_to(self, console: "Console") -> None:
         """Print the tables for a reader at a terminal."""
@@ -136,6 +140,7 @@ def run(
         points=points,
         is_full=data is not None,
         rows=tuple(rows(runs, points)),
+        deviations=deviations(asked, points) if "cawl" in models else (),
         left_out=left_out,
         provenance=provenance(
             "cawl",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from pagecast.report.terminal import print_ending, print_plain, print_table
 from pagecast.studies.cawl.conclusion import conclusion
 from pagecast.studies.cawl.results import (
+    deviations_table,
     groups_table,
     parameters_table,
     phases_table,
@@ -28,6 +29,8 @@ def print_outcome(outcome: "CawlOutcome", console: "Console") -> None:
     if "buffered" in outcome.experiments:
         print_table(groups_table(outcome), console)
         print_table(phases_table(outcome), console)
+    if outcome.deviations:
+        print_table(deviations_table(outcome), console)
     print_table(parameters_table(outcome), console)
     print_table(summary_table(outcome), console)
     print_ending(conclusion(outcome), outcome.left_out, console)

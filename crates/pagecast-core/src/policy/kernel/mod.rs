@@ -58,6 +58,7 @@ use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds
 use self::lists::Replacement;
 use self::memcg::{MemcgId, Taker};
 pub use self::options::KernelOptions;
+pub(in crate::policy) use self::options::limits_at_boot;
 use self::pages::Pages;
 use self::placement::Placement;
 use self::readahead::Stream;

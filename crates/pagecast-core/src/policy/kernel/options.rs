@@ -1,7 +1,11 @@
 //! What a scenario sets beside the machine: the state in which the kernel begins.
 
 use super::PAGE;
-use super::law::{Bandwidth, BaseRate, DirtySettings, Fractions, HardLimit, INIT_BANDWIDTH, Limit, Rounding};
+use super::law::{
+    Bandwidth, BaseRate, DirtySettings, Fractions, HardLimit, INIT_BANDWIDTH, Limit, Rounding, Thresholds,
+};
+use super::memory::Memory;
+use super::rules::Rules;
 use crate::error::ScenarioError;
 use crate::machine::{Host, MountSource, VmSettings};
 use crate::policy::Options;
@@ -107,6 +111,12 @@ fn shares(options: &Options<'_>, host: &Host) -> Result<Vec<(usize, f64)>, Scena
         found.push((device, share));
     }
     Ok(found)
+}
+
+/// The dirty limits of a host whose memory is all free.
+pub(in crate::policy) fn limits_at_boot(host: &Host) -> Thresholds {
+    let settings = dirty_settings(&host.vm, Rules::of(host.kernel.version).rounding);
+    Thresholds::of(&settings, Memory::of(host).dirtyable(0, 0) / PAGE)
 }
 
 /// The dirty limits that a machine sets.
