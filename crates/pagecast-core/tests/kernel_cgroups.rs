@@ -18,6 +18,11 @@ fn batch_of_v1(limit: &str) -> Case {
     linux().set(&format!("machine.cgroup.batch.memory.limit_in_bytes='{limit}'"))
 }
 
+/// That of Linux 6.8, whose dirty limits always know how much of the cgroup is dirty.
+fn batch_of_6_8(max: &str) -> Case {
+    batch(max).set("machine.kernel.version='6.8'")
+}
+
 fn cgroup(run: &Run, name: &str) -> CgroupLevels {
     let table = &run.cgroups;
     let row = table.cgroup.iter().position(|each| each == name).expect("there is that cgroup");
@@ -150,7 +155,7 @@ fn what_is_on_its_way_of_a_file_that_is_cut_is_charged_no_more() {
 /// as far.
 #[test]
 fn a_writer_is_throttled_around_the_limits_of_its_group() {
-    let run = batch("2 GB")
+    let run = batch_of_6_8("2 GB")
         .process_with("p", IN_BATCH, &["write = '/data/f', size = '4 GB', call = '1 MiB'"])
         .run("kernel");
     let (begins, _, bytes) = run.events_called("throttling_begins")[0];
@@ -164,6 +169,29 @@ fn a_writer_is_throttled_around_the_limits_of_its_group() {
     assert!(near(run.seconds("p", 0), 36.5, 0.03), "{}", run.seconds("p", 0));
     let host = linux().process("p", &["write = '/data/f', size = '4 GB', call = '1 MiB'"]).run("kernel");
     assert!(host.seconds("p", 0) < 30.0, "{}", host.seconds("p", 0));
+}
+
+/// Limits as above; 900 MB are below the background threshold of the host (1 GB).
+#[test]
+fn since_6_9_nothing_of_a_group_holds_a_writer_back_before_its_counters_are_added_up() {
+    let write = ["write = '/data/f', size = '900 MB', call = '1 MiB'"];
+    let run = |case: Case| case.process_with("p", IN_BATCH, &write).run("kernel");
+    let (late, at_once) = (run(batch("2 GB")), run(batch_of_6_8("2 GB")));
+    assert_eq!(late.parts("p", 0), [("cpu_copy", 0.9)]);
+    assert_eq!(late.events_called("throttling_begins"), []);
+    assert!(at_once.seconds("p", 0) > 5.0, "{}", at_once.seconds("p", 0));
+}
+
+/// The counters are added up at 2.016 s: 500 MB, above the limit of 400 MB. From 2.5 s on the flusher writes 100 MB/s, and they are added
+/// up again at 4.032 s: 347 MB, between the end of free run and the limit.
+#[test]
+fn a_writer_waits_at_the_limit_until_the_counters_of_its_group_say_that_less_is_dirty() {
+    let operations =
+        ["write = '/data/f', size = '500 MB'", "sleep = '2 s'", "write = '/data/g', size = '5 MB'"];
+    let run = batch("2 GB").process_with("p", IN_BATCH, &operations).run("kernel");
+    assert_eq!(run.parts("p", 0), [("cpu_copy", 0.5)]);
+    assert!(near(run.memory_at(4.0).dirty.0 as f64, 350e6, 0.02), "{:?}", run.memory_at(4.0));
+    assert!((4.032..4.3).contains(&run.end("p", 2)), "{}", run.end("p", 2));
 }
 
 #[test]
@@ -188,7 +216,7 @@ fn a_group_in_free_run_is_written_when_the_timer_rings_if_it_is_over_its_backgro
     // 105 MB: above 10 % and below 15 % of 1 GB. For the host that is little, even for its share of an idle device.
     let case = |keys| {
         let operations = ["write = '/data/f', size = '105 MB'", "sleep = '8 s'"];
-        batch("1 GB").process_with("p", keys, &operations).run("kernel")
+        batch_of_6_8("1 GB").process_with("p", keys, &operations).run("kernel")
     };
     let (inside, outside) = (case(IN_BATCH), case(""));
     assert_eq!(inside.memory_at(4.9).dirty.0, 105 * MB);
@@ -199,7 +227,7 @@ fn a_group_in_free_run_is_written_when_the_timer_rings_if_it_is_over_its_backgro
 #[test]
 fn writers_of_two_groups_share_the_device() {
     let write = |path: &str| format!("write = '{path}', size = '2 GB', call = '1 MiB'");
-    let run = batch("2 GB")
+    let run = batch_of_6_8("2 GB")
         .set("machine.cgroup.other.memory.max='2 GB'")
         .process_with("p", IN_BATCH, &[&write("/data/f")])
         .process_with("q", "cgroup = 'other'", &[&write("/data/g")])

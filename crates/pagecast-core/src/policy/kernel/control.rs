@@ -37,6 +37,7 @@ impl Kernel {
         }
         self.keep_memcgs_within_limits(now);
         self.pages.note_peaks();
+        self.flush_memcg_stats(now);
         self.fractions.tick(now);
         self.domains.iter_mut().flatten().for_each(|domain| domain.fractions.tick(now));
         self.synced = now;

@@ -21,6 +21,7 @@ mod flusher;
 pub mod law;
 mod lists;
 mod memcg;
+mod memcg_stats;
 mod memory;
 mod options;
 mod pages;
@@ -57,6 +58,7 @@ use self::flusher::{Flusher, Timers};
 use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds, setpoint};
 use self::lists::Replacement;
 use self::memcg::{MemcgId, Taker};
+use self::memcg_stats::Stats;
 pub use self::options::KernelOptions;
 pub(in crate::policy) use self::options::limits_at_boot;
 use self::pages::Pages;
@@ -110,6 +112,8 @@ pub struct Kernel {
     hard_limit: HardLimit,
     /// Of each memory cgroup that has dirty limits of its own.
     domains: Vec<Option<Domain>>,
+    /// When their counters are added up next, where that is done now and then only.
+    stats_due: Option<Nanos>,
     /// The memory cgroup that each operation's pages are charged to, and each inode that was ever dirty belongs to; only kept where
     /// there are cgroups.
     memcg_of: FxHashMap<OperationId, MemcgId>,
@@ -182,13 +186,15 @@ impl Kernel {
         };
         let devices = host.disks.len() + host.mounts.len();
         let has_domain = host.cgroups.iter().map(memcg::has_domain);
-        let domains = has_domain.map(|has| has.then(|| Domain::new(devices, host.cores))).collect();
+        let flushed = rules.memcg_stats_are_late.then(Stats::default);
+        let domain = || Domain { flushed, ..Domain::new(devices, host.cores) };
+        let domains = has_domain.map(|has| has.then(domain)).collect();
         let wbs_at_most = devices * (host.cgroups.len() + 1);
         let shares = shares::of(&host, rules.share_has_floor);
         let pages = Pages::new(&host, replacement);
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = options.hard_limit(at_boot.limit);
-        Self {
+        let mut kernel = Self {
             prices: Prices::of(&host.memory.cost),
             limits: Limits::of(&pages, &settings, &hard_limit),
             settings,
@@ -205,6 +211,7 @@ impl Kernel {
             recent: vec![Recent::default(); devices],
             hard_limit,
             domains,
+            stats_due: None,
             memcg_of: FxHashMap::default(),
             owners: FxHashMap::default(),
             tasks: Tasks::default(),
@@ -224,7 +231,9 @@ impl Kernel {
             spells: Spells::default(),
             storm: Storm::default(),
             host,
-        }
+        };
+        kernel.stats_due = kernel.first_stats_flush();
+        kernel
     }
 
     fn begin_task(

@@ -22,6 +22,8 @@ pub(super) struct Rules {
     pub start_all_waits: bool,
     /// Write-back throttling knows of writers held back in a memory cgroup (since 6.8, and in stable releases of 6.6), not only of the others.
     pub wbt_sees_cgroups: bool,
+    /// What dirty limits know of a memory cgroup is added up every two seconds only (since 6.9), and not whenever they are looked at.
+    pub memcg_stats_are_late: bool,
     /// Writing to a page counts as an access, as reading it does (before 4.7).
     pub writes_are_accesses: bool,
     /// The longest folio that a write fills, in pages: ext4 has large ones since 6.16, and no longer ones than huge pages are.
@@ -45,6 +47,7 @@ impl Rules {
             dirty_tail_wakes_flushers: version >= (4, 11),
             start_all_waits: version >= (4, 15),
             wbt_sees_cgroups: version >= (6, 6),
+            memcg_stats_are_late: version >= (6, 9),
             writes_are_accesses: version < (4, 7),
             largest_folio: if version < (6, 16) { 1 } else { 512 },
             two_lists: TwoLists {
@@ -62,7 +65,7 @@ mod tests {
     use super::*;
 
     /// Which rules are in force, in the order in which they came.
-    fn in_force(version: (u32, u32)) -> [bool; 14] {
+    fn in_force(version: (u32, u32)) -> [bool; 15] {
         let rules = Rules::of(version);
         [
             rules.two_lists.remembers_evicted,
@@ -74,6 +77,7 @@ mod tests {
             rules.two_lists.refaults_deactivate,
             rules.measures_after_writeback,
             rules.wbt_sees_cgroups,
+            rules.memcg_stats_are_late,
             rules.requeue_has_cutoff,
             rules.lru_gen.wakes_flushers,
             rules.share_has_floor,
@@ -95,6 +99,7 @@ mod tests {
             (4, 12),
             (5, 16),
             (6, 6),
+            (6, 9),
             (6, 10),
             (6, 12),
             (6, 14),

@@ -96,6 +96,7 @@ impl Kernel {
         let survey = self.survey();
         let slopes = Slopes { written: self.written(), ..survey.slopes };
         let mut next = earlier(survey.busy_until, self.next_update(now));
+        next = earlier(next, self.next_stats_flush());
         for wb in self.wbs.iter().flatten() {
             for timer in [wb.flusher.timer, wb.flusher.until_small_piece(), wb.measure_at] {
                 next = earlier(next, timer);
@@ -187,7 +188,12 @@ impl Kernel {
             available.min(self.pages.room_of_memcg(at) as f64 / slopes.taken)
         });
         let until_throttling = self.domains[at].as_ref().and_then(|domain| {
-            domain.limits.until_change(self.pages.memcgs[at].dirty(), slopes.dirtied - slopes.written)
+            let (dirty, slope) = (self.pages.memcgs[at].dirty(), slopes.dirtied - slopes.written);
+            match domain.flushed {
+                // What its wbs have is known, and what the cgroup may be charged.
+                Some(_) => domain.limits.brake().until_it_acts(true, dirty, slope),
+                None => domain.limits.until_change(dirty, slope),
+            }
         });
         until_full.into_iter().chain(until_throttling).reduce(f64::min)
     }
@@ -215,9 +221,10 @@ mod tests {
 
     const MB: f64 = 1e6;
 
+    /// Before counters were late.
     #[test]
     fn a_group_is_looked_at_when_it_is_full_at_the_end_of_free_run_and_with_each_step() {
-        let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
+        let mut kernel = kernel("kernel.version = '6.8'\ncgroup.batch.memory.max = '512 MiB'");
         kernel.limit_domains();
         let limits = kernel.domains[0].as_ref().expect("v2 has dirty limits").limits;
         let page = PAGE as f64;

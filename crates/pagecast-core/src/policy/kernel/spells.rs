@@ -227,8 +227,8 @@ impl Kernel {
     /// How much is dirty or under writeback: on the host, or in the cgroup of a wb if the host alone is in free run.
     fn dirty_told(&self, wb: WbId) -> u64 {
         let dirty = self.pages.dirty.total();
-        let of_memcg = self.domain_of(wb.0 as usize).filter(|_| dirty / PAGE <= self.limits.freerun);
-        of_memcg.map_or(dirty, |(_, pages)| pages * PAGE)
+        let of_memcg = self.memcg_with_domain(wb.0 as usize).filter(|_| dirty / PAGE <= self.limits.freerun);
+        of_memcg.map_or(dirty, |memcg| self.pages.memcgs[memcg].dirty() / PAGE * PAGE)
     }
 
     /// Whether the flusher of a wb writes because of the background threshold may have changed.

@@ -75,9 +75,12 @@ impl Kernel {
     fn rate_tasks(&mut self, now: Nanos, at: usize, dirty: u64) {
         let wb = self.wbs[at].as_ref().expect("who writes has a device");
         let is_update_due = wb.next_update() <= now;
-        let (memcg_dirty, has_moved_in_memcg) = self.domain_of(at).map_or((0, false), |(domain, dirty)| {
-            (dirty, domain.limits.brake().has_moved(dirty, wb.rated_at.1))
-        });
+        let memcg = self.memcg_with_domain(at);
+        // Whether they are known of the cgroup or not, they are of the wb.
+        let memcg_dirty = memcg.map_or(0, |memcg| self.pages.memcgs[memcg].dirty() / PAGE);
+        let has_moved_in_memcg = self
+            .domain_of(at)
+            .is_some_and(|(domain, _)| domain.limits.brake().has_moved(memcg_dirty, wb.rated_at.1));
         let has_moved = self.limits.brake().has_moved(dirty, wb.rated_at.0) || has_moved_in_memcg;
         let (own_dirty, has_moved_itself) = self
             .strict(at)
@@ -93,9 +96,9 @@ impl Kernel {
         let ratio = own.map_or(global.ratio(), |own| own.ratio().min(global.ratio()));
         if is_update_due {
             self.hard_limit.update(now, self.limits.thresholds.limit, dirty);
-            let memcg = self.memcg_of_wb(at);
+            let known = self.domain_of(at).map_or(0, |(_, dirty)| dirty);
             if let Some(domain) = memcg.and_then(|memcg| self.domains[memcg].as_mut()) {
-                domain.hard_limit.update(now, domain.limits.thresholds.limit, memcg_dirty);
+                domain.hard_limit.update(now, domain.limits.thresholds.limit, known);
             }
         }
         let counts = self.pages.dirty.of_wb(WbId(at as u32));
