@@ -216,7 +216,7 @@ fn a_group_in_free_run_is_written_when_the_timer_rings_if_it_is_over_its_backgro
     // 105 MB: above 10 % and below 15 % of 1 GB. For the host that is little, even for its share of an idle device.
     let case = |keys| {
         let operations = ["write = '/data/f', size = '105 MB'", "sleep = '8 s'"];
-        batch_of_6_8("1 GB").process_with("p", keys, &operations).run("kernel")
+        batch("1 GB").process_with("p", keys, &operations).run("kernel")
     };
     let (inside, outside) = (case(IN_BATCH), case(""));
     assert_eq!(inside.memory_at(4.9).dirty.0, 105 * MB);
