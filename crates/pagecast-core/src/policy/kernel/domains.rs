@@ -86,7 +86,9 @@ impl Kernel {
     /// The domain of a wb beside that of all memory, and how many of its pages are dirty or under writeback, as far as is known.
     pub(super) fn domain_of(&self, at: usize) -> Option<(&Domain, u64)> {
         let memcg = self.memcg_of_wb(at)?;
-        Some((self.domains[memcg].as_ref()?, self.stats_of_memcg(memcg).dirty_pages()))
+        let domain = self.domains[memcg].as_ref()?;
+        let dirty = domain.flushed.map_or_else(|| self.pages.memcgs[memcg].dirty(), |stats| stats.dirty);
+        Some((domain, dirty / PAGE))
     }
 
     /// Sets the limits of each cgroup, with the memory as it is.
@@ -98,7 +100,7 @@ impl Kernel {
         for at in 0..self.domains.len() {
             let stats = self.stats_of_memcg(at);
             let Some(domain) = &mut self.domains[at] else { continue };
-            let (memcg_dirty, filepages) = (stats.dirty_pages(), stats.cached / PAGE);
+            let (memcg_dirty, filepages) = (stats.dirty / PAGE, stats.cached / PAGE);
             let headroom = self.pages.room_of_memcg(at) / PAGE;
             // What is clean elsewhere could be given up for pages of this cgroup.
             let clean = filepages.saturating_sub(memcg_dirty);
@@ -185,7 +187,7 @@ mod tests {
         Thresholds { limit: pages * 819 / 4096, background: pages * 409 / 4096 }
     }
 
-    /// Before counters were late.
+    /// Before 6.9 counters were never late.
     #[test]
     fn the_limits_of_a_group_are_of_its_file_pages_and_what_it_can_have_more() {
         let mut kernel = kernel("kernel.version = '6.8'\ncgroup.batch.memory.max = '512 MiB'");
@@ -209,7 +211,7 @@ mod tests {
     #[test]
     fn what_comes_after_counters_were_added_up_only_takes_room() {
         let mut kernel = kernel("kernel.version = '6.12'\ncgroup.batch.memory.max = '512 MiB'");
-        let mut write = |kernel: &mut Kernel, from: u64, to: u64| {
+        let write = |kernel: &mut Kernel, from: u64, to: u64| {
             kernel.pages.write(FileId(1), WbId(2), (from, to), in_first_memcg(), Nanos(0));
         };
         write(&mut kernel, 0, 100 * MIB);

@@ -6,7 +6,7 @@
 //! `memory.stat`, and reclaim from the two lists, both of which add the counters up as well; a processor that is idle when the timer rings
 //! (it is deferrable).
 
-use super::{Kernel, PAGE};
+use super::Kernel;
 use crate::units::Nanos;
 
 /// `FLUSH_TIME`.
@@ -19,13 +19,6 @@ pub(super) struct Stats {
     pub dirty: u64,
     pub writeback: u64,
     pub cached: u64,
-}
-
-impl Stats {
-    /// Dirty or under writeback, in pages.
-    pub(super) fn dirty_pages(&self) -> u64 {
-        self.dirty / PAGE
-    }
 }
 
 impl Kernel {

@@ -221,7 +221,7 @@ mod tests {
 
     const MB: f64 = 1e6;
 
-    /// Before counters were late.
+    /// Before 6.9 counters were never late.
     #[test]
     fn a_group_is_looked_at_when_it_is_full_at_the_end_of_free_run_and_with_each_step() {
         let mut kernel = kernel("kernel.version = '6.8'\ncgroup.batch.memory.max = '512 MiB'");
