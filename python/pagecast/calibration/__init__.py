@@ -102,6 +102,11 @@ class Calibrated:
         for value in self.values:
             if value.estimate is not None and value.estimate.is_drifting and abs(value.estimate.drift) > 0.1:
                 found.append(f"{value.key} changed by {100 * value.estimate.drift:+.0f} % meanwhile")
+        if unsure := [value.key for value in self.values if value.estimate and value.estimate.is_unsure]:
+            found.append(
+                f"not sure, as rounds differ by more than a factor of two: {', '.join(unsure)}; "
+                "calibrate when the machine is idle, for longer"
+            )
         return found
 
 

@@ -41,6 +41,10 @@ LEAST_ROUNDS: Final = 6
 
 CONFIDENCE: Final = 0.95
 
+UNSURE_FACTOR: Final = 2.0
+UNSURE_NOISE: Final = 0.5
+"""Half of the rounds of a normal one are then within a factor of two."""
+
 PLAIN_PERCENT_BEFORE: Final = (4, 7)
 """Later kernels round limits down to 4096ths of the dirtyable memory."""
 
@@ -62,6 +66,13 @@ class Estimate:
     """How much it changes from the first to the last round, as a fraction of the median (Theil and Sen)."""
     is_drifting: bool
     """Whether Kendall's rank correlation with the round is beyond chance (5 %)."""
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether its interval is wider than `UNSURE_FACTOR`; without one, whether noise is that large."""
+        if self.low is None or self.high is None:
+            return self.noise > UNSURE_NOISE
+        return self.value != 0 and (self.low <= 0 or self.high > UNSURE_FACTOR * self.low)
 
 
 def estimate(rounds: Sequence[float]) -> Estimate:

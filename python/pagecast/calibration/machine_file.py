@@ -75,11 +75,12 @@ def source_of(value: Value) -> str:
 def _interval(found: Estimate, value: Value) -> str:
     assert value.show is not None
     if found.low is None or found.high is None:
-        between = f"{found.n} rounds, too few for an interval ({LEAST_ROUNDS})"
+        between = f"{found.n} rounds"
     else:
         between = f"{value.show(found.low)} to {value.show(found.high)} (95 %, {found.n} rounds)"
     drift = f", drift {100 * found.drift:+.0f} %" if found.is_drifting else ""
-    return f"{between}, noise {100 * found.noise:.0f} %{drift}"
+    unsure = "UNSURE, " if found.is_unsure else ""
+    return f"{unsure}{between}, noise {100 * found.noise:.0f} %{drift}"
 
 
 def has_changed(text: str) -> bool:
@@ -120,6 +121,8 @@ def _head(facts: Facts, provenance: Provenance) -> Iterator[str]:
     yield f"# {provenance.rounds} rounds in {provenance.elapsed_s:.0f} s. Where numbers come from:"
     yield "#   read      from /proc, /sys and the file system"
     yield "#   measured  median of the rounds with its interval; noise: spread of a round; drift: a trend"
+    if provenance.rounds < LEAST_ROUNDS:
+        yield f"#             ({LEAST_ROUNDS} rounds are needed for an interval; these are fewer)"
     yield f"# file system: {mount.kind} at {mount.point} ({mount.options})"
     if device is not None:
         about = {

@@ -59,7 +59,8 @@ class Value:
 
 
 def _rate(bytes_per_s: float) -> str:
-    return f"{bytes_per_s / 1e6:.4g} MB/s" if bytes_per_s < 1e10 else f"{bytes_per_s / 1e6:.0f} MB/s"
+    # .4g would write 9999.6 as 1e+04.
+    return f"{bytes_per_s / 1e6:.4g} MB/s" if bytes_per_s < 9.999e9 else f"{bytes_per_s / 1e6:.0f} MB/s"
 
 
 def _time(seconds: float) -> str:
@@ -481,7 +482,9 @@ def _burst(rounds: _Rounds, buckets: dict[str, Bucket | None]) -> Iterator[Value
         if known := [kind for kind, found in ahead.items() if _known(found)]:
             kind = max(known, key=lambda kind: estimate(ahead[kind]).value)
             how = f"how far ahead of its rate a direct {kind} after idle time is at most"
-            yield from _measured("disk.burst", ahead[kind], _time, how, "s")
+            # Noise is ahead of a rate now and then, too.
+            if not estimate(ahead[kind]).is_unsure:
+                yield from _measured("disk.burst", ahead[kind], _time, how, "s")
         return
     how = f"measured: the rate fell after {bucket.dropped_s:.0f} s; the model lets the burst pass at once"
     yield Value("disk.burst", f'"{_time(bucket.burst_bytes / bucket.rate_bytes_per_s)}"', how)

@@ -59,6 +59,7 @@ def command(
       pagecast simulate scenario.toml                 with `from = "machine.toml"` in [machine]
     """
     from pagecast.calibration import calibrate_as, survey
+    from pagecast.calibration.summary import summary_lines
 
     if quick and thorough:
         raise click.UsageError("--quick and --thorough exclude each other")
@@ -90,8 +91,8 @@ def command(
     )
     with interrupted_by_signals(), Progress() as progress:
         done = calibrate_as(found, command=line, progress=progress.part)
-    for warning in done.warnings:
-        tell(warning)
+    for line in (*summary_lines(done), *done.warnings):
+        tell(line)
     if output is not None:
         _write(output, done.toml, force)
     if as_json:

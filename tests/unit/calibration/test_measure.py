@@ -8,10 +8,12 @@ import pytest
 
 import pagecast as pc
 from pagecast import _core
-from pagecast.calibration import Survey, _calibrated, has_changed
+from pagecast.calibration import Survey, _calibrated, has_changed, source_of
 from pagecast.calibration.facts import Device, Facts, Group, Memory, Mount
+from pagecast.calibration.fits import Estimate
 from pagecast.calibration.measure import Cell, measure
 from pagecast.calibration.plan import EFFORTS, MIB, plan_for
+from pagecast.calibration.summary import summary_lines
 from tests.unit.calibration.known_machine import KnownMachine
 
 GIB = 1024 * MIB
@@ -283,7 +285,7 @@ def test_a_slow_device_ends_in_time_and_says_so(tmp_path):
     done = calibrated(machine, tmp_path)
     assert done.measurements.rounds < 6
     assert any("rounds in the time" in warning for warning in done.warnings)
-    assert "too few for an interval" in done.toml
+    assert "(6 rounds are needed for an interval; these are fewer)" in done.toml
 
 
 def test_every_round_has_every_cell_in_another_order(tmp_path):
@@ -401,6 +403,40 @@ def test_folios_are_told_from_pages_where_they_are_as_large_as_calls(version, ha
 def test_folios_that_cost_nothing_have_no_key(tmp_path):
     done = calibrated(KnownMachine(noise=0.05), tmp_path, facts=replace(FACTS, kernel_release="6.18.1"))
     assert "folio_insert" not in tomllib.loads(done.toml)["memory"]["cost"]
+
+
+def test_what_is_not_sure_is_marked_warned_of_and_questioned(tmp_path):
+    sure, unsure = (calibrated(KnownMachine(noise=noise), tmp_path) for noise in (0.01, 0.9))
+    assert "UNSURE" not in sure.toml
+    assert not any("not sure" in warning for warning in sure.warnings)
+    assert not any("(?)" in line for line in summary_lines(sure))
+    (warning,) = (warning for warning in unsure.warnings if warning.startswith("not sure"))
+    for key in warning.partition(": ")[2].partition(";")[0].split(", "):
+        (value,) = (value for value in unsure.values if value.key == key)
+        assert source_of(value).startswith("measured: UNSURE, ")
+    assert any("(?)" in line for line in summary_lines(unsure))
+
+
+def test_the_numbers_that_matter_most_are_said(tmp_path):
+    disk, cache, memory = summary_lines(calibrated(KnownMachine(), tmp_path))
+    assert disk.startswith("disk vda: reads 500 MB/s, writes 250 MB/s, a request takes 100 us")
+    assert cache.startswith("page cache: one thread reads 10000 MB/s, writes 5000 MB/s, a new page takes")
+    assert memory.startswith("memory: ")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "noise", "is_unsure"),
+    [
+        (1.0, 1.9, 3.0, False),
+        (1.0, 2.1, 0.0, True),
+        (-0.1, 2.0, 0.0, True),
+        (None, None, 0.4, False),
+        (None, None, 0.6, True),
+    ],
+)
+def test_an_estimate_is_unsure_by_its_interval_or_without_one_by_its_noise(low, high, noise, is_unsure):
+    found = Estimate(value=1.5, low=low, high=high, n=6, noise=noise, drift=0.0, is_drifting=False)
+    assert found.is_unsure == is_unsure
 
 
 @pytest.mark.parametrize(
