@@ -108,11 +108,15 @@ def test_cases_of_the_suite_are_chosen_and_those_without_room_are_named(on_disk,
 
 def test_what_will_be_done_is_said_before_it_is(on_disk):
     outcome = on_disk("validate", "small.toml", "--dir", "there", "--dry-run")
-    assert (outcome.code, outcome.stdout, left(on_disk)) == (ExitCode.OK, "small.toml\n", [])
+    assert (outcome.code, left(on_disk)) == (ExitCode.OK, [])
+    assert outcome.stdout.startswith("small.toml: A run writes 5 MB, needs 5 MB of disk, and takes about ")
     assert "1 case, 3 runs each; 15 MB to write in all; 5 MB of disk at a time (" in outcome.stderr
     outcome = on_disk("validate", "small.toml", "--dir", "there", "--dry-run", "--json")
     planned = json.loads(outcome.stdout)
     assert (planned["dry_run"], planned["written_bytes"], planned["runs"]) == (True, 15_000_000, 3)
+    (case,) = planned["cases"]
+    assert (case["written_bytes"], case["space_bytes"]) == (5_000_000, 5_000_000)
+    assert case["expected_s"] == pytest.approx(planned["expected_s"] / 3)
 
 
 def test_the_machine_can_be_another_one(on_disk):

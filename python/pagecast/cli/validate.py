@@ -236,14 +236,27 @@ def _show_plan(validation: "Validation", *, as_json: bool) -> None:
             "space_bytes": validation.space_bytes,
             "memory_bytes": validation.memory_bytes,
             "expected_s": validation.expected_s,
-            "cases": [{"case": case.name, "what": case.what} for case in validation.cases],
+            "cases": [
+                {
+                    "case": each.case.name,
+                    "what": each.case.what,
+                    "written_bytes": each.written_bytes,
+                    "space_bytes": each.plan.space_bytes,
+                    "expected_s": each.expected_s,
+                }
+                for each in validation.planned
+            ],
             "failures": list(validation.failures),
             "left_out": list(validation.left_out),
         }
         click.echo(json.dumps(document, ensure_ascii=False))
         return
-    for case in validation.cases:
-        click.echo(f"{case.name}: {case.what}" if case.what else case.name)
+    for each in validation.planned:
+        written, space = format_bytes(each.written_bytes), format_bytes(each.plan.space_bytes)
+        takes = (
+            f"A run writes {written}, needs {space} of disk, and takes about {_duration(each.expected_s)}."
+        )
+        click.echo(" ".join(filter(None, (f"{each.case.name}:", each.case.what, takes))))
 
 
 def _forecast(validation: "Validation") -> None:

@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pagecast.running import DEFAULT_SAMPLE_HZ, Plan
-from pagecast.studies.comparison import RIVALS
+from pagecast.studies.comparison import RIVALS, main_model
 from pagecast.validation.case import Case, Validated
+from pagecast.validation.forecasting import preparing_s
 
 if TYPE_CHECKING:
     from pagecast.result import Result
@@ -74,6 +75,18 @@ class Doing:
     def weight_s(self) -> float:
         """How long a run may take."""
         return max(LEAST_WEIGHT_S, *(result.end_s for result in self.first.values()))
+
+    @property
+    def expected_s(self) -> float:
+        """How long a run takes by the forecast of the model that is judged, its files made before it."""
+        return self.first[main_model(tuple(self.first))].end_s + preparing_s(
+            self.case, self.plan.prepared_bytes
+        )
+
+    @property
+    def written_bytes(self) -> int:
+        """What a run writes, its files made before it included."""
+        return self.plan.prepared_bytes + self.plan.written_bytes
 
     @property
     def validated(self) -> Validated:

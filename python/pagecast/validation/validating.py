@@ -15,7 +15,6 @@ from pagecast.running import DEFAULT_SAMPLE_HZ, Plan, check_tracing
 from pagecast.studies.comparison import main_model
 from pagecast.validation.case import Case
 from pagecast.validation.doing import MODELS, RUNS, Doing, Run, Settings
-from pagecast.validation.forecasting import preparing_s
 from pagecast.validation.gathering import gather, other_memory
 from pagecast.validation.learning import COSTED, learnt_options
 from pagecast.validation.outcome import Outcome
@@ -82,6 +81,11 @@ class Validation:
         return tuple(doing.case for doing in self._doing)
 
     @property
+    def planned(self) -> tuple[Doing, ...]:
+        """The same, with what a run of each takes."""
+        return tuple(self._doing)
+
+    @property
     def failures(self) -> tuple[str, ...]:
         """Cases that cannot be run or forecast, and why."""
         return tuple(self._failures)
@@ -105,8 +109,7 @@ class Validation:
     @property
     def written_bytes(self) -> int:
         """What all runs write together."""
-        plans = (doing.plan for doing in self._doing)
-        return self.settings.runs * sum(plan.prepared_bytes + plan.written_bytes for plan in plans)
+        return self.settings.runs * sum(doing.written_bytes for doing in self._doing)
 
     @property
     def space_bytes(self) -> int:
@@ -121,12 +124,7 @@ class Validation:
     @property
     def expected_s(self) -> float:
         """How long all runs take by their forecasts, with making the files that they begin with."""
-        main = main_model(self.settings.models)
-        once_s = sum(
-            doing.first[main].end_s + preparing_s(doing.case, doing.plan.prepared_bytes)
-            for doing in self._doing
-        )
-        return self.settings.runs * once_s
+        return self.settings.runs * sum(doing.expected_s for doing in self._doing)
 
     def check(self, dir: str | os.PathLike[str]) -> dict[str, Any]:
         """Check that cases can be run in a directory; changes nothing.
