@@ -271,7 +271,7 @@ def _inserting(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
     if has_large_folios(facts.kernel_version):
         fits = [fit_folios(beyond) for beyond in rounds.beyond_by_call("new", "again")]
         folios = [fit.folio_s for fit in fits]
-        if _known(folios) and (estimate(folios).low or 0.0) > 0:
+        if _known(folios) and (found := estimate(folios)).value > 0 and not found.is_unsure:
             sizes = rounds.calls("new")
             how = f"new pages beyond rewriting them, calls of {_call(sizes[0])} to {_call(sizes[-1])}; each"
             pages = [fit.page_s for fit in fits]
