@@ -158,6 +158,15 @@ pub struct Memory {
     flags: libc::c_int,
 }
 
+/// Which way bytes go.
+#[derive(Clone, Copy)]
+enum Way {
+    /// From a file.
+    Read,
+    /// To a file.
+    Write,
+}
+
 /// `RWF_DONTCACHE`, Linux 6.14 (include/uapi/linux/fs.h).
 const RWF_DONTCACHE: libc::c_int = 0x80;
 
@@ -294,10 +303,7 @@ impl Memory {
 
     /// read(2) of `length` bytes at `offset` to the place `at`, and round to its beginning where it is too short.
     pub fn read(&mut self, file: BorrowedFd<'_>, at: usize, length: usize, offset: u64) -> io::Result<usize> {
-        let count = self.cut(at, length);
-        // SAFETY: each piece lies in our own mapping, which may be written to and to which no reference exists; the file is open.
-        let answer = unsafe { self.read_pieces(file.as_raw_fd(), count, offset as libc::off_t) };
-        usize::try_from(answer).map_err(|_| io::Error::last_os_error())
+        self.pass(Way::Read, file, at, length, offset)
     }
 
     /// write(2) of `length` bytes at `offset` from the place `at`, and round from its beginning where it is too short.
@@ -308,48 +314,31 @@ impl Memory {
         length: usize,
         offset: u64,
     ) -> io::Result<usize> {
+        self.pass(Way::Write, file, at, length, offset)
+    }
+
+    /// preadv(2) or pwritev(2); with flags the calls that take some, which a kernel without them need not have.
+    fn pass(
+        &mut self,
+        way: Way,
+        file: BorrowedFd<'_>,
+        at: usize,
+        length: usize,
+        offset: u64,
+    ) -> io::Result<usize> {
         let count = self.cut(at, length);
-        // SAFETY: each piece lies in our own mapping, and the file is open.
-        let answer = unsafe { self.write_pieces(file.as_raw_fd(), count, offset as libc::off_t) };
+        let (file, pieces, offset) = (file.as_raw_fd(), self.pieces.as_ptr(), offset as libc::off_t);
+        // SAFETY: the first `count` pieces lie in our own mapping, which may be read and written and to which no reference exists; the
+        // file is open.
+        let answer = unsafe {
+            match (way, self.flags) {
+                (Way::Read, 0) => libc::preadv(file, pieces, count, offset),
+                (Way::Read, flags) => libc::preadv2(file, pieces, count, offset, flags),
+                (Way::Write, 0) => libc::pwritev(file, pieces, count, offset),
+                (Way::Write, flags) => libc::pwritev2(file, pieces, count, offset, flags),
+            }
+        };
         usize::try_from(answer).map_err(|_| io::Error::last_os_error())
-    }
-
-    /// preadv(2), or with flags preadv2(2), which a kernel without them need not have.
-    ///
-    /// # Safety
-    /// The first `count` pieces may be written to, and nobody refers to them.
-    unsafe fn read_pieces(
-        &self,
-        file: libc::c_int,
-        count: libc::c_int,
-        offset: libc::off_t,
-    ) -> libc::ssize_t {
-        let pieces = self.pieces.as_ptr();
-        match self.flags {
-            // SAFETY: as the caller promises.
-            0 => unsafe { libc::preadv(file, pieces, count, offset) },
-            // SAFETY: the same.
-            flags => unsafe { libc::preadv2(file, pieces, count, offset, flags) },
-        }
-    }
-
-    /// The same of pwritev(2) and pwritev2(2).
-    ///
-    /// # Safety
-    /// The first `count` pieces may be read.
-    unsafe fn write_pieces(
-        &self,
-        file: libc::c_int,
-        count: libc::c_int,
-        offset: libc::off_t,
-    ) -> libc::ssize_t {
-        let pieces = self.pieces.as_ptr();
-        match self.flags {
-            // SAFETY: as the caller promises.
-            0 => unsafe { libc::pwritev(file, pieces, count, offset) },
-            // SAFETY: the same.
-            flags => unsafe { libc::pwritev2(file, pieces, count, offset, flags) },
-        }
     }
 
     /// Cuts `length` bytes from `at` into pieces of this memory; what does not fit into one call is left out.
