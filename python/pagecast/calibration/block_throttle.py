@@ -7,6 +7,8 @@ write-back is the root group's; with v2 it is that of the group whose pages they
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from pagecast.calibration.own_cgroups import own_cgroups
+
 __all__ = ["is_throttled"]
 
 _V1_LIMITS = ("blkio.throttle.write_bps_device", "blkio.throttle.write_iops_device")
@@ -39,17 +41,11 @@ def _limits(words: str) -> bool:
 
 
 def _files(proc: Path, sys: Path) -> Iterator[Path]:
-    unified = sys / "fs/cgroup"
     for name in _V1_LIMITS:
-        yield unified / "blkio" / name
-    for line in _lines(proc / "self/cgroup"):
-        _, controllers, path = line.split(":", 2)
-        if controllers == "":
-            group = unified / path.lstrip("/")
-            for place in (group, *group.parents):
-                yield place / "io.max"
-                if place == unified:
-                    break
+        yield sys / "fs/cgroup/blkio" / name
+    for group in own_cgroups(proc, sys, "io"):
+        if group.version > 1:
+            yield group.place / "io.max"
 
 
 def _lines(path: Path) -> list[str]:

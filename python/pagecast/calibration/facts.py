@@ -13,6 +13,7 @@ from typing import Final
 
 from pagecast.calibration.block_throttle import is_throttled
 from pagecast.calibration.fits import limit_share
+from pagecast.calibration.own_cgroups import own_cgroups
 
 __all__ = ["Device", "Facts", "Group", "Memory", "Mount", "read_facts"]
 
@@ -32,6 +33,7 @@ VM: Final = (
     "min_free_kbytes",
     "watermark_scale_factor",
 )
+LIMIT_FILES: Final = {1: "memory.limit_in_bytes", 2: "memory.max"}
 UNLIMITED_BYTES: Final = 1 << 60
 """cgroup v1 has no word for it: the largest number of pages stands for no limit."""
 
@@ -217,23 +219,11 @@ def _nodes(sys: Path) -> Iterator[int]:
 
 def _groups(proc: Path, sys: Path) -> Iterator[Group]:
     """Give the groups with a limit, from our own up."""
-    unified = sys / "fs/cgroup"
-    for line in (_text(proc / "self/cgroup") or "").splitlines():
-        _, controllers, path = line.split(":", 2)
-        if controllers == "":
-            trees, limit_file, version = [unified, unified / "unified"], "memory.max", 2
-        elif "memory" in controllers.split(","):
-            trees, limit_file, version = [unified / "memory"], "memory.limit_in_bytes", 1
-        else:
-            continue
-        tree = next((tree for tree in trees if (tree / path.lstrip("/")).is_dir()), trees[0])
-        group = tree / path.lstrip("/")
-        for place in (group, *group.parents):
-            limit = _number(place / limit_file)
-            if limit is not None and limit < UNLIMITED_BYTES:
-                yield Group("/" + str(place.relative_to(tree)).lstrip("."), version, limit)
-            if place == tree:
-                break
+    for group in own_cgroups(proc, sys, "memory"):
+        limit = _number(group.place / LIMIT_FILES[group.version])
+        if limit is not None and limit < UNLIMITED_BYTES:
+            path = "/" + str(group.place.relative_to(group.tree)).lstrip(".")
+            yield Group(path, group.version, limit)
 
 
 def _mount(directory: Path, proc: Path) -> tuple[Mount, str]:
