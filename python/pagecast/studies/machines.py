@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pagecast.errors import StudyError
+from pagecast._core import parse_bytes
+from pagecast.errors import ScenarioError, StudyError
 
 if TYPE_CHECKING:
     from pagecast import Machine
 
-__all__ = ["as_toml", "described", "disk_of", "load", "model_options", "mount_of"]
+__all__ = [
+    "as_toml", "cgroups_of", "described", "disk_of", "load", "memory_of", "model_options", "mount_of",
+]  # fmt: skip
 
 _NOTHING_TO_DO: Final = '[[process]]\nname = "none"\ndo = [{ exit = true }]\n'
 
@@ -63,10 +66,13 @@ def load(
     """
     from pagecast import Scenario, load_machine
 
-    load_machine(machine)  # what is wrong in it is its own fault, and not that of the scenario
     ours = [f"machine.{key}={json.dumps(value)}" for key, value in (values or {}).items()]
     text = f"[machine]\nfrom = {as_toml(machine)}\n{_NOTHING_TO_DO}"
-    return Scenario.from_toml(text, origin="<study>", set=[*ours, *overrides]).machine
+    try:
+        return Scenario.from_toml(text, origin="<study>", set=[*ours, *overrides]).machine
+    except ScenarioError:
+        load_machine(machine)  # what is wrong in it is its own fault, and not that of the overrides
+        raise
 
 
 def described(machine: "Machine") -> dict[str, Any]:
@@ -76,6 +82,17 @@ def described(machine: "Machine") -> dict[str, Any]:
         raise StudyError("the machine has several hosts; this study wants one")
     host: dict[str, Any] = table["machine"]
     return host
+
+
+def memory_of(machine: "Machine") -> int:
+    """Say how much memory a machine has, in bytes."""
+    return parse_bytes(described(machine)["memory"]["size"])
+
+
+def cgroups_of(machine: "Machine") -> dict[str, int]:
+    """Give the memory cgroups of a machine, and what each may have, in bytes."""
+    limits = {name: each["memory"].values() for name, each in described(machine).get("cgroup", {}).items()}
+    return {name: parse_bytes(limit) for name, (limit,) in limits.items()}
 
 
 def mount_of(machine: "Machine") -> str:

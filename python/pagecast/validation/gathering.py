@@ -6,6 +6,7 @@ from typing import Final
 
 from pagecast._core import format_bytes
 from pagecast.studies.comparison import main_model
+from pagecast.studies.machines import memory_of
 from pagecast.validation import comparing
 from pagecast.validation.case import Case, Validated
 from pagecast.validation.doing import Doing, Settings
@@ -13,7 +14,7 @@ from pagecast.validation.learning import COSTED
 from pagecast.validation.levels import LEVELS, away_from_forecast, away_from_run, sees_files
 from pagecast.validation.outcome import Level, Outcome
 from pagecast.validation.residency import CachedFile, cached_files
-from pagecast.validation.room import Room, memory_of
+from pagecast.validation.room import Room
 
 __all__ = ["gather", "other_memory"]
 
@@ -119,7 +120,7 @@ def other_memory(case: Case, room: Room) -> str | None:
     if room.usable_bytes is None or room.is_of(case.scenario):
         return None
     return (
-        f"the forecast has {format_bytes(memory_of(case.scenario))}, of this machine "
+        f"the forecast has {format_bytes(memory_of(case.scenario.machine))}, of this machine "
         f"{format_bytes(room.usable_bytes)} are free or hold files; calibrate it as it is now"
     )
 

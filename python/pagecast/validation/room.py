@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pagecast._core import cache_available, format_bytes, parse_bytes
-from pagecast.studies.machines import described
+from pagecast._core import cache_available, format_bytes
+from pagecast.studies.machines import cgroups_of, memory_of
 
 if TYPE_CHECKING:
     from pagecast.api import Scenario
 
-__all__ = ["ALL", "Room", "memory_of"]
+__all__ = ["ALL", "Room"]
 
 KNOW_CGROUPS: Final = ("kernel",)
 """The models that know memory cgroups."""
@@ -78,7 +78,10 @@ class Room:
 
     def is_of(self, scenario: "Scenario") -> bool:
         """Tell whether the scenario's machine has about the memory that there is: else it is another one."""
-        return self.usable_bytes is None or abs(memory_of(scenario) / self.usable_bytes - 1) <= OTHER_MEMORY
+        return (
+            self.usable_bytes is None
+            or abs(memory_of(scenario.machine) / self.usable_bytes - 1) <= OTHER_MEMORY
+        )
 
     def of(self, scenario: "Scenario", model: str) -> "Scenario":
         """Give a scenario what its run has: memory as programs leave it now, and the same memory cgroup.
@@ -87,19 +90,10 @@ class Room:
         """
         if self.usable_bytes is not None and self.is_of(scenario):
             scenario = scenario.with_memory(self.usable_bytes)
-        if self.cgroup_version is None or model not in KNOW_CGROUPS or _has_cgroups(scenario):
+        if self.cgroup_version is None or model not in KNOW_CGROUPS or cgroups_of(scenario.machine):
             return scenario
         return scenario.in_cgroup(self.cgroup_bytes, version=self.cgroup_version)
 
 
 ALL = Room()
 """No cgroup."""
-
-
-def memory_of(scenario: "Scenario") -> int:
-    """Say how much memory the scenario's machine has, in bytes."""
-    return parse_bytes(described(scenario.machine)["memory"]["size"])
-
-
-def _has_cgroups(scenario: "Scenario") -> bool:
-    return "cgroup" in described(scenario.machine)

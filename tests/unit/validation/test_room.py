@@ -6,7 +6,8 @@ import pytest
 
 import pagecast as pc
 from pagecast.calibration.facts import Group
-from pagecast.validation.room import ALL, Room, memory_of
+from pagecast.studies.machines import memory_of
+from pagecast.validation.room import ALL, Room
 from tests.unit.validation.stand_ins import MIB
 
 
@@ -41,9 +42,9 @@ def test_a_place_that_tells_nothing_is_in_no_cgroup():
 
 
 def test_a_forecast_has_the_memory_that_is_left_now_if_it_is_of_this_machine(machine):
-    size = memory_of(pc.Scenario(machine, processes={"a": []}))
+    size = memory_of(machine)
     scenario = pc.Scenario(machine, processes={"a": []})
     left = Room(usable_bytes=round(0.95 * size)).of(scenario, "kernel")
-    assert memory_of(left) == round(0.95 * size)
-    assert memory_of(scenario) == size
+    assert memory_of(left.machine) == round(0.95 * size)
+    assert memory_of(scenario.machine) == size
     assert Room(usable_bytes=size // 2).of(scenario, "kernel") is scenario, "that is another machine"

@@ -7,7 +7,8 @@ from rich.console import Console
 
 import pagecast as pc
 from pagecast.errors import OutOfMemoryError, ProbeError, SimulationError
-from pagecast.validation.room import Room, memory_of
+from pagecast.studies.machines import memory_of
+from pagecast.validation.room import Room
 from pagecast.validation.validating import Settings, Validation
 from tests.disk import folder_on_disk
 from tests.unit.validation.stand_ins import MIB, Forecast, Run, file_samples, operations, timeline
@@ -202,7 +203,7 @@ def test_each_run_is_forecast_with_the_memory_that_is_left_before_it(scenario, m
     monkeypatch.setattr(Room, "here", lambda directory: Room(usable_bytes=next(left)))
 
     def simulate(scenario, *, model, options=None):
-        asked.append(memory_of(scenario))
+        asked.append(memory_of(scenario.machine))
         return Forecast(write(1.0), timeline=timeline([0.0, 1.0], [30, 30], [30, 30]))
 
     plan = Plan(measured(1.0), measured(1.0))

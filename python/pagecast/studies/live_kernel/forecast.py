@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast._core import parse_bytes
 from pagecast.studies.learnt import Learnt
 from pagecast.studies.levels import deviation, looks_at_files
 from pagecast.studies.live_kernel.case import Case
 from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 from pagecast.studies.live_kernel.program import MAIN, Program, UnsupportedError, translate
 from pagecast.studies.live_kernel.recordings import Recording
-from pagecast.studies.machines import described, disk_of, mount_of
+from pagecast.studies.machines import cgroups_of, disk_of, memory_of, mount_of
 from pagecast.studies.plateaus import Settled
 from pagecast.throttling import Plateau, forecast, plateau
 
@@ -27,7 +26,6 @@ __all__ = [
     "Limits",
     "Simulate",
     "initial_state",
-    "memory_bytes",
     "run_case",
     "simulate_case",
 ]
@@ -107,17 +105,6 @@ class CaseRun:
         return Settled(of.case, of.repetition, self.model, traced, self.plateau, experiment=self.platform)
 
 
-def memory_bytes(machine: "Machine") -> int:
-    """Give the size of a machine's memory."""
-    return parse_bytes(described(machine)["memory"]["size"])
-
-
-def cgroups_of(machine: "Machine") -> dict[str, int]:
-    """Give the memory cgroups of a machine, and what each may have, in bytes."""
-    limits = {name: each["memory"].values() for name, each in described(machine).get("cgroup", {}).items()}
-    return {name: parse_bytes(limit) for name, (limit,) in limits.items()}
-
-
 def initial_state(recording: Recording, machine: "Machine") -> dict[str, str]:
     """Give what the kernel had learnt before, as options of the model `kernel`."""
     return Learnt(
@@ -191,7 +178,7 @@ def run_case(
     result = simulate(program, machine=machine, model=model, options=options)
     first_s, seconds = _times(program, result)
     timeline = result.timeline
-    memory = memory_bytes(machine)
+    memory = memory_of(machine)
     limit = min([memory, *cgroups_of(machine).values()])
     return CaseRun(
         platform=platform,
