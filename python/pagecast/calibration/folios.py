@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from pagecast.calibration.fits import PAGE_BYTES
+
 __all__ = ["FolioCosts", "fit_folios", "has_large_folios"]
 
-PAGE_BYTES: Final = 4096
 LARGEST_FOLIO_BYTES: Final = 2 << 20
 LARGE_SINCE: Final = (6, 16)
 """As in `crates/pagecast-core/src/policy/kernel/rules.rs`."""

@@ -18,7 +18,7 @@ from pagecast.validation.outcome import TOTAL, Level, Verdict, share_within
 if TYPE_CHECKING:
     from pagecast.result import Result
 
-__all__ = ["LEAST_S", "NO_IO", "Operation", "operations", "rows", "total_s", "verdict"]
+__all__ = ["LEAST_S", "NO_IO", "Operation", "by_operation", "operations", "rows", "total_s", "verdict"]
 
 NO_IO: Final = frozenset({"alloc", "compute", "exit", "free", "signal", "sleep", "wait"})
 """Operations that are not about files."""
@@ -102,6 +102,15 @@ def rows(experiment: str, validated: Validated, machine: str) -> Iterator[Row]:
             for key in long:
                 if found[key] > 0:
                     yield row(repetition, key[0], called[key], model, (found[key], expected[key]))
+
+
+def by_operation(of: Iterable[Row], case: str) -> dict[tuple[str | None, str], dict[str, list[Row]]]:
+    """Group the rows of a case: those of each operation, by its process and name, under each model."""
+    found: dict[tuple[str | None, str], dict[str, list[Row]]] = {}
+    for row in of:
+        if row.case == case and row.operation != TOTAL:
+            found.setdefault((row.process, row.operation), {}).setdefault(row.model, []).append(row)
+    return found
 
 
 def _long_enough(measured: list[dict[Operation, float]]) -> list[Operation]:

@@ -1,10 +1,10 @@
 """Which operations of a case are furthest off: where to look first."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import mean
 from typing import TYPE_CHECKING, Final
 
-from pagecast.validation.outcome import TOTAL
+from pagecast.validation.comparing import by_operation
 
 if TYPE_CHECKING:
     from pagecast.studies.comparison import Row
@@ -32,27 +32,23 @@ def furthest_lines(outcome: "Outcome") -> Iterator[str]:
     for verdict in outcome.verdicts:
         if verdict.is_total_within:
             continue
-        rows = (row for row in outcome.rows if (row.case, row.model) == (verdict.case, verdict.model))
-        if named := list(_furthest(rows)):
+        rows = by_operation(outcome.rows, verdict.case)
+        if named := list(_furthest({key: models.get(verdict.model, []) for key, models in rows.items()})):
             yield f"{verdict.case}: {'; '.join(named)}"
 
 
-def _furthest(rows: "Iterable[Row]") -> Iterator[str]:
-    found: dict[tuple[str | None, str], list[tuple[float, float]]] = defaultdict(list)
-    for row in rows:
-        if row.operation != TOTAL:
-            found[row.process, row.operation].append((row.measured_s, row.forecast_s))
+def _furthest(rows: "Mapping[tuple[str | None, str], Sequence[Row]]") -> Iterator[str]:
     means = {
-        key: (sum(measured) / len(pairs), sum(forecast) / len(pairs))
-        for key, pairs in found.items()
-        for measured, forecast in [zip(*pairs, strict=True)]
+        key: (mean(row.measured_s for row in of), mean(row.forecast_s for row in of))
+        for key, of in rows.items()
+        if of
     }
     off = {key: abs(forecast - measured) for key, (measured, forecast) in means.items()}
-    processes = {process for process, _ in means}
+    has_several = len({process for process, _ in means}) > 1
     for key in sorted(off, key=off.__getitem__, reverse=True)[:MOST]:
         if off[key] < LEAST_SHARE * sum(off.values()):
             return
         process, operation = key
-        whose = f"{process}, " if len(processes) > 1 else ""
+        whose = f"{process}, " if has_several else ""
         measured, forecast = means[key]
         yield f"{whose}{operation} {measured:.3g} s, forecast {forecast:.3g} s"

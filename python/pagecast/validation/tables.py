@@ -75,10 +75,7 @@ def operations_table(outcome: "Outcome", validated: Validated, *, most: int | No
         Show so many only, those that take longest.
     """
     case = validated.case.name
-    points: dict[tuple[str | None, str], dict[str, list[Row]]] = {}
-    for row in outcome.rows:
-        if row.case == case and row.operation != TOTAL:
-            points.setdefault((row.process, row.operation), {}).setdefault(row.model, []).append(row)
+    points = comparing.by_operation(outcome.rows, case)
     shown = _longest(points, most)
     spreads = comparing.spreads(validated)
     paths = comparing.paths(validated.measured[0])
