@@ -19,6 +19,7 @@ from pagecast.validation.gathering import gather, other_memory
 from pagecast.validation.learning import COSTED, learnt_options
 from pagecast.validation.outcome import Outcome
 from pagecast.validation.room import ALL, Room
+from pagecast.validation.writeout import Writeout
 
 if TYPE_CHECKING:
     from pagecast.result import Result
@@ -67,6 +68,7 @@ class Validation:
         self._left_out = list(left_out)
         self._doing: list[Doing] = []
         self._room = ALL
+        self._writeout = Writeout()
         for case in cases:
             try:
                 self._doing.append(Doing(case, make_plan(case.scenario)))
@@ -249,8 +251,10 @@ class Validation:
     ) -> None:
         settings = self.settings
         scenario = Room.here(dir).of(doing.case.scenario, COSTED)
+        self._writeout.look()
         measured = doing.plan.run(dir, sample_hz=settings.sample_hz, trace=settings.trace, progress=stage)
-        learnt = learnt_options(measured, scenario.machine, list(doing.plan.paths))
+        share = self._writeout.share((measured.learnt or {}).get("bdi"), doing.plan.prepared_bytes)
+        learnt = learnt_options(measured, scenario.machine, list(doing.plan.paths), share)
         forecasts = dict(doing.first)
         if COSTED in forecasts and (learnt or scenario is not doing.case.scenario):
             forecasts[COSTED] = self._simulate(scenario, model=COSTED, options=learnt)
