@@ -244,6 +244,8 @@ pub struct Disk {
     pub logical_block_size: Bytes,
     /// What making durable takes besides the bytes: a flush of its own cache.
     pub flush: Nanos,
+    /// What freeing the blocks of a file takes, if the file system waits for it.
+    pub discard: Option<Discard>,
     /// A limiter of its rates lets pass at once, after idle time, what it moves in so long at most; 0 without one.
     pub burst: Nanos,
     /// Its own cache, into which writes go faster while it has room; not where there is a limiter.
@@ -263,6 +265,15 @@ pub struct WriteCache {
     pub rate: BytesPerSecond,
     /// The rate at which the disk empties it, if that is not the one at which it writes; no more than that.
     pub drain: Option<BytesPerSecond>,
+}
+
+/// How a disk is told that blocks are free.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Discard {
+    /// Of the bytes of these blocks.
+    pub rate: BytesPerSecond,
+    /// What it takes beside them.
+    pub latency: Nanos,
 }
 
 impl Disk {

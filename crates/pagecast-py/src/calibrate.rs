@@ -144,10 +144,12 @@ impl Calibration {
         Ok(times.into_iter().map(Nanos::as_seconds).collect())
     }
 
-    /// Write a new file and say how long write-back of it takes.
-    fn drain(&self, py: Python<'_>, bytes: u64) -> PyResult<MovedTuple> {
+    /// Write a new file; say how long write-back of it takes, and the seconds of cutting it.
+    fn drain(&self, py: Python<'_>, bytes: u64) -> PyResult<(MovedTuple, f64)> {
         let bytes = positive("bytes", bytes)?.get();
-        self.measure(py, |folder, stop| calibrate::drain(folder, Path::new("drain"), bytes, stop)).map(moved)
+        let found =
+            self.measure(py, |folder, stop| calibrate::drain(folder, Path::new("drain"), bytes, stop))?;
+        Ok((moved(found.moved), found.cut.as_seconds()))
     }
 
     /// Write new pages alone, then beside write-back of these: the writer alone and beside it, and the write-back.

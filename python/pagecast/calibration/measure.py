@@ -68,8 +68,8 @@ class Probe(Protocol):
     def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:
         """Give the seconds of each time that a block was made durable."""
 
-    def drain(self, bytes: int) -> Moved:
-        """Write back a new file."""
+    def drain(self, bytes: int) -> tuple[Moved, float]:
+        """Write back a new file, then cut it to nothing; the seconds are those of cutting."""
 
     def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[Moved, Moved, Moved]:
         """Write new pages alone, then beside write-back; the third is the write-back."""
@@ -381,7 +381,11 @@ def _syncing(waiting: str) -> _Measure:
 
 
 def _draining(one: Round) -> None:
-    one.into.note(Cell("drain"), 1 / _rate_alone(one.probe.drain(one.into.drain_bytes)))
+    moved, cut_s = one.probe.drain(one.into.drain_bytes)
+    one.into.note(Cell("drain"), 1 / _rate_alone(moved))
+    one.into.note(Cell("cut"), cut_s)
+    _, cut_s = one.probe.drain(BLOCK_BYTES)
+    one.into.note(Cell("cut", BLOCK_BYTES), cut_s)
 
 
 def _beside(one: Round) -> None:

@@ -42,6 +42,10 @@ UNBOUNDED: Final = 100_000
 """Requests that nothing bounds; more than ever wait."""
 HELD_PART: Final = 0.9
 """Long writes that hold less than this part of the rate of write-back of little show what that does not."""
+DISCARD: Final = "discard"
+"""The mount option of ext4, xfs and others."""
+LEAST_DISCARD_S: Final = 2e-3
+"""Who waits less for the blocks of a whole drain does not wait for the device."""
 LARGEST_SECTORS_KB: Final = 1 << 20
 
 
@@ -245,7 +249,7 @@ def values_of(measurements: Measurements, facts: Facts) -> Iterator[Value]:
     rounds = _Rounds(measurements)
     yield from _memory(rounds, facts)
     yield from _costs(rounds, facts)
-    yield from _disk(rounds)
+    yield from _disk(rounds, facts)
 
 
 def _memory(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
@@ -333,7 +337,7 @@ def _flushing(rounds: _Rounds) -> Iterator[Value]:
     yield Value("memory.cost.flushing_factor", text, how, share, "", _part)
 
 
-def _disk(rounds: _Rounds) -> Iterator[Value]:
+def _disk(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
     past = (
         "past the page cache (O_DIRECT)"
         if rounds.all.is_direct
@@ -360,6 +364,8 @@ def _disk(rounds: _Rounds) -> Iterator[Value]:
         yield from _concurrent(rounds, estimate(reads))
     yield from _latency(rounds, fits)
     yield from _flush(rounds)
+    if DISCARD in facts.mount.options.split(","):
+        yield from _discard(rounds)
     yield _sharing(rounds)
     bucket = buckets.get("write")
     if bucket is not None and "read" in buckets and buckets["read"] is None:
@@ -449,6 +455,22 @@ def _flush(rounds: _Rounds) -> Iterator[Value]:
     flushes = [took - BLOCK_BYTES * byte_s for took, byte_s in pairs]
     how = "fdatasync of a block of 4 KiB written over, without its bytes"
     yield from _measured("disk.flush", flushes, _time, how, "s")
+
+
+def _discard(rounds: _Rounds) -> Iterator[Value]:
+    """Take what cutting takes beyond its pages, if it waits for its blocks: without a journal it does."""
+    size, blocks = rounds.all.drain_bytes, rounds.of(Cell("cut", BLOCK_BYTES))
+    pages = [size / PAGE_BYTES * _mean_of(rounds, "remove", at) for at in range(rounds.all.rounds)]
+    cuts = zip(rounds.of(Cell("cut")), blocks, pages, strict=False)
+    of_bytes = [(cut - block - page) / size for cut, block, page in cuts]
+    if not _known(of_bytes):
+        return
+    byte_s, latency = estimate(of_bytes), estimate(blocks)
+    if byte_s.low is None or byte_s.low <= 0 or size * byte_s.value < LEAST_DISCARD_S:
+        return
+    text = f'{{ rate = "{_rate(1 / byte_s.value)}", latency = "{_time(max(latency.value, 0.0))}" }}'
+    how = f"measured: cutting a file of {_call(size)} beyond one of 4 KiB and beyond its cached pages"
+    yield Value("disk.discard", text, how)
 
 
 def _sharing(rounds: _Rounds) -> Value:

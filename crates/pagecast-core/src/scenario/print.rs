@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::machine::{MILLIONTHS_PER_PERCENT, ONLY_HOST};
 use crate::machine::{
-    Bdi, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings, WriteCache,
-    WriteMode,
+    Bdi, CopyCost, Discard, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings,
+    WriteCache, WriteMode,
 };
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
@@ -126,6 +126,7 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
     if disk.flush > Nanos::ZERO {
         keys.push(("flush", time(disk.flush)));
     }
+    keys.extend(disk.discard.map(|discard| ("discard", print_discard(discard))));
     if disk.logical_block_size != Disk::LOGICAL_BLOCK {
         keys.push(("logical_block_size", size(disk.logical_block_size)));
     }
@@ -208,6 +209,10 @@ fn rates(curve: &[(u32, BytesPerSecond)]) -> String {
 fn write_cache(cache: WriteCache) -> String {
     let drain = cache.drain.map_or(String::new(), |drain| format!(", drain = {}", rate(drain)));
     format!("{{ size = {}, rate = {}{drain} }}", size(cache.size), rate(cache.rate))
+}
+
+fn print_discard(discard: Discard) -> String {
+    format!("{{ rate = {}, latency = {} }}", rate(discard.rate), time(discard.latency))
 }
 
 fn time(time: Nanos) -> String {
@@ -428,6 +433,7 @@ latency = "20000 ns"
                    wbt_lat_usec in 0_u32..3, queue_depth in prop::option::of(1_u32..1 << 20),
                    read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40], logical_block in 9_u32..17,
                    cache in prop::option::of((sizes(), 1.0..100.0, prop::option::of(0.1..1.0))),
+                   discard in prop::option::of((rates(), 0_u64..1 << 40)),
                    unevenness in 0.0..1.0, bdi in bdis()) -> Disk {
             let (queue, read_ahead) = ((queue.0, Bytes(queue.1 << 10)), Bytes(read_ahead << 10));
             let [latency, burst, flush] = [times[0], if cache.is_none() { times[1] } else { 0 }, times[2]].map(Nanos);
@@ -436,8 +442,9 @@ latency = "20000 ns"
                 rate: BytesPerSecond(f64::next_up(write.0 * faster)),
                 drain: slower.map(|slower| BytesPerSecond(write.0 * slower)),
             });
+            let discard = discard.map(|(rate, nanos)| Discard { rate, latency: Nanos(nanos) });
             let (name, logical_block_size) = ("ssd".into(), Bytes(1 << logical_block));
-            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, logical_block_size, flush, burst, write_cache, unevenness, bdi }
+            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, logical_block_size, flush, discard, burst, write_cache, unevenness, bdi }
         }
     }
 

@@ -334,6 +334,11 @@ pub static DISK: Schema = Schema {
         may("max_sectors_kb", Kind::Whole(4, 1 << 20), "KiB of one request; default 1280"),
         may("read_ahead_kb", Kind::Whole(0, 1 << 20), "KiB read ahead at most; default 128"),
         may("latency", Kind::Time, "Of a read request, before its bytes come; default \"0 s\""),
+        may(
+            "discard",
+            Kind::Table(&DISCARD),
+            "Freeing the blocks of a file, where the file system waits for it; default: none",
+        ),
         may("flush", Kind::Time, "A flush of its own cache, which makes writes durable; default \"0 s\""),
         may("logical_block_size", Kind::Size, "What it reads or writes at least; default \"512 B\""),
         may(
@@ -369,6 +374,15 @@ pub static WRITE_CACHE: Schema = Schema {
         must("size", Kind::Size, "What it holds"),
         must("rate", Kind::Rate, "Of writes while it has room; more than `write`"),
         may("drain", Kind::Rate, "At which the disk empties it; default `write`"),
+    ],
+};
+
+/// `[machine.disk.NAME.discard]`.
+pub static DISCARD: Schema = Schema {
+    name: "discard",
+    keys: &[
+        must("rate", Kind::Rate, "Of the bytes of the blocks"),
+        may("latency", Kind::Time, "Of each file beside them; default \"0 s\""),
     ],
 };
 

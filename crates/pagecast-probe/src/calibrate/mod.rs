@@ -30,7 +30,7 @@ pub use copies::{Copies, Copying, copies};
 pub use device::{Limits, Order, Stream, accepts_direct, streams};
 pub use session::Session;
 pub use syncs::{Waiting, syncs};
-pub use writeback::{Beside, beside, drain};
+pub use writeback::{Beside, Drained, beside, drain};
 
 /// Bytes that were moved, and how long it took.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -14,6 +14,7 @@ mod control;
 mod cost;
 mod direct;
 mod dirty;
+mod discard;
 mod domains;
 mod dropbehind;
 mod durable;
@@ -281,22 +282,24 @@ impl Kernel {
         self.wait_for_files(now, operation, waits.into(), flush, out);
     }
 
-    /// An operation ends when nothing of its file, from a byte on, is under writeback any more.
+    /// An operation ends when nothing of its file, from a byte on, is under writeback any more, and its blocks are free.
     fn wait_for_writeback(
         &mut self,
         now: Nanos,
         operation: OperationId,
-        (file, from): (FileView, u64),
+        (file, from, discard): (FileView, u64, Nanos),
         outcome: Outcome,
         out: &mut Actions,
     ) {
         let queue = &mut self.wb(&file).flusher.queue;
         let must_wait = operation != NOBODY && queue.wait_within(file.id, (from, u64::MAX), operation);
-        if must_wait {
-            let wait = Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
-            self.tasks.insert(operation, Task { outcome, ..wait });
-        } else {
-            out.done(operation, outcome);
+        if !must_wait && discard == Nanos::ZERO {
+            return out.done(operation, outcome);
+        }
+        let wait = Task::new(Kind::Wait { discard }, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
+        self.tasks.insert(operation, Task { outcome, ..wait });
+        if !must_wait {
+            self.device_is_busy(now, operation, discard, out);
         }
     }
 
@@ -306,21 +309,23 @@ impl Kernel {
         if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
             return out.done(request.operation, Outcome::default());
         }
-        self.begin_task(now, request, Kind::Remove { from: 0 }, None, (0, removed, removed), out);
+        let kind = Kind::Remove { from: 0, discard: Nanos::ZERO };
+        self.begin_task(now, request, kind, None, (0, removed, removed), out);
     }
 
     /// Pages beyond the new size of a file leave, each at its price. Who cuts it waits for those under writeback
     /// (`mm/truncate.c: truncate_inode_pages_range`).
     fn truncate(&mut self, now: Nanos, request: &Request, file: FileView, size: Bytes, out: &mut Actions) {
         self.forget_read_ahead(request.operation, file.id, size.0);
+        let discard = if request.operation == NOBODY { Nanos::ZERO } else { self.discard_of(&file, size.0) };
         let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
         self.pages.truncate(file.id, size.0);
         self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
         if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
             let all = (0, Bytes(removed), Bytes(removed));
-            self.begin_task(now, request, Kind::Remove { from: size.0 }, Some(file), all, out);
+            self.begin_task(now, request, Kind::Remove { from: size.0, discard }, Some(file), all, out);
         } else {
-            self.wait_for_writeback(now, request.operation, (file, size.0), Outcome::default(), out);
+            self.wait_for_writeback(now, request.operation, (file, size.0, discard), Outcome::default(), out);
         }
     }
 

@@ -81,9 +81,12 @@ pub(super) enum Kind {
     /// Pages are taken out of the cache, each at its price; then as `Wait`, for what was behind this byte.
     Remove {
         from: u64,
+        discard: Nanos,
     },
-    /// Waits until nothing of its file is under writeback.
-    Wait,
+    /// Waits until nothing of its file is under writeback, then for so long until its blocks are free.
+    Wait {
+        discard: Nanos,
+    },
     /// Waits until nothing of so many files is under writeback, then for so long until the cache of their device is flushed.
     Sync {
         files: u32,
