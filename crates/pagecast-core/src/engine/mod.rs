@@ -32,6 +32,7 @@ use crate::flow::stepped::Stepped;
 use crate::flow::{Completion, FlowSpec, Network, Path, Progress, ResourceId};
 use crate::fs::Namespace;
 use crate::fs::nfs::{Nfs, Stage};
+use crate::machine::Machine;
 use crate::policy::{Actions, Command, DeviceId, DeviceSample, Event, OperationId, Outcome, Policy, Request};
 use crate::result::{Happened, Recorder, SimulationResult, Writing};
 use crate::scenario::{Residency, Scenario};
@@ -152,7 +153,7 @@ struct Engine<'a, N> {
     /// What each link crosses.
     links: Vec<Path>,
     uneven: Vec<Uneven>,
-    namespace: Namespace<'a>,
+    namespace: Namespace<&'a Machine>,
     nfs: Nfs,
     actions: Actions,
     owners: Vec<Owner>,

@@ -1,5 +1,6 @@
 //! Which file a path means, how large it is and which device it is on.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -33,9 +34,9 @@ struct File {
     exists: bool,
 }
 
-/// All files of a scenario.
-pub(crate) struct Namespace<'a> {
-    machine: &'a Machine,
+/// All files of a machine, which is borrowed or shared.
+pub(crate) struct Namespace<M> {
+    machine: M,
     files: Vec<File>,
     by_home: FxHashMap<(u32, Arc<str>), FileId>,
     by_view: Vec<FxHashMap<Arc<str>, Located>>,
@@ -43,14 +44,14 @@ pub(crate) struct Namespace<'a> {
     used: Vec<Vec<Bytes>>,
 }
 
-impl<'a> Namespace<'a> {
-    pub(crate) fn new(machine: &'a Machine) -> Self {
+impl<M: Deref<Target = Machine>> Namespace<M> {
+    pub(crate) fn new(machine: M) -> Self {
         Self {
-            machine,
             files: Vec::new(),
             by_home: FxHashMap::default(),
             by_view: machine.hosts.iter().map(|_| FxHashMap::default()).collect(),
             used: machine.hosts.iter().map(|host| vec![Bytes::ZERO; host.disks.len()]).collect(),
+            machine,
         }
     }
 
