@@ -79,6 +79,8 @@ pub struct CopyCost {
     pub page_remove: Nanos,
     /// What 4 KiB of new memory cost more while others have to leave memory for them.
     pub page_reclaim: Nanos,
+    /// What the first touch of 4 KiB costs more that the host of this virtual machine has taken back. `None`: it takes none back.
+    pub page_reported: Option<Nanos>,
     /// What 4 KiB cost more that are copied to the memory of another node.
     pub page_remote: Nanos,
     /// The same if they are copied from there; `page_remote` if it is not known.

@@ -18,6 +18,7 @@ mod kernel_mglru;
 mod kernel_opening;
 mod kernel_readahead;
 mod kernel_reads;
+mod kernel_reporting;
 mod kernel_shares;
 mod kernel_wbt;
 mod kernel_writes;

@@ -166,6 +166,17 @@ impl Calibration {
         Ok((moved(found.alone), moved(found.beside), moved(found.drained)))
     }
 
+    /// Touch so much new memory twice, and give the seconds of the processor of each piece: at first, and again just after.
+    fn touches(&self, py: Python<'_>, bytes: usize, piece_bytes: usize) -> PyResult<(Vec<f64>, Vec<f64>)> {
+        let above_0 = |name: &str, bytes: usize| {
+            NonZero::new(bytes).ok_or_else(|| PyValueError::new_err(format!("{name}=0: must be above 0")))
+        };
+        let (bytes, piece) = (above_0("bytes", bytes)?, above_0("piece_bytes", piece_bytes)?);
+        let found = self.measure(py, |folder, stop| calibrate::touches(folder, bytes, piece, stop))?;
+        let seconds = |took: Vec<Nanos>| took.into_iter().map(Nanos::as_seconds).collect();
+        Ok((seconds(found.first), seconds(found.again)))
+    }
+
     /// Remove the folder.
     fn close(&self, py: Python<'_>) {
         let session = self.0.lock().expect("nothing panics while it holds the lock").take();

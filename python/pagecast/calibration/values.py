@@ -20,7 +20,7 @@ from pagecast.calibration.fits import (
 )
 from pagecast.calibration.folios import fit_folios, has_large_folios
 from pagecast.calibration.long_streams import LONG_CALL_BYTES
-from pagecast.calibration.measure import Cell, Measurements
+from pagecast.calibration.measure import TOUCHED_BYTES, Cell, Measurements
 from pagecast.calibration.plan import MIB
 
 __all__ = ["Value", "facts_of", "figures_of", "values_of"]
@@ -44,6 +44,10 @@ HELD_PART: Final = 0.9
 """Long writes that hold less than this part of the rate of write-back of little show what that does not."""
 DISCARD: Final = "discard"
 """The mount option of ext4, xfs and others."""
+DEAR_FACTOR: Final = 2
+"""Memory that a host had taken back takes more than so much longer,"""
+LEAST_DEAR: Final = 0.25
+"""and is at least this part of what was free for long: programs have used the rest."""
 LEAST_DISCARD_S: Final = 2e-3
 """Who waits less for the blocks of a whole drain does not wait for the device."""
 LARGEST_SECTORS_KB: Final = 1 << 20
@@ -308,12 +312,29 @@ def _costs(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
         yield from _measured(
             "memory.cost.fault_huge", huge, _time, "the same with huge pages, which are on (always)", "s"
         )
+    yield from _reported(rounds)
     removes = [_mean_of(rounds, "remove", at) for at in range(rounds.all.rounds)]
     yield from _measured("memory.cost.page_remove", removes, _time, "cutting a cached file to nothing", "s")
     for key, kind in (("copy_read", "read"), ("copy_write", "again")):
         rates = [math.nan if fit is None else 1 / fit.bytes_s[kind] for fit in fits]
         yield from _measured(f"memory.cost.{key}", rates, _rate, f"bytes of the same, {span}", "B/s")
     yield from _flushing(rounds)
+
+
+def _reported(rounds: _Rounds) -> Iterator[Value]:
+    """Take what pieces of new memory cost more that are far dearer than just after: their host had them."""
+    first, again = rounds.all.touched
+    if not again:
+        return
+    usual = _median(sorted(again))
+    dear = [took for took in first if took > DEAR_FACTOR * usual]
+    if len(dear) < LEAST_DEAR * len(first):
+        return
+    page = PAGE_BYTES / TOUCHED_BYTES
+    low, middle, high = (page * (took - usual) for took in (min(dear), _median(sorted(dear)), max(dear)))
+    how = f"measured: {_time(low)} to {_time(high)} in {len(dear)} of {len(first)} pieces of "
+    how += f"{_call(TOUCHED_BYTES)}; new memory beyond new memory just after"
+    yield Value("memory.cost.page_reported", f'"{_time(middle)}"', how)
 
 
 def _mean_of(rounds: _Rounds, what: str, at: int) -> float:

@@ -220,6 +220,15 @@ def test_what_short_write_back_does_not_show_long_writes_do(tmp_path):
     assert write.how.endswith(" goes at 500 MB/s")
 
 
+def test_memory_that_the_host_had_taken_back_has_a_price(tmp_path):
+    done = calibrated(KnownMachine(reported_s=2e-6, noise=0.05), tmp_path)
+    [found] = [each for each in done.values if each.key == "memory.cost.page_reported"]
+    assert float(found.text.strip('"').removesuffix(" ns")) == pytest.approx(2000, rel=0.05)
+    assert " in 192 of 256 pieces of 4 MiB" in found.how
+    alone = calibrated(KnownMachine(noise=0.05), tmp_path)
+    assert all(each.key != "memory.cost.page_reported" for each in alone.values)
+
+
 def test_who_waits_for_discards_has_their_rate(tmp_path):
     machine = KnownMachine(discard_byte_s=1e-9, discard_s=0.998e-3, noise=0.01)
     mounted = replace(FACTS, mount=replace(FACTS.mount, options="rw,relatime,discard"))

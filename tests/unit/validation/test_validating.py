@@ -202,6 +202,21 @@ def test_what_debugfs_does_not_tell_is_reckoned_from_what_was_written(scenario, 
     assert asked[-1] == ("kernel", {"writeout_fraction": "ssd 90 %"})
 
 
+def test_memory_that_was_just_used_is_told_to_the_model_of_a_machine_that_gives_it_back(
+    machine, tmp_path, monkeypatch
+):
+    guest = machine.to_toml().replace('page_remote = "0 ns"', 'page_remote = "0 ns"\npage_reported = "2 us"')
+    (tmp_path / "guest.toml").write_text(guest)
+    scenario = pc.Scenario(pc.load_machine(tmp_path / "guest.toml"), processes={"a": []})
+    free = iter([8e9, 9e9, 9e9, 9e9])
+    monkeypatch.setattr("pagecast.validation.validating.free_bytes", lambda: next(free))
+    asked = []
+    plan = Plan(measured(1.0), measured(1.0))
+    done = validation(scenario, {"a": plan}, {"kernel": 1.0}, models=("kernel",), runs=2, asked=asked)
+    done.run("there")
+    assert asked[-2:] == [("kernel", {"backed": "5 B"}), ("kernel", {"backed": "1000000000 B"})]
+
+
 def test_a_machine_with_another_memory_is_named(scenario, monkeypatch):
     monkeypatch.setattr(Room, "here", lambda directory: Room(usable_bytes=2_000_000_000))
     done = validation(scenario, {"a": Plan(measured(1.0))}, {"kernel": 1.0}, models=("kernel",), runs=1)

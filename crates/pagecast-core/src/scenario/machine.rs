@@ -134,6 +134,7 @@ fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
         fault_huge: fields.get("fault_huge")?,
         page_remove: time("page_remove")?,
         page_reclaim: time("page_reclaim")?,
+        page_reported: fields.get("page_reported")?,
         page_remote: time("page_remote")?,
         page_remote_read: fields.get("page_remote_read")?,
         copy_read: fields.get("copy_read")?,

@@ -250,6 +250,11 @@ pub static COST: Schema = Schema {
             Kind::Time,
             "What getting 4 KiB of memory costs more while other pages have to leave for them",
         ),
+        may(
+            "page_reported",
+            Kind::Time,
+            "What the first touch of 4 KiB costs more that free page reporting gave back to the host of this virtual machine",
+        ),
         may("page_remote", Kind::Time, "What copying 4 KiB to the memory of another node costs more"),
         may(
             "page_remote_read",

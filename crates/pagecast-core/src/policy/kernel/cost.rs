@@ -112,6 +112,8 @@ pub(super) struct Step {
     pub is_being_written: bool,
     /// How many pages have to leave memory for each page that it moves: for the cache, for its buffer, or both.
     pub reclaimed: f64,
+    /// How many pages it touches first since their host took them back, for each page that it moves.
+    pub reported: f64,
     /// Getting a page of its file into the cache.
     pub page_insert: Nanos,
     /// The pages of each folio that it makes.
@@ -133,6 +135,7 @@ pub(super) struct Prices {
     lookup: f64,
     remove: f64,
     reclaim: f64,
+    reported: f64,
     fault: f64,
     fault_huge: f64,
     copy_read: f64,
@@ -156,6 +159,7 @@ impl Prices {
             lookup: of_page(cost.page_lookup),
             remove: of_page(cost.page_remove),
             reclaim: of_page(cost.page_reclaim),
+            reported: cost.page_reported.map_or(0.0, of_page),
             fault,
             fault_huge: cost.fault_huge.map_or(fault, of_huge_page),
             copy_read: of_copy(cost.copy_read),
@@ -165,14 +169,15 @@ impl Prices {
             flushing_factor: cost.flushing_factor.unwrap_or(1.0),
             are_nothing: false,
         };
-        prices.are_nothing = prices.all().iter().all(|&price| price == 0.0);
+        prices.are_nothing = prices.all().all(|price| price == 0.0);
         prices
     }
 
-    fn all(&self) -> [f64; 11] {
-        let Self { call, folio, lookup, remove, reclaim, fault, fault_huge, .. } = *self;
+    fn all(&self) -> impl Iterator<Item = f64> + use<> {
+        let Self { call, folio, lookup, remove, reclaim, reported, fault, fault_huge, .. } = *self;
         let Self { copy_read, copy_write, from_far, to_far, .. } = *self;
-        [call, folio, lookup, remove, reclaim, fault, fault_huge, copy_read, copy_write, from_far, to_far]
+        let page = [lookup, remove, reclaim, reported, fault, fault_huge];
+        [call, folio, copy_read, copy_write, from_far, to_far].into_iter().chain(page)
     }
 
     /// Whether nothing costs a thread anything that adds pages at this price.
@@ -192,7 +197,8 @@ impl Prices {
 
     /// What a byte of a step costs.
     pub(super) fn per_byte(&self, step: &Step) -> PerByte {
-        let Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert, folio } = *step;
+        let Step { run, piece, touched, distance, is_being_written, .. } = *step;
+        let Step { reclaimed, reported, page_insert, folio, .. } = *step;
         // Memory is touched without a system call.
         let has_calls = piece.0 > 0 && run != Run::Touch;
         let call = if has_calls { self.call / piece.0 as f64 } else { 0.0 };
@@ -215,8 +221,9 @@ impl Prices {
             Run::Direct | Run::Wait => return PerByte::default(),
         };
         let reclaim = reclaimed * self.reclaim;
-        let seconds = copy + lookup + insert + fault + call + far + reclaim;
-        let whole = PerByte { seconds, allocation: insert + fault, reclaim };
+        let first_touch = fault + reported * self.reported;
+        let seconds = copy + lookup + insert + first_touch + call + far + reclaim;
+        let whole = PerByte { seconds, allocation: insert + first_touch, reclaim };
         if run == Run::New && is_being_written { whole.slowed(self.flushing_factor) } else { whole }
     }
 }
@@ -233,6 +240,7 @@ mod tests {
         page_lookup: Nanos(5 * PAGE),
         page_remove: Nanos(7 * PAGE),
         page_reclaim: Nanos(11 * PAGE),
+        page_reported: Some(Nanos(41 * PAGE)),
         fault: Nanos(13 * PAGE),
         fault_huge: Some(Nanos(17 * HUGE_PAGE)),
         page_remote: Nanos(19 * PAGE),
@@ -246,9 +254,10 @@ mod tests {
     fn per_byte(run: Run, change: impl FnOnce(&mut Step)) -> [u64; 3] {
         let distance = Distance::default();
         let (piece, touched) = (Bytes(1000), Touched::Nothing);
-        let (is_being_written, reclaimed, page_insert, folio) = (false, 0.0, COST.page_insert, 4);
+        let (is_being_written, reclaimed, reported) = (false, 0.0, 0.0);
+        let (page_insert, folio) = (COST.page_insert, 4);
         let mut step =
-            Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert, folio };
+            Step { run, piece, touched, distance, is_being_written, reclaimed, reported, page_insert, folio };
         change(&mut step);
         let PerByte { seconds, allocation, reclaim } = Prices::of(&COST).per_byte(&step);
         [seconds, allocation, reclaim].map(|seconds| (seconds * 1e9).round() as u64)
@@ -286,6 +295,7 @@ mod tests {
             CopyCost { page_lookup: COST.page_lookup, ..free },
             CopyCost { page_remove: COST.page_remove, ..free },
             CopyCost { page_reclaim: COST.page_reclaim, ..free },
+            CopyCost { page_reported: COST.page_reported, ..free },
             CopyCost { fault: COST.fault, ..free },
             CopyCost { fault_huge: COST.fault_huge, ..free },
             CopyCost { page_remote: COST.page_remote, ..free },
@@ -305,6 +315,7 @@ mod tests {
         let far = Distance { from: 2.0, to: 10.0 };
         assert_eq!(per_byte(Run::Hit, |step| step.distance = far), [2 + 29 + 5 + 46 + 190, 0, 0]);
         assert_eq!(per_byte(Run::Miss, |step| step.reclaimed = 2.0), [2 + 29 + 3 + 22, 3, 22]);
+        assert_eq!(per_byte(Run::Miss, |step| step.reported = 2.0), [2 + 29 + 3 + 82, 3 + 82, 0]);
     }
 
     /// All of it takes twice as long where it is half as fast.

@@ -31,6 +31,7 @@ mod processors;
 mod readahead;
 mod reading;
 mod refaults;
+mod reporting;
 mod rules;
 mod running;
 mod sampling;
@@ -67,6 +68,7 @@ use self::placement::Placement;
 use self::readahead::Stream;
 use self::reading::{StreamKey, operation_of};
 use self::refaults::Storm;
+use self::reporting::Backed;
 use self::rules::Rules;
 use self::schedule::Survey;
 use self::spells::Spells;
@@ -132,6 +134,8 @@ pub struct Kernel {
     streams: FxHashMap<StreamKey, Stream>,
     /// The number of the last operation that reads ahead.
     ahead_number: u32,
+    /// Free memory that the host has not taken back, if it takes any.
+    backed: Option<Backed>,
     /// Which part of a processor's time a task gets that could use all of it.
     processor_share: f64,
     /// The instant for which all levels hold.
@@ -195,6 +199,8 @@ impl Kernel {
         let pages = Pages::new(&host, replacement);
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = options.hard_limit(at_boot.limit);
+        let takes_back = host.memory.cost.page_reported.is_some();
+        let backed = takes_back.then(|| Backed::new(options.backed(), pages.free()));
         let mut kernel = Self {
             prices: Prices::of(&host.memory.cost),
             limits: Limits::of(&pages, &settings, &hard_limit),
@@ -224,6 +230,7 @@ impl Kernel {
             credits: FxHashMap::default(),
             streams: FxHashMap::default(),
             ahead_number: 0,
+            backed,
             processor_share: 1.0,
             synced: Nanos::ZERO,
             settled: Nanos::ZERO,
