@@ -10,7 +10,8 @@ from pagecast.studies.cawl.forecast import simulate_series
 from pagecast.studies.cawl.levels import draw_levels
 from pagecast.studies.cawl.predictions import DIFFERENCES, deviations, predicted_s
 from pagecast.studies.cawl.results import deviations_table
-from pagecast.studies.cawl.series import MACHINES, Point, all_series, shipped_points
+from pagecast.studies.cawl.series import Point, all_series, shipped_points
+from pagecast.studies.cawl.states import MACHINES
 from tests.unit.cawl.conftest import half_a_second
 
 

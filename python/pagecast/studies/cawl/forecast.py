@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from pagecast.studies import machines
 from pagecast.studies.cawl.calibration import options
-from pagecast.studies.cawl.series import MACHINES, Point, Series
+from pagecast.studies.cawl.series import Point, Series
+from pagecast.studies.cawl.states import machine_of
 
 if TYPE_CHECKING:
     from pagecast import Operation, Result
@@ -68,14 +69,14 @@ def program(series: Series) -> "list[Operation]":
 def simulate_series(series: Series, *, model: str, machine: str, overrides: Sequence[str]) -> "Result":
     """Simulate one series on a machine under a model.
 
-    On the machine of its group, `cawl` has the authors' calibration.
+    On its own machine, `cawl` has the authors' calibration of its group.
     """
     import pagecast
 
     scenario = pagecast.Scenario(
         machines.load(machine, overrides=overrides), processes={"writer": program(series)}
     )
-    is_calibrated = model == "cawl" and machine == MACHINES[series.group]
+    is_calibrated = model == "cawl" and machine == machine_of(series)
     known = options(series) if is_calibrated else {}
     return pagecast.simulate(
         scenario, model=model, options={**known, **machines.model_options(model, overrides)}
@@ -97,7 +98,7 @@ def run_series(
     series : Series
     model : str
     machine : str or None
-        A shipped name or a path; None is the machine of the series' group.
+        A shipped name or a path; None is the series' own machine.
     overrides : sequence of str
         ``key=value`` for the machine and the model.
     simulate : callable
@@ -107,7 +108,7 @@ def run_series(
     -------
     SeriesRun
     """
-    machine = machine or MACHINES[series.group]
+    machine = machine or machine_of(series)
     result = simulate(series, model=model, machine=machine, overrides=overrides)
     kinds = np.array(result.operations["operation"])
     # A header was written before them.

@@ -125,7 +125,7 @@ def _synchronous(series: Series, as_released: Sequence[str]) -> "cawl.DirectCost
     from pagecast import cawl
 
     known = calibration(series)
-    if "O_DIRECT" in series.open_flags:
+    if series.is_direct:
         return cawl.DirectCost(bw_dev=known["bw_dev"], sc_sw=known["sc_sw"])
     return cawl.SyncCost(
         bw_ramdisk=known["bw_ramdisk"],

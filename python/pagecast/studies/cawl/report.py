@@ -70,9 +70,9 @@ def build(outcome: "CawlOutcome") -> Report:
 
 
 def _sections(outcome: "CawlOutcome") -> Iterator[Section]:
-    at_a_glance = [summary_table(outcome)]
+    at_a_glance = [summary_table(outcome), *(groups_table(outcome, each) for each in outcome.experiments)]
     if "buffered" in outcome.experiments:
-        at_a_glance += [groups_table(outcome), phases_table(outcome)]
+        at_a_glance.append(phases_table(outcome))
     yield Section("Errors at a glance", tables=[*at_a_glance, parameters_table(outcome)])
     for host, title in HOSTS.items():
         if (drawn := draw(outcome, host)) is not None:

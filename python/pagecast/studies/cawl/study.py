@@ -125,13 +125,13 @@ def run(
     points: Points = recordings.points(data) if data else shipped_points()
     tell = teller(progress)
     asked = [each for each in all_series().values() if each.experiment in chosen and each.name in points]
-    plan = [(each, model) for each in asked if each.is_buffered for model in models]
+    plan = [(each, model) for each in asked for model in models]
     runs = []
     for done, (each, model) in enumerate(plan):
         tell(done / len(plan), f"{each.name}, {model}")
         runs.append(run_series(each, model=model, machine=machine, overrides=overrides, simulate=simulate))
     tell(1.0, "")
-    left_out = tuple(_left_out(asked, points, chosen, is_full=data is not None))
+    left_out = tuple(_left_out(points, chosen, is_full=data is not None))
     return CawlOutcome(
         experiments=chosen,
         models=models,
@@ -155,15 +155,7 @@ def run(
     )
 
 
-def _left_out(
-    asked: Sequence[Series], points: Points, chosen: Sequence[str], *, is_full: bool
-) -> Iterator[str]:
-    synchronous = [each.name for each in asked if not each.is_buffered]
-    if synchronous:
-        yield (
-            f"{len(synchronous)} series written with O_SYNC or O_DIRECT, which this study does not forecast: "
-            f"{', '.join(synchronous)}"
-        )
+def _left_out(points: Points, chosen: Sequence[str], *, is_full: bool) -> Iterator[str]:
     missing = [
         name for name, each in all_series().items() if each.experiment in chosen and name not in points
     ]
