@@ -11,6 +11,7 @@ from pagecast.errors import StudyError
 from pagecast.studies import cawl, load
 from pagecast.studies.cawl.conclusion import conclusion
 from pagecast.studies.cawl.figures import draw
+from pagecast.studies.cawl.paper_figures import FIGURES
 from pagecast.studies.cawl.results import (
     groups_table,
     parameters_table,
@@ -155,8 +156,14 @@ def test_measured_is_points_and_simulated_is_lines(outcome):
 def test_the_report_names_its_inputs(outcome, tmp_path):
     outcome.write_report(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
-    assert text.count("<svg") == 2
-    for part in ("a test", "cawl-nvram1-n (hash 000000000000)", "Gholami, Schintke"):
+    assert text.count("<svg") == 2 + len(FIGURES)
+    for part in (
+        "a test",
+        "cawl-nvram1-n (hash 000000000000)",
+        "Gholami, Schintke",
+        "Figure 6(b). ",
+        "no public data",
+    ):
         assert part in text
 
 

@@ -45,6 +45,8 @@ KIB: Final = 2**10
 MIB: Final = 2**20
 GIB: Final = 2**30
 
+_REWRITING_SEED: Final = 7
+
 _STREAM_HEADER_BYTES: Final[Mapping[str, int]] = {
     "h1_libc_512b": 529,
     "h1_libc_200b": 529,
@@ -61,6 +63,7 @@ class Series:
 
     `chunk_bytes` is the size of every write, or None where sizes grow by `size_min_bytes` from write to
     write. Phases begin at `flush_start_write` and `throttled_write`, counted from 1; None if they never did.
+    `rewritten` is the part of the writes that go over what is there, where `access` is "part rewritten".
     """
 
     name: str
@@ -76,6 +79,7 @@ class Series:
     writes: int
     flush_start_write: int | None
     throttled_write: int | None
+    rewritten: float = 0.0
 
     @property
     def experiment(self) -> str:
@@ -106,6 +110,20 @@ class Series:
             if self.chunk_bytes
             else numbers * (self.size_min_bytes or 0)
         )
+
+    def offsets(self) -> NDArray[np.float64]:
+        """Give where each write begins, in bytes: at the end, or over what is there."""
+        sizes = self.sizes()
+        if self.access == "rewrite":
+            return np.zeros_like(sizes)
+        if not self.rewritten:
+            return np.cumsum(sizes) - sizes
+        rng = np.random.default_rng(_REWRITING_SEED)
+        is_new = rng.random(self.writes) >= self.rewritten
+        is_new[0] = True
+        there = np.cumsum(is_new) - is_new.astype(int)
+        chosen: NDArray[np.int64] = np.where(is_new, there, rng.integers(0, np.maximum(there, 1)))
+        return sizes * chosen
 
     @property
     def header_bytes(self) -> int:

@@ -22,6 +22,9 @@ MACHINES: Final = {
 }
 """The machine of each group of series."""
 
+HOST_2: Final = "cawl-host2"
+"""The machine of series of which nothing was published."""
+
 _PAST_CACHE: Final = {
     "h1_direct_sizes_5": "cawl-host1-a-direct",
     "h1_sync_sizes_5": "cawl-host1-a-direct",
@@ -57,7 +60,7 @@ _CALIBRATING: Final[Mapping[str, int]] = {
 
 def machine_of(series: Series) -> str:
     """Name the machine that stands for the state of the storage while a series was written."""
-    return _PAST_CACHE.get(series.name, MACHINES[series.group])
+    return _PAST_CACHE.get(series.name) or MACHINES.get(series.group, HOST_2)
 
 
 def is_calibration(series: Series, write: float | None = None) -> bool:
