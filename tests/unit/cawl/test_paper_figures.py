@@ -71,7 +71,7 @@ def test_the_starts_of_flushing_and_throttling_are_marked(figures):
     assert at["throttling starts, cawl"] == 30.0
     assert at["flushing starts, measured"] == 19.0
     assert at["throttling starts, measured"] == 52.0
-    assert at["background flushing starts, kernel"] == pytest.approx(18.1, abs=0.2)
+    assert 18 < at["background flushing starts, kernel"] < 20
     assert 27 < at["throttling starts, kernel"] < 52
 
 

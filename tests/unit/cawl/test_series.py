@@ -101,11 +101,16 @@ def test_rewriting_starts_at_the_beginning_each_time():
     assert program(all_series()["nv_random_b"]) == [pc.write("/data/file", size_bytes=GIB)] * 100
 
 
-def test_groups_differ_in_two_rates_only():
+def test_groups_differ_in_two_rates_only_and_nvram1_has_a_write_cache():
+    cache = [f"disk.ssd.write_cache.{key}" for key in ("size", "rate", "drain")]
     for group, machine in MACHINES.items():
-        disk = "ssd" if group == "N" else "raid"
-        assert parameters(machine) == ["memory.per_thread", f"disk.{disk}.write"]
+        disk, more = ("ssd", cache) if group == "N" else ("raid", [])
+        assert parameters(machine) == ["memory.per_thread", f"disk.{disk}.write", *more]
         assert pc.load_machine(machine).hosts == ["machine"]
+
+
+def test_what_all_states_share_is_no_parameter_of_one():
+    assert parameters("cawl-host1") == parameters("cawl-host2") == []
 
 
 @pytest.mark.parametrize(

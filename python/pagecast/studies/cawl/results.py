@@ -152,11 +152,11 @@ def series_table(outcome: "CawlOutcome", experiment: str, *, is_long: bool = Fal
         mark = "*" if any(row.role == "calibration" for row in of_series) else ""
         mean = {each.model: (each.mean_abs_error, each.total_error) for each in summarise(of_series)}
         total = sum(point.measured_s * (point.last - point.first + 1) for point in outcome.points[name])
-        cells = _cells(outcome, mean, total=signed_percent)
+        cells = _cells(outcome, mean, total=signed_percent, all_totals=is_long)
         lines.append((name + mark, f"{total:.1f}" if total > 1 else f"{total:.6f}", *cells))
     return Table(
         title=f"Series of experiment {experiment}: error of {_what(outcome)}, and of the total, in %",
-        columns=("series", "s", *_headings(outcome)),
+        columns=("series", "s", *_headings(outcome, all_totals=is_long)),
         rows=lines,
         note="s: measured seconds in all writes. total: signed. * Calibration: the rates of its group's "
         "machine come from series without pause.",
@@ -219,8 +219,8 @@ def _counted(outcome: "CawlOutcome", rows: Sequence[Row]) -> Iterator[str]:
     yield from _cells(outcome, errors_of(rows))
 
 
-def _headings(outcome: "CawlOutcome") -> Iterator[str]:
-    for model, has_total in _models(outcome):
+def _headings(outcome: "CawlOutcome", *, all_totals: bool = False) -> Iterator[str]:
+    for model, has_total in _models(outcome, all_totals=all_totals):
         yield f"{model}\n(authors)" if model == CAWL else model.replace("-", "-\n")
         if has_total:
             yield "total"
@@ -230,18 +230,23 @@ def _cells(
     outcome: "CawlOutcome",
     errors: dict[str, tuple[float, float]],
     total: Callable[[float], str] = percent,
+    *,
+    all_totals: bool = False,
 ) -> Iterator[str]:
-    for model, has_total in _models(outcome):
+    for model, has_total in _models(outcome, all_totals=all_totals):
         mean, of_total = errors[model]
         yield percent(mean)
         if has_total:
             yield total(of_total)
 
 
-def _models(outcome: "CawlOutcome") -> list[tuple[str, bool]]:
-    """Name the models of a table, and say whose total is shown: the others' would take room for nothing."""
-    main = main_model(outcome.models)
-    return [(model, model in (main, CAWL)) for model in [*outcome.models, CAWL]]
+def _models(outcome: "CawlOutcome", *, all_totals: bool) -> list[tuple[str, bool]]:
+    """Name the models of a table, and say whose total is shown.
+
+    At a terminal the others' would take room for nothing.
+    """
+    shown = (main_model(outcome.models), CAWL)
+    return [(model, all_totals or model in shown) for model in [*outcome.models, CAWL]]
 
 
 def _what(outcome: "CawlOutcome") -> str:

@@ -83,11 +83,25 @@ def is_calibration(series: Series, write: float | None = None) -> bool:
 
 
 def parameters(machine: str) -> list[str]:
-    """Name the values in which a machine differs from the one that it is made from."""
+    """Name the values that a machine does not share with all others of its hardware.
+
+    Parameters
+    ----------
+    machine : str
+        A shipped name.
+
+    Returns
+    -------
+    list of str
+        Keys of its file, and of those that it is made from but the last, which is the hardware's.
+    """
     from pagecast.api import machine_path
 
     table = tomllib.loads(machine_path(machine).read_text(encoding="utf-8"))
-    return list(_leaves({name: value for name, value in table.items() if isinstance(value, dict)}))
+    if "from" not in table:
+        return []
+    own = _leaves({name: value for name, value in table.items() if isinstance(value, dict)})
+    return list(dict.fromkeys([*parameters(table["from"]), *own]))
 
 
 def _leaves(table: Mapping[str, object], prefix: str = "") -> Iterator[str]:
