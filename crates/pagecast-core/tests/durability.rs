@@ -155,6 +155,12 @@ fn who_removes_or_cuts_a_file_waits_until_its_blocks_are_discarded() {
 }
 
 #[test]
+fn what_was_there_before_is_discarded_at_once() {
+    let case = linux().set("machine.disk.ssd.discard.rate=1 GB/s").file("/data/g", "1 GB");
+    assert_eq!(case.process("p", &[UNLINK]).run("kernel").seconds("p", 0), 0.0);
+}
+
+#[test]
 fn what_was_not_written_yet_has_no_blocks() {
     assert!(near(of_discarding(&[WRITE, UNLINK]), 0.0));
     let write = |at: u32| format!("write = '/data/g', offset = '{at} kB', size = '1024 kB'");

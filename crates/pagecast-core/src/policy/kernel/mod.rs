@@ -55,6 +55,7 @@ use rustc_hash::FxHashMap;
 use self::cost::Prices;
 use self::direct::Past;
 use self::dirty::DirtyPages;
+use self::discard::WrittenBack;
 use self::domains::Domain;
 use self::flusher::{Flusher, Timers};
 use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds, setpoint};
@@ -134,6 +135,7 @@ pub struct Kernel {
     streams: FxHashMap<StreamKey, Stream>,
     /// The number of the last operation that reads ahead.
     ahead_number: u32,
+    written_back: WrittenBack,
     /// Free memory that the host has not taken back, if it takes any.
     backed: Option<Backed>,
     /// Which part of a processor's time a task gets that could use all of it.
@@ -230,6 +232,7 @@ impl Kernel {
             credits: FxHashMap::default(),
             streams: FxHashMap::default(),
             ahead_number: 0,
+            written_back: WrittenBack::of(&host),
             backed,
             processor_share: 1.0,
             synced: Nanos::ZERO,
