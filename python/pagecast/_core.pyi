@@ -45,6 +45,7 @@ __all__ = [
     "check_tracing",
     "close",
     "compute",
+    "copy",
     "device_limit",
     "dirty_settings",
     "dirty_thresholds",
@@ -127,6 +128,15 @@ def open(
     create: bool = False,
     truncate: bool = False,
     flags: Sequence[Literal["O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND", "RWF_DONTCACHE"]] = (),
+) -> Operation: ...
+def copy(
+    path: _Path,
+    to: _Path,
+    *,
+    by: Literal["read_write", "sendfile", "copy_file_range"],
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+    call_bytes: SupportsFloat | None = None,
 ) -> Operation: ...
 def close(path: _Path) -> Operation: ...
 def fsync(path: _Path) -> Operation: ...

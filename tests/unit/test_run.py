@@ -79,6 +79,26 @@ def test_every_way_to_write_and_to_make_durable_is_run(machine, there):
     assert found["offset_bytes"][2] == 10_000
 
 
+def test_every_way_to_copy_is_run(machine, there):
+    ways = ["read_write", "sendfile", "copy_file_range"]
+
+    def program():
+        for by in ways:
+            yield pc.copy("/data/f", f"/data/{by}", by=by, call_bytes=100_000)
+            yield pc.copy("/data/f", f"/data/{by}", by=by, offset_bytes=8192, size_bytes=10_000)
+            yield pc.read(f"/data/{by}")
+
+    scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/f": 250_000})
+    plan = Plan(scenario)
+    assert plan.written_bytes == 3 * 260_000
+    run = plan.run(there)
+    found, forecast = run.operations, pc.simulate(scenario, model="kernel").operations
+    for column in ("operation", "path", "offset_bytes", "bytes"):
+        assert list(found[column]) == list(forecast[column])
+    assert sorted(run.files["path"]) == sorted(["/data/f", *(f"/data/{by}" for by in ways)])
+    assert list(run.files["size_bytes"]) == [250_000] * 4
+
+
 def test_pages_that_are_not_kept_are_gone_or_that_is_not_to_be_had(machine, there):
     def program():
         yield pc.open("/data/f", create=True, flags=["RWF_DONTCACHE"])

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::machine::Machine;
 use crate::stdio::Refusal;
 use crate::units::{Bytes, Nanos};
+use crate::workload::CopyRefusal;
 
 /// Why a scenario cannot be understood; its text names the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -103,6 +104,20 @@ pub enum SimulationError {
         path: Arc<str>,
         /// Why not, and what would be right.
         why: Refusal,
+    },
+    /// A copy that the kernel refuses, or that is not modelled.
+    #[error("{}: process `{}` copies {path} to {to} by {by} {}, {why}", at.place, at.process, moment(at.time))]
+    Copy {
+        /// Where.
+        at: Blame,
+        /// The file that is read.
+        path: Arc<str>,
+        /// The file that is written.
+        to: Arc<str>,
+        /// With which system calls.
+        by: &'static str,
+        /// Why not, and what would be right.
+        why: CopyRefusal,
     },
     /// RWF_DONTCACHE where it is not known: EOPNOTSUPP.
     #[error("{}: process `{}` does a {operation} of {path} with RWF_DONTCACHE {}, which fails with EOPNOTSUPP on Linux {kernel} and this file system; ext4 takes it since 6.17, XFS and Btrfs since 6.14", at.place, at.process, moment(at.time))]

@@ -1,9 +1,11 @@
 //! What the programs do: files that exist before, and processes that are iterators of operations.
 
+mod copying;
 mod sync_range;
 
 use std::sync::Arc;
 
+pub use self::copying::{CopyBy, CopyRefusal};
 pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::stdio::LibraryCall;
 use crate::units::{Bytes, Nanos};
@@ -185,6 +187,21 @@ pub enum Action {
         /// Bytes of one call; `None` is all in one.
         call: Option<Bytes>,
     },
+    /// Copies bytes of a file to the same place in another one. Makes that if it is not there.
+    Copy {
+        /// The file.
+        path: Arc<str>,
+        /// The other one.
+        to: Arc<str>,
+        /// With which system calls.
+        by: CopyBy,
+        /// First byte, in both.
+        offset: u64,
+        /// How many bytes; `None` is up to the end of the file.
+        bytes: Option<Bytes>,
+        /// Bytes of one call; `None` is [`CopyBy::usual_call`].
+        call: Option<Bytes>,
+    },
     /// fsync(2): the file's dirty pages are written before it returns.
     Fsync {
         /// The file.
@@ -301,6 +318,7 @@ impl Action {
             Self::Open { .. } => "open",
             Self::Read { .. } => "read",
             Self::Write { .. } => "write",
+            Self::Copy { .. } => "copy",
             Self::Fsync { .. } => "fsync",
             Self::Fdatasync { .. } => "fdatasync",
             Self::Sync => "sync",
@@ -329,13 +347,14 @@ impl Action {
         matches!(self, Self::Wait { .. } | Self::Signal { .. })
     }
 
-    /// The file it is about, if any. A file system is no file.
+    /// The file it is about, if any; of a copy the one that is read. A file system is no file.
     #[must_use]
     pub fn path(&self) -> Option<&Arc<str>> {
         match self {
             Self::Open { path, .. }
             | Self::Read { path, .. }
             | Self::Write { path, .. }
+            | Self::Copy { path, .. }
             | Self::Fsync { path }
             | Self::Fdatasync { path }
             | Self::Close { path }
@@ -345,6 +364,15 @@ impl Action {
             | Self::Readahead { path, .. }
             | Self::Fadvise { path, .. }
             | Self::Stream { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The other file, which it writes and makes if it is not there: that of a copy.
+    #[must_use]
+    pub fn target(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Copy { to, .. } => Some(to),
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 
 mod cawl;
 mod common;
+mod copies;
 mod direct_io;
 mod dontcache;
 mod durability;

@@ -49,8 +49,8 @@ mod _core {
     use super::law::{device_limit, dirty_thresholds, position_ratio, task_ratelimit, writer_pause};
     #[pymodule_export]
     use super::operation::{
-        Operation, alloc, close, compute, drop_caches, exit, fadvise, fdatasync, free, fsync, open, read,
-        readahead, signal, sleep, sync, sync_file_range, syncfs, truncate, unlink, wait, write,
+        Operation, alloc, close, compute, copy, drop_caches, exit, fadvise, fdatasync, free, fsync, open,
+        read, readahead, signal, sleep, sync, sync_file_range, syncfs, truncate, unlink, wait, write,
     };
     #[pymodule_export]
     use super::quantity::{format_bytes, format_rate, parse_bytes, parse_percent};

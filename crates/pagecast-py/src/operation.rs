@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{
-    self, Action, Advice, Buffer, OpenFlag, OpenFlags, SyncRangeFlag, SyncRangeFlags,
+    self, Action, Advice, Buffer, CopyBy, OpenFlag, OpenFlags, SyncRangeFlag, SyncRangeFlags,
 };
 use pyo3::prelude::*;
 
+use crate::errors::ScenarioError;
 use crate::quantity::{Amount, bytes, one_of, path, positive_bytes, seconds, texts};
 use crate::stdio::size_of;
 
@@ -41,10 +42,13 @@ impl Operation {
         if let Some(path) = self.path() {
             text += &format!(" {path}");
         }
+        if let Some(target) = self.0.action.target() {
+            text += &format!(" {target}");
+        }
         match &self.0.action {
-            Action::Read { bytes: Some(bytes), .. } | Action::Write { bytes, .. } => {
-                text += &format!(" {bytes}")
-            }
+            Action::Read { bytes: Some(bytes), .. }
+            | Action::Write { bytes, .. }
+            | Action::Copy { bytes: Some(bytes), .. } => text += &format!(" {bytes}"),
             Action::Stream { call, .. } => {
                 text += &size_of(call).map_or(String::new(), |size| format!(" {size}"));
             }
@@ -133,6 +137,53 @@ pub fn write(
 
 pub fn call_size(call_bytes: Option<Amount>) -> PyResult<Option<Bytes>> {
     call_bytes.map(|call| positive_bytes("call_bytes", call)).transpose()
+}
+
+/// Copy a file, or a piece of it, to the same place in another one; makes that if it is not there.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+///     The file that is read.
+/// to : str or path-like
+///     The file that is written.
+/// by : {"read_write", "sendfile", "copy_file_range"}
+///     With which system calls.
+/// offset_bytes : float
+///     First byte, in both files.
+/// size_bytes : float, optional
+///     How many bytes; up to the end of the file that is read if not given.
+/// call_bytes : float, optional
+///     Bytes of one call; all in one if not given, 256 KiB with "read_write".
+///
+/// Returns
+/// -------
+/// Operation
+///
+/// Raises
+/// ------
+/// ScenarioError
+///     A size that cannot be, or twice the same path.
+#[pyfunction]
+#[pyo3(
+    signature = (path, to, *, by, offset_bytes=Amount::from(0.0), size_bytes=None, call_bytes=None),
+    text_signature = "(path, to, *, by, offset_bytes=0, size_bytes=None, call_bytes=None)"
+)]
+pub fn copy(
+    #[pyo3(from_py_with = path)] path: Arc<str>,
+    #[pyo3(from_py_with = path)] to: Arc<str>,
+    by: &str,
+    offset_bytes: Amount,
+    size_bytes: Option<Amount>,
+    call_bytes: Option<Amount>,
+) -> PyResult<Operation> {
+    let by = CopyBy::ALL[one_of("by", by, &CopyBy::NAMES)?];
+    let (offset, bytes) = part(offset_bytes, size_bytes)?;
+    let call = call_size(call_bytes)?;
+    if path == to {
+        return Err(ScenarioError::new_err(format!("to=\"{to}\" is the file itself; name another one")));
+    }
+    Ok(Action::Copy { path, to, by, offset, bytes, call }.into())
 }
 
 /// Open a file as open(2) does; takes no time by itself.

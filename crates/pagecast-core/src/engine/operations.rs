@@ -146,6 +146,7 @@ impl<N: Network> Engine<'_, N> {
                 let span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };
                 self.write(at, operation, located, span)
             }
+            Action::Copy { .. } => self.begin_copy(at, operation, located),
             Action::Fsync { .. } | Action::Fdatasync { .. } => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
                 let file = self.view(host, located);
@@ -540,6 +541,10 @@ impl<N: Network> Engine<'_, N> {
         let host = process.host;
         if process.current.as_ref().is_some_and(|current| current.stream.is_some()) {
             self.stream_step_ended(at, &outcome);
+            return Ok(());
+        }
+        if process.current.as_ref().is_some_and(|current| current.copying.is_some()) {
+            self.copy_step_ended(at, &outcome);
             return Ok(());
         }
         let current = process.current.take().expect("only an operation under way ends");

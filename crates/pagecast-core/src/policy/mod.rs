@@ -433,6 +433,12 @@ pub trait Policy {
         Remote::OneFlow
     }
 
+    /// How many of the bytes of a file, from one up to another, who copies them is taken to read before any of them is written: a
+    /// simulation need not alternate as often as a program does.
+    fn copied_at_once(&self, _file: &FileView, _at: u64, _end: u64) -> Bytes {
+        Bytes(16 << 20)
+    }
+
     /// Brings the levels up to an instant, if they change between calls.
     fn bring_up_to(&mut self, _now: Nanos) {}
 

@@ -23,6 +23,7 @@ use table::Fields;
 mod braces;
 mod certain;
 mod cgroups;
+mod copies;
 mod document;
 mod files;
 mod json_schema;

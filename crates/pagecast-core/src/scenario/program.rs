@@ -8,8 +8,8 @@ use super::nearest::hint;
 use super::paths::normalise;
 use super::schema::{Key, Kind, OPERATIONS, Schema};
 use super::script::Step;
-use super::streams;
 use super::table::Fields;
+use super::{copies, streams};
 use crate::error::ScenarioError;
 use crate::units::Bytes;
 use crate::workload::{Action, Advice, Buffer, OpenFlag, Operation, SyncRangeFlag};
@@ -124,15 +124,22 @@ impl Reader {
         let named = text_of(&fields, &schema.keys[0], scope)?;
         let text = named.as_ref().map_or_else(String::new, |text| text.render(&scope.first_numbers()));
         let line = (node.at.line > 0).then_some(node.at.line);
-        let operation = Operation { action: action(schema.name, text.into(), &fields)?, line };
+        let mut operation = Operation { action: action(schema.name, text.into(), &fields)?, line };
         let pattern = named.clone().filter(|text| !text.is_constant());
+        let target = copies::target_of(&mut operation.action, &fields, named.as_ref(), scope)?;
         if let Some(text) = named {
             let (role, at) = (role_of(&operation.action), fields.place(schema.name).clone());
             let (rounds, is_reached) = (self.rounds.clone(), !self.has_exited);
             self.uses.push(Use { role, verb: schema.name, text, rounds, is_reached, at });
         }
+        if let Some(text) = target.clone() {
+            let (role, at) = (Role::MakesFile, fields.place("to").clone());
+            let (rounds, is_reached) = (self.rounds.clone(), !self.has_exited);
+            self.uses.push(Use { role, verb: schema.name, text, rounds, is_reached, at });
+        }
+        let target = target.filter(|text| !text.is_constant());
         self.has_exited |= operation.action == Action::Exit;
-        self.steps.push(Step::Do { operation, pattern });
+        self.steps.push(Step::Do { operation, pattern, target });
         Ok(())
     }
 
@@ -163,8 +170,8 @@ impl Reader {
     }
 }
 
-/// The path or event that the verb is about.
-fn text_of(
+/// The path or event that the verb, or another key of an operation, is about.
+pub(super) fn text_of(
     fields: &Fields<'_>,
     verb: &'static Key,
     scope: Scope<'_>,
@@ -246,6 +253,7 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
             };
             Action::Write { path: text, offset, bytes: fields.need("size")?, call: fields.get("call")? }
         }
+        "copy" => copies::action(text, fields)?,
         "fsync" => Action::Fsync { path: text },
         "fdatasync" => Action::Fdatasync { path: text },
         "sync" => {
@@ -540,7 +548,7 @@ mod tests {
     #[test]
     fn no_verb_is_refused() {
         assert_snapshot!(error("{ raed = '/data/f' }"), @"x.toml:6: an operation has no verb; it has `raed`; did you mean `read`?");
-        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `syncfs`, `sync_file_range`, `readahead`, `close`, `truncate`, `unlink` and 17 more");
+        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `syncfs`, `sync_file_range`, `readahead`, `close`, `truncate`, `unlink` and 18 more");
         assert_snapshot!(error("{}"), @r#"x.toml:6: an operation is empty; write for example { read = "/data/f1" }"#);
         assert_snapshot!(error("'read'"), @r#"x.toml:6: an operation is the string "read", but must be a table; write for example { read = "/data/f1" }"#);
     }

@@ -1,7 +1,7 @@
 //! Which keys there are, what each holds and what it is for: one table from which the reader takes its checks and hints,
 //! and `json_schema` what an editor completes. It leaves out what only several values together can violate.
 
-use super::streams;
+use super::{copies, streams};
 use crate::machine::{FileSystem, Lru, Sharing, WriteMode};
 use crate::scenario::Residency;
 use crate::workload::{Advice, Buffer, OpenFlag, SyncRangeFlag};
@@ -449,12 +449,12 @@ pub static PROCESS: Schema = Schema {
     ],
 };
 
-const OFFSET: Key = may("offset", Kind::SizeOrZero, "First byte; default \"0 B\"");
-const PART: Key = may("size", Kind::Size, "Of how much; default up to the end of the file");
+pub(super) const OFFSET: Key = may("offset", Kind::SizeOrZero, "First byte; default \"0 B\"");
+pub(super) const PART: Key = may("size", Kind::Size, "Of how much; default up to the end of the file");
 pub(super) const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
 
 /// The operations. The first key of each is its verb.
-pub static OPERATIONS: [Schema; 29] = [
+pub static OPERATIONS: [Schema; 30] = [
     Schema {
         name: "read",
         keys: &[
@@ -526,6 +526,7 @@ pub static OPERATIONS: [Schema; 29] = [
             PART,
         ],
     },
+    copies::COPY,
     Schema { name: "compute", keys: &[must("compute", Kind::Time, "Works on one core")] },
     Schema { name: "sleep", keys: &[must("sleep", Kind::Time, "Waits without a core")] },
     Schema { name: "alloc", keys: &[must("alloc", Kind::Size, "Takes anonymous memory")] },

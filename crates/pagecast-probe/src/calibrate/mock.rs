@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, OpenFlag, SyncRangeFlags};
+use pagecast_core::workload::{Advice, CopyBy, OpenFlag, SyncRangeFlags};
 
 use crate::io::{Io, Memory, Open, Sync};
 
@@ -232,6 +232,10 @@ impl Io for Kernel {
 
     fn sync_range(&self, _: &Opened, _: u64, _: u64, _: SyncRangeFlags) -> io::Result<()> {
         Ok(())
+    }
+
+    fn copy(&self, _: &Opened, _: &Opened, _: CopyBy, _: u64, _: usize) -> io::Result<usize> {
+        unreachable!("a calibration copies nothing")
     }
 
     fn readahead(&self, _: &Opened, _: u64, _: u64) -> io::Result<()> {

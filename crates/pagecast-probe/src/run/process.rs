@@ -94,8 +94,8 @@ impl From<Stopped> for Halt {
 }
 
 /// A file that the process has open.
-struct Handle<F> {
-    file: F,
+pub(super) struct Handle<F> {
+    pub file: F,
     flags: OpenFlags,
 }
 
@@ -114,7 +114,7 @@ pub(super) struct Runner<'a, I: Streams> {
     process: &'a PlannedProcess,
     zero: Nanos,
     pub(super) buffer: Memory,
-    handles: FxHashMap<u32, Handle<I::File>>,
+    pub(super) handles: FxHashMap<u32, Handle<I::File>>,
     /// Anonymous memory, and how much of each piece is still held.
     held: Vec<(Memory, usize)>,
     calls: Calls,
@@ -202,7 +202,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         match &step.operation.action {
             &Action::Open { create, truncate, flags, .. } => {
                 // One that is open already is closed after it: no moment without, in which its pages could go.
-                let file = self.open(step, Open { create, truncate, flags })?;
+                let file = self.open(step, step.file, Open { create, truncate, flags })?;
                 self.handles.insert(step.file, Handle { file, flags });
                 Ok(nothing)
             }
@@ -210,6 +210,7 @@ impl<'a, I: Streams> Runner<'a, I> {
                 self.read(step, offset, bytes, call, buffer == Buffer::Fresh)
             }
             &Action::Write { offset, bytes, call, .. } => self.write(step, offset, bytes, call),
+            &Action::Copy { by, offset, bytes, call, .. } => self.copy(step, by, offset, bytes, call),
             Action::Fsync { .. } => self.on_file(step, |io, file| io.sync(file, Sync::File)),
             Action::Fdatasync { .. } => self.on_file(step, |io, file| io.sync(file, Sync::Data)),
             Action::Sync => {
@@ -225,7 +226,7 @@ impl<'a, I: Streams> Runner<'a, I> {
                 self.on_file(step, |io, file| io.sync_range(file, offset, length, flags))
             }
             &Action::Readahead { offset, bytes, .. } => {
-                self.handle(step, false)?;
+                self.handle(step, step.file, false)?;
                 let up_to_end = |length: u64| length.saturating_sub(offset);
                 let length = bytes.map_or_else(|| self.length(step).map(up_to_end), |bytes| Ok(bytes.0))?;
                 self.on_file(step, |io, file| io.readahead(file, offset, length))
@@ -267,24 +268,24 @@ impl<'a, I: Streams> Runner<'a, I> {
         }
     }
 
-    fn open(&self, step: &Step, how: Open) -> Result<I::File, Halt> {
-        let within = &self.shared.plan.files[step.file as usize].within;
+    fn open(&self, step: &Step, file: u32, how: Open) -> Result<I::File, Halt> {
+        let within = &self.shared.plan.files[file as usize].within;
         self.shared.io.open(within, how).map_err(|error| self.failed(step, error))
     }
 
     /// A file that is open, or is opened now: no scenario has to say that.
-    fn handle(&mut self, step: &Step, create: bool) -> Result<OpenFlags, Halt> {
-        if let Some(handle) = self.handles.get(&step.file) {
+    pub(super) fn handle(&mut self, step: &Step, number: u32, create: bool) -> Result<OpenFlags, Halt> {
+        if let Some(handle) = self.handles.get(&number) {
             return Ok(handle.flags);
         }
-        let file = self.open(step, Open { create, ..Open::default() })?;
+        let file = self.open(step, number, Open { create, ..Open::default() })?;
         let flags = OpenFlags::default();
-        self.handles.insert(step.file, Handle { file, flags });
+        self.handles.insert(number, Handle { file, flags });
         Ok(flags)
     }
 
     fn on_file(&mut self, step: &Step, call: impl Fn(&I, &I::File) -> io::Result<()>) -> Result<Done, Halt> {
-        let flags = self.handle(step, false)?;
+        let flags = self.handle(step, step.file, false)?;
         call(self.shared.io, &self.handles[&step.file].file).map_err(|error| self.failed(step, error))?;
         Ok(Done { flags, ..Done::default() })
     }
@@ -297,7 +298,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         call: Option<Bytes>,
         fresh: bool,
     ) -> Result<Done, Halt> {
-        let flags = self.handle(step, false)?;
+        let flags = self.handle(step, step.file, false)?;
         let length = self.length(step)?;
         let asked = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
         let bytes = if flags.is_direct() { there(offset, asked, call, length) } else { asked };
@@ -322,7 +323,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         bytes: Bytes,
         call: Option<Bytes>,
     ) -> Result<Done, Halt> {
-        let flags = self.handle(step, true)?;
+        let flags = self.handle(step, step.file, true)?;
         // Wherever it was to begin, the kernel appends.
         let offset = offset.filter(|_| !flags.has(OpenFlag::Append));
         let offset = offset.map_or_else(|| self.length(step), Ok)?;
@@ -362,7 +363,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         (self.rows, calls)
     }
 
-    fn length(&self, step: &Step) -> Result<u64, Halt> {
+    pub(super) fn length(&self, step: &Step) -> Result<u64, Halt> {
         let length = self.shared.io.length(&self.handles[&step.file].file);
         length.map_err(|error| self.failed(step, error))
     }
@@ -429,7 +430,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         Ok(Done { bytes: freed, ..Done::default() })
     }
 
-    fn not_moved(&self, step: &Step, what: &Transfer<'_>, failure: Failure) -> Halt {
+    pub(super) fn not_moved(&self, step: &Step, what: &Transfer<'_>, failure: Failure) -> Halt {
         match failure.cause {
             Cause::Stopped => Halt::Stopped,
             // It became shorter meanwhile.
@@ -550,6 +551,8 @@ impl Row {
             Action::Read { .. } | Action::Stream { call: LibraryCall::Read { .. }, .. } => {
                 self.used.device_read.0.min(self.bytes)
             }
+            // Of what is copied, those bytes that were read.
+            Action::Copy { .. } => self.used.device_read.0.min(self.bytes),
             // What of it the library has kept is not known.
             Action::Stream { call: LibraryCall::Write { .. }, .. } => 0,
             Action::Write { .. } if self.goes_past_cache() => self.bytes,
@@ -566,6 +569,9 @@ impl Row {
             Action::Read { .. } => (Part::CpuCopy, Part::DeviceRead),
             Action::Write { .. } if self.goes_past_cache() => (Part::CpuCopy, Part::DeviceWrite),
             Action::Write { .. } => (Part::CpuCopy, Part::Throttled),
+            // It sleeps for its source, or for leave to write.
+            Action::Copy { .. } if self.used.device_read > Bytes::ZERO => (Part::CpuCopy, Part::DeviceRead),
+            Action::Copy { .. } => (Part::CpuCopy, Part::Throttled),
             Action::Fsync { .. }
             | Action::Fdatasync { .. }
             | Action::Sync
@@ -600,7 +606,7 @@ mod tests {
     use super::super::testing::{file, job, process, read, write};
     use super::*;
     use crate::io::mock::{Costs, Mock};
-    use pagecast_core::workload::InitialFile;
+    use pagecast_core::workload::{CopyBy, InitialFile};
     use std::path::Path;
 
     /// The rows of a single process on a mock whose files are as they should be before.
@@ -740,6 +746,53 @@ mod tests {
         let write = Action::Write { path: "/data/f".into(), offset: Some(3), bytes: Bytes(10), call: None };
         let rows = run(Costs::default(), &[file("/data/f", 100)], &[open, write.clone(), write]).unwrap();
         assert_eq!([rows[1].offset, rows[2].offset], [100, 110]);
+    }
+
+    #[test]
+    fn a_copy_is_made_of_calls_of_its_size() {
+        let copy = |by, bytes: Option<u64>| Action::Copy {
+            path: "/data/f".into(),
+            to: "/data/g".into(),
+            by,
+            offset: 0,
+            bytes: bytes.map(Bytes),
+            call: Some(Bytes(400)),
+        };
+        for (by, calls) in [(CopyBy::ReadWrite, 6), (CopyBy::Sendfile, 3), (CopyBy::CopyFileRange, 3)] {
+            let costs = Costs { call_ns: 1_000_000, ..Costs::default() };
+            let actions = [copy(by, None), read("/data/g", None, None)];
+            let rows = run(costs, &[file("/data/f", 1000)], &actions).unwrap();
+            assert_eq!((rows[0].bytes, rows[1].bytes), (1000, 1000), "{by:?}");
+            assert_eq!((rows[0].end - rows[0].start).0 / 1_000_000, calls, "{by:?}");
+            let (from_cache, from_device) = rows[0].served(&actions[0]);
+            assert_eq!(from_cache + from_device, 1000);
+        }
+        let open = |flag| Action::Open {
+            path: "/data/f".into(),
+            create: false,
+            truncate: false,
+            flags: [flag].into_iter().collect(),
+        };
+        let files = [file("/data/f", 1000)];
+        let refused = |actions: &[Action]| error(&files, actions);
+        assert!(
+            refused(&[open(OpenFlag::Direct), copy(CopyBy::Sendfile, None)])
+                .contains("copies /data/f to /data/g by sendfile")
+        );
+        assert!(refused(&[copy(CopyBy::Sendfile, Some(2000))]).contains("which has 1 kB"));
+        let Action::Copy { path, .. } = copy(CopyBy::Sendfile, None) else { unreachable!() };
+        let same =
+            Action::Copy { to: path.clone(), path, by: CopyBy::Sendfile, offset: 0, bytes: None, call: None };
+        assert!(refused(&[same]).contains("is the same file"));
+        let nothing = Action::Copy {
+            path: "/data/h".into(),
+            to: "/data/g".into(),
+            by: CopyBy::ReadWrite,
+            offset: 0,
+            bytes: None,
+            call: None,
+        };
+        assert!(refused(&[nothing]).contains("a copy of /data/h at"));
     }
 
     #[test]

@@ -493,6 +493,10 @@ impl Policy for Kernel {
         Some(Bytes(self.pages.memory.most_anonymous()))
     }
 
+    fn copied_at_once(&self, file: &FileView, at: u64, end: u64) -> Bytes {
+        self.read_at_once(file, at, end)
+    }
+
     fn remote(&self) -> Remote {
         Remote::Chunks(REMOTE_CHUNK)
     }

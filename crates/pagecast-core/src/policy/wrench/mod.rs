@@ -337,6 +337,10 @@ impl Policy for Wrench {
         (!self.flusher.is_writing).then_some(self.flusher.wakes)
     }
 
+    fn copied_at_once(&self, _file: &FileView, _at: u64, _end: u64) -> Bytes {
+        self.options.chunk
+    }
+
     fn remote(&self) -> Remote {
         Remote::Chunks(self.options.chunk)
     }
