@@ -28,6 +28,8 @@ struct File {
     mount: u32,
     disk: u32,
     size: Bytes,
+    /// Up to where anything was written; what is behind is a hole.
+    filled: Bytes,
     /// Space taken on the disk: the size, or more while a write is under way.
     taken: Bytes,
     exists: bool,
@@ -82,8 +84,8 @@ impl<'a> Namespace<'a> {
                 unreachable!("only mounts of a disk are exported")
             };
             let (host, mount, disk) = (host as u32, mount as u32, disk as u32);
-            let (size, taken, exists) = (Bytes::ZERO, Bytes::ZERO, false);
-            self.files.push(File { path, host, mount, disk, size, taken, exists });
+            let (size, filled, taken, exists) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, false);
+            self.files.push(File { path, host, mount, disk, size, filled, taken, exists });
         }
         file
     }
@@ -99,6 +101,11 @@ impl<'a> Namespace<'a> {
 
     pub(crate) fn size(&self, file: FileId) -> Bytes {
         self.files[file.0 as usize].size
+    }
+
+    /// Up to where anything was written to a file.
+    pub(crate) fn filled(&self, file: FileId) -> Bytes {
+        self.files[file.0 as usize].filled
     }
 
     /// Where a file ends when all writes under way have come to their ends.
@@ -142,8 +149,15 @@ impl<'a> Namespace<'a> {
         self.set_taken(file, taken);
     }
 
-    /// The file exists from now on and is at least this large.
+    /// The file exists from now on and is at least this large: it was written up to there.
     pub(crate) fn grow(&mut self, file: FileId, size: Bytes) {
+        self.extend(file, size);
+        let entry = &mut self.files[file.0 as usize];
+        entry.filled = entry.filled.max(size);
+    }
+
+    /// The file exists from now on and is at least this large, with a hole at its end.
+    pub(crate) fn extend(&mut self, file: FileId, size: Bytes) {
         self.take_space(file, size);
         let entry = &mut self.files[file.0 as usize];
         (entry.size, entry.exists) = (entry.size.max(size), true);
@@ -153,7 +167,7 @@ impl<'a> Namespace<'a> {
     pub(crate) fn resize(&mut self, file: FileId, size: Bytes) {
         self.set_taken(file, size);
         let entry = &mut self.files[file.0 as usize];
-        (entry.size, entry.exists) = (size, true);
+        (entry.size, entry.filled, entry.exists) = (size, entry.filled.min(size), true);
     }
 
     fn set_taken(&mut self, file: FileId, taken: Bytes) {

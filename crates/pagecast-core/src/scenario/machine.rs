@@ -132,6 +132,8 @@ fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
         page_lookup: time("page_lookup")?,
         fault: time("fault")?,
         fault_huge: fields.get("fault_huge")?,
+        fault_around: fields.get("fault_around")?,
+        page_mkwrite: fields.get("page_mkwrite")?,
         page_remove: time("page_remove")?,
         page_reclaim: time("page_reclaim")?,
         page_remote: time("page_remote")?,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::braces::{Copies, Loop, Pattern, Scope, has_copy_number};
 use super::document::{Node, Place, Table, Value, shorten};
+use super::mapped;
 use super::nearest::hint;
 use super::paths::normalise;
 use super::schema::{Key, Kind, OPERATIONS, Schema};
@@ -282,6 +283,7 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
             fields.need::<bool>("exit")?;
             Action::Exit
         }
+        "mmap_read" | "mmap_write" | "msync" => mapped::action(verb, text, fields)?,
         verb => return streams::action(verb, text, fields),
     })
 }

@@ -1,7 +1,7 @@
 //! Which keys there are, what each holds and what it is for: one table from which the reader takes its checks and hints,
 //! and `json_schema` what an editor completes. It leaves out what only several values together can violate.
 
-use super::streams;
+use super::{mapped, streams};
 use crate::machine::{FileSystem, Lru, Sharing, WriteMode};
 use crate::scenario::Residency;
 use crate::workload::{Advice, Buffer, OpenFlag, SyncRangeFlag};
@@ -241,6 +241,12 @@ pub static COST: Schema = Schema {
         may("fault", Kind::Time, "First touch of 4 KiB of new anonymous memory"),
         may("fault_huge", Kind::Time, "First touch of 2 MiB of it while memory is free; default by 4 KiB"),
         may(
+            "fault_around",
+            Kind::Time,
+            "A fault that maps the cached 64 KiB around a place of a mapped file; default \"1 us\"",
+        ),
+        may("page_mkwrite", Kind::Time, "The first write to each 4 KiB of a mapped file; default \"400 ns\""),
+        may(
             "page_remove",
             Kind::Time,
             "Taking 4 KiB out of the page cache when their file is cut or removed, or they are dropped",
@@ -430,12 +436,12 @@ pub static PROCESS: Schema = Schema {
     ],
 };
 
-const OFFSET: Key = may("offset", Kind::SizeOrZero, "First byte; default \"0 B\"");
-const PART: Key = may("size", Kind::Size, "Of how much; default up to the end of the file");
+pub(super) const OFFSET: Key = may("offset", Kind::SizeOrZero, "First byte; default \"0 B\"");
+pub(super) const PART: Key = may("size", Kind::Size, "Of how much; default up to the end of the file");
 pub(super) const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
 
 /// The operations. The first key of each is its verb.
-pub static OPERATIONS: [Schema; 29] = [
+pub static OPERATIONS: [Schema; 32] = [
     Schema {
         name: "read",
         keys: &[
@@ -514,6 +520,9 @@ pub static OPERATIONS: [Schema; 29] = [
     Schema { name: "wait", keys: &[must("wait", Kind::Text, "Waits for an event")] },
     Schema { name: "signal", keys: &[must("signal", Kind::Text, "Signals an event, once and for all")] },
     Schema { name: "exit", keys: &[must("exit", Kind::True, "Ends the process here")] },
+    mapped::MMAP_READ,
+    mapped::MMAP_WRITE,
+    mapped::MSYNC,
     streams::FOPEN,
     streams::SETVBUF,
     streams::FWRITE,

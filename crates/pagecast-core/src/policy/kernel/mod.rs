@@ -20,6 +20,7 @@ mod durable;
 mod flusher;
 pub mod law;
 mod lists;
+mod mapped;
 mod memcg;
 mod memcg_stats;
 mod memory;
@@ -260,7 +261,10 @@ impl Kernel {
         );
         let task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, now) };
         let mut task = Task { drops_behind, ..task };
-        if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
+        task.mapped = mapped::mode_of(&request.call);
+        if task.mapped.is_some() {
+            task.folio = 1;
+        } else if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
             task.read_until = blocks::read_until(&task);
         }
         self.tasks.insert(request.operation, task);
@@ -277,6 +281,20 @@ impl Kernel {
         } else {
             flusher.queue.wait_for(file.id, operation)
         };
+        let flush = self.flush_of(&file);
+        self.wait_for_files(now, operation, waits.into(), flush, out);
+    }
+
+    /// The same of a part of a file, of which an operation waits for no more (`mm/filemap.c: file_write_and_wait_range`).
+    fn write_range_of_file(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        file: FileView,
+        (start, end): (u64, u64),
+        out: &mut Actions,
+    ) {
+        let waits = self.write_range(operation, &file, start / PAGE * PAGE, end.next_multiple_of(PAGE));
         let flush = self.flush_of(&file);
         self.wait_for_files(now, operation, waits.into(), flush, out);
     }
@@ -414,6 +432,14 @@ impl Policy for Kernel {
                 self.begin_task(now, request, Kind::Allocate, None, (0, bytes, bytes), out);
             }
             Call::Fsync { file } => self.write_file(now, request.operation, file, out),
+            Call::FsyncRange { file, offset, bytes } => {
+                let range = (offset, offset.saturating_add(bytes.0));
+                self.write_range_of_file(now, request.operation, file, range, out);
+            }
+            Call::Mapped { file, offset, bytes, writes, .. } => {
+                let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };
+                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
+            }
             Call::Truncate { file, size } => self.truncate(now, request, file, size, out),
             Call::Advise { file, advice, offset, bytes } => {
                 let before = self.pages.cached();
