@@ -21,6 +21,7 @@ mod kernel_reads;
 mod kernel_shares;
 mod kernel_wbt;
 mod kernel_writes;
+mod mapped;
 mod mixed_methods;
 mod nfs;
 mod operations;

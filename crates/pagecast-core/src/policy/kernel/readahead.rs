@@ -195,6 +195,8 @@ struct Flight {
     /// When its first byte comes.
     begin: f64,
     size: u64,
+    /// How many pages the reader leaves out: those before a fault that are read with it.
+    before: u64,
 }
 
 /// A reader and its device, in seconds since the reader began.
@@ -212,7 +214,7 @@ impl Pipe {
     fn submit(&mut self, at: f64, size: u64) -> Flight {
         let begin = (at + self.pace.latency).max(self.arrived);
         self.arrived = begin + size as f64 * self.pace.transfer;
-        Flight { begin, size }
+        Flight { begin, size, before: 0 }
     }
 
     /// So many pages of a flight, in whole requests.
@@ -223,8 +225,9 @@ impl Pipe {
     /// When the reader has copied the first pages of a flight.
     fn copied(&self, flight: Flight, pages: u64) -> f64 {
         let arrival = |count| flight.begin + self.in_requests(flight, count) as f64 * self.pace.transfer;
-        let from_first = self.now.max(arrival(1)) + pages as f64 * self.pace.copy;
-        let of_last = (pages - 1) % self.request + 1;
+        let copied = pages.saturating_sub(flight.before);
+        let from_first = self.now.max(arrival(1)) + copied as f64 * self.pace.copy;
+        let of_last = ((pages - 1) % self.request + 1).min(copied);
         from_first.max(arrival(pages) + of_last as f64 * self.pace.copy)
     }
 
@@ -312,7 +315,7 @@ impl Stream {
             };
             if let Some(window) = window {
                 let flight = pipe.submit(pipe.now, window.size);
-                break (window, flight);
+                break (window, Flight { before: page.saturating_sub(window.start), ..flight });
             }
             let wanted = miss.asked.min(last - page);
             let pages = if mode_of_faults.is_some() { miss.asked } else { wanted };

@@ -10,7 +10,7 @@ const PACE: Pace = Pace { latency: 1e-3, transfer: 1e-4, copy: 1e-5 };
 
 /// A read of so many pages in calls of so many, with nothing cached.
 fn span(pages: u64, call: u64) -> Span {
-    Span { start: 0, end: pages * PAGE, origin: 0, last: pages * PAGE, call: call * PAGE }
+    Span { start: 0, end: pages * PAGE, origin: 0, last: pages * PAGE, call: call * PAGE, mapped: None }
 }
 
 /// Each window as (start, size) of a file that is read from its beginning, in calls of so many pages.
@@ -234,7 +234,7 @@ fn random_reads_wait_for_each_call_and_read_no_more() {
 fn an_isolated_read_is_exact_and_the_next_call_goes_on() {
     let mut stream = Stream { previous: Some(5), ..Stream::default() };
     let base = 1000 * PAGE;
-    let one = Span { start: base, end: base + 2 * PAGE, origin: base, last: base + 2 * PAGE, call: 2 * PAGE };
+    let one = Span { start: base, end: base + 2 * PAGE, origin: base, last: base + 2 * PAGE, ..span(2, 2) };
     let reading = read(&mut stream, one);
     assert_eq!((reading.end, reading.ahead), (1002, 1002));
     assert!((reading.seconds - 1.22e-3).abs() < 1e-12 && (reading.copying - 0.02e-3).abs() < 1e-12);
