@@ -14,7 +14,10 @@ fn process(operations: &[&str]) -> Case {
 }
 
 fn mapping() -> Case {
-    linux().set("machine.memory.cost.fault_around=160 ns").set("machine.memory.cost.page_mkwrite=1 us")
+    linux()
+        .set("machine.memory.cost.mmap=0 s")
+        .set("machine.memory.cost.fault_around=160 ns")
+        .set("machine.memory.cost.page_mkwrite=1 us")
 }
 
 #[track_caller]

@@ -132,6 +132,7 @@ fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
         page_lookup: time("page_lookup")?,
         fault: time("fault")?,
         fault_huge: fields.get("fault_huge")?,
+        mmap: fields.get("mmap")?,
         fault_around: fields.get("fault_around")?,
         page_mkwrite: fields.get("page_mkwrite")?,
         page_remove: time("page_remove")?,

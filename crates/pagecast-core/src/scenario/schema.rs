@@ -240,6 +240,7 @@ pub static COST: Schema = Schema {
         may("page_lookup", Kind::Time, "Finding 4 KiB that are there"),
         may("fault", Kind::Time, "First touch of 4 KiB of new anonymous memory"),
         may("fault_huge", Kind::Time, "First touch of 2 MiB of it while memory is free; default by 4 KiB"),
+        may("mmap", Kind::Time, "Mapping a file and unmapping it; default \"2 us\""),
         may(
             "fault_around",
             Kind::Time,

@@ -45,6 +45,15 @@ impl MappedCall {
         }
     }
 
+    /// What is said of the mapping, if it is touched.
+    #[must_use]
+    pub fn advice(&self) -> Option<MapAdvice> {
+        match *self {
+            Self::Read { advice, .. } | Self::Write { advice, .. } => Some(advice),
+            Self::Sync { .. } => None,
+        }
+    }
+
     /// First byte, and how many; `None` is up to the end of the file.
     #[must_use]
     pub fn part(&self) -> (u64, Option<Bytes>) {

@@ -8,7 +8,7 @@ use std::num::NonZero;
 
 use pagecast_core::error::SimulationError;
 use pagecast_core::units::Bytes;
-use pagecast_core::workload::MappedCall;
+use pagecast_core::workload::{MapAdvice, MappedCall};
 
 use super::plan::{PlannedProcess, Step};
 use super::process::{Done, Halt, Runner};
@@ -53,7 +53,8 @@ impl<I: Streams> Runner<'_, I> {
         let Some(mapped) = mapped.filter(|_| bytes > 0) else { return Ok(done) };
         let mut mapping = self.map(step, from, mapped)?;
         let io = self.shared.io;
-        if let MappedCall::Read { advice, .. } | MappedCall::Write { advice, .. } = call {
+        let advice = call.advice().filter(|&advice| advice != MapAdvice::Normal);
+        if let Some(advice) = advice {
             io.advise_mapped(&mapping, advice).map_err(|error| self.failed(step, error))?;
         }
         let memory = self.mapping_memory.as_mut().expect("who touches mappings has memory for it");

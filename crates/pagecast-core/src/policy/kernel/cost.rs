@@ -120,8 +120,9 @@ pub(super) struct Step {
     pub is_mapped: bool,
 }
 
-/// A fault that maps the pages of a file around a place, and one that lets a page of it be written, each with its part of unmapping:
-/// measured on Linux 6.18, ext4, in a virtual machine (docs/concepts/kernel.md).
+/// mmap(2) and munmap(2), a fault that maps the pages around a place, and one that lets a page be written, each with its part of
+/// unmapping: measured by `pagecast run` on Linux 6.18, ext4, in a virtual machine (docs/concepts/kernel.md).
+const MMAP: Nanos = Nanos(2000);
 const FAULT_AROUND: Nanos = Nanos(1000);
 const PAGE_MKWRITE: Nanos = Nanos(400);
 
@@ -136,8 +137,9 @@ fn of_page(time: Nanos) -> f64 {
 /// What a machine's costs are for each byte, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prices {
-    /// Of a whole system call.
+    /// Of a whole system call, and of mapping and unmapping.
     call: f64,
+    mmap: f64,
     /// Of a whole folio.
     folio: f64,
     lookup: f64,
@@ -145,7 +147,8 @@ pub(super) struct Prices {
     reclaim: f64,
     fault: f64,
     fault_huge: f64,
-    fault_around: f64,
+    /// Of a whole fault.
+    pub fault_around: f64,
     page_mkwrite: f64,
     copy_read: f64,
     copy_write: f64,
@@ -164,13 +167,14 @@ impl Prices {
         let fault = of_page(cost.fault);
         let mut prices = Self {
             call: cost.call.as_seconds(),
+            mmap: cost.mmap.unwrap_or(MMAP).as_seconds(),
             folio: cost.folio_insert.map_or(0.0, Nanos::as_seconds),
             lookup: of_page(cost.page_lookup),
             remove: of_page(cost.page_remove),
             reclaim: of_page(cost.page_reclaim),
             fault,
             fault_huge: cost.fault_huge.map_or(fault, of_huge_page),
-            fault_around: of_page(cost.fault_around.unwrap_or(FAULT_AROUND)) / FAULT_AROUND_PAGES as f64,
+            fault_around: cost.fault_around.unwrap_or(FAULT_AROUND).as_seconds(),
             page_mkwrite: of_page(cost.page_mkwrite.unwrap_or(PAGE_MKWRITE)),
             copy_read: of_copy(cost.copy_read),
             copy_write: of_copy(cost.copy_write),
@@ -210,7 +214,8 @@ impl Prices {
         let Step { folio, is_mapped, .. } = *step;
         // Memory is touched without a system call.
         let has_calls = piece.0 > 0 && run != Run::Touch;
-        let call = if has_calls { self.call / piece.0 as f64 } else { 0.0 };
+        let of_call = if is_mapped { self.mmap } else { self.call };
+        let call = if has_calls { of_call / piece.0 as f64 } else { 0.0 };
         let fault = match touched {
             Touched::Nothing => 0.0,
             Touched::Small => self.fault,
@@ -230,7 +235,9 @@ impl Prices {
             Run::Direct | Run::Wait => return PerByte::default(),
         };
         let lookup = match run {
-            Run::Hit | Run::Miss if is_mapped => self.fault_around,
+            // By the fault, as few bytes cost as much as many.
+            Run::Hit if is_mapped => 0.0,
+            Run::Miss if is_mapped => self.fault_around / (FAULT_AROUND_PAGES * PAGE) as f64,
             Run::New | Run::Clean | Run::Dirty if is_mapped => self.page_mkwrite,
             _ => lookup,
         };
@@ -255,6 +262,7 @@ mod tests {
         page_reclaim: Nanos(11 * PAGE),
         fault: Nanos(13 * PAGE),
         fault_huge: Some(Nanos(17 * HUGE_PAGE)),
+        mmap: Some(Nanos(5000)),
         fault_around: Some(Nanos(41 * 16 * PAGE)),
         page_mkwrite: Some(Nanos(43 * PAGE)),
         page_remote: Nanos(19 * PAGE),

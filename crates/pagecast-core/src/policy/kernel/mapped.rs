@@ -33,13 +33,15 @@ impl Task {
 }
 
 impl Kernel {
-    /// A task is going to touch pages that are there, up to `end`: with each, those around it are mapped.
-    pub(super) fn map_around(&mut self, operation: OperationId, end: u64) {
+    /// A task reads bytes that are there, up to `end`: if they are of a mapping, those around each page that it touches are mapped with
+    /// it. What that takes, in seconds.
+    pub(super) fn map_around(&mut self, operation: OperationId, end: u64) -> f64 {
         let task = &self.tasks[operation];
-        let (Some(_), Some(key)) = (task.mapped, task.stream) else { return };
+        let (Some(_), Some(key)) = (task.mapped, task.stream) else { return 0.0 };
         let around = FAULT_AROUND_PAGES * PAGE;
         let (start, end) = (task.position / around * around, end.next_multiple_of(around));
         self.streams.entry(key).or_default().found_mapped((end - start) / PAGE);
+        ((end - start) / around) as f64 * self.prices.fault_around
     }
 
     /// A task has missed a page: those before it are read, too, if they are around it.

@@ -129,8 +129,8 @@ impl Kernel {
             Run::Pass => RunShape { ahead: None, ..self.shape_miss(operation, end, out) },
             Run::Hit => {
                 let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
-                self.map_around(operation, end);
-                RunShape { toll: pages as f64 * page_insert.as_seconds(), ..plain }
+                let toll = pages as f64 * page_insert.as_seconds() + self.map_around(operation, end);
+                RunShape { toll, ..plain }
             }
             Run::Follow => {
                 // It looks at the page that it waits for.
