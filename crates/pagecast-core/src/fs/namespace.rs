@@ -215,6 +215,7 @@ fn rebased(path: &str, from: &str, to: &str) -> Arc<str> {
 mod tests {
     use super::*;
     use crate::machine::FileSystem;
+    use crate::scenario::Scenario;
 
     fn mount(path: &str) -> Mount {
         Mount {
@@ -232,6 +233,28 @@ mod tests {
         let paths = ["/x", "/data", "/data/x", "/data/fast/x", "/database"];
         assert_eq!(paths.map(|path| covering(&mounts, path)), [0, 1, 1, 2, 0].map(Some));
         assert_eq!(covering(&mounts[1..], "/x"), None);
+    }
+
+    #[test]
+    fn what_was_never_written_at_the_end_of_a_file_is_a_hole() {
+        let text = r#"machine = { cores = 1, memory = { size = "1 GB", read = "1 GB/s", write = "1 GB/s" }, disk.ssd = { size = "1 GB", read = "1 GB/s", write = "1 GB/s" }, mount."/data".disk = "ssd" }
+[[process]]
+name = "p"
+do = [ { sleep = "1 s" } ]"#;
+        let nowhere = std::path::Path::new("no such folder");
+        let scenario =
+            Scenario::from_toml(text.as_bytes(), "x.toml", nowhere, nowhere, &[]).expect("it is right");
+        let mut namespace = Namespace::new(&scenario.machine);
+        let file = namespace.locate(0, &"/data/f".into()).expect("it has a mount").file;
+        let mut after = |change: fn(&mut Namespace<'_>, FileId)| {
+            change(&mut namespace, file);
+            (namespace.size(file).0, namespace.filled(file).0)
+        };
+        assert_eq!(after(|names, file| names.grow(file, Bytes(10))), (10, 10));
+        assert_eq!(after(|names, file| names.extend(file, Bytes(30))), (30, 10));
+        assert_eq!(after(|names, file| names.grow(file, Bytes(20))), (30, 20));
+        assert_eq!(after(|names, file| names.resize(file, Bytes(5))), (5, 5));
+        assert_eq!(after(|names, file| names.remove(file)), (0, 0));
     }
 
     #[test]

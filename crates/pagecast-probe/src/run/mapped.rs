@@ -79,3 +79,50 @@ impl<I: Streams> Runner<'_, I> {
         mapped.map_err(|error| self.failed(step, error))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pagecast_core::result::Part;
+    use pagecast_core::units::Nanos;
+    use pagecast_core::workload::{Action, MapAdvice};
+
+    use super::super::process::tests::{error, run};
+    use super::super::testing::file;
+    use super::*;
+    use crate::io::mock::Costs;
+
+    const ADVICE: MapAdvice = MapAdvice::Normal;
+
+    fn on(path: &str, call: MappedCall) -> Action {
+        Action::Mapped { path: path.into(), call }
+    }
+
+    #[test]
+    fn bytes_are_copied_piece_by_piece_and_written_when_that_is_asked_for() {
+        let costs = Costs { call_ns: 1000, ns_per_byte: 1, sync_ns: 5_000_000, ..Costs::default() };
+        let sync = |is_async| on("/data/f", MappedCall::Sync { offset: 0, bytes: None, is_async });
+        let (read, write) = (
+            on("/data/f", MappedCall::Read { offset: 0, bytes: None, advice: ADVICE }),
+            on("/data/f", MappedCall::Write { offset: 5000, bytes: Some(Bytes(7)), advice: ADVICE }),
+        );
+        let actions = [read.clone(), write.clone(), sync(true), sync(false)];
+        let rows = run(costs, &[file("/data/f", 3 << 20)], &actions).unwrap();
+        let seen: Vec<_> = rows.iter().map(|row| (row.offset, row.bytes, (row.end - row.start).0)).collect();
+        let all = (3 << 20) + 3 * 1000;
+        assert_eq!(seen, [(0, 3 << 20, all), (5000, 7, 1007), (0, 0, 0), (0, 0, 5_000_000)]);
+        assert_eq!((rows[0].served(&read), rows[1].served(&write)), ((0, 3 << 20), (7, 0)));
+        assert_eq!(rows[3].parts(&actions[3]).get(Part::DeviceWrite), Nanos(5_000_000));
+        assert_eq!(rows[1].parts(&write).get(Part::DeviceRead), Nanos::ZERO);
+    }
+
+    #[test]
+    fn nothing_is_mapped_beyond_the_end_of_a_file_and_nothing_of_an_empty_one() {
+        let beyond = MappedCall::Write { offset: 90, bytes: Some(Bytes(20)), advice: ADVICE };
+        let said = error(&[file("/data/f", 100)], &[on("/data/f", beyond)]);
+        assert!(said.contains("a mmap_write of 20 B at offset 90 B of /data/f, which has 100 B"), "{said}");
+        let read = MappedCall::Read { offset: 0, bytes: None, advice: ADVICE };
+        let empty = run(Costs::default(), &[file("/data/f", 0)], &[on("/data/f", read)]).unwrap();
+        assert_eq!(empty[0].bytes, 0);
+        assert!(error(&[], &[on("/data/f", read)]).contains("there is no such file"));
+    }
+}

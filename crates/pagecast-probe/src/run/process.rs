@@ -613,7 +613,7 @@ impl Row {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::plan::Job;
     use super::super::testing::{file, job, process, read, write};
     use super::*;
@@ -622,7 +622,7 @@ mod tests {
     use std::path::Path;
 
     /// The rows of a single process on a mock whose files are as they should be before.
-    fn run(costs: Costs, files: &[InitialFile], actions: &[Action]) -> Result<Vec<Row>, Box<RunError>> {
+    pub fn run(costs: Costs, files: &[InitialFile], actions: &[Action]) -> Result<Vec<Row>, Box<RunError>> {
         run_timed(costs, files, actions, None).map(|(rows, _)| rows)
     }
 
@@ -652,7 +652,7 @@ mod tests {
         }
     }
 
-    fn error(files: &[InitialFile], actions: &[Action]) -> String {
+    pub fn error(files: &[InitialFile], actions: &[Action]) -> String {
         run(Costs::default(), files, actions).unwrap_err().to_string()
     }
 

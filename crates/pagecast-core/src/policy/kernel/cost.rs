@@ -347,6 +347,19 @@ mod tests {
         assert_eq!(per_byte(Run::Miss, |step| step.reclaimed = 2.0), [2 + 29 + 3 + 22, 3, 22]);
     }
 
+    /// A fault for 16 pages is part of the run where they are there, and of each byte where they come; a call of 1000 bytes is a mapping.
+    #[test]
+    fn a_mapping_has_faults_instead_of_calls_and_lookups() {
+        let mapped = |run| per_byte(run, |step| step.is_mapped = true);
+        assert_eq!(mapped(Run::Hit), [5 + 29, 0, 0]);
+        assert_eq!(mapped(Run::Miss), [5 + 29 + 3 + 41, 3, 0]);
+        assert_eq!([Run::Clean, Run::Dirty].map(mapped), [[5 + 31 + 43, 0, 0]; 2]);
+        assert_eq!(mapped(Run::New), [5 + 31 + 43 + 3 + 37, 3 + 37, 0]);
+        let unknown = Prices::of(&CopyCost::default());
+        let defaults = [unknown.mmap, unknown.fault_around, unknown.page_mkwrite * PAGE as f64];
+        assert_eq!(defaults.map(|seconds| (seconds * 1e9).round() as u64), [2000, 1000, 400]);
+    }
+
     /// All of it takes twice as long where it is half as fast.
     #[test]
     fn new_pages_of_a_file_that_is_being_written_are_slower() {

@@ -4,7 +4,7 @@
 //! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
 //! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
-//! matters (`settle`). Left out: swap, mapped files, folios larger than a page, memory of the kernel itself; each file says what
+//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself; each file says what
 //! more it leaves out.
 
 mod allocation;

@@ -1,9 +1,9 @@
 //! Read-ahead: which pages are read before anybody asks for them, and how long a reader waits for its device.
 //!
 //! Source: `mm/readahead.c: page_cache_sync_ra`, `page_cache_async_ra`, `get_init_ra_size`, `get_next_ra_size`, `ractl_max_pages`,
-//! `force_page_cache_ra`, and `mm/filemap.c: filemap_get_pages`, `filemap_read`, Linux 6.16. A window is submitted when its first page is
+//! `force_page_cache_ra`, and `mm/filemap.c: filemap_get_pages`, `filemap_read`, `filemap_fault`, Linux 6.16. A window is submitted when its first page is
 //! missed, or when the reader comes to the marked page of the window before. The reader looks for the mark before it waits
-//! for the page, so that up to two windows are on their way. Left out: large folios, memory maps, marks that another
+//! for the page, so that up to two windows are on their way. Left out: large folios, marks that another
 //! reader of the file meets, streams that share an open file.
 
 use super::PAGE;
