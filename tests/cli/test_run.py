@@ -158,8 +158,9 @@ def test_operations_add_up_and_follow_each_other(on_disk):
 
 def test_mapped_files_have_the_rows_of_their_forecast(on_disk):
     text = MACHINE + (
-        "[[file]]\npath = '/data/in'\nsize = '2 MB'\n[[process]]\nname = 'app'\ndo = [ { mmap_read = '/data/in' }, "
-        "{ mmap_write = '/data/in', offset = '1 MB', size = '64 KiB' }, { msync = '/data/in' } ]\n"
+        "[[file]]\npath = '/data/in'\nsize = '2 MB'\n[[process]]\nname = 'app'\ndo = [ "
+        "{ mmap_read = '/data/in' }, { mmap_write = '/data/in', offset = '1 MB', size = '64 KiB' }, "
+        "{ msync = '/data/in' } ]\n"
     )
     (on_disk.folder / "mapped.toml").write_text(text)
     run = json.loads(on_disk("run", "mapped.toml", "--dir", "there", "--json").stdout)["runs"][0]

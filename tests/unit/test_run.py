@@ -99,7 +99,7 @@ def test_mappings_are_real_ones(machine, there):
     served = result.operations["from_cache_bytes"] + result.operations["from_device_bytes"]
     assert list(served) == list(result.operations["bytes"])
     for files in (result.files, forecast.files):
-        rows = zip(files["path"], files["cached_bytes"], files["dirty_bytes"])
+        rows = zip(files["path"], files["cached_bytes"], files["dirty_bytes"], strict=True)
         at_end = {path: (cached, dirty) for path, cached, dirty in rows}
         assert at_end["/data/out"][1] == 0, "it was made durable"
         assert at_end["/data/out"][0] >= 3_000_000
@@ -113,7 +113,9 @@ def test_what_is_beyond_the_end_of_a_mapping_is_refused_before_it_is_touched(mac
     scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/in": 2000})
     said = []
     for call in (lambda: pc.run(scenario, dir=there), lambda: pc.simulate(scenario, model="kernel")):
-        with pytest.raises(pc.errors.BeyondEndError, match="a mmap_write of 1 B .* ends in SIGBUS") as caught:
+        with pytest.raises(
+            pc.errors.BeyondEndError, match=r"a mmap_write of 1 B .* ends in SIGBUS"
+        ) as caught:
             call()
         said.append(str(caught.value).split(" at ")[0])
     assert said[0] == said[1]
