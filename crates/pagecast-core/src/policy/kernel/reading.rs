@@ -132,6 +132,10 @@ impl Kernel {
                 let toll = pages as f64 * page_insert.as_seconds() + self.map_around(operation, end);
                 RunShape { toll, ..plain }
             }
+            Run::Clean | Run::Dirty if task.mapped.is_some() => {
+                let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
+                RunShape { toll: pages as f64 * page_insert.as_seconds(), ..plain }
+            }
             Run::Follow => {
                 // It looks at the page that it waits for.
                 let next = task.position + 1;
@@ -204,7 +208,8 @@ impl Kernel {
     /// A task comes to bytes up to `end` that are there or on their way: the mark among them has the next window read.
     fn pass_mark(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> u64 {
         let task = &self.tasks[operation];
-        let (Some(key), Kind::Read { .. }) = (task.stream, task.kind) else { return 0 };
+        let looks = matches!(task.kind, Kind::Read { .. }) || task.mapped.is_some();
+        let Some(key) = task.stream.filter(|_| looks) else { return 0 };
         let Some(stream) = self.streams.get(&key).copied().filter(|_| key.0 != NOBODY) else { return 0 };
         let (window, file, task_end) = (stream.window, *task.file(), task.end);
         let passes = (task.position / PAGE..end.div_ceil(PAGE)).contains(&window.mark());
