@@ -240,13 +240,13 @@ pub static COST: Schema = Schema {
         may("page_lookup", Kind::Time, "Finding 4 KiB that are there"),
         may("fault", Kind::Time, "First touch of 4 KiB of new anonymous memory"),
         may("fault_huge", Kind::Time, "First touch of 2 MiB of it while memory is free; default by 4 KiB"),
-        may("mmap", Kind::Time, "Mapping a file and unmapping it; default \"2 us\""),
+        may("mmap", Kind::Time, "Mapping a file and unmapping it; default \"1500 ns\""),
         may(
             "fault_around",
             Kind::Time,
             "A fault that maps the cached 64 KiB around a place of a mapped file; default \"1 us\"",
         ),
-        may("page_mkwrite", Kind::Time, "The first write to each 4 KiB of a mapped file; default \"400 ns\""),
+        may("page_mkwrite", Kind::Time, "The first write to each 4 KiB of a mapped file; default \"300 ns\""),
         may(
             "page_remove",
             Kind::Time,

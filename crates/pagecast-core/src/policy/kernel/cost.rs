@@ -122,9 +122,9 @@ pub(super) struct Step {
 
 /// mmap(2) and munmap(2), a fault that maps the pages around a place, and one that lets a page be written, each with its part of
 /// unmapping: measured by `pagecast run` on Linux 6.18, ext4, in a virtual machine (docs/concepts/kernel.md).
-const MMAP: Nanos = Nanos(2000);
+const MMAP: Nanos = Nanos(1500);
 const FAULT_AROUND: Nanos = Nanos(1000);
-const PAGE_MKWRITE: Nanos = Nanos(400);
+const PAGE_MKWRITE: Nanos = Nanos(300);
 
 /// `fault_around_bytes`, 64 KiB (`mm/memory.c: do_fault_around`, `/sys/kernel/debug/fault_around_bytes`).
 pub(super) const FAULT_AROUND_PAGES: u64 = 16;
@@ -234,12 +234,14 @@ impl Prices {
             // What its calls cost comes before the device, not at once with it.
             Run::Direct | Run::Wait => return PerByte::default(),
         };
-        let lookup = match run {
+        let (copy, lookup) = match run {
             // By the fault, as few bytes cost as much as many.
-            Run::Hit if is_mapped => 0.0,
-            Run::Miss if is_mapped => self.fault_around / (FAULT_AROUND_PAGES * PAGE) as f64,
-            Run::New | Run::Clean | Run::Dirty if is_mapped => self.page_mkwrite,
-            _ => lookup,
+            Run::Hit if is_mapped => (copy, 0.0),
+            Run::Miss if is_mapped => (copy, self.fault_around / (FAULT_AROUND_PAGES * PAGE) as f64),
+            Run::Clean | Run::Dirty if is_mapped => (copy, self.page_mkwrite),
+            // A hole: its page is zeroed first.
+            Run::New if is_mapped => (2.0 * copy, self.page_mkwrite),
+            _ => (copy, lookup),
         };
         let reclaim = reclaimed * self.reclaim;
         let seconds = copy + lookup + insert + fault + call + far + reclaim;
@@ -354,10 +356,14 @@ mod tests {
         assert_eq!(mapped(Run::Hit), [5 + 29, 0, 0]);
         assert_eq!(mapped(Run::Miss), [5 + 29 + 3 + 41, 3, 0]);
         assert_eq!([Run::Clean, Run::Dirty].map(mapped), [[5 + 31 + 43, 0, 0]; 2]);
-        assert_eq!(mapped(Run::New), [5 + 31 + 43 + 3 + 37, 3 + 37, 0]);
+        assert_eq!(
+            mapped(Run::New),
+            [5 + 2 * 31 + 43 + 3 + 37, 3 + 37, 0],
+            "a page of a hole is zeroed first"
+        );
         let unknown = Prices::of(&CopyCost::default());
         let defaults = [unknown.mmap, unknown.fault_around, unknown.page_mkwrite * PAGE as f64];
-        assert_eq!(defaults.map(|seconds| (seconds * 1e9).round() as u64), [2000, 1000, 400]);
+        assert_eq!(defaults.map(|seconds| (seconds * 1e9).round() as u64), [1500, 1000, 300]);
     }
 
     /// All of it takes twice as long where it is half as fast.
