@@ -66,6 +66,9 @@ __all__ = [
     "fwrite",
     "json_schema",
     "memory_counters",
+    "mmap_read",
+    "mmap_write",
+    "msync",
     "open",
     "parse_bytes",
     "parse_percent",
@@ -155,6 +158,27 @@ def readahead(
     *,
     offset_bytes: SupportsFloat = 0,
     size_bytes: SupportsFloat | None = None,
+) -> Operation: ...
+def mmap_read(
+    path: _Path,
+    *,
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+    advice: Literal["normal", "sequential", "random"] = "normal",
+) -> Operation: ...
+def mmap_write(
+    path: _Path,
+    *,
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+    advice: Literal["normal", "sequential", "random"] = "normal",
+) -> Operation: ...
+def msync(
+    path: _Path,
+    *,
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+    is_async: bool = False,
 ) -> Operation: ...
 def truncate(path: _Path, *, size_bytes: SupportsFloat) -> Operation: ...
 def unlink(path: _Path) -> Operation: ...

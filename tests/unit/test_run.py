@@ -99,6 +99,48 @@ def test_every_way_to_copy_is_run(machine, there):
     assert list(run.files["size_bytes"]) == [250_000] * 4
 
 
+def test_mappings_are_real_ones(machine, there):
+    def program():
+        yield pc.mmap_read("/data/in")
+        yield pc.mmap_read("/data/in", offset_bytes=5000, size_bytes=10_000, advice="random")
+        yield pc.open("/data/out", create=True)
+        yield pc.truncate("/data/out", size_bytes=3_000_001)
+        yield pc.mmap_write("/data/out")
+        yield pc.msync("/data/out", offset_bytes=4096, size_bytes=100)
+        yield pc.msync("/data/out")
+        yield pc.mmap_write("/data/in", offset_bytes=1, size_bytes=1, advice="sequential")
+        yield pc.msync("/data/in", is_async=True)
+
+    scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/in": 2_500_000})
+    result = pc.run(scenario, dir=there)
+    forecast = pc.simulate(scenario, model="kernel")
+    for column in ("operation", "path", "offset_bytes", "bytes"):
+        assert list(result.operations[column]) == list(forecast.operations[column])
+    served = result.operations["from_cache_bytes"] + result.operations["from_device_bytes"]
+    assert list(served) == list(result.operations["bytes"])
+    for files in (result.files, forecast.files):
+        rows = zip(files["path"], files["cached_bytes"], files["dirty_bytes"], strict=True)
+        at_end = {path: (cached, dirty) for path, cached, dirty in rows}
+        assert at_end["/data/out"][1] == 0, "it was made durable"
+        assert at_end["/data/out"][0] >= 3_000_000
+        assert 0 < at_end["/data/in"][1] <= 4096, "one page is dirty"
+
+
+def test_what_is_beyond_the_end_of_a_mapping_is_refused_before_it_is_touched(machine, there):
+    def program():
+        yield pc.mmap_write("/data/in", offset_bytes=2000, size_bytes=1)
+
+    scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/in": 2000})
+    said = []
+    for call in (lambda: pc.run(scenario, dir=there), lambda: pc.simulate(scenario, model="kernel")):
+        with pytest.raises(
+            pc.errors.BeyondEndError, match=r"a mmap_write of 1 B .* ends in SIGBUS"
+        ) as caught:
+            call()
+        said.append(str(caught.value).split(" at ")[0])
+    assert said[0] == said[1]
+
+
 def test_pages_that_are_not_kept_are_gone_or_that_is_not_to_be_had(machine, there):
     def program():
         yield pc.open("/data/f", create=True, flags=["RWF_DONTCACHE"])

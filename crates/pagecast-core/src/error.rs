@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::machine::Machine;
 use crate::stdio::Refusal;
 use crate::units::{Bytes, Nanos};
-use crate::workload::CopyRefusal;
+use crate::workload::{Action, CopyRefusal};
 
 /// Why a scenario cannot be understood; its text names the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,6 +66,22 @@ pub enum SimulationError {
     BeyondEnd {
         /// Where.
         at: Blame,
+        /// The path.
+        path: Arc<str>,
+        /// First byte wanted.
+        offset: u64,
+        /// Bytes wanted.
+        bytes: Bytes,
+        /// The file's size.
+        size: Bytes,
+    },
+    /// Bytes of a mapping beyond the end of its file: SIGBUS.
+    #[error("{}: process `{}` does a {operation} of {bytes} at offset {} of {path}, which has {size} {}, and what is beyond ends in SIGBUS; ask for less, or make the file larger before (truncate)", at.place, at.process, Bytes(*offset), moment(at.time))]
+    BeyondMapping {
+        /// Where.
+        at: Blame,
+        /// What it wanted to do.
+        operation: &'static str,
         /// The path.
         path: Arc<str>,
         /// First byte wanted.
@@ -237,6 +253,16 @@ fn keep(kept: Bytes) -> String {
 }
 
 impl SimulationError {
+    /// An operation on bytes of a mapping, `size` of which the file has: first byte, how many, and `size`.
+    ///
+    /// # Panics
+    /// If it is about no file.
+    #[must_use]
+    pub fn beyond_mapping(at: Blame, action: &Action, (offset, bytes, size): (u64, Bytes, Bytes)) -> Self {
+        let path = action.path().expect("a mapping is one of a file").clone();
+        Self::BeyondMapping { at, operation: action.name(), path, offset, bytes, size }
+    }
+
     /// An operation on a path that no mount of its host covers.
     pub(crate) fn no_mount(
         machine: &Machine,

@@ -75,6 +75,12 @@ pub struct CopyCost {
     pub fault: Nanos,
     /// The first touch of a huge page of 2 MiB of it, while the node of its thread has free ones; if none, all comes in 4 KiB.
     pub fault_huge: Option<Nanos>,
+    /// Mapping bytes of a file and unmapping them, whatever of them was touched; 1.5 us if it is not known.
+    pub mmap: Option<Nanos>,
+    /// A fault on a mapped file that maps the 64 KiB around it which are in the page cache, with its part of unmapping; 1 us if it is not known.
+    pub fault_around: Option<Nanos>,
+    /// The first write to each 4 KiB of a mapped file, with its part of unmapping; 300 ns if it is not known.
+    pub page_mkwrite: Option<Nanos>,
     /// Taking 4 KiB out of the page cache when their file is cut or removed.
     pub page_remove: Nanos,
     /// What 4 KiB of new memory cost more while others have to leave memory for them.

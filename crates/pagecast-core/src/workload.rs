@@ -1,11 +1,13 @@
 //! What the programs do: files that exist before, and processes that are iterators of operations.
 
 mod copying;
+mod mapped;
 mod sync_range;
 
 use std::sync::Arc;
 
 pub use self::copying::{CopyBy, CopyRefusal};
+pub use self::mapped::{MapAdvice, MappedCall};
 pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::stdio::LibraryCall;
 use crate::units::{Bytes, Nanos};
@@ -276,6 +278,13 @@ pub enum Action {
         /// What is called.
         call: LibraryCall,
     },
+    /// Something is done with a mapping of a file.
+    Mapped {
+        /// The file.
+        path: Arc<str>,
+        /// What.
+        call: MappedCall,
+    },
     /// Works for this long on one core of its own; takes longer when more processes than cores run.
     Compute {
         /// Time on an idle host.
@@ -331,6 +340,7 @@ impl Action {
             Self::DropCaches => "drop_caches",
             Self::Fadvise { .. } => "fadvise",
             Self::Stream { call, .. } => call.name(),
+            Self::Mapped { call, .. } => call.name(),
             Self::Compute { .. } => "compute",
             Self::Sleep { .. } => "sleep",
             Self::Allocate { .. } => "alloc",
@@ -363,7 +373,8 @@ impl Action {
             | Self::SyncFileRange { path, .. }
             | Self::Readahead { path, .. }
             | Self::Fadvise { path, .. }
-            | Self::Stream { path, .. } => Some(path),
+            | Self::Stream { path, .. }
+            | Self::Mapped { path, .. } => Some(path),
             _ => None,
         }
     }
@@ -375,6 +386,12 @@ impl Action {
             Self::Copy { to, .. } => Some(to),
             _ => None,
         }
+    }
+
+    /// Whether it writes bytes of its file, from the first to the last.
+    #[must_use]
+    pub fn writes_bytes(&self) -> bool {
+        matches!(self, Self::Write { .. } | Self::Mapped { call: MappedCall::Write { .. }, .. })
     }
 
     /// Whether it makes its file if that is not there.

@@ -23,6 +23,7 @@ mod kernel_reporting;
 mod kernel_shares;
 mod kernel_wbt;
 mod kernel_writes;
+mod mapped;
 mod mixed_methods;
 mod nfs;
 mod operations;

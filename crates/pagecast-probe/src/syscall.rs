@@ -12,8 +12,10 @@ use std::ptr;
 use std::sync::{Arc, Weak};
 
 use pagecast_core::units::Bytes;
-use pagecast_core::workload::{SyncRangeFlag, SyncRangeFlags};
-use rustix::mm::{MapFlags, ProtFlags};
+use pagecast_core::workload::{MapAdvice, SyncRangeFlag, SyncRangeFlags};
+use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
+
+use crate::io::Direction;
 
 /// `cachestat(2)`, Linux 6.5 (include/uapi/asm-generic/unistd.h); the same number on every architecture that we build for.
 const SYS_CACHESTAT: libc::c_long = 451;
@@ -82,7 +84,7 @@ pub fn sync_range(file: BorrowedFd<'_>, offset: u64, length: u64, flags: SyncRan
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// A range of a file mapped for reading. Its bytes are never touched, so a file that shrinks meanwhile does no harm (no
+/// A range of a file that is mapped. Of one for reading the bytes are never touched, so a file that shrinks meanwhile does no harm (no
 /// SIGBUS): the mapping is there to ask `mincore`, and to lock.
 #[derive(Debug)]
 pub struct Mapping {
@@ -90,19 +92,28 @@ pub struct Mapping {
     length: NonZero<usize>,
 }
 
-// SAFETY: the mapping belongs to this value alone, its bytes are never read or written, and the kernel's calls on it may come
+// SAFETY: the mapping belongs to this value alone, its bytes are read or written by whoever owns it alone, and the kernel's calls on it may come
 // from any thread.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
     /// Maps `length` bytes from `offset`, which is a multiple of the page size.
     pub fn new(file: BorrowedFd<'_>, offset: u64, length: NonZero<usize>) -> io::Result<Self> {
+        Self::with(file, offset, length, ProtFlags::READ)
+    }
+
+    fn with(
+        file: BorrowedFd<'_>,
+        offset: u64,
+        length: NonZero<usize>,
+        protection: ProtFlags,
+    ) -> io::Result<Self> {
         // SAFETY: the kernel chooses a free place (the address is null), so no memory of ours is replaced.
         let address = unsafe {
             rustix::mm::mmap(
                 ptr::null_mut(),
                 length.get(),
-                ProtFlags::READ,
+                protection,
                 MapFlags::SHARED,
                 file.as_fd(),
                 offset,
@@ -139,6 +150,55 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and nothing refers to it any more. It cannot fail for a range that was mapped.
         let _ = unsafe { rustix::mm::munmap(self.address, self.length.get()) };
+    }
+}
+
+/// A range of a file mapped to be read and written (MAP_SHARED). Whoever cuts the file meanwhile ends this process with SIGBUS.
+#[derive(Debug)]
+pub struct SharedMapping(Mapping);
+
+impl SharedMapping {
+    /// Maps `length` bytes from `offset`, which is a multiple of the page size, of a file that is open for reading and writing.
+    pub fn new(file: BorrowedFd<'_>, offset: u64, length: NonZero<usize>) -> io::Result<Self> {
+        Mapping::with(file, offset, length, ProtFlags::READ | ProtFlags::WRITE).map(Self)
+    }
+
+    /// madvise(2) of all of it.
+    pub fn advise(&self, advice: MapAdvice) -> io::Result<()> {
+        let advice = match advice {
+            MapAdvice::Normal => rustix::mm::Advice::Normal,
+            MapAdvice::Sequential => rustix::mm::Advice::Sequential,
+            MapAdvice::Random => rustix::mm::Advice::Random,
+        };
+        // SAFETY: the range is our own mapping; none of these changes its bytes.
+        unsafe { rustix::mm::madvise(self.0.address, self.0.length(), advice) }?;
+        Ok(())
+    }
+
+    /// Copies `length` bytes at `from` to the memory, or from there; whoever is the first at a page has a fault.
+    ///
+    /// # Panics
+    /// If the mapping or the memory is too short.
+    pub fn pass(&mut self, direction: Direction, from: usize, memory: &mut Memory, length: usize) {
+        assert!(from + length <= self.0.length() && length <= memory.length(), "both have these bytes");
+        let (mapped, own) =
+            (self.0.address.wrapping_byte_add(from).cast::<u8>(), memory.anonymous.address.cast());
+        // SAFETY: both ranges lie in mappings of our own that may be read and written, that do not overlap, and to which no
+        // reference exists. The bytes of the file may be changed by others at any time; nobody looks at what is copied.
+        unsafe {
+            match direction {
+                Direction::Read => ptr::copy_nonoverlapping(mapped, own, length),
+                Direction::Write => ptr::copy_nonoverlapping(own, mapped, length),
+            }
+        }
+    }
+
+    /// msync(2) of all of it.
+    pub fn sync(&self, is_async: bool) -> io::Result<()> {
+        let flags = if is_async { MsyncFlags::ASYNC } else { MsyncFlags::SYNC };
+        // SAFETY: the range is our own mapping; writing it back changes none of its bytes.
+        unsafe { rustix::mm::msync(self.0.address, self.0.length(), flags) }?;
+        Ok(())
     }
 }
 

@@ -40,7 +40,7 @@ pub fn simulation(py: Python<'_>, error: CoreSimulationError) -> PyErr {
     match error {
         E::NoMount { .. } => classes::NoMountError::new_err(text),
         E::NoSuchFile { .. } => classes::FileMissingError::new_err(text),
-        E::BeyondEnd { .. } => classes::BeyondEndError::new_err(text),
+        E::BeyondEnd { .. } | E::BeyondMapping { .. } => classes::BeyondEndError::new_err(text),
         E::DiskFull { .. } => classes::DiskFullError::new_err(text),
         E::OutOfMemory { .. } => classes::OutOfMemoryError::new_err(text),
         E::Deadlock { .. } => classes::DeadlockError::new_err(text),

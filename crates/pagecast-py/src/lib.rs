@@ -10,6 +10,7 @@ mod cawl;
 mod columns;
 mod errors;
 mod law;
+mod mapped;
 mod operation;
 mod program;
 mod quantity;
@@ -47,6 +48,8 @@ mod _core {
     use super::columns::Result;
     #[pymodule_export]
     use super::law::{device_limit, dirty_thresholds, position_ratio, task_ratelimit, writer_pause};
+    #[pymodule_export]
+    use super::mapped::{mmap_read, mmap_write, msync};
     #[pymodule_export]
     use super::operation::{
         Operation, alloc, close, compute, copy, drop_caches, exit, fadvise, fdatasync, free, fsync, open,

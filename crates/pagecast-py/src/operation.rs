@@ -49,6 +49,9 @@ impl Operation {
             Action::Read { bytes: Some(bytes), .. }
             | Action::Write { bytes, .. }
             | Action::Copy { bytes: Some(bytes), .. } => text += &format!(" {bytes}"),
+            Action::Mapped { call, .. } => {
+                text += &call.part().1.map_or(String::new(), |size| format!(" {size}"));
+            }
             Action::Stream { call, .. } => {
                 text += &size_of(call).map_or(String::new(), |size| format!(" {size}"));
             }
@@ -344,7 +347,7 @@ pub fn readahead(
 }
 
 /// A piece of a file: its first byte, and how many unless it goes up to the end.
-fn part(offset_bytes: Amount, size_bytes: Option<Amount>) -> PyResult<(u64, Option<Bytes>)> {
+pub fn part(offset_bytes: Amount, size_bytes: Option<Amount>) -> PyResult<(u64, Option<Bytes>)> {
     let offset = bytes("offset_bytes", offset_bytes)?.0;
     Ok((offset, size_bytes.map(|size| positive_bytes("size_bytes", size)).transpose()?))
 }

@@ -276,6 +276,7 @@ impl PageCache {
         FileView {
             id: located.file,
             size: self.files.size(located.file),
+            filled: self.files.filled(located.file),
             device,
             read: paths.read,
             write: paths.write,

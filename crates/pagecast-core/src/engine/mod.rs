@@ -10,6 +10,7 @@ mod direct;
 mod dontcache;
 mod groups;
 mod hints;
+mod mapped;
 mod operations;
 mod processes;
 mod setup;

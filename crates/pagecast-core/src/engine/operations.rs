@@ -173,6 +173,7 @@ impl<N: Network> Engine<'_, N> {
                 self.end_operation(at, Outcome::default())
             }
             Action::Stream { call, .. } => self.begin_on_stream(at, operation, located, call),
+            Action::Mapped { call, .. } => self.begin_on_mapping(at, operation, located, call),
             _ => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
                 self.end_operation(at, Outcome::default())
@@ -211,7 +212,7 @@ impl<N: Network> Engine<'_, N> {
             self.namespace.resize(located.file, size);
             return self.truncate(at, located, file, size);
         }
-        self.namespace.grow(located.file, size);
+        self.namespace.extend(located.file, size);
         self.end_operation(at, Outcome::default())
     }
 
@@ -548,7 +549,7 @@ impl<N: Network> Engine<'_, N> {
             return Ok(());
         }
         let current = process.current.take().expect("only an operation under way ends");
-        if matches!(current.operation.action, Action::Write { .. })
+        if current.operation.action.writes_bytes()
             && let Some(located) = current.file
         {
             self.namespace.grow(located.file, Bytes(current.offset + current.bytes.0));

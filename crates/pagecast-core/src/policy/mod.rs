@@ -17,7 +17,7 @@ use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::Host;
 use crate::result::{CgroupLevels, DeviceLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Advice, SyncRangeFlags};
+use crate::workload::{Advice, MapAdvice, SyncRangeFlags};
 
 /// A file of the whole scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +45,8 @@ pub struct FileView {
     pub id: FileId,
     /// Its size before the operation.
     pub size: Bytes,
+    /// Up to where its device has bytes of it; what is behind is a hole.
+    pub filled: Bytes,
     /// Its device: writes to be flushed are gathered by device.
     pub device: DeviceId,
     /// What a read of it that misses crosses.
@@ -171,6 +173,28 @@ pub enum Call {
     Fsync {
         /// Whose.
         file: FileView,
+    },
+    /// The same of those of a part of the file.
+    FsyncRange {
+        /// Whose.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+    },
+    /// Bytes of a mapping are read or written one after the other; they are within their file.
+    Mapped {
+        /// What is mapped.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+        /// Whether they are written.
+        writes: bool,
+        /// What is said of the mapping.
+        advice: MapAdvice,
     },
     /// Write all dirty pages of the host and wait.
     Sync,

@@ -29,6 +29,7 @@ mod files;
 mod json_schema;
 mod machine;
 mod machine_file;
+mod mapped;
 mod models;
 pub(crate) mod nearest;
 mod network;

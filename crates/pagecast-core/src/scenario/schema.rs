@@ -1,7 +1,7 @@
 //! Which keys there are, what each holds and what it is for: one table from which the reader takes its checks and hints,
 //! and `json_schema` what an editor completes. It leaves out what only several values together can violate.
 
-use super::{copies, streams};
+use super::{copies, mapped, streams};
 use crate::machine::{FileSystem, Lru, Sharing, WriteMode};
 use crate::scenario::Residency;
 use crate::workload::{Advice, Buffer, OpenFlag, SyncRangeFlag};
@@ -240,6 +240,13 @@ pub static COST: Schema = Schema {
         may("page_lookup", Kind::Time, "Finding 4 KiB that are there"),
         may("fault", Kind::Time, "First touch of 4 KiB of new anonymous memory"),
         may("fault_huge", Kind::Time, "First touch of 2 MiB of it while memory is free; default by 4 KiB"),
+        may("mmap", Kind::Time, "Mapping a file and unmapping it; default \"1500 ns\""),
+        may(
+            "fault_around",
+            Kind::Time,
+            "A fault that maps the cached 64 KiB around a place of a mapped file; default \"1 us\"",
+        ),
+        may("page_mkwrite", Kind::Time, "The first write to each 4 KiB of a mapped file; default \"300 ns\""),
         may(
             "page_remove",
             Kind::Time,
@@ -454,7 +461,7 @@ pub(super) const PART: Key = may("size", Kind::Size, "Of how much; default up to
 pub(super) const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
 
 /// The operations. The first key of each is its verb.
-pub static OPERATIONS: [Schema; 30] = [
+pub static OPERATIONS: [Schema; 33] = [
     Schema {
         name: "read",
         keys: &[
@@ -534,6 +541,9 @@ pub static OPERATIONS: [Schema; 30] = [
     Schema { name: "wait", keys: &[must("wait", Kind::Text, "Waits for an event")] },
     Schema { name: "signal", keys: &[must("signal", Kind::Text, "Signals an event, once and for all")] },
     Schema { name: "exit", keys: &[must("exit", Kind::True, "Ends the process here")] },
+    mapped::MMAP_READ,
+    mapped::MMAP_WRITE,
+    mapped::MSYNC,
     streams::FOPEN,
     streams::SETVBUF,
     streams::FWRITE,

@@ -149,6 +149,7 @@ fn with_text(mut operation: Operation, text: String) -> Operation {
         | Action::Unlink { path }
         | Action::Fadvise { path, .. }
         | Action::Stream { path, .. }
+        | Action::Mapped { path, .. }
         | Action::SyncFs { path }
         | Action::SyncFileRange { path, .. }
         | Action::Readahead { path, .. }

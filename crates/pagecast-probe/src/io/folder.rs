@@ -14,11 +14,11 @@ use rustix::io::{Errno, pread};
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::{Timespec, clock_gettime};
 
-use super::{Io, Memory, Open, Sync};
+use super::{Direction, Io, Memory, Open, Sync};
 use crate::drop_caches::{self, What};
 use crate::error::{ProbeError, Trouble};
 use crate::filesystem::{FileSystem, Kind, MountTable};
-use crate::syscall::{readahead, sync_range, thread_device_read, write_range};
+use crate::syscall::{SharedMapping, readahead, sync_range, thread_device_read, write_range};
 
 const USUAL_MODE: u32 = 0o666;
 const FOLDER_MODE: u32 = 0o777;
@@ -236,6 +236,7 @@ fn nanos(time: Timespec) -> Nanos {
 
 impl Io for Folder {
     type File = OwnedFd;
+    type Mapped = SharedMapping;
 
     fn now(&self) -> Nanos {
         nanos(clock_gettime(ClockId::Monotonic))
@@ -343,6 +344,29 @@ impl Io for Folder {
 
     fn readahead(&self, file: &OwnedFd, offset: u64, length: u64) -> io::Result<()> {
         readahead(file.as_fd(), offset, length as usize)
+    }
+
+    fn map(&self, file: &OwnedFd, offset: u64, length: NonZero<usize>) -> io::Result<SharedMapping> {
+        SharedMapping::new(file.as_fd(), offset, length)
+    }
+
+    fn advise_mapped(&self, mapped: &SharedMapping, advice: workload::MapAdvice) -> io::Result<()> {
+        mapped.advise(advice)
+    }
+
+    fn pass_mapped(
+        &self,
+        mapped: &mut SharedMapping,
+        direction: Direction,
+        from: usize,
+        memory: &mut Memory,
+        length: usize,
+    ) {
+        mapped.pass(direction, from, memory, length);
+    }
+
+    fn sync_mapped(&self, mapped: &SharedMapping, is_async: bool) -> io::Result<()> {
+        mapped.sync(is_async)
     }
 
     fn drop_caches(&self) -> io::Result<()> {

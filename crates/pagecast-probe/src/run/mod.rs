@@ -16,6 +16,7 @@ mod error;
 mod files;
 mod gate;
 mod learnt;
+mod mapped;
 mod need;
 mod plan;
 mod prepare;

@@ -7,7 +7,7 @@ use std::num::NonZero;
 
 use pagecast_core::stdio::LibraryCall;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Buffer, OpenFlag};
+use pagecast_core::workload::{Action, Buffer, MappedCall, OpenFlag};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::plan::{PlannedFile, PlannedProcess, Step};
@@ -37,7 +37,9 @@ impl Needs {
         }
         let dirty: u64 = files.iter().filter_map(|file| file.initial).map(|there| there.dirty.0).sum();
         let peaks: Vec<u64> = processes.iter().map(|process| peak_memory(process, &longest)).collect();
-        let of_process = |process: &PlannedProcess| process.buffer().get() + process.stream_memory();
+        let of_process = |process: &PlannedProcess| {
+            process.buffer().get() + process.stream_memory() + process.mapping_memory()
+        };
         let buffers = processes.iter().map(|process| of_process(process) as u64).sum::<u64>();
         let call_times: Vec<u64> = processes
             .iter()
@@ -122,6 +124,9 @@ impl Alone {
                 }
                 Action::Stream { call, .. } => {
                     alone.written += written_by(call, places.entry(step.file).or_default(), length);
+                }
+                Action::Mapped { call: MappedCall::Write { offset, bytes, .. }, .. } => {
+                    alone.written += bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
                 }
                 Action::Truncate { size, .. } => *length = size.0,
                 Action::Unlink { .. } | Action::Open { truncate: true, .. } => *length = 0,

@@ -13,7 +13,7 @@ use pagecast_core::error::SimulationError;
 use pagecast_core::result::{Part, Parts};
 use pagecast_core::stdio::LibraryCall;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Buffer, OpenFlag, OpenFlags};
+use pagecast_core::workload::{Action, Buffer, MappedCall, OpenFlag, OpenFlags};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::break_off::{InUse, Which};
@@ -21,6 +21,7 @@ use super::calls::{CallRow, Calls};
 use super::error::{RunError, blame};
 use super::files::Files;
 use super::gate::{Gate, Stopped};
+use super::mapped;
 use super::plan::{Plan, PlannedProcess, Step};
 use super::streams::ProcessStreams;
 use crate::io::{
@@ -119,6 +120,8 @@ pub(super) struct Runner<'a, I: Streams> {
     held: Vec<(Memory, usize)>,
     calls: Calls,
     pub(super) streams: ProcessStreams<I>,
+    /// What bytes of mappings are copied from and to.
+    pub(super) mapping_memory: Option<Memory>,
     pub rows: Vec<Row>,
 }
 
@@ -149,6 +152,7 @@ impl<'a, I: Streams> Runner<'a, I> {
             held: Vec::with_capacity(pieces),
             calls: Calls::new(shared.plan, at),
             streams: ProcessStreams::new(process)?,
+            mapping_memory: mapped::memory(process)?,
             rows: Vec::with_capacity(process.steps.len()),
         })
     }
@@ -237,6 +241,7 @@ impl<'a, I: Streams> Runner<'a, I> {
             }
             &Action::Truncate { size, .. } => self.on_file(step, |io, file| io.set_length(file, size.0)),
             &Action::Stream { call, .. } => self.on_stream(step, call),
+            &Action::Mapped { call, .. } => self.on_mapping(step, call),
             Action::Unlink { .. } => {
                 self.handles.remove(&step.file);
                 self.streams.forget(step.file);
@@ -361,6 +366,11 @@ impl<'a, I: Streams> Runner<'a, I> {
     pub fn into_done(self) -> (Vec<Row>, Vec<CallRow>) {
         let calls = self.calls.rows(self.at as u32, &self.process.steps, &self.rows, self.zero);
         (self.rows, calls)
+    }
+
+    /// The file of a step, which is open.
+    pub(super) fn file(&self, step: &Step) -> &I::File {
+        &self.handles[&step.file].file
     }
 
     pub(super) fn length(&self, step: &Step) -> Result<u64, Halt> {
@@ -555,6 +565,8 @@ impl Row {
             Action::Copy { .. } => self.used.device_read.0.min(self.bytes),
             // What of it the library has kept is not known.
             Action::Stream { call: LibraryCall::Write { .. }, .. } => 0,
+            Action::Mapped { call: MappedCall::Read { .. }, .. } => self.used.device_read.0.min(self.bytes),
+            Action::Mapped { call: MappedCall::Write { .. }, .. } => 0,
             Action::Write { .. } if self.goes_past_cache() => self.bytes,
             Action::Write { .. } => 0,
             _ => return (0, 0),
@@ -582,6 +594,12 @@ impl Row {
                 (Part::CpuCopy, Part::DeviceRead)
             }
             Action::Stream { .. } => (Part::CpuCopy, Part::Throttled),
+            // A page is read before it is written to.
+            Action::Mapped { call: MappedCall::Write { .. }, .. } if self.used.device_read == Bytes::ZERO => {
+                (Part::CpuCopy, Part::Throttled)
+            }
+            Action::Mapped { call: MappedCall::Sync { .. }, .. } => (Part::DeviceWrite, Part::DeviceWrite),
+            Action::Mapped { .. } => (Part::CpuCopy, Part::DeviceRead),
             Action::Allocate { .. } => (Part::PageAllocation, Part::Reclaim),
             Action::Compute { .. } => (Part::Compute, Part::Compute),
             Action::Sleep { .. } => (Part::Sleep, Part::Sleep),
@@ -601,7 +619,7 @@ impl Row {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::plan::Job;
     use super::super::testing::{file, job, process, read, write};
     use super::*;
@@ -610,7 +628,7 @@ mod tests {
     use std::path::Path;
 
     /// The rows of a single process on a mock whose files are as they should be before.
-    fn run(costs: Costs, files: &[InitialFile], actions: &[Action]) -> Result<Vec<Row>, Box<RunError>> {
+    pub fn run(costs: Costs, files: &[InitialFile], actions: &[Action]) -> Result<Vec<Row>, Box<RunError>> {
         run_timed(costs, files, actions, None).map(|(rows, _)| rows)
     }
 
@@ -640,7 +658,7 @@ mod tests {
         }
     }
 
-    fn error(files: &[InitialFile], actions: &[Action]) -> String {
+    pub fn error(files: &[InitialFile], actions: &[Action]) -> String {
         run(Costs::default(), files, actions).unwrap_err().to_string()
     }
 

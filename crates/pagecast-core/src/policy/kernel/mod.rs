@@ -4,7 +4,7 @@
 //! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
 //! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
-//! matters (`settle`). Left out: swap, mapped files, folios larger than a page, memory of the kernel itself; each file says what
+//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself; each file says what
 //! more it leaves out.
 
 mod allocation;
@@ -21,6 +21,7 @@ mod durable;
 mod flusher;
 pub mod law;
 mod lists;
+mod mapped;
 mod memcg;
 mod memcg_stats;
 mod memory;
@@ -271,7 +272,10 @@ impl Kernel {
         );
         let task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, now) };
         let mut task = Task { drops_behind, ..task };
-        if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
+        task.mapped = mapped::mode_of(&request.call);
+        if task.mapped.is_some() {
+            task.folio = 1;
+        } else if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
             task.read_until = blocks::read_until(&task);
         }
         self.tasks.insert(request.operation, task);
@@ -288,6 +292,20 @@ impl Kernel {
         } else {
             flusher.queue.wait_for(file.id, operation)
         };
+        let flush = self.flush_of(&file);
+        self.wait_for_files(now, operation, waits.into(), flush, out);
+    }
+
+    /// The same of a part of a file, of which an operation waits for no more (`mm/filemap.c: file_write_and_wait_range`).
+    fn write_range_of_file(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        file: FileView,
+        (start, end): (u64, u64),
+        out: &mut Actions,
+    ) {
+        let waits = self.write_range(operation, &file, start / PAGE * PAGE, end.next_multiple_of(PAGE));
         let flush = self.flush_of(&file);
         self.wait_for_files(now, operation, waits.into(), flush, out);
     }
@@ -429,6 +447,14 @@ impl Policy for Kernel {
                 self.begin_task(now, request, Kind::Allocate, None, (0, bytes, bytes), out);
             }
             Call::Fsync { file } => self.write_file(now, request.operation, file, out),
+            Call::FsyncRange { file, offset, bytes } => {
+                let range = (offset, offset.saturating_add(bytes.0));
+                self.write_range_of_file(now, request.operation, file, range, out);
+            }
+            Call::Mapped { file, offset, bytes, writes, .. } => {
+                let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };
+                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
+            }
             Call::Truncate { file, size } => self.truncate(now, request, file, size, out),
             Call::Advise { file, advice, offset, bytes } => {
                 let before = self.pages.cached();
