@@ -8,7 +8,7 @@
 //! 1. [`PageCache::begin`] for each operation that a task begins, [`PageCache::completed`] for each transfer that has moved its bytes;
 //! 2. what [`PageCache::orders`] says: start, limit, shorten and cancel transfers, let tasks go on whose operation is done;
 //! 3. [`PageCache::advance`] with the rate of each transfer that was started or limited, and of each whose rate has changed;
-//! 4. from 2. again until there are no orders and [`PageCache::next_call`] is later than now. Then it lets time pass, up to
+//! 4. from 2. again until [`PageCache::next_call`] is later than now. Then it lets time pass, up to
 //!    [`PageCache::next_call`] at most, where it begins with 3.
 //!
 //! A transfer goes at the rate last told until another one is told. What a machine file says of the rates of a disk is what the policy
@@ -331,9 +331,9 @@ impl PageCache {
         self.settle()
     }
 
-    /// When [`Self::advance`] is to be called at the latest, if nothing else happens.
+    /// When [`Self::advance`] is to be called at the latest, if nothing else happens: now, as long as there are orders.
     pub fn next_call(&mut self) -> Option<Nanos> {
-        if !self.resumes.is_empty() {
+        if !self.resumes.is_empty() || !self.orders.is_empty() {
             return Some(self.now);
         }
         let next = crate::units::earlier(self.policy.next_call(), self.transfers.next_event());
@@ -351,6 +351,12 @@ impl PageCache {
             self.policy.bring_up_to(self.now);
         }
         self.policy.levels()
+    }
+
+    /// The last time that was told.
+    #[must_use]
+    pub fn now(&self) -> Nanos {
+        self.now
     }
 
     fn check_time(&self, now: Nanos) -> Result<(), EmbedError> {
