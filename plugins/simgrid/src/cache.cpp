@@ -1,5 +1,7 @@
 #include "cache.hpp"
 
+#include <utility>
+
 #include <simgrid/simix.hpp>
 
 namespace sg4 = simgrid::s4u;
@@ -202,7 +204,7 @@ void Cache::carry_out(const pagecast_order& order)
       if (disk == nullptr)
         throw Error(0, host_->get_name() + ": SimGrid has no disk " + pagecast_device_name(handle_, order.device));
       auto& transfer = transfers_.emplace(order.transfer, Transfer(order, disk, host_)).first->second;
-      for (const auto* activity : transfer.activities())
+      for (const auto& activity : transfer.activities())
         Plugin::get().watch(activity, this, order.transfer);
       break;
     }
@@ -214,8 +216,8 @@ void Cache::carry_out(const pagecast_order& order)
       break;
     case PAGECAST_CANCEL: {
       auto transfer = transfers_.find(order.transfer);
-      for (const auto* activity : transfer->second.activities())
-        Plugin::get().unwatch(activity);
+      for (const auto& activity : transfer->second.activities())
+        Plugin::get().unwatch(activity.get());
       transfer->second.cancel();
       transfers_.erase(transfer);
       break;
@@ -242,16 +244,21 @@ void Cache::ended(std::uint64_t number, const sg4::Activity* activity)
 {
   auto transfer = transfers_.find(number);
   transfer->second.ended(activity);
-  is_due_ = true;
   if (not transfer->second.is_over())
     return;
   transfers_.erase(transfer);
-  check(pagecast_completed(handle_, sg4::Engine::get_clock(), number));
-  obey();
+  completed_.insert(number);
 }
 
 double Cache::share(double now)
 {
+  if (not completed_.empty()) {
+    for (std::uint64_t number : std::exchange(completed_, {}))
+      check(pagecast_completed(handle_, now, number));
+    obey();
+    is_due_ = true;
+    return now;
+  }
   news_.clear();
   for (auto& [number, transfer] : transfers_) {
     double rate;

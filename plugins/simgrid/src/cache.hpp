@@ -65,6 +65,9 @@ private:
   std::unordered_map<aid_t, std::vector<std::uint32_t>> tasks_;
   /** Tasks under way whose actors are no more. */
   std::set<std::uint32_t> orphans_;
+  /** Those that are complete at this instant. The cache hears of them in the order in which they were started, whatever that of
+   * SimGrid is: which of several files goes first is no small thing to a page cache. */
+  std::set<std::uint64_t> completed_;
   std::vector<pagecast_rate> news_;
   /** Whether the cache has to be advanced whatever SimGrid says: something has begun or ended. */
   bool is_due_ = true;
@@ -79,8 +82,9 @@ public:
   void start();
   Cache& add(simgrid::s4u::Host* host, const Description& description);
   Cache* find(const simgrid::s4u::Host* host) const;
-  void watch(const simgrid::s4u::Activity* activity, Cache* cache, std::uint64_t transfer);
-  void unwatch(const simgrid::s4u::Activity* activity) { watched_.erase(activity); }
+  /** Tells a cache when an activity for one of its transfers ends, and not any more. */
+  void watch(const simgrid::s4u::ActivityPtr& activity, Cache* cache, std::uint64_t transfer);
+  void unwatch(const simgrid::s4u::Activity* activity);
   /** When the next of all caches wants to be called, from now; negative is never. */
   double share(double now);
 
@@ -88,7 +92,14 @@ private:
   std::map<const simgrid::s4u::Host*, std::unique_ptr<Cache>> caches_;
   /** In the order in which they were made: that of their host's addresses would differ from run to run. */
   std::vector<Cache*> in_order_;
-  std::unordered_map<const simgrid::s4u::Activity*, std::pair<Cache*, std::uint64_t>> watched_;
+  struct Watched {
+    simgrid::s4u::ActivityPtr activity;
+    Cache* cache;
+    std::uint64_t transfer;
+  };
+  std::unordered_map<const simgrid::s4u::Activity*, Watched> watched_;
+  /** Activities that are over at this instant: SimGrid goes on with them when it has told that they are. */
+  std::vector<simgrid::s4u::ActivityPtr> over_;
   bool is_started_ = false;
 };
 

@@ -39,8 +39,9 @@ void Plugin::start()
     auto watched = watched_.find(&activity);
     if (watched == watched_.end())
       return;
-    auto [cache, transfer] = watched->second;
-    watched_.erase(watched);
+    auto* cache   = watched->second.cache;
+    auto transfer = watched->second.transfer;
+    unwatch(&activity);
     cache->ended(transfer, &activity);
   });
   sg4::Actor::on_termination_cb([this](const sg4::Actor& actor) {
@@ -65,9 +66,16 @@ Cache* Plugin::find(const sg4::Host* host) const
   return cache == caches_.end() ? nullptr : cache->second.get();
 }
 
-void Plugin::watch(const sg4::Activity* activity, Cache* cache, std::uint64_t transfer)
+void Plugin::watch(const sg4::ActivityPtr& activity, Cache* cache, std::uint64_t transfer)
 {
-  watched_[activity] = {cache, transfer};
+  watched_[activity.get()] = {activity, cache, transfer};
+}
+
+void Plugin::unwatch(const sg4::Activity* activity)
+{
+  auto watched = watched_.find(activity);
+  over_.push_back(watched->second.activity);
+  watched_.erase(watched);
 }
 
 /** Whether nothing can happen any more but for what page caches do by themselves: then SimGrid is to see the deadlock. */
@@ -82,6 +90,7 @@ static bool is_still(const std::vector<Cache*>& caches)
 
 double Plugin::share(double now)
 {
+  over_.clear();
   if (sg4::Engine::get_instance()->get_actor_count() == 0)
     return -1;
   double next = INFINITY;

@@ -47,11 +47,11 @@ void Transfer::add(const sg4::ActivityPtr& activity)
   legs_.push_back({activity, action, action->get_bound()});
 }
 
-std::vector<const sg4::Activity*> Transfer::activities() const
+std::vector<sg4::ActivityPtr> Transfer::activities() const
 {
-  std::vector<const sg4::Activity*> all;
+  std::vector<sg4::ActivityPtr> all;
   for (const auto& leg : legs_)
-    all.push_back(leg.activity.get());
+    all.push_back(leg.activity);
   return all;
 }
 

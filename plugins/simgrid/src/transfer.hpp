@@ -17,8 +17,8 @@ class Transfer {
 public:
   Transfer(const pagecast_order& order, simgrid::s4u::Disk* disk, simgrid::s4u::Host* host);
 
-  /** What has to end; a caller that hears of the end of one says so. */
-  std::vector<const simgrid::s4u::Activity*> activities() const;
+  /** What has to end; a caller that hears of the end of one says so, and keeps it until SimGrid has done with it. */
+  std::vector<simgrid::s4u::ActivityPtr> activities() const;
   void ended(const simgrid::s4u::Activity* activity);
   /** Whether all bytes have moved. */
   bool is_over() const { return legs_.empty(); }
