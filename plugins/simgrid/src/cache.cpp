@@ -121,14 +121,14 @@ void Cache::free(std::int64_t bytes)
 Levels Cache::levels()
 {
   pagecast_levels levels;
-  simcall_answered([&] { check(pagecast_get_levels(handle_, &levels)); });
+  simcall_answered([&] { check(pagecast_get_levels(handle_, sg4::Engine::get_clock(), &levels)); });
   return {levels.total, levels.anonymous, levels.cached, levels.dirty, levels.writeback};
 }
 
 FileLevels Cache::file(const std::string& path)
 {
   pagecast_file_levels levels;
-  simcall_answered([&] { check(pagecast_get_file_levels(handle_, path.c_str(), &levels)); });
+  simcall_answered([&] { check(pagecast_get_file_levels(handle_, sg4::Engine::get_clock(), path.c_str(), &levels)); });
   return {levels.size, levels.cached, levels.dirty};
 }
 

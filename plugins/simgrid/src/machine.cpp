@@ -54,7 +54,7 @@ static std::string disk_lines(const sg4::Disk& disk)
 {
   const std::string& name = disk.get_name();
   const std::string table = "disk." + quoted(name) + ".";
-  std::string lines       = table + "size = " + quoted(property(disk, "size", "1000000 TB")) + "\n";
+  std::string lines       = table + "size = " + quoted(property(disk, "size", "9000 TB")) + "\n";
   lines += table + "read = " + rate(disk.get_read_bandwidth()) + "\n";
   lines += table + "write = " + rate(disk.get_write_bandwidth()) + "\n";
   for (const auto& [key, text] : *disk.get_properties())
