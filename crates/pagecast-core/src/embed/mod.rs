@@ -8,7 +8,7 @@
 //! 1. [`PageCache::begin`] for each operation that a task begins, [`PageCache::completed`] for each transfer that has moved its bytes;
 //! 2. what [`PageCache::orders`] says: start, limit, shorten and cancel transfers, let tasks go on whose operation is done;
 //! 3. [`PageCache::advance`] with the rate of each transfer that was started or limited, and of each whose rate has changed;
-//! 4. from 2. again until there are no orders and [`PageCache::next_call`] is later than now. Then it lets time pass, up to
+//! 4. from 2. again until [`PageCache::next_call`] is later than now. Then it lets time pass, up to
 //!    [`PageCache::next_call`] at most, where it begins with 3.
 //!
 //! A transfer goes at the rate last told until another one is told. What a machine file says of the rates of a disk is what the policy
@@ -304,9 +304,10 @@ impl PageCache {
     /// A transfer has moved all its bytes.
     ///
     /// # Errors
-    /// It is not under way; a time before the last one.
+    /// It is not under way; a time before the last one, or long after [`Self::next_call`].
     pub fn completed(&mut self, now: Nanos, transfer: TransferId) -> Result<(), EmbedError> {
         self.check_time(now)?;
+        self.check_not_late(now)?;
         let (flow, completion) = self.transfers.complete(now, transfer)?;
         self.come_to(now);
         self.actions.release(flow);
@@ -319,9 +320,7 @@ impl PageCache {
     /// A rate that is none, of a transfer that is not under way; a time before the last one, or long after [`Self::next_call`].
     pub fn advance(&mut self, now: Nanos, rates: &[Rate]) -> Result<(), EmbedError> {
         self.check_time(now)?;
-        if let Some(due) = self.next_call().filter(|&due| now > due + TOLERANCE) {
-            return Err(EmbedError::Late { now, due });
-        }
+        self.check_not_late(now)?;
         rates.iter().try_for_each(|rate| self.transfers.check(rate))?;
         self.come_to(now);
         self.wake()?;
@@ -331,9 +330,9 @@ impl PageCache {
         self.settle()
     }
 
-    /// When [`Self::advance`] is to be called at the latest, if nothing else happens.
+    /// When [`Self::advance`] is to be called at the latest, if nothing else happens: now, as long as there are orders.
     pub fn next_call(&mut self) -> Option<Nanos> {
-        if !self.resumes.is_empty() {
+        if !self.resumes.is_empty() || !self.orders.is_empty() {
             return Some(self.now);
         }
         let next = crate::units::earlier(self.policy.next_call(), self.transfers.next_event());
@@ -345,16 +344,40 @@ impl PageCache {
         std::mem::take(&mut self.orders).into_iter()
     }
 
-    /// What the memory holds.
-    pub fn levels(&mut self) -> MemoryLevels {
-        if self.policy.is_even() {
-            self.policy.bring_up_to(self.now);
+    /// What the memory holds at this instant.
+    ///
+    /// # Errors
+    /// A time before the last one, or long after [`Self::next_call`].
+    pub fn levels(&mut self, now: Nanos) -> Result<MemoryLevels, EmbedError> {
+        self.look(now)?;
+        Ok(self.policy.levels())
+    }
+
+    /// Brings levels that change between calls up to an instant.
+    fn look(&mut self, now: Nanos) -> Result<(), EmbedError> {
+        self.check_time(now)?;
+        self.check_not_late(now)?;
+        if self.policy.is_even() && now > self.now {
+            self.policy.bring_up_to(now);
         }
-        self.policy.levels()
+        Ok(())
+    }
+
+    /// The last time that was told.
+    #[must_use]
+    pub fn now(&self) -> Nanos {
+        self.now
     }
 
     fn check_time(&self, now: Nanos) -> Result<(), EmbedError> {
         if now < self.now { Err(EmbedError::TimeRunsBack { now, last: self.now }) } else { Ok(()) }
+    }
+
+    fn check_not_late(&mut self, now: Nanos) -> Result<(), EmbedError> {
+        match self.next_call().filter(|&due| now > due + TOLERANCE) {
+            Some(due) => Err(EmbedError::Late { now, due }),
+            None => Ok(()),
+        }
     }
 
     fn come_to(&mut self, now: Nanos) {
