@@ -115,6 +115,7 @@ def read(
     offset_bytes: SupportsFloat = 0,
     size_bytes: SupportsFloat | None = None,
     call_bytes: SupportsFloat | None = None,
+    vector: int = 1,
     buffer: Literal["reused", "fresh"] = "reused",
 ) -> Operation: ...
 def write(
@@ -124,6 +125,7 @@ def write(
     offset_bytes: SupportsFloat = 0,
     append: bool = False,
     call_bytes: SupportsFloat | None = None,
+    vector: int = 1,
 ) -> Operation: ...
 def open(
     path: _Path,

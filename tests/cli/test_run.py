@@ -222,8 +222,8 @@ def test_copies_are_what_they_were_made_from(on_disk):
 def test_a_copy_that_cannot_be_is_refused_with_the_words_of_a_simulation(on_disk):
     text = MACHINE + (
         "[[file]]\npath = '/data/f'\nsize = '1 MiB'\n[[process]]\nname = 'p'\n"
-        "do = [ { open = '/data/f', flags = ['O_DIRECT'] },"
-        " { copy = '/data/f', to = '/data/g', by = 'sendfile' } ]\n"
+        "do = [ { open = '/data/f', flags = ['O_DIRECT'] },\n"
+        "  { copy = '/data/f', to = '/data/g', by = 'sendfile' } ]\n"
     )
     (on_disk.folder / "direct.toml").write_text(text)
     simulated = on_disk("simulate", "direct.toml")

@@ -108,6 +108,14 @@ def test_a_flag_alone_is_no_list():
             'mode="rw" is not known; choose one of r, w, a, r+, w+, a+',
         ),
         (
+            lambda: pc.write("/f", size_bytes=1, vector=1025),
+            "vector=1025: must be a whole number from 1 to 1024",
+        ),
+        (
+            lambda: pc.read("/f", vector=-1),
+            "vector=-1: must be a whole number from 1 to 1024",
+        ),
+        (
             lambda: pc.copy("/f", "/g", by="splice"),
             'by="splice" is not known; choose one of read_write, sendfile, copy_file_range',
         ),

@@ -59,7 +59,7 @@ def test_every_way_to_write_and_to_make_durable_is_run(machine, there):
         yield pc.write("/data/f", size_bytes=10_000, call_bytes=1000)
         yield pc.write("/data/f", size_bytes=5000, offset_bytes=0)
         yield pc.close("/data/f")
-        yield pc.write("/data/f", size_bytes=8192, offset_bytes=4096)
+        yield pc.write("/data/f", size_bytes=8192, offset_bytes=4096, call_bytes=4096, vector=4)
         yield pc.sync_file_range("/data/f", flags=["WAIT_BEFORE", "WRITE", "WAIT_AFTER"])
         yield pc.sync_file_range("/data/f", flags=["WRITE"], offset_bytes=4096, size_bytes=4096)
         yield pc.readahead("/data/f")
@@ -67,7 +67,7 @@ def test_every_way_to_write_and_to_make_durable_is_run(machine, there):
         yield pc.open("/data/f", flags=["O_DIRECT"])
         yield pc.read("/data/f")
         yield pc.read("/data/f", call_bytes=4096)
-        yield pc.read("/data/f", offset_bytes=8192, size_bytes=8192)
+        yield pc.read("/data/f", offset_bytes=8192, size_bytes=8192, vector=2)
         yield pc.write("/data/f", size_bytes=4096)
 
     scenario = pc.Scenario(machine, processes={"app": program})

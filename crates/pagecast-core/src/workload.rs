@@ -175,6 +175,8 @@ pub enum Action {
         bytes: Option<Bytes>,
         /// Bytes of one call; `None` is all in one.
         call: Option<Bytes>,
+        /// In how many places of memory a call has them (readv(2)), at most [`MOST_PLACES`].
+        vector: u32,
         /// Where the bytes go.
         buffer: Buffer,
     },
@@ -188,6 +190,8 @@ pub enum Action {
         bytes: Bytes,
         /// Bytes of one call; `None` is all in one.
         call: Option<Bytes>,
+        /// In how many places of memory a call has them (writev(2)), at most [`MOST_PLACES`].
+        vector: u32,
     },
     /// Copies bytes of a file to the same place in another one. Makes that if it is not there.
     Copy {
@@ -404,6 +408,9 @@ impl Action {
         }
     }
 }
+
+/// In how many places a call can have its bytes (`UIO_MAXIOV`, include/uapi/linux/uio.h).
+pub const MOST_PLACES: u32 = 1024;
 
 /// A flag of open(2) that says how a file is read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 
 use insta::assert_snapshot;
 use pagecast_core::result::Part;
+use proptest::prelude::*;
 
 use crate::common::{Case, GB, HOSTS, MB, case, linux, on};
 
@@ -255,4 +256,46 @@ fn what_cannot_be_copied_is_named() {
             .contains("the path \"/elsewhere/g\" is under no mount")
     );
     assert_snapshot!(text("copy = '/data/f', to = '/elsewhere/g', by = 'splice'"), @r#"test.toml:12: `by` cannot be "splice"; known words: `read_write`, `sendfile`, `copy_file_range`"#);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever is copied in whatever pieces, beside a writer: bytes, sizes and times are right.
+    #[test]
+    fn nothing_is_lost_on_the_way(
+        by in prop::sample::select(&WAYS[..]),
+        model in prop::sample::select(&MODELS[..]),
+        kib in 1u64..3000,
+        cached in 0u64..3000,
+        part in (0u64..3000, 1u64..3000),
+        call in 1u64..400,
+        latency in 0u64..2,
+    ) {
+        let offset = part.0.min(kib - 1);
+        let size = part.1.min(kib - offset);
+        let copy = format!(
+            "copy = '/data/f', to = '/data/g', by = '{by}', offset = '{offset} KiB', size = '{size} KiB', call = '{call} KiB'"
+        );
+        let run = linux()
+            .cached("/data/f", &format!("{kib} KiB"), &format!("{} KiB", cached.min(kib)))
+            .set(&format!("machine.disk.ssd.latency={latency} ms"))
+            .set("machine.memory.cost.call=1 us")
+            .process("p", &[&copy, &copy, "fsync = '/data/g'"])
+            .process("q", &["write = '/data/h', size = '9 MB', call = '4 KiB'"])
+            .run(model);
+        for index in 0..2 {
+            let (from_cache, from_device) = run.sources("p", index);
+            prop_assert_eq!(from_cache + from_device, size * 1024);
+            let parts: f64 = run.parts("p", index).iter().map(|(_, seconds)| seconds).sum();
+            prop_assert!((parts - run.seconds("p", index)).abs() < 1e-8);
+        }
+        if ["kernel", "endless-cache"].contains(&model) {
+            prop_assert_eq!(run.sources("p", 1), (size * 1024, 0), "what was read stays");
+        }
+        let (length, in_cache, dirty) = run.file("/data/g");
+        prop_assert_eq!(length, (offset + size) * 1024);
+        prop_assert!(in_cache <= length.next_multiple_of(4096) && dirty == 0);
+        prop_assert_eq!(run.file("/data/f").0, kib * 1024);
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{
-    self, Action, Advice, Buffer, CopyBy, OpenFlag, OpenFlags, SyncRangeFlag, SyncRangeFlags,
+    self, Action, Advice, Buffer, CopyBy, MOST_PLACES, OpenFlag, OpenFlags, SyncRangeFlag, SyncRangeFlags,
 };
 use pyo3::prelude::*;
 
@@ -77,6 +77,8 @@ impl Operation {
 ///     How many bytes; up to the end of the file if not given.
 /// call_bytes : float, optional
 ///     Bytes of one call; all in one if not given.
+/// vector : int
+///     In how many places of memory a call has its bytes, 1 to 1024: with more than one it is readv(2).
 /// buffer : {"reused", "fresh"}
 ///     "fresh" takes new anonymous memory of the size of the read, held until `free` or the process's end.
 ///
@@ -85,21 +87,22 @@ impl Operation {
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, call_bytes=None, buffer="reused"),
-    text_signature = "(path, *, offset_bytes=0, size_bytes=None, call_bytes=None, buffer='reused')"
+    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, call_bytes=None, vector=1, buffer="reused"),
+    text_signature = "(path, *, offset_bytes=0, size_bytes=None, call_bytes=None, vector=1, buffer='reused')"
 )]
 pub fn read(
     #[pyo3(from_py_with = path)] path: Arc<str>,
     offset_bytes: Amount,
     size_bytes: Option<Amount>,
     call_bytes: Option<Amount>,
+    vector: i64,
     buffer: &str,
 ) -> PyResult<Operation> {
     let buffer = [Buffer::Reused, Buffer::Fresh][one_of("buffer", buffer, &Buffer::NAMES)?];
     let offset = bytes("offset_bytes", offset_bytes)?.0;
     let size = size_bytes.map(|size| bytes("size_bytes", size)).transpose()?;
     let call = call_size(call_bytes)?;
-    Ok(Action::Read { path, offset, bytes: size, call, buffer }.into())
+    Ok(Action::Read { path, offset, bytes: size, call, vector: places(vector)?, buffer }.into())
 }
 
 /// Write to a file as write(2) does; makes it if it is not there.
@@ -116,14 +119,16 @@ pub fn read(
 ///     Write at the end of the file instead.
 /// call_bytes : float, optional
 ///     Bytes of one call; all in one if not given.
+/// vector : int
+///     In how many places of memory a call has its bytes, 1 to 1024: with more than one it is writev(2).
 ///
 /// Returns
 /// -------
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, size_bytes, offset_bytes=Amount::from(0.0), append=false, call_bytes=None),
-    text_signature = "(path, *, size_bytes, offset_bytes=0, append=False, call_bytes=None)"
+    signature = (path, *, size_bytes, offset_bytes=Amount::from(0.0), append=false, call_bytes=None, vector=1),
+    text_signature = "(path, *, size_bytes, offset_bytes=0, append=False, call_bytes=None, vector=1)"
 )]
 pub fn write(
     #[pyo3(from_py_with = path)] path: Arc<str>,
@@ -131,11 +136,21 @@ pub fn write(
     offset_bytes: Amount,
     append: bool,
     call_bytes: Option<Amount>,
+    vector: i64,
 ) -> PyResult<Operation> {
     let size = bytes("size_bytes", size_bytes)?;
     let offset = bytes("offset_bytes", offset_bytes)?.0;
     let call = call_size(call_bytes)?;
-    Ok(Action::Write { path, offset: (!append).then_some(offset), bytes: size, call }.into())
+    let vector = places(vector)?;
+    Ok(Action::Write { path, offset: (!append).then_some(offset), bytes: size, call, vector }.into())
+}
+
+/// In how many places of memory a call has its bytes.
+fn places(vector: i64) -> PyResult<u32> {
+    let places = u32::try_from(vector).ok().filter(|places| (1..=MOST_PLACES).contains(places));
+    places.ok_or_else(|| {
+        ScenarioError::new_err(format!("vector={vector}: must be a whole number from 1 to {MOST_PLACES}"))
+    })
 }
 
 pub fn call_size(call_bytes: Option<Amount>) -> PyResult<Option<Bytes>> {

@@ -104,10 +104,12 @@ impl PageCache {
         self.check_not_late(now)?;
         self.idle(task)?;
         let call = match *action {
-            Action::Read { ref path, offset, bytes, call, buffer } => {
+            Action::Read { ref path, offset, bytes, call, buffer, .. } => {
                 self.read(task, path, offset, bytes, call, buffer)?
             }
-            Action::Write { ref path, offset, bytes, call } => self.write(task, path, offset, bytes, call)?,
+            Action::Write { ref path, offset, bytes, call, .. } => {
+                self.write(task, path, offset, bytes, call)?
+            }
             Action::Fsync { ref path } | Action::Fdatasync { ref path } => {
                 let located = self.existing(path)?;
                 Call::Fsync { file: self.view(located) }

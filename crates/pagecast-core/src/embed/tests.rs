@@ -256,7 +256,7 @@ fn small(model: &str) -> PageCache {
 }
 
 fn write(bytes: u64) -> Action {
-    Action::Write { path: "/data/f".into(), offset: None, bytes: Bytes(bytes), call: None }
+    Action::Write { path: "/data/f".into(), offset: None, bytes: Bytes(bytes), call: None, vector: 1 }
 }
 
 #[test]
@@ -271,6 +271,7 @@ fn wrong_calls_are_refused_and_change_nothing() {
         offset: 0,
         bytes: Some(Bytes(bytes)),
         call: None,
+        vector: 1,
         buffer: crate::workload::Buffer::Reused,
     };
     assert_eq!(cache.begin(nanos, task, &read("/data/f", 1)), Err(EmbedError::NoSuchFile("/data/f".into())));

@@ -229,6 +229,7 @@ fn the_verb(node: &Node) -> Result<&'static Schema, ScenarioError> {
 fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, ScenarioError> {
     let flag = |key| Ok::<_, ScenarioError>(fields.get::<bool>(key)?.unwrap_or(false));
     let offset = || Ok::<_, ScenarioError>(fields.get::<Bytes>("offset")?.map(|offset| offset.0));
+    let vector = || Ok::<_, ScenarioError>(fields.get::<u32>("vector")?.unwrap_or(1));
     Ok(match verb {
         "open" => Action::Open {
             path: text,
@@ -241,6 +242,7 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
             offset: offset()?.unwrap_or(0),
             bytes: fields.get("size")?,
             call: fields.get("call")?,
+            vector: vector()?,
             buffer: fields.word("buffer", &[Buffer::Reused, Buffer::Fresh])?.unwrap_or_default(),
         },
         "write" => {
@@ -252,7 +254,8 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
                 (true, None) => None,
                 (false, offset) => Some(offset.unwrap_or(0)),
             };
-            Action::Write { path: text, offset, bytes: fields.need("size")?, call: fields.get("call")? }
+            let (bytes, call) = (fields.need("size")?, fields.get("call")?);
+            Action::Write { path: text, offset, bytes, call, vector: vector()? }
         }
         "copy" => copies::action(text, fields)?,
         "fsync" => Action::Fsync { path: text },
@@ -335,25 +338,40 @@ mod tests {
     #[test]
     fn a_read_is_of_the_whole_file_unless_it_says_less() {
         let path: Arc<str> = "/data/f".into();
-        let whole =
-            Action::Read { path: path.clone(), offset: 0, bytes: None, call: None, buffer: Buffer::Reused };
+        let whole = Action::Read {
+            path: path.clone(),
+            offset: 0,
+            bytes: None,
+            call: None,
+            vector: 1,
+            buffer: Buffer::Reused,
+        };
         assert_eq!(actions("{ read = '/data/f' }"), [whole]);
         let part = Action::Read {
             path,
             offset: 1000,
             bytes: Some(Bytes(2000)),
             call: Some(Bytes(4096)),
+            vector: 4,
             buffer: Buffer::Fresh,
         };
         assert_eq!(
-            actions("{ read = '/data/f', offset = '1 kB', size = '2 kB', call = '4 KiB', buffer = 'fresh' }"),
+            actions(
+                "{ read = '/data/f', offset = '1 kB', size = '2 kB', call = '4 KiB', vector = 4, buffer = 'fresh' }"
+            ),
             [part]
         );
     }
 
     #[test]
     fn a_write_begins_at_0_unless_it_appends() {
-        let write = |offset| Action::Write { path: "/data/f".into(), offset, bytes: Bytes(1000), call: None };
+        let write = |offset| Action::Write {
+            path: "/data/f".into(),
+            offset,
+            bytes: Bytes(1000),
+            call: None,
+            vector: 1,
+        };
         assert_eq!(actions("{ write = '/data/f', size = '1 kB' }"), [write(Some(0))]);
         assert_eq!(actions("{ write = '/data/f', size = '1 kB', append = true }"), [write(None)]);
         assert_eq!(actions("{ write = '/data/f', size = '1 kB', offset = '5 B' }"), [write(Some(5))]);

@@ -4,7 +4,7 @@
 use super::{copies, mapped, streams};
 use crate::machine::{FileSystem, Lru, Sharing, WriteMode};
 use crate::scenario::Residency;
-use crate::workload::{Advice, Buffer, OpenFlag, SyncRangeFlag};
+use crate::workload::{Advice, Buffer, MOST_PLACES, OpenFlag, SyncRangeFlag};
 
 /// How many copies of a file or a process, and how many rounds of a loop, can be asked for at once.
 pub const MOST_COPIES: u32 = 1_000_000;
@@ -460,6 +460,12 @@ pub(super) const OFFSET: Key = may("offset", Kind::SizeOrZero, "First byte; defa
 pub(super) const PART: Key = may("size", Kind::Size, "Of how much; default up to the end of the file");
 pub(super) const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
 
+const VECTOR: Key = may(
+    "vector",
+    Kind::Whole(1, MOST_PLACES),
+    "In how many places of memory a call has its bytes; default 1",
+);
+
 /// The operations. The first key of each is its verb.
 pub static OPERATIONS: [Schema; 33] = [
     Schema {
@@ -469,6 +475,7 @@ pub static OPERATIONS: [Schema; 33] = [
             OFFSET,
             may("size", Kind::Size, "How much; default up to the end of the file"),
             CALL,
+            VECTOR,
             may("buffer", Kind::Word(&Buffer::NAMES), "\"fresh\" is new memory, held until free or exit"),
         ],
     },
@@ -480,6 +487,7 @@ pub static OPERATIONS: [Schema; 33] = [
             OFFSET,
             may("append", Kind::Flag, "Starts at the end of the file"),
             CALL,
+            VECTOR,
         ],
     },
     Schema {

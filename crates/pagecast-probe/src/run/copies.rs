@@ -65,6 +65,7 @@ impl<I: Streams> Runner<'_, I> {
         times: &mut Times,
     ) -> Result<u64, Halt> {
         self.buffer.set_dontcache(false);
+        self.buffer.set_longest(usize::MAX);
         let call = NonZero::new(bytes).expect("something is left");
         for (direction, file) in [(Direction::Read, step.file), (Direction::Write, step.target)] {
             let what = Transfer { direction, offsets: Offsets::From(offset), bytes, call, spreads: false };

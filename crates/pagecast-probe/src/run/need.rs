@@ -260,7 +260,13 @@ mod tests {
 
     #[test]
     fn appending_makes_a_file_longer_and_writing_over_it_does_not() {
-        let over = Action::Write { path: "/data/f".into(), offset: Some(0), bytes: Bytes(900), call: None };
+        let over = Action::Write {
+            path: "/data/f".into(),
+            offset: Some(0),
+            bytes: Bytes(900),
+            call: None,
+            vector: 1,
+        };
         let plan = plan(&[file("/data/f", 1000)], &[process("p", &[], &[over, write("/data/f", 50, None)])]);
         assert_eq!(plan.space(), Bytes(1050));
     }
@@ -321,7 +327,7 @@ mod tests {
     #[test]
     fn a_fresh_buffer_holds_what_was_read() {
         let Action::Read { path, offset, .. } = read("/data/f", None, None) else { unreachable!() };
-        let fresh = Action::Read { path, offset, bytes: None, call: None, buffer: Buffer::Fresh };
+        let fresh = Action::Read { path, offset, bytes: None, call: None, vector: 1, buffer: Buffer::Fresh };
         let plan = plan(&[file("/data/f", 1000)], &[process("p", &[], &[fresh.clone(), fresh])]);
         assert_eq!((plan.memory(), plan.open_files()), (Bytes(2000 + page_size()), 1));
     }

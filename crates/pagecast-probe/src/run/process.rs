@@ -210,10 +210,12 @@ impl<'a, I: Streams> Runner<'a, I> {
                 self.handles.insert(step.file, Handle { file, flags });
                 Ok(nothing)
             }
-            &Action::Read { offset, bytes, call, buffer, .. } => {
-                self.read(step, offset, bytes, call, buffer == Buffer::Fresh)
+            &Action::Read { offset, bytes, call, vector, buffer, .. } => {
+                self.read(step, offset, bytes, (call, vector), buffer == Buffer::Fresh)
             }
-            &Action::Write { offset, bytes, call, .. } => self.write(step, offset, bytes, call),
+            &Action::Write { offset, bytes, call, vector, .. } => {
+                self.write(step, offset, bytes, (call, vector))
+            }
             &Action::Copy { by, offset, bytes, call, .. } => self.copy(step, by, offset, bytes, call),
             Action::Fsync { .. } => self.on_file(step, |io, file| io.sync(file, Sync::File)),
             Action::Fdatasync { .. } => self.on_file(step, |io, file| io.sync(file, Sync::Data)),
@@ -300,7 +302,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         step: &Step,
         offset: u64,
         bytes: Option<Bytes>,
-        call: Option<Bytes>,
+        (call, vector): (Option<Bytes>, u32),
         fresh: bool,
     ) -> Result<Done, Halt> {
         let flags = self.handle(step, step.file, false)?;
@@ -317,7 +319,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         let own = if fresh { Some(self.take(step, whole)?) } else { None };
         let call = NonZero::new(call.map_or(u64::MAX, |call| call.0)).unwrap_or(NonZero::<u64>::MAX);
         let offsets = Offsets::From(offset);
-        self.transfer(step, &Transfer { direction, offsets, bytes, call, spreads: fresh }, own)?;
+        self.transfer(step, &Transfer { direction, offsets, bytes, call, spreads: fresh }, vector, own)?;
         Ok(done)
     }
 
@@ -326,7 +328,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         step: &Step,
         offset: Option<u64>,
         bytes: Bytes,
-        call: Option<Bytes>,
+        (call, vector): (Option<Bytes>, u32),
     ) -> Result<Done, Halt> {
         let flags = self.handle(step, step.file, true)?;
         // Wherever it was to begin, the kernel appends.
@@ -335,11 +337,20 @@ impl<'a, I: Streams> Runner<'a, I> {
         let direction = Direction::Write;
         let call = NonZero::new(call.unwrap_or(bytes).0).unwrap_or(NonZero::<u64>::MAX);
         let offsets = Offsets::From(offset);
-        self.transfer(step, &Transfer { direction, offsets, bytes: bytes.0, call, spreads: false }, None)?;
+        let what = Transfer { direction, offsets, bytes: bytes.0, call, spreads: false };
+        self.transfer(step, &what, vector, None)?;
         Ok(Done { offset, bytes: bytes.0, flags })
     }
 
-    fn transfer(&mut self, step: &Step, what: &Transfer<'_>, own: Option<Memory>) -> Result<(), Halt> {
+    fn transfer(
+        &mut self,
+        step: &Step,
+        what: &Transfer<'_>,
+        vector: u32,
+        own: Option<Memory>,
+    ) -> Result<(), Halt> {
+        let place = what.call.get().min(what.bytes).div_ceil(vector.into());
+        let longest = if vector > 1 { place as usize } else { usize::MAX };
         let (io, stop) = (self.shared.io, &self.shared.gate.stop);
         let file = &self.handles[&step.file].file;
         let handle = &self.handles[&step.file];
@@ -348,10 +359,12 @@ impl<'a, I: Streams> Runner<'a, I> {
         let moved = match own {
             None => {
                 self.buffer.set_dontcache(dontcache);
+                self.buffer.set_longest(longest);
                 transfer_beyond(io, file, what, &mut self.buffer, &mut self.calls.times, stop, beyond)
             }
             Some(mut memory) => {
                 memory.set_dontcache(dontcache);
+                memory.set_longest(longest);
                 self.shared.in_use.note(self.at, Which::Fresh, &memory);
                 let moved = transfer_beyond(io, file, what, &mut memory, &mut self.calls.times, stop, beyond);
                 let length = memory.length();
@@ -489,6 +502,10 @@ impl<'a, I: Streams> Runner<'a, I> {
             offset,
             bytes: Bytes(what.bytes),
             call: Bytes(what.call.get().min(what.bytes)),
+            vector: match step.operation.action {
+                Action::Read { vector, .. } | Action::Write { vector, .. } => vector,
+                _ => 1,
+            },
             block: LOGICAL_BLOCK,
         })
     }
@@ -761,7 +778,13 @@ pub(super) mod tests {
             truncate: false,
             flags: [OpenFlag::Append].into_iter().collect(),
         };
-        let write = Action::Write { path: "/data/f".into(), offset: Some(3), bytes: Bytes(10), call: None };
+        let write = Action::Write {
+            path: "/data/f".into(),
+            offset: Some(3),
+            bytes: Bytes(10),
+            call: None,
+            vector: 1,
+        };
         let rows = run(Costs::default(), &[file("/data/f", 100)], &[open, write.clone(), write]).unwrap();
         assert_eq!([rows[1].offset, rows[2].offset], [100, 110]);
     }
@@ -827,6 +850,7 @@ pub(super) mod tests {
             offset: 0,
             bytes: None,
             call: Some(Bytes(4096)),
+            vector: 1,
             buffer: Buffer::Fresh,
         };
         let free = |bytes: Option<u64>| Action::Free { bytes: bytes.map(Bytes) };
