@@ -161,7 +161,7 @@ int main(void)
     double fsync_s  = run(&now, task, (pagecast_operation){.kind = PAGECAST_FSYNC, .path = "/data/f"});
     double reread_s = run(&now, task, (pagecast_operation){PAGECAST_READ, "/data/f", 0, PAGECAST_REST, 1 << 20});
     pagecast_file_levels file;
-    check(pagecast_get_file_levels(cache, "/data/f", &file));
+    check(pagecast_get_file_levels(cache, now, "/data/f", &file));
     printf("%s: write %.3f s, fsync %.3f s, read %.3f s; %.1f GB of the file are cached\n", models[i], write_s, fsync_s,
            reread_s, (double)file.cached / 1e9);
     check(pagecast_destroy(cache));

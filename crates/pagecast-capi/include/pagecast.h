@@ -538,20 +538,21 @@ enum pagecast_status pagecast_next_order(struct pagecast_cache *cache,
                                          int32_t *has_order);
 
 /*
- What the memory holds.
+ What the memory holds at now_s.
 
  # Safety
  The cache was made by pagecast_create(); levels can be written.
  */
-enum pagecast_status pagecast_get_levels(struct pagecast_cache *cache, struct pagecast_levels *levels);
+enum pagecast_status pagecast_get_levels(struct pagecast_cache *cache, double now_s, struct pagecast_levels *levels);
 
 /*
- What there is of a file.
+ What there is of a file at now_s.
 
  # Safety
  The cache was made by pagecast_create(); path ends in 0; levels can be written.
  */
 enum pagecast_status pagecast_get_file_levels(struct pagecast_cache *cache,
+                                              double now_s,
                                               const char *path,
                                               struct pagecast_file_levels *levels);
 

@@ -442,20 +442,21 @@ const PARTS: [Part; PAGECAST_PARTS] = [
     Part::Reclaim,
 ];
 
-/// What the memory holds.
+/// What the memory holds at now_s.
 ///
 /// # Safety
 /// The cache was made by pagecast_create(); levels can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pagecast_get_levels(
     cache: *mut pagecast_cache,
+    now_s: f64,
     levels: *mut pagecast_levels,
 ) -> pagecast_status {
     // SAFETY: the caller guarantees the handle and the place.
     unsafe {
         enter(cache, |this| {
             let place = out(levels)?;
-            let levels = this.cache.levels();
+            let levels = this.cache.levels(time(now_s)?)?;
             *place = pagecast_levels {
                 total: levels.total.0,
                 anonymous: levels.anonymous.0,
@@ -468,13 +469,14 @@ pub unsafe extern "C" fn pagecast_get_levels(
     }
 }
 
-/// What there is of a file.
+/// What there is of a file at now_s.
 ///
 /// # Safety
 /// The cache was made by pagecast_create(); path ends in 0; levels can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pagecast_get_file_levels(
     cache: *mut pagecast_cache,
+    now_s: f64,
     path: *const c_char,
     levels: *mut pagecast_file_levels,
 ) -> pagecast_status {
@@ -483,7 +485,7 @@ pub unsafe extern "C" fn pagecast_get_file_levels(
         enter(cache, |this| {
             let (path, place) = (Arc::from(text(path)?), out(levels)?);
             let size = this.cache.size(&path)?.0;
-            let held = this.cache.residency(&path)?;
+            let held = this.cache.residency(time(now_s)?, &path)?;
             *place = pagecast_file_levels { size, cached: held.cached.0, dirty: held.dirty.0 };
             Ok(())
         })

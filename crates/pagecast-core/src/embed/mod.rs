@@ -321,9 +321,7 @@ impl PageCache {
     /// A rate that is none, of a transfer that is not under way; a time before the last one, or long after [`Self::next_call`].
     pub fn advance(&mut self, now: Nanos, rates: &[Rate]) -> Result<(), EmbedError> {
         self.check_time(now)?;
-        if let Some(due) = self.next_call().filter(|&due| now > due + TOLERANCE) {
-            return Err(EmbedError::Late { now, due });
-        }
+        self.check_not_late(now)?;
         rates.iter().try_for_each(|rate| self.transfers.check(rate))?;
         self.come_to(now);
         self.wake()?;
@@ -347,12 +345,23 @@ impl PageCache {
         std::mem::take(&mut self.orders).into_iter()
     }
 
-    /// What the memory holds.
-    pub fn levels(&mut self) -> MemoryLevels {
-        if self.policy.is_even() {
-            self.policy.bring_up_to(self.now);
+    /// What the memory holds at this instant.
+    ///
+    /// # Errors
+    /// A time before the last one, or long after [`Self::next_call`].
+    pub fn levels(&mut self, now: Nanos) -> Result<MemoryLevels, EmbedError> {
+        self.look(now)?;
+        Ok(self.policy.levels())
+    }
+
+    /// Brings levels that change between calls up to an instant.
+    fn look(&mut self, now: Nanos) -> Result<(), EmbedError> {
+        self.check_time(now)?;
+        self.check_not_late(now)?;
+        if self.policy.is_even() && now > self.now {
+            self.policy.bring_up_to(now);
         }
-        self.policy.levels()
+        Ok(())
     }
 
     /// The last time that was told.
@@ -363,6 +372,13 @@ impl PageCache {
 
     fn check_time(&self, now: Nanos) -> Result<(), EmbedError> {
         if now < self.now { Err(EmbedError::TimeRunsBack { now, last: self.now }) } else { Ok(()) }
+    }
+
+    fn check_not_late(&mut self, now: Nanos) -> Result<(), EmbedError> {
+        match self.next_call().filter(|&due| now > due + TOLERANCE) {
+            Some(due) => Err(EmbedError::Late { now, due }),
+            None => Ok(()),
+        }
     }
 
     fn come_to(&mut self, now: Nanos) {

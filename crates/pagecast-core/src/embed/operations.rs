@@ -83,11 +83,12 @@ impl PageCache {
         Ok(self.files.size(located.file))
     }
 
-    /// What the memory holds of a file.
+    /// What the memory holds of a file at this instant.
     ///
     /// # Errors
-    /// There is no such file.
-    pub fn residency(&mut self, path: &Arc<str>) -> Result<FileLevels, EmbedError> {
+    /// There is no such file; a time before the last one, or long after [`Self::next_call`].
+    pub fn residency(&mut self, now: Nanos, path: &Arc<str>) -> Result<FileLevels, EmbedError> {
+        self.look(now)?;
         let located = self.existing(path)?;
         Ok(self.policy.residency(located.file))
     }

@@ -313,10 +313,10 @@ fn memory_of_a_task_that_is_no_more_is_free() {
     let mut cache = small("kernel");
     let task = cache.add_task();
     cache.begin(Nanos::ZERO, task, &Action::Allocate { bytes: Bytes(1 << 30) }).unwrap();
-    assert_eq!(cache.levels().anonymous, Bytes(1 << 30));
+    assert_eq!(cache.levels(Nanos::ZERO).unwrap().anonymous, Bytes(1 << 30));
     assert!(matches!(cache.orders().collect::<Vec<_>>()[..], [Order::Done { .. }]));
     cache.remove_task(Nanos::ZERO, task).unwrap();
-    assert_eq!(cache.levels().anonymous, Bytes::ZERO);
+    assert_eq!(cache.levels(Nanos::ZERO).unwrap().anonymous, Bytes::ZERO);
     assert_eq!(cache.add_task(), task);
 }
 
