@@ -100,15 +100,19 @@ impl PageCache {
     }
 
     /// Of the memory: its size, and what is anonymous, cached and dirty, in bytes.
-    fn levels(&mut self) -> (u64, u64, u64, u64) {
-        let levels = self.cache().levels();
-        (levels.total.0, levels.anonymous.0, levels.cached.0, levels.dirty.0)
+    fn levels(&mut self, now_ns: u64) -> PyResult<(u64, u64, u64, u64)> {
+        let levels = self.cache().levels(Nanos(now_ns)).map_err(|error| errors::embed(&error))?;
+        Ok((levels.total.0, levels.anonymous.0, levels.cached.0, levels.dirty.0))
     }
 
     /// Of a file: its size, and what is cached and dirty, in bytes.
-    fn file_levels(&mut self, #[pyo3(from_py_with = path)] path: Arc<str>) -> PyResult<(u64, u64, u64)> {
+    fn file_levels(
+        &mut self,
+        now_ns: u64,
+        #[pyo3(from_py_with = path)] path: Arc<str>,
+    ) -> PyResult<(u64, u64, u64)> {
         let size = self.cache().size(&path).map_err(|error| errors::embed(&error))?;
-        let held = self.cache().residency(&path).map_err(|error| errors::embed(&error))?;
+        let held = self.cache().residency(Nanos(now_ns), &path).map_err(|error| errors::embed(&error))?;
         Ok((size.0, held.cached.0, held.dirty.0))
     }
 }

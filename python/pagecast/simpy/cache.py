@@ -215,9 +215,8 @@ class PageCache:
         -------
         Memory
         """
-        self._settle(self._now_ns())
-        self._clock.arm()
-        return Memory(*self._core.levels())
+        self._come_to_now()
+        return Memory(*self._core.levels(self._last_ns))
 
     def file(self, path: str | os.PathLike[str]) -> FileState:
         """Tell what there is of a file now.
@@ -235,9 +234,8 @@ class PageCache:
         FileMissingError, NoMountError
             There is no such file.
         """
-        self._settle(self._now_ns())
-        self._clock.arm()
-        return FileState(*self._core.file_levels(path))
+        self._come_to_now()
+        return FileState(*self._core.file_levels(self._last_ns, path))
 
     # What the clock asks.
 
@@ -358,6 +356,7 @@ class PageCache:
         now_ns = self._now_ns()
         if self._due_ns is not None and self._due_ns < now_ns:
             self._settle(now_ns)
+            self._clock.arm()
         self._last_ns = now_ns
 
     def _settle_soon(self) -> None:
