@@ -519,7 +519,8 @@ enum pagecast_status pagecast_advance(struct pagecast_cache *cache,
                                       size_t rate_count);
 
 /*
- When pagecast_advance() is to be called at the latest if nothing else happens: now as long as there are orders. INFINITY is never.
+ When pagecast_advance() is to be called at the latest if nothing else happens. It is the last now_s as long as there are orders, and
+ more than that otherwise; INFINITY is never.
 
  # Safety
  The cache was made by pagecast_create(); next_s can be written.

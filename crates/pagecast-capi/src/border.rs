@@ -100,6 +100,25 @@ pub unsafe fn enter(
     }
 }
 
+/// Runs a call at an instant, and remembers when that was if nothing went wrong.
+///
+/// # Safety
+/// As [`enter`].
+pub unsafe fn enter_at(
+    cache: *mut pagecast_cache,
+    now_s: f64,
+    call: impl FnOnce(&mut pagecast_cache, Nanos) -> Result<(), Failure>,
+) -> pagecast_status {
+    // SAFETY: the caller guarantees the handle.
+    unsafe {
+        enter(cache, |this| {
+            call(this, time(now_s)?)?;
+            this.now_s = now_s;
+            Ok(())
+        })
+    }
+}
+
 /// A text of ours for C; it ends at its first 0.
 pub fn c_text(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()

@@ -17,7 +17,7 @@ use pagecast_core::result::Part;
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{Action, Buffer};
 
-use border::{Failure, bytes, enter, fail, offset, out, slice, text, time};
+use border::{Failure, bytes, enter, enter_at, fail, offset, out, slice, text, time};
 pub use types::{
     PAGECAST_PARTS, pagecast_direction, pagecast_file_levels, pagecast_levels, pagecast_operation,
     pagecast_operation_kind, pagecast_option, pagecast_order, pagecast_order_kind, pagecast_part,
@@ -37,6 +37,8 @@ pub struct pagecast_cache {
     mark: u64,
     cache: PageCache,
     devices: Vec<CString>,
+    /// The last time as it was told, which need not be a whole nanosecond.
+    now_s: f64,
     /// Orders that have not been asked for yet, the first one last.
     orders: Vec<Order>,
     error: CString,
@@ -97,6 +99,7 @@ pub unsafe extern "C" fn pagecast_create(
             mark: border::MARK,
             cache: made,
             devices,
+            now_s: 0.0,
             orders: Vec::new(),
             error: CString::default(),
             broken: None,
@@ -226,7 +229,7 @@ pub unsafe extern "C" fn pagecast_remove_task(
     task: u32,
 ) -> pagecast_status {
     // SAFETY: the caller guarantees the handle.
-    unsafe { enter(cache, |this| Ok(this.cache.remove_task(time(now_s)?, TaskId(task))?)) }
+    unsafe { enter_at(cache, now_s, |this, now| Ok(this.cache.remove_task(now, TaskId(task))?)) }
 }
 
 /// A task begins an operation. It may be over at once: an order says so.
@@ -242,10 +245,10 @@ pub unsafe extern "C" fn pagecast_begin(
 ) -> pagecast_status {
     // SAFETY: the caller guarantees the handle and the operation.
     unsafe {
-        enter(cache, |this| {
+        enter_at(cache, now_s, |this, now| {
             let operation = slice(operation, 1)?.first().ok_or(border::null())?;
             let action = action(operation)?;
-            Ok(this.cache.begin(time(now_s)?, TaskId(task), &action)?)
+            Ok(this.cache.begin(now, TaskId(task), &action)?)
         })
     }
 }
@@ -316,7 +319,7 @@ pub unsafe extern "C" fn pagecast_completed(
     transfer: u64,
 ) -> pagecast_status {
     // SAFETY: the caller guarantees the handle.
-    unsafe { enter(cache, |this| Ok(this.cache.completed(time(now_s)?, TransferId(transfer))?)) }
+    unsafe { enter_at(cache, now_s, |this, now| Ok(this.cache.completed(now, TransferId(transfer))?)) }
 }
 
 /// Time has come to now_s, and transfers have these rates: those that were started or limited since the last call, and those whose rate
@@ -334,18 +337,19 @@ pub unsafe extern "C" fn pagecast_advance(
 ) -> pagecast_status {
     // SAFETY: the caller guarantees the handle and the list.
     unsafe {
-        enter(cache, |this| {
+        enter_at(cache, now_s, |this, now| {
             let rate = |each: &pagecast_rate| Rate {
                 transfer: TransferId(each.transfer),
                 bytes_per_s: each.bytes_per_s,
             };
             let rates: Vec<Rate> = slice(rates, rate_count)?.iter().map(rate).collect();
-            Ok(this.cache.advance(time(now_s)?, &rates)?)
+            Ok(this.cache.advance(now, &rates)?)
         })
     }
 }
 
-/// When pagecast_advance() is to be called at the latest if nothing else happens: now as long as there are orders. INFINITY is never.
+/// When pagecast_advance() is to be called at the latest if nothing else happens. It is the last now_s as long as there are orders, and
+/// more than that otherwise; INFINITY is never.
 ///
 /// # Safety
 /// The cache was made by pagecast_create(); next_s can be written.
@@ -355,9 +359,11 @@ pub unsafe extern "C" fn pagecast_next_call(cache: *mut pagecast_cache, next_s: 
     unsafe {
         enter(cache, |this| {
             let place = out(next_s)?;
-            *place = match this.orders.is_empty() {
-                true => this.cache.next_call().map_or(f64::INFINITY, |next| next.as_seconds()),
-                false => this.cache.now().as_seconds(),
+            let next = if this.orders.is_empty() { this.cache.next_call() } else { Some(this.cache.now()) };
+            *place = match next {
+                Some(next) if next <= this.cache.now() => this.now_s,
+                Some(next) => next.as_seconds(),
+                None => f64::INFINITY,
             };
             Ok(())
         })

@@ -306,9 +306,10 @@ impl PageCache {
     /// A transfer has moved all its bytes.
     ///
     /// # Errors
-    /// It is not under way; a time before the last one.
+    /// It is not under way; a time before the last one, or long after [`Self::next_call`].
     pub fn completed(&mut self, now: Nanos, transfer: TransferId) -> Result<(), EmbedError> {
         self.check_time(now)?;
+        self.check_not_late(now)?;
         let (flow, completion) = self.transfers.complete(now, transfer)?;
         self.come_to(now);
         self.actions.release(flow);

@@ -34,9 +34,10 @@ impl PageCache {
     /// The task is no more; its anonymous memory is given back. Its number may be used again.
     ///
     /// # Errors
-    /// There is no such task, or it has an operation under way; a time before the last one.
+    /// There is no such task, or it has an operation under way; a time before the last one, or long after [`Self::next_call`].
     pub fn remove_task(&mut self, now: Nanos, task: TaskId) -> Result<(), EmbedError> {
         self.check_time(now)?;
+        self.check_not_late(now)?;
         let bytes = self.idle(task)?.anonymous;
         self.come_to(now);
         self.tasks[task.0 as usize] = None;
@@ -97,9 +98,10 @@ impl PageCache {
     ///
     /// # Errors
     /// What the operation, or the state of the files and of memory, makes impossible; a task that does something else; a time before
-    /// the last one.
+    /// the last one, or long after [`Self::next_call`].
     pub fn begin(&mut self, now: Nanos, task: TaskId, action: &Action) -> Result<(), EmbedError> {
         self.check_time(now)?;
+        self.check_not_late(now)?;
         self.idle(task)?;
         let call = match *action {
             Action::Read { ref path, offset, bytes, call, buffer } => {
