@@ -63,7 +63,9 @@ def apart(apps: int) -> pagecast.Scenario:
     for app in range(1, apps + 1):
         text += f'[[file]]\npath = "/data/app{app}/f1"\nsize = "3 GB"\n'
         for task in (1, 2, 3):
-            after = f'after = ["app{app}.task{task - 1}"]' if task > 1 else f'start = "{(app - 1) * APART_S} s"'
+            after = (
+                f'after = ["app{app}.task{task - 1}"]' if task > 1 else f'start = "{(app - 1) * APART_S} s"'
+            )
             text += (
                 f'[[process]]\nname = "app{app}.task{task}"\n{after}\n'
                 f'do = [{{ read = "/data/app{app}/f{task}", buffer = "fresh" }}, {{ compute = "4.4 s" }},'
@@ -111,7 +113,9 @@ def test_exp2_takes_as_long_as_in_our_engine(folder: Path, model: str, apps: int
 @pytest.mark.parametrize("apart_s", [0, APART_S])
 @pytest.mark.parametrize("apps", APPLICATIONS)
 def test_without_a_cache_it_is_simgrid_to_the_last_digit(folder: Path, apps: int, apart_s: float) -> None:
-    with_plugin, plain = (run_simgrid(folder, apps, model, 3, 4.4, apart_s) for model in ("no-cache", "plain"))
+    with_plugin, plain = (
+        run_simgrid(folder, apps, model, 3, 4.4, apart_s) for model in ("no-cache", "plain")
+    )
     assert sorted(with_plugin.splitlines()) == sorted(plain.splitlines())
 
 

@@ -360,6 +360,15 @@ def test_what_cannot_be_done_changes_nothing(env, machine, operation, error, mes
     env.run(until=env.process(process()))
 
 
+def test_a_model_that_has_no_answer(env, machine):
+    cache = PageCache(env, machine, model="cawl", files={"/data/f": 1e9})
+    env.process(cache.read("/data/f", size_bytes=1e6, offset_bytes=5e6))
+    with pytest.raises(SimulationError, match="model `cawl`"):
+        env.run()
+    with pytest.raises(SimulationError, match="of no use any more: model `cawl`"):
+        cache.memory()
+
+
 def test_wrong_arguments_are_refused_at_the_call(env, machine):
     cache = PageCache(env, machine)
     with pytest.raises(ScenarioError, match="size_bytes=-1: a size cannot be negative"):

@@ -107,6 +107,7 @@ class PageCache:
         self._tasks: dict[Process, _Task] = {}
         self._by_number: dict[int, _Task] = {}
         self._waiting = 0
+        self._failure: SimulationError | None = None
         self._last_ns = 0
         self._is_unsettled = False
         self._due_ns = self._next_ns()
@@ -242,6 +243,8 @@ class PageCache:
     @property
     def due(self) -> float:
         """When `wake` is to be called at the latest, in time of the environment."""
+        if self._failure is not None:
+            return inf
         if self._is_unsettled:
             return self._env.now
         if self._due_ns is None:
@@ -304,7 +307,11 @@ class PageCache:
         while task.under_way is not None:  # the process was interrupted in it
             yield task.under_way
         self._come_to_now()
-        self._core.begin(self._last_ns, task.number, operation)
+        try:
+            self._core.begin(self._last_ns, task.number, operation)
+        except SimulationError as error:
+            self._note(error)
+            raise
         task.operation, task.start_s = operation, self._now_s
         task.under_way = self._env.event()
         self._waiting += 1
@@ -330,7 +337,7 @@ class PageCache:
         """The process has ended."""
         task = self._tasks.pop(process)
         task.has_ended = True
-        if task.under_way is None:
+        if task.under_way is None and self._failure is None:
             self._come_to_now()
             self._remove(task)
             self._settle_soon()
@@ -353,6 +360,8 @@ class PageCache:
 
     def _come_to_now(self) -> None:
         """Catch up, if nobody has called for a while, before anything is told at this time."""
+        if self._failure is not None:
+            raise SimulationError(f"the page cache is of no use any more: {self._failure}")
         now_ns = self._now_ns()
         if self._due_ns is not None and self._due_ns < now_ns:
             self._settle(now_ns)
@@ -368,6 +377,15 @@ class PageCache:
     def _settle(self, now_ns: int) -> None:
         """Do what is due until now, and carry out all orders."""
         self._is_unsettled = True  # what is told meanwhile is heard
+        try:
+            self._due_ns = self._settled(now_ns)
+        except SimulationError as error:
+            self._note(error)
+            raise
+        self._is_unsettled = False
+        self._furthest = self._env.now + _FURTHEST_S * self.units_per_s
+
+    def _settled(self, now_ns: int) -> int | None:
         due_ns = self._due_ns
         while True:
             at_ns = now_ns if due_ns is None else min(max(due_ns, self._last_ns), now_ns)
@@ -381,10 +399,12 @@ class PageCache:
             self._core.advance(at_ns, rates)
             due_ns = self._next_ns()
             if (due_ns is None or due_ns > now_ns) and at_ns == now_ns:
-                break
-        self._is_unsettled = False
-        self._due_ns = due_ns
-        self._furthest = self._env.now + _FURTHEST_S * self.units_per_s
+                return due_ns
+
+    def _note(self, error: SimulationError) -> None:
+        """After what its model has no answer to, an error without a class of its own, it is of no use."""
+        if type(error) is SimulationError:
+            self._failure = error
 
     def _carry_out(self, at_ns: int, order: _core.Order) -> None:
         if order.kind == "done":
