@@ -272,11 +272,12 @@ class PageCache:
 
     def complete(self, transfer: int) -> None:
         """Take note that a transfer has moved all its bytes."""
-        del self._transfers[transfer]
-        self._rates.pop(transfer, None)
         self._come_to_now()
-        self._core.completed(self._last_ns, transfer)
-        self._settle_soon()
+        self._obey(self._last_ns)
+        if transfer in self._transfers:  # not cancelled at this very time
+            self._forget(transfer)
+            self._core.completed(self._last_ns, transfer)
+            self._settle_soon()
 
     def _add_file(self, path: str | os.PathLike[str], file: File) -> None:
         if file.host is not None:
@@ -359,11 +360,11 @@ class PageCache:
         return min((call for call in calls if call is not None), default=None)
 
     def _come_to_now(self) -> None:
-        """Catch up, if nobody has called for a while, before anything is told at this time."""
+        """Do what is due before anything is told at this time: much, if nobody has called for a while."""
         if self._failure is not None:
             raise SimulationError(f"the page cache is of no use any more: {self._failure}")
         now_ns = self._now_ns()
-        if self._due_ns is not None and self._due_ns < now_ns:
+        if self._due_ns is not None and self._due_ns <= now_ns:
             self._settle(now_ns)
             self._clock.arm()
         self._last_ns = now_ns
@@ -392,8 +393,7 @@ class PageCache:
             self._last_ns = at_ns
             for transfer in self._disks.completed(at_ns):
                 self._core.completed(at_ns, transfer)
-            for order in self._core.orders():
-                self._carry_out(at_ns, order)
+            self._obey(at_ns)
             rates = [*self._disks.rates(at_ns), *self._rates.items()]
             self._rates.clear()
             self._core.advance(at_ns, rates)
@@ -406,6 +406,10 @@ class PageCache:
         if type(error) is SimulationError:
             self._failure = error
 
+    def _obey(self, at_ns: int) -> None:
+        for order in self._core.orders():
+            self._carry_out(at_ns, order)
+
     def _carry_out(self, at_ns: int, order: _core.Order) -> None:
         if order.kind == "done":
             self._done(self._by_number[order.task], order)
@@ -414,10 +418,13 @@ class PageCache:
         elif order.transfer in self._transfers:
             self._transfers[order.transfer].obey(order)
             if order.kind == "cancel":
-                del self._transfers[order.transfer]
-                self._rates.pop(order.transfer, None)
+                self._forget(order.transfer)
         else:
             self._disks.carry_out(at_ns, order)
+
+    def _forget(self, transfer: int) -> None:
+        del self._transfers[transfer]
+        self._rates.pop(transfer, None)
 
     def _done(self, task: _Task, order: _core.Order) -> None:
         assert task.operation is not None, "it was begun"
