@@ -32,7 +32,11 @@ GROWTH_CALLS = {32_000: 5, 100_000: 3}
 
 @dataclass(frozen=True)
 class Case:
-    """One row: what runs it (a model of ours, `simgrid` or `oracle`), on how much, and what it may take."""
+    """One row: what runs it, on how much, and what it may take.
+
+    That is a model of ours, `simgrid`, `oracle`, or `simgrid+MODEL`: SimGrid with our page caches, and
+    `simgrid+plain` the same program without.
+    """
 
     name: str
     engine: str
@@ -105,6 +109,11 @@ CASES = [
     Case("1,024 applications, whole files, together", "simgrid", 1024, spread_s=0),
     Case("1,024 applications, 100 MB operations, together", "no-cache", 1024, 100, spread_s=0),
     Case("1,024 applications, 100 MB operations, together", "simgrid", 1024, 100, spread_s=0),
+    Case("32 applications, together", "kernel", 32, spread_s=0),
+    Case("32 applications, together", "simgrid+kernel", 32, limit_s=0.05, spread_s=0),
+    Case("32 applications, together", "simgrid+wrench", 32, spread_s=0),
+    Case("32 applications, together", "simgrid+no-cache", 32, spread_s=0),
+    Case("32 applications, together", "simgrid+plain", 32, spread_s=0),
     Case("32 applications, 100 MB chunks, together", "wrench", 32, 100, spread_s=0),
     Case("32 applications, 100 MB chunks, together", "oracle", 32, 100, repeat=3, spread_s=0),
 ]
@@ -186,6 +195,25 @@ def build_simgrid(program: Path) -> str | None:
     return None
 
 
+def run_plugin(case: Case, repeat: int) -> Outcome:
+    """Run the plug-in's example of Exp 2 once per repetition."""
+    sys.path.insert(0, str(HERE.parent / "plugins" / "simgrid"))
+    from building import build
+
+    folder = Path("out/bench/simgrid").resolve()
+    reason = build(folder, "release")
+    if reason:
+        return Outcome(case, skipped=reason)
+    outcome = Outcome(case)
+    for _ in range(repeat):
+        command = [str(folder / "exp2"), str(case.apps), case.engine.removeprefix("simgrid+")]
+        answer = subprocess.run(command, check=True, capture_output=True, text=True)
+        row = json.loads(answer.stderr)
+        outcome.wall_s.append(row["wall_s"])
+        outcome.makespan_s = row["makespan_s"]
+    return outcome
+
+
 def run_oracle(case: Case, repeat: int) -> Outcome:
     """Run the plain-Python oracle on the same workload."""
     sys.path.insert(0, str(HERE.parent))
@@ -215,6 +243,7 @@ def run_program(case: Case, repeat: int) -> Outcome:
 
 RUNNERS: dict[str, Callable[[Case, int], Outcome]] = {
     "simgrid": run_simgrid,
+    **{f"simgrid+{model}": run_plugin for model in ("kernel", "wrench", "no-cache", "plain")},
     "oracle": run_oracle,
     "--help": run_program,
     "import": run_program,
@@ -264,7 +293,8 @@ def ratios(outcomes: list[Outcome]) -> list[str]:
             continue
         ratio = peer.median_s / mine.median_s
         lines.append(f"{name}: {peer.case.engine} takes {ratio:.3g} times as long as {mine.case.engine}")
-        if peer.case.spread_s == 0 and peer.makespan_s and mine.makespan_s:
+        with_cache = peer.case.engine.startswith("simgrid+")
+        if peer.case.spread_s == 0 and not with_cache and peer.makespan_s and mine.makespan_s:
             apart = abs(peer.makespan_s / mine.makespan_s - 1)
             lines.append(f"{name}: the simulated ends of the two differ by {apart:.1e} of the time")
     growth = [each.median_s / each.case.apps for each in done if each.case.name.startswith("growth")]

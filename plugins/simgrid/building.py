@@ -1,4 +1,4 @@
-"""Build the plug-in against libpagecast as cargo has built it, if SimGrid is installed: for tests and benches."""
+"""Build the plug-in against libpagecast as cargo has built it, for tests and benches."""
 
 import shutil
 import subprocess

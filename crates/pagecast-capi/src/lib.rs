@@ -132,7 +132,11 @@ pub unsafe extern "C" fn pagecast_destroy(cache: *mut pagecast_cache) -> pagecas
     // SAFETY: `pagecast_create` made it by `into_raw`, and it is given back once.
     let mut owned = unsafe { Box::from_raw(cache) };
     owned.mark = 0;
-    match border::catch(|| Ok(drop(owned))) {
+    let dropped = border::catch(|| {
+        drop(owned);
+        Ok(())
+    });
+    match dropped {
         Ok(()) => pagecast_status::PAGECAST_OK,
         Err(failure) => failure.status,
     }

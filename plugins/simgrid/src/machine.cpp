@@ -36,6 +36,14 @@ static std::string value(const std::string& text)
   return is_number || text == "true" || text == "false" ? text : quoted(text);
 }
 
+/** A size as SimGrid's platforms have it, "500GiB", as a machine file has it. */
+static std::string spaced(const std::string& size)
+{
+  std::size_t unit = size.find_first_not_of("0123456789.");
+  bool has_space   = unit == std::string::npos || unit == 0 || size[unit] == ' ';
+  return has_space ? size : size.substr(0, unit) + " " + size.substr(unit);
+}
+
 static std::string rate(double bytes_per_s)
 {
   char text[64];
@@ -54,7 +62,7 @@ static std::string disk_lines(const sg4::Disk& disk)
 {
   const std::string& name = disk.get_name();
   const std::string table = "disk." + quoted(name) + ".";
-  std::string lines       = table + "size = " + quoted(property(disk, "size", "9000 TB")) + "\n";
+  std::string lines       = table + "size = " + quoted(spaced(property(disk, "size", "9000 TB"))) + "\n";
   lines += table + "read = " + rate(disk.get_read_bandwidth()) + "\n";
   lines += table + "write = " + rate(disk.get_write_bandwidth()) + "\n";
   for (const auto& [key, text] : *disk.get_properties())
