@@ -76,6 +76,38 @@ def test_several_processes_end_when_they_do_in_our_engine(env, machine, model, p
     env.run(until=env.all_of([env.process(process(n)) for n in range(processes)]))
 
 
+@pytest.mark.parametrize("model", ["kernel", "no-cache", "endless-cache"])
+def test_a_queue_shares_a_disk_among_processes(env, machine, model):
+    """Not `wrench`: when all do the same at once, its writes depend on who is a millisecond ahead."""
+
+    def program(n):
+        for k in (1, 2):
+            yield pc.read(f"/data/{n}/{k}")
+            yield pc.write(f"/data/{n}/{k + 1}", size_bytes=1e9)
+
+    files = {f"/data/{n}/1": 1e9 for n in range(4)}
+    programs = {f"p{n}": lambda n=n: program(n) for n in range(4)}
+    ours = pc.simulate(pc.Scenario(machine, processes=programs, files=files), model=model).operations
+
+    head, rates = simpy.Resource(env), {"read": 500e6, "write": 400e6}
+
+    def disk(request):
+        with head.request() as turn:
+            yield turn
+            yield env.timeout(request.size_bytes / rates[request.direction])
+
+    cache = PageCache(env, machine, model=model, files=files, disks={"ssd": disk})
+    outcomes = []
+
+    def process(n):
+        for operation in program(n):
+            outcomes.append((yield from cache.do(operation)))
+
+    env.run(until=env.all_of([env.process(process(n)) for n in range(4)]))
+    total_s = sum(outcome.duration_s for outcome in outcomes)
+    assert total_s == pytest.approx(sum(ours["duration_s"]), rel=0.05)
+
+
 def test_an_outcome_says_what_was_done(env, machine):
     cache = PageCache(env, machine, files={"/data/f": pc.File(size_bytes=2e9, cached_bytes=1e9)})
 
