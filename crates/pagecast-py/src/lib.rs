@@ -8,6 +8,7 @@ mod cache;
 mod calibrate;
 mod cawl;
 mod columns;
+mod embed;
 mod errors;
 mod law;
 mod mapped;
@@ -46,6 +47,8 @@ mod _core {
     use super::cawl::{DirectCost, LibraryCost, SyncCost, SyscallCost};
     #[pymodule_export]
     use super::columns::Result;
+    #[pymodule_export]
+    use super::embed::{Disks, Order, PageCache};
     #[pymodule_export]
     use super::law::{device_limit, dirty_thresholds, position_ratio, task_ratelimit, writer_pause};
     #[pymodule_export]

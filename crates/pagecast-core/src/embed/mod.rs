@@ -41,12 +41,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod disks;
 mod operations;
 mod transfers;
 
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
+pub use self::disks::Disks;
 use self::operations::Task;
 pub use self::transfers::Direction;
 use self::transfers::Transfers;

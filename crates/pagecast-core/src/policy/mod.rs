@@ -425,7 +425,7 @@ pub enum Remote {
 /// [`Policy::next_call`] and after every change of a watched flow's rate. The implementer answers every request
 /// with one `Done`, at once or later, whose parts sum to the time between, or refuses it; changes page state of a published
 /// model as published and of its own only by bytes reported; and decides by nothing but what it was told.
-pub trait Policy {
+pub trait Policy: Send {
     /// An operation enters.
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions);
 
