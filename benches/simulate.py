@@ -111,9 +111,9 @@ CASES = [
     Case("1,024 applications, 100 MB operations, together", "simgrid", 1024, 100, spread_s=0),
     Case("32 applications, together", "kernel", 32, spread_s=0),
     Case("32 applications, together", "simgrid+kernel", 32, limit_s=0.05, spread_s=0),
-    Case("32 applications, together", "simgrid+wrench", 32, spread_s=0),
-    Case("32 applications, together", "simgrid+no-cache", 32, spread_s=0),
-    Case("32 applications, together", "simgrid+plain", 32, spread_s=0),
+    Case("32 applications, together, in SimGrid", "simgrid+wrench", 32, spread_s=0),
+    Case("32 applications, together, in SimGrid", "simgrid+no-cache", 32, spread_s=0),
+    Case("32 applications, together, in SimGrid", "simgrid+plain", 32, spread_s=0),
     Case("32 applications, 100 MB chunks, together", "wrench", 32, 100, spread_s=0),
     Case("32 applications, 100 MB chunks, together", "oracle", 32, 100, repeat=3, spread_s=0),
 ]

@@ -52,6 +52,18 @@ def test_a_simgrid_program_finds_the_plugin(prefix: Path, tmp_path: Path) -> Non
     assert len(printed.splitlines()) == 6
 
 
+def test_the_program_of_the_guide_prints_what_the_guide_says(prefix: Path, tmp_path: Path) -> None:
+    if not (prefix / "lib" / "libpagecast-simgrid.so").exists():
+        pytest.skip("SimGrid is not installed")
+    guide = (ROOT / "docs" / "guides" / "from-simgrid-and-wrench.md").read_text()
+    program, printed = (
+        guide.split(f"```{start}")[1].split("```")[0] for start in ("cpp\n// cached", "text\n")
+    )
+    source = tmp_path / "cached.cpp"
+    source.write_text("//" + program)
+    assert run(source, "pagecast-simgrid", ["c++", "-std=c++17"], prefix, tmp_path) == printed
+
+
 def test_without_a_place_it_says_what_is_missing() -> None:
     answer = subprocess.run(["make", "install"], capture_output=True, text=True, check=False, cwd=ROOT)
     assert answer.returncode == 2
