@@ -32,6 +32,39 @@ pub struct Host {
     pub disks: Vec<Disk>,
     /// Mount points, none of them twice.
     pub mounts: Vec<Mount>,
+    /// What the model CAWL was calibrated to here.
+    pub cawl: CawlParameters,
+}
+
+/// The parameters of CAWL, by their names in its paper, as far as they are known; others follow from the rest of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CawlParameters {
+    /// Copying in memory.
+    pub bw_mem: Option<BytesPerSecond>,
+    /// Writing into the page cache while nothing is written back.
+    pub bw_ramdisk: Option<BytesPerSecond>,
+    /// The same while dirty pages are written back.
+    pub bw_reduced: Option<BytesPerSecond>,
+    /// The device writes.
+    pub bw_dev: Option<BytesPerSecond>,
+    /// The device reads.
+    pub bw_rdev: Option<BytesPerSecond>,
+    /// A block of the device.
+    pub bs: Option<Bytes>,
+    /// The buffer of a stream of the C library.
+    pub bf: Option<Bytes>,
+    /// A buffered system call.
+    pub sc_w: Option<Nanos>,
+    /// A synchronous one.
+    pub sc_sw: Option<Nanos>,
+    /// A seek.
+    pub c_sk: Option<Nanos>,
+    /// Dirty bytes at which writing back begins.
+    pub limit_bg: Option<Bytes>,
+    /// Dirty bytes that are never exceeded.
+    pub limit_hard: Option<Bytes>,
+    /// Age from which on dirty pages are written back.
+    pub dirty_expire: Option<Nanos>,
 }
 
 /// Main memory: its size and how fast programs copy from and to the page cache.

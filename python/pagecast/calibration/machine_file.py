@@ -10,7 +10,7 @@ from typing import Final
 from pagecast import _core
 from pagecast.calibration.facts import Facts
 from pagecast.calibration.fits import LEAST_ROUNDS, Estimate
-from pagecast.calibration.values import Value
+from pagecast.calibration.rounds import Value
 
 __all__ = ["Provenance", "has_changed", "source_of", "write_machine"]
 
@@ -18,7 +18,8 @@ COLUMN: Final = 41
 """Where comments begin."""
 CHECKSUM: Final = "# checksum: sha256 "
 BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
-TABLES: Final = ("", "kernel", "vm", "memory", "memory.cost", "disk")
+TABLES: Final = ("", "kernel", "vm", "memory", "memory.cost", "disk", "cawl")
+"""In the order of the file. A key without a text is one that could not be measured: a comment says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,8 @@ def _tables(facts: Facts, values: Sequence[Value]) -> Iterator[str]:
             yield ""
             yield f"[{f'disk.{disk}' if table == 'disk' else table}]"
         for value in of:
-            line = f"{value.key.rpartition('.')[2]} = {value.text}"
+            name = value.key.rpartition(".")[2]
+            line = f"{name} = {value.text}" if value.text else f"# {name}"
             yield f"{line:{COLUMN - 1}} # {source_of(value)}"
     yield ""
     yield f"[mount.{_text(facts.mount.point)}]"

@@ -1,5 +1,6 @@
 //! `[machine]` or `[host.NAME]`: memory, kernel settings and disks. Mounts and links are in `network`.
 
+use super::cawl::read_cawl;
 use super::cgroups::read_cgroups;
 use super::document::{Node, Value, shorten};
 use super::machine_file::{Folders, resolve};
@@ -92,6 +93,7 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
         cgroups: read_cgroups(&fields)?,
         disks: read_disks(&fields, kernel.version)?,
         mounts: Vec::new(),
+        cawl: read_cawl(&fields)?,
     };
     Ok(Draft { host, fields })
 }

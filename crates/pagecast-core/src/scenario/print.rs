@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::machine::{MILLIONTHS_PER_PERCENT, ONLY_HOST};
 use crate::machine::{
-    Bdi, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings, WriteCache,
-    WriteMode,
+    Bdi, CawlParameters, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing,
+    VmSettings, WriteCache, WriteMode,
 };
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
@@ -65,6 +65,30 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
     }
     for mount in &host.mounts {
         print_mount(text, table, mount, host, machine);
+    }
+    print_cawl(text, table, &host.cawl);
+}
+
+/// Only what is known.
+fn print_cawl(text: &mut String, table: &str, known: &CawlParameters) {
+    let keys = [
+        ("bw_mem", known.bw_mem.map(rate)),
+        ("bw_ramdisk", known.bw_ramdisk.map(rate)),
+        ("bw_reduced", known.bw_reduced.map(rate)),
+        ("bw_dev", known.bw_dev.map(rate)),
+        ("bw_rdev", known.bw_rdev.map(rate)),
+        ("bs", known.bs.map(size)),
+        ("bf", known.bf.map(size)),
+        ("sc_w", known.sc_w.map(time)),
+        ("sc_sw", known.sc_sw.map(time)),
+        ("c_sk", known.c_sk.map(time)),
+        ("limit_bg", known.limit_bg.map(size)),
+        ("limit_hard", known.limit_hard.map(size)),
+        ("dirty_expire", known.dirty_expire.map(time)),
+    ];
+    let keys: Vec<_> = keys.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+    if !keys.is_empty() {
+        print_table(text, &format!("{table}.cawl"), &keys);
     }
 }
 
@@ -478,9 +502,18 @@ latency = "20000 ns"
     }
 
     prop_compose! {
+        fn cawls()(rates in prop::array::uniform5(prop::option::of(rates())), sizes in prop::array::uniform4(prop::option::of(sizes())),
+                   times in prop::array::uniform4(prop::option::of(0_u64..1 << 50))) -> CawlParameters {
+            let ([bw_mem, bw_ramdisk, bw_reduced, bw_dev, bw_rdev], [bs, bf, limit_bg, limit_hard]) = (rates, sizes);
+            let [sc_w, sc_sw, c_sk, dirty_expire] = times.map(|time| time.map(Nanos));
+            CawlParameters { bw_mem, bw_ramdisk, bw_reduced, bw_dev, bw_rdev, bs, bf, sc_w, sc_sw, c_sk, limit_bg, limit_hard, dirty_expire }
+        }
+    }
+
+    prop_compose! {
         fn hosts()(cores in 1_u32..1000, size in sizes(), read in rates(), write in rates(), sharing in sharings(),
                    per_thread in prop::option::of(rates()), curves in [curves(), curves()], reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs().boxed(), disk in disks().boxed(), vm in vms(),
-                   version in (6_u32..9, 1_u32..30), hz in 100_u32..1000, mglru in any::<bool>(), cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), mount in mounts().boxed()) -> Host {
+                   version in (6_u32..9, 1_u32..30), hz in 100_u32..1000, mglru in any::<bool>(), cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), mount in mounts().boxed(), cawl in cawls().boxed()) -> Host {
             Host {
                 name: ONLY_HOST.into(),
                 cores,
@@ -493,6 +526,7 @@ latency = "20000 ns"
                 }).collect(),
                 disks: vec![disk],
                 mounts: vec![mount],
+                cawl,
             }
         }
     }

@@ -206,6 +206,27 @@ pub static MACHINE: Schema = Schema {
         may("cgroup", Kind::Tables(&CGROUP), "Memory cgroups, by name"),
         may("disk", Kind::Tables(&DISK), "Disks, by name"),
         may("mount", Kind::Tables(&MOUNT), "Directories and what is mounted there, by path"),
+        may("cawl", Kind::Table(&CAWL), "Parameters of the model cawl; default: from the other keys"),
+    ],
+};
+
+/// `[machine.cawl]`.
+pub static CAWL: Schema = Schema {
+    name: "cawl",
+    keys: &[
+        may("bw_mem", Kind::Rate, "Copying in memory, to the buffer of a stream"),
+        may("bw_ramdisk", Kind::Rate, "Writing into the page cache while nothing is written back"),
+        may("bw_reduced", Kind::Rate, "The same while dirty pages are written back"),
+        may("bw_dev", Kind::Rate, "Writing to the device"),
+        may("bw_rdev", Kind::Rate, "Reading from the device"),
+        may("bs", Kind::Size, "A block of the device"),
+        may("bf", Kind::Size, "The buffer of a stream of the C library"),
+        may("sc_w", Kind::Time, "A buffered system call"),
+        may("sc_sw", Kind::Time, "A synchronous system call"),
+        may("c_sk", Kind::Time, "A seek"),
+        may("limit_bg", Kind::Size, "Dirty bytes at which writing back begins"),
+        may("limit_hard", Kind::Size, "Dirty bytes that are never exceeded"),
+        may("dirty_expire", Kind::Time, "Age from which on dirty pages are written back"),
     ],
 };
 
