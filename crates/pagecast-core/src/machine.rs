@@ -275,6 +275,8 @@ pub struct Disk {
     pub latency: Nanos,
     /// `queue/logical_block_size`: what it reads or writes at least, a power of two.
     pub logical_block_size: Bytes,
+    /// What a write request past the page cache takes besides its bytes.
+    pub write_latency: Nanos,
     /// What making durable takes besides the bytes: a flush of its own cache.
     pub flush: Nanos,
     /// A limiter of its rates lets pass at once, after idle time, what it moves in so long at most; 0 without one.
@@ -342,6 +344,10 @@ pub struct Mount {
     /// Getting a page of 4 KiB of its files into the page cache, if that is not what `CopyCost` says: by buffer heads and small
     /// folios one file system, or a block device, differs from another.
     pub page_insert: Option<Nanos>,
+    /// What making durable takes longer where metadata of the file is not in the journal yet: a commit.
+    pub commit: Nanos,
+    /// Giving a block of 4 KiB back when its file is cut or removed; with `discard` the disk is told.
+    pub block_free: Nanos,
 }
 
 /// The file system of a mount, by its name in `/proc/mounts`.

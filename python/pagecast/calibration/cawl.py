@@ -18,6 +18,7 @@ from pagecast.calibration.plan import MIB
 from pagecast.calibration.rounds import (
     Rounds,
     Value,
+    beyond_noise,
     is_known,
     measured,
     rates_of,
@@ -123,12 +124,7 @@ def _seek(rounds: Rounds) -> Iterator[Value]:
     cells = [Cell("random write", BLOCK_BYTES), Cell("device write", BLOCK_BYTES)]
     longer = [BLOCK_BYTES * (far - near) for far, near in zip(*map(rounds.of, cells), strict=False)]
     how = "direct writes of 4 KiB at random places beyond one after the other"
-    for value in measured("cawl.c_sk", longer, show_time, how, "s"):
-        low = value.estimate.low if value.estimate is not None else None
-        if low is not None and low > 0:
-            yield value
-        else:
-            yield Value("cawl.c_sk", '"0 s"', f"measured: no more than noise; {how}")
+    yield from beyond_noise("cawl.c_sk", longer, how)
 
 
 def _limits(facts: Facts) -> Iterator[Value]:

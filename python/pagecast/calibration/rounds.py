@@ -9,8 +9,8 @@ from pagecast.calibration.measure import Cell, Measurements
 from pagecast.calibration.plan import MIB
 
 __all__ = [
-    "Rounds", "Value", "is_known", "measured", "median", "rates_of", "show_call", "show_kib", "show_part",
-    "show_rate", "show_size", "show_time",
+    "Rounds", "Value", "beyond_noise", "is_known", "measured", "median", "rates_of", "show_call", "show_kib",
+    "show_part", "show_rate", "show_size", "show_time",
 ]  # fmt: skip
 
 
@@ -129,6 +129,16 @@ def measured(
         return
     found = estimate(rounds)
     yield Value(key, f'"{show(max(found.value, 0.0))}"', how, found, unit, show)
+
+
+def beyond_noise(key: str, rounds: Sequence[float], how: str) -> Iterator[Value]:
+    """Give a time that is a difference: nothing where its interval reaches 0."""
+    for value in measured(key, rounds, show_time, how, "s"):
+        low = value.estimate.low if value.estimate is not None else None
+        if low is None or low > 0:
+            yield value
+        else:
+            yield Value(key, '"0 s"', f"measured: no more than noise; {how}")
 
 
 def rates_of(rounds: Sequence[float]) -> list[float]:

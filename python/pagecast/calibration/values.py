@@ -24,6 +24,7 @@ from pagecast.calibration.plan import MIB
 from pagecast.calibration.rounds import (
     Rounds,
     Value,
+    beyond_noise,
     is_known,
     measured,
     median,
@@ -148,6 +149,7 @@ def values_of(measurements: Measurements, facts: Facts) -> Iterator[Value]:
     yield from _memory(rounds, facts)
     yield from _costs(rounds, facts)
     yield from _disk(rounds)
+    yield from _file_system(rounds)
     yield from cawl_values(rounds, facts)
 
 
@@ -269,6 +271,7 @@ def _disk(rounds: Rounds) -> Iterator[Value]:
     if not rounds.all.is_limited:
         yield from _concurrent(rounds, estimate(reads))
     yield from _latency(rounds, fits)
+    yield from _write_latency(rounds)
     yield from _flush(rounds)
     yield _sharing(rounds)
     bucket = buckets.get("write")
@@ -364,6 +367,30 @@ def _flush(rounds: Rounds) -> Iterator[Value]:
     flushes = [took - BLOCK_BYTES * byte_s for took, byte_s in pairs]
     how = "fdatasync of a block of 4 KiB written over, without its bytes"
     yield from measured("disk.flush", flushes, show_time, how, "s")
+
+
+def _write_latency(rounds: Rounds) -> Iterator[Value]:
+    """Take what each call of a direct writer takes beside its bytes."""
+    if not rounds.all.is_direct:
+        return
+    fits = rounds.fitted("device write")
+    sizes = rounds.calls("device write")
+    calls = [math.nan if fit is None else fit.call_s for fit in fits]
+    how = f"each call of a sequential direct writer, calls of {show_call(sizes[0])} to {show_call(sizes[-1])}"
+    yield from measured("disk.write_latency", calls, show_time, how, "s")
+
+
+def _file_system(rounds: Rounds) -> Iterator[Value]:
+    """Give what the file system does of its own: commits of its journal, and freeing of blocks."""
+    pairs = zip(*(rounds.of(Cell(what, BLOCK_BYTES)) for what in ("append", "fdatasync")), strict=False)
+    how = "fsync of a file that a block of 4 KiB has made longer, beyond fdatasync of one written over"
+    yield from beyond_noise("mount.commit", [more - less for more, less in pairs], how)
+    freed = [
+        PAGE_BYTES * byte_s - _mean_of(rounds, "remove", at)
+        for at, byte_s in enumerate(rounds.of(Cell("free")))
+    ]
+    how = "cutting a file that is on the disk to nothing, beyond taking its pages away; each 4 KiB"
+    yield from beyond_noise("mount.block_free", freed, how)
 
 
 def _sharing(rounds: Rounds) -> Value:

@@ -26,6 +26,9 @@ class KnownMachine:
     device_read_byte_s: float = 2e-9
     device_write_byte_s: float = 4e-9
     sync_s: float = 3e-3
+    commit_s: float = 2e-3
+    free_s: float = 4e-6
+    """Of each block, besides its page."""
     memory_byte_s: float = 5e-11
     buffer_bytes: int | None = 4096
     background_bytes: int = 1 << 30
@@ -154,12 +157,12 @@ class KnownMachine:
     def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:
         """Charge one sync."""
         self.calls.append(waiting)
-        return [self._took(self.sync_s)]
+        return [self._took(self.sync_s + (self.commit_s if waiting == "append" else 0.0))]
 
     def drain(self, bytes: int) -> tuple[Moved, float]:
         """Write back at the rate of the device."""
         took = self._write(bytes) if self.cache_bytes else self._took(bytes * self.device_write_byte_s)
-        return (bytes, 1, took, 0.0, []), self._took(bytes / PAGE_BYTES * self.remove_s)
+        return (bytes, 1, took, 0.0, []), self._took(bytes / PAGE_BYTES * (self.remove_s + self.free_s))
 
     def fill(self, bytes: int, mark_bytes: int) -> Moved:
         """Write new pages, more slowly beside the flusher."""

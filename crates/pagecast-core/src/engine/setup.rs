@@ -223,6 +223,8 @@ impl<'a, N: Network> Engine<'a, N> {
             write,
             read_and_copy,
             page_insert,
+            commit: mount.commit,
+            block_free: mount.block_free,
         }
     }
 }

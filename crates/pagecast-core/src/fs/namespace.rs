@@ -201,6 +201,7 @@ fn rebased(path: &str, from: &str, to: &str) -> Arc<str> {
 mod tests {
     use super::*;
     use crate::machine::FileSystem;
+    use crate::units::Nanos;
 
     fn mount(path: &str) -> Mount {
         Mount {
@@ -209,6 +210,8 @@ mod tests {
             write_mode: WriteMode::Back,
             file_system: FileSystem::default(),
             page_insert: None,
+            commit: Nanos::ZERO,
+            block_free: Nanos::ZERO,
         }
     }
 

@@ -147,8 +147,10 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
     keys.push(("max_sectors_kb", (disk.queue.1.0 >> 10).to_string()));
     keys.push(("read_ahead_kb", (disk.read_ahead.0 >> 10).to_string()));
     keys.push(("latency", time(disk.latency)));
-    if disk.flush > Nanos::ZERO {
-        keys.push(("flush", time(disk.flush)));
+    for (name, cost) in [("write_latency", disk.write_latency), ("flush", disk.flush)] {
+        if cost > Nanos::ZERO {
+            keys.push((name, time(cost)));
+        }
     }
     if disk.logical_block_size != Disk::LOGICAL_BLOCK {
         keys.push(("logical_block_size", size(disk.logical_block_size)));
@@ -179,6 +181,11 @@ fn print_mount(text: &mut String, table: &str, mount: &Mount, host: &Host, machi
         keys.push(("type", quoted(FileSystem::NAMES[kind.expect("these are all")])));
     }
     keys.extend(mount.page_insert.map(|insert| ("page_insert", time(insert))));
+    for (name, cost) in [("commit", mount.commit), ("block_free", mount.block_free)] {
+        if cost > Nanos::ZERO {
+            keys.push((name, time(cost)));
+        }
+    }
     print_table(text, &format!("{table}.mount.{}", key(&mount.path)), &keys);
 }
 
@@ -450,18 +457,18 @@ latency = "20000 ns"
         fn disks()(size in sizes(), read in rates(), write in rates(), sharing in sharings(), read_at in curves(),
                    write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20),
                    wbt_lat_usec in 0_u32..3, queue_depth in prop::option::of(1_u32..1 << 20),
-                   read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40], logical_block in 9_u32..17,
+                   read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40], logical_block in 9_u32..17,
                    cache in prop::option::of((sizes(), 1.0..100.0, prop::option::of(0.1..1.0))),
                    unevenness in 0.0..1.0, bdi in bdis()) -> Disk {
             let (queue, read_ahead) = ((queue.0, Bytes(queue.1 << 10)), Bytes(read_ahead << 10));
-            let [latency, burst, flush] = [times[0], if cache.is_none() { times[1] } else { 0 }, times[2]].map(Nanos);
+            let [latency, burst, flush, write_latency] = [times[0], if cache.is_none() { times[1] } else { 0 }, times[2], times[3]].map(Nanos);
             let write_cache = cache.map(|(size, faster, slower)| WriteCache {
                 size,
                 rate: BytesPerSecond(f64::next_up(write.0 * faster)),
                 drain: slower.map(|slower| BytesPerSecond(write.0 * slower)),
             });
             let (name, logical_block_size) = ("ssd".into(), Bytes(1 << logical_block));
-            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, logical_block_size, flush, burst, write_cache, unevenness, bdi }
+            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, logical_block_size, write_latency, flush, burst, write_cache, unevenness, bdi }
         }
     }
 
@@ -495,9 +502,9 @@ latency = "20000 ns"
     }
 
     prop_compose! {
-        fn mounts()(through in any::<bool>(), file_system in prop::sample::select(&FileSystem::ALL[..]), page_insert in prop::option::of(0_u64..1 << 50)) -> Mount {
+        fn mounts()(through in any::<bool>(), file_system in prop::sample::select(&FileSystem::ALL[..]), page_insert in prop::option::of(0_u64..1 << 50), costs in [0_u64..1 << 40, 0_u64..1 << 40]) -> Mount {
             let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
-            Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode, file_system, page_insert: page_insert.map(Nanos) }
+            Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode, file_system, page_insert: page_insert.map(Nanos), commit: Nanos(costs[0]), block_free: Nanos(costs[1]) }
         }
     }
 
@@ -539,7 +546,7 @@ latency = "20000 ns"
             let link = Link { name: "lan".into(), between: (0, 1), rate, latency: Nanos(latency) };
             let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link] };
             let source = MountSource::Nfs { server: 1, export: 0, link: 0 };
-            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None });
+            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, commit: Nanos::ZERO, block_free: Nanos::ZERO });
             prop_assert_eq!(read_back(&both), both);
         }
     }

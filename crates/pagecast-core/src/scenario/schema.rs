@@ -355,6 +355,7 @@ pub static DISK: Schema = Schema {
         may("max_sectors_kb", Kind::Whole(4, 1 << 20), "KiB of one request; default 1280"),
         may("read_ahead_kb", Kind::Whole(0, 1 << 20), "KiB read ahead at most; default 128"),
         may("latency", Kind::Time, "Of a read request, before its bytes come; default \"0 s\""),
+        may("write_latency", Kind::Time, "Of a direct write, besides its bytes; default \"0 s\""),
         may("flush", Kind::Time, "A flush of its own cache, which makes writes durable; default \"0 s\""),
         may("logical_block_size", Kind::Size, "What it reads or writes at least; default \"512 B\""),
         may(
@@ -407,6 +408,8 @@ pub static MOUNT: Schema = Schema {
             Kind::Time,
             "Getting 4 KiB of its files into the page cache; default that of memory.cost",
         ),
+        may("commit", Kind::Time, "What making durable takes longer if metadata changed; default \"0 s\""),
+        may("block_free", Kind::Time, "Giving 4 KiB back when a file is cut or removed; default \"0 s\""),
     ],
 };
 

@@ -1,4 +1,6 @@
 //! What it costs to wait for the device: a block written and made durable, again and again.
+//!
+//! Times are by the clock, without what the thread waited for a processor: with others on it each wait ends with a tick of theirs.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -86,15 +88,18 @@ fn one<I: Io>(
         call: block,
         spreads: false,
     };
-    let mut times = Times::of_whole();
-    transfer(io, file, &what, memory, &mut times, stop).map_err(Failed::of(Direction::Write))?;
-    let written = io.now();
+    let mut begun = (io.now(), io.processor_wait());
+    transfer(io, file, &what, memory, &mut Times::of_whole(), stop).map_err(Failed::of(Direction::Write))?;
+    if waiting != Waiting::Dsync {
+        begun = (io.now(), io.processor_wait());
+    }
     match waiting {
-        Waiting::Dsync => return Ok(times.duration()),
+        Waiting::Dsync => {}
         Waiting::Fsync | Waiting::Append => doing("fsync", io.sync(file, Sync::File))?,
         Waiting::Fdatasync => doing("fdatasync", io.sync(file, Sync::Data))?,
     }
-    Ok(io.now() - written)
+    let (took, waited) = (io.now() - begun.0, io.processor_wait() - begun.1);
+    Ok(Nanos(took.0.saturating_sub(waited.0)))
 }
 
 #[cfg(test)]

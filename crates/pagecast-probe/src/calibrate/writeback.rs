@@ -35,9 +35,10 @@ pub fn drain<I: Io>(io: &I, path: &Path, bytes: u64, stop: &AtomicBool) -> Resul
     let file = new_file(io, path)?;
     write(io, &file, &mut random_memory(CALL)?, 0, bytes, stop)?;
     let drained = write_back(io, &file, bytes)?;
-    let begun = io.now();
+    let (waited, begun) = (io.processor_wait(), io.now());
     doing("truncate", io.set_length(&file, 0))?;
-    Ok((drained, io.now() - begun))
+    let waited = io.processor_wait() - waited;
+    Ok((drained, Nanos((io.now() - begun).0.saturating_sub(waited.0))))
 }
 
 /// Writes a new file and says how far it was after every `mark` bytes: the kernel's own flusher begins on the way, where so much is

@@ -18,6 +18,7 @@ mod domains;
 mod dropbehind;
 mod durable;
 mod flusher;
+mod journal;
 pub mod law;
 mod lists;
 mod memcg;
@@ -54,7 +55,9 @@ use self::cost::Prices;
 use self::direct::Past;
 use self::dirty::DirtyPages;
 use self::domains::Domain;
+use self::durable::Waits;
 use self::flusher::{Flusher, Timers};
+use self::journal::Journal;
 use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds, setpoint};
 use self::lists::Replacement;
 use self::memcg::{MemcgId, Taker};
@@ -75,7 +78,8 @@ use self::unchanged::CapsOf;
 use self::wb::{Wb, WbId};
 use self::wbt::{Recent, Wbt};
 use super::{
-    Actions, Call, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request, Setting,
+    Actions, Call, FileId, FileView, Integrity, ListedBlock, OperationId, Outcome, Policy, Remote, Request,
+    Setting,
 };
 use crate::flow::{Completion, Path, Progress};
 use crate::machine::{Disk, Host, Lru};
@@ -101,6 +105,7 @@ pub struct Kernel {
     memory_read: Path,
     memory_write: Path,
     pages: Pages,
+    journal: Journal,
     placement: Placement,
     wbs: Vec<Option<Wb>>,
     /// Of each device.
@@ -225,6 +230,7 @@ impl Kernel {
             ahead_number: 0,
             processor_share: 1.0,
             synced: Nanos::ZERO,
+            journal: Journal::default(),
             settled: Nanos::ZERO,
             turnover: 0,
             told: Nanos::ZERO,
@@ -268,7 +274,14 @@ impl Kernel {
     }
 
     /// An operation writes all dirty pages of a file, waits for them, and has the device flush its cache.
-    fn write_file(&mut self, now: Nanos, operation: OperationId, file: FileView, out: &mut Actions) {
+    fn write_file(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        file: FileView,
+        durable: Integrity,
+        out: &mut Actions,
+    ) {
         let dirty = self.pages.dirty.ranges_within(file.id, 0, u64::MAX);
         let flusher = &mut self.wb(&file).flusher;
         let waits = if dirty.total() > 0 {
@@ -277,8 +290,8 @@ impl Kernel {
         } else {
             flusher.queue.wait_for(file.id, operation)
         };
-        let flush = self.flush_of(&file);
-        self.wait_for_files(now, operation, waits.into(), flush, out);
+        let then = self.waits_after(&file, durable);
+        self.wait_for_files(now, operation, waits.into(), then, out);
     }
 
     /// An operation ends when nothing of its file, from a byte on, is under writeback any more.
@@ -314,14 +327,51 @@ impl Kernel {
     fn truncate(&mut self, now: Nanos, request: &Request, file: FileView, size: Bytes, out: &mut Actions) {
         self.forget_read_ahead(request.operation, file.id, size.0);
         let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
+        let freeing = self.freeing(&file, size.0);
         self.pages.truncate(file.id, size.0);
         self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
-        if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
-            let all = (0, Bytes(removed), Bytes(removed));
-            self.begin_task(now, request, Kind::Remove { from: size.0 }, Some(file), all, out);
-        } else {
-            self.wait_for_writeback(now, request.operation, (file, size.0), Outcome::default(), out);
+        let (from, removed) = (size.0, Bytes(removed));
+        if freeing == Nanos::ZERO || request.operation == NOBODY {
+            return self.remove_pages(now, request, file, (from, removed), Outcome::default(), out);
         }
+        let nothing = (0, Bytes::ZERO, Bytes::ZERO);
+        self.tasks
+            .insert(request.operation, Task::new(Kind::Free { from, removed }, Some(file), nothing, now));
+        self.wait(now, request.operation, Waits { journal: freeing, ..Waits::default() }, out);
+    }
+
+    /// What giving the blocks of a file beyond a size back takes; dirty bytes have none yet (delayed allocation).
+    fn freeing(&self, file: &FileView, size: u64) -> Nanos {
+        let dirty = self.pages.dirty.ranges_within(file.id, size, u64::MAX).total();
+        let freed = file.size.0.saturating_sub(size).saturating_sub(dirty);
+        Nanos(file.block_free.0.saturating_mul(freed.div_ceil(PAGE)))
+    }
+
+    /// The blocks that an operation gives back are free: the pages that were in memory are paid for.
+    fn freed(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.remove(operation).expect("it is there");
+        let Kind::Free { from, removed } = task.kind else { unreachable!("only these give blocks back") };
+        let file = *task.file();
+        let call = Call::Truncate { file, size: Bytes(from) };
+        self.remove_pages(now, &Request { operation, call }, file, (from, removed), task.outcome, out);
+    }
+
+    /// So many bytes from one on have left the cache: that is paid for, and what is under writeback is waited for.
+    fn remove_pages(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        file: FileView,
+        (from, removed): (u64, Bytes),
+        outcome: Outcome,
+        out: &mut Actions,
+    ) {
+        if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
+            return self.wait_for_writeback(now, request.operation, (file, from), outcome, out);
+        }
+        self.begin_task(now, request, Kind::Remove { from }, Some(file), (0, removed, removed), out);
+        let task = self.tasks.get_mut(request.operation).expect("taking pages away takes time");
+        task.outcome.parts.add_all(&outcome.parts);
     }
 
     /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
@@ -385,14 +435,16 @@ impl Policy for Kernel {
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
             }
             Call::Write { file, offset, bytes, through: false, dontcache: true, piece } => {
-                self.begin_synchronous(now, request, file, (offset, bytes, piece), out);
+                let at = (offset, bytes, piece);
+                self.begin_synchronous(now, request, file, at, Integrity::Data, out);
             }
             Call::Write { file, offset, bytes, through, piece, .. } => {
+                self.note_write(now, &file, offset + bytes.0);
                 let kind = if through { Kind::WriteThrough } else { Kind::Write };
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, piece), out);
             }
-            Call::WriteSync { file, offset, bytes, piece } => {
-                self.begin_synchronous(now, request, file, (offset, bytes, piece), out);
+            Call::WriteSync { file, offset, bytes, piece, durable } => {
+                self.begin_synchronous(now, request, file, (offset, bytes, piece), durable, out);
             }
             Call::ReadDirect { file, offset, bytes, fresh, piece } => {
                 self.begin_direct(now, request, Past::Read { fresh }, file, (offset, bytes, piece), out);
@@ -413,7 +465,9 @@ impl Policy for Kernel {
             Call::Allocate { bytes } => {
                 self.begin_task(now, request, Kind::Allocate, None, (0, bytes, bytes), out);
             }
-            Call::Fsync { file } => self.write_file(now, request.operation, file, out),
+            Call::Fsync { file, durable } => {
+                self.write_file(now, request.operation, file, durable, out);
+            }
             Call::Truncate { file, size } => self.truncate(now, request, file, size, out),
             Call::Advise { file, advice, offset, bytes } => {
                 let before = self.pages.cached();

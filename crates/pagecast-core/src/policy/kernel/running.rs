@@ -183,6 +183,7 @@ impl Kernel {
             Kind::ReadAhead { .. } => return (Run::Miss, end),
             Kind::Read { .. } | Kind::Write | Kind::WriteSync { .. } => {}
             Kind::Wait
+            | Kind::Free { .. }
             | Kind::Sync { .. }
             | Kind::SyncRange { .. }
             | Kind::Direct { .. }

@@ -73,7 +73,7 @@ impl Kernel {
             Kind::WriteSync { .. } if task.drops_behind => self.next_step(now, operation, out),
             Kind::WriteSync { .. } => self.written_step(now, operation, out),
             Kind::SyncRange { .. } => self.go_on_with_range(now, operation, out),
-            Kind::Sync { flush, .. } => self.flush(now, operation, flush, out),
+            Kind::Sync { then, .. } => self.wait(now, operation, then, out),
             Kind::Direct { .. } => self.next_calls(now, operation, out),
             _ => {
                 let task = self.tasks.remove(operation).expect("it is there");

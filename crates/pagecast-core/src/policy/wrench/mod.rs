@@ -263,7 +263,7 @@ impl Policy for Wrench {
                     return self.start(now, operation, Kind::Fsync, file, (0, Bytes(1)), out);
                 }
             }
-            Call::Fsync { file } => {
+            Call::Fsync { file, .. } => {
                 return self.start(now, operation, Kind::Fsync, file, (0, Bytes(1)), out);
             }
             Call::Insert { file, offset, bytes } => {
