@@ -348,6 +348,8 @@ pub struct Mount {
     pub commit: Nanos,
     /// Giving a block of 4 KiB back when its file is cut or removed; with `discard` the disk is told.
     pub block_free: Nanos,
+    /// The same, once for each file that gives some back.
+    pub file_free: Nanos,
 }
 
 /// The file system of a mount, by its name in `/proc/mounts`.

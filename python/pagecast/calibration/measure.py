@@ -37,6 +37,8 @@ SYNCS: Final = 50
 LEAST_CALLS: Final = 4
 """Fewer calls beside write-back say nothing."""
 FILL_MARKS: Final = 64
+SMALL_BYTES: Final = MIB
+"""Of the file whose blocks are soon given back."""
 LEAST_PART: Final = 0.1
 """Of the time; what is left after waiting for a processor is no less, whatever two clocks say."""
 DIRECTIONS: Final = ("read", "write")
@@ -413,7 +415,9 @@ def _syncing(waiting: str) -> _Measure:
 def _draining(one: Round) -> None:
     drained, freed_s = one.probe.drain(one.into.drain_bytes)
     one.into.note(Cell("drain"), 1 / _rate_alone(drained))
-    one.into.note(Cell("free"), freed_s / one.into.drain_bytes)
+    one.into.note(Cell("free"), freed_s)
+    _, freed_s = one.probe.drain(SMALL_BYTES)
+    one.into.note(Cell("free small"), freed_s)
 
 
 def _copying_memory(one: Round) -> None:

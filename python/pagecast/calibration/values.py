@@ -19,7 +19,7 @@ from pagecast.calibration.fits import (
 )
 from pagecast.calibration.folios import fit_folios, has_large_folios
 from pagecast.calibration.long_streams import LONG_CALL_BYTES
-from pagecast.calibration.measure import Cell, Measurements
+from pagecast.calibration.measure import SMALL_BYTES, Cell, Measurements
 from pagecast.calibration.plan import MIB
 from pagecast.calibration.rounds import (
     Rounds,
@@ -385,12 +385,17 @@ def _file_system(rounds: Rounds) -> Iterator[Value]:
     pairs = zip(*(rounds.of(Cell(what, BLOCK_BYTES)) for what in ("append", "fdatasync")), strict=False)
     how = "fsync of a file that a block of 4 KiB has made longer, beyond fdatasync of one written over"
     yield from beyond_noise("mount.commit", [more - less for more, less in pairs], how)
-    freed = [
-        PAGE_BYTES * byte_s - _mean_of(rounds, "remove", at)
-        for at, byte_s in enumerate(rounds.of(Cell("free")))
-    ]
-    how = "cutting a file that is on the disk to nothing, beyond taking its pages away; each 4 KiB"
-    yield from beyond_noise("mount.block_free", freed, how)
+    size = rounds.all.drain_bytes
+    pages = (size - SMALL_BYTES) / PAGE_BYTES
+    both = list(zip(rounds.of(Cell("free")), rounds.of(Cell("free small")), strict=False))
+    if pages <= 0:
+        return
+    each = [(large - small) / pages for large, small in both]
+    freed = [page_s - _mean_of(rounds, "remove", at) for at, page_s in enumerate(each)]
+    first = [small - page_s * SMALL_BYTES / PAGE_BYTES for (_, small), page_s in zip(both, each, strict=True)]
+    how = f"cutting files of {show_call(SMALL_BYTES)} and {show_size(size)} that are on the disk to nothing"
+    yield from beyond_noise("mount.block_free", freed, f"{how}, beyond taking their pages away; each 4 KiB")
+    yield from beyond_noise("mount.file_free", first, f"{how}; what both take")
 
 
 def _sharing(rounds: Rounds) -> Value:

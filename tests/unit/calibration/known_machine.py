@@ -28,7 +28,9 @@ class KnownMachine:
     sync_s: float = 3e-3
     commit_s: float = 2e-3
     free_s: float = 4e-6
-    """Of each block, besides its page."""
+    """Of each block, besides its page,"""
+    file_free_s: float = 2e-3
+    """and of each file."""
     memory_byte_s: float = 5e-11
     buffer_bytes: int | None = 4096
     background_bytes: int = 1 << 30
@@ -162,7 +164,9 @@ class KnownMachine:
     def drain(self, bytes: int) -> tuple[Moved, float]:
         """Write back at the rate of the device."""
         took = self._write(bytes) if self.cache_bytes else self._took(bytes * self.device_write_byte_s)
-        return (bytes, 1, took, 0.0, []), self._took(bytes / PAGE_BYTES * (self.remove_s + self.free_s))
+        return (bytes, 1, took, 0.0, []), self._took(
+            self.file_free_s + bytes / PAGE_BYTES * (self.remove_s + self.free_s)
+        )
 
     def fill(self, bytes: int, mark_bytes: int) -> Moved:
         """Write new pages, more slowly beside the flusher."""

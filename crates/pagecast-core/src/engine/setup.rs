@@ -225,6 +225,7 @@ impl<'a, N: Network> Engine<'a, N> {
             page_insert,
             commit: mount.commit,
             block_free: mount.block_free,
+            file_free: mount.file_free,
         }
     }
 }

@@ -212,6 +212,7 @@ mod tests {
             page_insert: None,
             commit: Nanos::ZERO,
             block_free: Nanos::ZERO,
+            file_free: Nanos::ZERO,
         }
     }
 

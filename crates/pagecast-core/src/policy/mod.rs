@@ -59,6 +59,8 @@ pub struct FileView {
     pub commit: Nanos,
     /// Giving a block of 4 KiB of it back.
     pub block_free: Nanos,
+    /// Giving any of them back.
+    pub file_free: Nanos,
 }
 
 /// What of a file is made durable (open(2), "Synchronized I/O").

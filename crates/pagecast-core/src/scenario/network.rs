@@ -94,7 +94,7 @@ pub fn read_mounts(
 }
 
 /// What only a file system on a disk takes time for.
-const OF_DISKS: [&str; 2] = ["commit", "block_free"];
+const OF_DISKS: [&str; 3] = ["commit", "block_free", "file_free"];
 
 impl Network<'_> {
     fn mounts(&self, host: usize, draft: &Draft<'_>) -> Result<Vec<Mount>, ScenarioError> {
@@ -142,6 +142,7 @@ impl Network<'_> {
             page_insert: fields.get("page_insert")?,
             commit: fields.get("commit")?.unwrap_or_default(),
             block_free: fields.get("block_free")?.unwrap_or_default(),
+            file_free: fields.get("file_free")?.unwrap_or_default(),
         })
     }
 

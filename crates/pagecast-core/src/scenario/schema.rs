@@ -410,6 +410,7 @@ pub static MOUNT: Schema = Schema {
         ),
         may("commit", Kind::Time, "What making durable takes longer if metadata changed; default \"0 s\""),
         may("block_free", Kind::Time, "Giving 4 KiB back when a file is cut or removed; default \"0 s\""),
+        may("file_free", Kind::Time, "The same, once for each file that gives some back; default \"0 s\""),
     ],
 };
 

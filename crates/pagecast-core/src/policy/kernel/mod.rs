@@ -344,7 +344,10 @@ impl Kernel {
     fn freeing(&self, file: &FileView, size: u64) -> Nanos {
         let dirty = self.pages.dirty.ranges_within(file.id, size, u64::MAX).total();
         let freed = file.size.0.saturating_sub(size).saturating_sub(dirty);
-        Nanos(file.block_free.0.saturating_mul(freed.div_ceil(PAGE)))
+        if freed == 0 {
+            return Nanos::ZERO;
+        }
+        file.file_free + Nanos(file.block_free.0.saturating_mul(freed.div_ceil(PAGE)))
     }
 
     /// The blocks that an operation gives back are free: the pages that were in memory are paid for.
