@@ -419,7 +419,7 @@ pub enum OpenFlag {
     Direct,
     /// O_SYNC: a write returns when the device has its bytes.
     Sync,
-    /// O_DSYNC: as O_SYNC, without the file's times. The same as long as there is no journal.
+    /// O_DSYNC: as O_SYNC, without the file's times.
     Dsync,
     /// O_APPEND: a write begins at the end of the file, wherever it was to begin.
     Append,

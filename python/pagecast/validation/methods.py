@@ -2,13 +2,14 @@
 
 Where the standard suite asks what a page cache does, this one asks what a call costs: past the cache, waiting
 for the disk with each call, waiting after it, and through a buffer of the C library. Each case writes a new
-file and then over it, as a file system has more to do for a file that grows. No model has been fitted to any
-of them.
+file and then over it, as a file system has more to do for a file that grows. What removing it takes is not
+part of them: the folder of a run is removed after it. No model has been fitted to any of them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Final, Literal
 
 from pagecast import _core
@@ -20,12 +21,9 @@ from pagecast._core import (
     fwrite,
     read,
     setvbuf,
-    signal,
-    unlink,
-    wait,
     write,
 )
-from pagecast.api import Process, Scenario
+from pagecast.api import File, Process, Program, Scenario
 from pagecast.studies.machines import described, disk_of, mount_of
 from pagecast.validation.case import Case, Tolerance
 from pagecast.validation.scale import MIB, Scale, rounded
@@ -48,7 +46,7 @@ FLOOD_BYTES: Final = 1e9
 LEAST_FLOOD_PARTS: Final = 2
 """A flood is no larger than this part of the dirty limit: its writer is not held back."""
 SMALL_BYTES: Final = 4 * KIB
-SMALL_SYNCS: Final = 32
+SMALL_SYNCS: Final = 64
 DEFAULT_BLOCK: Final = "512 B"
 """`logical_block_size` of a disk that does not say it."""
 
@@ -102,7 +100,12 @@ def methods(scale: Scale, machine: "Machine") -> tuple[tuple[Case, ...], tuple[s
             scenario = Scenario(machine, processes={"app": steps})
             cases.append(Case(name, what.format(_shown(call)), scenario, CALLS_TOLERANCE))
     for name, (what, flood) in _FLOODS.items():
-        scenario = Scenario(machine, processes=flood(scale, mount))
+        processes, file = flood(mount)
+        size = rounded(min(FLOOD_BYTES, scale.limit_bytes / LEAST_FLOOD_PARTS))
+        files: dict[str | PathLike[str], float | File] = {
+            file: File(size_bytes=size, cached_bytes=size, dirty_bytes=size)
+        }
+        scenario = Scenario(machine, processes=processes, files=files)
         cases.append(Case(name, what, scenario, FLOOD_TOLERANCE))
     return tuple(cases), tuple(left_out)
 
@@ -127,12 +130,12 @@ def _size(method: str, call: int, scale: Scale) -> int:
 def _direct(calls: _Calls) -> list["Operation"]:
     past = _core.open(calls.file, create=True, flags=["O_DIRECT"])
     again = read(calls.file, call_bytes=calls.call)
-    return [past, calls.write(), calls.write(), again, unlink(calls.file)]
+    return [past, calls.write(), calls.write(), again]
 
 
 def _waiting(calls: _Calls, *, flag: Literal["O_SYNC", "O_DSYNC"]) -> list["Operation"]:
     waits = _core.open(calls.file, create=True, flags=[flag])
-    return [waits, calls.write(), calls.write(), unlink(calls.file)]
+    return [waits, calls.write(), calls.write()]
 
 
 def _syncing(calls: _Calls) -> list["Operation"]:
@@ -142,7 +145,7 @@ def _syncing(calls: _Calls) -> list["Operation"]:
         for offset in range(0, calls.size, call)
         for step in (write(file, size_bytes=call, offset_bytes=offset, call_bytes=call), fsync(file))
     ]
-    return [*once, *once, unlink(file)]
+    return [*once, *once]
 
 
 def _stream(calls: _Calls) -> list["Operation"]:
@@ -152,24 +155,18 @@ def _stream(calls: _Calls) -> list["Operation"]:
 
     written = fwrite(calls.file, size_bytes=calls.size, call_bytes=PIECE_BYTES)
     again = fread(calls.file, call_bytes=PIECE_BYTES)
-    return [*through("w", written), *through("r+", written), *through("r", again), unlink(calls.file)]
+    return [*through("w", written), *through("r+", written), *through("r", again)]
 
 
-def _flood(scale: Scale, mount: str, *, is_written: bool) -> dict[str, Process]:
-    """Make so much dirty, and let another process make a small file durable again and again behind it."""
+def _flood(mount: str, *, is_written: bool) -> tuple[Mapping[str, Program | Process], str]:
+    """Make a small file durable again and again behind another one; give the path of that as well."""
     flood, small = f"{mount}/flood", f"{mount}/small"
-    size = rounded(min(FLOOD_BYTES, scale.limit_bytes / LEAST_FLOOD_PARTS))
-    meanwhile = [fsync(flood)] if is_written else []
     syncs = [
         step
         for offset in range(0, SMALL_SYNCS * SMALL_BYTES, SMALL_BYTES)
         for step in (write(small, size_bytes=SMALL_BYTES, offset_bytes=offset), fsync(small))
     ]
-    return {
-        "flood": Process([write(flood, size_bytes=size, call_bytes=MIB), signal("dirty"), *meanwhile]),
-        "small": Process([wait("dirty"), *syncs]),
-        "end": Process([unlink(flood), unlink(small)], after=["flood", "small"]),
-    }
+    return {"small": syncs, **({"flood": [fsync(flood)]} if is_written else {})}, flood
 
 
 _METHODS: Final[dict[str, tuple[str, Callable[[_Calls], list["Operation"]]]]] = {
@@ -197,13 +194,13 @@ _METHODS: Final[dict[str, tuple[str, Callable[[_Calls], list["Operation"]]]]] = 
 }
 """What each case is, with the size of its calls, and what makes it."""
 
-_FLOODS: Final[dict[str, tuple[str, Callable[[Scale, str], dict[str, Process]]]]] = {
+_FLOODS: Final[dict[str, tuple[str, Callable[[str], tuple[Mapping[str, Program | Process], str]]]]] = {
     "flood_dirty": (
-        "A small file is written and synced, 4 KiB at a time, while another process has 1 GB dirty.",
+        "A small file is written and synced, 4 KiB at a time, while 1 GB of another file is dirty.",
         partial(_flood, is_written=False),
     ),
     "flood_written": (
-        "The same while the other process waits for that 1 GB.",
+        "The same while another process waits until that 1 GB is on the disk.",
         partial(_flood, is_written=True),
     ),
 }

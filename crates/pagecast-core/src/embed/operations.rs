@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{EmbedError, NOBODY, Order, PageCache, TaskId};
 use crate::fs::Located;
 use crate::machine::MountSource;
-use crate::policy::{Call, DeviceId, FileId, FileView, OperationId, Outcome};
+use crate::policy::{Call, DeviceId, FileId, FileView, Integrity, OperationId, Outcome};
 use crate::result::FileLevels;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, Advice, Buffer};
@@ -110,10 +110,8 @@ impl PageCache {
             Action::Write { ref path, offset, bytes, call, .. } => {
                 self.write(task, path, offset, bytes, call)?
             }
-            Action::Fsync { ref path } | Action::Fdatasync { ref path } => {
-                let located = self.existing(path)?;
-                Call::Fsync { file: self.view(located) }
-            }
+            Action::Fsync { ref path } => self.fsync(path, Integrity::File)?,
+            Action::Fdatasync { ref path } => self.fsync(path, Integrity::Data)?,
             Action::Sync => Call::Sync,
             Action::SyncFs { ref path } => {
                 let located = self.locate(path)?;
@@ -162,6 +160,11 @@ impl PageCache {
         self.come_to(now);
         self.task_mut(task).is_busy = true;
         self.request(OperationId(task.0), call)
+    }
+
+    fn fsync(&mut self, path: &Arc<str>, durable: Integrity) -> Result<Call, EmbedError> {
+        let located = self.existing(path)?;
+        Ok(Call::Fsync { file: self.view(located), durable })
     }
 
     fn read(
@@ -287,6 +290,9 @@ impl PageCache {
             write: paths.write,
             read_and_copy: paths.read_and_copy,
             page_insert: mount.page_insert.unwrap_or(host.memory.cost.page_insert),
+            commit: mount.commit,
+            block_free: mount.block_free,
+            file_free: mount.file_free,
         }
     }
 

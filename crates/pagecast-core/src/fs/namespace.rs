@@ -217,6 +217,7 @@ mod tests {
     use super::*;
     use crate::machine::FileSystem;
     use crate::scenario::Scenario;
+    use crate::units::Nanos;
 
     fn mount(path: &str) -> Mount {
         Mount {
@@ -225,6 +226,9 @@ mod tests {
             write_mode: WriteMode::Back,
             file_system: FileSystem::default(),
             page_insert: None,
+            commit: Nanos::ZERO,
+            block_free: Nanos::ZERO,
+            file_free: Nanos::ZERO,
         }
     }
 

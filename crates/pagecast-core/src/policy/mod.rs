@@ -57,6 +57,21 @@ pub struct FileView {
     pub read_and_copy: Path,
     /// Getting a page of 4 KiB of it into the page cache.
     pub page_insert: Nanos,
+    /// A commit of its file system's journal.
+    pub commit: Nanos,
+    /// Giving a block of 4 KiB of it back.
+    pub block_free: Nanos,
+    /// Giving any of them back.
+    pub file_free: Nanos,
+}
+
+/// What of a file is made durable (open(2), "Synchronized I/O").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integrity {
+    /// Its bytes and what is needed to read them: fdatasync, O_DSYNC.
+    Data,
+    /// Its times as well: fsync, O_SYNC.
+    File,
 }
 
 /// A device of a host, or a mount of another host's, in the order in which the host names them.
@@ -120,8 +135,8 @@ pub enum Call {
         offset: u64,
         /// How many.
         bytes: Bytes,
-        /// Whether each system call returns only when its bytes are durable (O_SYNC, O_DSYNC).
-        durable: bool,
+        /// What each system call makes durable before it returns (O_SYNC, O_DSYNC), if anything.
+        durable: Option<Integrity>,
         /// Bytes of each system call but the last.
         piece: Bytes,
     },
@@ -135,6 +150,8 @@ pub enum Call {
         bytes: Bytes,
         /// Bytes of each system call but the last.
         piece: Bytes,
+        /// What is durable then.
+        durable: Integrity,
     },
     /// Write through the cache.
     Write {
@@ -173,6 +190,8 @@ pub enum Call {
     Fsync {
         /// Whose.
         file: FileView,
+        /// What is durable then.
+        durable: Integrity,
     },
     /// The same of those of a part of the file.
     FsyncRange {

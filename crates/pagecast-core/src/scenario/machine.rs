@@ -1,15 +1,16 @@
 //! `[machine]` or `[host.NAME]`: memory, kernel settings and disks. Mounts and links are in `network`.
 
+use super::cawl::read_cawl;
 use super::cgroups::read_cgroups;
 use super::document::{Node, Value, shorten};
 use super::machine_file::{Folders, resolve};
 use super::nearest::hint;
 use super::network::{Hosts, read_links, read_mounts};
-use super::schema::{COST, DISCARD, DISK, KERNEL, Kind, MACHINE, MEMORY, VM};
+use super::schema::{COST, DISK, KERNEL, Kind, MACHINE, MEMORY, VM};
 use super::table::{Fields, FromNode, Given};
 use super::write_cache::read_write_cache;
 use crate::error::ScenarioError;
-use crate::machine::{Bdi, CopyCost, Discard, Disk, Host, Kernel, Lru, Machine, Memory, Sharing, VmSettings};
+use crate::machine::{Bdi, CopyCost, Disk, Host, Kernel, Lru, Machine, Memory, Sharing, VmSettings};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// The name of the only host.
@@ -92,6 +93,7 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
         cgroups: read_cgroups(&fields)?,
         disks: read_disks(&fields, kernel.version)?,
         mounts: Vec::new(),
+        cawl: read_cawl(&fields)?,
     };
     Ok(Draft { host, fields })
 }
@@ -307,19 +309,13 @@ fn read_disk(
         read_ahead: Bytes(u64::from(fields.get::<u32>("read_ahead_kb")?.unwrap_or(READ_AHEAD_KB)) << 10),
         latency: fields.get("latency")?.unwrap_or_default(),
         logical_block_size: read_logical_block_size(&fields)?,
+        write_latency: fields.get("write_latency")?.unwrap_or_default(),
         flush: fields.get("flush")?.unwrap_or_default(),
-        discard: read_discard(&fields)?,
         burst: fields.get("burst")?.unwrap_or_default(),
         write_cache: read_write_cache(&fields, fields.need("write")?)?,
         unevenness: fields.get("unevenness")?.unwrap_or(0.0),
         bdi: read_bdi(&fields, set_aside)?,
     })
-}
-
-fn read_discard(disk: &Fields<'_>) -> Result<Option<Discard>, ScenarioError> {
-    let Some(node) = disk.node("discard") else { return Ok(None) };
-    let fields = Fields::open(node, &DISCARD, inside(disk, "discard"))?;
-    Ok(Some(Discard { rate: fields.need("rate")?, latency: fields.get("latency")?.unwrap_or_default() }))
 }
 
 /// A disk that lacks what every disk has is often another one with its name misspelled.

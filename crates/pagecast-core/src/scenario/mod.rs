@@ -21,6 +21,7 @@ use processes::Processes;
 use table::Fields;
 
 mod braces;
+mod cawl;
 mod certain;
 mod cgroups;
 mod copies;

@@ -206,6 +206,27 @@ pub static MACHINE: Schema = Schema {
         may("cgroup", Kind::Tables(&CGROUP), "Memory cgroups, by name"),
         may("disk", Kind::Tables(&DISK), "Disks, by name"),
         may("mount", Kind::Tables(&MOUNT), "Directories and what is mounted there, by path"),
+        may("cawl", Kind::Table(&CAWL), "Parameters of the model cawl; default: from the other keys"),
+    ],
+};
+
+/// `[machine.cawl]`.
+pub static CAWL: Schema = Schema {
+    name: "cawl",
+    keys: &[
+        may("bw_mem", Kind::Rate, "Copying in memory, to the buffer of a stream"),
+        may("bw_ramdisk", Kind::Rate, "Writing into the page cache while nothing is written back"),
+        may("bw_reduced", Kind::Rate, "The same while dirty pages are written back"),
+        may("bw_dev", Kind::Rate, "Writing to the device"),
+        may("bw_rdev", Kind::Rate, "Reading from the device"),
+        may("bs", Kind::Size, "A block of the device"),
+        may("bf", Kind::Size, "The buffer of a stream of the C library"),
+        may("sc_w", Kind::Time, "A buffered system call"),
+        may("sc_sw", Kind::Time, "A synchronous system call"),
+        may("c_sk", Kind::Time, "A seek"),
+        may("limit_bg", Kind::Size, "Dirty bytes at which writing back begins"),
+        may("limit_hard", Kind::Size, "Dirty bytes that are never exceeded"),
+        may("dirty_expire", Kind::Time, "Age from which on dirty pages are written back"),
     ],
 };
 
@@ -346,11 +367,7 @@ pub static DISK: Schema = Schema {
         may("max_sectors_kb", Kind::Whole(4, 1 << 20), "KiB of one request; default 1280"),
         may("read_ahead_kb", Kind::Whole(0, 1 << 20), "KiB read ahead at most; default 128"),
         may("latency", Kind::Time, "Of a read request, before its bytes come; default \"0 s\""),
-        may(
-            "discard",
-            Kind::Table(&DISCARD),
-            "Freeing the blocks of a file, where the file system waits for it; default: none",
-        ),
+        may("write_latency", Kind::Time, "Of a direct write, besides its bytes; default \"0 s\""),
         may("flush", Kind::Time, "A flush of its own cache, which makes writes durable; default \"0 s\""),
         may("logical_block_size", Kind::Size, "What it reads or writes at least; default \"512 B\""),
         may(
@@ -389,15 +406,6 @@ pub static WRITE_CACHE: Schema = Schema {
     ],
 };
 
-/// `[machine.disk.NAME.discard]`.
-pub static DISCARD: Schema = Schema {
-    name: "discard",
-    keys: &[
-        must("rate", Kind::Rate, "Of the bytes of the blocks"),
-        may("latency", Kind::Time, "Of each file beside them; default \"0 s\""),
-    ],
-};
-
 /// `[machine.mount."/path"]`.
 pub static MOUNT: Schema = Schema {
     name: "mount",
@@ -412,6 +420,9 @@ pub static MOUNT: Schema = Schema {
             Kind::Time,
             "Getting 4 KiB of its files into the page cache; default that of memory.cost",
         ),
+        may("commit", Kind::Time, "What making durable takes longer if metadata changed; default \"0 s\""),
+        may("block_free", Kind::Time, "Giving 4 KiB back when a file is cut or removed; default \"0 s\""),
+        may("file_free", Kind::Time, "The same, once for each file that gives some back; default \"0 s\""),
     ],
 };
 

@@ -206,7 +206,7 @@ impl Io for Kernel {
         found.length += new;
         if file.is_direct {
             found.is_cached = false;
-            state.now += costs.latency_ns;
+            state.now += costs.latency_ns + if file.is_durable { costs.sync_ns } else { 0 };
             state.device(costs, bytes);
             return Ok(length);
         }

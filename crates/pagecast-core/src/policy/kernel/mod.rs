@@ -14,11 +14,11 @@ mod control;
 mod cost;
 mod direct;
 mod dirty;
-mod discard;
 mod domains;
 mod dropbehind;
 mod durable;
 mod flusher;
+mod journal;
 pub mod law;
 mod lists;
 mod mapped;
@@ -48,6 +48,7 @@ mod unchanged;
 mod wb;
 mod wbt;
 mod writeback;
+mod written_back;
 
 use std::cell::Cell;
 
@@ -56,9 +57,10 @@ use rustc_hash::FxHashMap;
 use self::cost::Prices;
 use self::direct::Past;
 use self::dirty::DirtyPages;
-use self::discard::WrittenBack;
 use self::domains::Domain;
+use self::durable::Waits;
 use self::flusher::{Flusher, Timers};
+use self::journal::Journal;
 use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds, setpoint};
 use self::lists::Replacement;
 use self::memcg::{MemcgId, Taker};
@@ -79,8 +81,10 @@ use self::throttling::folio_of;
 use self::unchanged::CapsOf;
 use self::wb::{Wb, WbId};
 use self::wbt::{Recent, Wbt};
+use self::written_back::WrittenBack;
 use super::{
-    Actions, Call, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request, Setting,
+    Actions, Call, FileId, FileView, Integrity, ListedBlock, OperationId, Outcome, Policy, Remote, Request,
+    Setting,
 };
 use crate::flow::{Completion, Path, Progress};
 use crate::machine::{Disk, Host, Lru};
@@ -106,6 +110,7 @@ pub struct Kernel {
     memory_read: Path,
     memory_write: Path,
     pages: Pages,
+    journal: Journal,
     placement: Placement,
     wbs: Vec<Option<Wb>>,
     /// Of each device.
@@ -237,6 +242,7 @@ impl Kernel {
             backed,
             processor_share: 1.0,
             synced: Nanos::ZERO,
+            journal: Journal::default(),
             settled: Nanos::ZERO,
             turnover: 0,
             told: Nanos::ZERO,
@@ -283,7 +289,14 @@ impl Kernel {
     }
 
     /// An operation writes all dirty pages of a file, waits for them, and has the device flush its cache.
-    fn write_file(&mut self, now: Nanos, operation: OperationId, file: FileView, out: &mut Actions) {
+    fn write_file(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        file: FileView,
+        durable: Integrity,
+        out: &mut Actions,
+    ) {
         let dirty = self.pages.dirty.ranges_within(file.id, 0, u64::MAX);
         let flusher = &mut self.wb(&file).flusher;
         let waits = if dirty.total() > 0 {
@@ -292,8 +305,8 @@ impl Kernel {
         } else {
             flusher.queue.wait_for(file.id, operation)
         };
-        let flush = self.flush_of(&file);
-        self.wait_for_files(now, operation, waits.into(), flush, out);
+        let then = self.waits_after(&file, durable);
+        self.wait_for_files(now, operation, waits.into(), then, out);
     }
 
     /// The same of a part of a file, of which an operation waits for no more (`mm/filemap.c: file_write_and_wait_range`).
@@ -306,28 +319,26 @@ impl Kernel {
         out: &mut Actions,
     ) {
         let waits = self.write_range(operation, &file, start / PAGE * PAGE, end.next_multiple_of(PAGE));
-        let flush = self.flush_of(&file);
-        self.wait_for_files(now, operation, waits.into(), flush, out);
+        let then = self.waits_after(&file, Integrity::File);
+        self.wait_for_files(now, operation, waits.into(), then, out);
     }
 
-    /// An operation ends when nothing of its file, from a byte on, is under writeback any more, and its blocks are free.
+    /// An operation ends when nothing of its file, from a byte on, is under writeback any more.
     fn wait_for_writeback(
         &mut self,
         now: Nanos,
         operation: OperationId,
-        (file, from, discard): (FileView, u64, Nanos),
+        (file, from): (FileView, u64),
         outcome: Outcome,
         out: &mut Actions,
     ) {
         let queue = &mut self.wb(&file).flusher.queue;
         let must_wait = operation != NOBODY && queue.wait_within(file.id, (from, u64::MAX), operation);
-        if !must_wait && discard == Nanos::ZERO {
-            return out.done(operation, outcome);
-        }
-        let wait = Task::new(Kind::Wait { discard }, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
-        self.tasks.insert(operation, Task { outcome, ..wait });
-        if !must_wait {
-            self.device_is_busy(now, operation, discard, out);
+        if must_wait {
+            let wait = Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
+            self.tasks.insert(operation, Task { outcome, ..wait });
+        } else {
+            out.done(operation, outcome);
         }
     }
 
@@ -337,24 +348,52 @@ impl Kernel {
         if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
             return out.done(request.operation, Outcome::default());
         }
-        let kind = Kind::Remove { from: 0, discard: Nanos::ZERO };
-        self.begin_task(now, request, kind, None, (0, removed, removed), out);
+        self.begin_task(now, request, Kind::Remove { from: 0 }, None, (0, removed, removed), out);
     }
 
     /// Pages beyond the new size of a file leave, each at its price. Who cuts it waits for those under writeback
     /// (`mm/truncate.c: truncate_inode_pages_range`).
     fn truncate(&mut self, now: Nanos, request: &Request, file: FileView, size: Bytes, out: &mut Actions) {
         self.forget_read_ahead(request.operation, file.id, size.0);
-        let discard = if request.operation == NOBODY { Nanos::ZERO } else { self.discard_of(&file, size.0) };
         let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
+        let freeing = self.freeing(&file, size.0);
         self.pages.truncate(file.id, size.0);
         self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
-        if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
-            let all = (0, Bytes(removed), Bytes(removed));
-            self.begin_task(now, request, Kind::Remove { from: size.0, discard }, Some(file), all, out);
-        } else {
-            self.wait_for_writeback(now, request.operation, (file, size.0, discard), Outcome::default(), out);
+        let (from, removed) = (size.0, Bytes(removed));
+        if freeing == Nanos::ZERO || request.operation == NOBODY {
+            return self.remove_pages(now, request, file, (from, removed), Outcome::default(), out);
         }
+        let nothing = (0, Bytes::ZERO, Bytes::ZERO);
+        self.tasks
+            .insert(request.operation, Task::new(Kind::Free { from, removed }, Some(file), nothing, now));
+        self.wait(now, request.operation, Waits { journal: freeing, ..Waits::default() }, out);
+    }
+
+    /// The blocks that an operation gives back are free: the pages that were in memory are paid for.
+    fn freed(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.remove(operation).expect("it is there");
+        let Kind::Free { from, removed } = task.kind else { unreachable!("only these give blocks back") };
+        let file = *task.file();
+        let call = Call::Truncate { file, size: Bytes(from) };
+        self.remove_pages(now, &Request { operation, call }, file, (from, removed), task.outcome, out);
+    }
+
+    /// So many bytes from one on have left the cache: that is paid for, and what is under writeback is waited for.
+    fn remove_pages(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        file: FileView,
+        (from, removed): (u64, Bytes),
+        outcome: Outcome,
+        out: &mut Actions,
+    ) {
+        if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
+            return self.wait_for_writeback(now, request.operation, (file, from), outcome, out);
+        }
+        self.begin_task(now, request, Kind::Remove { from }, Some(file), (0, removed, removed), out);
+        let task = self.tasks.get_mut(request.operation).expect("taking pages away takes time");
+        task.outcome.parts.add_all(&outcome.parts);
     }
 
     /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
@@ -418,14 +457,16 @@ impl Policy for Kernel {
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
             }
             Call::Write { file, offset, bytes, through: false, dontcache: true, piece } => {
-                self.begin_synchronous(now, request, file, (offset, bytes, piece), out);
+                let at = (offset, bytes, piece);
+                self.begin_synchronous(now, request, file, at, Integrity::Data, out);
             }
             Call::Write { file, offset, bytes, through, piece, .. } => {
+                self.note_write(now, &file, offset + bytes.0);
                 let kind = if through { Kind::WriteThrough } else { Kind::Write };
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, piece), out);
             }
-            Call::WriteSync { file, offset, bytes, piece } => {
-                self.begin_synchronous(now, request, file, (offset, bytes, piece), out);
+            Call::WriteSync { file, offset, bytes, piece, durable } => {
+                self.begin_synchronous(now, request, file, (offset, bytes, piece), durable, out);
             }
             Call::ReadDirect { file, offset, bytes, fresh, piece } => {
                 self.begin_direct(now, request, Past::Read { fresh }, file, (offset, bytes, piece), out);
@@ -446,7 +487,9 @@ impl Policy for Kernel {
             Call::Allocate { bytes } => {
                 self.begin_task(now, request, Kind::Allocate, None, (0, bytes, bytes), out);
             }
-            Call::Fsync { file } => self.write_file(now, request.operation, file, out),
+            Call::Fsync { file, durable } => {
+                self.write_file(now, request.operation, file, durable, out);
+            }
             Call::FsyncRange { file, offset, bytes } => {
                 let range = (offset, offset.saturating_add(bytes.0));
                 self.write_range_of_file(now, request.operation, file, range, out);

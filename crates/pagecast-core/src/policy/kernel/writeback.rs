@@ -74,10 +74,13 @@ impl Kernel {
             Kind::WriteSync { .. } if task.drops_behind => self.next_step(now, operation, out),
             Kind::WriteSync { .. } => self.written_step(now, operation, out),
             Kind::SyncRange { .. } => self.go_on_with_range(now, operation, out),
-            Kind::Sync { flush, .. } => self.device_is_busy(now, operation, flush, out),
+            Kind::Sync { then, .. } => self.wait(now, operation, then, out),
             Kind::Direct { .. } => self.next_calls(now, operation, out),
-            Kind::Wait { discard } => self.device_is_busy(now, operation, discard, out),
-            _ => unreachable!("nothing else waits for writeback"),
+            _ => {
+                let task = self.tasks.remove(operation).expect("it is there");
+                debug_assert!(matches!(task.kind, Kind::Wait));
+                out.done(operation, task.outcome);
+            }
         }
     }
 

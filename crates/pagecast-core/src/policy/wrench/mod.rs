@@ -268,7 +268,7 @@ impl Policy for Wrench {
                 let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };
                 return self.start(now, operation, kind, file, (offset, bytes), out);
             }
-            Call::Fsync { file } | Call::FsyncRange { file, .. } => {
+            Call::Fsync { file, .. } | Call::FsyncRange { file, .. } => {
                 return self.start(now, operation, Kind::Fsync, file, (0, Bytes(1)), out);
             }
             Call::Insert { file, offset, bytes } => {
