@@ -13,8 +13,8 @@ use crate::pagecast_status::{self, *};
 /// What a live handle begins with: "pagecast". It tells a wrong pointer from a right one, if there is memory behind it.
 pub const MARK: u64 = u64::from_be_bytes(*b"pagecast");
 
-/// The latest time that is taken: 2^53 ns, up to which a number of seconds tells every nanosecond.
-const LAST_S: f64 = 9_007_199.0;
+/// The latest time that is taken: a hundred years. Up to 2^53 ns, 104 days, a number of seconds tells every nanosecond.
+const LAST_S: f64 = 100.0 * 365.0 * 86_400.0;
 
 /// Why a call failed.
 pub struct Failure {
@@ -112,11 +112,21 @@ pub unsafe fn enter_at(
     // SAFETY: the caller guarantees the handle.
     unsafe {
         enter(cache, |this| {
-            call(this, time(now_s)?)?;
+            let now = instant(this, now_s)?;
+            call(this, now)?;
             this.now_s = now_s;
             Ok(())
         })
     }
+}
+
+/// The nanosecond that is meant. Who comes when we have said so comes in time, and two calls at one time are at one instant, even where
+/// so many seconds cannot tell nanoseconds.
+pub fn instant(this: &mut pagecast_cache, now_s: f64) -> Result<Nanos, Failure> {
+    let now = time(now_s)?;
+    let last = Some(this.cache.now());
+    let meant = |known: Option<Nanos>| known.filter(|known| *known > now && known.as_seconds() <= now_s);
+    Ok(meant(this.cache.next_call()).or(meant(last)).unwrap_or(now))
 }
 
 /// A text of ours for C; it ends at its first 0.
@@ -176,7 +186,7 @@ pub unsafe fn out<'a, T>(place: *mut T) -> Result<&'a mut T, Failure> {
     unsafe { place.as_mut() }.ok_or_else(null)
 }
 
-pub fn time(seconds: f64) -> Result<Nanos, Failure> {
+fn time(seconds: f64) -> Result<Nanos, Failure> {
     if (0.0..=LAST_S).contains(&seconds) {
         return Ok(Nanos::from_seconds(seconds));
     }
