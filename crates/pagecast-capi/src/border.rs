@@ -201,3 +201,33 @@ pub fn offset(value: i64) -> Result<u64, Failure> {
     u64::try_from(value)
         .map_err(|_| fail(PAGECAST_BAD_SIZE, format!("a size or offset cannot be {value} bytes")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_a_status_with_its_text() {
+        let failure = catch(|| panic!("{} is broken", "a promise")).err().expect("it panics");
+        assert_eq!(failure.status, PAGECAST_PANIC);
+        assert!(failure.text.ends_with("please report it: a promise is broken"), "{}", failure.text);
+    }
+
+    #[test]
+    fn a_text_is_cut_where_its_place_ends() {
+        let mut place: [c_char; 4] = [1; 4];
+        // SAFETY: the place has so many bytes.
+        unsafe { copy_text("kernel", place.as_mut_ptr(), place.len()) };
+        assert_eq!(place.map(|each| each as u8), *b"ker\0");
+        // SAFETY: nothing is written to no place.
+        unsafe { copy_text("kernel", std::ptr::null_mut(), 9) };
+    }
+
+    #[test]
+    fn times_and_sizes_are_numbers_that_can_be() {
+        assert!([f64::NAN, -1e-9, f64::INFINITY, 1e18].into_iter().all(|seconds| time(seconds).is_err()));
+        assert_eq!(time(1.5).ok(), Some(Nanos(1_500_000_000)));
+        assert!([-1, i64::MIN].into_iter().all(|size| bytes(size).is_err()));
+        assert_eq!(bytes(i64::MAX).ok(), Some(Bytes(i64::MAX as u64)));
+    }
+}
