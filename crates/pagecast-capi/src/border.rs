@@ -17,6 +17,7 @@ pub const MARK: u64 = u64::from_be_bytes(*b"pagecast");
 const LAST_S: f64 = 100.0 * 365.0 * 86_400.0;
 
 /// Why a call failed.
+#[derive(Debug)]
 pub struct Failure {
     pub status: pagecast_status,
     pub text: String,
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_a_status_with_its_text() {
-        let failure = catch(|| panic!("{} is broken", "a promise")).err().expect("it panics");
+        let failure = catch(|| panic!("{} is broken", "a promise")).expect_err("it panics");
         assert_eq!(failure.status, PAGECAST_PANIC);
         assert!(failure.text.ends_with("please report it: a promise is broken"), "{}", failure.text);
     }
