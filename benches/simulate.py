@@ -48,6 +48,7 @@ class Case:
     spread_s: float = 60.0
     is_writer: bool = False
     is_alike: bool = False
+    file_gib: int | None = None
 
 
 @dataclass
@@ -82,6 +83,9 @@ CASES = [
     Case("one 3 GB application, 1 MB chunks", "wrench", 1, 1),
     Case("32 applications", "kernel", 32, limit_s=0.02),
     Case("one writer of 1 TB, 1 MiB calls", "kernel", 1, limit_s=1.5, limit_mb=50, is_writer=True),
+    Case("a million chunks in order", "cawl", 10**6, limit_s=1),
+    Case("a million chunks of a file of 1 GiB in no order", "cawl", 10**6, limit_s=1, file_gib=1),
+    Case("a million chunks of a file of 100 GiB in no order", "cawl", 10**6, limit_s=1, file_gib=100),
     Case("10,000 hosts of 32 applications", "kernel", 320_000, limit_s=120, limit_mb=4_000, repeat=1),
     Case(
         "10,000 hosts of 32 applications, all alike",
@@ -241,10 +245,37 @@ def run_program(case: Case, repeat: int) -> Outcome:
     return outcome
 
 
+def run_chunks(case: Case, repeat: int) -> Outcome:
+    """Feed chunks to Algorithm 1 of CAWL: of 4 KiB in order, or of 4 KiB to 1 MiB anywhere in a file."""
+    import numpy as np
+
+    from pagecast.cawl import SyscallCost
+
+    page, random = 4096, np.random.default_rng(0)
+    pages, first = np.ones(case.apps), np.arange(case.apps)
+    if case.file_gib:
+        pages = random.integers(1, 257, case.apps)
+        first = random.integers(0, case.file_gib * 2**18 - 256, case.apps)
+    outcome = Outcome(case)
+    before = memory_mb("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")
+    for _ in range(repeat):
+        cost = SyscallCost(
+            bw_ramdisk=2e9, bw_reduced=1e9, bw_dev=500e6, limit_bg=4e9, limit_hard=8e9, sc_w=1e-6
+        )
+        begun = time.perf_counter()
+        cost.write_all(first * page, pages * page)
+        outcome.wall_s.append(time.perf_counter() - begun)
+        if outcome.peak_mb is None:
+            outcome.peak_mb = memory_mb("VmHWM") - before
+    return outcome
+
+
 RUNNERS: dict[str, Callable[[Case, int], Outcome]] = {
     "simgrid": run_simgrid,
     **{f"simgrid+{model}": run_plugin for model in ("kernel", "wrench", "no-cache", "plain")},
     "oracle": run_oracle,
+    "cawl": run_chunks,
     "--help": run_program,
     "import": run_program,
 }

@@ -294,6 +294,7 @@ unsafe fn action(operation: &pagecast_operation) -> Result<Action, Failure> {
             offset: offset(operation.offset)?,
             bytes: rest(operation.bytes)?,
             call: call()?,
+            vector: 1,
             buffer: if kind == Kind::PAGECAST_READ { Buffer::Reused } else { Buffer::Fresh },
         },
         Kind::PAGECAST_WRITE => Action::Write {
@@ -301,6 +302,7 @@ unsafe fn action(operation: &pagecast_operation) -> Result<Action, Failure> {
             offset: rest(operation.offset)?.map(|offset| offset.0),
             bytes: bytes(operation.bytes)?,
             call: call()?,
+            vector: 1,
         },
         Kind::PAGECAST_FSYNC => Action::Fsync { path: path()? },
         Kind::PAGECAST_SYNC => Action::Sync,

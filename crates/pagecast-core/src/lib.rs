@@ -30,6 +30,7 @@
 //!         offset: 0,
 //!         bytes: None,
 //!         call: None,
+//!         vector: 1,
 //!         buffer: Buffer::Reused,
 //!     };
 //!     std::iter::repeat_n(Operation::from(read), 2)

@@ -75,10 +75,18 @@ pub struct CopyCost {
     pub fault: Nanos,
     /// The first touch of a huge page of 2 MiB of it, while the node of its thread has free ones; if none, all comes in 4 KiB.
     pub fault_huge: Option<Nanos>,
+    /// Mapping bytes of a file and unmapping them, whatever of them was touched; 1.5 us if it is not known.
+    pub mmap: Option<Nanos>,
+    /// A fault on a mapped file that maps the 64 KiB around it which are in the page cache, with its part of unmapping; 1 us if it is not known.
+    pub fault_around: Option<Nanos>,
+    /// The first write to each 4 KiB of a mapped file, with its part of unmapping; 300 ns if it is not known.
+    pub page_mkwrite: Option<Nanos>,
     /// Taking 4 KiB out of the page cache when their file is cut or removed.
     pub page_remove: Nanos,
     /// What 4 KiB of new memory cost more while others have to leave memory for them.
     pub page_reclaim: Nanos,
+    /// What the first touch of 4 KiB costs more that the host of this virtual machine has taken back. `None`: it takes none back.
+    pub page_reported: Option<Nanos>,
     /// What 4 KiB cost more that are copied to the memory of another node.
     pub page_remote: Nanos,
     /// The same if they are copied from there; `page_remote` if it is not known.
@@ -244,6 +252,8 @@ pub struct Disk {
     pub logical_block_size: Bytes,
     /// What making durable takes besides the bytes: a flush of its own cache.
     pub flush: Nanos,
+    /// What freeing the blocks of a file takes, if the file system waits for it.
+    pub discard: Option<Discard>,
     /// A limiter of its rates lets pass at once, after idle time, what it moves in so long at most; 0 without one.
     pub burst: Nanos,
     /// Its own cache, into which writes go faster while it has room; not where there is a limiter.
@@ -263,6 +273,15 @@ pub struct WriteCache {
     pub rate: BytesPerSecond,
     /// The rate at which the disk empties it, if that is not the one at which it writes; no more than that.
     pub drain: Option<BytesPerSecond>,
+}
+
+/// How a disk is told that blocks are free.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Discard {
+    /// Of the bytes of these blocks.
+    pub rate: BytesPerSecond,
+    /// What it takes beside them.
+    pub latency: Nanos,
 }
 
 impl Disk {

@@ -20,7 +20,7 @@ from pagecast.calibration.fits import (
 )
 from pagecast.calibration.folios import fit_folios, has_large_folios
 from pagecast.calibration.long_streams import LONG_CALL_BYTES
-from pagecast.calibration.measure import Cell, Measurements
+from pagecast.calibration.measure import TOUCHED_BYTES, Cell, Measurements
 from pagecast.calibration.plan import MIB
 
 __all__ = ["Value", "facts_of", "figures_of", "values_of"]
@@ -42,6 +42,14 @@ UNBOUNDED: Final = 100_000
 """Requests that nothing bounds; more than ever wait."""
 HELD_PART: Final = 0.9
 """Long writes that hold less than this part of the rate of write-back of little show what that does not."""
+DISCARD: Final = "discard"
+"""The mount option of ext4, xfs and others."""
+DEAR_FACTOR: Final = 2
+"""Memory that a host had taken back takes more than so much longer,"""
+LEAST_DEAR: Final = 0.25
+"""and is at least this part of what was free for long: programs have used the rest."""
+LEAST_DISCARD_S: Final = 2e-3
+"""Who waits less for the blocks of a whole drain does not wait for the device."""
 LARGEST_SECTORS_KB: Final = 1 << 20
 
 
@@ -245,7 +253,7 @@ def values_of(measurements: Measurements, facts: Facts) -> Iterator[Value]:
     rounds = _Rounds(measurements)
     yield from _memory(rounds, facts)
     yield from _costs(rounds, facts)
-    yield from _disk(rounds)
+    yield from _disk(rounds, facts)
 
 
 def _memory(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
@@ -304,12 +312,29 @@ def _costs(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
         yield from _measured(
             "memory.cost.fault_huge", huge, _time, "the same with huge pages, which are on (always)", "s"
         )
+    yield from _reported(rounds)
     removes = [_mean_of(rounds, "remove", at) for at in range(rounds.all.rounds)]
     yield from _measured("memory.cost.page_remove", removes, _time, "cutting a cached file to nothing", "s")
     for key, kind in (("copy_read", "read"), ("copy_write", "again")):
         rates = [math.nan if fit is None else 1 / fit.bytes_s[kind] for fit in fits]
         yield from _measured(f"memory.cost.{key}", rates, _rate, f"bytes of the same, {span}", "B/s")
     yield from _flushing(rounds)
+
+
+def _reported(rounds: _Rounds) -> Iterator[Value]:
+    """Take what pieces of new memory cost more that are far dearer than just after: their host had them."""
+    first, again = rounds.all.touched
+    if not again:
+        return
+    usual = _median(sorted(again))
+    dear = [took for took in first if took > DEAR_FACTOR * usual]
+    if len(dear) < LEAST_DEAR * len(first):
+        return
+    page = PAGE_BYTES / TOUCHED_BYTES
+    low, middle, high = (page * (took - usual) for took in (min(dear), _median(sorted(dear)), max(dear)))
+    how = f"measured: {_time(low)} to {_time(high)} in {len(dear)} of {len(first)} pieces of "
+    how += f"{_call(TOUCHED_BYTES)}; new memory beyond new memory just after"
+    yield Value("memory.cost.page_reported", f'"{_time(middle)}"', how)
 
 
 def _mean_of(rounds: _Rounds, what: str, at: int) -> float:
@@ -333,7 +358,7 @@ def _flushing(rounds: _Rounds) -> Iterator[Value]:
     yield Value("memory.cost.flushing_factor", text, how, share, "", _part)
 
 
-def _disk(rounds: _Rounds) -> Iterator[Value]:
+def _disk(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
     past = (
         "past the page cache (O_DIRECT)"
         if rounds.all.is_direct
@@ -360,6 +385,8 @@ def _disk(rounds: _Rounds) -> Iterator[Value]:
         yield from _concurrent(rounds, estimate(reads))
     yield from _latency(rounds, fits)
     yield from _flush(rounds)
+    if DISCARD in facts.mount.options.split(","):
+        yield from _discard(rounds)
     yield _sharing(rounds)
     bucket = buckets.get("write")
     if bucket is not None and "read" in buckets and buckets["read"] is None:
@@ -449,6 +476,22 @@ def _flush(rounds: _Rounds) -> Iterator[Value]:
     flushes = [took - BLOCK_BYTES * byte_s for took, byte_s in pairs]
     how = "fdatasync of a block of 4 KiB written over, without its bytes"
     yield from _measured("disk.flush", flushes, _time, how, "s")
+
+
+def _discard(rounds: _Rounds) -> Iterator[Value]:
+    """Take what cutting takes beyond its pages, if it waits for its blocks: without a journal it does."""
+    size, blocks = rounds.all.drain_bytes, rounds.of(Cell("cut", BLOCK_BYTES))
+    pages = [size / PAGE_BYTES * _mean_of(rounds, "remove", at) for at in range(rounds.all.rounds)]
+    cuts = zip(rounds.of(Cell("cut")), blocks, pages, strict=False)
+    of_bytes = [(cut - block - page) / size for cut, block, page in cuts]
+    if not _known(of_bytes):
+        return
+    byte_s, latency = estimate(of_bytes), estimate(blocks)
+    if byte_s.low is None or byte_s.low <= 0 or size * byte_s.value < LEAST_DISCARD_S:
+        return
+    text = f'{{ rate = "{_rate(1 / byte_s.value)}", latency = "{_time(max(latency.value, 0.0))}" }}'
+    how = f"measured: cutting a file of {_call(size)} beyond one of 4 KiB and beyond its cached pages"
+    yield Value("disk.discard", text, how)
 
 
 def _sharing(rounds: _Rounds) -> Value:

@@ -26,6 +26,12 @@ class KnownMachine:
     device_read_byte_s: float = 2e-9
     device_write_byte_s: float = 4e-9
     sync_s: float = 3e-3
+    reported_s: float = 0.0
+    """Of a page that the host had taken back."""
+    discard_byte_s: float = 0.0
+    """Of the blocks of a file that is cut,"""
+    discard_s: float = 0.0
+    """and of each file."""
     flushing_factor: float = 0.8
     sharing: str = "time"
     bucket_bytes: int = 0
@@ -151,11 +157,19 @@ class KnownMachine:
         self.calls.append(waiting)
         return [self._took(self.sync_s)]
 
-    def drain(self, bytes: int) -> Moved:
-        """Write back at the rate of the device."""
-        if self.cache_bytes:
-            return bytes, 1, self._write(bytes), 0.0, []
-        return bytes, 1, self._took(bytes * self.device_write_byte_s), 0.0, []
+    def drain(self, bytes: int) -> tuple[Moved, float]:
+        """Write back at the rate of the device, and discard."""
+        took = self._write(bytes) if self.cache_bytes else self._took(bytes * self.device_write_byte_s)
+        cut = bytes / PAGE_BYTES * self.remove_s + self.discard_s + bytes * self.discard_byte_s
+        return (bytes, 1, took, 0.0, []), self._took(cut)
+
+    def touches(self, bytes: int, piece_bytes: int) -> tuple[list[float], list[float]]:
+        """Take more for what the host had, which is all but the first quarter."""
+        pages = piece_bytes / PAGE_BYTES
+        count = bytes // piece_bytes
+        first = [self.fault_s + (self.reported_s if at >= count // 4 else 0.0) for at in range(count)]
+        again = [self.fault_s] * count
+        return [self._took(pages * each) for each in first], [self._took(pages * each) for each in again]
 
     def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[Moved, Moved, Moved]:
         """Slow the writer down by the factor."""
@@ -163,5 +177,5 @@ class KnownMachine:
         return (
             (dirty_bytes, 100, self._took(alone), 0.0, []),
             (dirty_bytes, 100, self._took(alone / self.flushing_factor), 0.0, []),
-            self.drain(dirty_bytes),
+            self.drain(dirty_bytes)[0],
         )

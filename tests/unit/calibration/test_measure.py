@@ -211,13 +211,46 @@ def test_what_short_write_back_does_not_show_long_writes_do(tmp_path):
 
     class Slows(KnownMachine):
         def drain(self, bytes):
-            return bytes, 1, self._took(bytes * self.device_write_byte_s / 2), 0.0, []
+            return (bytes, 1, self._took(bytes * self.device_write_byte_s / 2), 0.0, []), 0.0
 
     done = calibrated(Slows(), tmp_path)
     [write] = [value for value in done.values if value.key == "disk.write"]
     assert write.text == '"250 MB/s"'
     assert write.how.startswith("the second half of 2 direct writes of up to 3.221 GB; write-back of ")
     assert write.how.endswith(" goes at 500 MB/s")
+
+
+def test_memory_that_the_host_had_taken_back_has_a_price(tmp_path):
+    done = calibrated(KnownMachine(reported_s=2e-6, noise=0.05), tmp_path)
+    [found] = [each for each in done.values if each.key == "memory.cost.page_reported"]
+    assert float(found.text.strip('"').removesuffix(" ns")) == pytest.approx(2000, rel=0.05)
+    assert " in 192 of 256 pieces of 4 MiB" in found.how
+    alone = calibrated(KnownMachine(noise=0.05), tmp_path)
+    assert all(each.key != "memory.cost.page_reported" for each in alone.values)
+
+
+def test_who_waits_for_discards_has_their_rate(tmp_path):
+    machine = KnownMachine(discard_byte_s=1e-9, discard_s=0.998e-3, noise=0.01)
+    mounted = replace(FACTS, mount=replace(FACTS.mount, options="rw,relatime,discard"))
+    [text] = [
+        each.text for each in calibrated(machine, tmp_path, mounted).values if each.key == "disk.discard"
+    ]
+    found = tomllib.loads(f"discard = {text}")["discard"]
+    assert rate(found["rate"]) == pytest.approx(1e9, rel=0.02)
+    assert float(found["latency"].removesuffix(" us")) == pytest.approx(1000, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("machine", "options"),
+    [
+        (KnownMachine(discard_byte_s=1e-9), "rw,relatime"),
+        (KnownMachine(discard_s=1e-3), "rw,discard"),
+        (KnownMachine(), "rw,nodiscard"),
+    ],
+)
+def test_without_the_option_or_behind_a_journal_nobody_waits_for_discards(machine, options, tmp_path):
+    facts = replace(FACTS, mount=replace(FACTS.mount, options=options))
+    assert all(each.key != "disk.discard" for each in calibrated(machine, tmp_path, facts).values)
 
 
 def test_a_fall_while_others_compute_is_no_write_cache(tmp_path):

@@ -14,7 +14,8 @@
 //! A transfer goes at the rate last told until another one is told. What a machine file says of the rates of a disk is what the policy
 //! believes of it; what the disk gives is the other simulator's to know. So are links: a disk may be anywhere.
 //!
-//! Left out: a server's page cache behind a mount of another host, flags of `open`, streams of a library, events and timelines.
+//! Left out: a server's page cache behind a mount of another host, flags of `open`, streams of a library, mappings and copies from file to
+//! file, events and timelines.
 //!
 //! ```
 //! use pagecast_core::embed::{Order, PageCache, Rate};
@@ -29,7 +30,7 @@
 //! "#;
 //! let mut cache = PageCache::from_toml(machine, "no-cache", &[], "".as_ref(), "".as_ref())?;
 //! let task = cache.add_task();
-//! let write = Action::Write { path: "/data/f".into(), offset: None, bytes: Bytes(1_000_000_000), call: None };
+//! let write = Action::Write { path: "/data/f".into(), offset: None, bytes: Bytes(1_000_000_000), call: None, vector: 1 };
 //! cache.begin(Nanos::ZERO, task, &write)?;
 //! let [Order::Start { transfer, bytes, .. }] = cache.orders().collect::<Vec<_>>()[..] else { panic!("a disk of 500 MB/s is asked") };
 //! cache.advance(Nanos::ZERO, &[Rate { transfer, bytes_per_s: 500e6 }])?;
@@ -40,12 +41,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod disks;
 mod operations;
 mod transfers;
 
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
+pub use self::disks::Disks;
 use self::operations::Task;
 pub use self::transfers::Direction;
 use self::transfers::Transfers;

@@ -104,10 +104,12 @@ impl PageCache {
         self.check_not_late(now)?;
         self.idle(task)?;
         let call = match *action {
-            Action::Read { ref path, offset, bytes, call, buffer } => {
+            Action::Read { ref path, offset, bytes, call, buffer, .. } => {
                 self.read(task, path, offset, bytes, call, buffer)?
             }
-            Action::Write { ref path, offset, bytes, call } => self.write(task, path, offset, bytes, call)?,
+            Action::Write { ref path, offset, bytes, call, .. } => {
+                self.write(task, path, offset, bytes, call)?
+            }
             Action::Fsync { ref path } | Action::Fdatasync { ref path } => {
                 let located = self.existing(path)?;
                 Call::Fsync { file: self.view(located) }
@@ -279,6 +281,7 @@ impl PageCache {
         FileView {
             id: located.file,
             size: self.files.size(located.file),
+            filled: self.files.filled(located.file),
             device,
             read: paths.read,
             write: paths.write,

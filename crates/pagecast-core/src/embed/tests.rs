@@ -1,14 +1,10 @@
 //! A simulator that is not ours, played by a network of disks alone, gives what our own engine gives.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use super::*;
-use crate::device;
-use crate::flow::fluid::Fluid;
-use crate::flow::{FlowId, FlowSpec, Network, Path};
 use crate::policy::registry::MODELS;
-use crate::result::Part;
 use crate::scenario::Scenario;
 use crate::units::earlier;
 use crate::workload::{Action, Program};
@@ -17,10 +13,7 @@ use crate::{Settings, simulate};
 /// The other simulator: disks, tasks that run their programs, and a clock.
 struct Other {
     cache: PageCache,
-    disks: Fluid,
-    paths: Vec<[Path; 2]>,
-    slots: BTreeMap<TransferId, FlowId>,
-    free_slots: Vec<u32>,
+    disks: Disks,
     programs: Vec<Box<dyn Program>>,
     tasks: Vec<TaskId>,
     wakes: BinaryHeap<Reverse<(Nanos, usize)>>,
@@ -37,22 +30,13 @@ impl Other {
         for file in &scenario.files {
             cache.add_file(&file.path, file.size, file.cached, file.dirty).unwrap();
         }
-        let mut disks = Fluid::default();
-        let mut paths = Vec::new();
-        for disk in &scenario.machine.hosts[0].disks {
-            let routes = device::disk(disk, &mut disks);
-            paths.push([routes.read, routes.write].map(|route| disks.add_path(route)));
-        }
         let programs: Vec<_> = scenario.processes.iter().map(|each| each.program.start().unwrap()).collect();
         let wakes = scenario.processes.iter().enumerate().map(|(at, each)| Reverse((each.start, at)));
         Self {
             tasks: programs.iter().map(|_| cache.add_task()).collect(),
             begun: vec![Nanos::ZERO; programs.len()],
             cache,
-            disks,
-            paths,
-            slots: BTreeMap::new(),
-            free_slots: Vec::new(),
+            disks: Disks::new(&scenario.machine.hosts[0]),
             programs,
             wakes: wakes.collect(),
             now: Nanos::ZERO,
@@ -69,12 +53,7 @@ impl Other {
                 return self;
             }
             self.now = earlier(next, self.cache.next_call()).expect("something is under way");
-            let mut ended = Vec::new();
-            self.disks.completed(self.now, &mut ended);
-            for completion in ended {
-                let transfer = TransferId(completion.flow.number);
-                let flow = self.slots.remove(&transfer).expect("it is under way");
-                self.free_slots.push(flow.slot);
+            for transfer in self.disks.completed(self.now) {
                 self.cache.completed(self.now, transfer).unwrap();
             }
             while self.wakes.peek().is_some_and(|Reverse((time, _))| *time <= self.now) {
@@ -86,50 +65,17 @@ impl Other {
 
     /// Carries orders out and tells rates until nothing is left to be done at this instant.
     fn obey(&mut self) {
-        let mut told = Vec::new();
         loop {
             for order in self.cache.orders() {
-                match order {
-                    Order::Start { transfer, device, direction, bytes, weight, limit } => {
-                        let slot = self.free_slots.pop().unwrap_or(self.slots.len() as u32);
-                        let flow = FlowId { number: transfer.0, slot };
-                        self.slots.insert(transfer, flow);
-                        let path = self.paths[device.0 as usize][usize::from(direction == Direction::Write)];
-                        let cap = limit.map(|limit| (limit, Part::Queueing));
-                        let spec = FlowSpec { path, bytes, weight, cap, watched: true, tag: 0 };
-                        self.disks.start(self.now, flow, spec);
-                    }
-                    Order::Limit { transfer, limit } => {
-                        told.push(transfer);
-                        let cap = limit.map(|limit| (limit, Part::Queueing));
-                        self.disks.set_cap(self.now, self.slots[&transfer], cap);
-                    }
-                    Order::Shorten { transfer, bytes } => {
-                        self.disks.shorten(self.now, self.slots[&transfer], bytes);
-                    }
-                    Order::Cancel { transfer } => {
-                        let flow = self.slots.remove(&transfer).unwrap();
-                        self.disks.cancel(self.now, flow);
-                        self.free_slots.push(flow.slot);
-                    }
-                    Order::Done { task, outcome } => {
-                        let at = self.tasks.iter().position(|&each| each == task).unwrap();
-                        self.ends.push((at, self.now));
-                        self.outcomes.push((outcome, self.now - self.begun[at]));
-                        self.go_on(at);
-                    }
+                self.disks.carry_out(self.now, &order);
+                if let Order::Done { task, outcome } = order {
+                    let at = self.tasks.iter().position(|&each| each == task).unwrap();
+                    self.ends.push((at, self.now));
+                    self.outcomes.push((outcome, self.now - self.begun[at]));
+                    self.go_on(at);
                 }
             }
-            let mut changed = Vec::new();
-            self.disks.settle(self.now, &mut changed);
-            told.retain(|transfer| self.slots.contains_key(transfer));
-            let named = told.drain(..).map(|transfer| self.disks.progress(self.now, self.slots[&transfer]));
-            changed.extend(named.collect::<Vec<_>>());
-            let rate = |each: &crate::flow::Progress| Rate {
-                transfer: TransferId(each.flow.number),
-                bytes_per_s: each.rate,
-            };
-            let rates: Vec<Rate> = changed.iter().map(rate).collect();
+            let rates = self.disks.rates(self.now);
             self.cache.advance(self.now, &rates).unwrap();
             if self.cache.next_call().is_none_or(|due| due > self.now) {
                 return;
@@ -256,7 +202,7 @@ fn small(model: &str) -> PageCache {
 }
 
 fn write(bytes: u64) -> Action {
-    Action::Write { path: "/data/f".into(), offset: None, bytes: Bytes(bytes), call: None }
+    Action::Write { path: "/data/f".into(), offset: None, bytes: Bytes(bytes), call: None, vector: 1 }
 }
 
 #[test]
@@ -271,6 +217,7 @@ fn wrong_calls_are_refused_and_change_nothing() {
         offset: 0,
         bytes: Some(Bytes(bytes)),
         call: None,
+        vector: 1,
         buffer: crate::workload::Buffer::Reused,
     };
     assert_eq!(cache.begin(nanos, task, &read("/data/f", 1)), Err(EmbedError::NoSuchFile("/data/f".into())));

@@ -5,10 +5,12 @@
 //! next operation at once when one has ended. Equal input and seed give equal results, bit by bit.
 
 mod agenda;
+mod copies;
 mod direct;
 mod dontcache;
 mod groups;
 mod hints;
+mod mapped;
 mod operations;
 mod processes;
 mod setup;

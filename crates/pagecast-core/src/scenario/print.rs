@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::machine::{MILLIONTHS_PER_PERCENT, ONLY_HOST};
 use crate::machine::{
-    Bdi, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings, WriteCache,
-    WriteMode,
+    Bdi, CopyCost, Discard, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings,
+    WriteCache, WriteMode,
 };
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
@@ -80,6 +80,10 @@ fn print_cost(text: &mut String, table: &str, cost: &CopyCost) {
     ];
     keys.extend(cost.folio_insert.map(|folio| ("folio_insert", time(folio))));
     keys.extend(cost.fault_huge.map(|huge| ("fault_huge", time(huge))));
+    keys.extend(cost.page_reported.map(|reported| ("page_reported", time(reported))));
+    keys.extend(cost.mmap.map(|map| ("mmap", time(map))));
+    keys.extend(cost.fault_around.map(|around| ("fault_around", time(around))));
+    keys.extend(cost.page_mkwrite.map(|mkwrite| ("page_mkwrite", time(mkwrite))));
     keys.extend(cost.page_remote_read.map(|remote| ("page_remote_read", time(remote))));
     keys.extend(cost.copy_read.map(|copy| ("copy_read", rate(copy))));
     keys.extend(cost.copy_write.map(|copy| ("copy_write", rate(copy))));
@@ -126,6 +130,7 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
     if disk.flush > Nanos::ZERO {
         keys.push(("flush", time(disk.flush)));
     }
+    keys.extend(disk.discard.map(|discard| ("discard", print_discard(discard))));
     if disk.logical_block_size != Disk::LOGICAL_BLOCK {
         keys.push(("logical_block_size", size(disk.logical_block_size)));
     }
@@ -208,6 +213,10 @@ fn rates(curve: &[(u32, BytesPerSecond)]) -> String {
 fn write_cache(cache: WriteCache) -> String {
     let drain = cache.drain.map_or(String::new(), |drain| format!(", drain = {}", rate(drain)));
     format!("{{ size = {}, rate = {}{drain} }}", size(cache.size), rate(cache.rate))
+}
+
+fn print_discard(discard: Discard) -> String {
+    format!("{{ rate = {}, latency = {} }}", rate(discard.rate), time(discard.latency))
 }
 
 fn time(time: Nanos) -> String {
@@ -428,6 +437,7 @@ latency = "20000 ns"
                    wbt_lat_usec in 0_u32..3, queue_depth in prop::option::of(1_u32..1 << 20),
                    read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40], logical_block in 9_u32..17,
                    cache in prop::option::of((sizes(), 1.0..100.0, prop::option::of(0.1..1.0))),
+                   discard in prop::option::of((rates(), 0_u64..1 << 40)),
                    unevenness in 0.0..1.0, bdi in bdis()) -> Disk {
             let (queue, read_ahead) = ((queue.0, Bytes(queue.1 << 10)), Bytes(read_ahead << 10));
             let [latency, burst, flush] = [times[0], if cache.is_none() { times[1] } else { 0 }, times[2]].map(Nanos);
@@ -436,20 +446,21 @@ latency = "20000 ns"
                 rate: BytesPerSecond(f64::next_up(write.0 * faster)),
                 drain: slower.map(|slower| BytesPerSecond(write.0 * slower)),
             });
+            let discard = discard.map(|(rate, nanos)| Discard { rate, latency: Nanos(nanos) });
             let (name, logical_block_size) = ("ssd".into(), Bytes(1 << logical_block));
-            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, logical_block_size, flush, burst, write_cache, unevenness, bdi }
+            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, logical_block_size, flush, discard, burst, write_cache, unevenness, bdi }
         }
     }
 
     prop_compose! {
         fn costs()(nanos in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40],
-                   known in [prop::option::of(0_u64..1 << 40), prop::option::of(0_u64..1 << 40), prop::option::of(0_u64..1 << 40)],
+                   known in prop::array::uniform7(prop::option::of(0_u64..1 << 40)),
                    copies in [prop::option::of(rates()), prop::option::of(rates())],
                    flushing_factor in prop::option::of(0.01..1.0)) -> CopyCost {
             let [call, page_insert, page_lookup, fault, page_remove, page_reclaim, page_remote] = nanos.map(Nanos);
-            let [folio_insert, fault_huge, page_remote_read] = known.map(|nanos| nanos.map(Nanos));
+            let [folio_insert, fault_huge, mmap, fault_around, page_mkwrite, page_remote_read, page_reported] = known.map(|nanos| nanos.map(Nanos));
             let [copy_read, copy_write] = copies;
-            CopyCost { call, page_insert, folio_insert, page_lookup, fault, fault_huge, page_remove, page_reclaim, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
+            CopyCost { call, page_insert, folio_insert, page_lookup, fault, fault_huge, mmap, fault_around, page_mkwrite, page_remove, page_reclaim, page_reported, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
         }
     }
 

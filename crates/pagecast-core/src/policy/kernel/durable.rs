@@ -39,12 +39,18 @@ impl Kernel {
         let nothing = (0, Bytes::ZERO, Bytes::ZERO);
         self.tasks.insert(operation, Task::new(Kind::Sync { files, flush }, None, nothing, now));
         if files == 0 {
-            self.flush(now, operation, flush, out);
+            self.device_is_busy(now, operation, flush, out);
         }
     }
 
-    /// The device has what an operation waited for, and flushes its cache for so long.
-    pub(super) fn flush(&mut self, now: Nanos, operation: OperationId, time: Nanos, out: &mut Actions) {
+    /// The device has what an operation waited for, and is busy with the rest for so long: it flushes its cache, or discards.
+    pub(super) fn device_is_busy(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        time: Nanos,
+        out: &mut Actions,
+    ) {
         if time == Nanos::ZERO {
             return self.flushed(now, operation, out);
         }

@@ -63,7 +63,7 @@ impl Kernel {
         let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
         let calls = (task.end - from).div_ceil(task.piece.0.max(1));
         let time = Nanos(self.flush_of(task.file()).0.saturating_mul(calls));
-        self.flush(now, operation, time, out);
+        self.device_is_busy(now, operation, time, out);
     }
 
     /// The bytes of a step are durable: the next one begins.
