@@ -28,7 +28,7 @@ def build(folder: Path, profile: str) -> str | None:
     subprocess.CalledProcessError
         It does not compile.
     """
-    for program in ("c++", "cmake", "pkg-config"):
+    for program in ("c++", "cargo", "cmake", "pkg-config"):
         if shutil.which(program) is None:
             return f"{program} is not installed"
     found = subprocess.run(["pkg-config", "--atleast-version=3.32", "simgrid"], check=False)

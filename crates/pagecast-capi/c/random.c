@@ -283,6 +283,9 @@ int main(int argc, char **argv)
       CHECK(pagecast_add_task(cache, &task) == PAGECAST_OK && task == i);
     CHECK(pagecast_add_file(cache, "/a/1", 700000000, (int64_t)draw(700000000), (int64_t)draw(50000000)) ==
           PAGECAST_OK);
+    /* Years later a number of seconds does not tell nanoseconds any more. These two have nothing to do until then. */
+    if (strcmp(model, "no-cache") == 0 || strcmp(model, "endless-cache") == 0)
+      now = draw(2) ? 0 : 3e8;
     obey();
     for (int call = 0; call < CALLS; call++) {
       uint64_t what = draw(10);

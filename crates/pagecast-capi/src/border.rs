@@ -13,10 +13,11 @@ use crate::pagecast_status::{self, *};
 /// What a live handle begins with: "pagecast". It tells a wrong pointer from a right one, if there is memory behind it.
 pub const MARK: u64 = u64::from_be_bytes(*b"pagecast");
 
-/// The latest time that is taken: 2^53 ns, up to which a number of seconds tells every nanosecond.
-const LAST_S: f64 = 9_007_199.0;
+/// The latest time that is taken: a hundred years. Up to 2^53 ns, 104 days, a number of seconds tells every nanosecond.
+const LAST_S: f64 = 100.0 * 365.0 * 86_400.0;
 
 /// Why a call failed.
+#[derive(Debug)]
 pub struct Failure {
     pub status: pagecast_status,
     pub text: String,
@@ -112,11 +113,21 @@ pub unsafe fn enter_at(
     // SAFETY: the caller guarantees the handle.
     unsafe {
         enter(cache, |this| {
-            call(this, time(now_s)?)?;
+            let now = instant(this, now_s)?;
+            call(this, now)?;
             this.now_s = now_s;
             Ok(())
         })
     }
+}
+
+/// The nanosecond that is meant. Who comes when we have said so comes in time, and two calls at one time are at one instant, even where
+/// so many seconds cannot tell nanoseconds.
+pub fn instant(this: &mut pagecast_cache, now_s: f64) -> Result<Nanos, Failure> {
+    let now = time(now_s)?;
+    let last = Some(this.cache.now());
+    let meant = |known: Option<Nanos>| known.filter(|known| *known > now && known.as_seconds() <= now_s);
+    Ok(meant(this.cache.next_call()).or(meant(last)).unwrap_or(now))
 }
 
 /// A text of ours for C; it ends at its first 0.
@@ -176,7 +187,7 @@ pub unsafe fn out<'a, T>(place: *mut T) -> Result<&'a mut T, Failure> {
     unsafe { place.as_mut() }.ok_or_else(null)
 }
 
-pub fn time(seconds: f64) -> Result<Nanos, Failure> {
+fn time(seconds: f64) -> Result<Nanos, Failure> {
     if (0.0..=LAST_S).contains(&seconds) {
         return Ok(Nanos::from_seconds(seconds));
     }
@@ -190,4 +201,34 @@ pub fn bytes(value: i64) -> Result<Bytes, Failure> {
 pub fn offset(value: i64) -> Result<u64, Failure> {
     u64::try_from(value)
         .map_err(|_| fail(PAGECAST_BAD_SIZE, format!("a size or offset cannot be {value} bytes")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_a_status_with_its_text() {
+        let failure = catch(|| panic!("{} is broken", "a promise")).expect_err("it panics");
+        assert_eq!(failure.status, PAGECAST_PANIC);
+        assert!(failure.text.ends_with("please report it: a promise is broken"), "{}", failure.text);
+    }
+
+    #[test]
+    fn a_text_is_cut_where_its_place_ends() {
+        let mut place: [c_char; 4] = [1; 4];
+        // SAFETY: the place has so many bytes.
+        unsafe { copy_text("kernel", place.as_mut_ptr(), place.len()) };
+        assert_eq!(place.map(|each| each as u8), *b"ker\0");
+        // SAFETY: nothing is written to no place.
+        unsafe { copy_text("kernel", std::ptr::null_mut(), 9) };
+    }
+
+    #[test]
+    fn times_and_sizes_are_numbers_that_can_be() {
+        assert!([f64::NAN, -1e-9, f64::INFINITY, 1e18].into_iter().all(|seconds| time(seconds).is_err()));
+        assert_eq!(time(1.5).ok(), Some(Nanos(1_500_000_000)));
+        assert!([-1, i64::MIN].into_iter().all(|size| bytes(size).is_err()));
+        assert_eq!(bytes(i64::MAX).ok(), Some(Bytes(i64::MAX as u64)));
+    }
 }

@@ -17,7 +17,7 @@ use pagecast_core::result::Part;
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{Action, Buffer};
 
-use border::{Failure, bytes, enter, enter_at, fail, offset, out, slice, text, time};
+use border::{Failure, bytes, enter, enter_at, fail, instant, offset, out, slice, text};
 pub use types::{
     PAGECAST_PARTS, pagecast_direction, pagecast_file_levels, pagecast_levels, pagecast_operation,
     pagecast_operation_kind, pagecast_option, pagecast_order, pagecast_order_kind, pagecast_part,
@@ -468,7 +468,8 @@ pub unsafe extern "C" fn pagecast_get_levels(
     unsafe {
         enter(cache, |this| {
             let place = out(levels)?;
-            let levels = this.cache.levels(time(now_s)?)?;
+            let now = instant(this, now_s)?;
+            let levels = this.cache.levels(now)?;
             *place = pagecast_levels {
                 total: levels.total.0,
                 anonymous: levels.anonymous.0,
@@ -497,7 +498,8 @@ pub unsafe extern "C" fn pagecast_get_file_levels(
         enter(cache, |this| {
             let (path, place) = (Arc::from(text(path)?), out(levels)?);
             let size = this.cache.size(&path)?.0;
-            let held = this.cache.residency(time(now_s)?, &path)?;
+            let now = instant(this, now_s)?;
+            let held = this.cache.residency(now, &path)?;
             *place = pagecast_file_levels { size, cached: held.cached.0, dirty: held.dirty.0 };
             Ok(())
         })

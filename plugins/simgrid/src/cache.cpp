@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <simgrid/simix.hpp>
+#include "versions.hpp"
 
 namespace sg4 = simgrid::s4u;
 using simgrid::kernel::actor::simcall_answered;

@@ -9,6 +9,7 @@
 #include <simgrid/kernel/resource/Model.hpp>
 
 #include "cache.hpp"
+#include "versions.hpp"
 
 namespace sg4 = simgrid::s4u;
 
@@ -35,7 +36,7 @@ void Plugin::start()
   is_started_  = true;
   auto* engine = sg4::Engine::get_instance();
   engine->add_model(std::make_shared<CacheModel>(), engine->get_all_models());
-  sg4::Activity::on_completion_cb([this](const sg4::Activity& activity) {
+  on_completion([this](const sg4::Activity& activity) {
     auto watched = watched_.find(&activity);
     if (watched == watched_.end())
       return;

@@ -148,6 +148,24 @@ static void memory_of_actors()
   CHECK(cache.levels().anonymous == 0);
 }
 
+/** Each host has a page cache of its own; what one does is nothing to the other. */
+static void two_hosts()
+{
+  auto& other = PageCache::attach(sg4::Host::by_name("server"), MEMORY);
+  auto actor  = sg4::Actor::create("other", sg4::Host::by_name("server"), [&other] {
+    CHECK(&PageCache::here() == &other);
+    other.write("/hdd/f", GB);
+    CHECK(near(now(), 0.25));
+    other.fsync("/hdd/f");
+    CHECK(near(now(), 0.25 + 10));
+  });
+  PageCache::here().write("/scratch/f", GB);
+  CHECK(near(now(), 0.25) && other.levels().cached == GB);
+  PageCache::here().fsync("/scratch/f");
+  CHECK(near(now(), 0.25 + 2.5) && PageCache::here().levels().dirty == 0 && other.levels().dirty > 0);
+  actor->join();
+}
+
 /** Who waits for nothing that can come is stuck, although flushers have work from time to time. */
 static void deadlock()
 {
@@ -164,7 +182,8 @@ int main(int argc, char** argv)
   const std::map<std::string, Case> cases = {
       {"writes-and-reads", {writes_and_reads, false}}, {"several-at-once", {several_at_once, false}},
       {"over-the-network", {over_the_network, true}},  {"refuses", {refuses, false}},
-      {"memory-of-actors", {memory_of_actors, false}}, {"deadlock", {deadlock, false}}};
+      {"memory-of-actors", {memory_of_actors, false}}, {"two-hosts", {two_hosts, false}},
+      {"deadlock", {deadlock, false}}};
   sg4::Engine engine(&argc, argv);
   sg4::Engine::set_config("network/model:CM02");
   sg4::Engine::set_config("network/TCP-gamma:0");

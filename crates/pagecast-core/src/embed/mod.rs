@@ -390,7 +390,7 @@ impl PageCache {
 
     /// What is due now: copies that have ended, what has given way, and the call that the policy has asked for.
     fn wake(&mut self) -> Result<(), EmbedError> {
-        for completion in self.transfers.copied(self.now) {
+        for completion in self.transfers.copied(self.now, &mut self.orders) {
             self.actions.release(completion.flow);
             self.call(|policy, now, out| policy.completed(now, &completion, out))?;
         }

@@ -292,3 +292,18 @@ fn a_file_larger_than_memory_is_read_again() {
         assert_alike(&text, model, 1e-4);
     }
 }
+
+#[test]
+fn a_transfer_that_nobody_completes_ends_by_its_rate_some_day() {
+    let mut cache = small("no-cache");
+    let task = cache.add_task();
+    cache.begin(Nanos::ZERO, task, &write(1_000)).unwrap();
+    let [Order::Start { transfer, .. }] = cache.orders().collect::<Vec<_>>()[..] else { panic!("it starts") };
+    cache.advance(Nanos::ZERO, &[Rate { transfer, bytes_per_s: 1e12 }]).unwrap();
+    let due = cache.next_call().expect("it ends some day");
+    assert!(due > Nanos(1_000_000_000), "not before the other simulator could say so");
+    cache.advance(due, &[]).unwrap();
+    let orders: Vec<Order> = cache.orders().collect();
+    assert!(matches!(orders[..], [Order::Cancel { .. }, Order::Done { .. }]), "{orders:?}");
+    assert_eq!(cache.completed(due, transfer), Err(EmbedError::NoSuchTransfer(transfer.0)));
+}

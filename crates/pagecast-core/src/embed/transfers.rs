@@ -173,11 +173,17 @@ impl Transfers {
         Ok((outside.flow, Completion { bytes: outside.bytes, ..completion }))
     }
 
-    /// Takes out the copies that have ended.
-    pub(super) fn copied(&mut self, now: Nanos) -> Vec<Completion> {
+    /// Takes out the copies that have ended, and transfers that must have ended long ago by the rates that were told.
+    pub(super) fn copied(&mut self, now: Nanos, orders: &mut Vec<Order>) -> Vec<Completion> {
         let mut ended = Vec::new();
         self.network.completed(now, &mut ended);
-        ended.retain(|each| self.outside.remove(&TransferId(each.flow.number)).is_none());
+        for each in &mut ended {
+            let transfer = TransferId(each.flow.number);
+            if let Some(outside) = self.outside.remove(&transfer) {
+                each.bytes = outside.bytes;
+                orders.push(Order::Cancel { transfer });
+            }
+        }
         ended
     }
 
