@@ -442,7 +442,7 @@ pub(super) const PART: Key = may("size", Kind::Size, "Of how much; default up to
 pub(super) const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
 
 /// The operations. The first key of each is its verb.
-pub static OPERATIONS: [Schema; 32] = [
+pub static OPERATIONS: [Schema; 34] = [
     Schema {
         name: "read",
         keys: &[
@@ -521,6 +521,8 @@ pub static OPERATIONS: [Schema; 32] = [
     Schema { name: "wait", keys: &[must("wait", Kind::Text, "Waits for an event")] },
     Schema { name: "signal", keys: &[must("signal", Kind::Text, "Signals an event, once and for all")] },
     Schema { name: "exit", keys: &[must("exit", Kind::True, "Ends the process here")] },
+    mapped::MMAP,
+    mapped::MUNMAP,
     mapped::MMAP_READ,
     mapped::MMAP_WRITE,
     mapped::MSYNC,
