@@ -333,6 +333,22 @@ fn larger_files_than_memory_are_read_and_written_through_mappings() {
     assert!(cached < 10_126_600_000);
 }
 
+/// Whoever came behind a slower reader had a fault at each look, and went on byte by byte: each took so long that the other was ahead again.
+#[test]
+fn a_mapping_that_is_read_behind_a_slower_reader_waits_for_him() {
+    let behind = |verb: &str| {
+        mapping()
+            .set("machine.disk.ssd.latency=100 us")
+            .process("slow", &["mmap_read = '/data/f', size = '20 MB', advice = 'random'"])
+            .process("fast", &["sleep = '70 ms'", &format!("{verb} = '/data/f', size = '10 MB'")])
+            .file("/data/f", FILE)
+            .run("kernel")
+    };
+    let run = behind("mmap_read");
+    assert!(run.timeline.time.len() < 100, "{}", run.timeline.time.len());
+    assert_near(run.end("fast", 1), behind("read").end("fast", 1), 1e-3);
+}
+
 fn operations() -> impl Strategy<Value = Vec<String>> {
     let part = (0_u64..40, 1_u64..24, any::<bool>());
     let one = (0_usize..9, part).prop_map(|(kind, (at, many, is_whole))| {
