@@ -69,9 +69,11 @@ __all__ = [
     "fwrite",
     "json_schema",
     "memory_counters",
+    "mmap",
     "mmap_read",
     "mmap_write",
     "msync",
+    "munmap",
     "open",
     "parse_bytes",
     "parse_percent",
@@ -164,6 +166,8 @@ def readahead(
     offset_bytes: SupportsFloat = 0,
     size_bytes: SupportsFloat | None = None,
 ) -> Operation: ...
+def mmap(path: _Path) -> Operation: ...
+def munmap(path: _Path) -> Operation: ...
 def mmap_read(
     path: _Path,
     *,

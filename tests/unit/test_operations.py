@@ -25,6 +25,8 @@ from pagecast.errors import ScenarioError
         (pc.readahead("/data/f", size_bytes=1e6), "<readahead /data/f>"),
         (pc.copy("/data/f", "/data/g", by="sendfile"), "<copy /data/f /data/g>"),
         (pc.copy("/data/f", "/data/g", by="read_write", size_bytes=1e6), "<copy /data/f /data/g 1 MB>"),
+        (pc.mmap("/data/f"), "<mmap /data/f>"),
+        (pc.munmap("/data/f"), "<munmap /data/f>"),
         (pc.mmap_read("/data/f", advice="random"), "<mmap_read /data/f>"),
         (pc.mmap_write("/data/f", offset_bytes=1, size_bytes=4096), "<mmap_write /data/f 4.1 kB>"),
         (pc.msync("/data/f", is_async=True), "<msync /data/f>"),

@@ -96,6 +96,81 @@ fn msync_is_about_a_part_and_does_nothing_if_it_need_not_be_waited_for() {
 }
 
 #[test]
+fn pages_stay_mapped_until_the_file_is_unmapped() {
+    let read = "mmap_read = '/data/f'";
+    let run = process(&[
+        "mmap = '/data/f'",
+        read,
+        read,
+        "munmap = '/data/f'",
+        "mmap = '/data/f'",
+        read,
+        "munmap = '/data/f'",
+        read,
+    ])
+    .set("machine.memory.cost.mmap=7 us")
+    .cached("/data/f", FILE, FILE)
+    .run("kernel");
+    let faults = PAGES * 10e-9;
+    for (at, beyond) in [(0, 0.0), (3, 0.0), (6, 0.0), (1, faults), (2, 0.0), (5, faults), (7, faults + 7e-6)]
+    {
+        let copy = if [0, 3, 4, 6].contains(&at) { 0.0 } else { 0.4096 };
+        assert_near(run.seconds("p", at), copy + beyond, 1e-6);
+    }
+    // A fault maps the 64 KiB around it.
+    let part =
+        |offset: u32, size: u32| format!("mmap_read = '/data/f', offset = '{offset} B', size = '{size} B'");
+    let parts = [part(4096, 4096), part(0, 65_536), part(0, 131_072)];
+    let run = process(&["mmap = '/data/f'", &parts[0], &parts[1], &parts[2]])
+        .cached("/data/f", FILE, FILE)
+        .run("kernel");
+    let beyond =
+        [1, 2, 3].map(|at| run.seconds("p", at) - run.operations.bytes[run.row("p", at)] as f64 / 1e9);
+    for (beyond, faults) in beyond.into_iter().zip([1.0, 0.0, 1.0]) {
+        assert_near(beyond, faults * 160e-9, 2e-9);
+    }
+}
+
+/// `mm/page-writeback.c: folio_clear_dirty_for_io`, `mm/memory.c: do_wp_page`
+#[test]
+fn a_page_is_made_writable_again_after_it_was_written_back() {
+    let write = "mmap_write = '/data/f'";
+    let run =
+        process(&["mmap = '/data/f'", write, write, "msync = '/data/f'", write, "mmap_read = '/data/f'"])
+            .cached("/data/f", FILE, FILE)
+            .run("kernel");
+    let (copy, faults) = (0.4096, PAGES * 1e-6);
+    for (at, expected) in [(1, copy + faults), (2, copy), (3, 4.096), (4, copy + faults), (5, copy)] {
+        assert_near(run.seconds("p", at), expected, 1e-6);
+    }
+    // What was mapped to be read has to be made writable, and what is behind the end of the mapping is not in it.
+    let run = process(&[
+        "mmap = '/data/f'",
+        "mmap_read = '/data/f'",
+        write,
+        "truncate = '/data/f', size = '819200 kB'",
+        write,
+    ])
+    .cached("/data/f", FILE, FILE)
+    .run("kernel");
+    assert_near(run.seconds("p", 2), copy + faults, 1e-6);
+    assert_near(run.seconds("p", 4), 3.0 * copy + 2.0 * faults, 1e-5);
+}
+
+#[test]
+fn pages_that_have_left_a_mapping_come_back_by_faults() {
+    let run = process(&[
+        "mmap = '/data/f'",
+        "mmap_read = '/data/f'",
+        "fadvise = '/data/f', advice = 'dontneed'",
+        "mmap_read = '/data/f'",
+    ])
+    .file("/data/f", FILE)
+    .run("kernel");
+    assert_eq!([1, 3].map(|at| run.sources("p", at)), [(0, BYTES); 2]);
+}
+
+#[test]
 fn a_mapping_is_throttled_as_a_writer_is() {
     let run = |operation: &str| {
         let case = process(&[operation]).set("machine.memory.cost.page_mkwrite=0 s");
@@ -258,9 +333,25 @@ fn larger_files_than_memory_are_read_and_written_through_mappings() {
     assert!(cached < 10_126_600_000);
 }
 
+/// Whoever came behind a slower reader had a fault at each look, and went on byte by byte: each took so long that the other was ahead again.
+#[test]
+fn a_mapping_that_is_read_behind_a_slower_reader_waits_for_him() {
+    let behind = |verb: &str| {
+        mapping()
+            .set("machine.disk.ssd.latency=100 us")
+            .process("slow", &["mmap_read = '/data/f', size = '20 MB', advice = 'random'"])
+            .process("fast", &["sleep = '70 ms'", &format!("{verb} = '/data/f', size = '10 MB'")])
+            .file("/data/f", FILE)
+            .run("kernel")
+    };
+    let run = behind("mmap_read");
+    assert!(run.timeline.time.len() < 100, "{}", run.timeline.time.len());
+    assert_near(run.end("fast", 1), behind("read").end("fast", 1), 1e-3);
+}
+
 fn operations() -> impl Strategy<Value = Vec<String>> {
     let part = (0_u64..40, 1_u64..24, any::<bool>());
-    let one = (0_usize..7, part).prop_map(|(kind, (at, many, is_whole))| {
+    let one = (0_usize..9, part).prop_map(|(kind, (at, many, is_whole))| {
         let (offset, size) =
             if is_whole { (at * 1_048_576, many * 1_048_576) } else { (at * 999_983, many * 77_777) };
         let span = format!("offset = '{offset} B', size = '{size} B'");
@@ -271,6 +362,8 @@ fn operations() -> impl Strategy<Value = Vec<String>> {
             3 => format!("read = '/data/f', {span}, call = '65536 B'"),
             4 => format!("write = '/data/f', {span}, call = '65536 B'"),
             5 => format!("mmap_read = '/data/f', {span}, advice = 'random'"),
+            6 => "mmap = '/data/f'".to_owned(),
+            7 => "munmap = '/data/f'".to_owned(),
             _ => "sleep = '1 s'".to_owned(),
         }
     });

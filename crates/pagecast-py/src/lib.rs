@@ -52,7 +52,7 @@ mod _core {
     #[pymodule_export]
     use super::law::{device_limit, dirty_thresholds, position_ratio, task_ratelimit, writer_pause};
     #[pymodule_export]
-    use super::mapped::{mmap_read, mmap_write, msync};
+    use super::mapped::{mmap, mmap_read, mmap_write, msync, munmap};
     #[pymodule_export]
     use super::operation::{
         Operation, alloc, close, compute, copy, drop_caches, exit, fadvise, fdatasync, free, fsync, open,

@@ -8,7 +8,35 @@ use pyo3::prelude::*;
 use crate::operation::{Operation, part};
 use crate::quantity::{Amount, one_of, path};
 
-/// Read a file, or a piece of it, through a mapping of it: mmap(2), madvise(2), each byte once, munmap(2).
+/// Map a file, as mmap(2) does with MAP_SHARED: it stays mapped until `munmap`. Takes no time by itself.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn mmap(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
+    Action::Mapped { path, call: MappedCall::Map }.into()
+}
+
+/// Unmap a file, as munmap(2) does. Takes no time by itself.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn munmap(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
+    Action::Mapped { path, call: MappedCall::Unmap }.into()
+}
+
+/// Read a file, or a piece of it, through a mapping of it: each byte once. A file that is not mapped is mapped for that, and unmapped.
 ///
 /// Parameters
 /// ----------

@@ -2,7 +2,7 @@
 //!
 //! Source: `mm/mmap.c`, `mm/filemap.c: filemap_fault`, `mm/msync.c`, Linux 6.16. A mapping ends where its file does: who touches what is
 //! behind gets SIGBUS. How the file was opened makes no difference to it, as O_DIRECT, O_SYNC and O_APPEND are about calls. Left
-//! out: what is mapped is unmapped when its operation ends, so no operation finds pages mapped by one before; private mappings.
+//! out: private mappings, and what mapping and unmapping take of a file that stays mapped.
 
 use super::Engine;
 use super::operations::Span;
@@ -31,6 +31,15 @@ impl<N: Network> Engine<'_, N> {
         let (offset, bytes) = call.part();
         let bytes = bytes.unwrap_or(file.size.saturating_sub(Bytes(offset)));
         let (advice, writes) = match call {
+            MappedCall::Map | MappedCall::Unmap => {
+                let process = &mut self.processes[at as usize];
+                match call {
+                    MappedCall::Map => process.mappings.insert(located.file, (process.operations, file.size)),
+                    _ => process.mappings.remove(&located.file),
+                };
+                self.enter(at, operation, Some(located), 0, Bytes::ZERO);
+                return self.end_operation(at, Outcome::default());
+            }
             MappedCall::Read { advice, .. } => (advice, false),
             MappedCall::Write { advice, .. } => (advice, true),
             MappedCall::Sync { is_async, .. } => {
@@ -58,7 +67,12 @@ impl<N: Network> Engine<'_, N> {
             (false, true) if self.namespace.writes_through(located.file) => {
                 self.ask_to_write(at, located, &span, OpenFlags::default())
             }
-            (false, _) => self.call(at, Call::Mapped { file, offset, bytes, writes, advice }),
+            (false, _) => {
+                let mapping = self.processes[at as usize].mappings.get(&located.file);
+                let mapping =
+                    mapping.filter(|(_, size)| offset + bytes.0 <= size.0).map(|&(number, _)| number);
+                self.call(at, Call::Mapped { file, offset, bytes, writes, advice, mapping })
+            }
         }
     }
 }

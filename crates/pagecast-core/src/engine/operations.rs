@@ -130,6 +130,7 @@ impl<N: Network> Engine<'_, N> {
                 self.namespace.remove(located.file);
                 self.processes[at as usize].set_flags(located.file, OpenFlags::default());
                 self.forget_stream(at, located.file);
+                self.processes[at as usize].mappings.remove(&located.file);
                 self.truncate(at, located, file, Bytes::ZERO)
             }
             Action::Read { offset, bytes, buffer, call, .. } => {

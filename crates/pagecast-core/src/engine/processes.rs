@@ -29,10 +29,12 @@ pub(super) struct Running {
     followers: Vec<u32>,
     /// Anonymous memory it holds.
     pub anonymous: u64,
-    operations: u32,
+    pub operations: u32,
     pub current: Option<Current>,
     /// How it has opened files, of those that it has opened with flags.
     opened: BTreeMap<FileId, OpenFlags>,
+    /// The files that it has mapped: the number of each mapping, and the bytes that it has.
+    pub mappings: BTreeMap<FileId, (u32, Bytes)>,
     /// The streams that it has open, the last one at the end.
     pub streams: Vec<OpenStream>,
 }
@@ -88,6 +90,7 @@ impl Running {
                 operations: 0,
                 current: None,
                 opened: BTreeMap::new(),
+                mappings: BTreeMap::new(),
                 streams: Vec::new(),
             })
             .collect();

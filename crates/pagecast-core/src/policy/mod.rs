@@ -214,6 +214,8 @@ pub enum Call {
         writes: bool,
         /// What is said of the mapping.
         advice: MapAdvice,
+        /// The number of the process's mapping, if it is one that stays; its last one of the file has the highest.
+        mapping: Option<u32>,
     },
     /// Write all dirty pages of the host and wait.
     Sync,

@@ -10,6 +10,11 @@ use crate::workload::{Action, MapAdvice, MappedCall};
 
 const ADVICE: Key = may("advice", Kind::Word(&MapAdvice::NAMES), "Said with madvise(2); default \"normal\"");
 
+pub const MMAP: Schema =
+    Schema { name: "mmap", keys: &[must("mmap", Kind::Path, "Maps a file until munmap")] };
+
+pub const MUNMAP: Schema = Schema { name: "munmap", keys: &[must("munmap", Kind::Path, "Unmaps a file")] };
+
 pub const MMAP_READ: Schema = Schema {
     name: "mmap_read",
     keys: &[must("mmap_read", Kind::Path, "Reads a file through a mapping"), OFFSET, PART, ADVICE],
@@ -37,13 +42,27 @@ pub const MSYNC: Schema = Schema {
 
 /// The operation of a verb that is about a mapping.
 pub fn action(verb: &str, path: Arc<str>, fields: &Fields<'_>) -> Result<Action, ScenarioError> {
-    let offset = fields.get::<Bytes>("offset")?.map_or(0, |offset| offset.0);
-    let bytes = fields.get("size")?;
+    let part = || {
+        let offset = fields.get::<Bytes>("offset")?.map_or(0, |offset| offset.0);
+        Ok::<_, ScenarioError>((offset, fields.get("size")?))
+    };
     let advice = || Ok::<_, ScenarioError>(fields.word("advice", &MapAdvice::ALL)?.unwrap_or_default());
     let call = match verb {
-        "mmap_read" => MappedCall::Read { offset, bytes, advice: advice()? },
-        "mmap_write" => MappedCall::Write { offset, bytes, advice: advice()? },
-        _ => MappedCall::Sync { offset, bytes, is_async: fields.get("async")?.unwrap_or(false) },
+        "mmap" => MappedCall::Map,
+        "munmap" => MappedCall::Unmap,
+        "mmap_read" => {
+            let (offset, bytes) = part()?;
+            MappedCall::Read { offset, bytes, advice: advice()? }
+        }
+        "mmap_write" => {
+            let (offset, bytes) = part()?;
+            MappedCall::Write { offset, bytes, advice: advice()? }
+        }
+        "msync" => {
+            let (offset, bytes) = part()?;
+            MappedCall::Sync { offset, bytes, is_async: fields.get("async")?.unwrap_or(false) }
+        }
+        verb => panic!("`{verb}` is in the schema, so it can be read"),
     };
     Ok(Action::Mapped { path, call })
 }
@@ -81,11 +100,13 @@ mod tests {
         );
         assert_eq!(
             calls(&format!(
-                "{{ mmap_read = '/data/f' }}, {{ mmap_write = '/data/f', advice = 'random', {part} }},
+                "{{ mmap = '/data/f' }}, {{ mmap_read = '/data/f' }}, {{ munmap = '/data/f' }}, {{ mmap_write = '/data/f', advice = 'random', {part} }},
                  {{ msync = '/data/f' }}, {{ msync = '/data/f', async = true, {part} }}"
             )),
             [
+                MappedCall::Map,
                 read,
+                MappedCall::Unmap,
                 write,
                 MappedCall::Sync { offset: 0, bytes: None, is_async: false },
                 MappedCall::Sync { offset: 1000, bytes, is_async: true },

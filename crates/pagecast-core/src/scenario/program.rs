@@ -294,7 +294,7 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
             fields.need::<bool>("exit")?;
             Action::Exit
         }
-        "mmap_read" | "mmap_write" | "msync" => mapped::action(verb, text, fields)?,
+        "mmap" | "munmap" | "mmap_read" | "mmap_write" | "msync" => mapped::action(verb, text, fields)?,
         verb => return streams::action(verb, text, fields),
     })
 }
@@ -568,7 +568,7 @@ mod tests {
     #[test]
     fn no_verb_is_refused() {
         assert_snapshot!(error("{ raed = '/data/f' }"), @"x.toml:6: an operation has no verb; it has `raed`; did you mean `read`?");
-        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `syncfs`, `sync_file_range`, `readahead`, `close`, `truncate`, `unlink` and 21 more");
+        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `syncfs`, `sync_file_range`, `readahead`, `close`, `truncate`, `unlink` and 23 more");
         assert_snapshot!(error("{}"), @r#"x.toml:6: an operation is empty; write for example { read = "/data/f1" }"#);
         assert_snapshot!(error("'read'"), @r#"x.toml:6: an operation is the string "read", but must be a table; write for example { read = "/data/f1" }"#);
     }

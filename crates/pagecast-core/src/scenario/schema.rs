@@ -478,7 +478,7 @@ const VECTOR: Key = may(
 );
 
 /// The operations. The first key of each is its verb.
-pub static OPERATIONS: [Schema; 33] = [
+pub static OPERATIONS: [Schema; 35] = [
     Schema {
         name: "read",
         keys: &[
@@ -560,6 +560,8 @@ pub static OPERATIONS: [Schema; 33] = [
     Schema { name: "wait", keys: &[must("wait", Kind::Text, "Waits for an event")] },
     Schema { name: "signal", keys: &[must("signal", Kind::Text, "Signals an event, once and for all")] },
     Schema { name: "exit", keys: &[must("exit", Kind::True, "Ends the process here")] },
+    mapped::MMAP,
+    mapped::MUNMAP,
     mapped::MMAP_READ,
     mapped::MMAP_WRITE,
     mapped::MSYNC,

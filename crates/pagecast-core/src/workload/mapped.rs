@@ -2,9 +2,13 @@
 
 use crate::units::Bytes;
 
-/// Each of these maps the bytes that it is about, and unmaps them when it ends.
+/// A file that is not mapped is mapped by whoever reads or writes it so, as far as it is read or written, and unmapped then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappedCall {
+    /// mmap(2) of a whole file: it stays mapped. Takes no time by itself.
+    Map,
+    /// munmap(2). Takes no time by itself.
+    Unmap,
     /// Bytes of a mapping are read, one after the other.
     Read {
         /// First byte.
@@ -39,6 +43,8 @@ impl MappedCall {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Map => "mmap",
+            Self::Unmap => "munmap",
             Self::Read { .. } => "mmap_read",
             Self::Write { .. } => "mmap_write",
             Self::Sync { .. } => "msync",
@@ -50,17 +56,19 @@ impl MappedCall {
     pub fn advice(&self) -> Option<MapAdvice> {
         match *self {
             Self::Read { advice, .. } | Self::Write { advice, .. } => Some(advice),
-            Self::Sync { .. } => None,
+            _ => None,
         }
     }
 
     /// First byte, and how many; `None` is up to the end of the file.
     #[must_use]
     pub fn part(&self) -> (u64, Option<Bytes>) {
-        let (Self::Read { offset, bytes, .. }
-        | Self::Write { offset, bytes, .. }
-        | Self::Sync { offset, bytes, .. }) = *self;
-        (offset, bytes)
+        match *self {
+            Self::Map | Self::Unmap => (0, None),
+            Self::Read { offset, bytes, .. }
+            | Self::Write { offset, bytes, .. }
+            | Self::Sync { offset, bytes, .. } => (offset, bytes),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! A process's mappings of files: each operation maps what it is about, touches it, and unmaps it.
+//! A process's mappings of files: each operation maps what it is about, touches it, and unmaps it, unless the file stays mapped.
 //!
 //! Bytes are copied by the program itself, from and to memory that stays in a processor's caches, and that cannot be taken away from
 //! a copy that is under way: whether to stop is asked before each piece. Whoever else cuts the file meanwhile ends the run by SIGBUS.
@@ -12,7 +12,7 @@ use pagecast_core::workload::{MapAdvice, MappedCall};
 
 use super::plan::{PlannedProcess, Step};
 use super::process::{Done, Halt, Runner};
-use crate::io::{Direction, Memory, Streams};
+use crate::io::{Direction, Io, Memory, Streams};
 
 /// The memory of a process that bytes of mappings are copied from and to, if it has any.
 pub(super) fn memory(process: &PlannedProcess) -> io::Result<Option<Memory>> {
@@ -23,39 +23,88 @@ pub(super) fn memory(process: &PlannedProcess) -> io::Result<Option<Memory>> {
     }))
 }
 
+/// A mapping of a whole file that stays until it is unmapped; or of a part, with a length of 0, which does not.
+pub(super) struct Staying<I: Io> {
+    mapped: I::Mapped,
+    length: u64,
+    /// What was said of it last.
+    advice: MapAdvice,
+}
+
+/// Where the pages of some bytes begin in their file, how far from there the bytes are, and the length of both; none if there are no
+/// bytes.
+fn pages_of(done: &Done) -> Option<(u64, u64, NonZero<usize>)> {
+    let before = done.offset % rustix::param::page_size() as u64;
+    let all = NonZero::new((before + done.bytes) as usize).filter(|_| done.bytes > 0)?;
+    Some((done.offset - before, before, all))
+}
+
 impl<I: Streams> Runner<'_, I> {
     /// Does an operation on a mapping.
     pub(super) fn on_mapping(&mut self, step: &Step, call: MappedCall) -> Result<Done, Halt> {
+        if call == MappedCall::Unmap {
+            self.mappings.remove(&step.file);
+            return Ok(Done::default());
+        }
         let flags = self.handle(step, step.file, false)?;
         let length = self.length(step)?;
         let (offset, bytes) = call.part();
         let bytes = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
         let done = Done { offset, bytes, flags };
-        // A mapping begins with a page.
-        let before = offset % rustix::param::page_size() as u64;
-        let (from, mapped) = (offset - before, NonZero::new((before + bytes) as usize));
-        let direction = match call {
+        let (direction, advice) = match call {
+            MappedCall::Map | MappedCall::Unmap => {
+                // An empty file cannot be mapped, and nothing of it be touched.
+                if let Some(all) = NonZero::new(length as usize) {
+                    let mapped = self.map(step, 0, all)?;
+                    self.mappings.insert(step.file, Staying { mapped, length, advice: MapAdvice::Normal });
+                }
+                return Ok(Done::default());
+            }
             MappedCall::Sync { is_async, .. } => {
-                let Some(mapped) = mapped.filter(|_| bytes > 0) else { return Ok(Done::default()) };
-                let mapping = self.map(step, from, mapped)?;
-                let synced = self.shared.io.sync_mapped(&mapping, is_async);
+                let Some((from, _, all)) = pages_of(&done) else { return Ok(Done::default()) };
+                let synced = self.shared.io.sync_mapped(&self.map(step, from, all)?, is_async);
                 synced.map_err(|error| self.failed(step, error))?;
                 return Ok(Done { flags, ..Done::default() });
             }
-            MappedCall::Read { .. } => Direction::Read,
-            MappedCall::Write { .. } => Direction::Write,
+            MappedCall::Read { advice, .. } => (Direction::Read, advice),
+            MappedCall::Write { advice, .. } => (Direction::Write, advice),
         };
         if offset.saturating_add(bytes) > length {
             let sizes = (offset, Bytes(bytes), Bytes(length));
             let action = &step.operation.action;
             return Err(self.workload(SimulationError::beyond_mapping(self.blame(step), action, sizes)));
         }
-        let Some(mapped) = mapped.filter(|_| bytes > 0) else { return Ok(done) };
-        let mut mapping = self.map(step, from, mapped)?;
+        let Some((from, before, all)) = pages_of(&done) else { return Ok(done) };
+        let stays = self.mappings.get(&step.file).is_some_and(|staying| offset + bytes <= staying.length);
+        let staying = if stays { self.mappings.remove(&step.file) } else { None };
+        let (mut staying, before) = match staying {
+            Some(staying) => (staying, offset),
+            None => {
+                let mapped = self.map(step, from, all)?;
+                (Staying { mapped, length: 0, advice: MapAdvice::Normal }, before)
+            }
+        };
+        let touched = self.touch(step, &mut staying, direction, advice, before, bytes);
+        if staying.length > 0 {
+            self.mappings.insert(step.file, staying);
+        }
+        touched.map(|()| done)
+    }
+
+    /// Touches so many bytes of a mapping from a place on.
+    fn touch(
+        &mut self,
+        step: &Step,
+        staying: &mut Staying<I>,
+        direction: Direction,
+        advice: MapAdvice,
+        from: u64,
+        bytes: u64,
+    ) -> Result<(), Halt> {
         let io = self.shared.io;
-        let advice = call.advice().filter(|&advice| advice != MapAdvice::Normal);
-        if let Some(advice) = advice {
-            io.advise_mapped(&mapping, advice).map_err(|error| self.failed(step, error))?;
+        if advice != staying.advice {
+            io.advise_mapped(&staying.mapped, advice).map_err(|error| self.failed(step, error))?;
+            staying.advice = advice;
         }
         let memory = self.mapping_memory.as_mut().expect("who touches mappings has memory for it");
         let piece = memory.length() as u64;
@@ -63,15 +112,10 @@ impl<I: Streams> Runner<'_, I> {
             if self.shared.gate.is_stopped() {
                 return Err(Halt::Stopped);
             }
-            io.pass_mapped(
-                &mut mapping,
-                direction,
-                (before + at) as usize,
-                memory,
-                piece.min(bytes - at) as usize,
-            );
+            let length = piece.min(bytes - at) as usize;
+            io.pass_mapped(&mut staying.mapped, direction, (from + at) as usize, memory, length);
         }
-        Ok(done)
+        Ok(())
     }
 
     fn map(&self, step: &Step, from: u64, length: NonZero<usize>) -> Result<I::Mapped, Halt> {

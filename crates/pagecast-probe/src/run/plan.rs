@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pagecast_core::error::SimulationError;
 use pagecast_core::stdio::{Library, LibraryCall};
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Buffer, InitialFile, MappedCall, Operation, Process};
+use pagecast_core::workload::{Action, Buffer, InitialFile, Operation, Process};
 use rustc_hash::FxHashMap;
 
 use super::error::{RunError, blame};
@@ -97,8 +97,9 @@ impl PlannedProcess {
     /// How long the memory is that bytes of mappings are copied from and to: never longer than what stays in a processor's caches.
     pub fn mapping_memory(&self) -> usize {
         let piece = |step: &Step| match step.operation.action {
-            Action::Mapped { call: MappedCall::Sync { .. }, .. } => 0,
-            Action::Mapped { call, .. } => call.part().1.map_or(BUFFER, |bytes| bytes.0.clamp(1, BUFFER)),
+            Action::Mapped { call, .. } if call.advice().is_some() => {
+                call.part().1.map_or(BUFFER, |bytes| bytes.0.clamp(1, BUFFER))
+            }
             _ => 0,
         };
         self.steps.iter().map(piece).max().unwrap_or(0) as usize

@@ -21,7 +21,7 @@ use super::calls::{CallRow, Calls};
 use super::error::{RunError, blame};
 use super::files::Files;
 use super::gate::{Gate, Stopped};
-use super::mapped;
+use super::mapped::{self, Staying};
 use super::plan::{Plan, PlannedProcess, Step};
 use super::streams::ProcessStreams;
 use crate::io::{
@@ -120,7 +120,8 @@ pub(super) struct Runner<'a, I: Streams> {
     held: Vec<(Memory, usize)>,
     calls: Calls,
     pub(super) streams: ProcessStreams<I>,
-    /// What bytes of mappings are copied from and to.
+    /// The files that stay mapped, and what bytes of mappings are copied from and to.
+    pub(super) mappings: FxHashMap<u32, Staying<I>>,
     pub(super) mapping_memory: Option<Memory>,
     pub rows: Vec<Row>,
 }
@@ -152,6 +153,7 @@ impl<'a, I: Streams> Runner<'a, I> {
             held: Vec::with_capacity(pieces),
             calls: Calls::new(shared.plan, at),
             streams: ProcessStreams::new(process)?,
+            mappings: FxHashMap::with_capacity_and_hasher(files.len(), rustc_hash::FxBuildHasher),
             mapping_memory: mapped::memory(process)?,
             rows: Vec::with_capacity(process.steps.len()),
         })
@@ -175,6 +177,7 @@ impl<'a, I: Streams> Runner<'a, I> {
             }
         }
         // As at the end of a process: files are closed, memory is given back.
+        self.mappings.clear();
         self.handles.clear();
         self.held.clear();
         Ok(())
@@ -246,6 +249,7 @@ impl<'a, I: Streams> Runner<'a, I> {
             &Action::Mapped { call, .. } => self.on_mapping(step, call),
             Action::Unlink { .. } => {
                 self.handles.remove(&step.file);
+                self.mappings.remove(&step.file);
                 self.streams.forget(step.file);
                 let within = &self.shared.plan.files[step.file as usize].within;
                 io.remove(within).map_err(|error| self.failed(step, error))?;
@@ -616,7 +620,7 @@ impl Row {
                 (Part::CpuCopy, Part::Throttled)
             }
             Action::Mapped { call: MappedCall::Sync { .. }, .. } => (Part::DeviceWrite, Part::DeviceWrite),
-            Action::Mapped { .. } => (Part::CpuCopy, Part::DeviceRead),
+            Action::Mapped { call: MappedCall::Read { .. }, .. } => (Part::CpuCopy, Part::DeviceRead),
             Action::Allocate { .. } => (Part::PageAllocation, Part::Reclaim),
             Action::Compute { .. } => (Part::Compute, Part::Compute),
             Action::Sleep { .. } => (Part::Sleep, Part::Sleep),

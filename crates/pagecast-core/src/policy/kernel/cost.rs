@@ -118,8 +118,22 @@ pub(super) struct Step {
     pub page_insert: Nanos,
     /// The pages of each folio that it makes.
     pub folio: u64,
-    /// Whether pages are mapped and touched, and not copied by the kernel.
-    pub is_mapped: bool,
+    /// How the program comes to its bytes.
+    pub access: Access,
+}
+
+/// How a program comes to bytes of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Access {
+    /// The kernel copies them, call by call.
+    #[default]
+    Calls,
+    /// It maps them, has a fault at each page or several, and unmaps them.
+    Maps,
+    /// It has faults in a mapping that stays.
+    Faults,
+    /// The pages are mapped already.
+    Finds,
 }
 
 /// mmap(2) and munmap(2), a fault that maps the pages around a place, and one that lets a page be written, each with its part of
@@ -216,10 +230,14 @@ impl Prices {
     /// What a byte of a step costs.
     pub(super) fn per_byte(&self, step: &Step) -> PerByte {
         let Step { run, piece, touched, distance, is_being_written, .. } = *step;
-        let Step { reclaimed, reported, page_insert, folio, is_mapped, .. } = *step;
+        let Step { reclaimed, reported, page_insert, folio, access, .. } = *step;
         // Memory is touched without a system call.
         let has_calls = piece.0 > 0 && run != Run::Touch;
-        let of_call = if is_mapped { self.mmap } else { self.call };
+        let of_call = match access {
+            Access::Calls => self.call,
+            Access::Maps => self.mmap,
+            Access::Faults | Access::Finds => 0.0,
+        };
         let call = if has_calls { of_call / piece.0 as f64 } else { 0.0 };
         let fault = match touched {
             Touched::Nothing => 0.0,
@@ -240,12 +258,14 @@ impl Prices {
             Run::Direct | Run::Wait => return PerByte::default(),
         };
         let (copy, lookup) = match run {
+            _ if access == Access::Calls => (copy, lookup),
+            Run::Hit | Run::Dirty if access == Access::Finds => (copy, 0.0),
             // By the fault, as few bytes cost as much as many.
-            Run::Hit if is_mapped => (copy, 0.0),
-            Run::Miss if is_mapped => (copy, self.fault_around / (FAULT_AROUND_PAGES * PAGE) as f64),
-            Run::Clean | Run::Dirty if is_mapped => (copy, self.page_mkwrite),
+            Run::Hit => (copy, 0.0),
+            Run::Miss => (copy, self.fault_around / (FAULT_AROUND_PAGES * PAGE) as f64),
+            Run::Clean | Run::Dirty => (copy, self.page_mkwrite),
             // A hole: its page is zeroed first.
-            Run::New if is_mapped => (2.0 * copy, self.page_mkwrite),
+            Run::New => (2.0 * copy, self.page_mkwrite),
             _ => (copy, lookup),
         };
         let reclaim = reclaimed * self.reclaim;
@@ -285,7 +305,7 @@ mod tests {
     fn per_byte(run: Run, change: impl FnOnce(&mut Step)) -> [u64; 3] {
         let distance = Distance::default();
         let (piece, touched) = (Bytes(1000), Touched::Nothing);
-        let (is_being_written, is_mapped, reclaimed, reported) = (false, false, 0.0, 0.0);
+        let (is_being_written, access, reclaimed, reported) = (false, Access::Calls, 0.0, 0.0);
         let (page_insert, folio) = (COST.page_insert, 4);
         let mut step = Step {
             run,
@@ -297,7 +317,7 @@ mod tests {
             reported,
             page_insert,
             folio,
-            is_mapped,
+            access,
         };
         change(&mut step);
         let PerByte { seconds, allocation, reclaim } = Prices::of(&COST).per_byte(&step);
@@ -362,7 +382,7 @@ mod tests {
     /// A fault for 16 pages is part of the run where they are there, and of each byte where they come; a call of 1000 bytes is a mapping.
     #[test]
     fn a_mapping_has_faults_instead_of_calls_and_lookups() {
-        let mapped = |run| per_byte(run, |step| step.is_mapped = true);
+        let mapped = |run| per_byte(run, |step| step.access = Access::Maps);
         assert_eq!(mapped(Run::Hit), [5 + 29, 0, 0]);
         assert_eq!(mapped(Run::Miss), [5 + 29 + 3 + 41, 3, 0]);
         assert_eq!([Run::Clean, Run::Dirty].map(mapped), [[5 + 31 + 43, 0, 0]; 2]);

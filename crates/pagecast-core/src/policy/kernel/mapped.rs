@@ -4,24 +4,26 @@
 //! do_sync_mmap_readahead, do_async_mmap_readahead, filemap_map_pages`, Linux 6.16. A page that is not in the cache is read with those
 //! around it, and who comes to the mark among them has the next window read, as with calls. Pages that are there are mapped 16 at a
 //! time to be read, and one at a time to be written: then the page becomes dirty, and whoever dirties it is checked and throttled
-//! like a writer. A page is read before it is written to, unless the file has a hole there. Left out: that pages that come with
-//! a fault are younger in MGLRU; that pages which are mapped are kept longer; locks of the address space.
+//! like a writer. A page is read before it is written to, unless the file has a hole there. A mapping that stays
+//! has no fault where pages are mapped already; a page that has been written back has to become dirty again by one. Left out:
+//! that pages that come with a fault are younger in MGLRU; that pages which are mapped are kept longer; locks of the address space.
 
-use super::cost::FAULT_AROUND_PAGES;
+use super::cost::{Access, FAULT_AROUND_PAGES, Run};
 use super::readahead::{Mode, Reading, Span};
-use super::tasks::Task;
+use super::tasks::{Kind, Task};
 use super::{Kernel, PAGE};
-use crate::policy::{Actions, Call, FileView, OperationId};
+use crate::policy::ranges::Ranges;
+use crate::policy::{Actions, FileView, OperationId};
 use crate::workload::MapAdvice;
 
-/// How pages that are missed are read, if a call touches a mapping.
-pub(super) fn mode_of(call: &Call) -> Option<Mode> {
-    match *call {
-        Call::Mapped { advice: MapAdvice::Normal, .. } => Some(Mode::Normal),
-        Call::Mapped { advice: MapAdvice::Sequential, .. } => Some(Mode::Sequential),
-        Call::Mapped { advice: MapAdvice::Random, .. } => Some(Mode::Random),
-        _ => None,
-    }
+/// A mapping that stays.
+#[derive(Default)]
+pub(super) struct Mapping {
+    number: u32,
+    /// What is mapped to be read, and of it to be written. Pages that leave, or are written back, are not taken out: whoever touches
+    /// them finds them missing, or clean, and has a fault.
+    mapped: Ranges,
+    writable: Ranges,
 }
 
 impl Task {
@@ -33,15 +35,58 @@ impl Task {
 }
 
 impl Kernel {
+    /// A task is going to touch a mapping: one of its own, or one that stays.
+    pub(super) fn map(&mut self, task: &mut Task, advice: MapAdvice, mapping: Option<u32>) {
+        task.mapped = Some(match advice {
+            MapAdvice::Normal => Mode::Normal,
+            MapAdvice::Sequential => Mode::Sequential,
+            MapAdvice::Random => Mode::Random,
+        });
+        (task.folio, task.access) = (1, if mapping.is_some() { Access::Faults } else { Access::Maps });
+        let key = task.stream.expect("who touches a mapping reads an open file");
+        if let Some(number) = mapping
+            && self.mappings.get(&key).is_none_or(|known| known.number != number)
+        {
+            self.mappings.insert(key, Mapping { number, ..Mapping::default() });
+        }
+    }
+
+    /// A task touches bytes of a mapping up to `end` at most, which are served alike: up to where they are mapped, or are not. All of
+    /// them are mapped then.
+    pub(super) fn touch_mapped(&mut self, operation: OperationId, run: Run, end: u64) -> u64 {
+        let task = self.tasks.get_mut(operation).expect("it is there");
+        if task.access == Access::Maps || matches!(run, Run::Follow | Run::Wait) {
+            return end;
+        }
+        let key = task.stream.expect("who touches a mapping reads an open file");
+        let mapping = self.mappings.get_mut(&key).expect("it stays");
+        let ranges = if task.kind == Kind::Write { &mut mapping.writable } else { &mut mapping.mapped };
+        // Others have faults, whatever was mapped before.
+        let may_find = matches!(run, Run::Hit | Run::Dirty);
+        let (is_mapped, end) = match ranges.first(task.position, end).filter(|_| may_find) {
+            Some((from, to)) if from == task.position => (true, to),
+            Some((from, _)) => (false, from),
+            None => (false, end),
+        };
+        task.access = if is_mapped { Access::Finds } else { Access::Faults };
+        let grain = if run == Run::Hit { FAULT_AROUND_PAGES * PAGE } else { PAGE };
+        let (from, to) = (task.position / grain * grain, end.next_multiple_of(grain));
+        ranges.insert(from, to);
+        mapping.mapped.insert(from, to);
+        end
+    }
+
     /// A task reads bytes that are there, up to `end`: if they are of a mapping, those around each page that it touches are mapped with
-    /// it. What that takes, in seconds.
+    /// it. What that takes, in seconds. Whoever goes on within 64 KiB has had their fault.
     pub(super) fn map_around(&mut self, operation: OperationId, end: u64) -> f64 {
         let task = &self.tasks[operation];
         let (Some(_), Some(key)) = (task.mapped, task.stream) else { return 0.0 };
         let around = FAULT_AROUND_PAGES * PAGE;
-        let (start, end) = (task.position / around * around, end.next_multiple_of(around));
-        self.streams.entry(key).or_default().found_mapped((end - start) / PAGE);
-        ((end - start) / around) as f64 * self.prices.fault_around
+        let begins_within = task.position == task.origin && !task.position.is_multiple_of(around);
+        let begun = task.position.div_ceil(around) - u64::from(begins_within);
+        let faults = end.div_ceil(around).saturating_sub(begun);
+        self.streams.entry(key).or_default().found_mapped(faults * FAULT_AROUND_PAGES);
+        faults as f64 * self.prices.fault_around
     }
 
     /// A task has missed a page: those before it are read, too, if they are around it.

@@ -63,6 +63,7 @@ use self::flusher::{Flusher, Timers};
 use self::journal::Journal;
 use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds, setpoint};
 use self::lists::Replacement;
+use self::mapped::Mapping;
 use self::memcg::{MemcgId, Taker};
 use self::memcg_stats::Stats;
 pub use self::options::KernelOptions;
@@ -139,6 +140,8 @@ pub struct Kernel {
     surveyed: Cell<Option<(u64, Survey)>>,
     credits: FxHashMap<OperationId, Credit>,
     streams: FxHashMap<StreamKey, Stream>,
+    /// The mappings of each process that stay.
+    mappings: FxHashMap<StreamKey, Mapping>,
     /// The number of the last operation that reads ahead.
     ahead_number: u32,
     written_back: WrittenBack,
@@ -237,6 +240,7 @@ impl Kernel {
             surveyed: Cell::new(None),
             credits: FxHashMap::default(),
             streams: FxHashMap::default(),
+            mappings: FxHashMap::default(),
             ahead_number: 0,
             written_back: WrittenBack::of(&host),
             backed,
@@ -278,9 +282,8 @@ impl Kernel {
         );
         let task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, now) };
         let mut task = Task { drops_behind, ..task };
-        task.mapped = mapped::mode_of(&request.call);
-        if task.mapped.is_some() {
-            task.folio = 1;
+        if let Call::Mapped { advice, mapping, .. } = request.call {
+            self.map(&mut task, advice, mapping);
         } else if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
             task.read_until = blocks::read_until(&task);
         }

@@ -4,7 +4,7 @@
 //! the bytes by the time that `readahead` computes. What is on its way when it ends, and the windows of reads shorter
 //! than these, are operations of their own that nobody waits for; who comes to their pages follows them.
 
-use super::cost::{PerByte, Run};
+use super::cost::{Access, PerByte, Run};
 use super::readahead::{Limits, Mode, Pace, Reading, Span, Stream};
 use super::running::uncount;
 use super::tasks::{Kind, Task, Transfer};
@@ -141,6 +141,7 @@ impl Kernel {
             Run::Miss => self.shape_miss(operation, end, out),
             // What it has read ahead leaves with the rest.
             Run::Pass => RunShape { ahead: None, ..self.shape_miss(operation, end, out) },
+            Run::Hit | Run::Dirty if task.access == Access::Finds => plain,
             Run::Hit => {
                 let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
                 let toll = pages as f64 * page_insert.as_seconds() + self.map_around(operation, end);

@@ -112,6 +112,10 @@ impl Kernel {
         }
         let task = &self.tasks[operation];
         let (run, mut end) = self.classify(task, operation);
+        if task.mapped.is_some() {
+            end = self.touch_mapped(operation, run, end);
+        }
+        let task = &self.tasks[operation];
         if run == Run::New && task.read_until.is_some() {
             let Some(prepared) = self.prepare_blocks(now, operation, end, out) else { return };
             end = prepared;
@@ -365,7 +369,7 @@ impl Kernel {
             reported,
             page_insert,
             folio: task.folio,
-            is_mapped: task.mapped.is_some(),
+            access: task.access,
         })
     }
 

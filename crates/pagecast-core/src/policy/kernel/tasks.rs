@@ -3,7 +3,7 @@
 use std::ops::Index;
 
 use super::blocks::Way;
-use super::cost::{PerByte, Run};
+use super::cost::{Access, PerByte, Run};
 use super::direct::Past;
 use super::durable::Waits;
 use super::memcg::MemcgId;
@@ -166,6 +166,7 @@ pub(super) struct Task {
     pub drops_behind: bool,
     /// How pages are read that are missed, if it touches those of a mapping.
     pub mapped: Option<Mode>,
+    pub access: Access,
     /// Up to where blocks have been read that it fills in part; nothing if there are none.
     pub read_until: Option<u64>,
     /// What a process that is throttled may write without a pause; nothing before its first check.
@@ -202,6 +203,7 @@ impl Task {
             pending: 0,
             drops_behind: false,
             mapped: None,
+            access: Access::Calls,
             read_until: None,
             credit: None,
             outcome: Outcome::default(),
