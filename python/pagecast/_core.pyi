@@ -18,11 +18,14 @@ __all__ = [
     "Calibration",
     "ChangedSettings",
     "DirectCost",
+    "Disks",
     "LibraryCost",
     "Machine",
     "Measured",
     "MemoryGroup",
     "Operation",
+    "Order",
+    "PageCache",
     "Result",
     "RunPlan",
     "Scenario",
@@ -45,6 +48,7 @@ __all__ = [
     "check_tracing",
     "close",
     "compute",
+    "copy",
     "device_limit",
     "dirty_settings",
     "dirty_thresholds",
@@ -65,6 +69,9 @@ __all__ = [
     "fwrite",
     "json_schema",
     "memory_counters",
+    "mmap_read",
+    "mmap_write",
+    "msync",
     "open",
     "parse_bytes",
     "parse_percent",
@@ -111,6 +118,7 @@ def read(
     offset_bytes: SupportsFloat = 0,
     size_bytes: SupportsFloat | None = None,
     call_bytes: SupportsFloat | None = None,
+    vector: int = 1,
     buffer: Literal["reused", "fresh"] = "reused",
 ) -> Operation: ...
 def write(
@@ -120,6 +128,7 @@ def write(
     offset_bytes: SupportsFloat = 0,
     append: bool = False,
     call_bytes: SupportsFloat | None = None,
+    vector: int = 1,
 ) -> Operation: ...
 def open(
     path: _Path,
@@ -127,6 +136,15 @@ def open(
     create: bool = False,
     truncate: bool = False,
     flags: Sequence[Literal["O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND", "RWF_DONTCACHE"]] = (),
+) -> Operation: ...
+def copy(
+    path: _Path,
+    to: _Path,
+    *,
+    by: Literal["read_write", "sendfile", "copy_file_range"],
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+    call_bytes: SupportsFloat | None = None,
 ) -> Operation: ...
 def close(path: _Path) -> Operation: ...
 def fsync(path: _Path) -> Operation: ...
@@ -145,6 +163,27 @@ def readahead(
     *,
     offset_bytes: SupportsFloat = 0,
     size_bytes: SupportsFloat | None = None,
+) -> Operation: ...
+def mmap_read(
+    path: _Path,
+    *,
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+    advice: Literal["normal", "sequential", "random"] = "normal",
+) -> Operation: ...
+def mmap_write(
+    path: _Path,
+    *,
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+    advice: Literal["normal", "sequential", "random"] = "normal",
+) -> Operation: ...
+def msync(
+    path: _Path,
+    *,
+    offset_bytes: SupportsFloat = 0,
+    size_bytes: SupportsFloat | None = None,
+    is_async: bool = False,
 ) -> Operation: ...
 def truncate(path: _Path, *, size_bytes: SupportsFloat) -> Operation: ...
 def unlink(path: _Path) -> Operation: ...
@@ -233,6 +272,50 @@ class Machine:
     def to_toml(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
+
+@final
+class PageCache:
+    def __new__(cls, machine: Machine, model: str, *, options: Mapping[str, str]) -> PageCache: ...
+    @property
+    def disks(self) -> list[tuple[str, float, float]]: ...
+    def add_file(
+        self, path: _Path, size_bytes: SupportsFloat, cached_bytes: SupportsFloat, dirty_bytes: SupportsFloat
+    ) -> None: ...
+    def add_task(self) -> int: ...
+    def remove_task(self, now_ns: int, task: int) -> None: ...
+    def begin(self, now_ns: int, task: int, operation: Operation) -> None: ...
+    def completed(self, now_ns: int, transfer: int) -> None: ...
+    def advance(self, now_ns: int, rates: list[tuple[int, float]]) -> None: ...
+    def next_call_ns(self) -> int | None: ...
+    def orders(self) -> list[Order]: ...
+    def levels(self, now_ns: int) -> tuple[int, int, int, int]: ...
+    def file_levels(self, now_ns: int, path: _Path) -> tuple[int, int, int]: ...
+
+@final
+class Order:
+    @property
+    def kind(self) -> Literal["start", "limit", "shorten", "cancel", "done"]: ...
+    @property
+    def transfer(self) -> int: ...
+    @property
+    def disk(self) -> int: ...
+    @property
+    def is_write(self) -> bool: ...
+    @property
+    def size_bytes(self) -> int: ...
+    @property
+    def limit_bytes_per_s(self) -> float: ...
+    @property
+    def task(self) -> int: ...
+    def outcome(self) -> tuple[int, int, dict[str, float]]: ...
+
+@final
+class Disks:
+    def __new__(cls, machine: Machine) -> Disks: ...
+    def carry_out(self, now_ns: int, order: Order) -> None: ...
+    def rates(self, now_ns: int) -> list[tuple[int, float]]: ...
+    def next_event_ns(self) -> int | None: ...
+    def completed(self, now_ns: int) -> list[int]: ...
 
 @final
 class Scenario:
@@ -365,6 +448,7 @@ class Calibration:
     def memory(self, bytes: int, call_bytes: int) -> float: ...
     def stream_buffer(self) -> int | None: ...
     def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[_Moved, _Moved, _Moved]: ...
+    def touches(self, bytes: int, piece_bytes: int) -> tuple[list[float], list[float]]: ...
     def close(self) -> None: ...
 
 @final

@@ -156,6 +156,20 @@ def test_operations_add_up_and_follow_each_other(on_disk):
     assert run["files"]["path"] == ["/data/in"], "the other one was removed"
 
 
+def test_mapped_files_have_the_rows_of_their_forecast(on_disk):
+    text = MACHINE + (
+        "[[file]]\npath = '/data/in'\nsize = '2 MB'\n[[process]]\nname = 'app'\ndo = [ "
+        "{ mmap_read = '/data/in' }, { mmap_write = '/data/in', offset = '1 MB', size = '64 KiB' }, "
+        "{ msync = '/data/in' } ]\n"
+    )
+    (on_disk.folder / "mapped.toml").write_text(text)
+    run = json.loads(on_disk("run", "mapped.toml", "--dir", "there", "--json").stdout)["runs"][0]
+    forecast = json.loads(on_disk("simulate", "mapped.toml", "--json").stdout)["runs"][0]
+    for column in ("operation", "path", "offset_bytes", "bytes"):
+        assert run["operations"][column] == forecast["operations"][column]
+    assert run["operations"]["operation"] == ["mmap_read", "mmap_write", "msync"]
+
+
 def test_the_machine_is_looked_at(on_disk):
     outcome = on_disk("run", "small.toml", "--dir", "there", "--json", "--sample-hz", "100")
     run = json.loads(outcome.stdout)["runs"][0]
@@ -185,6 +199,40 @@ def test_initial_files_are_as_the_scenario_says(on_disk):
     assert sorted(os.listdir(on_disk.folder / "there" / kept)) == ["data"], "no marker is left in it"
     on_disk("run", "warm.toml", "--dir", "there", "--json")
     assert left(on_disk) == [kept]
+
+
+def test_copies_are_what_they_were_made_from(on_disk):
+    ways = ["read_write", "sendfile", "copy_file_range"]
+    copies = ", ".join(
+        f"{{ copy = '/data/f', to = '/data/{by}', by = '{by}', call = '3 MiB' }}" for by in ways
+    )
+    text = MACHINE + (
+        f"[[file]]\npath = '/data/f'\nsize = '9999999 B'\n[[process]]\nname = 'p'\ndo = [ {copies} ]\n"
+    )
+    (on_disk.folder / "copies.toml").write_text(text)
+    outcome = on_disk("run", "copies.toml", "--dir", "there", "--json", "--keep")
+    operations = json.loads(outcome.stdout)["runs"][0]["operations"]
+    assert operations["bytes"] == [9_999_999] * 3
+    (kept,) = left(on_disk)
+    data = on_disk.folder / "there" / kept / "data"
+    source = (data / "f").read_bytes()
+    assert all((data / by).read_bytes() == source for by in ways)
+
+
+def test_a_copy_that_cannot_be_is_refused_with_the_words_of_a_simulation(on_disk):
+    text = MACHINE + (
+        "[[file]]\npath = '/data/f'\nsize = '1 MiB'\n[[process]]\nname = 'p'\n"
+        "do = [ { open = '/data/f', flags = ['O_DIRECT'] },\n"
+        "  { copy = '/data/f', to = '/data/g', by = 'sendfile' } ]\n"
+    )
+    (on_disk.folder / "direct.toml").write_text(text)
+    simulated = on_disk("simulate", "direct.toml")
+    run = on_disk("run", "direct.toml", "--dir", "there")
+    assert simulated.code == run.code != ExitCode.OK
+    for outcome in (simulated, run):
+        assert "process `p` copies /data/f to /data/g by sendfile" in outcome.stderr
+        assert "one of them is open with O_DIRECT" in outcome.stderr
+    assert left(on_disk) == []
 
 
 def test_dry_run_says_what_would_be_written_and_writes_nothing(on_disk):
@@ -371,6 +419,11 @@ def test_what_one_machine_does_not_have(on_disk):
             "{ write = '/data/o', size = '100 B' }",
             ExitCode.SIMULATION_FAILED,
             "process `app` does a write of 100 B at offset 0 of /data/o in calls of 100 B at ",
+        ),
+        (
+            "{ mmap_write = '/data/in', offset = '1 MB', size = '2 MB' }",
+            ExitCode.SIMULATION_FAILED,
+            "process `app` does a mmap_write of 2 MB at offset 1 MB of /data/in, which has 2 MB at ",
         ),
         (
             "{ wait = 'done' }, { signal = 'begun' }",

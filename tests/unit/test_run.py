@@ -59,7 +59,7 @@ def test_every_way_to_write_and_to_make_durable_is_run(machine, there):
         yield pc.write("/data/f", size_bytes=10_000, call_bytes=1000)
         yield pc.write("/data/f", size_bytes=5000, offset_bytes=0)
         yield pc.close("/data/f")
-        yield pc.write("/data/f", size_bytes=8192, offset_bytes=4096)
+        yield pc.write("/data/f", size_bytes=8192, offset_bytes=4096, call_bytes=4096, vector=4)
         yield pc.sync_file_range("/data/f", flags=["WAIT_BEFORE", "WRITE", "WAIT_AFTER"])
         yield pc.sync_file_range("/data/f", flags=["WRITE"], offset_bytes=4096, size_bytes=4096)
         yield pc.readahead("/data/f")
@@ -67,7 +67,7 @@ def test_every_way_to_write_and_to_make_durable_is_run(machine, there):
         yield pc.open("/data/f", flags=["O_DIRECT"])
         yield pc.read("/data/f")
         yield pc.read("/data/f", call_bytes=4096)
-        yield pc.read("/data/f", offset_bytes=8192, size_bytes=8192)
+        yield pc.read("/data/f", offset_bytes=8192, size_bytes=8192, vector=2)
         yield pc.write("/data/f", size_bytes=4096)
 
     scenario = pc.Scenario(machine, processes={"app": program})
@@ -77,6 +77,68 @@ def test_every_way_to_write_and_to_make_durable_is_run(machine, there):
         assert list(found[column]) == list(forecast[column])
     assert list(found["bytes"][10:13]) == [15_000, 15_000, 6808]
     assert found["offset_bytes"][2] == 10_000
+
+
+def test_every_way_to_copy_is_run(machine, there):
+    ways = ["read_write", "sendfile", "copy_file_range"]
+
+    def program():
+        for by in ways:
+            yield pc.copy("/data/f", f"/data/{by}", by=by, call_bytes=100_000)
+            yield pc.copy("/data/f", f"/data/{by}", by=by, offset_bytes=8192, size_bytes=10_000)
+            yield pc.read(f"/data/{by}")
+
+    scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/f": 250_000})
+    plan = Plan(scenario)
+    assert plan.written_bytes == 3 * 260_000
+    run = plan.run(there)
+    found, forecast = run.operations, pc.simulate(scenario, model="kernel").operations
+    for column in ("operation", "path", "offset_bytes", "bytes"):
+        assert list(found[column]) == list(forecast[column])
+    assert sorted(run.files["path"]) == sorted(["/data/f", *(f"/data/{by}" for by in ways)])
+    assert list(run.files["size_bytes"]) == [250_000] * 4
+
+
+def test_mappings_are_real_ones(machine, there):
+    def program():
+        yield pc.mmap_read("/data/in")
+        yield pc.mmap_read("/data/in", offset_bytes=5000, size_bytes=10_000, advice="random")
+        yield pc.open("/data/out", create=True)
+        yield pc.truncate("/data/out", size_bytes=3_000_001)
+        yield pc.mmap_write("/data/out")
+        yield pc.msync("/data/out", offset_bytes=4096, size_bytes=100)
+        yield pc.msync("/data/out")
+        yield pc.mmap_write("/data/in", offset_bytes=1, size_bytes=1, advice="sequential")
+        yield pc.msync("/data/in", is_async=True)
+
+    scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/in": 2_500_000})
+    result = pc.run(scenario, dir=there)
+    forecast = pc.simulate(scenario, model="kernel")
+    for column in ("operation", "path", "offset_bytes", "bytes"):
+        assert list(result.operations[column]) == list(forecast.operations[column])
+    served = result.operations["from_cache_bytes"] + result.operations["from_device_bytes"]
+    assert list(served) == list(result.operations["bytes"])
+    for files in (result.files, forecast.files):
+        rows = zip(files["path"], files["cached_bytes"], files["dirty_bytes"], strict=True)
+        at_end = {path: (cached, dirty) for path, cached, dirty in rows}
+        assert at_end["/data/out"][1] == 0, "it was made durable"
+        assert at_end["/data/out"][0] >= 3_000_000
+        assert 0 < at_end["/data/in"][1] <= 4096, "one page is dirty"
+
+
+def test_what_is_beyond_the_end_of_a_mapping_is_refused_before_it_is_touched(machine, there):
+    def program():
+        yield pc.mmap_write("/data/in", offset_bytes=2000, size_bytes=1)
+
+    scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/in": 2000})
+    said = []
+    for call in (lambda: pc.run(scenario, dir=there), lambda: pc.simulate(scenario, model="kernel")):
+        with pytest.raises(
+            pc.errors.BeyondEndError, match=r"a mmap_write of 1 B .* ends in SIGBUS"
+        ) as caught:
+            call()
+        said.append(str(caught.value).split(" at ")[0])
+    assert said[0] == said[1]
 
 
 def test_pages_that_are_not_kept_are_gone_or_that_is_not_to_be_had(machine, there):

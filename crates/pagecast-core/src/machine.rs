@@ -108,10 +108,18 @@ pub struct CopyCost {
     pub fault: Nanos,
     /// The first touch of a huge page of 2 MiB of it, while the node of its thread has free ones; if none, all comes in 4 KiB.
     pub fault_huge: Option<Nanos>,
+    /// Mapping bytes of a file and unmapping them, whatever of them was touched; 1.5 us if it is not known.
+    pub mmap: Option<Nanos>,
+    /// A fault on a mapped file that maps the 64 KiB around it which are in the page cache, with its part of unmapping; 1 us if it is not known.
+    pub fault_around: Option<Nanos>,
+    /// The first write to each 4 KiB of a mapped file, with its part of unmapping; 300 ns if it is not known.
+    pub page_mkwrite: Option<Nanos>,
     /// Taking 4 KiB out of the page cache when their file is cut or removed.
     pub page_remove: Nanos,
     /// What 4 KiB of new memory cost more while others have to leave memory for them.
     pub page_reclaim: Nanos,
+    /// What the first touch of 4 KiB costs more that the host of this virtual machine has taken back. `None`: it takes none back.
+    pub page_reported: Option<Nanos>,
     /// What 4 KiB cost more that are copied to the memory of another node.
     pub page_remote: Nanos,
     /// The same if they are copied from there; `page_remote` if it is not known.
@@ -279,6 +287,8 @@ pub struct Disk {
     pub write_latency: Nanos,
     /// What making durable takes besides the bytes: a flush of its own cache.
     pub flush: Nanos,
+    /// What freeing the blocks of a file takes, if the file system waits for it.
+    pub discard: Option<Discard>,
     /// A limiter of its rates lets pass at once, after idle time, what it moves in so long at most; 0 without one.
     pub burst: Nanos,
     /// Its own cache, into which writes go faster while it has room; not where there is a limiter.
@@ -298,6 +308,15 @@ pub struct WriteCache {
     pub rate: BytesPerSecond,
     /// The rate at which the disk empties it, if that is not the one at which it writes; no more than that.
     pub drain: Option<BytesPerSecond>,
+}
+
+/// How a disk is told that blocks are free.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Discard {
+    /// Of the bytes of these blocks.
+    pub rate: BytesPerSecond,
+    /// What it takes beside them.
+    pub latency: Nanos,
 }
 
 impl Disk {
@@ -346,10 +365,6 @@ pub struct Mount {
     pub page_insert: Option<Nanos>,
     /// What making durable takes longer where metadata of the file is not in the journal yet: a commit.
     pub commit: Nanos,
-    /// Giving a block of 4 KiB back when its file is cut or removed; with `discard` the disk is told.
-    pub block_free: Nanos,
-    /// The same, once for each file that gives some back.
-    pub file_free: Nanos,
 }
 
 /// The file system of a mount, by its name in `/proc/mounts`.

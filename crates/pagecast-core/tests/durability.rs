@@ -128,21 +128,6 @@ fn a_direct_write_takes_as_long_as_a_request_does_besides_its_bytes() {
 }
 
 #[test]
-fn blocks_that_are_on_the_disk_take_time_to_be_given_back() {
-    let freeing = |operations: &[&str]| {
-        let costs = ["machine.mount./data.block_free=4 us", "machine.mount./data.file_free=20 ms"];
-        let case = costs.iter().fold(linux(), |case, cost| case.set(cost)).process("p", operations);
-        let index = operations.len() as u32 - 1;
-        case.run("kernel").seconds("p", index)
-            - linux().process("p", operations).run("kernel").seconds("p", index)
-    };
-    // 25,000 blocks, of which half stay when the file is cut in half.
-    assert!(near(freeing(&[WRITE, "fsync = '/data/g'", "unlink = '/data/g'"]), 0.12));
-    assert!(near(freeing(&[WRITE, "fsync = '/data/g'", "truncate = '/data/g', size = '51.2 MB'"]), 0.07));
-    assert_eq!(freeing(&[WRITE, "unlink = '/data/g'"]), 0.0, "dirty bytes have no blocks yet");
-}
-
-#[test]
 fn what_is_only_buffered_or_read_flushes_nothing() {
     let operations =
         [WRITE, "read = '/data/g'", "fadvise = '/data/g', advice = 'dontneed'", "unlink = '/data/g'"];
@@ -199,4 +184,40 @@ fn who_appends_at_the_same_time_has_a_place_of_its_own() {
         linux().file("/data/g", "10 MB").process("p", &operations).process("q", &operations).run("kernel");
     let offsets = [run.operations.offset[run.row("p", 1)], run.operations.offset[run.row("q", 1)]];
     assert_eq!((offsets, run.file("/data/g").0), ([10 * MB, 15 * MB], 20 * MB));
+}
+
+const UNLINK: &str = "unlink = '/data/g'";
+const FSYNC: &str = "fsync = '/data/g'";
+
+/// The time of the last operation, beyond that without discards, on a disk that discards at 1 GB/s and takes 2 ms beside.
+fn of_discarding(operations: &[&str]) -> f64 {
+    let last = operations.len() as u32 - 1;
+    let without = linux().process("p", operations).run("kernel").seconds("p", last);
+    let case =
+        linux().set("machine.disk.ssd.discard.rate=1 GB/s").set("machine.disk.ssd.discard.latency=2 ms");
+    case.process("p", operations).run("kernel").seconds("p", last) - without
+}
+
+#[test]
+fn who_removes_or_cuts_a_file_waits_until_its_blocks_are_discarded() {
+    assert!(near(of_discarding(&[WRITE, FSYNC, UNLINK]), 0.1044));
+    assert!(near(of_discarding(&[WRITE, FSYNC, "truncate = '/data/g', size = '2.4 MB'"]), 0.102));
+    assert!(near(of_discarding(&[WRITE, FSYNC, "open = '/data/g', truncate = true"]), 0.1044));
+    let part = linux().set("machine.disk.ssd.discard.rate=1 GB/s").process("p", &[WRITE, FSYNC, UNLINK]);
+    assert_eq!(part.run("kernel").parts("p", 2), [("device_write", 0.1024)]);
+}
+
+#[test]
+fn what_was_there_before_is_discarded_at_once() {
+    let case = linux().set("machine.disk.ssd.discard.rate=1 GB/s").file("/data/g", "1 GB");
+    assert_eq!(case.process("p", &[UNLINK]).run("kernel").seconds("p", 0), 0.0);
+}
+
+#[test]
+fn what_was_not_written_yet_has_no_blocks() {
+    assert!(near(of_discarding(&[WRITE, UNLINK]), 0.0));
+    let write = |at: u32| format!("write = '/data/g', offset = '{at} kB', size = '1024 kB'");
+    assert!(near(of_discarding(&[WRITE, FSYNC, &write(102_400), UNLINK]), 0.1044), "it was appended");
+    assert!(near(of_discarding(&[WRITE, FSYNC, &write(1024), UNLINK]), 0.1044), "it was written over");
+    assert!(near(of_discarding(&[WRITE, FSYNC, "truncate = '/data/g', size = '102.4 MB'"]), 0.0));
 }

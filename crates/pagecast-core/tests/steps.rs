@@ -127,3 +127,18 @@ fn on_a_disk_that_takes_writes_faster_while_its_cache_has_room() {
         );
     }
 }
+
+#[test]
+fn on_mappings() {
+    agree(
+        &linux()
+            .set("model.wrench.chunk=250 MB")
+            .file("/data/f", "1 GB")
+            .file("/data/g", "0 B")
+            .process("a", &["mmap_read = '/data/f'", "mmap_write = '/data/f'", "msync = '/data/f'"])
+            .process(
+                "b",
+                &["sleep = '11 s'", "truncate = '/data/g', size = '3 GB'", "mmap_write = '/data/g'"],
+            ),
+    );
+}

@@ -12,8 +12,10 @@ use std::ptr;
 use std::sync::{Arc, Weak};
 
 use pagecast_core::units::Bytes;
-use pagecast_core::workload::{SyncRangeFlag, SyncRangeFlags};
-use rustix::mm::{MapFlags, ProtFlags};
+use pagecast_core::workload::{MOST_PLACES, MapAdvice, SyncRangeFlag, SyncRangeFlags};
+use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
+
+use crate::io::Direction;
 
 /// `cachestat(2)`, Linux 6.5 (include/uapi/asm-generic/unistd.h); the same number on every architecture that we build for.
 const SYS_CACHESTAT: libc::c_long = 451;
@@ -82,7 +84,7 @@ pub fn sync_range(file: BorrowedFd<'_>, offset: u64, length: u64, flags: SyncRan
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// A range of a file mapped for reading. Its bytes are never touched, so a file that shrinks meanwhile does no harm (no
+/// A range of a file that is mapped. Of one for reading the bytes are never touched, so a file that shrinks meanwhile does no harm (no
 /// SIGBUS): the mapping is there to ask `mincore`, and to lock.
 #[derive(Debug)]
 pub struct Mapping {
@@ -90,19 +92,28 @@ pub struct Mapping {
     length: NonZero<usize>,
 }
 
-// SAFETY: the mapping belongs to this value alone, its bytes are never read or written, and the kernel's calls on it may come
+// SAFETY: the mapping belongs to this value alone, its bytes are read or written by whoever owns it alone, and the kernel's calls on it may come
 // from any thread.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
     /// Maps `length` bytes from `offset`, which is a multiple of the page size.
     pub fn new(file: BorrowedFd<'_>, offset: u64, length: NonZero<usize>) -> io::Result<Self> {
+        Self::with(file, offset, length, ProtFlags::READ)
+    }
+
+    fn with(
+        file: BorrowedFd<'_>,
+        offset: u64,
+        length: NonZero<usize>,
+        protection: ProtFlags,
+    ) -> io::Result<Self> {
         // SAFETY: the kernel chooses a free place (the address is null), so no memory of ours is replaced.
         let address = unsafe {
             rustix::mm::mmap(
                 ptr::null_mut(),
                 length.get(),
-                ProtFlags::READ,
+                protection,
                 MapFlags::SHARED,
                 file.as_fd(),
                 offset,
@@ -142,8 +153,57 @@ impl Drop for Mapping {
     }
 }
 
-/// As many pieces as one call takes (`UIO_MAXIOV`, include/uapi/linux/uio.h).
-const MOST_PIECES: usize = 1024;
+/// A range of a file mapped to be read and written (MAP_SHARED). Whoever cuts the file meanwhile ends this process with SIGBUS.
+#[derive(Debug)]
+pub struct SharedMapping(Mapping);
+
+impl SharedMapping {
+    /// Maps `length` bytes from `offset`, which is a multiple of the page size, of a file that is open for reading and writing.
+    pub fn new(file: BorrowedFd<'_>, offset: u64, length: NonZero<usize>) -> io::Result<Self> {
+        Mapping::with(file, offset, length, ProtFlags::READ | ProtFlags::WRITE).map(Self)
+    }
+
+    /// madvise(2) of all of it.
+    pub fn advise(&self, advice: MapAdvice) -> io::Result<()> {
+        let advice = match advice {
+            MapAdvice::Normal => rustix::mm::Advice::Normal,
+            MapAdvice::Sequential => rustix::mm::Advice::Sequential,
+            MapAdvice::Random => rustix::mm::Advice::Random,
+        };
+        // SAFETY: the range is our own mapping; none of these changes its bytes.
+        unsafe { rustix::mm::madvise(self.0.address, self.0.length(), advice) }?;
+        Ok(())
+    }
+
+    /// Copies `length` bytes at `from` to the memory, or from there; whoever is the first at a page has a fault.
+    ///
+    /// # Panics
+    /// If the mapping or the memory is too short.
+    pub fn pass(&mut self, direction: Direction, from: usize, memory: &mut Memory, length: usize) {
+        assert!(from + length <= self.0.length() && length <= memory.length(), "both have these bytes");
+        let (mapped, own) =
+            (self.0.address.wrapping_byte_add(from).cast::<u8>(), memory.anonymous.address.cast());
+        // SAFETY: both ranges lie in mappings of our own that may be read and written, that do not overlap, and to which no
+        // reference exists. The bytes of the file may be changed by others at any time; nobody looks at what is copied.
+        unsafe {
+            match direction {
+                Direction::Read => ptr::copy_nonoverlapping(mapped, own, length),
+                Direction::Write => ptr::copy_nonoverlapping(own, mapped, length),
+            }
+        }
+    }
+
+    /// msync(2) of all of it.
+    pub fn sync(&self, is_async: bool) -> io::Result<()> {
+        let flags = if is_async { MsyncFlags::ASYNC } else { MsyncFlags::SYNC };
+        // SAFETY: the range is our own mapping; writing it back changes none of its bytes.
+        unsafe { rustix::mm::msync(self.0.address, self.0.length(), flags) }?;
+        Ok(())
+    }
+}
+
+/// As many pieces as one call takes.
+const MOST_PIECES: usize = MOST_PLACES as usize;
 /// As many bytes as one call moves (`MAX_RW_COUNT`, include/linux/fs.h).
 const MOST_BYTES: usize = 0x7fff_f000;
 
@@ -154,6 +214,8 @@ const MOST_BYTES: usize = 0x7fff_f000;
 pub struct Memory {
     anonymous: Arc<Anonymous>,
     pieces: Box<[libc::iovec]>,
+    /// No piece of a call is longer.
+    longest: usize,
     /// The flags of each call (preadv2, pwritev2).
     flags: libc::c_int,
 }
@@ -221,12 +283,27 @@ impl Memory {
         // Enough for the longest call, from a place in the middle.
         let pieces = (MOST_BYTES / length.get() + 2).min(MOST_PIECES);
         let anonymous = Arc::new(Anonymous { address, length });
-        Ok(Self { anonymous, pieces: vec![nothing; pieces].into_boxed_slice(), flags: 0 })
+        Ok(Self {
+            anonymous,
+            pieces: vec![nothing; pieces].into_boxed_slice(),
+            longest: usize::MAX,
+            flags: 0,
+        })
     }
 
     /// Lets calls leave nothing in the page cache from now on (RWF_DONTCACHE), or something again.
     pub fn set_dontcache(&mut self, is_set: bool) {
         self.flags = if is_set { RWF_DONTCACHE } else { 0 };
+    }
+
+    /// Lets calls have their bytes in pieces of this length, at least one byte, from now on (readv, writev), or in as few as there can be
+    /// (`usize::MAX`).
+    pub fn set_longest(&mut self, bytes: usize) {
+        self.longest = bytes.max(1);
+        if self.longest < self.length() && self.pieces.len() < MOST_PIECES {
+            let nothing = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
+            self.pieces = vec![nothing; MOST_PIECES].into_boxed_slice();
+        }
     }
 
     /// What takes it away from a call that is under way.
@@ -345,13 +422,14 @@ impl Memory {
     fn cut(&mut self, at: usize, length: usize) -> libc::c_int {
         let Anonymous { address, length: whole } = *self.anonymous;
         let (mut from, mut left, mut count) = (at % whole.get(), length, 0);
+        let longest = self.longest;
         for piece in &mut self.pieces {
             if left == 0 {
                 break;
             }
-            let bytes = left.min(whole.get() - from);
+            let bytes = left.min(whole.get() - from).min(longest);
             *piece = libc::iovec { iov_base: address.wrapping_byte_add(from), iov_len: bytes };
-            (from, left, count) = (0, left - bytes, count + 1);
+            (from, left, count) = ((from + bytes) % whole.get(), left - bytes, count + 1);
         }
         count
     }
@@ -504,4 +582,35 @@ pub fn reap(pid: u32) -> io::Result<(std::process::ExitStatus, Usage)> {
         device_read_bytes: usage.ru_inblock as u64 * 512,
     };
     Ok((std::process::ExitStatus::from_raw(status), usage))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How long the pieces of a call are.
+    fn pieces(memory: &mut Memory, at: usize, length: usize) -> Vec<usize> {
+        let count = memory.cut(at, length) as usize;
+        memory.pieces[..count].iter().map(|piece| piece.iov_len).collect()
+    }
+
+    #[test]
+    fn a_call_is_cut_where_the_memory_ends_and_where_a_place_does() {
+        let mut memory = Memory::new(NonZero::new(4096).expect("some bytes")).expect("there is memory");
+        assert_eq!(pieces(&mut memory, 0, 4096), [4096]);
+        assert_eq!(pieces(&mut memory, 96, 9000), [4000, 4096, 904]);
+        memory.set_longest(1500);
+        assert_eq!(pieces(&mut memory, 0, 5000), [1500, 1500, 1096, 904]);
+        memory.set_longest(0);
+        assert_eq!(pieces(&mut memory, 0, 3), [1, 1, 1]);
+        memory.set_longest(usize::MAX);
+        assert_eq!(pieces(&mut memory, 4096, 100), [100]);
+    }
+
+    #[test]
+    fn no_call_has_more_places_than_the_kernel_takes() {
+        let mut memory = Memory::new(NonZero::new(64 << 20).expect("some bytes")).expect("there is memory");
+        memory.set_longest(4096);
+        assert_eq!(pieces(&mut memory, 0, 64 << 20).len(), MOST_PIECES);
+    }
 }

@@ -148,12 +148,12 @@ impl Calibration {
         Ok(times.into_iter().map(Nanos::as_seconds).collect())
     }
 
-    /// Write a new file and say how long write-back of it takes, and in how many seconds it is then cut to nothing.
+    /// Write a new file; say how long write-back of it takes, and the seconds of cutting it.
     fn drain(&self, py: Python<'_>, bytes: u64) -> PyResult<(MovedTuple, f64)> {
         let bytes = positive("bytes", bytes)?.get();
-        let (drained, freed) =
+        let found =
             self.measure(py, |folder, stop| calibrate::drain(folder, Path::new("drain"), bytes, stop))?;
-        Ok((moved(drained), freed.as_seconds()))
+        Ok((moved(found.moved), found.cut.as_seconds()))
     }
 
     /// Write new pages and say how far they were after every `mark_bytes`, whatever the flusher does meanwhile.
@@ -187,6 +187,17 @@ impl Calibration {
             calibrate::beside(folder, Path::new("drain"), dirty, most_bytes, stop)
         })?;
         Ok((moved(found.alone), moved(found.beside), moved(found.drained)))
+    }
+
+    /// Touch so much new memory twice, and give the seconds of the processor of each piece: at first, and again just after.
+    fn touches(&self, py: Python<'_>, bytes: usize, piece_bytes: usize) -> PyResult<(Vec<f64>, Vec<f64>)> {
+        let above_0 = |name: &str, bytes: usize| {
+            NonZero::new(bytes).ok_or_else(|| PyValueError::new_err(format!("{name}=0: must be above 0")))
+        };
+        let (bytes, piece) = (above_0("bytes", bytes)?, above_0("piece_bytes", piece_bytes)?);
+        let found = self.measure(py, |folder, stop| calibrate::touches(folder, bytes, piece, stop))?;
+        let seconds = |took: Vec<Nanos>| took.into_iter().map(Nanos::as_seconds).collect();
+        Ok((seconds(found.first), seconds(found.again)))
     }
 
     /// Remove the folder.

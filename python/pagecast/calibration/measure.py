@@ -30,6 +30,7 @@ Progress: TypeAlias = Callable[[float, str], object]
 """Is called with the fraction that is done, and what is being done."""
 
 BLOCK_BYTES: Final = 4096
+TOUCHED_BYTES: Final = 4 * MIB
 DRAIN_S: Final = 0.3
 """A drain is about so long."""
 SYNCS: Final = 50
@@ -37,8 +38,6 @@ SYNCS: Final = 50
 LEAST_CALLS: Final = 4
 """Fewer calls beside write-back say nothing."""
 FILL_MARKS: Final = 64
-SMALL_BYTES: Final = MIB
-"""Of the file whose blocks are soon given back."""
 LEAST_PART: Final = 0.1
 """Of the time; what is left after waiting for a processor is no less, whatever two clocks say."""
 DIRECTIONS: Final = ("read", "write")
@@ -77,7 +76,7 @@ class Probe(Protocol):
         """Give the seconds of each time that a block was made durable."""
 
     def drain(self, bytes: int) -> tuple[Moved, float]:
-        """Write back a new file, and say in how many seconds it is then cut to nothing."""
+        """Write back a new file, then cut it to nothing; the seconds are those of cutting."""
 
     def fill(self, bytes: int, mark_bytes: int) -> Moved:
         """Write new pages, whatever the flusher does meanwhile."""
@@ -87,6 +86,9 @@ class Probe(Protocol):
 
     def stream_buffer(self) -> int | None:
         """Say how many bytes a stream of the C library buffers; None if that was not found."""
+
+    def touches(self, bytes: int, piece_bytes: int) -> tuple[list[float], list[float]]:
+        """Touch new memory, and again just after; the seconds of each piece."""
 
     def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[Moved, Moved, Moved]:
         """Write new pages alone, then beside write-back; the third is the write-back."""
@@ -111,6 +113,8 @@ class Measurements:
     long_file_bytes: int = 0
     """and long streams."""
     drain_bytes: int = 0
+    touched: tuple[list[float], list[float]] = ([], [])
+    """Seconds of each `TOUCHED_BYTES` of new memory: at first, and just after."""
     found: dict[Cell, list[float]] = field(default_factory=dict)
     long_writes: list[Marks] = field(default_factory=list)
     """How far long writes were, each after idle time."""
@@ -202,12 +206,15 @@ def measure(
     """
     say: Progress = progress or (lambda *_: None)
     begun = clock()
+    say(0.0, "touching memory")
+    # Before anything else has touched it and given it back.
+    touched = probe.touches(plan.touch_bytes, TOUCHED_BYTES)
     say(0.0, "preparing a file")
     whole = (True, 0, plan.file_bytes, MIB, None)
     limits = {"most_bytes": plan.file_bytes, "most_s": plan.prepare_s, "mark_s": plan.prepare_s}
     [prepared] = probe.streams([whole], direct=direct, **limits)  # type: ignore[arg-type]
     into = Measurements(plan, direct, min(prepared[0], plan.device_bytes), prepared[0])
-    into.drain_bytes = _drain_bytes(plan, prepared)
+    into.drain_bytes, into.touched = _drain_bytes(plan, prepared), touched
     order = random.Random(seed)  # noqa: S311
     one = Round(probe, into, 0, device_read_bytes or _device_read_bytes, rest, waits_s or _waits_s)
     look_for_write_cache(one, say)
@@ -413,11 +420,11 @@ def _syncing(waiting: str) -> _Measure:
 
 
 def _draining(one: Round) -> None:
-    drained, freed_s = one.probe.drain(one.into.drain_bytes)
-    one.into.note(Cell("drain"), 1 / _rate_alone(drained))
-    one.into.note(Cell("free"), freed_s)
-    _, freed_s = one.probe.drain(SMALL_BYTES)
-    one.into.note(Cell("free small"), freed_s)
+    moved, cut_s = one.probe.drain(one.into.drain_bytes)
+    one.into.note(Cell("drain"), 1 / _rate_alone(moved))
+    one.into.note(Cell("cut"), cut_s)
+    _, cut_s = one.probe.drain(BLOCK_BYTES)
+    one.into.note(Cell("cut", BLOCK_BYTES), cut_s)
 
 
 def _copying_memory(one: Round) -> None:

@@ -44,6 +44,8 @@ class Plan:
     copy_bytes: int
     """The file of a thread that copies."""
     copy_calls: tuple[int, ...]
+    touch_bytes: int
+    """New memory that is touched, to see whether a host has taken some back."""
     device_bytes: int
     """The file that streams go over."""
     prepare_s: float
@@ -138,6 +140,7 @@ _QUICK: Final = Plan(
     last_s=48.0,
     copy_bytes=64 * MIB,
     copy_calls=(4 * KIB, 16 * KIB, 128 * KIB, MIB, 8 * MIB),
+    touch_bytes=2 * GIB,
     device_bytes=512 * MIB,
     prepare_s=4.0,
     device_calls=(4 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB),
@@ -236,6 +239,7 @@ def plan_for(
         threads=threads,
         long_file_bytes=_whole(min(plan.long_bytes, MOST_FILE_BYTES, room)),
         copy_bytes=_whole(min(plan.copy_bytes, most // cores)),
+        touch_bytes=_whole(min(plan.touch_bytes, background_bytes or 2 * GIB)),
         drain_bytes=_whole(min(plan.drain_bytes, most)),
         fill_bytes=_fill_bytes(plan, background_bytes, limit_bytes, room),
     )

@@ -19,7 +19,7 @@ from pagecast.calibration.fits import (
 )
 from pagecast.calibration.folios import fit_folios, has_large_folios
 from pagecast.calibration.long_streams import LONG_CALL_BYTES
-from pagecast.calibration.measure import SMALL_BYTES, Cell, Measurements
+from pagecast.calibration.measure import TOUCHED_BYTES, Cell, Measurements
 from pagecast.calibration.plan import MIB
 from pagecast.calibration.rounds import (
     Rounds,
@@ -56,6 +56,14 @@ UNBOUNDED: Final = 100_000
 """Requests that nothing bounds; more than ever wait."""
 HELD_PART: Final = 0.9
 """Long writes that hold less than this part of the rate of write-back of little show what that does not."""
+DISCARD: Final = "discard"
+"""The mount option of ext4, xfs and others."""
+DEAR_FACTOR: Final = 2
+"""Memory that a host had taken back takes more than so much longer,"""
+LEAST_DEAR: Final = 0.25
+"""and is at least this part of what was free for long: programs have used the rest."""
+LEAST_DISCARD_S: Final = 2e-3
+"""Who waits less for the blocks of a whole drain does not wait for the device."""
 LARGEST_SECTORS_KB: Final = 1 << 20
 
 
@@ -148,7 +156,7 @@ def values_of(measurements: Measurements, facts: Facts) -> Iterator[Value]:
     rounds = Rounds(measurements)
     yield from _memory(rounds, facts)
     yield from _costs(rounds, facts)
-    yield from _disk(rounds)
+    yield from _disk(rounds, facts)
     yield from _file_system(rounds)
     yield from cawl_values(rounds, facts)
 
@@ -214,6 +222,7 @@ def _costs(rounds: Rounds, facts: Facts) -> Iterator[Value]:
         yield from measured(
             "memory.cost.fault_huge", huge, show_time, "the same with huge pages, which are on (always)", "s"
         )
+    yield from _reported(rounds)
     removes = [_mean_of(rounds, "remove", at) for at in range(rounds.all.rounds)]
     yield from measured(
         "memory.cost.page_remove", removes, show_time, "cutting a cached file to nothing", "s"
@@ -222,6 +231,22 @@ def _costs(rounds: Rounds, facts: Facts) -> Iterator[Value]:
         rates = [math.nan if fit is None else 1 / fit.bytes_s[kind] for fit in fits]
         yield from measured(f"memory.cost.{key}", rates, show_rate, f"bytes of the same, {span}", "B/s")
     yield from _flushing(rounds)
+
+
+def _reported(rounds: Rounds) -> Iterator[Value]:
+    """Take what pieces of new memory cost more that are far dearer than just after: their host had them."""
+    first, again = rounds.all.touched
+    if not again:
+        return
+    usual = median(sorted(again))
+    dear = [took for took in first if took > DEAR_FACTOR * usual]
+    if len(dear) < LEAST_DEAR * len(first):
+        return
+    page = PAGE_BYTES / TOUCHED_BYTES
+    low, middle, high = (page * (took - usual) for took in (min(dear), median(sorted(dear)), max(dear)))
+    how = f"measured: {show_time(low)} to {show_time(high)} in {len(dear)} of {len(first)} pieces of "
+    how += f"{show_call(TOUCHED_BYTES)}; new memory beyond new memory just after"
+    yield Value("memory.cost.page_reported", f'"{show_time(middle)}"', how)
 
 
 def _mean_of(rounds: Rounds, what: str, at: int) -> float:
@@ -245,7 +270,7 @@ def _flushing(rounds: Rounds) -> Iterator[Value]:
     yield Value("memory.cost.flushing_factor", text, how, share, "", show_part)
 
 
-def _disk(rounds: Rounds) -> Iterator[Value]:
+def _disk(rounds: Rounds, facts: Facts) -> Iterator[Value]:
     past = (
         "past the page cache (O_DIRECT)"
         if rounds.all.is_direct
@@ -273,6 +298,8 @@ def _disk(rounds: Rounds) -> Iterator[Value]:
     yield from _latency(rounds, fits)
     yield from _write_latency(rounds)
     yield from _flush(rounds)
+    if DISCARD in facts.mount.options.split(","):
+        yield from _discard(rounds)
     yield _sharing(rounds)
     bucket = buckets.get("write")
     if bucket is not None and "read" in buckets and buckets["read"] is None:
@@ -381,21 +408,26 @@ def _write_latency(rounds: Rounds) -> Iterator[Value]:
 
 
 def _file_system(rounds: Rounds) -> Iterator[Value]:
-    """Give what the file system does of its own: commits of its journal, and freeing of blocks."""
+    """Give what the file system does of its own: commits of its journal."""
     pairs = zip(*(rounds.of(Cell(what, BLOCK_BYTES)) for what in ("append", "fdatasync")), strict=False)
     how = "fsync of a file that a block of 4 KiB has made longer, beyond fdatasync of one written over"
     yield from beyond_noise("mount.commit", [more - less for more, less in pairs], how)
-    size = rounds.all.drain_bytes
-    pages = (size - SMALL_BYTES) / PAGE_BYTES
-    both = list(zip(rounds.of(Cell("free")), rounds.of(Cell("free small")), strict=False))
-    if pages <= 0:
+
+
+def _discard(rounds: Rounds) -> Iterator[Value]:
+    """Take what cutting takes beyond its pages, if it waits for its blocks: without a journal it does."""
+    size, blocks = rounds.all.drain_bytes, rounds.of(Cell("cut", BLOCK_BYTES))
+    pages = [size / PAGE_BYTES * _mean_of(rounds, "remove", at) for at in range(rounds.all.rounds)]
+    cuts = zip(rounds.of(Cell("cut")), blocks, pages, strict=False)
+    of_bytes = [(cut - block - page) / size for cut, block, page in cuts]
+    if not is_known(of_bytes):
         return
-    each = [(large - small) / pages for large, small in both]
-    freed = [page_s - _mean_of(rounds, "remove", at) for at, page_s in enumerate(each)]
-    first = [small - page_s * SMALL_BYTES / PAGE_BYTES for (_, small), page_s in zip(both, each, strict=True)]
-    how = f"cutting files of {show_call(SMALL_BYTES)} and {show_size(size)} that are on the disk to nothing"
-    yield from beyond_noise("mount.block_free", freed, f"{how}, beyond taking their pages away; each 4 KiB")
-    yield from beyond_noise("mount.file_free", first, f"{how}; what both take")
+    byte_s, latency = estimate(of_bytes), estimate(blocks)
+    if byte_s.low is None or byte_s.low <= 0 or size * byte_s.value < LEAST_DISCARD_S:
+        return
+    text = f'{{ rate = "{show_rate(1 / byte_s.value)}", latency = "{show_time(max(latency.value, 0.0))}" }}'
+    how = f"measured: cutting a file of {show_call(size)} beyond one of 4 KiB and beyond its cached pages"
+    yield Value("disk.discard", text, how)
 
 
 def _sharing(rounds: Rounds) -> Value:

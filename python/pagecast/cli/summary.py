@@ -123,7 +123,7 @@ def _totals_of(result: Result) -> dict[str, str]:
     kinds = np.array(operations["operation"], dtype=object)
     lines = {"last process ends after": seconds_and_more(result.end_s)}
     for kind, what in (("read", "bytes read"), ("write", "bytes written")):
-        is_kind = np.isin(kinds, (kind, f"f{kind}"))
+        is_kind = np.isin(kinds, (kind, f"f{kind}", f"mmap_{kind}"))
         lines[what] = format_bytes(int(operations["bytes"][is_kind].sum()))
     lines |= _peaks(result)
     if result.events_left_out:

@@ -27,14 +27,16 @@ class KnownMachine:
     device_write_byte_s: float = 4e-9
     sync_s: float = 3e-3
     commit_s: float = 2e-3
-    free_s: float = 4e-6
-    """Of each block, besides its page,"""
-    file_free_s: float = 2e-3
-    """and of each file."""
     memory_byte_s: float = 5e-11
     buffer_bytes: int | None = 4096
     background_bytes: int = 1 << 30
     """From here on the flusher slows writers of new pages down."""
+    reported_s: float = 0.0
+    """Of a page that the host had taken back."""
+    discard_byte_s: float = 0.0
+    """Of the blocks of a file that is cut,"""
+    discard_s: float = 0.0
+    """and of each file."""
     flushing_factor: float = 0.8
     sharing: str = "time"
     bucket_bytes: int = 0
@@ -162,11 +164,10 @@ class KnownMachine:
         return [self._took(self.sync_s + (self.commit_s if waiting == "append" else 0.0))]
 
     def drain(self, bytes: int) -> tuple[Moved, float]:
-        """Write back at the rate of the device."""
+        """Write back at the rate of the device, and discard."""
         took = self._write(bytes) if self.cache_bytes else self._took(bytes * self.device_write_byte_s)
-        return (bytes, 1, took, 0.0, []), self._took(
-            self.file_free_s + bytes / PAGE_BYTES * (self.remove_s + self.free_s)
-        )
+        cut = bytes / PAGE_BYTES * self.remove_s + self.discard_s + bytes * self.discard_byte_s
+        return (bytes, 1, took, 0.0, []), self._took(cut)
 
     def fill(self, bytes: int, mark_bytes: int) -> Moved:
         """Write new pages, more slowly beside the flusher."""
@@ -186,6 +187,14 @@ class KnownMachine:
     def stream_buffer(self) -> int | None:
         """Say what it is."""
         return self.buffer_bytes
+
+    def touches(self, bytes: int, piece_bytes: int) -> tuple[list[float], list[float]]:
+        """Take more for what the host had, which is all but the first quarter."""
+        pages = piece_bytes / PAGE_BYTES
+        count = bytes // piece_bytes
+        first = [self.fault_s + (self.reported_s if at >= count // 4 else 0.0) for at in range(count)]
+        again = [self.fault_s] * count
+        return [self._took(pages * each) for each in first], [self._took(pages * each) for each in again]
 
     def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[Moved, Moved, Moved]:
         """Slow the writer down by the factor."""

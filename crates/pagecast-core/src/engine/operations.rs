@@ -146,6 +146,7 @@ impl<N: Network> Engine<'_, N> {
                 let span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };
                 self.write(at, operation, located, span)
             }
+            Action::Copy { .. } => self.begin_copy(at, operation, located),
             each @ (Action::Fsync { .. } | Action::Fdatasync { .. }) => {
                 let is_data = matches!(each, Action::Fdatasync { .. });
                 let durable = if is_data { Integrity::Data } else { Integrity::File };
@@ -174,6 +175,7 @@ impl<N: Network> Engine<'_, N> {
                 self.end_operation(at, Outcome::default())
             }
             Action::Stream { call, .. } => self.begin_on_stream(at, operation, located, call),
+            Action::Mapped { call, .. } => self.begin_on_mapping(at, operation, located, call),
             _ => {
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
                 self.end_operation(at, Outcome::default())
@@ -212,7 +214,7 @@ impl<N: Network> Engine<'_, N> {
             self.namespace.resize(located.file, size);
             return self.truncate(at, located, file, size);
         }
-        self.namespace.grow(located.file, size);
+        self.namespace.extend(located.file, size);
         self.end_operation(at, Outcome::default())
     }
 
@@ -544,8 +546,12 @@ impl<N: Network> Engine<'_, N> {
             self.stream_step_ended(at, &outcome);
             return Ok(());
         }
+        if process.current.as_ref().is_some_and(|current| current.copying.is_some()) {
+            self.copy_step_ended(at, &outcome);
+            return Ok(());
+        }
         let current = process.current.take().expect("only an operation under way ends");
-        if matches!(current.operation.action, Action::Write { .. })
+        if current.operation.action.writes_bytes()
             && let Some(located) = current.file
         {
             self.namespace.grow(located.file, Bytes(current.offset + current.bytes.0));

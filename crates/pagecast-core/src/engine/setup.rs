@@ -188,7 +188,7 @@ impl<'a, N: Network> Engine<'a, N> {
             if file.size > self.namespace.free(located.file) {
                 return Err(self.disk_full(place, format!("file {}", file.path), located.file, file.size));
             }
-            self.namespace.resize(located.file, file.size);
+            self.namespace.grow(located.file, file.size);
             if file.cached.0 > 0 {
                 let view = self.view(file.host, located);
                 let call = Call::Preload { file: view, bytes: file.cached, dirty: file.dirty };
@@ -213,19 +213,18 @@ impl<'a, N: Network> Engine<'a, N> {
             MountSource::Nfs { .. } => hardware.disks.len() + located.mount as usize,
         };
         let Paths { read, write, read_and_copy } = self.hosts[host].mounts[located.mount as usize];
-        let size = self.namespace.size(located.file);
+        let (size, filled) = (self.namespace.size(located.file), self.namespace.filled(located.file));
         let page_insert = mount.page_insert.unwrap_or(hardware.memory.cost.page_insert);
         FileView {
             id: located.file,
             size,
+            filled,
             device: DeviceId(device as u32),
             read,
             write,
             read_and_copy,
             page_insert,
             commit: mount.commit,
-            block_free: mount.block_free,
-            file_free: mount.file_free,
         }
     }
 }

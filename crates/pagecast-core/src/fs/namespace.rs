@@ -1,5 +1,6 @@
 //! Which file a path means, how large it is and which device it is on.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -28,14 +29,16 @@ struct File {
     mount: u32,
     disk: u32,
     size: Bytes,
+    /// Up to where anything was written; what is behind is a hole.
+    filled: Bytes,
     /// Space taken on the disk: the size, or more while a write is under way.
     taken: Bytes,
     exists: bool,
 }
 
-/// All files of a scenario.
-pub(crate) struct Namespace<'a> {
-    machine: &'a Machine,
+/// All files of a machine, which is borrowed or shared.
+pub(crate) struct Namespace<M> {
+    machine: M,
     files: Vec<File>,
     by_home: FxHashMap<(u32, Arc<str>), FileId>,
     by_view: Vec<FxHashMap<Arc<str>, Located>>,
@@ -43,14 +46,14 @@ pub(crate) struct Namespace<'a> {
     used: Vec<Vec<Bytes>>,
 }
 
-impl<'a> Namespace<'a> {
-    pub(crate) fn new(machine: &'a Machine) -> Self {
+impl<M: Deref<Target = Machine>> Namespace<M> {
+    pub(crate) fn new(machine: M) -> Self {
         Self {
-            machine,
             files: Vec::new(),
             by_home: FxHashMap::default(),
             by_view: machine.hosts.iter().map(|_| FxHashMap::default()).collect(),
             used: machine.hosts.iter().map(|host| vec![Bytes::ZERO; host.disks.len()]).collect(),
+            machine,
         }
     }
 
@@ -82,8 +85,8 @@ impl<'a> Namespace<'a> {
                 unreachable!("only mounts of a disk are exported")
             };
             let (host, mount, disk) = (host as u32, mount as u32, disk as u32);
-            let (size, taken, exists) = (Bytes::ZERO, Bytes::ZERO, false);
-            self.files.push(File { path, host, mount, disk, size, taken, exists });
+            let (size, filled, taken, exists) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, false);
+            self.files.push(File { path, host, mount, disk, size, filled, taken, exists });
         }
         file
     }
@@ -99,6 +102,11 @@ impl<'a> Namespace<'a> {
 
     pub(crate) fn size(&self, file: FileId) -> Bytes {
         self.files[file.0 as usize].size
+    }
+
+    /// Up to where anything was written to a file.
+    pub(crate) fn filled(&self, file: FileId) -> Bytes {
+        self.files[file.0 as usize].filled
     }
 
     /// Where a file ends when all writes under way have come to their ends.
@@ -142,8 +150,15 @@ impl<'a> Namespace<'a> {
         self.set_taken(file, taken);
     }
 
-    /// The file exists from now on and is at least this large.
+    /// The file exists from now on and is at least this large: it was written up to there.
     pub(crate) fn grow(&mut self, file: FileId, size: Bytes) {
+        self.extend(file, size);
+        let entry = &mut self.files[file.0 as usize];
+        entry.filled = entry.filled.max(size);
+    }
+
+    /// The file exists from now on and is at least this large, with a hole at its end.
+    pub(crate) fn extend(&mut self, file: FileId, size: Bytes) {
         self.take_space(file, size);
         let entry = &mut self.files[file.0 as usize];
         (entry.size, entry.exists) = (entry.size.max(size), true);
@@ -153,7 +168,7 @@ impl<'a> Namespace<'a> {
     pub(crate) fn resize(&mut self, file: FileId, size: Bytes) {
         self.set_taken(file, size);
         let entry = &mut self.files[file.0 as usize];
-        (entry.size, entry.exists) = (size, true);
+        (entry.size, entry.filled, entry.exists) = (size, entry.filled.min(size), true);
     }
 
     fn set_taken(&mut self, file: FileId, taken: Bytes) {
@@ -201,6 +216,7 @@ fn rebased(path: &str, from: &str, to: &str) -> Arc<str> {
 mod tests {
     use super::*;
     use crate::machine::FileSystem;
+    use crate::scenario::Scenario;
     use crate::units::Nanos;
 
     fn mount(path: &str) -> Mount {
@@ -211,8 +227,6 @@ mod tests {
             file_system: FileSystem::default(),
             page_insert: None,
             commit: Nanos::ZERO,
-            block_free: Nanos::ZERO,
-            file_free: Nanos::ZERO,
         }
     }
 
@@ -222,6 +236,28 @@ mod tests {
         let paths = ["/x", "/data", "/data/x", "/data/fast/x", "/database"];
         assert_eq!(paths.map(|path| covering(&mounts, path)), [0, 1, 1, 2, 0].map(Some));
         assert_eq!(covering(&mounts[1..], "/x"), None);
+    }
+
+    #[test]
+    fn what_was_never_written_at_the_end_of_a_file_is_a_hole() {
+        let text = r#"machine = { cores = 1, memory = { size = "1 GB", read = "1 GB/s", write = "1 GB/s" }, disk.ssd = { size = "1 GB", read = "1 GB/s", write = "1 GB/s" }, mount."/data".disk = "ssd" }
+[[process]]
+name = "p"
+do = [ { sleep = "1 s" } ]"#;
+        let nowhere = std::path::Path::new("no such folder");
+        let scenario =
+            Scenario::from_toml(text.as_bytes(), "x.toml", nowhere, nowhere, &[]).expect("it is right");
+        let mut namespace = Namespace::new(&scenario.machine);
+        let file = namespace.locate(0, &"/data/f".into()).expect("it has a mount").file;
+        let mut after = |change: fn(&mut Namespace<&Machine>, FileId)| {
+            change(&mut namespace, file);
+            (namespace.size(file).0, namespace.filled(file).0)
+        };
+        assert_eq!(after(|names, file| names.grow(file, Bytes(10))), (10, 10));
+        assert_eq!(after(|names, file| names.extend(file, Bytes(30))), (30, 10));
+        assert_eq!(after(|names, file| names.grow(file, Bytes(20))), (30, 20));
+        assert_eq!(after(|names, file| names.resize(file, Bytes(5))), (5, 5));
+        assert_eq!(after(|names, file| names.remove(file)), (0, 0));
     }
 
     #[test]

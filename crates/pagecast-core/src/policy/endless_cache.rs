@@ -139,6 +139,26 @@ impl EndlessCache {
         self.copy_or_finish(operation, out);
     }
 
+    /// Pages of a mapping are read before they are written to, if the device has them.
+    fn write_mapped(
+        &mut self,
+        operation: OperationId,
+        (file, offset, bytes): (FileView, u64, Bytes),
+        out: &mut Actions,
+    ) {
+        let filled = (offset + bytes.0).min(file.filled.0).max(offset);
+        let present = self.touched.get(&file.id).map_or(0, |ranges| ranges.overlap(offset, filled));
+        let missing = filled - offset - present;
+        if missing == 0 {
+            return self.write(operation, (file, offset, bytes), Leaves::All, out);
+        }
+        let outcome = Outcome { from_cache: bytes, ..Outcome::default() };
+        let (then_copy, copy_path, leaves) = (bytes, self.memory_write, Leaves::All);
+        self.under_way
+            .insert(operation, Transfer { outcome, file, offset, bytes, then_copy, copy_path, leaves });
+        out.start(FlowSpec::new(file.read, missing, u64::from(operation.0)));
+    }
+
     /// Everything past the cache: the device alone.
     fn direct(
         &mut self,
@@ -187,6 +207,12 @@ impl Policy for EndlessCache {
             Call::WriteDirect { file, offset, bytes, .. } => {
                 return self.direct(operation, file.write, (file, offset, bytes), Leaves::Nothing, out);
             }
+            Call::Mapped { file, offset, bytes, writes: false, .. } => {
+                return self.read(operation, (file, offset, bytes), Leaves::All, out);
+            }
+            Call::Mapped { file, offset, bytes, writes: true, .. } => {
+                return self.write_mapped(operation, (file, offset, bytes), out);
+            }
             Call::Preload { file, bytes, .. } => self.touch(file.id, 0, bytes),
             Call::Insert { .. } | Call::Serve { .. } => {
                 unreachable!("files of other hosts are one flow for this policy")
@@ -202,7 +228,11 @@ impl Policy for EndlessCache {
             }
             Call::Allocate { bytes } => self.anonymous += bytes,
             Call::Free { bytes, .. } => self.anonymous -= bytes,
-            Call::Fsync { .. } | Call::Sync | Call::SyncFs { .. } | Call::SyncRange { .. } => {}
+            Call::Fsync { .. }
+            | Call::FsyncRange { .. }
+            | Call::Sync
+            | Call::SyncFs { .. }
+            | Call::SyncRange { .. } => {}
         }
         out.done(operation, Outcome::default());
     }

@@ -17,7 +17,7 @@ use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::Host;
 use crate::result::{CgroupLevels, DeviceLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Advice, SyncRangeFlags};
+use crate::workload::{Advice, MapAdvice, SyncRangeFlags};
 
 /// A file of the whole scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +45,8 @@ pub struct FileView {
     pub id: FileId,
     /// Its size before the operation.
     pub size: Bytes,
+    /// Up to where its device has bytes of it; what is behind is a hole.
+    pub filled: Bytes,
     /// Its device: writes to be flushed are gathered by device.
     pub device: DeviceId,
     /// What a read of it that misses crosses.
@@ -57,10 +59,6 @@ pub struct FileView {
     pub page_insert: Nanos,
     /// A commit of its file system's journal.
     pub commit: Nanos,
-    /// Giving a block of 4 KiB of it back.
-    pub block_free: Nanos,
-    /// Giving any of them back.
-    pub file_free: Nanos,
 }
 
 /// What of a file is made durable (open(2), "Synchronized I/O").
@@ -190,6 +188,28 @@ pub enum Call {
         file: FileView,
         /// What is durable then.
         durable: Integrity,
+    },
+    /// The same of those of a part of the file.
+    FsyncRange {
+        /// Whose.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+    },
+    /// Bytes of a mapping are read or written one after the other; they are within their file.
+    Mapped {
+        /// What is mapped.
+        file: FileView,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: Bytes,
+        /// Whether they are written.
+        writes: bool,
+        /// What is said of the mapping.
+        advice: MapAdvice,
     },
     /// Write all dirty pages of the host and wait.
     Sync,
@@ -420,7 +440,7 @@ pub enum Remote {
 /// [`Policy::next_call`] and after every change of a watched flow's rate. The implementer answers every request
 /// with one `Done`, at once or later, whose parts sum to the time between, or refuses it; changes page state of a published
 /// model as published and of its own only by bytes reported; and decides by nothing but what it was told.
-pub trait Policy {
+pub trait Policy: Send {
     /// An operation enters.
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions);
 
@@ -450,6 +470,12 @@ pub trait Policy {
     /// How files of other hosts are reached.
     fn remote(&self) -> Remote {
         Remote::OneFlow
+    }
+
+    /// How many of the bytes of a file, from one up to another, who copies them is taken to read before any of them is written: a
+    /// simulation need not alternate as often as a program does.
+    fn copied_at_once(&self, _file: &FileView, _at: u64, _end: u64) -> Bytes {
+        Bytes(16 << 20)
     }
 
     /// Brings the levels up to an instant, if they change between calls.

@@ -39,15 +39,22 @@ impl Policy for NoCache {
                 }
                 return Self::transfer(file.read, bytes, request, out);
             }
+            Call::Mapped { file, bytes, writes: false, .. } => {
+                return Self::transfer(file.read, bytes, request, out);
+            }
             Call::Write { file, bytes, .. }
             | Call::WriteDirect { file, bytes, .. }
-            | Call::WriteSync { file, bytes, .. } => return Self::transfer(file.write, bytes, request, out),
+            | Call::WriteSync { file, bytes, .. }
+            | Call::Mapped { file, bytes, writes: true, .. } => {
+                return Self::transfer(file.write, bytes, request, out);
+            }
             Call::Allocate { bytes } => self.anonymous += bytes,
             Call::Free { bytes, .. } => self.anonymous -= bytes,
             Call::Insert { .. }
             | Call::Serve { .. }
             | Call::Preload { .. }
             | Call::Fsync { .. }
+            | Call::FsyncRange { .. }
             | Call::Sync
             | Call::SyncFs { .. }
             | Call::SyncRange { .. }

@@ -6,11 +6,11 @@ use super::document::{Node, Value, shorten};
 use super::machine_file::{Folders, resolve};
 use super::nearest::hint;
 use super::network::{Hosts, read_links, read_mounts};
-use super::schema::{COST, DISK, KERNEL, Kind, MACHINE, MEMORY, VM};
+use super::schema::{COST, DISCARD, DISK, KERNEL, Kind, MACHINE, MEMORY, VM};
 use super::table::{Fields, FromNode, Given};
 use super::write_cache::read_write_cache;
 use crate::error::ScenarioError;
-use crate::machine::{Bdi, CopyCost, Disk, Host, Kernel, Lru, Machine, Memory, Sharing, VmSettings};
+use crate::machine::{Bdi, CopyCost, Discard, Disk, Host, Kernel, Lru, Machine, Memory, Sharing, VmSettings};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// The name of the only host.
@@ -134,8 +134,12 @@ fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
         page_lookup: time("page_lookup")?,
         fault: time("fault")?,
         fault_huge: fields.get("fault_huge")?,
+        mmap: fields.get("mmap")?,
+        fault_around: fields.get("fault_around")?,
+        page_mkwrite: fields.get("page_mkwrite")?,
         page_remove: time("page_remove")?,
         page_reclaim: time("page_reclaim")?,
+        page_reported: fields.get("page_reported")?,
         page_remote: time("page_remote")?,
         page_remote_read: fields.get("page_remote_read")?,
         copy_read: fields.get("copy_read")?,
@@ -307,11 +311,18 @@ fn read_disk(
         logical_block_size: read_logical_block_size(&fields)?,
         write_latency: fields.get("write_latency")?.unwrap_or_default(),
         flush: fields.get("flush")?.unwrap_or_default(),
+        discard: read_discard(&fields)?,
         burst: fields.get("burst")?.unwrap_or_default(),
         write_cache: read_write_cache(&fields, fields.need("write")?)?,
         unevenness: fields.get("unevenness")?.unwrap_or(0.0),
         bdi: read_bdi(&fields, set_aside)?,
     })
+}
+
+fn read_discard(disk: &Fields<'_>) -> Result<Option<Discard>, ScenarioError> {
+    let Some(node) = disk.node("discard") else { return Ok(None) };
+    let fields = Fields::open(node, &DISCARD, inside(disk, "discard"))?;
+    Ok(Some(Discard { rate: fields.need("rate")?, latency: fields.get("latency")?.unwrap_or_default() }))
 }
 
 /// A disk that lacks what every disk has is often another one with its name misspelled.

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::machine::{MILLIONTHS_PER_PERCENT, ONLY_HOST};
 use crate::machine::{
-    Bdi, CawlParameters, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing,
-    VmSettings, WriteCache, WriteMode,
+    Bdi, CawlParameters, CopyCost, Discard, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource,
+    Sharing, VmSettings, WriteCache, WriteMode,
 };
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
@@ -104,6 +104,10 @@ fn print_cost(text: &mut String, table: &str, cost: &CopyCost) {
     ];
     keys.extend(cost.folio_insert.map(|folio| ("folio_insert", time(folio))));
     keys.extend(cost.fault_huge.map(|huge| ("fault_huge", time(huge))));
+    keys.extend(cost.page_reported.map(|reported| ("page_reported", time(reported))));
+    keys.extend(cost.mmap.map(|map| ("mmap", time(map))));
+    keys.extend(cost.fault_around.map(|around| ("fault_around", time(around))));
+    keys.extend(cost.page_mkwrite.map(|mkwrite| ("page_mkwrite", time(mkwrite))));
     keys.extend(cost.page_remote_read.map(|remote| ("page_remote_read", time(remote))));
     keys.extend(cost.copy_read.map(|copy| ("copy_read", rate(copy))));
     keys.extend(cost.copy_write.map(|copy| ("copy_write", rate(copy))));
@@ -152,6 +156,7 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
             keys.push((name, time(cost)));
         }
     }
+    keys.extend(disk.discard.map(|discard| ("discard", print_discard(discard))));
     if disk.logical_block_size != Disk::LOGICAL_BLOCK {
         keys.push(("logical_block_size", size(disk.logical_block_size)));
     }
@@ -181,11 +186,8 @@ fn print_mount(text: &mut String, table: &str, mount: &Mount, host: &Host, machi
         keys.push(("type", quoted(FileSystem::NAMES[kind.expect("these are all")])));
     }
     keys.extend(mount.page_insert.map(|insert| ("page_insert", time(insert))));
-    let costs = [("commit", mount.commit), ("block_free", mount.block_free), ("file_free", mount.file_free)];
-    for (name, cost) in costs {
-        if cost > Nanos::ZERO {
-            keys.push((name, time(cost)));
-        }
+    if mount.commit > Nanos::ZERO {
+        keys.push(("commit", time(mount.commit)));
     }
     print_table(text, &format!("{table}.mount.{}", key(&mount.path)), &keys);
 }
@@ -240,6 +242,10 @@ fn rates(curve: &[(u32, BytesPerSecond)]) -> String {
 fn write_cache(cache: WriteCache) -> String {
     let drain = cache.drain.map_or(String::new(), |drain| format!(", drain = {}", rate(drain)));
     format!("{{ size = {}, rate = {}{drain} }}", size(cache.size), rate(cache.rate))
+}
+
+fn print_discard(discard: Discard) -> String {
+    format!("{{ rate = {}, latency = {} }}", rate(discard.rate), time(discard.latency))
 }
 
 fn time(time: Nanos) -> String {
@@ -460,6 +466,7 @@ latency = "20000 ns"
                    wbt_lat_usec in 0_u32..3, queue_depth in prop::option::of(1_u32..1 << 20),
                    read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40], logical_block in 9_u32..17,
                    cache in prop::option::of((sizes(), 1.0..100.0, prop::option::of(0.1..1.0))),
+                   discard in prop::option::of((rates(), 0_u64..1 << 40)),
                    unevenness in 0.0..1.0, bdi in bdis()) -> Disk {
             let (queue, read_ahead) = ((queue.0, Bytes(queue.1 << 10)), Bytes(read_ahead << 10));
             let [latency, burst, flush, write_latency] = [times[0], if cache.is_none() { times[1] } else { 0 }, times[2], times[3]].map(Nanos);
@@ -468,20 +475,21 @@ latency = "20000 ns"
                 rate: BytesPerSecond(f64::next_up(write.0 * faster)),
                 drain: slower.map(|slower| BytesPerSecond(write.0 * slower)),
             });
+            let discard = discard.map(|(rate, nanos)| Discard { rate, latency: Nanos(nanos) });
             let (name, logical_block_size) = ("ssd".into(), Bytes(1 << logical_block));
-            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, logical_block_size, write_latency, flush, burst, write_cache, unevenness, bdi }
+            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, logical_block_size, write_latency, flush, discard, burst, write_cache, unevenness, bdi }
         }
     }
 
     prop_compose! {
         fn costs()(nanos in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40],
-                   known in [prop::option::of(0_u64..1 << 40), prop::option::of(0_u64..1 << 40), prop::option::of(0_u64..1 << 40)],
+                   known in prop::array::uniform7(prop::option::of(0_u64..1 << 40)),
                    copies in [prop::option::of(rates()), prop::option::of(rates())],
                    flushing_factor in prop::option::of(0.01..1.0)) -> CopyCost {
             let [call, page_insert, page_lookup, fault, page_remove, page_reclaim, page_remote] = nanos.map(Nanos);
-            let [folio_insert, fault_huge, page_remote_read] = known.map(|nanos| nanos.map(Nanos));
+            let [folio_insert, fault_huge, mmap, fault_around, page_mkwrite, page_remote_read, page_reported] = known.map(|nanos| nanos.map(Nanos));
             let [copy_read, copy_write] = copies;
-            CopyCost { call, page_insert, folio_insert, page_lookup, fault, fault_huge, page_remove, page_reclaim, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
+            CopyCost { call, page_insert, folio_insert, page_lookup, fault, fault_huge, mmap, fault_around, page_mkwrite, page_remove, page_reclaim, page_reported, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
         }
     }
 
@@ -503,9 +511,9 @@ latency = "20000 ns"
     }
 
     prop_compose! {
-        fn mounts()(through in any::<bool>(), file_system in prop::sample::select(&FileSystem::ALL[..]), page_insert in prop::option::of(0_u64..1 << 50), costs in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40]) -> Mount {
+        fn mounts()(through in any::<bool>(), file_system in prop::sample::select(&FileSystem::ALL[..]), page_insert in prop::option::of(0_u64..1 << 50), commit in 0_u64..1 << 40) -> Mount {
             let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
-            Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode, file_system, page_insert: page_insert.map(Nanos), commit: Nanos(costs[0]), block_free: Nanos(costs[1]), file_free: Nanos(costs[2]) }
+            Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode, file_system, page_insert: page_insert.map(Nanos), commit: Nanos(commit) }
         }
     }
 
@@ -547,7 +555,7 @@ latency = "20000 ns"
             let link = Link { name: "lan".into(), between: (0, 1), rate, latency: Nanos(latency) };
             let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link] };
             let source = MountSource::Nfs { server: 1, export: 0, link: 0 };
-            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, commit: Nanos::ZERO, block_free: Nanos::ZERO, file_free: Nanos::ZERO });
+            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, commit: Nanos::ZERO });
             prop_assert_eq!(read_back(&both), both);
         }
     }

@@ -1,10 +1,10 @@
 //! Which keys there are, what each holds and what it is for: one table from which the reader takes its checks and hints,
 //! and `json_schema` what an editor completes. It leaves out what only several values together can violate.
 
-use super::streams;
+use super::{copies, mapped, streams};
 use crate::machine::{FileSystem, Lru, Sharing, WriteMode};
 use crate::scenario::Residency;
-use crate::workload::{Advice, Buffer, OpenFlag, SyncRangeFlag};
+use crate::workload::{Advice, Buffer, MOST_PLACES, OpenFlag, SyncRangeFlag};
 
 /// How many copies of a file or a process, and how many rounds of a loop, can be asked for at once.
 pub const MOST_COPIES: u32 = 1_000_000;
@@ -261,6 +261,13 @@ pub static COST: Schema = Schema {
         may("page_lookup", Kind::Time, "Finding 4 KiB that are there"),
         may("fault", Kind::Time, "First touch of 4 KiB of new anonymous memory"),
         may("fault_huge", Kind::Time, "First touch of 2 MiB of it while memory is free; default by 4 KiB"),
+        may("mmap", Kind::Time, "Mapping a file and unmapping it; default \"1500 ns\""),
+        may(
+            "fault_around",
+            Kind::Time,
+            "A fault that maps the cached 64 KiB around a place of a mapped file; default \"1 us\"",
+        ),
+        may("page_mkwrite", Kind::Time, "The first write to each 4 KiB of a mapped file; default \"300 ns\""),
         may(
             "page_remove",
             Kind::Time,
@@ -270,6 +277,11 @@ pub static COST: Schema = Schema {
             "page_reclaim",
             Kind::Time,
             "What getting 4 KiB of memory costs more while other pages have to leave for them",
+        ),
+        may(
+            "page_reported",
+            Kind::Time,
+            "What the first touch of 4 KiB costs more that free page reporting gave back to the host of this virtual machine",
         ),
         may("page_remote", Kind::Time, "What copying 4 KiB to the memory of another node costs more"),
         may(
@@ -356,6 +368,11 @@ pub static DISK: Schema = Schema {
         may("read_ahead_kb", Kind::Whole(0, 1 << 20), "KiB read ahead at most; default 128"),
         may("latency", Kind::Time, "Of a read request, before its bytes come; default \"0 s\""),
         may("write_latency", Kind::Time, "Of a direct write, besides its bytes; default \"0 s\""),
+        may(
+            "discard",
+            Kind::Table(&DISCARD),
+            "Freeing the blocks of a file, where the file system waits for it; default: none",
+        ),
         may("flush", Kind::Time, "A flush of its own cache, which makes writes durable; default \"0 s\""),
         may("logical_block_size", Kind::Size, "What it reads or writes at least; default \"512 B\""),
         may(
@@ -394,6 +411,15 @@ pub static WRITE_CACHE: Schema = Schema {
     ],
 };
 
+/// `[machine.disk.NAME.discard]`.
+pub static DISCARD: Schema = Schema {
+    name: "discard",
+    keys: &[
+        must("rate", Kind::Rate, "Of the bytes of the blocks"),
+        may("latency", Kind::Time, "Of each file beside them; default \"0 s\""),
+    ],
+};
+
 /// `[machine.mount."/path"]`.
 pub static MOUNT: Schema = Schema {
     name: "mount",
@@ -409,8 +435,6 @@ pub static MOUNT: Schema = Schema {
             "Getting 4 KiB of its files into the page cache; default that of memory.cost",
         ),
         may("commit", Kind::Time, "What making durable takes longer if metadata changed; default \"0 s\""),
-        may("block_free", Kind::Time, "Giving 4 KiB back when a file is cut or removed; default \"0 s\""),
-        may("file_free", Kind::Time, "The same, once for each file that gives some back; default \"0 s\""),
     ],
 };
 
@@ -455,12 +479,18 @@ pub static PROCESS: Schema = Schema {
     ],
 };
 
-const OFFSET: Key = may("offset", Kind::SizeOrZero, "First byte; default \"0 B\"");
-const PART: Key = may("size", Kind::Size, "Of how much; default up to the end of the file");
+pub(super) const OFFSET: Key = may("offset", Kind::SizeOrZero, "First byte; default \"0 B\"");
+pub(super) const PART: Key = may("size", Kind::Size, "Of how much; default up to the end of the file");
 pub(super) const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
 
+const VECTOR: Key = may(
+    "vector",
+    Kind::Whole(1, MOST_PLACES),
+    "In how many places of memory a call has its bytes; default 1",
+);
+
 /// The operations. The first key of each is its verb.
-pub static OPERATIONS: [Schema; 29] = [
+pub static OPERATIONS: [Schema; 33] = [
     Schema {
         name: "read",
         keys: &[
@@ -468,6 +498,7 @@ pub static OPERATIONS: [Schema; 29] = [
             OFFSET,
             may("size", Kind::Size, "How much; default up to the end of the file"),
             CALL,
+            VECTOR,
             may("buffer", Kind::Word(&Buffer::NAMES), "\"fresh\" is new memory, held until free or exit"),
         ],
     },
@@ -479,6 +510,7 @@ pub static OPERATIONS: [Schema; 29] = [
             OFFSET,
             may("append", Kind::Flag, "Starts at the end of the file"),
             CALL,
+            VECTOR,
         ],
     },
     Schema {
@@ -532,6 +564,7 @@ pub static OPERATIONS: [Schema; 29] = [
             PART,
         ],
     },
+    copies::COPY,
     Schema { name: "compute", keys: &[must("compute", Kind::Time, "Works on one core")] },
     Schema { name: "sleep", keys: &[must("sleep", Kind::Time, "Waits without a core")] },
     Schema { name: "alloc", keys: &[must("alloc", Kind::Size, "Takes anonymous memory")] },
@@ -539,6 +572,9 @@ pub static OPERATIONS: [Schema; 29] = [
     Schema { name: "wait", keys: &[must("wait", Kind::Text, "Waits for an event")] },
     Schema { name: "signal", keys: &[must("signal", Kind::Text, "Signals an event, once and for all")] },
     Schema { name: "exit", keys: &[must("exit", Kind::True, "Ends the process here")] },
+    mapped::MMAP_READ,
+    mapped::MMAP_WRITE,
+    mapped::MSYNC,
     streams::FOPEN,
     streams::SETVBUF,
     streams::FWRITE,

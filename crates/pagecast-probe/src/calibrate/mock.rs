@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, OpenFlag, SyncRangeFlags};
+use pagecast_core::workload::{Advice, CopyBy, MapAdvice, OpenFlag, SyncRangeFlags};
 
-use crate::io::{Io, Memory, Open, Sync};
+use crate::io::{Direction, Io, Memory, Open, Sync};
 
 const PAGE: u64 = 4096;
 
@@ -128,6 +129,7 @@ impl Kernel {
 
 impl Io for Kernel {
     type File = Opened;
+    type Mapped = ();
 
     fn now(&self) -> Nanos {
         Nanos(self.state().now)
@@ -234,7 +236,25 @@ impl Io for Kernel {
         Ok(())
     }
 
+    fn copy(&self, _: &Opened, _: &Opened, _: CopyBy, _: u64, _: usize) -> io::Result<usize> {
+        unreachable!("a calibration copies nothing")
+    }
+
     fn readahead(&self, _: &Opened, _: u64, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn map(&self, _: &Opened, _: u64, _: NonZero<usize>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn advise_mapped(&self, (): &(), _: MapAdvice) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn pass_mapped(&self, (): &mut (), _: Direction, _: usize, _: &mut Memory, _: usize) {}
+
+    fn sync_mapped(&self, (): &(), _: bool) -> io::Result<()> {
         Ok(())
     }
 

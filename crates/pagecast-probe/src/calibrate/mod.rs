@@ -2,7 +2,8 @@
 //!
 //! Each file measures one thing on whatever [`Io`] it is given, and gives the times as they were: what they mean is fitted
 //! elsewhere. [`copies()`] are those of the page cache, [`streams()`] those of the device, [`syncs()`] what waiting for it costs,
-//! [`drain()`], [`beside()`] and [`fill()`] what write-back does and does to a writer, [`memory()`] and [`stream_buffer()`] what the C library does. A [`Session`] does it on real files, which are gone
+//! [`drain()`], [`beside()`] and [`fill()`] what write-back does and does to a writer, [`memory()`] and [`stream_buffer()`] what the
+//! C library does, [`touches()`] what new memory costs. A [`Session`] does it on real files, which are gone
 //! afterwards.
 //!
 //! Left out: depth from one thread (io_uring), memory of other nodes, and reclaim, for which memory would have to be filled.
@@ -15,6 +16,7 @@ mod mock;
 mod session;
 mod syncs;
 mod together;
+mod touches;
 mod writeback;
 
 use std::fs::File;
@@ -32,7 +34,8 @@ pub use device::{Limits, Order, Stream, accepts_direct, streams};
 pub use library::{memory, stream_buffer};
 pub use session::Session;
 pub use syncs::{Waiting, syncs};
-pub use writeback::{Beside, beside, drain, fill};
+pub use touches::{Touches, touches};
+pub use writeback::{Beside, Drained, beside, drain, fill};
 
 /// Bytes that were moved, and how long it took.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! What write-back does: how fast it empties the cache, and what it takes from one who writes new pages of the same file meanwhile.
+//! What write-back does: how fast it empties the cache, what it takes from one who writes new pages of the same file meanwhile, and
+//! how long it then takes to cut a file whose blocks are on the disk.
 //!
 //! sync_file_range(2) of the pages that are there stands in for the flusher: the same pages go the same way, at a moment that we
 //! know. Left out: the flusher of the kernel itself, whose beginning depends on what else is dirty.
@@ -27,18 +28,26 @@ pub struct Beside {
 /// Calls of a writer of new pages.
 const CALL: NonZero<u64> = NonZero::new(1 << 20).unwrap();
 
-/// Writes a new file, says how long write-back of it takes, and then how long cutting it to nothing: its pages and its blocks.
+/// Write-back of a file, and then cutting it to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drained {
+    /// What was written back.
+    pub moved: Moved,
+    /// How long it took to cut the file, with its pages in the cache and its blocks on the disk.
+    pub cut: Nanos,
+}
+
+/// Writes a new file and then says how long write-back of it takes, and cutting it.
 ///
 /// # Errors
 /// [`Failed`] if the kernel refuses.
-pub fn drain<I: Io>(io: &I, path: &Path, bytes: u64, stop: &AtomicBool) -> Result<(Moved, Nanos), Failed> {
+pub fn drain<I: Io>(io: &I, path: &Path, bytes: u64, stop: &AtomicBool) -> Result<Drained, Failed> {
     let file = new_file(io, path)?;
     write(io, &file, &mut random_memory(CALL)?, 0, bytes, stop)?;
-    let drained = write_back(io, &file, bytes)?;
-    let (waited, begun) = (io.processor_wait(), io.now());
+    let moved = write_back(io, &file, bytes)?;
+    let begun = io.now();
     doing("truncate", io.set_length(&file, 0))?;
-    let waited = io.processor_wait() - waited;
-    Ok((drained, Nanos((io.now() - begun).0.saturating_sub(waited.0))))
+    Ok(Drained { moved, cut: io.now() - begun })
 }
 
 /// Writes a new file and says how far it was after every `mark` bytes: the kernel's own flusher begins on the way, where so much is
@@ -170,9 +179,15 @@ mod tests {
     #[test]
     fn draining_counts_neither_the_writes_nor_the_flush_of_the_device() {
         let kernel = Kernel::new(COSTS);
-        let (drained, freed) = drain(&kernel, Path::new("d"), BYTES, &GO_ON).unwrap();
-        assert_eq!((drained.bytes, drained.time), (BYTES, Nanos(2 * BYTES)));
-        assert_eq!(freed, Nanos(7 * BYTES / 4096), "each page and its block");
+        let drained = drain(&kernel, Path::new("d"), BYTES, &GO_ON).unwrap();
+        assert_eq!((drained.moved.bytes, drained.moved.time), (BYTES, Nanos(2 * BYTES)));
+    }
+
+    #[test]
+    fn cutting_is_timed_by_itself() {
+        let kernel = Kernel::new(Costs { remove_ns: 7, ..COSTS });
+        let drained = drain(&kernel, Path::new("d"), BYTES, &GO_ON).unwrap();
+        assert_eq!((drained.moved.time, drained.cut), (Nanos(2 * BYTES), Nanos(7 * BYTES / 4096)));
     }
 
     #[test]

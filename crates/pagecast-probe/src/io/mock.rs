@@ -8,9 +8,9 @@ use std::sync::{Mutex, MutexGuard};
 
 use pagecast_core::stdio::Mode;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, SyncRangeFlags};
+use pagecast_core::workload::{Advice, CopyBy, MapAdvice, SyncRangeFlags};
 
-use super::{Io, Memory, Open, StreamCall, Streams, Sync};
+use super::{Direction, Io, Memory, Open, StreamCall, Streams, Sync};
 
 /// What calls cost and how they go wrong.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,6 +78,7 @@ impl Mock {
 
 impl Io for Mock {
     type File = PathBuf;
+    type Mapped = (PathBuf, u64);
 
     fn now(&self) -> Nanos {
         Nanos(self.state().now)
@@ -146,6 +147,15 @@ impl Io for Mock {
         Ok(moved)
     }
 
+    fn copy(&self, from: &PathBuf, to: &PathBuf, _: CopyBy, offset: u64, length: usize) -> io::Result<usize> {
+        let mut state = self.state();
+        let left = state.lengths[from].saturating_sub(offset);
+        let moved = self.moved(&mut state, length.min(left as usize), offset)?;
+        let known = state.lengths.get_mut(to).expect("it was opened");
+        *known = (*known).max(offset + moved as u64);
+        Ok(moved)
+    }
+
     fn sync(&self, _: &PathBuf, _: Sync) -> io::Result<()> {
         self.state().now += self.costs.sync_ns;
         Ok(())
@@ -166,6 +176,34 @@ impl Io for Mock {
     }
 
     fn readahead(&self, _: &PathBuf, _: u64, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn map(&self, file: &PathBuf, offset: u64, _: NonZero<usize>) -> io::Result<(PathBuf, u64)> {
+        Ok((file.clone(), offset))
+    }
+
+    fn advise_mapped(&self, _: &(PathBuf, u64), _: MapAdvice) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Each piece costs what a call would.
+    fn pass_mapped(
+        &self,
+        (path, offset): &mut (PathBuf, u64),
+        direction: Direction,
+        from: usize,
+        _: &mut Memory,
+        length: usize,
+    ) {
+        let mut state = self.state();
+        assert!(*offset + (from + length) as u64 <= state.lengths[path], "beyond is SIGBUS");
+        state.now += self.costs.call_ns + self.costs.ns_per_byte * length as u64;
+        state.device_read += if direction == Direction::Read { length as u64 } else { 0 };
+    }
+
+    fn sync_mapped(&self, _: &(PathBuf, u64), is_async: bool) -> io::Result<()> {
+        self.state().now += if is_async { 0 } else { self.costs.sync_ns };
         Ok(())
     }
 

@@ -14,10 +14,11 @@ mod transfer;
 mod workplace;
 
 use std::io;
+use std::num::NonZero;
 use std::path::Path;
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, OpenFlags, SyncRangeFlags};
+use pagecast_core::workload::{Advice, CopyBy, MapAdvice, OpenFlags, SyncRangeFlags};
 
 pub use crate::syscall::{Memory, Withdrawal};
 pub use folder::{Folder, Place, Space};
@@ -62,6 +63,8 @@ pub enum Sync {
 pub trait Io: std::marker::Sync {
     /// A file that is open.
     type File: Send + std::marker::Sync;
+    /// A mapping of a part of one.
+    type Mapped;
 
     /// A clock that only goes forward, in real time (CLOCK_MONOTONIC).
     fn now(&self) -> Nanos;
@@ -112,6 +115,22 @@ pub trait Io: std::marker::Sync {
         offset: u64,
     ) -> io::Result<usize>;
 
+    /// sendfile(2) or copy_file_range(2) of up to `length` bytes at `offset` to the same place in another file; gives how many.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    ///
+    /// # Panics
+    /// By reads and writes, which the caller does.
+    fn copy(
+        &self,
+        from: &Self::File,
+        to: &Self::File,
+        by: CopyBy,
+        offset: u64,
+        length: usize,
+    ) -> io::Result<usize>;
+
     /// Waits for the device.
     ///
     /// # Errors
@@ -144,6 +163,34 @@ pub trait Io: std::marker::Sync {
     /// # Errors
     /// What the kernel said.
     fn readahead(&self, file: &Self::File, offset: u64, length: u64) -> io::Result<()>;
+
+    /// Maps bytes from a page on, to be read and written (mmap(2), MAP_SHARED); they are unmapped when it is dropped.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn map(&self, file: &Self::File, offset: u64, length: NonZero<usize>) -> io::Result<Self::Mapped>;
+
+    /// madvise(2) of all of a mapping.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn advise_mapped(&self, mapped: &Self::Mapped, advice: MapAdvice) -> io::Result<()>;
+
+    /// Copies bytes of a mapping, from a place of it on, to the memory or from there.
+    fn pass_mapped(
+        &self,
+        mapped: &mut Self::Mapped,
+        direction: Direction,
+        from: usize,
+        memory: &mut Memory,
+        length: usize,
+    );
+
+    /// msync(2) of all of a mapping.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn sync_mapped(&self, mapped: &Self::Mapped, is_async: bool) -> io::Result<()>;
 
     /// Writing 3 to /proc/sys/vm/drop_caches.
     ///

@@ -10,11 +10,13 @@
 
 mod break_off;
 mod calls;
+mod copies;
 mod counters;
 mod error;
 mod files;
 mod gate;
 mod learnt;
+mod mapped;
 mod need;
 mod plan;
 mod prepare;

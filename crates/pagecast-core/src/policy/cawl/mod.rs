@@ -31,6 +31,8 @@ const NO_FLUSHING: Refusal = Refusal {
 };
 const NO_DONTCACHE: Refusal =
     Refusal { what: "knows no RWF_DONTCACHE", remedy: "ask model `kernel`, or open the file without it" };
+const NO_MAPPINGS: Refusal =
+    Refusal { what: "knows no mapped files", remedy: "ask model `kernel`, or write with `write`" };
 const ONE_PROCESS: Refusal = Refusal { what: "knows one process that writes", remedy: ASK_KERNEL };
 const ONE_DEVICE: Refusal = Refusal { what: "knows one device that is written to", remedy: ASK_KERNEL };
 const NO_PAST: Refusal =
@@ -244,8 +246,13 @@ impl Policy for Cawl {
             Call::WriteDirect { file, offset, bytes, piece, .. } => {
                 return self.write(now, operation, Way::Direct, &file, (offset, bytes, piece), out);
             }
+            Call::Mapped { .. } => return out.refuse(operation, NO_MAPPINGS),
             Call::Read { .. } | Call::ReadDirect { .. } => return out.refuse(operation, NO_READS),
-            Call::Fsync { .. } | Call::Sync | Call::SyncFs { .. } | Call::SyncRange { .. } => {
+            Call::Fsync { .. }
+            | Call::FsyncRange { .. }
+            | Call::Sync
+            | Call::SyncFs { .. }
+            | Call::SyncRange { .. } => {
                 return out.refuse(operation, NO_FLUSHING);
             }
             Call::Serve { .. } | Call::Insert { .. } => {

@@ -112,11 +112,24 @@ pub(super) struct Step {
     pub is_being_written: bool,
     /// How many pages have to leave memory for each page that it moves: for the cache, for its buffer, or both.
     pub reclaimed: f64,
+    /// How many pages it touches first since their host took them back, for each page that it moves.
+    pub reported: f64,
     /// Getting a page of its file into the cache.
     pub page_insert: Nanos,
     /// The pages of each folio that it makes.
     pub folio: u64,
+    /// Whether pages are mapped and touched, and not copied by the kernel.
+    pub is_mapped: bool,
 }
+
+/// mmap(2) and munmap(2), a fault that maps the pages around a place, and one that lets a page be written, each with its part of
+/// unmapping: measured by `pagecast run` on Linux 6.18, ext4, in a virtual machine (docs/concepts/kernel.md).
+const MMAP: Nanos = Nanos(1500);
+const FAULT_AROUND: Nanos = Nanos(1000);
+const PAGE_MKWRITE: Nanos = Nanos(300);
+
+/// `fault_around_bytes`, 64 KiB (`mm/memory.c: do_fault_around`, `/sys/kernel/debug/fault_around_bytes`).
+pub(super) const FAULT_AROUND_PAGES: u64 = 16;
 
 /// What each byte of a page takes, in seconds.
 fn of_page(time: Nanos) -> f64 {
@@ -126,15 +139,20 @@ fn of_page(time: Nanos) -> f64 {
 /// What a machine's costs are for each byte, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prices {
-    /// Of a whole system call.
+    /// Of a whole system call, and of mapping and unmapping.
     call: f64,
+    mmap: f64,
     /// Of a whole folio.
     folio: f64,
     lookup: f64,
     remove: f64,
     reclaim: f64,
+    reported: f64,
     fault: f64,
     fault_huge: f64,
+    /// Of a whole fault.
+    pub fault_around: f64,
+    page_mkwrite: f64,
     copy_read: f64,
     copy_write: f64,
     /// On top, of what is read from another node, and of what is written there.
@@ -152,12 +170,16 @@ impl Prices {
         let fault = of_page(cost.fault);
         let mut prices = Self {
             call: cost.call.as_seconds(),
+            mmap: cost.mmap.unwrap_or(MMAP).as_seconds(),
             folio: cost.folio_insert.map_or(0.0, Nanos::as_seconds),
             lookup: of_page(cost.page_lookup),
             remove: of_page(cost.page_remove),
             reclaim: of_page(cost.page_reclaim),
+            reported: cost.page_reported.map_or(0.0, of_page),
             fault,
             fault_huge: cost.fault_huge.map_or(fault, of_huge_page),
+            fault_around: cost.fault_around.unwrap_or(FAULT_AROUND).as_seconds(),
+            page_mkwrite: of_page(cost.page_mkwrite.unwrap_or(PAGE_MKWRITE)),
             copy_read: of_copy(cost.copy_read),
             copy_write: of_copy(cost.copy_write),
             from_far: of_page(cost.page_remote_read.unwrap_or(cost.page_remote)),
@@ -165,14 +187,15 @@ impl Prices {
             flushing_factor: cost.flushing_factor.unwrap_or(1.0),
             are_nothing: false,
         };
-        prices.are_nothing = prices.all().iter().all(|&price| price == 0.0);
+        prices.are_nothing = prices.all().all(|price| price == 0.0);
         prices
     }
 
-    fn all(&self) -> [f64; 11] {
-        let Self { call, folio, lookup, remove, reclaim, fault, fault_huge, .. } = *self;
+    fn all(&self) -> impl Iterator<Item = f64> + use<> {
+        let Self { call, folio, lookup, remove, reclaim, reported, fault, fault_huge, .. } = *self;
         let Self { copy_read, copy_write, from_far, to_far, .. } = *self;
-        [call, folio, lookup, remove, reclaim, fault, fault_huge, copy_read, copy_write, from_far, to_far]
+        let page = [lookup, remove, reclaim, reported, fault, fault_huge];
+        [call, folio, copy_read, copy_write, from_far, to_far].into_iter().chain(page)
     }
 
     /// Whether nothing costs a thread anything that adds pages at this price.
@@ -192,10 +215,12 @@ impl Prices {
 
     /// What a byte of a step costs.
     pub(super) fn per_byte(&self, step: &Step) -> PerByte {
-        let Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert, folio } = *step;
+        let Step { run, piece, touched, distance, is_being_written, .. } = *step;
+        let Step { reclaimed, reported, page_insert, folio, is_mapped, .. } = *step;
         // Memory is touched without a system call.
         let has_calls = piece.0 > 0 && run != Run::Touch;
-        let call = if has_calls { self.call / piece.0 as f64 } else { 0.0 };
+        let of_call = if is_mapped { self.mmap } else { self.call };
+        let call = if has_calls { of_call / piece.0 as f64 } else { 0.0 };
         let fault = match touched {
             Touched::Nothing => 0.0,
             Touched::Small => self.fault,
@@ -214,9 +239,19 @@ impl Prices {
             // What its calls cost comes before the device, not at once with it.
             Run::Direct | Run::Wait => return PerByte::default(),
         };
+        let (copy, lookup) = match run {
+            // By the fault, as few bytes cost as much as many.
+            Run::Hit if is_mapped => (copy, 0.0),
+            Run::Miss if is_mapped => (copy, self.fault_around / (FAULT_AROUND_PAGES * PAGE) as f64),
+            Run::Clean | Run::Dirty if is_mapped => (copy, self.page_mkwrite),
+            // A hole: its page is zeroed first.
+            Run::New if is_mapped => (2.0 * copy, self.page_mkwrite),
+            _ => (copy, lookup),
+        };
         let reclaim = reclaimed * self.reclaim;
-        let seconds = copy + lookup + insert + fault + call + far + reclaim;
-        let whole = PerByte { seconds, allocation: insert + fault, reclaim };
+        let first_touch = fault + reported * self.reported;
+        let seconds = copy + lookup + insert + first_touch + call + far + reclaim;
+        let whole = PerByte { seconds, allocation: insert + first_touch, reclaim };
         if run == Run::New && is_being_written { whole.slowed(self.flushing_factor) } else { whole }
     }
 }
@@ -233,8 +268,12 @@ mod tests {
         page_lookup: Nanos(5 * PAGE),
         page_remove: Nanos(7 * PAGE),
         page_reclaim: Nanos(11 * PAGE),
+        page_reported: Some(Nanos(41 * PAGE)),
         fault: Nanos(13 * PAGE),
         fault_huge: Some(Nanos(17 * HUGE_PAGE)),
+        mmap: Some(Nanos(5000)),
+        fault_around: Some(Nanos(41 * 16 * PAGE)),
+        page_mkwrite: Some(Nanos(43 * PAGE)),
         page_remote: Nanos(19 * PAGE),
         page_remote_read: Some(Nanos(23 * PAGE)),
         copy_read: Some(BytesPerSecond(1e9 / 29.0)),
@@ -246,9 +285,20 @@ mod tests {
     fn per_byte(run: Run, change: impl FnOnce(&mut Step)) -> [u64; 3] {
         let distance = Distance::default();
         let (piece, touched) = (Bytes(1000), Touched::Nothing);
-        let (is_being_written, reclaimed, page_insert, folio) = (false, 0.0, COST.page_insert, 4);
-        let mut step =
-            Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert, folio };
+        let (is_being_written, is_mapped, reclaimed, reported) = (false, false, 0.0, 0.0);
+        let (page_insert, folio) = (COST.page_insert, 4);
+        let mut step = Step {
+            run,
+            piece,
+            touched,
+            distance,
+            is_being_written,
+            reclaimed,
+            reported,
+            page_insert,
+            folio,
+            is_mapped,
+        };
         change(&mut step);
         let PerByte { seconds, allocation, reclaim } = Prices::of(&COST).per_byte(&step);
         [seconds, allocation, reclaim].map(|seconds| (seconds * 1e9).round() as u64)
@@ -286,6 +336,7 @@ mod tests {
             CopyCost { page_lookup: COST.page_lookup, ..free },
             CopyCost { page_remove: COST.page_remove, ..free },
             CopyCost { page_reclaim: COST.page_reclaim, ..free },
+            CopyCost { page_reported: COST.page_reported, ..free },
             CopyCost { fault: COST.fault, ..free },
             CopyCost { fault_huge: COST.fault_huge, ..free },
             CopyCost { page_remote: COST.page_remote, ..free },
@@ -305,6 +356,24 @@ mod tests {
         let far = Distance { from: 2.0, to: 10.0 };
         assert_eq!(per_byte(Run::Hit, |step| step.distance = far), [2 + 29 + 5 + 46 + 190, 0, 0]);
         assert_eq!(per_byte(Run::Miss, |step| step.reclaimed = 2.0), [2 + 29 + 3 + 22, 3, 22]);
+        assert_eq!(per_byte(Run::Miss, |step| step.reported = 2.0), [2 + 29 + 3 + 82, 3 + 82, 0]);
+    }
+
+    /// A fault for 16 pages is part of the run where they are there, and of each byte where they come; a call of 1000 bytes is a mapping.
+    #[test]
+    fn a_mapping_has_faults_instead_of_calls_and_lookups() {
+        let mapped = |run| per_byte(run, |step| step.is_mapped = true);
+        assert_eq!(mapped(Run::Hit), [5 + 29, 0, 0]);
+        assert_eq!(mapped(Run::Miss), [5 + 29 + 3 + 41, 3, 0]);
+        assert_eq!([Run::Clean, Run::Dirty].map(mapped), [[5 + 31 + 43, 0, 0]; 2]);
+        assert_eq!(
+            mapped(Run::New),
+            [5 + 2 * 31 + 43 + 3 + 37, 3 + 37, 0],
+            "a page of a hole is zeroed first"
+        );
+        let unknown = Prices::of(&CopyCost::default());
+        let defaults = [unknown.mmap, unknown.fault_around, unknown.page_mkwrite * PAGE as f64];
+        assert_eq!(defaults.map(|seconds| (seconds * 1e9).round() as u64), [1500, 1000, 300]);
     }
 
     /// All of it takes twice as long where it is half as fast.

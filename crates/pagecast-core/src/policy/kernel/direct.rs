@@ -122,7 +122,7 @@ impl Kernel {
         self.note_write(now, &file, end);
         let latency = self.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.write_latency);
         let flush = Nanos(latency.0.saturating_mul((end - start).div_ceil(piece)));
-        Waits { flush, ..Waits::default() }
+        Waits::of_device(flush)
     }
 
     /// Those go on whose processor has prepared the next request, or whose device has flushed its cache.
@@ -141,7 +141,6 @@ impl Kernel {
         for operation in due {
             match self.tasks[operation].kind {
                 Kind::Direct { .. } | Kind::Beside { .. } => self.start_request(now, operation, out),
-                Kind::Free { .. } => self.freed(now, operation, out),
                 _ => self.flushed(now, operation, out),
             }
         }

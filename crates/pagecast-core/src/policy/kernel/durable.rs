@@ -19,13 +19,18 @@ use crate::units::{Bytes, Nanos};
 /// What an operation waits for when the device has its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Waits {
-    /// The file system: a commit of its journal, blocks that it gives back.
+    /// The file system: a commit of its journal.
     pub journal: Nanos,
-    /// A flush of the device's cache.
+    /// The device: it flushes its cache, or discards.
     pub flush: Nanos,
 }
 
 impl Waits {
+    /// For a device alone.
+    pub fn of_device(time: Nanos) -> Self {
+        Self { flush: time, ..Self::default() }
+    }
+
     fn times(self, commits: u64, flushes: u64) -> Self {
         let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
         Self { journal: times(self.journal, commits), flush: times(self.flush, flushes) }

@@ -4,7 +4,7 @@
 //! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
 //! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
 //! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
-//! matters (`settle`). Left out: swap, mapped files, folios larger than a page, memory of the kernel itself; each file says what
+//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself; each file says what
 //! more it leaves out.
 
 mod allocation;
@@ -14,6 +14,7 @@ mod control;
 mod cost;
 mod direct;
 mod dirty;
+mod discard;
 mod domains;
 mod dropbehind;
 mod durable;
@@ -21,6 +22,7 @@ mod flusher;
 mod journal;
 pub mod law;
 mod lists;
+mod mapped;
 mod memcg;
 mod memcg_stats;
 mod memory;
@@ -31,6 +33,7 @@ mod processors;
 mod readahead;
 mod reading;
 mod refaults;
+mod reporting;
 mod rules;
 mod running;
 mod sampling;
@@ -54,6 +57,7 @@ use rustc_hash::FxHashMap;
 use self::cost::Prices;
 use self::direct::Past;
 use self::dirty::DirtyPages;
+use self::discard::WrittenBack;
 use self::domains::Domain;
 use self::durable::Waits;
 use self::flusher::{Flusher, Timers};
@@ -69,6 +73,7 @@ use self::placement::Placement;
 use self::readahead::Stream;
 use self::reading::{StreamKey, operation_of};
 use self::refaults::Storm;
+use self::reporting::Backed;
 use self::rules::Rules;
 use self::schedule::Survey;
 use self::spells::Spells;
@@ -136,6 +141,9 @@ pub struct Kernel {
     streams: FxHashMap<StreamKey, Stream>,
     /// The number of the last operation that reads ahead.
     ahead_number: u32,
+    written_back: WrittenBack,
+    /// Free memory that the host has not taken back, if it takes any.
+    backed: Option<Backed>,
     /// Which part of a processor's time a task gets that could use all of it.
     processor_share: f64,
     /// The instant for which all levels hold.
@@ -199,6 +207,8 @@ impl Kernel {
         let pages = Pages::new(&host, replacement);
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = options.hard_limit(at_boot.limit);
+        let takes_back = host.memory.cost.page_reported.is_some();
+        let backed = takes_back.then(|| Backed::new(options.backed(), pages.free()));
         let mut kernel = Self {
             prices: Prices::of(&host.memory.cost),
             limits: Limits::of(&pages, &settings, &hard_limit),
@@ -228,6 +238,8 @@ impl Kernel {
             credits: FxHashMap::default(),
             streams: FxHashMap::default(),
             ahead_number: 0,
+            written_back: WrittenBack::of(&host),
+            backed,
             processor_share: 1.0,
             synced: Nanos::ZERO,
             journal: Journal::default(),
@@ -266,7 +278,10 @@ impl Kernel {
         );
         let task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, now) };
         let mut task = Task { drops_behind, ..task };
-        if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
+        task.mapped = mapped::mode_of(&request.call);
+        if task.mapped.is_some() {
+            task.folio = 1;
+        } else if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
             task.read_until = blocks::read_until(&task);
         }
         self.tasks.insert(request.operation, task);
@@ -294,22 +309,39 @@ impl Kernel {
         self.wait_for_files(now, operation, waits.into(), then, out);
     }
 
-    /// An operation ends when nothing of its file, from a byte on, is under writeback any more.
+    /// The same of a part of a file, of which an operation waits for no more (`mm/filemap.c: file_write_and_wait_range`).
+    fn write_range_of_file(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        file: FileView,
+        (start, end): (u64, u64),
+        out: &mut Actions,
+    ) {
+        let waits = self.write_range(operation, &file, start / PAGE * PAGE, end.next_multiple_of(PAGE));
+        // mm/msync.c asks for the data alone.
+        let then = self.waits_after(&file, Integrity::Data);
+        self.wait_for_files(now, operation, waits.into(), then, out);
+    }
+
+    /// An operation ends when nothing of its file, from a byte on, is under writeback any more, and its blocks are free.
     fn wait_for_writeback(
         &mut self,
         now: Nanos,
         operation: OperationId,
-        (file, from): (FileView, u64),
+        (file, from, discard): (FileView, u64, Nanos),
         outcome: Outcome,
         out: &mut Actions,
     ) {
         let queue = &mut self.wb(&file).flusher.queue;
         let must_wait = operation != NOBODY && queue.wait_within(file.id, (from, u64::MAX), operation);
-        if must_wait {
-            let wait = Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
-            self.tasks.insert(operation, Task { outcome, ..wait });
-        } else {
-            out.done(operation, outcome);
+        if !must_wait && discard == Nanos::ZERO {
+            return out.done(operation, outcome);
+        }
+        let wait = Task::new(Kind::Wait { discard }, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
+        self.tasks.insert(operation, Task { outcome, ..wait });
+        if !must_wait {
+            self.wait(now, operation, Waits::of_device(discard), out);
         }
     }
 
@@ -319,62 +351,24 @@ impl Kernel {
         if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
             return out.done(request.operation, Outcome::default());
         }
-        self.begin_task(now, request, Kind::Remove { from: 0 }, None, (0, removed, removed), out);
+        let kind = Kind::Remove { from: 0, discard: Nanos::ZERO };
+        self.begin_task(now, request, kind, None, (0, removed, removed), out);
     }
 
     /// Pages beyond the new size of a file leave, each at its price. Who cuts it waits for those under writeback
     /// (`mm/truncate.c: truncate_inode_pages_range`).
     fn truncate(&mut self, now: Nanos, request: &Request, file: FileView, size: Bytes, out: &mut Actions) {
         self.forget_read_ahead(request.operation, file.id, size.0);
+        let discard = if request.operation == NOBODY { Nanos::ZERO } else { self.discard_of(&file, size.0) };
         let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
-        let freeing = self.freeing(&file, size.0);
         self.pages.truncate(file.id, size.0);
         self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
-        let (from, removed) = (size.0, Bytes(removed));
-        if freeing == Nanos::ZERO || request.operation == NOBODY {
-            return self.remove_pages(now, request, file, (from, removed), Outcome::default(), out);
+        if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
+            let all = (0, Bytes(removed), Bytes(removed));
+            self.begin_task(now, request, Kind::Remove { from: size.0, discard }, Some(file), all, out);
+        } else {
+            self.wait_for_writeback(now, request.operation, (file, size.0, discard), Outcome::default(), out);
         }
-        let nothing = (0, Bytes::ZERO, Bytes::ZERO);
-        self.tasks
-            .insert(request.operation, Task::new(Kind::Free { from, removed }, Some(file), nothing, now));
-        self.wait(now, request.operation, Waits { journal: freeing, ..Waits::default() }, out);
-    }
-
-    /// What giving the blocks of a file beyond a size back takes; dirty bytes have none yet (delayed allocation).
-    fn freeing(&self, file: &FileView, size: u64) -> Nanos {
-        let dirty = self.pages.dirty.ranges_within(file.id, size, u64::MAX).total();
-        let freed = file.size.0.saturating_sub(size).saturating_sub(dirty);
-        if freed == 0 {
-            return Nanos::ZERO;
-        }
-        file.file_free + Nanos(file.block_free.0.saturating_mul(freed.div_ceil(PAGE)))
-    }
-
-    /// The blocks that an operation gives back are free: the pages that were in memory are paid for.
-    fn freed(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.remove(operation).expect("it is there");
-        let Kind::Free { from, removed } = task.kind else { unreachable!("only these give blocks back") };
-        let file = *task.file();
-        let call = Call::Truncate { file, size: Bytes(from) };
-        self.remove_pages(now, &Request { operation, call }, file, (from, removed), task.outcome, out);
-    }
-
-    /// So many bytes from one on have left the cache: that is paid for, and what is under writeback is waited for.
-    fn remove_pages(
-        &mut self,
-        now: Nanos,
-        request: &Request,
-        file: FileView,
-        (from, removed): (u64, Bytes),
-        outcome: Outcome,
-        out: &mut Actions,
-    ) {
-        if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
-            return self.wait_for_writeback(now, request.operation, (file, from), outcome, out);
-        }
-        self.begin_task(now, request, Kind::Remove { from }, Some(file), (0, removed, removed), out);
-        let task = self.tasks.get_mut(request.operation).expect("taking pages away takes time");
-        task.outcome.parts.add_all(&outcome.parts);
     }
 
     /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
@@ -471,6 +465,17 @@ impl Policy for Kernel {
             Call::Fsync { file, durable } => {
                 self.write_file(now, request.operation, file, durable, out);
             }
+            Call::FsyncRange { file, offset, bytes } => {
+                let range = (offset, offset.saturating_add(bytes.0));
+                self.write_range_of_file(now, request.operation, file, range, out);
+            }
+            Call::Mapped { file, offset, bytes, writes, .. } => {
+                if writes {
+                    self.note_write(now, &file, offset + bytes.0);
+                }
+                let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };
+                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
+            }
             Call::Truncate { file, size } => self.truncate(now, request, file, size, out),
             Call::Advise { file, advice, offset, bytes } => {
                 let before = self.pages.cached();
@@ -533,6 +538,10 @@ impl Policy for Kernel {
 
     fn most_anonymous(&self) -> Option<Bytes> {
         Some(Bytes(self.pages.memory.most_anonymous()))
+    }
+
+    fn copied_at_once(&self, file: &FileView, at: u64, end: u64) -> Bytes {
+        self.read_at_once(file, at, end)
     }
 
     fn remote(&self) -> Remote {

@@ -1,9 +1,9 @@
 //! Read-ahead: which pages are read before anybody asks for them, and how long a reader waits for its device.
 //!
 //! Source: `mm/readahead.c: page_cache_sync_ra`, `page_cache_async_ra`, `get_init_ra_size`, `get_next_ra_size`, `ractl_max_pages`,
-//! `force_page_cache_ra`, and `mm/filemap.c: filemap_get_pages`, `filemap_read`, Linux 6.16. A window is submitted when its first page is
+//! `force_page_cache_ra`, and `mm/filemap.c: filemap_get_pages`, `filemap_read`, `filemap_fault`, Linux 6.16. A window is submitted when its first page is
 //! missed, or when the reader comes to the marked page of the window before. The reader looks for the mark before it waits
-//! for the page, so that up to two windows are on their way. Left out: large folios, memory maps, marks that another
+//! for the page, so that up to two windows are on their way. Left out: large folios, marks that another
 //! reader of the file meets, streams that share an open file.
 
 use super::PAGE;
@@ -152,6 +152,8 @@ pub(super) struct Span {
     pub origin: u64,
     pub last: u64,
     pub call: u64,
+    /// How pages of a mapping are read that are missed; none if these are calls.
+    pub mapped: Option<Mode>,
 }
 
 impl Span {
@@ -184,12 +186,17 @@ impl Span {
     }
 }
 
+/// `MMAP_LOTSAMISS`.
+const LOTS_OF_MISSES: u64 = 100;
+
 /// Pages that are on their way.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     /// When its first byte comes.
     begin: f64,
     size: u64,
+    /// How many pages the reader leaves out: those before a fault that are read with it.
+    before: u64,
 }
 
 /// A reader and its device, in seconds since the reader began.
@@ -207,7 +214,7 @@ impl Pipe {
     fn submit(&mut self, at: f64, size: u64) -> Flight {
         let begin = (at + self.pace.latency).max(self.arrived);
         self.arrived = begin + size as f64 * self.pace.transfer;
-        Flight { begin, size }
+        Flight { begin, size, before: 0 }
     }
 
     /// So many pages of a flight, in whole requests.
@@ -218,8 +225,9 @@ impl Pipe {
     /// When the reader has copied the first pages of a flight.
     fn copied(&self, flight: Flight, pages: u64) -> f64 {
         let arrival = |count| flight.begin + self.in_requests(flight, count) as f64 * self.pace.transfer;
-        let from_first = self.now.max(arrival(1)) + pages as f64 * self.pace.copy;
-        let of_last = (pages - 1) % self.request + 1;
+        let copied = pages.saturating_sub(flight.before);
+        let from_first = self.now.max(arrival(1)) + copied as f64 * self.pace.copy;
+        let of_last = ((pages - 1) % self.request + 1).min(copied);
         from_first.max(arrival(pages) + of_last as f64 * self.pace.copy)
     }
 
@@ -234,6 +242,8 @@ impl Pipe {
 pub(super) struct Reading {
     /// The page up to which the reader has waited: beyond the span if its last request is.
     pub end: u64,
+    /// The first page that is read: before the span if it is one around a fault.
+    pub begin: u64,
     /// How long it takes on a device that nobody else uses.
     pub seconds: f64,
     /// The part of it that the thread copies, while it is not the device that the thread waits for.
@@ -246,8 +256,8 @@ pub(super) struct Reading {
 
 impl Reading {
     /// Nothing more is on its way.
-    fn alone(end: u64, seconds: f64, copying: f64) -> Self {
-        Self { end, seconds, copying, ahead: end, ahead_seconds: 0.0, ahead_done: 0 }
+    fn alone(begin: u64, end: u64, seconds: f64, copying: f64) -> Self {
+        Self { end, begin, seconds, copying, ahead: end, ahead_seconds: 0.0, ahead_done: 0 }
     }
 }
 
@@ -258,6 +268,8 @@ pub(super) struct Stream {
     pub window: Window,
     /// The page at which the last read ended: `prev_pos`.
     pub previous: Option<u64>,
+    /// How many faults have missed and were not made up for by pages that were there: `mmap_miss`.
+    pub misses: u64,
     /// When the reader has passed the mark of a window whose next one it will read to its end.
     pub passed: Option<Nanos>,
 }
@@ -280,34 +292,56 @@ impl Stream {
     ) -> Reading {
         let limits = self.limits(limits);
         let since = self.passed.take().map(|passed| (now - passed.min(now)).as_seconds());
-        if self.mode == Mode::Random || limits.read_ahead == 0 {
+        let mode = span.mapped.unwrap_or(self.mode);
+        if mode == Mode::Random || limits.read_ahead == 0 {
             return read_exactly(span, limits, pace);
         }
         let (first, last) = span.pages();
         let mut pipe = Pipe { pace, request: limits.request.max(1), now: 0.0, arrived: 0.0 };
-        let (mut page, mut alone) = (first, 0);
+        let (mut page, mut alone, mode_of_faults) = (first, 0, span.mapped);
         let (window, flight) = loop {
             if let Some(since) = since.filter(|_| page == self.window.end()) {
                 break self.go_on(span, limits, since, &mut pipe);
             }
             let call_start = span.call_start((page * PAGE).max(span.start));
             let previous = if call_start > span.origin { Some(call_start / PAGE) } else { self.previous };
-            let miss = Miss { page, asked: span.asked(page), previous };
-            if let Some(window) = miss.window(limits, |most| cached_before(page, most)) {
+            let miss = match mode_of_faults {
+                Some(Mode::Sequential) => Miss { page, asked: limits.read_ahead, previous: None },
+                _ => Miss { page, asked: span.asked(page), previous },
+            };
+            let window = match mode_of_faults {
+                Some(Mode::Normal) => self.around(page, limits),
+                _ => miss.window(limits, |most| cached_before(page, most)),
+            };
+            if let Some(window) = window {
                 let flight = pipe.submit(pipe.now, window.size);
-                break (window, flight);
+                break (window, Flight { before: page.saturating_sub(window.start), ..flight });
             }
-            let pages = miss.asked.min(last - page);
+            let wanted = miss.asked.min(last - page);
+            let pages = if mode_of_faults.is_some() { miss.asked } else { wanted };
             let flight = pipe.submit(pipe.now, pages);
-            pipe.now = pipe.copied(flight, pages);
+            pipe.now = pipe.copied(flight, wanted);
             page += pages;
-            alone += pages;
+            alone += wanted;
             if page >= last {
                 let copying = alone as f64 * pace.copy;
-                return Reading::alone(page, pipe.now, copying);
+                return Reading::alone(first, page, pipe.now, copying);
             }
         };
         self.stream(span, limits, pipe, (window, flight), alone)
+    }
+
+    /// `mm/filemap.c: do_sync_mmap_readahead`: the pages around a fault, unless so many have missed that it does not pay.
+    fn around(&mut self, page: u64, limits: Limits) -> Option<Window> {
+        self.misses = (self.misses + 1).min(10 * LOTS_OF_MISSES);
+        let size = limits.read_ahead;
+        let start = page.saturating_sub(size / 2);
+        (self.misses <= LOTS_OF_MISSES).then_some(Window { start, size, async_size: size / 4 })
+    }
+
+    /// Pages of a mapping were there: `mm/filemap.c: filemap_map_pages`.
+    pub(super) fn found_mapped(&mut self, pages: u64) {
+        self.misses = self.misses.saturating_sub(pages);
     }
 
     /// The window that was submitted when the reader came to the mark of the last one, so many seconds ago.
@@ -329,6 +363,10 @@ impl Stream {
         alone: u64,
     ) -> Reading {
         let (first, last) = span.pages();
+        let begin = first.min(window.start);
+        if span.mapped.is_some() {
+            self.found_mapped(last - first - 1);
+        }
         let mut periods = [f64::NAN; 4];
         while window.end() < last {
             let next = window.next(span.asked(window.mark()), limits);
@@ -367,7 +405,7 @@ impl Stream {
         let copying = (copied as f64 * pipe.pace.copy).min(seconds);
         let ahead = window.end();
         let ahead_done = (ahead - end).saturating_sub(ahead_left as u64);
-        Reading { end, seconds, copying, ahead, ahead_seconds, ahead_done }
+        Reading { end, begin, seconds, copying, ahead, ahead_seconds, ahead_done }
     }
 }
 
@@ -381,7 +419,7 @@ fn read_exactly(span: &Span, limits: Limits, pace: Pace) -> Reading {
     let waits = (calls * of_call.div_ceil(part)).min(pages);
     let copying = pages as f64 * pace.copy;
     let seconds = waits as f64 * pace.latency + pages as f64 * pace.transfer + copying;
-    Reading::alone(last, seconds, copying)
+    Reading::alone(first, last, seconds, copying)
 }
 
 #[cfg(test)]

@@ -76,7 +76,8 @@ pub(super) type StreamKey = (OperationId, FileId);
 /// for more by themselves.
 pub(super) fn stream_of(request: &Request, kind: Kind, file: Option<&FileView>) -> Option<StreamKey> {
     let reader = if matches!(request.call, Call::Serve { .. }) { NOBODY } else { request.operation };
-    file.filter(|_| matches!(kind, Kind::Read { .. })).map(|file| (reader, file.id))
+    let reads = matches!(kind, Kind::Read { .. }) || matches!(request.call, Call::Mapped { .. });
+    file.filter(|_| reads).map(|file| (reader, file.id))
 }
 
 /// The tag of the flows of an operation: its number, and before it that of what is done on its behalf.
@@ -97,8 +98,22 @@ pub(super) fn operation_of(tag: u64) -> OperationId {
     }
 }
 
+/// So much is read at once of what is cached, by who writes it to another file: some milliseconds, of which a writer's pauses (up to 200
+/// ms) and estimates (every 200 ms) see nothing.
+const CACHED_AT_ONCE: u64 = 16 << 20;
+
 impl Kernel {
-    fn limits_of(&self, file: &FileView) -> Limits {
+    /// How much of what is copied is read before it is written: of what is not cached, a window of reading ahead. While that is written
+    /// the next one is on its way.
+    pub(super) fn read_at_once(&self, file: &FileView, at: u64, end: u64) -> Bytes {
+        let end = end.min(at.saturating_add(CACHED_AT_ONCE));
+        if self.pages.lists.cached_within(file.id, at, end) == end - at {
+            return Bytes(CACHED_AT_ONCE);
+        }
+        Bytes(self.limits_of(file).read_ahead.max(1) * PAGE)
+    }
+
+    pub(super) fn limits_of(&self, file: &FileView) -> Limits {
         self.disk_of(file).map_or(NO_DISK, |disk| Limits {
             read_ahead: disk.read_ahead.0 / PAGE,
             request: disk.queue.1.0 / PAGE,
@@ -106,7 +121,7 @@ impl Kernel {
     }
 
     /// How fast a file is read by one thread that pays so much for a byte.
-    fn pace_of(&self, file: &FileView, copy: f64) -> Pace {
+    pub(super) fn pace_of(&self, file: &FileView, copy: f64) -> Pace {
         let disk = self.disk_of(file);
         let rate = disk.map_or(f64::INFINITY, |disk| disk.read_at.first().map_or(disk.read, |each| each.1).0);
         Pace {
@@ -123,10 +138,15 @@ impl Kernel {
         let page_insert = task.file.map_or(Nanos::ZERO, |file| file.page_insert);
         match task.run {
             Run::Miss if task.reads_ahead() => RunShape { copied: 0, bytes: plain.bytes, ..task.shape },
-            Run::Miss => self.shape_miss(operation, end),
+            Run::Miss => self.shape_miss(operation, end, out),
             // What it has read ahead leaves with the rest.
-            Run::Pass => RunShape { ahead: None, ..self.shape_miss(operation, end) },
+            Run::Pass => RunShape { ahead: None, ..self.shape_miss(operation, end, out) },
             Run::Hit => {
+                let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
+                let toll = pages as f64 * page_insert.as_seconds() + self.map_around(operation, end);
+                RunShape { toll, ..plain }
+            }
+            Run::Clean | Run::Dirty if task.mapped.is_some() => {
                 let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
                 RunShape { toll: pages as f64 * page_insert.as_seconds(), ..plain }
             }
@@ -141,12 +161,11 @@ impl Kernel {
     }
 
     /// A task misses the bytes from its position to `end`: up to where it reads, and what that takes.
-    fn shape_miss(&mut self, operation: OperationId, end: u64) -> RunShape {
+    fn shape_miss(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> RunShape {
         let task = &self.tasks[operation];
         let key = task.stream.expect("who misses pages reads an open file");
         let file = *task.file();
-        let span =
-            Span { start: task.position, end, origin: task.origin, last: task.end, call: task.piece.0 };
+        let span = task.span(task.position, end);
         let pace = self.pace_of(&file, self.cost(task, operation).seconds);
         let limits = self.limits_of(&file);
         let mut stream = self.streams.get(&key).copied().unwrap_or_default();
@@ -160,6 +179,7 @@ impl Kernel {
             (reading.end, reading.ahead) = (last, last);
         }
         self.streams.insert(key, stream);
+        self.read_before(operation, &file, &span, &reading, out);
         self.shape(&span, &file, pace, &reading)
     }
 
@@ -188,7 +208,7 @@ impl Kernel {
     }
 
     /// How many of the pages just before this one are cached, up to `most`.
-    fn cached_before(&self, file: FileId, page: u64, most: u64) -> u64 {
+    pub(super) fn cached_before(&self, file: FileId, page: u64, most: u64) -> u64 {
         let (mut at, end) = (page.saturating_sub(most) * PAGE, page * PAGE);
         let mut since = end;
         while at < end {
@@ -202,15 +222,15 @@ impl Kernel {
     /// A task comes to bytes up to `end` that are there or on their way: the mark among them has the next window read.
     fn pass_mark(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> u64 {
         let task = &self.tasks[operation];
-        let (Some(key), Kind::Read { .. }) = (task.stream, task.kind) else { return 0 };
+        let looks = matches!(task.kind, Kind::Read { .. }) || task.mapped.is_some();
+        let Some(key) = task.stream.filter(|_| looks) else { return 0 };
         let Some(stream) = self.streams.get(&key).copied().filter(|_| key.0 != NOBODY) else { return 0 };
         let (window, file, task_end) = (stream.window, *task.file(), task.end);
         let passes = (task.position / PAGE..end.div_ceil(PAGE)).contains(&window.mark());
         if window.size == 0 || !passes {
             return 0;
         }
-        let span =
-            Span { start: task.position, end, origin: task.origin, last: task_end, call: task.piece.0 };
+        let span = task.span(task.position, end);
         let next = window.next(span.asked(window.mark()), stream.limits(self.limits_of(&file)));
         // A window that the task reads to its end is part of its own run.
         if next.end() * PAGE <= task_end {
@@ -304,10 +324,10 @@ impl Kernel {
         self.pages.drop_clean_within(file.id, start.next_multiple_of(PAGE), whole);
     }
 
-    /// A read has ended at this byte.
-    pub(super) fn leave_stream(&mut self, key: StreamKey, end: u64, file: &FileView) {
+    /// A read has ended at this byte, or the touching of a mapping, which leaves no `prev_pos`.
+    pub(super) fn leave_stream(&mut self, key: StreamKey, end: u64, file: &FileView, is_mapped: bool) {
         let stream = self.streams.entry(key).or_default();
-        stream.previous = Some(end / PAGE);
+        stream.previous = if is_mapped { stream.previous } else { Some(end / PAGE) };
         // Nothing follows the end of a file: who begins again begins anew.
         if end >= file.size.0 && stream.mode == Mode::Normal {
             self.streams.remove(&key);

@@ -107,6 +107,10 @@ impl Kernel {
             _ if task.position >= task.end => return self.end_task(now, operation, out),
             _ => {}
         }
+        if task.kind == Kind::Write && task.mapped.is_some() {
+            self.fault_in(operation, out);
+        }
+        let task = &self.tasks[operation];
         let (run, mut end) = self.classify(task, operation);
         if run == Run::New && task.read_until.is_some() {
             let Some(prepared) = self.prepare_blocks(now, operation, end, out) else { return };
@@ -160,11 +164,11 @@ impl Kernel {
             self.credits.insert(operation, credit);
         }
         if let (Some(key), Some(file)) = (task.stream, &task.file) {
-            self.leave_stream(key, task.end, file);
+            self.leave_stream(key, task.end, file, task.mapped.is_some());
         }
         match (task.kind, task.file) {
-            (Kind::Remove { from }, Some(file)) => {
-                self.wait_for_writeback(now, operation, (file, from), task.outcome, out);
+            (Kind::Remove { from, discard }, Some(file)) => {
+                self.wait_for_writeback(now, operation, (file, from, discard), task.outcome, out);
             }
             (Kind::ReadAhead { .. }, _) => {}
             (Kind::Beside { of, way }, _) => self.moved_beside(now, of, way, out),
@@ -182,8 +186,7 @@ impl Kernel {
             Kind::Insert => return (Run::Insert, end),
             Kind::ReadAhead { .. } => return (Run::Miss, end),
             Kind::Read { .. } | Kind::Write | Kind::WriteSync { .. } => {}
-            Kind::Wait
-            | Kind::Free { .. }
+            Kind::Wait { .. }
             | Kind::Sync { .. }
             | Kind::SyncRange { .. }
             | Kind::Direct { .. }
@@ -199,6 +202,9 @@ impl Kernel {
             (Kind::Read { .. }, false) if self.reader_of(file, at).is_some() => (Run::Follow, run_end),
             (Kind::Read { .. }, false) if task.drops_behind => (Run::Pass, run_end),
             (Kind::Read { .. }, false) => (Run::Miss, run_end),
+            (_, false) if task.mapped.is_some() && self.reader_of(file, at).is_some() => {
+                (Run::Follow, run_end)
+            }
             (_, false) if self.is_being_read(file, at) => (Run::Follow, run_end),
             (_, false) => (Run::New, self.new_end(operation, at, run_end).max(least)),
             // It has to wait where no page can be had.
@@ -260,7 +266,7 @@ impl Kernel {
 
     /// Followers go on whose bytes have come, or who have nobody to follow any more.
     pub(super) fn release_followers(&mut self, now: Nanos, out: &mut Actions) {
-        let follows = |task: &Task| task.run == Run::Follow && task.kind != Kind::Wait;
+        let follows = |task: &Task| task.run == Run::Follow && !matches!(task.kind, Kind::Wait { .. });
         if !self.has_followers {
             debug_assert!(!self.tasks.values().any(follows), "a follower has been noted");
             return;
@@ -338,7 +344,7 @@ impl Kernel {
     /// What the bytes of a task cost its thread.
     pub(super) fn cost(&self, task: &Task, operation: OperationId) -> PerByte {
         let page_insert = task.page_insert();
-        if task.reads_ahead() || self.prices.are_nothing(page_insert) {
+        if task.reads_ahead() || (task.mapped.is_none() && self.prices.are_nothing(page_insert)) {
             return PerByte::default();
         }
         // Only who adds pages to a file notices.
@@ -347,7 +353,7 @@ impl Kernel {
         let distance =
             if self.pages.nodes() > 1 { self.distance(task, operation) } else { Distance::default() };
         let touched = self.touched(task, operation);
-        let reclaimed = self.reclaimed(task);
+        let (reclaimed, reported) = (self.reclaimed(task), self.reported(task));
         self.prices.per_byte(&Step {
             run: task.run,
             piece: task.piece,
@@ -355,8 +361,10 @@ impl Kernel {
             distance,
             is_being_written,
             reclaimed,
+            reported,
             page_insert,
             folio: task.folio,
+            is_mapped: task.mapped.is_some(),
         })
     }
 
@@ -481,7 +489,7 @@ impl Kernel {
         let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };
         task.position = end;
         let (run, file, takes_anonymous) = (task.run, task.file, task.takes_anonymous());
-        let drops_behind = task.drops_behind;
+        let (drops_behind, is_mapped) = (task.drops_behind, task.mapped.is_some());
         let by = Taker { home: self.placement.node(task.thread(operation)), memcg: task.memcg };
         if takes_anonymous {
             let placement = &mut self.placement;
@@ -502,7 +510,8 @@ impl Kernel {
                 }
                 let written = self.make_dirty(now, &file, (start, end), by);
                 self.placement.has_written(operation, written.new, written.far);
-                if self.rules.writes_are_accesses {
+                // Whoever unmaps a page that was touched marks it (`mm/memory.c: zap_present_folio_ptes`).
+                if self.rules.writes_are_accesses || is_mapped {
                     self.pages.lists.mark_accessed(file.id, start, end);
                 }
             }

@@ -7,6 +7,7 @@ use super::cost::{PerByte, Run};
 use super::direct::Past;
 use super::durable::Waits;
 use super::memcg::MemcgId;
+use super::readahead::Mode;
 use super::reading::{RunShape, StreamKey};
 use super::throttling::has_credit;
 use super::wb::WbId;
@@ -82,14 +83,12 @@ pub(super) enum Kind {
     /// Pages are taken out of the cache, each at its price; then as `Wait`, for what was behind this byte.
     Remove {
         from: u64,
+        discard: Nanos,
     },
-    /// Blocks are given back; then so many bytes leave the cache, as `Remove`.
-    Free {
-        from: u64,
-        removed: Bytes,
+    /// Waits until nothing of its file is under writeback, then for so long until its blocks are free.
+    Wait {
+        discard: Nanos,
     },
-    /// Waits until nothing of its file is under writeback.
-    Wait,
     /// Waits until nothing of so many files is under writeback, then for a commit and until the cache of their device is flushed.
     Sync {
         files: u32,
@@ -163,6 +162,8 @@ pub(super) struct Task {
     pub pending: u64,
     /// Whether pages leave the cache when they have served it.
     pub drops_behind: bool,
+    /// How pages are read that are missed, if it touches those of a mapping.
+    pub mapped: Option<Mode>,
     /// Up to where blocks have been read that it fills in part; nothing if there are none.
     pub read_until: Option<u64>,
     /// What a process that is throttled may write without a pause; nothing before its first check.
@@ -198,6 +199,7 @@ impl Task {
             is_first: false,
             pending: 0,
             drops_behind: false,
+            mapped: None,
             read_until: None,
             credit: None,
             outcome: Outcome::default(),

@@ -1,5 +1,6 @@
 //! Write-back on its way: what a flusher has submitted crosses the device, unit by unit.
 
+use super::durable::Waits;
 use super::flusher::{Circumstances, Work};
 use super::tasks::Transfer;
 use super::wb::{Wb, WbId};
@@ -44,6 +45,7 @@ impl Kernel {
             self.wbs[at.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
         }
         let pages = self.pages.dirty.of_wb(at).written / PAGE - before;
+        self.written_back.add(file, pages * PAGE);
         self.add_completions(now, at.0 as usize, pages);
     }
 
@@ -75,11 +77,8 @@ impl Kernel {
             Kind::SyncRange { .. } => self.go_on_with_range(now, operation, out),
             Kind::Sync { then, .. } => self.wait(now, operation, then, out),
             Kind::Direct { .. } => self.next_calls(now, operation, out),
-            _ => {
-                let task = self.tasks.remove(operation).expect("it is there");
-                debug_assert!(matches!(task.kind, Kind::Wait));
-                out.done(operation, task.outcome);
-            }
+            Kind::Wait { discard } => self.wait(now, operation, Waits::of_device(discard), out),
+            _ => unreachable!("nothing else waits for writeback"),
         }
     }
 

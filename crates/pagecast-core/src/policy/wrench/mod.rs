@@ -263,7 +263,12 @@ impl Policy for Wrench {
                     return self.start(now, operation, Kind::Fsync, file, (0, Bytes(1)), out);
                 }
             }
-            Call::Fsync { file, .. } => {
+            // Its faults cost nothing: a mapping is read and written as a file is.
+            Call::Mapped { file, offset, bytes, writes, .. } => {
+                let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };
+                return self.start(now, operation, kind, file, (offset, bytes), out);
+            }
+            Call::Fsync { file, .. } | Call::FsyncRange { file, .. } => {
                 return self.start(now, operation, Kind::Fsync, file, (0, Bytes(1)), out);
             }
             Call::Insert { file, offset, bytes } => {
@@ -335,6 +340,10 @@ impl Policy for Wrench {
 
     fn next_call(&self) -> Option<Nanos> {
         (!self.flusher.is_writing).then_some(self.flusher.wakes)
+    }
+
+    fn copied_at_once(&self, _file: &FileView, _at: u64, _end: u64) -> Bytes {
+        self.options.chunk
     }
 
     fn remote(&self) -> Remote {

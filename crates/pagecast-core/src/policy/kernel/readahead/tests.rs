@@ -10,7 +10,7 @@ const PACE: Pace = Pace { latency: 1e-3, transfer: 1e-4, copy: 1e-5 };
 
 /// A read of so many pages in calls of so many, with nothing cached.
 fn span(pages: u64, call: u64) -> Span {
-    Span { start: 0, end: pages * PAGE, origin: 0, last: pages * PAGE, call: call * PAGE }
+    Span { start: 0, end: pages * PAGE, origin: 0, last: pages * PAGE, call: call * PAGE, mapped: None }
 }
 
 /// Each window as (start, size) of a file that is read from its beginning, in calls of so many pages.
@@ -234,7 +234,7 @@ fn random_reads_wait_for_each_call_and_read_no_more() {
 fn an_isolated_read_is_exact_and_the_next_call_goes_on() {
     let mut stream = Stream { previous: Some(5), ..Stream::default() };
     let base = 1000 * PAGE;
-    let one = Span { start: base, end: base + 2 * PAGE, origin: base, last: base + 2 * PAGE, call: 2 * PAGE };
+    let one = Span { start: base, end: base + 2 * PAGE, origin: base, last: base + 2 * PAGE, ..span(2, 2) };
     let reading = read(&mut stream, one);
     assert_eq!((reading.end, reading.ahead), (1002, 1002));
     assert!((reading.seconds - 1.22e-3).abs() < 1e-12 && (reading.copying - 0.02e-3).abs() < 1e-12);
@@ -254,4 +254,65 @@ fn without_read_ahead_pages_come_one_by_one() {
     let limits = Limits { read_ahead: 0, ..LIMITS };
     let reading = Stream::default().read(Nanos::ZERO, &span(10, 10), limits, PACE, |_, _| 0);
     assert!((reading.seconds - 10.0 * 1.11e-3).abs() < 1e-12, "{reading:?}");
+}
+
+/// What a fault on a page has read, from where to where, and up to where more is on its way.
+fn fault(stream: &mut Stream, page: u64, mapped: Mode) -> (u64, u64, u64) {
+    let (start, end) = (page * PAGE, (page + 1) * PAGE);
+    let span = Span { start, end, origin: start, last: end, call: PAGE, mapped: Some(mapped) };
+    let reading = stream.read(Nanos(0), &span, LIMITS_OF_FAULTS, FREE, |_, _| 0);
+    (reading.begin, reading.end, reading.ahead)
+}
+
+const LIMITS_OF_FAULTS: Limits = Limits { read_ahead: 32, request: 320 };
+const FREE: Pace = Pace { latency: 1e-3, transfer: 1e-5, copy: 0.0 };
+
+/// `mm/filemap.c: do_sync_mmap_readahead`
+#[test]
+fn a_fault_reads_what_is_around_it_or_behind_it_or_nothing_else() {
+    let one = |page, mapped| fault(&mut Stream::default(), page, mapped);
+    assert_eq!(one(100, Mode::Normal), (84, 116, 116));
+    assert_eq!(one(5, Mode::Normal), (0, 32, 32), "no file begins before its first page");
+    assert_eq!(one(100, Mode::Sequential), (100, 132, 132));
+    assert_eq!(one(100, Mode::Random), (100, 101, 101));
+}
+
+/// `MMAP_LOTSAMISS`: they are counted up to ten times as many, and each page that is found makes up for one.
+#[test]
+fn many_misses_end_reading_around_until_pages_are_found() {
+    let mut stream = Stream::default();
+    let next = |stream: &mut Stream| fault(stream, 1000, Mode::Normal).1;
+    for _ in 0..100 {
+        assert_eq!(next(&mut stream), 1016);
+    }
+    assert_eq!(next(&mut stream), 1001);
+    stream.found_mapped(2);
+    assert_eq!(next(&mut stream), 1016);
+    (0..2000).for_each(|_| assert_eq!(next(&mut stream), 1001));
+    stream.found_mapped(900);
+    assert_eq!(next(&mut stream), 1001);
+    stream.found_mapped(2);
+    assert_eq!(next(&mut stream), 1016);
+}
+
+/// The windows after the first are those of a stream of calls.
+#[test]
+fn a_mapping_that_is_read_from_end_to_end_streams() {
+    let pages = 3200;
+    let span = Span {
+        start: 0,
+        end: pages * PAGE,
+        origin: 0,
+        last: pages * PAGE,
+        call: PAGE,
+        mapped: Some(Mode::Normal),
+    };
+    let seconds = |latency| {
+        let pace = Pace { latency, ..FREE };
+        Stream::default().read(Nanos(0), &span, LIMITS_OF_FAULTS, pace, |_, _| 0).seconds
+    };
+    let transfer = pages as f64 * 1e-5;
+    // The mark of the first window is looked at when all of it is there. From then on two are on their way.
+    assert!((seconds(1e-4) - transfer - 2e-4).abs() < 1e-9, "{}", seconds(1e-4));
+    assert!((seconds(1e-3) / (51.0 * (1e-3 + 32e-5)) - 1.0).abs() < 1e-9, "{}", seconds(1e-3));
 }

@@ -58,9 +58,16 @@ fn the_pages_just_before_a_miss_are_counted_up_to_the_first_hole_or_the_limit() 
 
 #[test]
 fn what_is_on_its_way_behind_a_read_comes_after_it_but_for_what_is_cached() {
-    let span = Span { start: 0, end: 10 * PAGE, origin: 0, last: 10 * PAGE, call: PAGE };
-    let reading =
-        Reading { end: 32, seconds: 5e-3, copying: 1e-3, ahead: 64, ahead_seconds: 2.25e-3, ahead_done: 9 };
+    let span = Span { start: 0, end: 10 * PAGE, origin: 0, last: 10 * PAGE, call: PAGE, mapped: None };
+    let reading = Reading {
+        begin: 0,
+        end: 32,
+        seconds: 5e-3,
+        copying: 1e-3,
+        ahead: 64,
+        ahead_seconds: 2.25e-3,
+        ahead_done: 9,
+    };
     let shape = |cached: &[(u64, u64)], latency: f64| {
         let mut kernel = with_latency();
         for &(from, to) in cached {

@@ -1,0 +1,64 @@
+//! Reading and writing through mappings, and msync(2).
+//!
+//! Source: `mm/mmap.c`, `mm/filemap.c: filemap_fault`, `mm/msync.c`, Linux 6.16. A mapping ends where its file does: who touches what is
+//! behind gets SIGBUS. How the file was opened makes no difference to it, as O_DIRECT, O_SYNC and O_APPEND are about calls. Left
+//! out: what is mapped is unmapped when its operation ends, so no operation finds pages mapped by one before; private mappings.
+
+use super::Engine;
+use super::operations::Span;
+use crate::error::SimulationError;
+use crate::flow::Network;
+use crate::fs::Located;
+use crate::policy::{Call, OperationId, Outcome, Refusal};
+use crate::units::Bytes;
+use crate::workload::{MappedCall, OpenFlags, Operation};
+
+const NO_REMOTE: Refusal = Refusal {
+    what: "does not know how another host's file is written through a mapping",
+    remedy: "write it with `write`, or let the process run on the server",
+};
+
+impl<N: Network> Engine<'_, N> {
+    pub(super) fn begin_on_mapping(
+        &mut self,
+        at: u32,
+        operation: Operation,
+        located: Located,
+        call: MappedCall,
+    ) -> Result<(), SimulationError> {
+        let host = self.processes[at as usize].host as usize;
+        let (file, line) = (self.view(host, located), operation.line);
+        let (offset, bytes) = call.part();
+        let bytes = bytes.unwrap_or(file.size.saturating_sub(Bytes(offset)));
+        let (advice, writes) = match call {
+            MappedCall::Read { advice, .. } => (advice, false),
+            MappedCall::Write { advice, .. } => (advice, true),
+            MappedCall::Sync { is_async, .. } => {
+                self.enter(at, operation, Some(located), 0, Bytes::ZERO);
+                return match is_async {
+                    true => self.end_operation(at, Outcome::default()),
+                    false => self.call(at, Call::FsyncRange { file, offset, bytes }),
+                };
+            }
+        };
+        if offset.saturating_add(bytes.0) > file.size.0 {
+            return Err(SimulationError::beyond_mapping(
+                self.blame(at, line),
+                &operation.action,
+                (offset, bytes, file.size),
+            ));
+        }
+        self.check_has_room(at, bytes, line)?;
+        self.enter(at, operation, Some(located), offset, bytes);
+        let span = Span { offset, bytes, piece: bytes };
+        let is_remote = self.remote_chunk(host, located).is_some();
+        match (is_remote, writes) {
+            (true, true) => Err(self.refused(OperationId(at), NO_REMOTE)),
+            (true, false) => self.ask_to_read(at, located, &span, OpenFlags::default(), false),
+            (false, true) if self.namespace.writes_through(located.file) => {
+                self.ask_to_write(at, located, &span, OpenFlags::default())
+            }
+            (false, _) => self.call(at, Call::Mapped { file, offset, bytes, writes, advice }),
+        }
+    }
+}

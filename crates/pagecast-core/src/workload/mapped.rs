@@ -1,0 +1,84 @@
+//! What a program does with a file that it has mapped (mmap(2)).
+
+use crate::units::Bytes;
+
+/// Each of these maps the bytes that it is about, and unmaps them when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MappedCall {
+    /// Bytes of a mapping are read, one after the other.
+    Read {
+        /// First byte.
+        offset: u64,
+        /// How many bytes; `None` is up to the end of the file.
+        bytes: Option<Bytes>,
+        /// What is said of the mapping.
+        advice: MapAdvice,
+    },
+    /// Bytes of a shared mapping are written, one after the other. The file stays as long as it is.
+    Write {
+        /// First byte.
+        offset: u64,
+        /// How many bytes; `None` is up to the end of the file.
+        bytes: Option<Bytes>,
+        /// What is said of the mapping.
+        advice: MapAdvice,
+    },
+    /// msync(2) of a shared mapping.
+    Sync {
+        /// First byte.
+        offset: u64,
+        /// How many bytes; `None` is up to the end of the file.
+        bytes: Option<Bytes>,
+        /// MS_ASYNC, with which nothing happens (Linux 2.6.19 and later); otherwise MS_SYNC.
+        is_async: bool,
+    },
+}
+
+impl MappedCall {
+    /// The operation's name in every table and scenario.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => "mmap_read",
+            Self::Write { .. } => "mmap_write",
+            Self::Sync { .. } => "msync",
+        }
+    }
+
+    /// What is said of the mapping, if it is touched.
+    #[must_use]
+    pub fn advice(&self) -> Option<MapAdvice> {
+        match *self {
+            Self::Read { advice, .. } | Self::Write { advice, .. } => Some(advice),
+            Self::Sync { .. } => None,
+        }
+    }
+
+    /// First byte, and how many; `None` is up to the end of the file.
+    #[must_use]
+    pub fn part(&self) -> (u64, Option<Bytes>) {
+        let (Self::Read { offset, bytes, .. }
+        | Self::Write { offset, bytes, .. }
+        | Self::Sync { offset, bytes, .. }) = *self;
+        (offset, bytes)
+    }
+}
+
+/// What madvise(2) says of a mapping before it is touched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MapAdvice {
+    /// MADV_NORMAL: pages around one that is missed are read with it.
+    #[default]
+    Normal,
+    /// MADV_SEQUENTIAL: pages behind one that is missed are read with it.
+    Sequential,
+    /// MADV_RANDOM: each page is read when it is missed, and no other with it.
+    Random,
+}
+
+impl MapAdvice {
+    /// The words of a scenario, in the order of `ALL`.
+    pub const NAMES: [&'static str; 3] = ["normal", "sequential", "random"];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Normal, Self::Sequential, Self::Random];
+}

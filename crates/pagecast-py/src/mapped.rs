@@ -1,0 +1,101 @@
+//! The operations on mappings that a Python program yields.
+
+use std::sync::Arc;
+
+use pagecast_core::workload::{Action, MapAdvice, MappedCall};
+use pyo3::prelude::*;
+
+use crate::operation::{Operation, part};
+use crate::quantity::{Amount, one_of, path};
+
+/// Read a file, or a piece of it, through a mapping of it: mmap(2), madvise(2), each byte once, munmap(2).
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+/// offset_bytes : float
+///     First byte.
+/// size_bytes : float, optional
+///     How many bytes; up to the end of the file if not given.
+/// advice : {"normal", "sequential", "random"}
+///     What is said with madvise(2).
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+#[pyo3(
+    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, advice="normal"),
+    text_signature = "(path, *, offset_bytes=0, size_bytes=None, advice='normal')"
+)]
+pub fn mmap_read(
+    #[pyo3(from_py_with = path)] path: Arc<str>,
+    offset_bytes: Amount,
+    size_bytes: Option<Amount>,
+    advice: &str,
+) -> PyResult<Operation> {
+    let (offset, bytes) = part(offset_bytes, size_bytes)?;
+    let advice = MapAdvice::ALL[one_of("advice", advice, &MapAdvice::NAMES)?];
+    Ok(Action::Mapped { path, call: MappedCall::Read { offset, bytes, advice } }.into())
+}
+
+/// Write a file, or a piece of it, through a shared mapping of it; the file stays as long as it is.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+/// offset_bytes : float
+///     First byte.
+/// size_bytes : float, optional
+///     How many bytes; up to the end of the file if not given.
+/// advice : {"normal", "sequential", "random"}
+///     What is said with madvise(2).
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+#[pyo3(
+    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, advice="normal"),
+    text_signature = "(path, *, offset_bytes=0, size_bytes=None, advice='normal')"
+)]
+pub fn mmap_write(
+    #[pyo3(from_py_with = path)] path: Arc<str>,
+    offset_bytes: Amount,
+    size_bytes: Option<Amount>,
+    advice: &str,
+) -> PyResult<Operation> {
+    let (offset, bytes) = part(offset_bytes, size_bytes)?;
+    let advice = MapAdvice::ALL[one_of("advice", advice, &MapAdvice::NAMES)?];
+    Ok(Action::Mapped { path, call: MappedCall::Write { offset, bytes, advice } }.into())
+}
+
+/// Wait until dirty pages of a file, or of a piece of it, are on its device, as msync(2) does with MS_SYNC.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+/// offset_bytes : float
+///     First byte.
+/// size_bytes : float, optional
+///     How many bytes; up to the end of the file if not given.
+/// is_async : bool
+///     MS_ASYNC instead, which does nothing since Linux 2.6.19.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+#[pyo3(
+    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, is_async=false),
+    text_signature = "(path, *, offset_bytes=0, size_bytes=None, is_async=False)"
+)]
+pub fn msync(
+    #[pyo3(from_py_with = path)] path: Arc<str>,
+    offset_bytes: Amount,
+    size_bytes: Option<Amount>,
+    is_async: bool,
+) -> PyResult<Operation> {
+    let (offset, bytes) = part(offset_bytes, size_bytes)?;
+    Ok(Action::Mapped { path, call: MappedCall::Sync { offset, bytes, is_async } }.into())
+}
