@@ -51,15 +51,20 @@ $(CORE): $(VENV)/.packages $(RUST_SOURCES)
 	@touch $@
 
 .PHONY: test
-test: build ## every Rust and Python test; random ones draw the same examples every time
+test: build ## every Rust and Python test, and the SimGrid plug-in where SimGrid is; random ones draw the same examples every time
 	PROPTEST_RNG_SEED=1 cargo test --workspace $(CARGO_FLAGS)
 	$(BIN)/pytest
+
+.PHONY: install
+install: ## the C library and its header into PREFIX; the SimGrid plug-in, too, where SimGrid is installed
+	@test -n '$(PREFIX)' || { echo 'say where: make install PREFIX=/usr/local' >&2; exit 2; }
+	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' CARGO_FLAGS='$(CARGO_FLAGS)' bash plugins/install.sh
 
 .PHONY: lint
 lint: build ## format and lint both languages, check types and the stubs of the core
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps -p pagecast-core -p pagecast-probe $(CARGO_FLAGS)
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps -p pagecast-core -p pagecast-probe -p pagecast-capi $(CARGO_FLAGS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

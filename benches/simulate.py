@@ -32,7 +32,11 @@ GROWTH_CALLS = {32_000: 5, 100_000: 3}
 
 @dataclass(frozen=True)
 class Case:
-    """One row: what runs it (a model of ours, `simgrid` or `oracle`), on how much, and what it may take."""
+    """One row: what runs it, on how much, and what it may take.
+
+    That is a model of ours, `simgrid`, `oracle`, or `simgrid+MODEL`: SimGrid with our page caches, and
+    `simgrid+plain` the same program without.
+    """
 
     name: str
     engine: str
@@ -44,6 +48,7 @@ class Case:
     spread_s: float = 60.0
     is_writer: bool = False
     is_alike: bool = False
+    file_gib: int | None = None
 
 
 @dataclass
@@ -78,6 +83,9 @@ CASES = [
     Case("one 3 GB application, 1 MB chunks", "wrench", 1, 1),
     Case("32 applications", "kernel", 32, limit_s=0.02),
     Case("one writer of 1 TB, 1 MiB calls", "kernel", 1, limit_s=1.5, limit_mb=50, is_writer=True),
+    Case("a million chunks in order", "cawl", 10**6, limit_s=1),
+    Case("a million chunks of a file of 1 GiB in no order", "cawl", 10**6, limit_s=1, file_gib=1),
+    Case("a million chunks of a file of 100 GiB in no order", "cawl", 10**6, limit_s=1, file_gib=100),
     Case("10,000 hosts of 32 applications", "kernel", 320_000, limit_s=120, limit_mb=4_000, repeat=1),
     Case(
         "10,000 hosts of 32 applications, all alike",
@@ -105,6 +113,11 @@ CASES = [
     Case("1,024 applications, whole files, together", "simgrid", 1024, spread_s=0),
     Case("1,024 applications, 100 MB operations, together", "no-cache", 1024, 100, spread_s=0),
     Case("1,024 applications, 100 MB operations, together", "simgrid", 1024, 100, spread_s=0),
+    Case("32 applications, together", "kernel", 32, spread_s=0),
+    Case("32 applications, together", "simgrid+kernel", 32, limit_s=0.05, spread_s=0),
+    Case("32 applications, together, in SimGrid", "simgrid+wrench", 32, spread_s=0),
+    Case("32 applications, together, in SimGrid", "simgrid+no-cache", 32, spread_s=0),
+    Case("32 applications, together, in SimGrid", "simgrid+plain", 32, spread_s=0),
     Case("32 applications, 100 MB chunks, together", "wrench", 32, 100, spread_s=0),
     Case("32 applications, 100 MB chunks, together", "oracle", 32, 100, repeat=3, spread_s=0),
 ]
@@ -186,6 +199,25 @@ def build_simgrid(program: Path) -> str | None:
     return None
 
 
+def run_plugin(case: Case, repeat: int) -> Outcome:
+    """Run the plug-in's example of Exp 2 once per repetition."""
+    sys.path.insert(0, str(HERE.parent / "plugins" / "simgrid"))
+    from building import build
+
+    folder = Path("out/bench/simgrid").resolve()
+    reason = build(folder, "release")
+    if reason:
+        return Outcome(case, skipped=reason)
+    outcome = Outcome(case)
+    for _ in range(repeat):
+        command = [str(folder / "exp2"), str(case.apps), case.engine.removeprefix("simgrid+")]
+        answer = subprocess.run(command, check=True, capture_output=True, text=True)
+        row = json.loads(answer.stderr)
+        outcome.wall_s.append(row["wall_s"])
+        outcome.makespan_s = row["makespan_s"]
+    return outcome
+
+
 def run_oracle(case: Case, repeat: int) -> Outcome:
     """Run the plain-Python oracle on the same workload."""
     sys.path.insert(0, str(HERE.parent))
@@ -213,9 +245,37 @@ def run_program(case: Case, repeat: int) -> Outcome:
     return outcome
 
 
+def run_chunks(case: Case, repeat: int) -> Outcome:
+    """Feed chunks to Algorithm 1 of CAWL: of 4 KiB in order, or of 4 KiB to 1 MiB anywhere in a file."""
+    import numpy as np
+
+    from pagecast.cawl import SyscallCost
+
+    page, random = 4096, np.random.default_rng(0)
+    pages, first = np.ones(case.apps), np.arange(case.apps)
+    if case.file_gib:
+        pages = random.integers(1, 257, case.apps)
+        first = random.integers(0, case.file_gib * 2**18 - 256, case.apps)
+    outcome = Outcome(case)
+    before = memory_mb("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")
+    for _ in range(repeat):
+        cost = SyscallCost(
+            bw_ramdisk=2e9, bw_reduced=1e9, bw_dev=500e6, limit_bg=4e9, limit_hard=8e9, sc_w=1e-6
+        )
+        begun = time.perf_counter()
+        cost.write_all(first * page, pages * page)
+        outcome.wall_s.append(time.perf_counter() - begun)
+        if outcome.peak_mb is None:
+            outcome.peak_mb = memory_mb("VmHWM") - before
+    return outcome
+
+
 RUNNERS: dict[str, Callable[[Case, int], Outcome]] = {
     "simgrid": run_simgrid,
+    **{f"simgrid+{model}": run_plugin for model in ("kernel", "wrench", "no-cache", "plain")},
     "oracle": run_oracle,
+    "cawl": run_chunks,
     "--help": run_program,
     "import": run_program,
 }
@@ -264,7 +324,8 @@ def ratios(outcomes: list[Outcome]) -> list[str]:
             continue
         ratio = peer.median_s / mine.median_s
         lines.append(f"{name}: {peer.case.engine} takes {ratio:.3g} times as long as {mine.case.engine}")
-        if peer.case.spread_s == 0 and peer.makespan_s and mine.makespan_s:
+        with_cache = peer.case.engine.startswith("simgrid+")
+        if peer.case.spread_s == 0 and not with_cache and peer.makespan_s and mine.makespan_s:
             apart = abs(peer.makespan_s / mine.makespan_s - 1)
             lines.append(f"{name}: the simulated ends of the two differ by {apart:.1e} of the time")
     growth = [each.median_s / each.case.apps for each in done if each.case.name.startswith("growth")]

@@ -21,6 +21,7 @@ __all__ = [
     "Process",
     "Program",
     "Scenario",
+    "check_type",
     "list_machines",
     "load_machine",
     "shown",
@@ -134,7 +135,7 @@ class Scenario:
         processes: Mapping[str, Program | Process],
         files: Mapping[str | os.PathLike[str], float | File] | None = None,
     ) -> None:
-        _check_type("machine", machine, _core.Machine, "load_machine(...)")
+        check_type("machine", machine, _core.Machine, "load_machine(...)")
         all_files = [
             (path, file if isinstance(file, File) else File(size_bytes=file))
             for path, file in (files or {}).items()
@@ -349,7 +350,7 @@ def simulate(
     KeyboardInterrupt
         Ctrl-C was pressed.
     """
-    _check_type("scenario", scenario, Scenario, "Scenario(...) or Scenario.load(...)")
+    check_type("scenario", scenario, Scenario, "Scenario(...) or Scenario.load(...)")
     if not 0 <= seed < 2**64:
         raise ValueError(f"seed={seed} is not from 0 to 2^64 - 1")
     texts = {name: str(value) for name, value in (options or {}).items()}
@@ -447,7 +448,8 @@ def counted(things: Sequence[object], one: str, several: str = "") -> str:
     return f"{len(things)} {one if len(things) == 1 else several or f'{one}s'}"
 
 
-def _check_type(name: str, value: object, wanted: type, remedy: str) -> None:
+def check_type(name: str, value: object, wanted: type, remedy: str) -> None:
+    """Raise a `TypeError` that names the remedy if an argument is something else than it must be."""
     if not isinstance(value, wanted):
         raise TypeError(
             f"{name}={value!r} is a {type(value).__name__}, not a {wanted.__name__}; get one with {remedy}"

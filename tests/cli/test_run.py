@@ -201,6 +201,40 @@ def test_initial_files_are_as_the_scenario_says(on_disk):
     assert left(on_disk) == [kept]
 
 
+def test_copies_are_what_they_were_made_from(on_disk):
+    ways = ["read_write", "sendfile", "copy_file_range"]
+    copies = ", ".join(
+        f"{{ copy = '/data/f', to = '/data/{by}', by = '{by}', call = '3 MiB' }}" for by in ways
+    )
+    text = MACHINE + (
+        f"[[file]]\npath = '/data/f'\nsize = '9999999 B'\n[[process]]\nname = 'p'\ndo = [ {copies} ]\n"
+    )
+    (on_disk.folder / "copies.toml").write_text(text)
+    outcome = on_disk("run", "copies.toml", "--dir", "there", "--json", "--keep")
+    operations = json.loads(outcome.stdout)["runs"][0]["operations"]
+    assert operations["bytes"] == [9_999_999] * 3
+    (kept,) = left(on_disk)
+    data = on_disk.folder / "there" / kept / "data"
+    source = (data / "f").read_bytes()
+    assert all((data / by).read_bytes() == source for by in ways)
+
+
+def test_a_copy_that_cannot_be_is_refused_with_the_words_of_a_simulation(on_disk):
+    text = MACHINE + (
+        "[[file]]\npath = '/data/f'\nsize = '1 MiB'\n[[process]]\nname = 'p'\n"
+        "do = [ { open = '/data/f', flags = ['O_DIRECT'] },\n"
+        "  { copy = '/data/f', to = '/data/g', by = 'sendfile' } ]\n"
+    )
+    (on_disk.folder / "direct.toml").write_text(text)
+    simulated = on_disk("simulate", "direct.toml")
+    run = on_disk("run", "direct.toml", "--dir", "there")
+    assert simulated.code == run.code != ExitCode.OK
+    for outcome in (simulated, run):
+        assert "process `p` copies /data/f to /data/g by sendfile" in outcome.stderr
+        assert "one of them is open with O_DIRECT" in outcome.stderr
+    assert left(on_disk) == []
+
+
 def test_dry_run_says_what_would_be_written_and_writes_nothing(on_disk):
     outcome = on_disk("run", "small.toml", "--dir", "there", "--dry-run")
     assert (outcome.code, outcome.stdout, left(on_disk)) == (ExitCode.OK, "", [])

@@ -274,7 +274,7 @@ def test_without_rights(unprivileged):
     outcome = unprivileged("small.toml", "--dir", "there", "--runs", "1")
     assert (outcome.code, left(unprivileged)) == (ExitCode.OK, [])
     told = " ".join(outcome.stdout.split())
-    assert "Left out: what the kernel had learnt of the disk before, which " in told
+    assert "Left out: how fast the kernel believed the disk to be before, which " in told
     outcome = unprivileged("small.toml", "--dir", "there", "--trace")
     assert (outcome.code, left(unprivileged)) == (ExitCode.BAD_INPUT, [])
     (line,) = outcome.stderr.splitlines()

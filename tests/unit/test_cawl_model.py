@@ -162,6 +162,16 @@ def test_a_million_chunks():
     assert dirty.max() <= 8e8
 
 
+def test_a_million_chunks_that_overlap():
+    cost, random = SyscallCost(**CACHE), np.random.default_rng(1)
+    offsets = random.integers(0, 2**18, 10**6) * 4096
+    seconds, dirty = cost.write_all(offsets, random.integers(1, 257, 10**6) * 4096)
+    assert seconds.sum() == pytest.approx(cost.time_s)
+    assert dirty.max() <= 8e8
+    assert 0 < cost.active_bytes <= cost.dirty_bytes
+    assert cost.cleaned_bytes <= CACHE["bw_dev"] * cost.time_s
+
+
 def test_what_it_does_not_know_is_an_error_of_the_simulation():
     machine = pc.load_machine("wrench-cluster")
     (mount,) = {"/data"}

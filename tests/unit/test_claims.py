@@ -48,6 +48,10 @@ def test_a_reason_that_is_no_longer_needed_is_said(claims, monkeypatch, capsys):
 
 def test_what_kernel_is_held_to_is_claimed(claims):
     said = {each.text: each.tolerance for each in claims.CLAIMS if "kernel" in each.text}
-    assert len(said) == 22
+    assert len(said) == 26
     assert said["Exp 2: mean error of `kernel` against the cluster, writes"] == "<= 20 %"
     assert said["nvme-note: error of `kernel`, buffered write to the block device"] == "<= 15 %"
+    cawl = {text: tolerance for text, tolerance in said.items() if text.startswith("CAWL: ")}
+    assert [tolerance for text, tolerance in cawl.items() if "fwrite(3)" in text] == ["<= 8 %"]
+    assert [tolerance for text, tolerance in cawl.items() if "1 KiB" in text] == ["<= 25 %"]
+    assert [tolerance for text, tolerance in cawl.items() if "writes that grow" in text] == ["<= 10 %"]

@@ -7,7 +7,7 @@ import pytest
 
 import pagecast
 
-HEAVY = ("numpy", "pandas", "pyarrow", "matplotlib", "rich", "jinja2", "asyncio")
+HEAVY = ("numpy", "pandas", "pyarrow", "matplotlib", "rich", "jinja2", "simpy", "asyncio")
 
 
 @pytest.mark.parametrize(

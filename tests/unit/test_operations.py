@@ -23,6 +23,8 @@ from pagecast.errors import ScenarioError
         (pc.syncfs("/data"), "<syncfs /data>"),
         (pc.sync_file_range("/data/f", flags=["WRITE"]), "<sync_file_range /data/f>"),
         (pc.readahead("/data/f", size_bytes=1e6), "<readahead /data/f>"),
+        (pc.copy("/data/f", "/data/g", by="sendfile"), "<copy /data/f /data/g>"),
+        (pc.copy("/data/f", "/data/g", by="read_write", size_bytes=1e6), "<copy /data/f /data/g 1 MB>"),
         (pc.mmap("/data/f"), "<mmap /data/f>"),
         (pc.munmap("/data/f"), "<munmap /data/f>"),
         (pc.mmap_read("/data/f", advice="random"), "<mmap_read /data/f>"),
@@ -106,6 +108,22 @@ def test_a_flag_alone_is_no_list():
         (
             lambda: pc.fopen("/f", mode="rw"),
             'mode="rw" is not known; choose one of r, w, a, r+, w+, a+',
+        ),
+        (
+            lambda: pc.write("/f", size_bytes=1, vector=1025),
+            "vector=1025: must be a whole number from 1 to 1024",
+        ),
+        (
+            lambda: pc.read("/f", vector=-1),
+            "vector=-1: must be a whole number from 1 to 1024",
+        ),
+        (
+            lambda: pc.copy("/f", "/g", by="splice"),
+            'by="splice" is not known; choose one of read_write, sendfile, copy_file_range',
+        ),
+        (
+            lambda: pc.copy("/a//f", "/a/f", by="sendfile"),
+            'to="/a/f" is the file itself; name another one',
         ),
         (
             lambda: pc.fadvise("/f", advice="please"),

@@ -59,7 +59,7 @@ def test_every_way_to_write_and_to_make_durable_is_run(machine, there):
         yield pc.write("/data/f", size_bytes=10_000, call_bytes=1000)
         yield pc.write("/data/f", size_bytes=5000, offset_bytes=0)
         yield pc.close("/data/f")
-        yield pc.write("/data/f", size_bytes=8192, offset_bytes=4096)
+        yield pc.write("/data/f", size_bytes=8192, offset_bytes=4096, call_bytes=4096, vector=4)
         yield pc.sync_file_range("/data/f", flags=["WAIT_BEFORE", "WRITE", "WAIT_AFTER"])
         yield pc.sync_file_range("/data/f", flags=["WRITE"], offset_bytes=4096, size_bytes=4096)
         yield pc.readahead("/data/f")
@@ -67,7 +67,7 @@ def test_every_way_to_write_and_to_make_durable_is_run(machine, there):
         yield pc.open("/data/f", flags=["O_DIRECT"])
         yield pc.read("/data/f")
         yield pc.read("/data/f", call_bytes=4096)
-        yield pc.read("/data/f", offset_bytes=8192, size_bytes=8192)
+        yield pc.read("/data/f", offset_bytes=8192, size_bytes=8192, vector=2)
         yield pc.write("/data/f", size_bytes=4096)
 
     scenario = pc.Scenario(machine, processes={"app": program})
@@ -77,6 +77,26 @@ def test_every_way_to_write_and_to_make_durable_is_run(machine, there):
         assert list(found[column]) == list(forecast[column])
     assert list(found["bytes"][10:13]) == [15_000, 15_000, 6808]
     assert found["offset_bytes"][2] == 10_000
+
+
+def test_every_way_to_copy_is_run(machine, there):
+    ways = ["read_write", "sendfile", "copy_file_range"]
+
+    def program():
+        for by in ways:
+            yield pc.copy("/data/f", f"/data/{by}", by=by, call_bytes=100_000)
+            yield pc.copy("/data/f", f"/data/{by}", by=by, offset_bytes=8192, size_bytes=10_000)
+            yield pc.read(f"/data/{by}")
+
+    scenario = pc.Scenario(machine, processes={"app": program}, files={"/data/f": 250_000})
+    plan = Plan(scenario)
+    assert plan.written_bytes == 3 * 260_000
+    run = plan.run(there)
+    found, forecast = run.operations, pc.simulate(scenario, model="kernel").operations
+    for column in ("operation", "path", "offset_bytes", "bytes"):
+        assert list(found[column]) == list(forecast[column])
+    assert sorted(run.files["path"]) == sorted(["/data/f", *(f"/data/{by}" for by in ways)])
+    assert list(run.files["size_bytes"]) == [250_000] * 4
 
 
 def test_mappings_are_real_ones(machine, there):

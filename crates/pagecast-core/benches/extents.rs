@@ -32,6 +32,7 @@ fn read(page: u64) -> Operation {
         offset: 2 * page * PAGE,
         bytes: Some(Bytes(PAGE)),
         call: None,
+        vector: 1,
         buffer: Buffer::Reused,
     };
     Operation::from(action)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::machine::Machine;
 use crate::stdio::Refusal;
 use crate::units::{Bytes, Nanos};
-use crate::workload::Action;
+use crate::workload::{Action, CopyRefusal};
 
 /// Why a scenario cannot be understood; its text names the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -92,7 +92,7 @@ pub enum SimulationError {
         size: Bytes,
     },
     /// O_DIRECT with bytes that are not whole blocks: EINVAL.
-    #[error("{}: process `{}` does a {operation} of {bytes} at offset {offset} of {path} in calls of {call} {}, with O_DIRECT, which fails with EINVAL; make offset, size and call multiples of {} B, or open the file without O_DIRECT", at.place, at.process, moment(at.time), block.0)]
+    #[error("{}: process `{}` does a {operation} of {bytes} at offset {offset} of {path} in calls of {call}{} {}, with O_DIRECT, which fails with EINVAL; make offset, size and call{} multiples of {} B, or open the file without O_DIRECT", at.place, at.process, places(*vector), moment(at.time), parts_of(*vector), block.0)]
     Unaligned {
         /// Where.
         at: Blame,
@@ -106,6 +106,8 @@ pub enum SimulationError {
         bytes: Bytes,
         /// Bytes of one call.
         call: Bytes,
+        /// In how many places of memory it has them.
+        vector: u32,
         /// What the device takes at least.
         block: Bytes,
     },
@@ -120,6 +122,20 @@ pub enum SimulationError {
         path: Arc<str>,
         /// Why not, and what would be right.
         why: Refusal,
+    },
+    /// A copy that the kernel refuses, or that is not modelled.
+    #[error("{}: process `{}` copies {path} to {to} by {by} {}, {why}", at.place, at.process, moment(at.time))]
+    Copy {
+        /// Where.
+        at: Blame,
+        /// The file that is read.
+        path: Arc<str>,
+        /// The file that is written.
+        to: Arc<str>,
+        /// With which system calls.
+        by: &'static str,
+        /// Why not, and what would be right.
+        why: CopyRefusal,
     },
     /// RWF_DONTCACHE where it is not known: EOPNOTSUPP.
     #[error("{}: process `{}` does a {operation} of {path} with RWF_DONTCACHE {}, which fails with EOPNOTSUPP on Linux {kernel} and this file system; ext4 takes it since 6.17, XFS and Btrfs since 6.14", at.place, at.process, moment(at.time))]
@@ -228,6 +244,16 @@ pub enum SimulationError {
 /// An instant within a sentence.
 fn moment(time: Nanos) -> String {
     if time == Nanos::ZERO { "at the start".to_owned() } else { format!("at {time}") }
+}
+
+/// In how many places a call has its bytes, if not in one.
+fn places(vector: u32) -> String {
+    if vector == 1 { String::new() } else { format!(" in {vector} places") }
+}
+
+/// What of such a call counts, too.
+fn parts_of(vector: u32) -> &'static str {
+    if vector == 1 { "" } else { " by vector" }
 }
 
 /// How much memory stays free whatever happens.

@@ -3,7 +3,8 @@
 //!
 //! From the ground up: [`units`]; [`machine`] and [`workload`] are data; [`policy`] decides what the page cache does and
 //! has no clock; `device` and `net` are what flows share; `fs` lies between a system call and a device;
-//! [`stdio`] is what a library's stream makes of its calls; [`engine`] gives time to all of them; [`result`] is what a run yields;
+//! [`stdio`] is what a library's stream makes of its calls; [`engine`] gives time to all of them,
+//! and [`embed`] puts a policy into somebody else's engine; [`result`] is what a run yields;
 //! [`scenario`] reads TOML. Beside them, [`cawl`] is a published model that needs none of them.
 //!
 //! A scenario can be put together in Rust; a program is any function that makes an iterator of operations:
@@ -29,6 +30,7 @@
 //!         offset: 0,
 //!         bytes: None,
 //!         call: None,
+//!         vector: 1,
 //!         buffer: Buffer::Reused,
 //!     };
 //!     std::iter::repeat_n(Operation::from(read), 2)
@@ -51,6 +53,7 @@
 pub mod cawl;
 mod chunks;
 mod device;
+pub mod embed;
 pub mod engine;
 pub mod error;
 pub mod flow;

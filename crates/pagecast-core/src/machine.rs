@@ -32,6 +32,39 @@ pub struct Host {
     pub disks: Vec<Disk>,
     /// Mount points, none of them twice.
     pub mounts: Vec<Mount>,
+    /// What the model CAWL was calibrated to here.
+    pub cawl: CawlParameters,
+}
+
+/// The parameters of CAWL, by their names in its paper, as far as they are known; others follow from the rest of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CawlParameters {
+    /// Copying in memory.
+    pub bw_mem: Option<BytesPerSecond>,
+    /// Writing into the page cache while nothing is written back.
+    pub bw_ramdisk: Option<BytesPerSecond>,
+    /// The same while dirty pages are written back.
+    pub bw_reduced: Option<BytesPerSecond>,
+    /// The device writes.
+    pub bw_dev: Option<BytesPerSecond>,
+    /// The device reads.
+    pub bw_rdev: Option<BytesPerSecond>,
+    /// A block of the device.
+    pub bs: Option<Bytes>,
+    /// The buffer of a stream of the C library.
+    pub bf: Option<Bytes>,
+    /// A buffered system call.
+    pub sc_w: Option<Nanos>,
+    /// A synchronous one.
+    pub sc_sw: Option<Nanos>,
+    /// A seek.
+    pub c_sk: Option<Nanos>,
+    /// Dirty bytes at which writing back begins.
+    pub limit_bg: Option<Bytes>,
+    /// Dirty bytes that are never exceeded.
+    pub limit_hard: Option<Bytes>,
+    /// Age from which on dirty pages are written back.
+    pub dirty_expire: Option<Nanos>,
 }
 
 /// Main memory: its size and how fast programs copy from and to the page cache.
@@ -85,6 +118,8 @@ pub struct CopyCost {
     pub page_remove: Nanos,
     /// What 4 KiB of new memory cost more while others have to leave memory for them.
     pub page_reclaim: Nanos,
+    /// What the first touch of 4 KiB costs more that the host of this virtual machine has taken back. `None`: it takes none back.
+    pub page_reported: Option<Nanos>,
     /// What 4 KiB cost more that are copied to the memory of another node.
     pub page_remote: Nanos,
     /// The same if they are copied from there; `page_remote` if it is not known.
@@ -248,6 +283,8 @@ pub struct Disk {
     pub latency: Nanos,
     /// `queue/logical_block_size`: what it reads or writes at least, a power of two.
     pub logical_block_size: Bytes,
+    /// What a write request past the page cache takes besides its bytes.
+    pub write_latency: Nanos,
     /// What making durable takes besides the bytes: a flush of its own cache.
     pub flush: Nanos,
     /// A limiter of its rates lets pass at once, after idle time, what it moves in so long at most; 0 without one.
@@ -315,6 +352,12 @@ pub struct Mount {
     /// Getting a page of 4 KiB of its files into the page cache, if that is not what `CopyCost` says: by buffer heads and small
     /// folios one file system, or a block device, differs from another.
     pub page_insert: Option<Nanos>,
+    /// What making durable takes longer where metadata of the file is not in the journal yet: a commit.
+    pub commit: Nanos,
+    /// Giving a block of 4 KiB back when its file is cut or removed; with `discard` the disk is told.
+    pub block_free: Nanos,
+    /// The same, once for each file that gives some back.
+    pub file_free: Nanos,
 }
 
 /// The file system of a mount, by its name in `/proc/mounts`.

@@ -1,10 +1,12 @@
 //! What the programs do: files that exist before, and processes that are iterators of operations.
 
+mod copying;
 mod mapped;
 mod sync_range;
 
 use std::sync::Arc;
 
+pub use self::copying::{CopyBy, CopyRefusal};
 pub use self::mapped::{MapAdvice, MappedCall};
 pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::stdio::LibraryCall;
@@ -173,6 +175,8 @@ pub enum Action {
         bytes: Option<Bytes>,
         /// Bytes of one call; `None` is all in one.
         call: Option<Bytes>,
+        /// In how many places of memory a call has them (readv(2)), at most [`MOST_PLACES`].
+        vector: u32,
         /// Where the bytes go.
         buffer: Buffer,
     },
@@ -185,6 +189,23 @@ pub enum Action {
         /// How many bytes.
         bytes: Bytes,
         /// Bytes of one call; `None` is all in one.
+        call: Option<Bytes>,
+        /// In how many places of memory a call has them (writev(2)), at most [`MOST_PLACES`].
+        vector: u32,
+    },
+    /// Copies bytes of a file to the same place in another one. Makes that if it is not there.
+    Copy {
+        /// The file.
+        path: Arc<str>,
+        /// The other one.
+        to: Arc<str>,
+        /// With which system calls.
+        by: CopyBy,
+        /// First byte, in both.
+        offset: u64,
+        /// How many bytes; `None` is up to the end of the file.
+        bytes: Option<Bytes>,
+        /// Bytes of one call; `None` is [`CopyBy::usual_call`].
         call: Option<Bytes>,
     },
     /// fsync(2): the file's dirty pages are written before it returns.
@@ -310,6 +331,7 @@ impl Action {
             Self::Open { .. } => "open",
             Self::Read { .. } => "read",
             Self::Write { .. } => "write",
+            Self::Copy { .. } => "copy",
             Self::Fsync { .. } => "fsync",
             Self::Fdatasync { .. } => "fdatasync",
             Self::Sync => "sync",
@@ -339,13 +361,14 @@ impl Action {
         matches!(self, Self::Wait { .. } | Self::Signal { .. })
     }
 
-    /// The file it is about, if any. A file system is no file.
+    /// The file it is about, if any; of a copy the one that is read. A file system is no file.
     #[must_use]
     pub fn path(&self) -> Option<&Arc<str>> {
         match self {
             Self::Open { path, .. }
             | Self::Read { path, .. }
             | Self::Write { path, .. }
+            | Self::Copy { path, .. }
             | Self::Fsync { path }
             | Self::Fdatasync { path }
             | Self::Close { path }
@@ -356,6 +379,15 @@ impl Action {
             | Self::Fadvise { path, .. }
             | Self::Stream { path, .. }
             | Self::Mapped { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The other file, which it writes and makes if it is not there: that of a copy.
+    #[must_use]
+    pub fn target(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Copy { to, .. } => Some(to),
             _ => None,
         }
     }
@@ -377,6 +409,9 @@ impl Action {
     }
 }
 
+/// In how many places a call can have its bytes (`UIO_MAXIOV`, include/uapi/linux/uio.h).
+pub const MOST_PLACES: u32 = 1024;
+
 /// A flag of open(2) that says how a file is read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenFlag {
@@ -384,7 +419,7 @@ pub enum OpenFlag {
     Direct,
     /// O_SYNC: a write returns when the device has its bytes.
     Sync,
-    /// O_DSYNC: as O_SYNC, without the file's times. The same as long as there is no journal.
+    /// O_DSYNC: as O_SYNC, without the file's times.
     Dsync,
     /// O_APPEND: a write begins at the end of the file, wherever it was to begin.
     Append,

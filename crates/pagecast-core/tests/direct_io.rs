@@ -89,3 +89,17 @@ fn a_loop_may_name_the_file_that_it_makes_durable() {
     let run = linux().process("p", &[&format!("repeat = 2, as = 'k', do = [ {round} ]")]).run("kernel");
     assert!(run.seconds("p", 3) > 0.009, "each file is written");
 }
+
+#[test]
+fn each_place_of_a_call_has_whole_blocks() {
+    assert!(works("512 B", "write = '/data/g', size = '8 KiB', call = '4 KiB', vector = 8"));
+    assert!(works("512 B", "read = '/data/g', size = '8 KiB', vector = 16"));
+    let error = with_blocks("512 B", "write = '/data/g', size = '8 KiB', call = '4 KiB', vector = 16")
+        .error("kernel");
+    assert!(
+        error
+            .contains("in calls of 4.1 kB in 16 places at the start, with O_DIRECT, which fails with EINVAL"),
+        "{error}"
+    );
+    assert!(error.contains("make offset, size and call by vector multiples of 512 B"), "{error}");
+}

@@ -74,6 +74,74 @@ fn a_direct_write_is_durable_only_if_it_says_so() {
     assert!(near(and_then.seconds("p", 2), 0.01), "what is in the device's cache");
 }
 
+/// The same with a file system whose commits take 7 ms.
+fn with_commits(operations: &[&str]) -> Run {
+    process(operations).set("machine.mount./data.commit=7 ms").run("kernel")
+}
+
+#[test]
+fn who_makes_a_file_durable_that_has_grown_waits_for_a_commit() {
+    let small = "write = '/data/g', size = '4096 B', offset = '0 B'";
+    for call in ["fsync", "fdatasync"] {
+        let call = format!("{call} = '/data/g'");
+        let run = with_commits(&[WRITE, &call, &call]);
+        assert!(near(run.seconds("p", 1), 1.041) && near(run.seconds("p", 2), 0.01), "{call}");
+        // Written over, and 10 ms later, so that its times have changed.
+        let over = with_commits(&[WRITE, &call, small, &call]);
+        let block = 4096.0 / 100e6;
+        let expected = if call.starts_with("fsync") { 0.017 } else { 0.01 };
+        assert!((over.seconds("p", 3) - expected - block).abs() < 1e-6, "{call}: {}", over.seconds("p", 3));
+    }
+}
+
+#[test]
+fn each_synchronous_call_that_makes_a_file_longer_commits() {
+    let twice = "write = '/data/g', size = '102.4 MB', call = '1024 kB', offset = '0 B'";
+    for (flags, over) in [("'O_DSYNC'", 0.0), ("'O_DIRECT', 'O_DSYNC'", 0.0), ("'O_SYNC'", 0.7)] {
+        let operations = [&open(flags), twice, twice];
+        let (with, without) = (with_commits(&operations), process(&operations).run("kernel"));
+        let more = |index| with.seconds("p", index) - without.seconds("p", index);
+        assert!((more(1) - 0.7).abs() < 1e-6, "{flags}: {}", more(1));
+        // A flush takes longer than a tick, so each call changes the times.
+        assert!((more(2) - over).abs() < 1e-6, "{flags}: {}", more(2));
+    }
+}
+
+#[test]
+fn a_commit_is_of_all_that_has_changed_and_sync_does_one() {
+    let other = "write = '/data/h', size = '1024 kB'";
+    let run = with_commits(&[WRITE, other, "fsync = '/data/g'", "fsync = '/data/h'", "sync = true"]);
+    assert!(near(run.seconds("p", 3), 0.02024), "no commit is left: {}", run.seconds("p", 3));
+    assert!(near(run.seconds("p", 4), 0.01));
+    let synced = with_commits(&[WRITE, "sync = true", "sync = true"]);
+    assert!(near(synced.seconds("p", 1), 1.041) && near(synced.seconds("p", 2), 0.01));
+}
+
+#[test]
+fn a_direct_write_takes_as_long_as_a_request_does_besides_its_bytes() {
+    let operations = [&open("'O_DIRECT'"), WRITE];
+    let slow = linux().set("machine.disk.ssd.write_latency=2 ms").process("p", &operations).run("kernel");
+    assert!(near(slow.seconds("p", 1), 1.024 + 100.0 * 0.002));
+    assert!(near(slow.part("p", 1, Part::DeviceWrite), 1.224));
+    let buffered = linux().set("machine.disk.ssd.write_latency=2 ms").process("p", &[WRITE]).run("kernel");
+    assert_eq!(buffered.seconds("p", 0), linux().process("p", &[WRITE]).run("kernel").seconds("p", 0));
+}
+
+#[test]
+fn blocks_that_are_on_the_disk_take_time_to_be_given_back() {
+    let freeing = |operations: &[&str]| {
+        let costs = ["machine.mount./data.block_free=4 us", "machine.mount./data.file_free=20 ms"];
+        let case = costs.iter().fold(linux(), |case, cost| case.set(cost)).process("p", operations);
+        let index = operations.len() as u32 - 1;
+        case.run("kernel").seconds("p", index)
+            - linux().process("p", operations).run("kernel").seconds("p", index)
+    };
+    // 25,000 blocks, of which half stay when the file is cut in half.
+    assert!(near(freeing(&[WRITE, "fsync = '/data/g'", "unlink = '/data/g'"]), 0.12));
+    assert!(near(freeing(&[WRITE, "fsync = '/data/g'", "truncate = '/data/g', size = '51.2 MB'"]), 0.07));
+    assert_eq!(freeing(&[WRITE, "unlink = '/data/g'"]), 0.0, "dirty bytes have no blocks yet");
+}
+
 #[test]
 fn what_is_only_buffered_or_read_flushes_nothing() {
     let operations =
@@ -131,4 +199,10 @@ fn who_appends_at_the_same_time_has_a_place_of_its_own() {
         linux().file("/data/g", "10 MB").process("p", &operations).process("q", &operations).run("kernel");
     let offsets = [run.operations.offset[run.row("p", 1)], run.operations.offset[run.row("q", 1)]];
     assert_eq!((offsets, run.file("/data/g").0), ([10 * MB, 15 * MB], 20 * MB));
+}
+
+#[test]
+fn what_was_there_before_is_given_back_at_once() {
+    let case = linux().set("machine.mount./data.block_free=4 us").file("/data/g", "1 GB");
+    assert_eq!(case.process("p", &["unlink = '/data/g'"]).run("kernel").seconds("p", 0), 0.0);
 }

@@ -3,6 +3,7 @@
 
 mod cawl;
 mod common;
+mod copies;
 mod direct_io;
 mod dontcache;
 mod durability;
@@ -18,6 +19,7 @@ mod kernel_mglru;
 mod kernel_opening;
 mod kernel_readahead;
 mod kernel_reads;
+mod kernel_reporting;
 mod kernel_shares;
 mod kernel_wbt;
 mod kernel_writes;

@@ -1,6 +1,6 @@
 //! What each operation does to files, memory and the clock.
 
-use crate::common::{Case, GB, MB, Run, case};
+use crate::common::{Case, GB, MB, Run, case, linux};
 
 /// One process, these operations, on a cold file "/data/f" of 1 GB.
 fn after(operations: &[&str]) -> Case {
@@ -243,4 +243,25 @@ fn compute_and_sleep_take_their_time() {
     assert_eq!(run.all_seconds("p"), [1.5, 2.5, 0.0, 0.0]);
     assert_eq!(run.parts("p", 0), [("compute", 1.5)]);
     assert_eq!(run.parts("p", 1), [("sleep", 2.5)]);
+}
+
+/// `fs/read_write.c: vfs_readv, vfs_writev`: the page cache sees one call, whose bytes it copies place by place.
+#[test]
+fn a_call_with_many_places_is_one_call() {
+    for model in pagecast_core::MODELS.into_iter().filter(|&model| model != "cawl") {
+        let seconds = |vector: u32| {
+            let with =
+                |operation: &str| format!("{operation}, size = '16 MiB', call = '64 KiB', vector = {vector}");
+            let operations = [with("write = '/data/g'"), with("read = '/data/g'")];
+            let operations: Vec<&str> = operations.iter().map(String::as_str).collect();
+            linux()
+                .set("machine.memory.cost.call=10 us")
+                .process("p", &operations)
+                .run(model)
+                .all_seconds("p")
+        };
+        assert_eq!(seconds(1), seconds(16), "{model}");
+    }
+    let refused = linux().process("p", &["write = '/data/g', size = '1 MB', vector = 1025"]).scenario();
+    assert!(refused.is_err_and(|error| error.to_string().contains("`vector` is the number 1025")));
 }

@@ -12,7 +12,7 @@ use std::ptr;
 use std::sync::{Arc, Weak};
 
 use pagecast_core::units::Bytes;
-use pagecast_core::workload::{MapAdvice, SyncRangeFlag, SyncRangeFlags};
+use pagecast_core::workload::{MOST_PLACES, MapAdvice, SyncRangeFlag, SyncRangeFlags};
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 
 use crate::io::Direction;
@@ -202,8 +202,8 @@ impl SharedMapping {
     }
 }
 
-/// As many pieces as one call takes (`UIO_MAXIOV`, include/uapi/linux/uio.h).
-const MOST_PIECES: usize = 1024;
+/// As many pieces as one call takes.
+const MOST_PIECES: usize = MOST_PLACES as usize;
 /// As many bytes as one call moves (`MAX_RW_COUNT`, include/linux/fs.h).
 const MOST_BYTES: usize = 0x7fff_f000;
 
@@ -214,6 +214,8 @@ const MOST_BYTES: usize = 0x7fff_f000;
 pub struct Memory {
     anonymous: Arc<Anonymous>,
     pieces: Box<[libc::iovec]>,
+    /// No piece of a call is longer.
+    longest: usize,
     /// The flags of each call (preadv2, pwritev2).
     flags: libc::c_int,
 }
@@ -281,12 +283,27 @@ impl Memory {
         // Enough for the longest call, from a place in the middle.
         let pieces = (MOST_BYTES / length.get() + 2).min(MOST_PIECES);
         let anonymous = Arc::new(Anonymous { address, length });
-        Ok(Self { anonymous, pieces: vec![nothing; pieces].into_boxed_slice(), flags: 0 })
+        Ok(Self {
+            anonymous,
+            pieces: vec![nothing; pieces].into_boxed_slice(),
+            longest: usize::MAX,
+            flags: 0,
+        })
     }
 
     /// Lets calls leave nothing in the page cache from now on (RWF_DONTCACHE), or something again.
     pub fn set_dontcache(&mut self, is_set: bool) {
         self.flags = if is_set { RWF_DONTCACHE } else { 0 };
+    }
+
+    /// Lets calls have their bytes in pieces of this length, at least one byte, from now on (readv, writev), or in as few as there can be
+    /// (`usize::MAX`).
+    pub fn set_longest(&mut self, bytes: usize) {
+        self.longest = bytes.max(1);
+        if self.longest < self.length() && self.pieces.len() < MOST_PIECES {
+            let nothing = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
+            self.pieces = vec![nothing; MOST_PIECES].into_boxed_slice();
+        }
     }
 
     /// What takes it away from a call that is under way.
@@ -405,13 +422,14 @@ impl Memory {
     fn cut(&mut self, at: usize, length: usize) -> libc::c_int {
         let Anonymous { address, length: whole } = *self.anonymous;
         let (mut from, mut left, mut count) = (at % whole.get(), length, 0);
+        let longest = self.longest;
         for piece in &mut self.pieces {
             if left == 0 {
                 break;
             }
-            let bytes = left.min(whole.get() - from);
+            let bytes = left.min(whole.get() - from).min(longest);
             *piece = libc::iovec { iov_base: address.wrapping_byte_add(from), iov_len: bytes };
-            (from, left, count) = (0, left - bytes, count + 1);
+            (from, left, count) = ((from + bytes) % whole.get(), left - bytes, count + 1);
         }
         count
     }
@@ -564,4 +582,35 @@ pub fn reap(pid: u32) -> io::Result<(std::process::ExitStatus, Usage)> {
         device_read_bytes: usage.ru_inblock as u64 * 512,
     };
     Ok((std::process::ExitStatus::from_raw(status), usage))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How long the pieces of a call are.
+    fn pieces(memory: &mut Memory, at: usize, length: usize) -> Vec<usize> {
+        let count = memory.cut(at, length) as usize;
+        memory.pieces[..count].iter().map(|piece| piece.iov_len).collect()
+    }
+
+    #[test]
+    fn a_call_is_cut_where_the_memory_ends_and_where_a_place_does() {
+        let mut memory = Memory::new(NonZero::new(4096).expect("some bytes")).expect("there is memory");
+        assert_eq!(pieces(&mut memory, 0, 4096), [4096]);
+        assert_eq!(pieces(&mut memory, 96, 9000), [4000, 4096, 904]);
+        memory.set_longest(1500);
+        assert_eq!(pieces(&mut memory, 0, 5000), [1500, 1500, 1096, 904]);
+        memory.set_longest(0);
+        assert_eq!(pieces(&mut memory, 0, 3), [1, 1, 1]);
+        memory.set_longest(usize::MAX);
+        assert_eq!(pieces(&mut memory, 4096, 100), [100]);
+    }
+
+    #[test]
+    fn no_call_has_more_places_than_the_kernel_takes() {
+        let mut memory = Memory::new(NonZero::new(64 << 20).expect("some bytes")).expect("there is memory");
+        memory.set_longest(4096);
+        assert_eq!(pieces(&mut memory, 0, 64 << 20).len(), MOST_PIECES);
+    }
 }

@@ -75,7 +75,9 @@ impl Calibration {
     }
 
     /// Let streams go over the file of the device at once: (is it a write, from, length, bytes of a call, seed of random places).
-    #[pyo3(signature = (streams, *, direct, most_bytes, most_s, mark_s))]
+    /// With `durable` each write returns when its bytes are.
+    #[pyo3(signature = (streams, *, direct, most_bytes, most_s, mark_s, durable=false))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords of Python")]
     fn streams(
         &self,
         py: Python<'_>,
@@ -84,6 +86,7 @@ impl Calibration {
         most_bytes: u64,
         most_s: f64,
         mark_s: f64,
+        durable: bool,
     ) -> PyResult<Vec<MovedTuple>> {
         let stream = |(is_write, from, length, call, seed)| {
             Ok(Stream {
@@ -93,6 +96,7 @@ impl Calibration {
                 call: positive("call", call)?,
                 order: Option::map_or(seed, Order::Sequential, Order::Random),
                 is_direct: direct,
+                is_durable: durable,
             })
         };
         let streams = streams.into_iter().map(stream).collect::<PyResult<Vec<_>>>()?;
@@ -144,10 +148,31 @@ impl Calibration {
         Ok(times.into_iter().map(Nanos::as_seconds).collect())
     }
 
-    /// Write a new file and say how long write-back of it takes.
-    fn drain(&self, py: Python<'_>, bytes: u64) -> PyResult<MovedTuple> {
+    /// Write a new file and say how long write-back of it takes, and in how many seconds it is then cut to nothing.
+    fn drain(&self, py: Python<'_>, bytes: u64) -> PyResult<(MovedTuple, f64)> {
         let bytes = positive("bytes", bytes)?.get();
-        self.measure(py, |folder, stop| calibrate::drain(folder, Path::new("drain"), bytes, stop)).map(moved)
+        let (drained, freed) =
+            self.measure(py, |folder, stop| calibrate::drain(folder, Path::new("drain"), bytes, stop))?;
+        Ok((moved(drained), freed.as_seconds()))
+    }
+
+    /// Write new pages and say how far they were after every `mark_bytes`, whatever the flusher does meanwhile.
+    fn fill(&self, py: Python<'_>, bytes: u64, mark_bytes: u64) -> PyResult<MovedTuple> {
+        let (bytes, mark) = (positive("bytes", bytes)?.get(), positive("mark_bytes", mark_bytes)?);
+        self.measure(py, |folder, stop| calibrate::fill(folder, Path::new("drain"), bytes, mark, stop))
+            .map(moved)
+    }
+
+    /// Copy memory to a buffer of `call_bytes`, and give the seconds of the processor.
+    fn memory(&self, py: Python<'_>, bytes: u64, call_bytes: u64) -> PyResult<f64> {
+        let (bytes, call) = (positive("bytes", bytes)?, positive("call_bytes", call_bytes)?);
+        let took = self.measure(py, |folder, _| Ok(calibrate::memory(folder, bytes, call)))?;
+        Ok(took.as_seconds())
+    }
+
+    /// How many bytes a stream of the C library buffers; None if that is more than 1 MiB.
+    fn stream_buffer(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        self.measure(py, |folder, _| calibrate::stream_buffer(folder, Path::new("stream")))
     }
 
     /// Write new pages alone, then beside write-back of these: the writer alone and beside it, and the write-back.
@@ -162,6 +187,17 @@ impl Calibration {
             calibrate::beside(folder, Path::new("drain"), dirty, most_bytes, stop)
         })?;
         Ok((moved(found.alone), moved(found.beside), moved(found.drained)))
+    }
+
+    /// Touch so much new memory twice, and give the seconds of the processor of each piece: at first, and again just after.
+    fn touches(&self, py: Python<'_>, bytes: usize, piece_bytes: usize) -> PyResult<(Vec<f64>, Vec<f64>)> {
+        let above_0 = |name: &str, bytes: usize| {
+            NonZero::new(bytes).ok_or_else(|| PyValueError::new_err(format!("{name}=0: must be above 0")))
+        };
+        let (bytes, piece) = (above_0("bytes", bytes)?, above_0("piece_bytes", piece_bytes)?);
+        let found = self.measure(py, |folder, stop| calibrate::touches(folder, bytes, piece, stop))?;
+        let seconds = |took: Vec<Nanos>| took.into_iter().map(Nanos::as_seconds).collect();
+        Ok((seconds(found.first), seconds(found.again)))
     }
 
     /// Remove the folder.

@@ -1,5 +1,6 @@
 //! The one place where errors of the core become exceptions: the classes of `python/pagecast/errors.py`.
 
+use pagecast_core::embed::EmbedError;
 use pagecast_core::error::{ScenarioError as CoreScenarioError, SimulationError as CoreSimulationError};
 use pagecast_probe::bench::BenchError as CoreBenchError;
 use pagecast_probe::run::RunError as CoreRunError;
@@ -31,6 +32,26 @@ pub use classes::ScenarioError;
 /// The exception for a scenario that cannot be understood.
 pub fn scenario(error: &CoreScenarioError) -> PyErr {
     ScenarioError::new_err(error.to_string())
+}
+
+/// The exception for a model that does not exist, or an option that it does not have.
+pub fn model(error: &CoreScenarioError) -> PyErr {
+    classes::UnknownModelError::new_err(error.to_string())
+}
+
+/// The exception for what a page cache inside another simulator cannot do.
+pub fn embed(error: &EmbedError) -> PyErr {
+    use EmbedError as E;
+    let text = error.to_string();
+    match error {
+        E::NoMount { .. } => classes::NoMountError::new_err(text),
+        E::NoSuchFile(_) => classes::FileMissingError::new_err(text),
+        E::BeyondEnd { .. } => classes::BeyondEndError::new_err(text),
+        E::DiskFull { .. } => classes::DiskFullError::new_err(text),
+        E::OutOfMemory { .. } => classes::OutOfMemoryError::new_err(text),
+        E::FileExists(_) | E::NotOurs(_) => ScenarioError::new_err(text),
+        _ => classes::SimulationError::new_err(text),
+    }
 }
 
 /// The exception for a simulation that cannot go on.

@@ -8,6 +8,7 @@ mod cache;
 mod calibrate;
 mod cawl;
 mod columns;
+mod embed;
 mod errors;
 mod law;
 mod mapped;
@@ -47,13 +48,15 @@ mod _core {
     #[pymodule_export]
     use super::columns::Result;
     #[pymodule_export]
+    use super::embed::{Disks, Order, PageCache};
+    #[pymodule_export]
     use super::law::{device_limit, dirty_thresholds, position_ratio, task_ratelimit, writer_pause};
     #[pymodule_export]
     use super::mapped::{mmap, mmap_read, mmap_write, msync, munmap};
     #[pymodule_export]
     use super::operation::{
-        Operation, alloc, close, compute, drop_caches, exit, fadvise, fdatasync, free, fsync, open, read,
-        readahead, signal, sleep, sync, sync_file_range, syncfs, truncate, unlink, wait, write,
+        Operation, alloc, close, compute, copy, drop_caches, exit, fadvise, fdatasync, free, fsync, open,
+        read, readahead, signal, sleep, sync, sync_file_range, syncfs, truncate, unlink, wait, write,
     };
     #[pymodule_export]
     use super::quantity::{format_bytes, format_rate, parse_bytes, parse_percent};

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{
-    self, Action, Advice, Buffer, OpenFlag, OpenFlags, SyncRangeFlag, SyncRangeFlags,
+    self, Action, Advice, Buffer, CopyBy, MOST_PLACES, OpenFlag, OpenFlags, SyncRangeFlag, SyncRangeFlags,
 };
 use pyo3::prelude::*;
 
+use crate::errors::ScenarioError;
 use crate::quantity::{Amount, bytes, one_of, path, positive_bytes, seconds, texts};
 use crate::stdio::size_of;
 
@@ -41,10 +42,13 @@ impl Operation {
         if let Some(path) = self.path() {
             text += &format!(" {path}");
         }
+        if let Some(target) = self.0.action.target() {
+            text += &format!(" {target}");
+        }
         match &self.0.action {
-            Action::Read { bytes: Some(bytes), .. } | Action::Write { bytes, .. } => {
-                text += &format!(" {bytes}")
-            }
+            Action::Read { bytes: Some(bytes), .. }
+            | Action::Write { bytes, .. }
+            | Action::Copy { bytes: Some(bytes), .. } => text += &format!(" {bytes}"),
             Action::Mapped { call, .. } => {
                 text += &call.part().1.map_or(String::new(), |size| format!(" {size}"));
             }
@@ -73,6 +77,8 @@ impl Operation {
 ///     How many bytes; up to the end of the file if not given.
 /// call_bytes : float, optional
 ///     Bytes of one call; all in one if not given.
+/// vector : int
+///     In how many places of memory a call has its bytes, 1 to 1024: with more than one it is readv(2).
 /// buffer : {"reused", "fresh"}
 ///     "fresh" takes new anonymous memory of the size of the read, held until `free` or the process's end.
 ///
@@ -81,21 +87,22 @@ impl Operation {
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, call_bytes=None, buffer="reused"),
-    text_signature = "(path, *, offset_bytes=0, size_bytes=None, call_bytes=None, buffer='reused')"
+    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, call_bytes=None, vector=1, buffer="reused"),
+    text_signature = "(path, *, offset_bytes=0, size_bytes=None, call_bytes=None, vector=1, buffer='reused')"
 )]
 pub fn read(
     #[pyo3(from_py_with = path)] path: Arc<str>,
     offset_bytes: Amount,
     size_bytes: Option<Amount>,
     call_bytes: Option<Amount>,
+    vector: i64,
     buffer: &str,
 ) -> PyResult<Operation> {
     let buffer = [Buffer::Reused, Buffer::Fresh][one_of("buffer", buffer, &Buffer::NAMES)?];
     let offset = bytes("offset_bytes", offset_bytes)?.0;
     let size = size_bytes.map(|size| bytes("size_bytes", size)).transpose()?;
     let call = call_size(call_bytes)?;
-    Ok(Action::Read { path, offset, bytes: size, call, buffer }.into())
+    Ok(Action::Read { path, offset, bytes: size, call, vector: places(vector)?, buffer }.into())
 }
 
 /// Write to a file as write(2) does; makes it if it is not there.
@@ -112,14 +119,16 @@ pub fn read(
 ///     Write at the end of the file instead.
 /// call_bytes : float, optional
 ///     Bytes of one call; all in one if not given.
+/// vector : int
+///     In how many places of memory a call has its bytes, 1 to 1024: with more than one it is writev(2).
 ///
 /// Returns
 /// -------
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, size_bytes, offset_bytes=Amount::from(0.0), append=false, call_bytes=None),
-    text_signature = "(path, *, size_bytes, offset_bytes=0, append=False, call_bytes=None)"
+    signature = (path, *, size_bytes, offset_bytes=Amount::from(0.0), append=false, call_bytes=None, vector=1),
+    text_signature = "(path, *, size_bytes, offset_bytes=0, append=False, call_bytes=None, vector=1)"
 )]
 pub fn write(
     #[pyo3(from_py_with = path)] path: Arc<str>,
@@ -127,15 +136,72 @@ pub fn write(
     offset_bytes: Amount,
     append: bool,
     call_bytes: Option<Amount>,
+    vector: i64,
 ) -> PyResult<Operation> {
     let size = bytes("size_bytes", size_bytes)?;
     let offset = bytes("offset_bytes", offset_bytes)?.0;
     let call = call_size(call_bytes)?;
-    Ok(Action::Write { path, offset: (!append).then_some(offset), bytes: size, call }.into())
+    let vector = places(vector)?;
+    Ok(Action::Write { path, offset: (!append).then_some(offset), bytes: size, call, vector }.into())
+}
+
+/// In how many places of memory a call has its bytes.
+fn places(vector: i64) -> PyResult<u32> {
+    let places = u32::try_from(vector).ok().filter(|places| (1..=MOST_PLACES).contains(places));
+    places.ok_or_else(|| {
+        ScenarioError::new_err(format!("vector={vector}: must be a whole number from 1 to {MOST_PLACES}"))
+    })
 }
 
 pub fn call_size(call_bytes: Option<Amount>) -> PyResult<Option<Bytes>> {
     call_bytes.map(|call| positive_bytes("call_bytes", call)).transpose()
+}
+
+/// Copy a file, or a piece of it, to the same place in another one; makes that if it is not there.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+///     The file that is read.
+/// to : str or path-like
+///     The file that is written.
+/// by : {"read_write", "sendfile", "copy_file_range"}
+///     With which system calls.
+/// offset_bytes : float
+///     First byte, in both files.
+/// size_bytes : float, optional
+///     How many bytes; up to the end of the file that is read if not given.
+/// call_bytes : float, optional
+///     Bytes of one call; all in one if not given, 256 KiB with "read_write".
+///
+/// Returns
+/// -------
+/// Operation
+///
+/// Raises
+/// ------
+/// ScenarioError
+///     A size that cannot be, or twice the same path.
+#[pyfunction]
+#[pyo3(
+    signature = (path, to, *, by, offset_bytes=Amount::from(0.0), size_bytes=None, call_bytes=None),
+    text_signature = "(path, to, *, by, offset_bytes=0, size_bytes=None, call_bytes=None)"
+)]
+pub fn copy(
+    #[pyo3(from_py_with = path)] path: Arc<str>,
+    #[pyo3(from_py_with = path)] to: Arc<str>,
+    by: &str,
+    offset_bytes: Amount,
+    size_bytes: Option<Amount>,
+    call_bytes: Option<Amount>,
+) -> PyResult<Operation> {
+    let by = CopyBy::ALL[one_of("by", by, &CopyBy::NAMES)?];
+    let (offset, bytes) = part(offset_bytes, size_bytes)?;
+    let call = call_size(call_bytes)?;
+    if path == to {
+        return Err(ScenarioError::new_err(format!("to=\"{to}\" is the file itself; name another one")));
+    }
+    Ok(Action::Copy { path, to, by, offset, bytes, call }.into())
 }
 
 /// Open a file as open(2) does; takes no time by itself.

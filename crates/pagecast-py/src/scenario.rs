@@ -18,7 +18,7 @@ use crate::quantity::{bytes, path, seconds};
 /// What the hardware and its kernel settings are.
 #[pyclass(frozen, eq, module = "pagecast._core")]
 #[derive(PartialEq)]
-pub struct Machine(machine::Machine);
+pub struct Machine(pub machine::Machine);
 
 #[pymethods]
 impl Machine {

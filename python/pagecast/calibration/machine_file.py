@@ -10,7 +10,7 @@ from typing import Final
 from pagecast import _core
 from pagecast.calibration.facts import Facts
 from pagecast.calibration.fits import LEAST_ROUNDS, Estimate
-from pagecast.calibration.values import Value
+from pagecast.calibration.rounds import Value
 
 __all__ = ["Provenance", "has_changed", "source_of", "write_machine"]
 
@@ -18,7 +18,8 @@ COLUMN: Final = 41
 """Where comments begin."""
 CHECKSUM: Final = "# checksum: sha256 "
 BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
-TABLES: Final = ("", "kernel", "vm", "memory", "memory.cost", "disk")
+TABLES: Final = ("", "kernel", "vm", "memory", "memory.cost", "disk", "cawl")
+"""In the order of the file. A key without a text is one that could not be measured: a comment says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def write_machine(
     ----------
     facts : Facts
     values : sequence of Value
-        With their keys; disk keys begin with "disk.".
+        With their keys; those of the disk begin with "disk.", those of its mount with "mount.".
     figures : iterable of Value
         Without keys; they become comments.
     provenance : Provenance
@@ -157,15 +158,20 @@ def _tables(facts: Facts, values: Sequence[Value]) -> Iterator[str]:
         if table:
             yield ""
             yield f"[{f'disk.{disk}' if table == 'disk' else table}]"
-        for value in of:
-            line = f"{value.key.rpartition('.')[2]} = {value.text}"
-            yield f"{line:{COLUMN - 1}} # {source_of(value)}"
+        yield from map(_line, of)
     yield ""
     yield f"[mount.{_text(facts.mount.point)}]"
     yield f"disk = {disk if disk.startswith(chr(34)) else _text(disk)}"
     kind = facts.mount.kind if facts.mount.kind in _core.FILE_SYSTEMS else "other"
     line = f"type = {_text(kind)}"
     yield f"{line:{COLUMN - 1}} # read: /proc/mounts"
+    yield from (_line(value) for value in values if value.key.startswith("mount."))
+
+
+def _line(value: Value) -> str:
+    name = value.key.rpartition(".")[2]
+    line = f"{name} = {value.text}" if value.text else f"# {name}"
+    return f"{line:{COLUMN - 1}} # {source_of(value)}"
 
 
 def _figures(figures: Iterable[Value]) -> Iterator[str]:

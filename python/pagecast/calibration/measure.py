@@ -7,6 +7,7 @@ in which a warm file had to be read from the device, because something took its 
 
 import math
 import random
+import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,12 +30,16 @@ Progress: TypeAlias = Callable[[float, str], object]
 """Is called with the fraction that is done, and what is being done."""
 
 BLOCK_BYTES: Final = 4096
+TOUCHED_BYTES: Final = 4 * MIB
 DRAIN_S: Final = 0.3
 """A drain is about so long."""
 SYNCS: Final = 50
 """The most in a cell."""
 LEAST_CALLS: Final = 4
 """Fewer calls beside write-back say nothing."""
+FILL_MARKS: Final = 64
+SMALL_BYTES: Final = MIB
+"""Of the file whose blocks are soon given back."""
 LEAST_PART: Final = 0.1
 """Of the time; what is left after waiting for a processor is no less, whatever two clocks say."""
 DIRECTIONS: Final = ("read", "write")
@@ -57,8 +62,12 @@ class Probe(Protocol):
         most_bytes: int,
         most_s: float,
         mark_s: float,
+        durable: bool = False,
     ) -> list[Moved]:
-        """Let streams go over a file: (is it a write, from, length, bytes of a call, seed if random)."""
+        """Let streams go over a file: (is it a write, from, length, bytes of a call, seed if random).
+
+        With `durable` each write returns when its bytes are.
+        """
 
     def copies(
         self, file_bytes: int, call_bytes: int, *, threads: int = 1, huge: bool = False
@@ -68,8 +77,20 @@ class Probe(Protocol):
     def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:
         """Give the seconds of each time that a block was made durable."""
 
-    def drain(self, bytes: int) -> Moved:
-        """Write back a new file."""
+    def drain(self, bytes: int) -> tuple[Moved, float]:
+        """Write back a new file, and say in how many seconds it is then cut to nothing."""
+
+    def fill(self, bytes: int, mark_bytes: int) -> Moved:
+        """Write new pages, whatever the flusher does meanwhile."""
+
+    def memory(self, bytes: int, call_bytes: int) -> float:
+        """Copy memory to a buffer, and give the seconds of the processor."""
+
+    def stream_buffer(self) -> int | None:
+        """Say how many bytes a stream of the C library buffers; None if that was not found."""
+
+    def touches(self, bytes: int, piece_bytes: int) -> tuple[list[float], list[float]]:
+        """Touch new memory, and again just after; the seconds of each piece."""
 
     def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[Moved, Moved, Moved]:
         """Write new pages alone, then beside write-back; the third is the write-back."""
@@ -94,6 +115,8 @@ class Measurements:
     long_file_bytes: int = 0
     """and long streams."""
     drain_bytes: int = 0
+    touched: tuple[list[float], list[float]] = ([], [])
+    """Seconds of each `TOUCHED_BYTES` of new memory: at first, and just after."""
     found: dict[Cell, list[float]] = field(default_factory=dict)
     long_writes: list[Marks] = field(default_factory=list)
     """How far long writes were, each after idle time."""
@@ -105,6 +128,10 @@ class Measurements:
     """Of these the rate fell, while a processor was waited for so long that it may be by that."""
     is_limited: bool = False
     """Whether a limiter lets reads or writes begin faster than they go on."""
+    stream_buffer_bytes: int | None = None
+    """Of the C library."""
+    fills: list[Marks] = field(default_factory=list)
+    """How far it was each time that memory was filled."""
     rounds: int = 0
     lost: int = 0
     """Cells that were measured again, or given up, because cached pages had been taken away."""
@@ -181,12 +208,15 @@ def measure(
     """
     say: Progress = progress or (lambda *_: None)
     begun = clock()
+    say(0.0, "touching memory")
+    # Before anything else has touched it and given it back.
+    touched = probe.touches(plan.touch_bytes, TOUCHED_BYTES)
     say(0.0, "preparing a file")
     whole = (True, 0, plan.file_bytes, MIB, None)
     limits = {"most_bytes": plan.file_bytes, "most_s": plan.prepare_s, "mark_s": plan.prepare_s}
     [prepared] = probe.streams([whole], direct=direct, **limits)  # type: ignore[arg-type]
     into = Measurements(plan, direct, min(prepared[0], plan.device_bytes), prepared[0])
-    into.drain_bytes = _drain_bytes(plan, prepared)
+    into.drain_bytes, into.touched = _drain_bytes(plan, prepared), touched
     order = random.Random(seed)  # noqa: S311
     one = Round(probe, into, 0, device_read_bytes or _device_read_bytes, rest, waits_s or _waits_s)
     look_for_write_cache(one, say)
@@ -195,6 +225,7 @@ def measure(
     into.is_limited = any(
         _is_limited(one, what) for what in DIRECTIONS if what == "read" or not into.write_cache
     )
+    into.stream_buffer_bytes = probe.stream_buffer()
     cells = list(_cells(into))
     while _goes_on(into, clock() - begun):
         one = replace(one, number=into.rounds)
@@ -202,6 +233,7 @@ def measure(
             say(_fraction(into, at / len(cells), clock() - begun), what)
             act(one)
         into.rounds += 1
+    _fill(one, say)
     if plan.bucket_s:
         watch(one, say)
     into.elapsed_s = clock() - begun
@@ -246,14 +278,17 @@ def _cells(into: Measurements) -> Iterator[tuple[str, _Measure]]:
     for is_write in (False, True):
         for call in plan.device_calls:
             yield "device", _streaming(is_write, call, 1)
+        for call in plan.durable_calls if is_write else ():
+            yield "device, durable", _streaming(True, call, 1, is_durable=True)
         for streams in plan.streams[1:]:
             yield "device, several at once", _streaming(is_write, MIB, streams)
         yield "random access", _streaming(is_write, BLOCK_BYTES, 1, is_random=True)
     for what in DIRECTIONS if into.is_limited else ():
         yield "device behind a limiter", _going_on(what)
     yield "reading and writing at once", _both
-    for waiting in ("fsync", "fdatasync", "O_DSYNC"):
+    for waiting in ("fsync", "fdatasync", "O_DSYNC", "append"):
         yield waiting, _syncing(waiting)
+    yield "memory", _copying_memory
     yield "write-back", _draining
     yield "write-back beside a writer", _beside
 
@@ -283,8 +318,11 @@ def _copying(call: int, threads: int, *, huge: bool = False) -> _Measure:
     return act
 
 
-def _streaming(is_write: bool, call: int, streams: int, *, is_random: bool = False) -> _Measure:
-    what = f"{'random' if is_random else 'device'} {'write' if is_write else 'read'}"
+def _streaming(
+    is_write: bool, call: int, streams: int, *, is_random: bool = False, is_durable: bool = False
+) -> _Measure:
+    kind = "random" if is_random else "durable" if is_durable else "device"
+    what = f"{kind} {'write' if is_write else 'read'}"
 
     def act(one: Round) -> None:
         part = one.into.file_bytes // streams // MIB * MIB or one.into.file_bytes // streams
@@ -292,14 +330,16 @@ def _streaming(is_write: bool, call: int, streams: int, *, is_random: bool = Fal
             return
         seed = one.number << 32 if is_random else None
         of = [(is_write, at * part, part, call, seed) for at in range(streams)]
-        moved = _streams(one, of)
+        moved = _streams(one, of, durable=is_durable)
         rate = _rate_alone if streams == 1 else _rate
         one.into.note(Cell(what, call, streams), 1 / sum(map(rate, moved)))
 
     return act
 
 
-def _streams(one: Round, of: Sequence[tuple[bool, int, int, int, int | None]]) -> list[Moved]:
+def _streams(
+    one: Round, of: Sequence[tuple[bool, int, int, int, int | None]], *, durable: bool = False
+) -> list[Moved]:
     plan = one.plan
     return one.probe.streams(
         of,
@@ -307,6 +347,7 @@ def _streams(one: Round, of: Sequence[tuple[bool, int, int, int, int | None]]) -
         most_bytes=plan.stream_bytes,
         most_s=plan.stream_s,
         mark_s=plan.stream_s,
+        durable=durable,
     )
 
 
@@ -375,13 +416,32 @@ def _steady(moved: Moved) -> Steady | None:
 def _syncing(waiting: str) -> _Measure:
     def act(one: Round) -> None:
         took = one.probe.syncs(waiting, block_bytes=BLOCK_BYTES, most=SYNCS, most_s=one.plan.stream_s)
-        one.into.note(Cell(waiting, BLOCK_BYTES), sum(took) / len(took))
+        one.into.note(Cell(waiting, BLOCK_BYTES), statistics.median(took))
 
     return act
 
 
 def _draining(one: Round) -> None:
-    one.into.note(Cell("drain"), 1 / _rate_alone(one.probe.drain(one.into.drain_bytes)))
+    drained, freed_s = one.probe.drain(one.into.drain_bytes)
+    one.into.note(Cell("drain"), 1 / _rate_alone(drained))
+    one.into.note(Cell("free"), freed_s)
+    _, freed_s = one.probe.drain(SMALL_BYTES)
+    one.into.note(Cell("free small"), freed_s)
+
+
+def _copying_memory(one: Round) -> None:
+    size, call = one.plan.copy_bytes, one.into.stream_buffer_bytes or BLOCK_BYTES
+    one.into.note(Cell("memory"), one.probe.memory(size, call) / size)
+
+
+def _fill(one: Round, say: Progress) -> None:
+    """Make memory dirty past where the flusher begins, and let it become clean."""
+    plan = one.plan
+    for _ in range(plan.fills if plan.fill_bytes else 0):
+        say(0.95, "filling memory")
+        one.rest(REST_S)
+        *_, marks = one.probe.fill(plan.fill_bytes, max(plan.fill_bytes // FILL_MARKS // MIB * MIB, MIB))
+        one.into.fills.append(marks)
 
 
 def _beside(one: Round) -> None:
@@ -389,6 +449,7 @@ def _beside(one: Round) -> None:
     alone, beside, _ = one.probe.beside(dirty, 2 * dirty)
     share = _rate(beside) / _rate(alone) if beside[1] >= LEAST_CALLS else math.nan
     one.into.note(Cell("beside write-back"), share)
+    one.into.note(Cell("new beside", MIB), 1 / _rate(beside) if beside[1] >= LEAST_CALLS else math.nan)
 
 
 def _waits_s() -> float:

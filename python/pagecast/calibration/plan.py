@@ -21,6 +21,11 @@ LOOKS: Final = 3
 STEADY_S: Final = 1.0
 """So long is a stream watched for a limiter: ten of its slices in the kernel (`block/blk-throttle.c`,
 `DFL_THROTL_SLICE_HD`: 100 ms), which lets pass at their beginning what belongs to each."""
+FILLED_BYTES_PER_S: Final = 1e9
+FILL_PART: Final = 0.95
+"""Of the way to where writers begin to be held back: half way between background threshold and limit."""
+LEAST_FILL: Final = 1.2
+"""Less than this many background thresholds say nothing of what is beyond it."""
 DRAINS_OF_BACKGROUND: Final = 4
 """What is dirty at once is kept this far below where the flusher starts by itself."""
 
@@ -39,6 +44,8 @@ class Plan:
     copy_bytes: int
     """The file of a thread that copies."""
     copy_calls: tuple[int, ...]
+    touch_bytes: int
+    """New memory that is touched, to see whether a host has taken some back."""
     device_bytes: int
     """The file that streams go over."""
     prepare_s: float
@@ -55,8 +62,16 @@ class Plan:
     """and how long."""
     bucket_s: float
     """How long a stream is watched for a bucket; 0 is not at all."""
+    durable_calls: tuple[int, ...]
+    """Of direct writes that are durable when they return."""
+    fills: int
+    """How often memory is filled with dirty pages, past where the flusher begins,"""
+    most_fill_bytes: int
+    """with how many at most."""
     long_file_bytes: int = 0
     """The file of long streams, if it is larger."""
+    fill_bytes: int = 0
+    """With how many here; 0 is not at all."""
     threads: tuple[int, ...] = (1,)
 
     @property
@@ -67,35 +82,44 @@ class Plan:
     @property
     def room_bytes(self) -> int:
         """The most that is there at once."""
-        return self.file_bytes + max(max(self.threads) * self.copy_bytes, 3 * self.drain_bytes) + MIB
+        beside = max(max(self.threads) * self.copy_bytes, 3 * self.drain_bytes, self.fill_bytes)
+        return self.file_bytes + beside + MIB
 
     @property
     def written_bytes(self) -> int:
         """The most that is written in all, also what never leaves memory."""
         copies = 2 * self.copy_bytes * (len(self.copy_calls) + 1 + sum(self.threads[1:]))
-        direct = self.stream_bytes * (len(self.device_calls) + 2 + sum(self.streams[1:]))
+        direct = self.stream_bytes * (self._alone + sum(self.streams[1:]))
         again = MOST_LOST * 2 * self.copy_bytes * max(self.threads)
-        rounds = self.most_rounds * (copies + direct + 4 * self.drain_bytes + MIB)
+        rounds = self.most_rounds * (copies + direct + 4 * self.drain_bytes + 2 * MIB)
         limited = (LOOKS + 2 * self.most_rounds) * self.device_bytes
         held = self.long_streams * self.long_bytes
-        return self.file_bytes + rounds + again + limited + held + self.bucket_bytes
+        filled = self.fills * self.fill_bytes
+        return self.file_bytes + rounds + again + limited + held + filled + self.bucket_bytes
 
     def written_at(self, bytes_per_s: float) -> int:
         """Give the most that is written to a disk of that rate: a stream ends when its time is over.
 
-        Copies are left out: their files are gone before they are written back.
+        Copies are left out: their files are gone before they are written back. Of what fills memory it is
+        what the disk can take meanwhile, as if it were filled at 1 GB/s.
         """
 
         def most(size: float, lasts_s: float) -> float:
             return min(size, lasts_s * bytes_per_s)
 
-        alone = (len(self.device_calls) + 2) * most(self.stream_bytes, self.stream_s)
+        alone = self._alone * most(self.stream_bytes, self.stream_s)
         together = sum(most(count * self.stream_bytes, self.stream_s) for count in self.streams[1:])
-        rounds = self.most_rounds * (alone + together + 4 * self.drain_bytes + MIB)
+        rounds = self.most_rounds * (alone + together + 4 * self.drain_bytes + 2 * MIB)
         limited = (LOOKS + 2 * self.most_rounds) * most(self.device_bytes, STEADY_S)
         watched = most(self.bucket_bytes, self.bucket_s)
         held = self.long_streams * most(self.long_bytes, self.long_s)
-        return int(most(self.file_bytes, self.prepare_s) + rounds + limited + held + watched)
+        filled = self.fills * most(self.fill_bytes, self.fill_bytes / FILLED_BYTES_PER_S)
+        return int(most(self.file_bytes, self.prepare_s) + rounds + limited + held + filled + watched)
+
+    @property
+    def _alone(self) -> int:
+        """Say how many streams of writes a round has that go alone; one is random, one beside a reader."""
+        return len(self.device_calls) + len(self.durable_calls) + 2
 
     @property
     def stream_bytes(self) -> int:
@@ -116,6 +140,7 @@ _QUICK: Final = Plan(
     last_s=48.0,
     copy_bytes=64 * MIB,
     copy_calls=(4 * KIB, 16 * KIB, 128 * KIB, MIB, 8 * MIB),
+    touch_bytes=2 * GIB,
     device_bytes=512 * MIB,
     prepare_s=4.0,
     device_calls=(4 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB),
@@ -126,6 +151,9 @@ _QUICK: Final = Plan(
     long_bytes=3 * GIB,
     long_s=6.0,
     bucket_s=0.0,
+    durable_calls=(4 * KIB, 64 * KIB, MIB, 4 * MIB),
+    fills=0,
+    most_fill_bytes=0,
 )
 
 _NORMAL: Final = replace(
@@ -145,6 +173,9 @@ _NORMAL: Final = replace(
     long_streams=3,
     long_bytes=8 * GIB,
     long_s=15.0,
+    durable_calls=(4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB),
+    fills=6,
+    most_fill_bytes=16 * GIB,
 )
 
 EFFORTS: Final = {
@@ -166,11 +197,20 @@ EFFORTS: Final = {
         long_bytes=32 * GIB,
         long_s=60.0,
         bucket_s=300.0,
+        fills=9,
+        most_fill_bytes=128 * GIB,
     ),
 }
 
 
-def plan_for(effort: str, *, cores: int, background_bytes: int | None, free_bytes: int | None = None) -> Plan:
+def plan_for(
+    effort: str,
+    *,
+    cores: int,
+    background_bytes: int | None,
+    limit_bytes: int | None = None,
+    free_bytes: int | None = None,
+) -> Plan:
     """Fit the plan of an effort to a machine.
 
     Parameters
@@ -181,6 +221,8 @@ def plan_for(effort: str, *, cores: int, background_bytes: int | None, free_byte
     background_bytes : int or None
         The dirty memory from which on the flusher works by itself, or a fourth of the limit of the cgroup
         if that is less. Copies stay below, so that they wait for no device.
+    limit_bytes : int or None
+        The dirty limit; None if it is not known or is not that of this process. Then memory is not filled.
     free_bytes : int or None
         On the disk. Default: as much as one wants.
 
@@ -197,8 +239,20 @@ def plan_for(effort: str, *, cores: int, background_bytes: int | None, free_byte
         threads=threads,
         long_file_bytes=_whole(min(plan.long_bytes, MOST_FILE_BYTES, room)),
         copy_bytes=_whole(min(plan.copy_bytes, most // cores)),
+        touch_bytes=_whole(min(plan.touch_bytes, background_bytes or 2 * GIB)),
         drain_bytes=_whole(min(plan.drain_bytes, most)),
+        fill_bytes=_fill_bytes(plan, background_bytes, limit_bytes, room),
     )
+
+
+def _fill_bytes(plan: Plan, background: int | None, limit: int | None, room: int) -> int:
+    """Say how much is to be dirty, or 0 if that may not be or says nothing."""
+    if background is None or limit is None:
+        return 0
+    wanted = int(FILL_PART * (background + limit) / 2)
+    if wanted < LEAST_FILL * background or wanted > min(plan.most_fill_bytes, room):
+        return 0
+    return _whole(wanted)
 
 
 def _whole(size: int) -> int:

@@ -5,23 +5,37 @@ from several cells is that of the cost, not of the cells.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pagecast.calibration.cawl import cawl_values
 from pagecast.calibration.facts import Device, Facts
 from pagecast.calibration.fits import (
     Bucket,
     CallCosts,
     Estimate,
     estimate,
-    fit_calls,
     held_rate,
 )
 from pagecast.calibration.folios import fit_folios, has_large_folios
 from pagecast.calibration.long_streams import LONG_CALL_BYTES
-from pagecast.calibration.measure import Cell, Measurements
+from pagecast.calibration.measure import SMALL_BYTES, TOUCHED_BYTES, Cell, Measurements
 from pagecast.calibration.plan import MIB
+from pagecast.calibration.rounds import (
+    Rounds,
+    Value,
+    beyond_noise,
+    is_known,
+    measured,
+    median,
+    rates_of,
+    show_call,
+    show_kib,
+    show_part,
+    show_rate,
+    show_size,
+    show_time,
+)
 
 __all__ = ["Value", "facts_of", "figures_of", "values_of"]
 
@@ -42,48 +56,11 @@ UNBOUNDED: Final = 100_000
 """Requests that nothing bounds; more than ever wait."""
 HELD_PART: Final = 0.9
 """Long writes that hold less than this part of the rate of write-back of little show what that does not."""
+DEAR_FACTOR: Final = 2
+"""Memory that a host had taken back takes more than so much longer,"""
+LEAST_DEAR: Final = 0.25
+"""and is at least this part of what was free for long: programs have used the rest."""
 LARGEST_SECTORS_KB: Final = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A key of a machine file, or without a key a figure that the model has none for."""
-
-    key: str
-    text: str
-    """As TOML, or as a person reads it."""
-    how: str
-    estimate: Estimate | None = None
-    unit: str = ""
-    show: Callable[[float], str] | None = None
-
-
-def _rate(bytes_per_s: float) -> str:
-    # .4g would write 9999.6 as 1e+04.
-    return f"{bytes_per_s / 1e6:.4g} MB/s" if bytes_per_s < 9.999e9 else f"{bytes_per_s / 1e6:.0f} MB/s"
-
-
-def _time(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= 10 * size:
-            return f"{seconds / size:.4g} {unit}"
-    return f"{1e9 * seconds:.0f} ns"
-
-
-def _part(fraction: float) -> str:
-    return f"{fraction:.3g}"
-
-
-def _size(size: float) -> str:
-    return f"{size / 1e9:.4g} GB" if size >= 1e9 else f"{size / 1e6:.4g} MB"
-
-
-def _kib(size: int) -> str:
-    return f"{size // 1024} KiB"
-
-
-def _call(size: int) -> str:
-    return f"{size // MIB} MiB" if size >= MIB else _kib(size)
 
 
 def facts_of(facts: Facts) -> Iterator[Value]:
@@ -109,16 +86,16 @@ def facts_of(facts: Facts) -> Iterator[Value]:
         elif not (name.endswith("_ratio") and facts.vm.get(name.replace("_ratio", "_bytes"))):
             yield Value(f"vm.{name}", str(number), f"read: sysctl vm.{name}")
     memory = facts.memory
-    total = f"of {_kib(memory.total_bytes)} (MemTotal)"
-    yield Value("memory.size", f'"{_kib(memory.usable_bytes)}"', f"read: free or holding files, {total}")
+    total = f"of {show_kib(memory.total_bytes)} (MemTotal)"
+    yield Value("memory.size", f'"{show_kib(memory.usable_bytes)}"', f"read: free or holding files, {total}")
     if memory.reserve_bytes is not None:
         how = "read: what lacks to the dirty limit of the same moment (nr_dirty_threshold)"
-        yield Value("memory.reserve", f'"{_kib(memory.reserve_bytes)}"', how)
+        yield Value("memory.reserve", f'"{show_kib(memory.reserve_bytes)}"', how)
     if len(facts.nodes) > 1:
-        sizes = ", ".join(map(_kib, facts.nodes))
+        sizes = ", ".join(map(show_kib, facts.nodes))
         yield Value("memory.nodes", str(len(facts.nodes)), f"read: nodes of {sizes}")
     yield Value(
-        "disk.size", f'"{_kib(facts.mount.size_bytes)}"', "read: file system, without what root keeps"
+        "disk.size", f'"{show_kib(facts.mount.size_bytes)}"', "read: file system, without what root keeps"
     )
     if facts.device is not None:
         yield from _device_facts(facts.device)
@@ -158,76 +135,6 @@ def _device_facts(device: Device) -> Iterator[Value]:
         yield Value("disk.stable_writes", "true", "read: queue/stable_writes")
 
 
-class _Rounds:
-    """What was measured, by round."""
-
-    def __init__(self, measurements: Measurements) -> None:
-        self.all = measurements
-        self.found = measurements.found
-
-    def of(self, cell: Cell) -> list[float]:
-        return self.found.get(cell, [])
-
-    def calls(self, what: str, streams: int = 1) -> list[int]:
-        return sorted(cell.call_bytes for cell in self.found if (cell.what, cell.streams) == (what, streams))
-
-    def fitted(self, *kinds: str) -> list[CallCosts | None]:
-        """Fit costs of calls and bytes in each round; None where one was lost."""
-        cells = [cell for cell in self.found if cell.what in kinds and cell.streams == 1]
-        fits: list[CallCosts | None] = []
-        for at in range(self.all.rounds):
-            of = {
-                (cell.what, float(cell.call_bytes)): self.found[cell][at]
-                for cell in cells
-                if at < len(self.found[cell])
-            }
-            has_all = len(of) == len(cells) and not any(map(math.isnan, of.values()))
-            fits.append(fit_calls(of) if has_all and of else None)
-        return fits
-
-    def beyond(self, more: str, less: str, page: int, *, least_call: int = 0) -> list[float]:
-        """Give seconds per page that one takes beyond the other, median over call sizes, of each round."""
-        largest = self.calls(more)[-1:]
-        rounds: list[float] = []
-        for beyond in self.beyond_by_call(more, less):
-            of = [seconds for call, seconds in beyond.items() if call >= least_call or call in largest]
-            known = sorted(page * seconds for seconds in of if not math.isnan(seconds))
-            rounds.append(_median(known) if known else math.nan)
-        return rounds
-
-    def beyond_by_call(self, more: str, less: str) -> list[dict[int, float]]:
-        """Give seconds per byte that one takes beyond the other, by call size, of each round."""
-        calls = self.calls(more)
-        of = [zip(self.of(Cell(more, call)), self.of(Cell(less, call)), strict=False) for call in calls]
-        return [
-            {call: high - low for call, (high, low) in zip(calls, pairs, strict=True)}
-            for pairs in zip(*of, strict=False)
-        ]
-
-
-def _median(ordered: Sequence[float]) -> float:
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-
-
-def _known(rounds: Sequence[float]) -> bool:
-    return any(not math.isnan(each) for each in rounds)
-
-
-def _measured(
-    key: str, rounds: Sequence[float], show: Callable[[float], str], how: str, unit: str
-) -> Iterator[Value]:
-    """Give a value if a round gave one; a cost that came out below 0 is 0."""
-    if not _known(rounds):
-        return
-    found = estimate(rounds)
-    yield Value(key, f'"{show(max(found.value, 0.0))}"', how, found, unit, show)
-
-
-def _rates(rounds: Sequence[float]) -> list[float]:
-    return [1 / each if each else math.nan for each in rounds]
-
-
 def values_of(measurements: Measurements, facts: Facts) -> Iterator[Value]:
     """Give the keys that were measured.
 
@@ -242,86 +149,112 @@ def values_of(measurements: Measurements, facts: Facts) -> Iterator[Value]:
     Value
         In the order of the file; what could not be measured is left out.
     """
-    rounds = _Rounds(measurements)
+    rounds = Rounds(measurements)
     yield from _memory(rounds, facts)
     yield from _costs(rounds, facts)
     yield from _disk(rounds)
+    yield from _file_system(rounds)
+    yield from cawl_values(rounds, facts)
 
 
-def _memory(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
+def _memory(rounds: Rounds, facts: Facts) -> Iterator[Value]:
     plan = rounds.all.plan
     call = min(MIB, plan.copy_bytes)
     most = plan.threads[-1]
     for key, what in (("read", "read"), ("write", "again")):
         which = "re-reading" if what == "read" else "rewriting"
-        at = {threads: _rates(rounds.of(Cell(what, call, threads))) for threads in plan.threads}
+        at = {threads: rates_of(rounds.of(Cell(what, call, threads))) for threads in plan.threads}
         who = f"{most} threads together" if most > 1 else "one thread"
-        yield from _measured(
-            f"memory.{key}", at[most], _rate, f"{which} cached pages, calls of {_call(call)}, {who}", "B/s"
+        yield from measured(
+            f"memory.{key}",
+            at[most],
+            show_rate,
+            f"{which} cached pages, calls of {show_call(call)}, {who}",
+            "B/s",
         )
         if most > 1:
-            points = {n: estimate(found).value for n, found in at.items() if _known(found)}
-            table = ", ".join(f'"{n}" = "{_rate(value)}"' for n, value in points.items())
+            points = {n: estimate(found).value for n, found in at.items() if is_known(found)}
+            table = ", ".join(f'"{n}" = "{show_rate(value)}"' for n, value in points.items())
             yield Value(f"memory.{key}_at", f"{{ {table} }}", "measured: the same by so many threads")
     yield Value("memory.sharing", '"time"', "not measured: a processor copies one way at a time")
 
 
-def _inserting(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
+def _inserting(rounds: Rounds, facts: Facts) -> Iterator[Value]:
     """Give what new pages cost, and what folios do, where they are as large as calls and are seen to cost."""
     if has_large_folios(facts.kernel_version):
         fits = [fit_folios(beyond) for beyond in rounds.beyond_by_call("new", "again")]
         folios = [fit.folio_s for fit in fits]
-        if _known(folios) and (found := estimate(folios)).value > 0 and not found.is_unsure:
+        if is_known(folios) and (found := estimate(folios)).value > 0 and not found.is_unsure:
             sizes = rounds.calls("new")
-            how = f"new pages beyond rewriting them, calls of {_call(sizes[0])} to {_call(sizes[-1])}; each"
+            span = f"calls of {show_call(sizes[0])} to {show_call(sizes[-1])}"
+            how = f"new pages beyond rewriting them, {span}; each"
             pages = [fit.page_s for fit in fits]
-            yield from _measured("memory.cost.page_insert", pages, _time, f"{how} page", "s")
-            yield from _measured(
-                "memory.cost.folio_insert", folios, _time, f"{how} folio beside its pages", "s"
+            yield from measured("memory.cost.page_insert", pages, show_time, f"{how} page", "s")
+            yield from measured(
+                "memory.cost.folio_insert", folios, show_time, f"{how} folio beside its pages", "s"
             )
             return
     inserts = rounds.beyond("new", "again", PAGE_BYTES, least_call=LARGE_CALL_BYTES)
-    how = f"new pages beyond rewriting them, calls from {_call(LARGE_CALL_BYTES)}"
-    yield from _measured("memory.cost.page_insert", inserts, _time, how, "s")
+    how = f"new pages beyond rewriting them, calls from {show_call(LARGE_CALL_BYTES)}"
+    yield from measured("memory.cost.page_insert", inserts, show_time, how, "s")
 
 
-def _costs(rounds: _Rounds, facts: Facts) -> Iterator[Value]:
+def _costs(rounds: Rounds, facts: Facts) -> Iterator[Value]:
     fits = rounds.fitted("read", "again")
     of_calls = [math.nan if fit is None else fit.call_s for fit in fits]
     sizes = rounds.calls("read")
-    span = f"calls of {_call(sizes[0])} to {_call(sizes[-1])}" if sizes else ""
-    yield from _measured(
-        "memory.cost.call", of_calls, _time, f"re-reading and rewriting cached pages, {span}", "s"
+    span = f"calls of {show_call(sizes[0])} to {show_call(sizes[-1])}" if sizes else ""
+    yield from measured(
+        "memory.cost.call", of_calls, show_time, f"re-reading and rewriting cached pages, {span}", "s"
     )
     yield from _inserting(rounds, facts)
     yield Value("memory.cost.page_lookup", '"0 ns"', "part of the copy rates, which grow with bytes too")
     faults = rounds.beyond("fresh", "read", PAGE_BYTES)
-    yield from _measured(
-        "memory.cost.fault", faults, _time, "reading into new memory beyond used, 4 KiB pages", "s"
+    yield from measured(
+        "memory.cost.fault", faults, show_time, "reading into new memory beyond used, 4 KiB pages", "s"
     )
     if facts.huge_pages == "always":
         huge = rounds.beyond("fresh huge", "read huge", HUGE_PAGE_BYTES)
-        yield from _measured(
-            "memory.cost.fault_huge", huge, _time, "the same with huge pages, which are on (always)", "s"
+        yield from measured(
+            "memory.cost.fault_huge", huge, show_time, "the same with huge pages, which are on (always)", "s"
         )
+    yield from _reported(rounds)
     removes = [_mean_of(rounds, "remove", at) for at in range(rounds.all.rounds)]
-    yield from _measured("memory.cost.page_remove", removes, _time, "cutting a cached file to nothing", "s")
+    yield from measured(
+        "memory.cost.page_remove", removes, show_time, "cutting a cached file to nothing", "s"
+    )
     for key, kind in (("copy_read", "read"), ("copy_write", "again")):
         rates = [math.nan if fit is None else 1 / fit.bytes_s[kind] for fit in fits]
-        yield from _measured(f"memory.cost.{key}", rates, _rate, f"bytes of the same, {span}", "B/s")
+        yield from measured(f"memory.cost.{key}", rates, show_rate, f"bytes of the same, {span}", "B/s")
     yield from _flushing(rounds)
 
 
-def _mean_of(rounds: _Rounds, what: str, at: int) -> float:
+def _reported(rounds: Rounds) -> Iterator[Value]:
+    """Take what pieces of new memory cost more that are far dearer than just after: their host had them."""
+    first, again = rounds.all.touched
+    if not again:
+        return
+    usual = median(sorted(again))
+    dear = [took for took in first if took > DEAR_FACTOR * usual]
+    if len(dear) < LEAST_DEAR * len(first):
+        return
+    page = PAGE_BYTES / TOUCHED_BYTES
+    low, middle, high = (page * (took - usual) for took in (min(dear), median(sorted(dear)), max(dear)))
+    how = f"measured: {show_time(low)} to {show_time(high)} in {len(dear)} of {len(first)} pieces of "
+    how += f"{show_call(TOUCHED_BYTES)}; new memory beyond new memory just after"
+    yield Value("memory.cost.page_reported", f'"{show_time(middle)}"', how)
+
+
+def _mean_of(rounds: Rounds, what: str, at: int) -> float:
     """Give seconds per page, the median over call sizes, of a round."""
     of = [rounds.of(Cell(what, call)) for call in rounds.calls(what)]
     known = sorted(PAGE_BYTES * each[at] for each in of if at < len(each) and not math.isnan(each[at]))
-    return _median(known) if known else math.nan
+    return median(known) if known else math.nan
 
 
-def _flushing(rounds: _Rounds) -> Iterator[Value]:
+def _flushing(rounds: Rounds) -> Iterator[Value]:
     found = rounds.of(Cell("beside write-back"))
-    if not _known(found):
+    if not is_known(found):
         return
     share = estimate(found)
     if share.low is None or share.high is None or share.high >= 1:
@@ -329,11 +262,11 @@ def _flushing(rounds: _Rounds) -> Iterator[Value]:
     if share.high - share.low > WIDEST_FACTOR * share.value:
         return  # then it stands among the figures alone
     how = "speed of writing new pages while others of the file are written back, as part of that alone"
-    text = _part(max(share.value, LEAST_FLUSHING_FACTOR))
-    yield Value("memory.cost.flushing_factor", text, how, share, "", _part)
+    text = show_part(max(share.value, LEAST_FLUSHING_FACTOR))
+    yield Value("memory.cost.flushing_factor", text, how, share, "", show_part)
 
 
-def _disk(rounds: _Rounds) -> Iterator[Value]:
+def _disk(rounds: Rounds) -> Iterator[Value]:
     past = (
         "past the page cache (O_DIRECT)"
         if rounds.all.is_direct
@@ -341,7 +274,7 @@ def _disk(rounds: _Rounds) -> Iterator[Value]:
     )
     fits = rounds.fitted("device read")
     sizes = rounds.calls("device read")
-    span = f"calls of {_call(sizes[0])} to {_call(sizes[-1])}"
+    span = f"calls of {show_call(sizes[0])} to {show_call(sizes[-1])}"
     reads = [math.nan if fit is None else 1 / fit.bytes_s["device read"] for fit in fits]
     buckets = rounds.all.watched
     read_how = f"one stream, {past}, {span}, without what each call costs"
@@ -349,16 +282,17 @@ def _disk(rounds: _Rounds) -> Iterator[Value]:
         bucket = buckets.get(key)
         if bucket is not None:
             level = f"measured: after a burst of {bucket.burst_bytes / 1e9:.3g} GB at "
-            level += _rate(bucket.burst_rate_bytes_per_s)
-            yield Value(f"disk.{key}", f'"{_rate(bucket.rate_bytes_per_s)}"', level)
-        elif _known(going_on := _rates(rounds.of(Cell(f"steady {key}", MIB)))):
+            level += show_rate(bucket.burst_rate_bytes_per_s)
+            yield Value(f"disk.{key}", f'"{show_rate(bucket.rate_bytes_per_s)}"', level)
+        elif is_known(going_on := rates_of(rounds.of(Cell(f"steady {key}", MIB)))):
             steady = f"a direct {key}, calls of 1 MiB, without its beginning: a limiter lets that pass faster"
-            yield from _measured(f"disk.{key}", going_on, _rate, steady, "B/s")
+            yield from measured(f"disk.{key}", going_on, show_rate, steady, "B/s")
         else:
-            yield from _measured(f"disk.{key}", found, _rate, how, "B/s")
+            yield from measured(f"disk.{key}", found, show_rate, how, "B/s")
     if not rounds.all.is_limited:
         yield from _concurrent(rounds, estimate(reads))
     yield from _latency(rounds, fits)
+    yield from _write_latency(rounds)
     yield from _flush(rounds)
     yield _sharing(rounds)
     bucket = buckets.get("write")
@@ -370,23 +304,23 @@ def _disk(rounds: _Rounds) -> Iterator[Value]:
         yield from _burst(rounds, buckets)
 
 
-def _write_rates(rounds: _Rounds) -> tuple[list[float], str]:
+def _write_rates(rounds: Rounds) -> tuple[list[float], str]:
     """Give the rates of writing that hold for long, and where they come from."""
     long = rounds.all
-    streams = f"{len(long.long_writes)} direct writes of up to {_size(long.plan.long_bytes)}"
+    streams = f"{len(long.long_writes)} direct writes of up to {show_size(long.plan.long_bytes)}"
     if long.write_cache:
         rates = [bucket.rate_bytes_per_s for bucket in long.write_cache]
         return rates, f"{streams}, after what their beginning is faster"
-    drains, held = _rates(rounds.of(Cell("drain"))), _held(rounds)
-    drained = f"write-back of {_call(long.drain_bytes)} of new pages, their journal not counted"
-    if _known(held) and _known(drains):
+    drains, held = rates_of(rounds.of(Cell("drain"))), _held(rounds)
+    drained = f"write-back of {show_call(long.drain_bytes)} of new pages, their journal not counted"
+    if is_known(held) and is_known(drains):
         most, least = estimate(drains).value, estimate(held).value
         if least < HELD_PART * most:
-            return held, f"the second half of {streams}; {drained} goes at {_rate(most)}"
+            return held, f"the second half of {streams}; {drained} goes at {show_rate(most)}"
     return drains, drained
 
 
-def _held(rounds: _Rounds) -> list[float]:
+def _held(rounds: Rounds) -> list[float]:
     return [held_rate(marks) for marks in rounds.all.long_writes]
 
 
@@ -394,18 +328,19 @@ def _write_cache(found: Sequence[Bucket]) -> Value:
     """Give what the beginning of long writes says of the cache that takes it."""
     sizes = sorted(bucket.burst_bytes for bucket in found)
     rates = sorted(bucket.burst_rate_bytes_per_s for bucket in found)
-    text = f'{{ size = "{_size(_median(sizes))}", rate = "{_rate(_median(rates))}" }}'
-    how = f"measured: {_size(sizes[0])} to {_size(sizes[-1])} at {_rate(rates[0])} to {_rate(rates[-1])}, "
+    text = f'{{ size = "{show_size(median(sizes))}", rate = "{show_rate(median(rates))}" }}'
+    held, fast = map(show_size, (sizes[0], sizes[-1])), map(show_rate, (rates[0], rates[-1]))
+    how = f"measured: {' to '.join(held)} at {' to '.join(fast)}, "
     many = f"{len(found)} direct writes" if len(found) > 1 else "a direct write"
     return Value("disk.write_cache", text, f"{how}{many} after idle time; reads are not faster at first")
 
 
-def _concurrent(rounds: _Rounds, one: Estimate) -> Iterator[Value]:
+def _concurrent(rounds: Rounds, one: Estimate) -> Iterator[Value]:
     """Give the total rate of several readers, where it differs beyond noise."""
     points = {1: one}
     for streams in rounds.all.plan.streams[1:]:
-        found = _rates(rounds.of(Cell("device read", MIB, streams)))
-        if _known(found):
+        found = rates_of(rounds.of(Cell("device read", MIB, streams)))
+        if is_known(found):
             points[streams] = estimate(found)
 
     def differs(other: Estimate) -> bool:
@@ -418,11 +353,11 @@ def _concurrent(rounds: _Rounds, one: Estimate) -> Iterator[Value]:
         return apart and abs(other.value / one.value - 1) > CONCURRENCY_MATTERS
 
     if any(differs(other) for streams, other in points.items() if streams > 1):
-        table = ", ".join(f'"{streams}" = "{_rate(each.value)}"' for streams, each in points.items())
+        table = ", ".join(f'"{streams}" = "{show_rate(each.value)}"' for streams, each in points.items())
         yield Value("disk.read_at", f"{{ {table} }}", "measured: so many streams at once, calls of 1 MiB")
 
 
-def _latency(rounds: _Rounds, fits: Sequence[CallCosts | None]) -> Iterator[Value]:
+def _latency(rounds: Rounds, fits: Sequence[CallCosts | None]) -> Iterator[Value]:
     """Take a random read without its bytes; where a head moves, a sequential one: the model has no seeks."""
     block = rounds.of(Cell("random read", BLOCK_BYTES))
     randoms, followings = [], []
@@ -431,27 +366,60 @@ def _latency(rounds: _Rounds, fits: Sequence[CallCosts | None]) -> Iterator[Valu
         byte_s = fit.bytes_s["device read"] if fit is not None else math.nan
         randoms.append(BLOCK_BYTES * (block[at] - byte_s) if has_all else math.nan)
         followings.append(fit.call_s if fit is not None else math.nan)
-    if not _known(randoms):
+    if not is_known(randoms):
         return
     seeks = estimate(randoms).value - estimate(followings).value > SEEK_S
     if seeks:
         how = "each call of a sequential reader; random ones seek, which the model does not know"
-        yield from _measured("disk.latency", followings, _time, how, "s")
+        yield from measured("disk.latency", followings, show_time, how, "s")
     else:
-        yield from _measured(
-            "disk.latency", randoms, _time, "random reads of 4 KiB, one at a time, without their bytes", "s"
+        yield from measured(
+            "disk.latency",
+            randoms,
+            show_time,
+            "random reads of 4 KiB, one at a time, without their bytes",
+            "s",
         )
 
 
-def _flush(rounds: _Rounds) -> Iterator[Value]:
+def _flush(rounds: Rounds) -> Iterator[Value]:
     """Take an fdatasync without its bytes: blocks that are written over leave the journal nothing to do."""
     pairs = zip(rounds.of(Cell("fdatasync", BLOCK_BYTES)), rounds.of(Cell("drain")), strict=False)
     flushes = [took - BLOCK_BYTES * byte_s for took, byte_s in pairs]
     how = "fdatasync of a block of 4 KiB written over, without its bytes"
-    yield from _measured("disk.flush", flushes, _time, how, "s")
+    yield from measured("disk.flush", flushes, show_time, how, "s")
 
 
-def _sharing(rounds: _Rounds) -> Value:
+def _write_latency(rounds: Rounds) -> Iterator[Value]:
+    """Take what each call of a direct writer takes beside its bytes."""
+    if not rounds.all.is_direct:
+        return
+    fits = rounds.fitted("device write")
+    sizes = rounds.calls("device write")
+    calls = [math.nan if fit is None else fit.call_s for fit in fits]
+    how = f"each call of a sequential direct writer, calls of {show_call(sizes[0])} to {show_call(sizes[-1])}"
+    yield from measured("disk.write_latency", calls, show_time, how, "s")
+
+
+def _file_system(rounds: Rounds) -> Iterator[Value]:
+    """Give what the file system does of its own: commits of its journal, and freeing of blocks."""
+    pairs = zip(*(rounds.of(Cell(what, BLOCK_BYTES)) for what in ("append", "fdatasync")), strict=False)
+    how = "fsync of a file that a block of 4 KiB has made longer, beyond fdatasync of one written over"
+    yield from beyond_noise("mount.commit", [more - less for more, less in pairs], how)
+    size = rounds.all.drain_bytes
+    pages = (size - SMALL_BYTES) / PAGE_BYTES
+    both = list(zip(rounds.of(Cell("free")), rounds.of(Cell("free small")), strict=False))
+    if pages <= 0:
+        return
+    each = [(large - small) / pages for large, small in both]
+    freed = [page_s - _mean_of(rounds, "remove", at) for at, page_s in enumerate(each)]
+    first = [small - page_s * SMALL_BYTES / PAGE_BYTES for (_, small), page_s in zip(both, each, strict=True)]
+    how = f"cutting files of {show_call(SMALL_BYTES)} and {show_size(size)} that are on the disk to nothing"
+    yield from beyond_noise("mount.block_free", freed, f"{how}, beyond taking their pages away; each 4 KiB")
+    yield from beyond_noise("mount.file_free", first, f"{how}; what both take")
+
+
+def _sharing(rounds: Rounds) -> Value:
     """Choose what comes nearest to the rates of a reader and a writer at once."""
     alone = [
         _typical(rounds, Cell(f"{'steady' if rounds.all.is_limited else 'device'} {kind}", MIB))
@@ -464,30 +432,30 @@ def _sharing(rounds: _Rounds) -> Value:
     total = sum(both) / max(alone)
     off = {"separate": abs(shares - 2), "total": abs(total - 1), "time": abs(shares - 1)}
     nearest = min(off, key=lambda name: off[name])
-    at_once, apart = (" and ".join(map(_rate, rates)) for rates in (both, alone))
+    at_once, apart = (" and ".join(map(show_rate, rates)) for rates in (both, alone))
     how = f"measured: {at_once} at once, {apart} alone, calls of 1 MiB"
     return Value("disk.sharing", f'"{nearest}"', how)
 
 
-def _typical(rounds: _Rounds, cell: Cell) -> float:
-    found = _rates(rounds.of(cell))
-    return estimate(found).value if _known(found) else math.nan
+def _typical(rounds: Rounds, cell: Cell) -> float:
+    found = rates_of(rounds.of(cell))
+    return estimate(found).value if is_known(found) else math.nan
 
 
-def _burst(rounds: _Rounds, buckets: dict[str, Bucket | None]) -> Iterator[Value]:
+def _burst(rounds: Rounds, buckets: dict[str, Bucket | None]) -> Iterator[Value]:
     """Give the burst of the limiter of writes, or else of reads, as the time that it takes at its rate."""
     bucket = buckets.get("write") or buckets.get("read")
     if bucket is None:
         ahead = {kind: rounds.of(Cell(f"ahead {kind}", MIB)) for kind in ("read", "write")}
-        if known := [kind for kind, found in ahead.items() if _known(found)]:
+        if known := [kind for kind, found in ahead.items() if is_known(found)]:
             kind = max(known, key=lambda kind: estimate(ahead[kind]).value)
             how = f"how far ahead of its rate a direct {kind} after idle time is at most"
             # Noise is ahead of a rate now and then, too.
             if not estimate(ahead[kind]).is_unsure:
-                yield from _measured("disk.burst", ahead[kind], _time, how, "s")
+                yield from measured("disk.burst", ahead[kind], show_time, how, "s")
         return
     how = f"measured: the rate fell after {bucket.dropped_s:.0f} s; the model lets the burst pass at once"
-    yield Value("disk.burst", f'"{_time(bucket.burst_bytes / bucket.rate_bytes_per_s)}"', how)
+    yield Value("disk.burst", f'"{show_time(bucket.burst_bytes / bucket.rate_bytes_per_s)}"', how)
 
 
 def figures_of(measurements: Measurements) -> Iterator[Value]:
@@ -502,12 +470,14 @@ def figures_of(measurements: Measurements) -> Iterator[Value]:
     Value
         With an empty key; `how` says what it is.
     """
-    rounds = _Rounds(measurements)
+    rounds = Rounds(measurements)
     for what in ("device read", "device write"):
         for streams in measurements.plan.streams:
             for call in rounds.calls(what, streams):
                 many = f", {streams} at once" if streams > 1 else ""
-                yield from _figure(rounds, Cell(what, call, streams), f"{what}, calls of {_call(call)}{many}")
+                yield from _figure(
+                    rounds, Cell(what, call, streams), f"{what}, calls of {show_call(call)}{many}"
+                )
     for what in ("random read", "random write"):
         yield from _figure(rounds, Cell(what, BLOCK_BYTES), f"{what}, 4 KiB, one at a time")
     for what in ("both read", "both write"):
@@ -515,37 +485,39 @@ def figures_of(measurements: Measurements) -> Iterator[Value]:
             rounds, Cell(what, MIB), f"{what.removeprefix('both ')} beside the other, calls of 1 MiB"
         )
     held = _held(rounds)
-    if _known(held):
-        most = _size(measurements.plan.long_bytes)
-        what = f"second half of direct writes of up to {most}, calls of {_call(LONG_CALL_BYTES)}"
-        yield Value("", _rate(estimate(held).value), what, estimate(held), "B/s", _rate)
-    yield from _figure(rounds, Cell("drain"), f"write-back of {_call(measurements.drain_bytes)} of new pages")
+    if is_known(held):
+        most = show_size(measurements.plan.long_bytes)
+        what = f"second half of direct writes of up to {most}, calls of {show_call(LONG_CALL_BYTES)}"
+        yield Value("", show_rate(estimate(held).value), what, estimate(held), "B/s", show_rate)
+    yield from _figure(
+        rounds, Cell("drain"), f"write-back of {show_call(measurements.drain_bytes)} of new pages"
+    )
     for what in ("fsync", "O_DSYNC"):
         found = rounds.of(Cell(what, BLOCK_BYTES))
-        if _known(found):
+        if is_known(found):
             middle = estimate(found)
-            yield Value("", _time(middle.value), f"{what} of a block of 4 KiB", middle, "s", _time)
+            yield Value("", show_time(middle.value), f"{what} of a block of 4 KiB", middle, "s", show_time)
     smallest = min(rounds.calls("new"), default=0)
     pairs = zip(rounds.of(Cell("new", smallest)), rounds.of(Cell("again", smallest)), strict=False)
     small = [PAGE_BYTES * (new - again) for new, again in pairs]
-    if _known(small):
+    if is_known(small):
         middle = estimate(small)
-        what = f"a new page beyond rewriting it, calls of {_call(smallest)}"
-        yield Value("", _time(middle.value), what, middle, "s", _time)
+        what = f"a new page beyond rewriting it, calls of {show_call(smallest)}"
+        yield Value("", show_time(middle.value), what, middle, "s", show_time)
     beside = rounds.of(Cell("beside write-back"))
-    if _known(beside):
+    if is_known(beside):
         what = "of the speed of writing new pages is left while others of the file are written back"
-        yield Value("", _part(estimate(beside).value), what, estimate(beside), "", _part)
+        yield Value("", show_part(estimate(beside).value), what, estimate(beside), "", show_part)
     call = min(MIB, measurements.plan.copy_bytes)
     for threads in measurements.plan.threads:
         many = f", {threads} threads" if threads > 1 else ""
         yield from _figure(
-            rounds, Cell("new", call, threads), f"writing new pages, calls of {_call(call)}{many}"
+            rounds, Cell("new", call, threads), f"writing new pages, calls of {show_call(call)}{many}"
         )
 
 
-def _figure(rounds: _Rounds, cell: Cell, what: str) -> Iterator[Value]:
-    found = _rates(rounds.of(cell))
-    if _known(found):
+def _figure(rounds: Rounds, cell: Cell, what: str) -> Iterator[Value]:
+    found = rates_of(rounds.of(cell))
+    if is_known(found):
         middle = estimate(found)
-        yield Value("", _rate(middle.value), what, middle, "B/s", _rate)
+        yield Value("", show_rate(middle.value), what, middle, "B/s", show_rate)

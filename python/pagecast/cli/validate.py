@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_SUITES = ("standard",)
+_SUITES = ("standard", "methods")
 
 
 @click.command("validate", short_help="Forecast, run for real, and compare.")
@@ -31,7 +31,8 @@ _SUITES = ("standard",)
 @click.option(
     "--suite",
     type=click.Choice(_SUITES),
-    help="Instead of SCENARIO: cases that scale themselves to this machine's memory. Needs --machine.",
+    help="Instead of SCENARIO: cases that scale themselves to this machine's memory; what a page cache does, "
+    "or what each method of writing costs. Needs --machine.",
 )
 @click.option(
     "--case",
@@ -109,7 +110,7 @@ def command(
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
     if suite is not None and machine is not None:
-        cases, left_out = _suite(machine, directory, names, overrides)
+        cases, left_out = _suite(suite, machine, directory, names, overrides)
     else:
         cases, left_out = [_scenario(scenario or Path("-"), machine, overrides)], ()
     if tolerance is not None:
@@ -169,26 +170,27 @@ def _check_use(
 
 
 def _suite(
-    machine: str, directory: Path, names: tuple[str, ...], overrides: tuple[str, ...]
+    suite: str, machine: str, directory: Path, names: tuple[str, ...], overrides: tuple[str, ...]
 ) -> "tuple[list[Case], tuple[str, ...]]":
-    """Give the cases that the disk has room for, and what is said of the others."""
+    """Give the cases that the disk allows and has room for, and what is said of the others."""
     from pagecast.studies.machines import load
-    from pagecast.validation import Scale, fitting, standard
+    from pagecast.validation import Scale, fitting, methods, standard
 
     host = load(machine, overrides=overrides)
     scale = Scale.here(directory, host)
-    cases = {case.name: case for case in standard(scale, host)}
+    allowed, refused = methods(scale, host) if suite == "methods" else (standard(scale, host), ())
+    cases = {case.name: case for case in allowed}
     if unknown := [name for name in names if name not in cases]:
-        raise click.UsageError(
-            f"the suite has no case `{unknown[0]}`; it has {', '.join(cases)}", click.get_current_context()
-        )
+        known = f"the suite has no case `{unknown[0]}`; it has {', '.join(cases)}"
+        why = next((text for text in refused if text.startswith(f"{unknown[0]}: ")), known)
+        raise click.UsageError(why, click.get_current_context())
     wanted = [case for name, case in cases.items() if name in names or not names]
     fit, left_out = fitting(wanted, scale.room_bytes)
     if not fit:
         raise ProbeError(
             f"{shown(directory)}: {left_out[0]}; make room, or name a directory on a larger disk"
         )
-    return [*fit], left_out
+    return [*fit], left_out if names else (*refused, *left_out)
 
 
 def _scenario(name: Path, machine: str | None, overrides: tuple[str, ...]) -> "Case":

@@ -47,15 +47,18 @@ def grid(rows: int, columns: int, *, size: tuple[float, float]) -> "tuple[Figure
     return figure, list(np.ravel(figure.subplots(rows, columns, squeeze=False)))
 
 
-def with_legend(figure: "Figure", axes: Sequence["Axes"]) -> "Figure":
-    """Put one legend above all panels; what is a line in one and a marker in another shows both."""
+def with_legend(figure: "Figure", axes: Sequence["Axes"], *, columns: int = 6) -> "Figure":
+    """Put one legend above all panels, of so many columns at most.
+
+    What is a line in one panel and a marker in another shows both.
+    """
     from matplotlib.legend_handler import HandlerTuple
 
     entries: dict[str, dict[type, Any]] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, {}).setdefault(type(handle), handle)
-    rows = -(-len(entries) // 6)
+    rows = -(-len(entries) // columns)
     handles: list[Any] = [tuple(kinds.values()) for kinds in entries.values()]
     figure.legend(
         handles,

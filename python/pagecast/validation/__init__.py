@@ -2,6 +2,7 @@
 
 from pagecast.validation.case import Case, Tolerance, Validated
 from pagecast.validation.forecasting import Estimate, estimate, fitting
+from pagecast.validation.methods import methods
 from pagecast.validation.outcome import Level, Outcome, Verdict
 from pagecast.validation.scale import Scale
 from pagecast.validation.suite import standard
@@ -18,6 +19,7 @@ __all__ = [
     "Verdict",
     "estimate",
     "fitting",
+    "methods",
     "standard",
     "validate",
 ]

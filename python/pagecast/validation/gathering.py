@@ -126,9 +126,10 @@ def other_memory(case: Case, room: Room) -> str | None:
 
 
 def _unknown(done: Sequence[Doing], settings: Settings) -> Iterator[str]:
-    if COSTED in settings.models and not all(run.learnt for each in done for run in each.runs):
+    learnt = (run.learnt for each in done for run in each.runs)
+    if COSTED in settings.models and not all("write_bandwidth" in known for known in learnt):
         yield (
-            f"what the kernel had learnt of the disk before, which {_unseen()}: "
+            f"how fast the kernel believed the disk to be before, which {_unseen()}: "
             f"{COSTED} begins as after a boot"
         )
 

@@ -1,9 +1,9 @@
 """What the kernel had learnt of the disk before a run, for the model `kernel`: measured, never set by hand.
 
 The write bandwidth and what part of what was written lately went to this disk are asked for just before
-time 0 (/sys/kernel/debug/bdi). With ``trace=True`` the run's own events tell the base rate of writers too, as
-of its first update, the limit in force before any writer was held back, and the bandwidth where nothing
-else does.
+time 0 (/sys/kernel/debug/bdi); the part is reckoned where that is not told (`Writeout`). With ``trace=True``
+the run's own events tell the base rate of writers too, as of its first update, the limit in force before any
+writer was held back, and the bandwidth where nothing else does.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,9 @@ COSTED: Final = "kernel"
 """The model that has such options."""
 
 
-def learnt_options(measured: "Measured", machine: "Machine", paths: Iterable[str]) -> dict[str, str]:
+def learnt_options(
+    measured: "Measured", machine: "Machine", paths: Iterable[str], share: float | None = None
+) -> dict[str, str]:
     """Give what was learnt before a run as options of the model.
 
     Parameters
@@ -33,6 +35,8 @@ def learnt_options(measured: "Measured", machine: "Machine", paths: Iterable[str
         On which the forecast is.
     paths : iterable of str
         The files of the scenario.
+    share : float, optional
+        What part of what was written lately went to this disk, where the kernel does not tell; 0 to 1.
 
     Returns
     -------
@@ -43,12 +47,14 @@ def learnt_options(measured: "Measured", machine: "Machine", paths: Iterable[str
     limit, whole = told.get("dirty_limit_bytes"), told.get("whole_limit_bytes")
     traced = _traced(measured, told.get("bdi"))
     disks = _disks(machine, paths)
+    if limit and whole:
+        share = limit / whole
     learnt = Learnt(
         write_bandwidth_bytes_per_s=told.get("write_bandwidth_bytes_per_s") or traced[0],
         dirty_ratelimit_bytes_per_s=traced[1],
         dirty_limit_bytes=limit_before_bytes(measured),
         # Of several disks that stand for the only one here, nobody knows the parts.
-        writeout_fraction=limit / whole if limit and whole and len(disks) == 1 else None,
+        writeout_fraction=share if len(disks) == 1 else None,
     )
     return learnt.options(next(iter(disks), ""))
 

@@ -26,6 +26,17 @@ class KnownMachine:
     device_read_byte_s: float = 2e-9
     device_write_byte_s: float = 4e-9
     sync_s: float = 3e-3
+    reported_s: float = 0.0
+    """Of a page that the host had taken back."""
+    commit_s: float = 2e-3
+    free_s: float = 4e-6
+    """Of each block, besides its page,"""
+    file_free_s: float = 2e-3
+    """and of each file."""
+    memory_byte_s: float = 5e-11
+    buffer_bytes: int | None = 4096
+    background_bytes: int = 1 << 30
+    """From here on the flusher slows writers of new pages down."""
     flushing_factor: float = 0.8
     sharing: str = "time"
     bucket_bytes: int = 0
@@ -76,6 +87,7 @@ class KnownMachine:
         most_bytes: int,
         most_s: float,
         mark_s: float,
+        durable: bool = False,
     ) -> list[Moved]:
         """Share the device as `sharing` says."""
         assert direct
@@ -85,7 +97,7 @@ class KnownMachine:
         for is_write, _, length, call, _ in streams:
             assert call <= length
             byte_s = (self.device_write_byte_s if is_write else self.device_read_byte_s) * slower
-            one = self.latency_s * slower + byte_s * call
+            one = self.latency_s * slower + byte_s * call + (self.sync_s if durable else 0.0)
             calls = max(1, min(int(most_s / one) + 1, -(-most_bytes // call)))
             if is_write and self.cache_bytes:
                 answers.append(self._into_cache(call, most_bytes, most_s, mark_s))
@@ -149,13 +161,41 @@ class KnownMachine:
     def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:
         """Charge one sync."""
         self.calls.append(waiting)
-        return [self._took(self.sync_s)]
+        return [self._took(self.sync_s + (self.commit_s if waiting == "append" else 0.0))]
 
-    def drain(self, bytes: int) -> Moved:
+    def drain(self, bytes: int) -> tuple[Moved, float]:
         """Write back at the rate of the device."""
-        if self.cache_bytes:
-            return bytes, 1, self._write(bytes), 0.0, []
-        return bytes, 1, self._took(bytes * self.device_write_byte_s), 0.0, []
+        took = self._write(bytes) if self.cache_bytes else self._took(bytes * self.device_write_byte_s)
+        return (bytes, 1, took, 0.0, []), self._took(
+            self.file_free_s + bytes / PAGE_BYTES * (self.remove_s + self.free_s)
+        )
+
+    def fill(self, bytes: int, mark_bytes: int) -> Moved:
+        """Write new pages, more slowly beside the flusher."""
+        begun, done, marks = self.now, 0, []
+        while done < bytes:
+            size = min(mark_bytes, bytes - done)
+            alone = (self.write_byte_s + self.insert_s / PAGE_BYTES) * size
+            self._took(alone if done < self.background_bytes else alone / self.flushing_factor)
+            done += size
+            marks.append((self.now - begun, done))
+        return bytes, bytes >> 20, self.now - begun, 0.0, marks
+
+    def memory(self, bytes: int, call_bytes: int) -> float:
+        """Charge the bytes."""
+        return self._took(bytes * self.memory_byte_s)
+
+    def stream_buffer(self) -> int | None:
+        """Say what it is."""
+        return self.buffer_bytes
+
+    def touches(self, bytes: int, piece_bytes: int) -> tuple[list[float], list[float]]:
+        """Take more for what the host had, which is all but the first quarter."""
+        pages = piece_bytes / PAGE_BYTES
+        count = bytes // piece_bytes
+        first = [self.fault_s + (self.reported_s if at >= count // 4 else 0.0) for at in range(count)]
+        again = [self.fault_s] * count
+        return [self._took(pages * each) for each in first], [self._took(pages * each) for each in again]
 
     def beside(self, dirty_bytes: int, most_bytes: int) -> tuple[Moved, Moved, Moved]:
         """Slow the writer down by the factor."""
@@ -163,5 +203,5 @@ class KnownMachine:
         return (
             (dirty_bytes, 100, self._took(alone), 0.0, []),
             (dirty_bytes, 100, self._took(alone / self.flushing_factor), 0.0, []),
-            self.drain(dirty_bytes),
+            self.drain(dirty_bytes)[0],
         )

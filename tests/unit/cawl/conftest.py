@@ -24,6 +24,7 @@ def half_a_second(series, *, model, machine, overrides):
     durations = np.array([series.pause_s] * (len(kinds) - 1) + [SECONDS])
     return SimpleNamespace(
         operations={"operation": kinds * writes, "duration_s": np.tile(durations, writes)},
+        model="no-cache",
         machine_hash="0" * 64,
     )
 

@@ -7,10 +7,10 @@ from pagecast.studies import cawl
 from pagecast.studies.cawl.calibration import calibration, options
 from pagecast.studies.cawl.conclusion import conclusion
 from pagecast.studies.cawl.forecast import simulate_series
-from pagecast.studies.cawl.levels import draw_levels
 from pagecast.studies.cawl.predictions import DIFFERENCES, deviations, predicted_s
 from pagecast.studies.cawl.results import deviations_table
-from pagecast.studies.cawl.series import MACHINES, Point, all_series, shipped_points
+from pagecast.studies.cawl.series import Point, all_series, shipped_points
+from pagecast.studies.cawl.states import MACHINES
 from tests.unit.cawl.conftest import half_a_second
 
 
@@ -108,20 +108,3 @@ def test_the_report_has_a_row_for_each_series():
     assert [row[0] for row in rows] == [each.name for each in outcome.series] or len(rows) == 51
     assert len(outcome.to_json()["predictions"]) == 51
     assert conclusion(outcome)[-1].startswith("The authors' predictions are repeated to 0.5 % where")
-
-
-def test_levels_are_drawn_with_the_limits_they_reach():
-    outcome = cawl.run(experiments=["buffered"], models=["cawl"], simulate=half_a_second)
-    figure = draw_levels(outcome, "nvram1")
-    first = figure.axes[0]
-    assert first.get_title() == "nv_async_p0"
-    lines = {line.get_label(): line for line in first.lines}
-    # 18.1 GiB are dirty after the 19th write; then more comes than goes until 27.2 are, 11 writes later.
-    assert lines["background limit reached"].get_xdata()[0] == 19.0
-    assert lines["set point reached"].get_xdata()[0] == 30.0
-    assert len([ax for ax in figure.axes if ax.get_ylabel() == "dirty (GiB)"]) == 11
-
-
-def test_levels_are_not_drawn_of_other_models():
-    outcome = cawl.run(experiments=["buffered"], models=["no-cache"], simulate=half_a_second)
-    assert draw_levels(outcome, "nvram1") is None

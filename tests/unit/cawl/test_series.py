@@ -13,7 +13,8 @@ from pagecast.studies.cawl import make_tables
 from pagecast.studies.cawl.forecast import program, run_series, simulate_series
 from pagecast.studies.cawl.recordings import MEASUREMENTS, points
 from pagecast.studies.cawl.rows import published_rows
-from pagecast.studies.cawl.series import HERE, MACHINES, PHASES, all_series, parameters, shipped_points
+from pagecast.studies.cawl.series import HERE, PHASES, Point, all_series, shipped_points
+from pagecast.studies.cawl.states import MACHINES, is_calibration, machine_of, parameters
 from pagecast.studies.comparison import summarise
 from pagecast.studies.machines import described
 from tests.unit.cawl.conftest import SERIES
@@ -100,11 +101,16 @@ def test_rewriting_starts_at_the_beginning_each_time():
     assert program(all_series()["nv_random_b"]) == [pc.write("/data/file", size_bytes=GIB)] * 100
 
 
-def test_groups_differ_in_two_rates_only():
+def test_groups_differ_in_two_rates_only_and_nvram1_has_a_write_cache():
+    cache = [f"disk.ssd.write_cache.{key}" for key in ("size", "rate", "drain")]
     for group, machine in MACHINES.items():
-        disk = "ssd" if group == "N" else "raid"
-        assert parameters(group) == ["memory.per_thread", f"disk.{disk}.write"]
+        disk, more = ("ssd", cache) if group == "N" else ("raid", [])
+        assert parameters(machine) == ["memory.per_thread", f"disk.{disk}.write", *more]
         assert pc.load_machine(machine).hosts == ["machine"]
+
+
+def test_what_all_states_share_is_no_parameter_of_one():
+    assert parameters("cawl-host1") == parameters("cawl-host2") == []
 
 
 @pytest.mark.parametrize(
@@ -132,7 +138,7 @@ def test_overrides_reach_machine_and_model():
 def test_recordings_have_a_point_per_write(data):
     found = points(data)
     assert {name: len(of) for name, of in found.items()} == SERIES
-    assert found["nv_async_p0.5"][6].operation == "write 7"
+    assert all_series()["nv_async_p0.5"].operation(found["nv_async_p0.5"][6]) == "write 7"
 
 
 def test_a_folder_without_recordings_is_refused_before_anything_is_simulated(tmp_path):
@@ -161,7 +167,47 @@ def test_recordings_of_something_else_are_refused(tmp_path, rows, message):
 
 
 def test_tables_are_made_from_recordings(data):
-    (block, *_) = list(make_tables.blocks(data, dict.fromkeys(SERIES, False)))
-    assert block == ["nv_async_p0.5", 1, 25, "0.400000000", "0.300000000"]
-    (block, *_) = list(make_tables.blocks(data, dict.fromkeys(SERIES, True)))
-    assert block[:3] == ["nv_async_p0.5", 1, 5]
+    with (HERE / "series.csv").open(newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    made = list(make_tables.blocks(data, rows))
+    assert made[0] == ["nv_async_p0.5", 1, 5, "0.400000000", "0.300000000"]
+    # Every second fwrite took no time: each is a block of its own.
+    assert [block[1:3] for block in made if block[0] == "nv_libc_512b"][:2] == [[1, 1], [2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("series", "writes", "lengths"),
+    [
+        ({"io_method": "write", "chunk_bytes": str(GIB), "open_flags": "buffered"}, 800, [25] * 32),
+        ({"io_method": "write", "chunk_bytes": str(GIB), "open_flags": "buffered"}, 150, [38, 38, 38, 36]),
+        ({"io_method": "write", "chunk_bytes": "1024", "open_flags": "O_SYNC"}, 1024, [128] * 8),
+        ({"io_method": "write", "chunk_bytes": "", "open_flags": "O_SYNC"}, 64, [4] * 16),
+        ({"io_method": "write", "chunk_bytes": "", "open_flags": "O_SYNC"}, 5, [1] * 5),
+    ],
+)
+def test_blocks_are_as_long_as_the_series_wants(series, writes, lengths):
+    assert make_tables.block_lengths(series, [0.1] * writes) == lengths
+
+
+def test_small_fwrites_that_took_time_stand_alone():
+    series = {"io_method": "fwrite", "chunk_bytes": "512", "libc_buffer_bytes": "4096"}
+    assert make_tables.block_lengths(series, [0, 0, 3e-6, 4e-6, 0]) == [2, 1, 1, 1]
+
+
+def test_operations_of_a_sweep_tell_their_sizes():
+    series = all_series()
+    assert series["h1_sync_sizes"].operation(Point(7, 7, 1, 1)) == "write 7 (224 MiB)"
+    assert series["nv_direct_sizes_512"].operation(Point(1, 64, 1, 1)) == "writes 1-64 (0.5 to 32 KiB)"
+    assert series["h1_sync_1k"].operation(Point(1, 128, 1, 1)) == "writes 1-128"
+
+
+def test_every_series_past_the_cache_has_a_machine_of_its_hardware():
+    for name, series in all_series().items():
+        assert machine_of(series).startswith(f"cawl-{series.host}-"), name
+
+
+def test_what_went_into_a_machine_is_calibration():
+    series = all_series()
+    assert [is_calibration(series["h1_sync_sizes"], write) for write in (32, 33)] == [True, False]
+    judged = [name for name, each in series.items() if not each.is_buffered and not is_calibration(each)]
+    assert len(judged) == 13

@@ -11,6 +11,7 @@ from pagecast.errors import StudyError
 from pagecast.studies import cawl, load
 from pagecast.studies.cawl.conclusion import conclusion
 from pagecast.studies.cawl.figures import draw
+from pagecast.studies.cawl.paper_figures import FIGURES
 from pagecast.studies.cawl.results import (
     groups_table,
     parameters_table,
@@ -18,6 +19,7 @@ from pagecast.studies.cawl.results import (
     series_table,
     summary_table,
 )
+from pagecast.studies.cawl.series import all_series
 from pagecast.studies.comparison import judged
 from tests.unit.cawl.conftest import SECONDS, half_a_second
 
@@ -58,16 +60,23 @@ def test_on_another_machine_all_is_judged():
     assert outcome.machines == ("cawl-host1",)
 
 
-def test_each_group_has_its_machine(outcome):
-    machines = {run.series.group: run.machine for run in outcome.runs}
-    assert machines == {"A": "cawl-host1-a", "B": "cawl-host1-b", "N": "cawl-nvram1-n"}
+def test_each_series_has_the_machine_of_its_state(outcome):
+    machines = {run.series.name: run.machine for run in outcome.runs}
+    assert {*machines} == {*all_series()}
+    assert machines["h1_async_p1"] == "cawl-host1-b"
+    assert machines["h1_sync_sizes_5"] == "cawl-host1-a-direct"
+    assert machines["nv_sync_sizes_16m"] == "cawl-nvram1-cache"
 
 
-def test_synchronous_series_are_named_and_left_out(outcome):
-    assert not any("direct" in row.case or "sync_" in row.case.replace("async", "") for row in outcome.rows)
-    assert outcome.left_out[0].startswith("21 series written with O_SYNC or O_DIRECT")
-    assert "h1_direct_1k" in outcome.left_out[0]
-    assert "single writes" in outcome.left_out[-1]
+def test_sizes_are_judged_beyond_those_of_calibration(outcome):
+    rows = [row for row in outcome.rows if (row.case, row.model) == ("h1_sync_sizes", "kernel")]
+    assert rows[0].operation == "writes 1-4 (32 to 128 MiB)"
+    assert [row.role for row in rows] == ["calibration"] * 8 + ["judged"] * 8
+
+
+def test_only_single_writes_are_left_out(outcome):
+    (left,) = outcome.left_out
+    assert left.startswith("single writes")
 
 
 def test_series_that_were_not_recorded_are_named(data):
@@ -76,11 +85,17 @@ def test_series_that_were_not_recorded_are_named(data):
 
 
 def test_groups_are_reported_by_pause(outcome):
-    lines = {row[0].strip(): row[1:] for row in groups_table(outcome).rows}
+    lines = {row[0].strip(): row[1:] for row in groups_table(outcome, "buffered").rows}
     assert lines["all"][0] == "22"
     assert lines["no pause (calibration)"][0] == "7"
     assert lines["0.5 s (reported only)"][0] == "3"
     assert lines["h1_async_p1"][:4] == ("1", "40.5", "41.6", "40.5")  # the rival without its total
+
+
+def test_other_series_are_reported_by_kind(outcome):
+    lines = [(row[0].strip(), row[1]) for row in groups_table(outcome, "other").rows]
+    assert lines[:3] == [("1 KiB, O_DIRECT", "4"), ("judged rows only", "2"), ("1 KiB, O_SYNC", "4")]
+    assert ("sizes, O_SYNC", "6") in lines
 
 
 def test_phases_are_reported(outcome):
@@ -89,16 +104,16 @@ def test_phases_are_reported(outcome):
 
 def test_cawl_stands_beside_ours(outcome):
     assert series_table(outcome, "buffered").columns[-2:] == ("CAWL\n(authors)", "total")
+    assert series_table(outcome, "buffered", is_long=True).columns.count("total") == 3
     line = next(row for row in summary_table(outcome).rows if row and row[1] == "CAWL (published)")
     assert line[2] == "11.9"
 
 
 def test_the_number_of_parameters_of_each_group_is_printed(outcome):
-    assert [(row[0], row[3]) for row in parameters_table(outcome).rows] == [
-        ("A", "2"),
-        ("B", "2"),
-        ("N", "2"),
-    ]
+    rows = {row[1]: (row[0], *row[3:]) for row in parameters_table(outcome).rows}
+    assert rows["cawl-host1-a"] == ("A", "2", "11", "5")
+    assert rows["cawl-host1-c"] == ("C", "2", "5", "3")
+    assert rows["cawl-nvram1-cache"] == ("N", "5", "7", "5")
     assert re.search(r"A +cawl-host1-a +memory.per_thread, disk.raid.write +2 +11", printed(outcome))
 
 
@@ -142,8 +157,14 @@ def test_measured_is_points_and_simulated_is_lines(outcome):
 def test_the_report_names_its_inputs(outcome, tmp_path):
     outcome.write_report(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
-    assert text.count("<svg") == 2
-    for part in ("a test", "cawl-nvram1-n (hash 000000000000)", "Gholami, Schintke"):
+    assert text.count("<svg") == 2 + len(FIGURES)
+    for part in (
+        "a test",
+        "cawl-nvram1-n (hash 000000000000)",
+        "Gholami, Schintke",
+        "Figure 6(b). ",
+        "no public data",
+    ):
         assert part in text
 
 

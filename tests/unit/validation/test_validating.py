@@ -10,6 +10,7 @@ from pagecast.errors import OutOfMemoryError, ProbeError, SimulationError
 from pagecast.studies.machines import memory_of
 from pagecast.validation.room import Room
 from pagecast.validation.validating import Settings, Validation
+from pagecast.validation.writeout import Writeout
 from tests.disk import folder_on_disk
 from tests.unit.validation.stand_ins import MIB, Forecast, Run, file_samples, operations, timeline
 
@@ -186,7 +187,34 @@ def test_what_the_kernel_had_learnt_is_told_to_it_alone(scenario):
     assert asked[2:] == [("kernel", known), ("kernel", known | {"dirty_ratelimit": "4 KiB/s"})]
     outcome = done.outcome()
     assert outcome.provenance["learnt"] == {"a": [known, known | {"dirty_ratelimit": "4 KiB/s"}, {}]}
-    assert any(line.startswith("what the kernel had learnt of the disk") for line in outcome.left_out)
+    assert any(line.startswith("how fast the kernel believed the disk to be") for line in outcome.left_out)
+
+
+def test_what_debugfs_does_not_tell_is_reckoned_from_what_was_written(scenario, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        Writeout, "share", lambda self, disk, more: 0.9 if (disk, more) == ("254:0", 5) else None
+    )
+    untold = {"bdi": "254:0", "dirty_limit_bytes": None, "whole_limit_bytes": None}
+    plan = Plan(measured(1.0, learnt=untold))
+    done = validation(scenario, {"a": plan}, {"kernel": 1.0}, models=("kernel",), runs=1, asked=asked)
+    done.run("there")
+    assert asked[-1] == ("kernel", {"writeout_fraction": "ssd 90 %"})
+
+
+def test_memory_that_was_just_used_is_told_to_the_model_of_a_machine_that_gives_it_back(
+    machine, tmp_path, monkeypatch
+):
+    guest = machine.to_toml().replace('page_remote = "0 ns"', 'page_remote = "0 ns"\npage_reported = "2 us"')
+    (tmp_path / "guest.toml").write_text(guest)
+    scenario = pc.Scenario(pc.load_machine(tmp_path / "guest.toml"), processes={"a": []})
+    free = iter([8e9, 9e9, 9e9, 9e9])
+    monkeypatch.setattr("pagecast.validation.validating.free_bytes", lambda: next(free))
+    asked = []
+    plan = Plan(measured(1.0), measured(1.0))
+    done = validation(scenario, {"a": plan}, {"kernel": 1.0}, models=("kernel",), runs=2, asked=asked)
+    done.run("there")
+    assert asked[-2:] == [("kernel", {"backed": "5 B"}), ("kernel", {"backed": "1000000000 B"})]
 
 
 def test_a_machine_with_another_memory_is_named(scenario, monkeypatch):

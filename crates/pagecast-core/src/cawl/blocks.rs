@@ -2,40 +2,62 @@
 //!
 //! Algorithm 1's `update_cache` and `balance_cache`. A block comes from one write. What is written again while it is dirty is cut out of
 //! the older blocks and becomes one active block; the rest of them stays as it was. The device takes inactive blocks,
-//! oldest first; when more than half of the bytes are active, the oldest active blocks become inactive. All in logarithmic time.
+//! oldest first; when more than half of the bytes are active, the oldest active blocks become inactive. A block is found by its place in
+//! logarithmic time and by its age at once.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A file and the first byte of a block in it.
-type Place = (u32, u64);
+use rustc_hash::FxHashMap;
 
-/// Of the write that a block comes from, its number: later writes have greater ones. Then its place.
-type Age = (u64, Place);
+use self::queues::{Index, Queues};
+
+mod queues;
+
+/// Whether a block is active, and which queue it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Inactive,
+    /// Inactive again, as one of the oldest active ones.
+    Retired,
+    Active,
+}
+
+impl State {
+    const INACTIVE: [Self; 2] = [Self::Inactive, Self::Retired];
+    const ALL: [Self; 3] = [Self::Inactive, Self::Retired, Self::Active];
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Block {
+    start: u64,
     end: u64,
+    /// Of the write that it comes from: later writes have greater ones.
     number: u64,
-    /// When the write ended that it comes from.
+    /// When that write ended.
     finished: f64,
-    is_active: bool,
+    file: u32,
+    state: State,
 }
 
-/// Blocks by age, with when their writes ended.
-#[derive(Clone, Debug, Default)]
-struct Queue {
-    by_age: BTreeMap<Age, f64>,
-    bytes: u64,
+impl Block {
+    fn bytes(&self) -> u64 {
+        self.end - self.start
+    }
 }
+
+/// The blocks of a file by their first bytes.
+type Places = BTreeMap<u64, Index>;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
-    blocks: BTreeMap<Place, Block>,
-    inactive: Queue,
-    active: Queue,
+    files: FxHashMap<u32, Places>,
+    queues: Queues,
     writes: u64,
+    /// The blocks that a write has found, and the runs of bytes that it has written again: kept for their memory.
+    found: Vec<(u64, Index)>,
+    again: Vec<Range<u64>>,
 }
 
 /// What the device has written of a block.
@@ -49,136 +71,129 @@ pub(super) struct Cleaned {
 impl Blocks {
     /// All bytes, each once.
     pub(super) fn bytes(&self) -> u64 {
-        self.inactive.bytes + self.active.bytes
+        State::ALL.into_iter().map(|state| self.queues.bytes(state)).sum()
     }
 
     /// The bytes of active blocks.
     pub(super) fn active_bytes(&self) -> u64 {
-        self.active.bytes
+        self.queues.bytes(State::Active)
     }
 
     /// The bytes of a file, and those of them in active blocks.
     pub(super) fn of_file(&self, file: u32) -> (u64, u64) {
-        let blocks = self.blocks.range((file, 0)..=(file, u64::MAX));
-        blocks.fold((0, 0), |(all, active), (&(_, start), block)| {
-            let bytes = block.end - start;
-            (all + bytes, active + if block.is_active { bytes } else { 0 })
+        let blocks = self.files.get(&file).into_iter().flatten().map(|(_, &at)| self.queues.block(at));
+        blocks.fold((0, 0), |(all, active), block| {
+            let bytes = block.bytes();
+            (all + bytes, active + if block.state == State::Active { bytes } else { 0 })
         })
     }
 
     /// When the oldest write ended of which something is left.
     pub(super) fn oldest(&self) -> Option<f64> {
-        let first = |queue: &Queue| queue.by_age.first_key_value().map(|(&age, &finished)| (age, finished));
-        let older = match (first(&self.inactive), first(&self.active)) {
-            (Some(one), Some(other)) => Some(if one.0 < other.0 { one } else { other }),
-            (one, other) => one.or(other),
-        };
-        older.map(|(_, finished)| finished)
+        self.queues.oldest(&State::ALL).map(|at| self.queues.block(at).finished)
     }
 
     /// How many bytes of a file's range are there.
     pub(super) fn covered(&self, file: u32, range: &Range<u64>) -> u64 {
-        self.overlapping(file, range).map(|(start, end)| end.min(range.end) - start.max(range.start)).sum()
+        let Some(places) = self.files.get(&file) else { return 0 };
+        let found = overlapping(places, &self.queues, range);
+        found.map(|(start, at)| self.queues.block(at).end.min(range.end) - start.max(range.start)).sum()
     }
 
     /// `update_cache`: a write that ended then has made this range of a file dirty.
     pub(super) fn write(&mut self, file: u32, range: Range<u64>, finished: f64) {
         self.writes += 1;
-        let number = self.writes;
-        let new = |end, is_active| Block { end, number, finished, is_active };
-        let again = self.cut(file, &range);
+        self.cut(file, &range);
+        let (again, number) = (std::mem::take(&mut self.again), self.writes);
+        let places = self.files.entry(file).or_default();
+        let mut insert = |start, end, state| {
+            places.insert(start, self.queues.push(Block { start, end, number, finished, file, state }));
+        };
         let mut at = range.start;
-        for old in again {
+        for old in &again {
             if at < old.start {
-                self.insert((file, at), new(old.start, false));
+                insert(at, old.start, State::Inactive);
             }
-            self.insert((file, old.start), new(old.end, true));
+            insert(old.start, old.end, State::Active);
             at = old.end;
         }
         if at < range.end {
-            self.insert((file, at), new(range.end, false));
+            insert(at, range.end, State::Inactive);
         }
+        self.again = again;
     }
 
     /// These bytes of a file are gone.
     pub(super) fn discard(&mut self, file: u32, range: &Range<u64>) {
         self.cut(file, range);
+        let Some(places) = self.files.get_mut(&file) else { return };
+        for run in &self.again {
+            places.remove(&run.start);
+        }
     }
 
     /// The device has written the oldest inactive block, or as many of its last bytes. Nothing if there is none.
     pub(super) fn clean(&mut self, most: f64) -> Option<Cleaned> {
-        let (&(_, place), _) = self.inactive.by_age.first_key_value()?;
-        let block = self.blocks.get_mut(&place).expect("a block in a queue is there");
-        let bytes = block.end - place.1;
+        let at = self.queues.oldest(&State::INACTIVE)?;
+        let block = *self.queues.block(at);
+        let bytes = block.bytes();
         if most >= bytes as f64 {
-            self.remove(place);
+            self.files.get_mut(&block.file).expect("a block is in its file").remove(&block.start);
+            self.queues.remove(at);
             return Some(Cleaned { bytes, is_whole: true });
         }
         let bytes = most as u64;
-        block.end -= bytes;
-        self.inactive.bytes -= bytes;
+        self.queues.shrink(at, block.start, block.end - bytes);
         Some(Cleaned { bytes, is_whole: false })
     }
 
     /// `balance_cache`: the oldest active blocks become inactive until no more than half of all bytes are active.
     pub(super) fn balance(&mut self) {
-        while self.active.bytes > self.bytes() / 2 {
-            let Some((&(_, place), _)) = self.active.by_age.first_key_value() else { return };
-            let block = self.remove(place);
-            self.insert(place, Block { is_active: false, ..block });
+        while self.active_bytes() > self.bytes() / 2 {
+            self.queues.move_oldest(State::Active, State::Retired);
         }
     }
 
-    /// Takes a range out of the blocks of a file. Gives what of it was there: runs in order, that do not touch.
-    fn cut(&mut self, file: u32, range: &Range<u64>) -> Vec<Range<u64>> {
-        let mut found: Vec<Range<u64>> = Vec::new();
-        let starts: Vec<u64> = self.overlapping(file, range).map(|(start, _)| start).collect();
-        for start in starts {
-            let block = self.remove((file, start));
-            if start < range.start {
-                self.insert((file, start), Block { end: range.start, ..block });
+    /// Takes a range out of the blocks of a file. `again` is what of it was there: runs in order, that do not touch. A block that was
+    /// at the beginning of a run is left in the file's places, for the caller to replace or to remove: that saves a search.
+    fn cut(&mut self, file: u32, range: &Range<u64>) {
+        self.again.clear();
+        let Some(places) = self.files.get_mut(&file) else { return };
+        self.found.clear();
+        self.found.extend(overlapping(places, &self.queues, range));
+        for &(start, at) in &self.found {
+            let end = self.queues.block(at).end;
+            let (from, to) = (start.max(range.start), end.min(range.end));
+            match self.again.last_mut() {
+                Some(before) if before.end == from => {
+                    before.end = to;
+                    places.remove(&from);
+                }
+                _ => self.again.push(from..to),
             }
-            if range.end < block.end {
-                self.insert((file, range.end), block);
-            }
-            let (from, to) = (start.max(range.start), block.end.min(range.end));
-            match found.last_mut() {
-                Some(before) if before.end == from => before.end = to,
-                _ => found.push(from..to),
+            match (start < from, to < end) {
+                (true, true) => {
+                    places.insert(to, self.queues.split(at, from, to));
+                }
+                (true, false) => self.queues.shrink(at, start, from),
+                (false, true) => {
+                    self.queues.shrink(at, to, end);
+                    places.insert(to, at);
+                }
+                (false, false) => self.queues.remove(at),
             }
         }
-        found
     }
+}
 
-    /// First bytes and ends of the blocks that have bytes of a range.
-    fn overlapping(&self, file: u32, range: &Range<u64>) -> impl Iterator<Item = (u64, u64)> {
-        let (first, end) = ((file, range.start), (file, range.end));
-        let before = self.blocks.range((file, 0)..first).next_back();
-        let before = before.filter(move |(_, block)| block.end > first.1);
-        // A file that is written in order is quicker than by a second search.
-        let goes_on = self.blocks.last_key_value().is_some_and(|(last, _)| *last >= first);
-        let after = goes_on.then(|| self.blocks.range(first..end));
-        before.into_iter().chain(after.into_iter().flatten()).map(|(&(_, start), block)| (start, block.end))
-    }
-
-    fn insert(&mut self, place: Place, block: Block) {
-        let queue = self.queue(block.is_active);
-        queue.by_age.insert((block.number, place), block.finished);
-        queue.bytes += block.end - place.1;
-        self.blocks.insert(place, block);
-    }
-
-    fn remove(&mut self, place: Place) -> Block {
-        let block = self.blocks.remove(&place).expect("blocks are known by their places");
-        let queue = self.queue(block.is_active);
-        queue.by_age.remove(&(block.number, place));
-        queue.bytes -= block.end - place.1;
-        block
-    }
-
-    fn queue(&mut self, is_active: bool) -> &mut Queue {
-        if is_active { &mut self.active } else { &mut self.inactive }
-    }
+/// First bytes and indices of the blocks of a file that have bytes of a range.
+fn overlapping(places: &Places, queues: &Queues, range: &Range<u64>) -> impl Iterator<Item = (u64, Index)> {
+    let before = places.range(..range.start).next_back();
+    let before = before.filter(|&(_, &at)| queues.block(at).end > range.start);
+    // A file that is written in order is quicker than by a second search.
+    let goes_on = places.last_key_value().is_some_and(|(&last, _)| last >= range.start);
+    let after = goes_on.then(|| places.range(range.clone()));
+    before.into_iter().chain(after.into_iter().flatten()).map(|(&start, &at)| (start, at))
 }
 
 #[cfg(test)]

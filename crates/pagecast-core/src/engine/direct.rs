@@ -31,7 +31,12 @@ impl<N: Network> Engine<'_, N> {
             }
             _ => unreachable!("only reads and writes move bytes"),
         };
-        if [span.offset, bytes.0, call.0].iter().all(|each| each.is_multiple_of(block.0)) {
+        // In memory, too, each place has whole blocks.
+        let (Action::Read { vector, .. } | Action::Write { vector, .. }) = operation.action else {
+            unreachable!("only reads and writes move bytes")
+        };
+        let place = if vector > 1 { span.piece.0.div_ceil(vector.into()) } else { block.0 };
+        if [span.offset, bytes.0, call.0, place].iter().all(|each| each.is_multiple_of(block.0)) {
             return Ok(());
         }
         Err(SimulationError::Unaligned {
@@ -41,6 +46,7 @@ impl<N: Network> Engine<'_, N> {
             offset: span.offset,
             bytes: span.bytes,
             call: span.piece,
+            vector,
             block,
         })
     }

@@ -5,6 +5,7 @@
 //! next operation at once when one has ended. Equal input and seed give equal results, bit by bit.
 
 mod agenda;
+mod copies;
 mod direct;
 mod dontcache;
 mod groups;
@@ -33,6 +34,7 @@ use crate::flow::stepped::Stepped;
 use crate::flow::{Completion, FlowSpec, Network, Path, Progress, ResourceId};
 use crate::fs::Namespace;
 use crate::fs::nfs::{Nfs, Stage};
+use crate::machine::Machine;
 use crate::policy::{Actions, Command, DeviceId, DeviceSample, Event, OperationId, Outcome, Policy, Request};
 use crate::result::{Happened, Recorder, SimulationResult, Writing};
 use crate::scenario::{Residency, Scenario};
@@ -153,7 +155,7 @@ struct Engine<'a, N> {
     /// What each link crosses.
     links: Vec<Path>,
     uneven: Vec<Uneven>,
-    namespace: Namespace<'a>,
+    namespace: Namespace<&'a Machine>,
     nfs: Nfs,
     actions: Actions,
     owners: Vec<Owner>,

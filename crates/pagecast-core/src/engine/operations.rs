@@ -10,7 +10,7 @@ use crate::flow::{FlowSpec, Network};
 use crate::fs::Located;
 use crate::fs::nfs::Direction;
 use crate::machine::MountSource;
-use crate::policy::{Call, Command, FileId, FileView, OperationId, Outcome, Remote, Request};
+use crate::policy::{Call, Command, FileId, FileView, Integrity, OperationId, Outcome, Remote, Request};
 use crate::result::{Ended, Resident};
 use crate::scenario::Residency;
 use crate::units::{Bytes, Nanos};
@@ -147,10 +147,13 @@ impl<N: Network> Engine<'_, N> {
                 let span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };
                 self.write(at, operation, located, span)
             }
-            Action::Fsync { .. } | Action::Fdatasync { .. } => {
+            Action::Copy { .. } => self.begin_copy(at, operation, located),
+            each @ (Action::Fsync { .. } | Action::Fdatasync { .. }) => {
+                let is_data = matches!(each, Action::Fdatasync { .. });
+                let durable = if is_data { Integrity::Data } else { Integrity::File };
                 self.enter(at, operation, Some(located), 0, Bytes::ZERO);
                 let file = self.view(host, located);
-                self.call(at, Call::Fsync { file })
+                self.call(at, Call::Fsync { file, durable })
             }
             Action::Fadvise { advice, offset, bytes, .. } => {
                 let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
@@ -355,16 +358,16 @@ impl<N: Network> Engine<'_, N> {
         match self.remote_chunk(host, located) {
             Some(chunk) => self.begin_transfer(at, located, bytes, chunk, Direction::Write),
             None if flags.is_direct() => {
-                let durable = flags.is_synchronous();
+                let durable = integrity(flags);
                 self.call(at, Call::WriteDirect { file, offset, bytes, durable, piece })
             }
-            None if flags.is_synchronous() && !through => {
-                self.call(at, Call::WriteSync { file, offset, bytes, piece })
-            }
-            None => {
-                let dontcache = flags.has(OpenFlag::DontCache);
-                self.call(at, Call::Write { file, offset, bytes, through, dontcache, piece })
-            }
+            None => match integrity(flags).filter(|_| !through) {
+                Some(durable) => self.call(at, Call::WriteSync { file, offset, bytes, piece, durable }),
+                None => {
+                    let dontcache = flags.has(OpenFlag::DontCache);
+                    self.call(at, Call::Write { file, offset, bytes, through, dontcache, piece })
+                }
+            },
         }
     }
 
@@ -544,6 +547,10 @@ impl<N: Network> Engine<'_, N> {
             self.stream_step_ended(at, &outcome);
             return Ok(());
         }
+        if process.current.as_ref().is_some_and(|current| current.copying.is_some()) {
+            self.copy_step_ended(at, &outcome);
+            return Ok(());
+        }
         let current = process.current.take().expect("only an operation under way ends");
         if current.operation.action.writes_bytes()
             && let Some(located) = current.file
@@ -583,5 +590,14 @@ impl<N: Network> Engine<'_, N> {
                 self.recorder.residency(self.now, after.map(|(at, op)| (at, op.index)), &resident);
             }
         }
+    }
+}
+
+/// What each write through an open file makes durable, if anything.
+fn integrity(flags: OpenFlags) -> Option<Integrity> {
+    match (flags.has(OpenFlag::Sync), flags.has(OpenFlag::Dsync)) {
+        (true, _) => Some(Integrity::File),
+        (false, true) => Some(Integrity::Data),
+        (false, false) => None,
     }
 }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::Engine;
 use super::agenda::Wake;
+use super::copies::Copying;
 use super::streams::{OpenStream, Streaming};
 use crate::error::{Blame, SimulationError};
 use crate::flow::Network;
@@ -49,6 +50,8 @@ pub(super) struct Current {
     pub bytes: Bytes,
     /// If it is one on a stream.
     pub stream: Option<Box<Streaming>>,
+    /// If it is a copy.
+    pub copying: Option<Box<Copying>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,11 +114,14 @@ impl Running {
         self.opened.get(&file).copied().unwrap_or_default()
     }
 
-    /// Whether it waits for the end of an operation, or of a step of one on a stream.
+    /// Whether it waits for the end of an operation, or of a step of one that has several.
     fn is_busy(&self) -> bool {
-        let waits =
-            |current: &Current| current.stream.as_ref().is_none_or(|stream| !stream.is_between_steps());
-        self.current.as_ref().is_some_and(waits)
+        let is_between = |current: &Current| match current {
+            Current { stream: Some(stream), .. } => stream.is_between_steps(),
+            Current { copying: Some(copying), .. } => copying.is_between_steps(),
+            _ => false,
+        };
+        self.current.as_ref().is_some_and(|current| !is_between(current))
     }
 
     /// It has opened a file with these flags, or closed it.
@@ -158,8 +164,11 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn run_process(&mut self, at: u32) -> Result<(), SimulationError> {
         while self.processes[at as usize].state == State::Active && !self.processes[at as usize].is_busy() {
             self.check_interrupt()?;
-            if self.processes[at as usize].current.is_some() {
-                self.go_on_with_stream(at)?;
+            if let Some(current) = &self.processes[at as usize].current {
+                match current.copying {
+                    Some(_) => self.go_on_with_copy(at)?,
+                    None => self.go_on_with_stream(at)?,
+                }
                 continue;
             }
             match self.next_operation(at)? {
@@ -195,8 +204,16 @@ impl<N: Network> Engine<'_, N> {
         let process = &mut self.processes[at as usize];
         let index = process.operations;
         process.operations += 1;
-        process.current =
-            Some(Current { operation, index, start: self.now, file, offset, bytes, stream: None });
+        process.current = Some(Current {
+            operation,
+            index,
+            start: self.now,
+            file,
+            offset,
+            bytes,
+            stream: None,
+            copying: None,
+        });
     }
 
     fn exit(&mut self, at: u32) -> Result<(), SimulationError> {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::path::Path as FilePath;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::policy::{Call, FileId};
@@ -11,7 +11,7 @@ use crate::result::{FileLevels, MemoryLevels, Part, Parts};
 const SECOND: u64 = 1_000_000_000;
 
 /// What a played policy was told: at which second, and what.
-type Told = Rc<RefCell<Vec<(f64, String)>>>;
+type Told = Arc<Mutex<Vec<(f64, String)>>>;
 
 /// Starts a transfer for each read and, after a second of the first, does what it was made for.
 struct Played {
@@ -44,7 +44,7 @@ impl Played {
     }
 
     fn note(&self, now: Nanos, what: String) {
-        self.told.borrow_mut().push((now.as_seconds(), what));
+        self.told.lock().unwrap().push((now.as_seconds(), what));
     }
 }
 
@@ -140,7 +140,7 @@ fn play_on<N: Network>(
     }
     let end = engine.run().expect("it goes through");
     let result = engine.finish(end).expect("it goes through");
-    (result, told.take())
+    (result, std::mem::take(&mut *told.lock().unwrap()))
 }
 
 fn parts(result: &SimulationResult, row: usize) -> Vec<(&'static str, f64)> {

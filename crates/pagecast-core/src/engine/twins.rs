@@ -58,7 +58,7 @@ fn is_even(machine: &Machine) -> bool {
 /// Whether hosts and links are the same but for the names of hosts.
 fn are_alike(one: &Machine, other: &Machine) -> bool {
     let are_same = |(one, other): (&Host, &Host)| {
-        let Host { name: _, cores, memory, vm, kernel, cgroups, disks, mounts } = one;
+        let Host { name: _, cores, memory, vm, kernel, cgroups, disks, mounts, cawl } = one;
         *cores == other.cores
             && *memory == other.memory
             && *vm == other.vm
@@ -66,6 +66,7 @@ fn are_alike(one: &Machine, other: &Machine) -> bool {
             && *cgroups == other.cgroups
             && *disks == other.disks
             && *mounts == other.mounts
+            && *cawl == other.cawl
     };
     let counts = [one, other].map(|machine| (machine.hosts.len(), machine.links.len()));
     counts[0] == counts[1] && one.links == other.links && one.hosts.iter().zip(&other.hosts).all(are_same)

@@ -481,6 +481,12 @@ impl Fluid {
         bursts.rest(now, routes[path.0 as usize].uses(), is_idle);
     }
 
+    /// Takes out a flow whose end somebody else has seen.
+    pub(crate) fn end(&mut self, now: Nanos, flow: FlowId) -> Completion {
+        self.unsettled.retain(|&slot| slot != flow.slot);
+        self.complete(flow.slot, now)
+    }
+
     fn complete(&mut self, slot: u32, now: Nanos) -> Completion {
         self.free(slot, now);
         self.rest(now, self.flow(slot).spec.path);

@@ -1,5 +1,6 @@
 //! Which file a path means, how large it is and which device it is on.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -35,9 +36,9 @@ struct File {
     exists: bool,
 }
 
-/// All files of a scenario.
-pub(crate) struct Namespace<'a> {
-    machine: &'a Machine,
+/// All files of a machine, which is borrowed or shared.
+pub(crate) struct Namespace<M> {
+    machine: M,
     files: Vec<File>,
     by_home: FxHashMap<(u32, Arc<str>), FileId>,
     by_view: Vec<FxHashMap<Arc<str>, Located>>,
@@ -45,14 +46,14 @@ pub(crate) struct Namespace<'a> {
     used: Vec<Vec<Bytes>>,
 }
 
-impl<'a> Namespace<'a> {
-    pub(crate) fn new(machine: &'a Machine) -> Self {
+impl<M: Deref<Target = Machine>> Namespace<M> {
+    pub(crate) fn new(machine: M) -> Self {
         Self {
-            machine,
             files: Vec::new(),
             by_home: FxHashMap::default(),
             by_view: machine.hosts.iter().map(|_| FxHashMap::default()).collect(),
             used: machine.hosts.iter().map(|host| vec![Bytes::ZERO; host.disks.len()]).collect(),
+            machine,
         }
     }
 
@@ -216,6 +217,7 @@ mod tests {
     use super::*;
     use crate::machine::FileSystem;
     use crate::scenario::Scenario;
+    use crate::units::Nanos;
 
     fn mount(path: &str) -> Mount {
         Mount {
@@ -224,6 +226,9 @@ mod tests {
             write_mode: WriteMode::Back,
             file_system: FileSystem::default(),
             page_insert: None,
+            commit: Nanos::ZERO,
+            block_free: Nanos::ZERO,
+            file_free: Nanos::ZERO,
         }
     }
 
@@ -246,7 +251,7 @@ do = [ { sleep = "1 s" } ]"#;
             Scenario::from_toml(text.as_bytes(), "x.toml", nowhere, nowhere, &[]).expect("it is right");
         let mut namespace = Namespace::new(&scenario.machine);
         let file = namespace.locate(0, &"/data/f".into()).expect("it has a mount").file;
-        let mut after = |change: fn(&mut Namespace<'_>, FileId)| {
+        let mut after = |change: fn(&mut Namespace<&Machine>, FileId)| {
             change(&mut namespace, file);
             (namespace.size(file).0, namespace.filled(file).0)
         };

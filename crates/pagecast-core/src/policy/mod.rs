@@ -57,6 +57,21 @@ pub struct FileView {
     pub read_and_copy: Path,
     /// Getting a page of 4 KiB of it into the page cache.
     pub page_insert: Nanos,
+    /// A commit of its file system's journal.
+    pub commit: Nanos,
+    /// Giving a block of 4 KiB of it back.
+    pub block_free: Nanos,
+    /// Giving any of them back.
+    pub file_free: Nanos,
+}
+
+/// What of a file is made durable (open(2), "Synchronized I/O").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integrity {
+    /// Its bytes and what is needed to read them: fdatasync, O_DSYNC.
+    Data,
+    /// Its times as well: fsync, O_SYNC.
+    File,
 }
 
 /// A device of a host, or a mount of another host's, in the order in which the host names them.
@@ -120,8 +135,8 @@ pub enum Call {
         offset: u64,
         /// How many.
         bytes: Bytes,
-        /// Whether each system call returns only when its bytes are durable (O_SYNC, O_DSYNC).
-        durable: bool,
+        /// What each system call makes durable before it returns (O_SYNC, O_DSYNC), if anything.
+        durable: Option<Integrity>,
         /// Bytes of each system call but the last.
         piece: Bytes,
     },
@@ -135,6 +150,8 @@ pub enum Call {
         bytes: Bytes,
         /// Bytes of each system call but the last.
         piece: Bytes,
+        /// What is durable then.
+        durable: Integrity,
     },
     /// Write through the cache.
     Write {
@@ -173,6 +190,8 @@ pub enum Call {
     Fsync {
         /// Whose.
         file: FileView,
+        /// What is durable then.
+        durable: Integrity,
     },
     /// The same of those of a part of the file.
     FsyncRange {
@@ -427,7 +446,7 @@ pub enum Remote {
 /// [`Policy::next_call`] and after every change of a watched flow's rate. The implementer answers every request
 /// with one `Done`, at once or later, whose parts sum to the time between, or refuses it; changes page state of a published
 /// model as published and of its own only by bytes reported; and decides by nothing but what it was told.
-pub trait Policy {
+pub trait Policy: Send {
     /// An operation enters.
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions);
 
@@ -457,6 +476,12 @@ pub trait Policy {
     /// How files of other hosts are reached.
     fn remote(&self) -> Remote {
         Remote::OneFlow
+    }
+
+    /// How many of the bytes of a file, from one up to another, who copies them is taken to read before any of them is written: a
+    /// simulation need not alternate as often as a program does.
+    fn copied_at_once(&self, _file: &FileView, _at: u64, _end: u64) -> Bytes {
+        Bytes(16 << 20)
     }
 
     /// Brings the levels up to an instant, if they change between calls.

@@ -1,5 +1,6 @@
 //! `[machine]` or `[host.NAME]`: memory, kernel settings and disks. Mounts and links are in `network`.
 
+use super::cawl::read_cawl;
 use super::cgroups::read_cgroups;
 use super::document::{Node, Value, shorten};
 use super::machine_file::{Folders, resolve};
@@ -92,6 +93,7 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
         cgroups: read_cgroups(&fields)?,
         disks: read_disks(&fields, kernel.version)?,
         mounts: Vec::new(),
+        cawl: read_cawl(&fields)?,
     };
     Ok(Draft { host, fields })
 }
@@ -137,6 +139,7 @@ fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
         page_mkwrite: fields.get("page_mkwrite")?,
         page_remove: time("page_remove")?,
         page_reclaim: time("page_reclaim")?,
+        page_reported: fields.get("page_reported")?,
         page_remote: time("page_remote")?,
         page_remote_read: fields.get("page_remote_read")?,
         copy_read: fields.get("copy_read")?,
@@ -306,6 +309,7 @@ fn read_disk(
         read_ahead: Bytes(u64::from(fields.get::<u32>("read_ahead_kb")?.unwrap_or(READ_AHEAD_KB)) << 10),
         latency: fields.get("latency")?.unwrap_or_default(),
         logical_block_size: read_logical_block_size(&fields)?,
+        write_latency: fields.get("write_latency")?.unwrap_or_default(),
         flush: fields.get("flush")?.unwrap_or_default(),
         burst: fields.get("burst")?.unwrap_or_default(),
         write_cache: read_write_cache(&fields, fields.need("write")?)?,

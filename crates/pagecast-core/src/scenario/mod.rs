@@ -21,8 +21,10 @@ use processes::Processes;
 use table::Fields;
 
 mod braces;
+mod cawl;
 mod certain;
 mod cgroups;
+mod copies;
 mod document;
 mod files;
 mod json_schema;
@@ -117,6 +119,7 @@ impl Scenario {
         let mut root = document::parse(text, origin, "start from `pagecast init`")?;
         overrides.iter().try_for_each(|text| overrides::apply(&mut root, text))?;
         put_parameters_in(&mut root)?;
+        refuse_machine_file(&root)?;
         let root = Fields::open(&root, &schema::SCENARIO, "the scenario")?;
         let machine = machine::read_machine(&root, Folders { base: base_dir, shipped: machine_dir })?;
         let mounts = Mounts::new(&machine);
@@ -183,12 +186,37 @@ pub fn load_machine(
 ) -> Result<Machine, ScenarioError> {
     let mut root =
         document::parse(text, origin, "write a machine into it, or name one of `pagecast machine list`")?;
+    refuse_scenario(&root)?;
     if !root.as_table().is_some_and(machine_file::has_machine_tables) {
         let at = root.at.clone();
         root = machine_file::wrap("machine", root, &at);
     }
     let root = Fields::open(&root, &schema::MACHINES, "the machine file")?;
     machine::read_machine(&root, Folders { base: base_dir, shipped: machine_dir })
+}
+
+/// A machine file that was given as a scenario: it has keys of a machine at its top, and nothing of a scenario.
+fn refuse_machine_file(root: &Node) -> Result<(), ScenarioError> {
+    let entries = root.as_table().map_or(&[][..], |table| &table.entries);
+    match entries.first() {
+        Some(first) if entries.iter().all(|entry| schema::MACHINE.key(&entry.key).is_some()) => {
+            let remedy = "name it in a scenario: [machine] from = \"PATH\", or as --machine beside one";
+            Err(first.at.error("this is a machine file, not a scenario", remedy))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A scenario that was given as a machine file.
+fn refuse_scenario(root: &Node) -> Result<(), ScenarioError> {
+    match root.as_table().and_then(|table| table.get("process")) {
+        Some(process) => {
+            let remedy =
+                "a machine file has the keys of [machine] alone, as `pagecast machine show` prints them";
+            Err(process.at.error("this is a scenario, not a machine file", remedy))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Replaces `{name}` in every string by the parameter; a parameter may use those before it.
@@ -243,6 +271,16 @@ mod tests {
     #[test]
     fn an_unknown_key_at_the_top_names_the_nearest() {
         assert_snapshot!(error("proces = 1"), @"x.toml:2: unknown key `proces` in the scenario; did you mean `process`?");
+    }
+
+    #[test]
+    fn a_machine_file_is_no_scenario_and_the_other_way_round() {
+        let here = Path::new("");
+        let machine = Scenario::from_toml(b"cores = 1\n[memory]", "x.toml", here, here, &[]);
+        assert_snapshot!(machine.err().unwrap(), @r#"x.toml:1: this is a machine file, not a scenario; name it in a scenario: [machine] from = "PATH", or as --machine beside one"#);
+        let scenario = b"[machine]\nfrom = 'x'\n[[process]]\nname = 'p'";
+        let refused = load_machine(scenario, "m.toml", here, here).unwrap_err();
+        assert_snapshot!(refused, @"m.toml:3: this is a scenario, not a machine file; a machine file has the keys of [machine] alone, as `pagecast machine show` prints them");
     }
 
     #[test]

@@ -93,6 +93,9 @@ pub fn read_mounts(
     hosts.iter().enumerate().map(|(index, draft)| network.mounts(index, draft)).collect()
 }
 
+/// What only a file system on a disk takes time for.
+const OF_DISKS: [&str; 3] = ["commit", "block_free", "file_free"];
+
 impl Network<'_> {
     fn mounts(&self, host: usize, draft: &Draft<'_>) -> Result<Vec<Mount>, ScenarioError> {
         self.exports[host].iter().map(|(path, node)| self.mount(host, draft, path, node)).collect()
@@ -127,12 +130,19 @@ impl Network<'_> {
             let what = "`type` is the file system of a disk, and this mount has none";
             return Err(fields.place("type").error(what, "remove it"));
         }
+        if let Some(key) = OF_DISKS.into_iter().find(|key| nfs.is_some() && fields.node(key).is_some()) {
+            let what = format!("`{key}` is of a file system on a disk, and this mount has none");
+            return Err(fields.place(key).error(what, "remove it; the mount that is exported may have it"));
+        }
         Ok(Mount {
             path: path.to_owned(),
             source,
             write_mode: mode.unwrap_or(default_mode),
             file_system: fields.word("type", &FileSystem::ALL)?.unwrap_or_default(),
             page_insert: fields.get("page_insert")?,
+            commit: fields.get("commit")?.unwrap_or_default(),
+            block_free: fields.get("block_free")?.unwrap_or_default(),
+            file_free: fields.get("file_free")?.unwrap_or_default(),
         })
     }
 

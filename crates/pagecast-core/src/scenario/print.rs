@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::machine::{MILLIONTHS_PER_PERCENT, ONLY_HOST};
 use crate::machine::{
-    Bdi, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing, VmSettings, WriteCache,
-    WriteMode,
+    Bdi, CawlParameters, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing,
+    VmSettings, WriteCache, WriteMode,
 };
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
@@ -66,6 +66,30 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
     for mount in &host.mounts {
         print_mount(text, table, mount, host, machine);
     }
+    print_cawl(text, table, &host.cawl);
+}
+
+/// Only what is known.
+fn print_cawl(text: &mut String, table: &str, known: &CawlParameters) {
+    let keys = [
+        ("bw_mem", known.bw_mem.map(rate)),
+        ("bw_ramdisk", known.bw_ramdisk.map(rate)),
+        ("bw_reduced", known.bw_reduced.map(rate)),
+        ("bw_dev", known.bw_dev.map(rate)),
+        ("bw_rdev", known.bw_rdev.map(rate)),
+        ("bs", known.bs.map(size)),
+        ("bf", known.bf.map(size)),
+        ("sc_w", known.sc_w.map(time)),
+        ("sc_sw", known.sc_sw.map(time)),
+        ("c_sk", known.c_sk.map(time)),
+        ("limit_bg", known.limit_bg.map(size)),
+        ("limit_hard", known.limit_hard.map(size)),
+        ("dirty_expire", known.dirty_expire.map(time)),
+    ];
+    let keys: Vec<_> = keys.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+    if !keys.is_empty() {
+        print_table(text, &format!("{table}.cawl"), &keys);
+    }
 }
 
 fn print_cost(text: &mut String, table: &str, cost: &CopyCost) {
@@ -80,6 +104,7 @@ fn print_cost(text: &mut String, table: &str, cost: &CopyCost) {
     ];
     keys.extend(cost.folio_insert.map(|folio| ("folio_insert", time(folio))));
     keys.extend(cost.fault_huge.map(|huge| ("fault_huge", time(huge))));
+    keys.extend(cost.page_reported.map(|reported| ("page_reported", time(reported))));
     keys.extend(cost.mmap.map(|map| ("mmap", time(map))));
     keys.extend(cost.fault_around.map(|around| ("fault_around", time(around))));
     keys.extend(cost.page_mkwrite.map(|mkwrite| ("page_mkwrite", time(mkwrite))));
@@ -126,8 +151,10 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
     keys.push(("max_sectors_kb", (disk.queue.1.0 >> 10).to_string()));
     keys.push(("read_ahead_kb", (disk.read_ahead.0 >> 10).to_string()));
     keys.push(("latency", time(disk.latency)));
-    if disk.flush > Nanos::ZERO {
-        keys.push(("flush", time(disk.flush)));
+    for (name, cost) in [("write_latency", disk.write_latency), ("flush", disk.flush)] {
+        if cost > Nanos::ZERO {
+            keys.push((name, time(cost)));
+        }
     }
     if disk.logical_block_size != Disk::LOGICAL_BLOCK {
         keys.push(("logical_block_size", size(disk.logical_block_size)));
@@ -158,6 +185,12 @@ fn print_mount(text: &mut String, table: &str, mount: &Mount, host: &Host, machi
         keys.push(("type", quoted(FileSystem::NAMES[kind.expect("these are all")])));
     }
     keys.extend(mount.page_insert.map(|insert| ("page_insert", time(insert))));
+    let costs = [("commit", mount.commit), ("block_free", mount.block_free), ("file_free", mount.file_free)];
+    for (name, cost) in costs {
+        if cost > Nanos::ZERO {
+            keys.push((name, time(cost)));
+        }
+    }
     print_table(text, &format!("{table}.mount.{}", key(&mount.path)), &keys);
 }
 
@@ -429,30 +462,30 @@ latency = "20000 ns"
         fn disks()(size in sizes(), read in rates(), write in rates(), sharing in sharings(), read_at in curves(),
                    write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20),
                    wbt_lat_usec in 0_u32..3, queue_depth in prop::option::of(1_u32..1 << 20),
-                   read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40], logical_block in 9_u32..17,
+                   read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40], logical_block in 9_u32..17,
                    cache in prop::option::of((sizes(), 1.0..100.0, prop::option::of(0.1..1.0))),
                    unevenness in 0.0..1.0, bdi in bdis()) -> Disk {
             let (queue, read_ahead) = ((queue.0, Bytes(queue.1 << 10)), Bytes(read_ahead << 10));
-            let [latency, burst, flush] = [times[0], if cache.is_none() { times[1] } else { 0 }, times[2]].map(Nanos);
+            let [latency, burst, flush, write_latency] = [times[0], if cache.is_none() { times[1] } else { 0 }, times[2], times[3]].map(Nanos);
             let write_cache = cache.map(|(size, faster, slower)| WriteCache {
                 size,
                 rate: BytesPerSecond(f64::next_up(write.0 * faster)),
                 drain: slower.map(|slower| BytesPerSecond(write.0 * slower)),
             });
             let (name, logical_block_size) = ("ssd".into(), Bytes(1 << logical_block));
-            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, logical_block_size, flush, burst, write_cache, unevenness, bdi }
+            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, logical_block_size, write_latency, flush, burst, write_cache, unevenness, bdi }
         }
     }
 
     prop_compose! {
         fn costs()(nanos in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40],
-                   known in prop::array::uniform6(prop::option::of(0_u64..1 << 40)),
+                   known in prop::array::uniform7(prop::option::of(0_u64..1 << 40)),
                    copies in [prop::option::of(rates()), prop::option::of(rates())],
                    flushing_factor in prop::option::of(0.01..1.0)) -> CopyCost {
             let [call, page_insert, page_lookup, fault, page_remove, page_reclaim, page_remote] = nanos.map(Nanos);
-            let [folio_insert, fault_huge, mmap, fault_around, page_mkwrite, page_remote_read] = known.map(|nanos| nanos.map(Nanos));
+            let [folio_insert, fault_huge, mmap, fault_around, page_mkwrite, page_remote_read, page_reported] = known.map(|nanos| nanos.map(Nanos));
             let [copy_read, copy_write] = copies;
-            CopyCost { call, page_insert, folio_insert, page_lookup, fault, fault_huge, mmap, fault_around, page_mkwrite, page_remove, page_reclaim, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
+            CopyCost { call, page_insert, folio_insert, page_lookup, fault, fault_huge, mmap, fault_around, page_mkwrite, page_remove, page_reclaim, page_reported, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
         }
     }
 
@@ -474,16 +507,25 @@ latency = "20000 ns"
     }
 
     prop_compose! {
-        fn mounts()(through in any::<bool>(), file_system in prop::sample::select(&FileSystem::ALL[..]), page_insert in prop::option::of(0_u64..1 << 50)) -> Mount {
+        fn mounts()(through in any::<bool>(), file_system in prop::sample::select(&FileSystem::ALL[..]), page_insert in prop::option::of(0_u64..1 << 50), costs in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40]) -> Mount {
             let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
-            Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode, file_system, page_insert: page_insert.map(Nanos) }
+            Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode, file_system, page_insert: page_insert.map(Nanos), commit: Nanos(costs[0]), block_free: Nanos(costs[1]), file_free: Nanos(costs[2]) }
+        }
+    }
+
+    prop_compose! {
+        fn cawls()(rates in prop::array::uniform5(prop::option::of(rates())), sizes in prop::array::uniform4(prop::option::of(sizes())),
+                   times in prop::array::uniform4(prop::option::of(0_u64..1 << 50))) -> CawlParameters {
+            let ([bw_mem, bw_ramdisk, bw_reduced, bw_dev, bw_rdev], [bs, bf, limit_bg, limit_hard]) = (rates, sizes);
+            let [sc_w, sc_sw, c_sk, dirty_expire] = times.map(|time| time.map(Nanos));
+            CawlParameters { bw_mem, bw_ramdisk, bw_reduced, bw_dev, bw_rdev, bs, bf, sc_w, sc_sw, c_sk, limit_bg, limit_hard, dirty_expire }
         }
     }
 
     prop_compose! {
         fn hosts()(cores in 1_u32..1000, size in sizes(), read in rates(), write in rates(), sharing in sharings(),
                    per_thread in prop::option::of(rates()), curves in [curves(), curves()], reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs().boxed(), disk in disks().boxed(), vm in vms(),
-                   version in (6_u32..9, 1_u32..30), hz in 100_u32..1000, mglru in any::<bool>(), cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), mount in mounts().boxed()) -> Host {
+                   version in (6_u32..9, 1_u32..30), hz in 100_u32..1000, mglru in any::<bool>(), cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), mount in mounts().boxed(), cawl in cawls().boxed()) -> Host {
             Host {
                 name: ONLY_HOST.into(),
                 cores,
@@ -496,6 +538,7 @@ latency = "20000 ns"
                 }).collect(),
                 disks: vec![disk],
                 mounts: vec![mount],
+                cawl,
             }
         }
     }
@@ -508,7 +551,7 @@ latency = "20000 ns"
             let link = Link { name: "lan".into(), between: (0, 1), rate, latency: Nanos(latency) };
             let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link] };
             let source = MountSource::Nfs { server: 1, export: 0, link: 0 };
-            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None });
+            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, commit: Nanos::ZERO, block_free: Nanos::ZERO, file_free: Nanos::ZERO });
             prop_assert_eq!(read_back(&both), both);
         }
     }

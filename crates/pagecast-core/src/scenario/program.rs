@@ -9,8 +9,8 @@ use super::nearest::hint;
 use super::paths::normalise;
 use super::schema::{Key, Kind, OPERATIONS, Schema};
 use super::script::Step;
-use super::streams;
 use super::table::Fields;
+use super::{copies, streams};
 use crate::error::ScenarioError;
 use crate::units::Bytes;
 use crate::workload::{Action, Advice, Buffer, OpenFlag, Operation, SyncRangeFlag};
@@ -125,15 +125,22 @@ impl Reader {
         let named = text_of(&fields, &schema.keys[0], scope)?;
         let text = named.as_ref().map_or_else(String::new, |text| text.render(&scope.first_numbers()));
         let line = (node.at.line > 0).then_some(node.at.line);
-        let operation = Operation { action: action(schema.name, text.into(), &fields)?, line };
+        let mut operation = Operation { action: action(schema.name, text.into(), &fields)?, line };
         let pattern = named.clone().filter(|text| !text.is_constant());
+        let target = copies::target_of(&mut operation.action, &fields, named.as_ref(), scope)?;
         if let Some(text) = named {
             let (role, at) = (role_of(&operation.action), fields.place(schema.name).clone());
             let (rounds, is_reached) = (self.rounds.clone(), !self.has_exited);
             self.uses.push(Use { role, verb: schema.name, text, rounds, is_reached, at });
         }
+        if let Some(text) = target.clone() {
+            let (role, at) = (Role::MakesFile, fields.place("to").clone());
+            let (rounds, is_reached) = (self.rounds.clone(), !self.has_exited);
+            self.uses.push(Use { role, verb: schema.name, text, rounds, is_reached, at });
+        }
+        let target = target.filter(|text| !text.is_constant());
         self.has_exited |= operation.action == Action::Exit;
-        self.steps.push(Step::Do { operation, pattern });
+        self.steps.push(Step::Do { operation, pattern, target });
         Ok(())
     }
 
@@ -164,8 +171,8 @@ impl Reader {
     }
 }
 
-/// The path or event that the verb is about.
-fn text_of(
+/// The path or event that the verb, or another key of an operation, is about.
+pub(super) fn text_of(
     fields: &Fields<'_>,
     verb: &'static Key,
     scope: Scope<'_>,
@@ -222,6 +229,7 @@ fn the_verb(node: &Node) -> Result<&'static Schema, ScenarioError> {
 fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, ScenarioError> {
     let flag = |key| Ok::<_, ScenarioError>(fields.get::<bool>(key)?.unwrap_or(false));
     let offset = || Ok::<_, ScenarioError>(fields.get::<Bytes>("offset")?.map(|offset| offset.0));
+    let vector = || Ok::<_, ScenarioError>(fields.get::<u32>("vector")?.unwrap_or(1));
     Ok(match verb {
         "open" => Action::Open {
             path: text,
@@ -234,6 +242,7 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
             offset: offset()?.unwrap_or(0),
             bytes: fields.get("size")?,
             call: fields.get("call")?,
+            vector: vector()?,
             buffer: fields.word("buffer", &[Buffer::Reused, Buffer::Fresh])?.unwrap_or_default(),
         },
         "write" => {
@@ -245,8 +254,10 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
                 (true, None) => None,
                 (false, offset) => Some(offset.unwrap_or(0)),
             };
-            Action::Write { path: text, offset, bytes: fields.need("size")?, call: fields.get("call")? }
+            let (bytes, call) = (fields.need("size")?, fields.get("call")?);
+            Action::Write { path: text, offset, bytes, call, vector: vector()? }
         }
+        "copy" => copies::action(text, fields)?,
         "fsync" => Action::Fsync { path: text },
         "fdatasync" => Action::Fdatasync { path: text },
         "sync" => {
@@ -327,25 +338,40 @@ mod tests {
     #[test]
     fn a_read_is_of_the_whole_file_unless_it_says_less() {
         let path: Arc<str> = "/data/f".into();
-        let whole =
-            Action::Read { path: path.clone(), offset: 0, bytes: None, call: None, buffer: Buffer::Reused };
+        let whole = Action::Read {
+            path: path.clone(),
+            offset: 0,
+            bytes: None,
+            call: None,
+            vector: 1,
+            buffer: Buffer::Reused,
+        };
         assert_eq!(actions("{ read = '/data/f' }"), [whole]);
         let part = Action::Read {
             path,
             offset: 1000,
             bytes: Some(Bytes(2000)),
             call: Some(Bytes(4096)),
+            vector: 4,
             buffer: Buffer::Fresh,
         };
         assert_eq!(
-            actions("{ read = '/data/f', offset = '1 kB', size = '2 kB', call = '4 KiB', buffer = 'fresh' }"),
+            actions(
+                "{ read = '/data/f', offset = '1 kB', size = '2 kB', call = '4 KiB', vector = 4, buffer = 'fresh' }"
+            ),
             [part]
         );
     }
 
     #[test]
     fn a_write_begins_at_0_unless_it_appends() {
-        let write = |offset| Action::Write { path: "/data/f".into(), offset, bytes: Bytes(1000), call: None };
+        let write = |offset| Action::Write {
+            path: "/data/f".into(),
+            offset,
+            bytes: Bytes(1000),
+            call: None,
+            vector: 1,
+        };
         assert_eq!(actions("{ write = '/data/f', size = '1 kB' }"), [write(Some(0))]);
         assert_eq!(actions("{ write = '/data/f', size = '1 kB', append = true }"), [write(None)]);
         assert_eq!(actions("{ write = '/data/f', size = '1 kB', offset = '5 B' }"), [write(Some(5))]);
@@ -542,7 +568,7 @@ mod tests {
     #[test]
     fn no_verb_is_refused() {
         assert_snapshot!(error("{ raed = '/data/f' }"), @"x.toml:6: an operation has no verb; it has `raed`; did you mean `read`?");
-        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `syncfs`, `sync_file_range`, `readahead`, `close`, `truncate`, `unlink` and 22 more");
+        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `syncfs`, `sync_file_range`, `readahead`, `close`, `truncate`, `unlink` and 23 more");
         assert_snapshot!(error("{}"), @r#"x.toml:6: an operation is empty; write for example { read = "/data/f1" }"#);
         assert_snapshot!(error("'read'"), @r#"x.toml:6: an operation is the string "read", but must be a table; write for example { read = "/data/f1" }"#);
     }

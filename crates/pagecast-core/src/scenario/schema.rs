@@ -1,10 +1,10 @@
 //! Which keys there are, what each holds and what it is for: one table from which the reader takes its checks and hints,
 //! and `json_schema` what an editor completes. It leaves out what only several values together can violate.
 
-use super::{mapped, streams};
+use super::{copies, mapped, streams};
 use crate::machine::{FileSystem, Lru, Sharing, WriteMode};
 use crate::scenario::Residency;
-use crate::workload::{Advice, Buffer, OpenFlag, SyncRangeFlag};
+use crate::workload::{Advice, Buffer, MOST_PLACES, OpenFlag, SyncRangeFlag};
 
 /// How many copies of a file or a process, and how many rounds of a loop, can be asked for at once.
 pub const MOST_COPIES: u32 = 1_000_000;
@@ -206,6 +206,27 @@ pub static MACHINE: Schema = Schema {
         may("cgroup", Kind::Tables(&CGROUP), "Memory cgroups, by name"),
         may("disk", Kind::Tables(&DISK), "Disks, by name"),
         may("mount", Kind::Tables(&MOUNT), "Directories and what is mounted there, by path"),
+        may("cawl", Kind::Table(&CAWL), "Parameters of the model cawl; default: from the other keys"),
+    ],
+};
+
+/// `[machine.cawl]`.
+pub static CAWL: Schema = Schema {
+    name: "cawl",
+    keys: &[
+        may("bw_mem", Kind::Rate, "Copying in memory, to the buffer of a stream"),
+        may("bw_ramdisk", Kind::Rate, "Writing into the page cache while nothing is written back"),
+        may("bw_reduced", Kind::Rate, "The same while dirty pages are written back"),
+        may("bw_dev", Kind::Rate, "Writing to the device"),
+        may("bw_rdev", Kind::Rate, "Reading from the device"),
+        may("bs", Kind::Size, "A block of the device"),
+        may("bf", Kind::Size, "The buffer of a stream of the C library"),
+        may("sc_w", Kind::Time, "A buffered system call"),
+        may("sc_sw", Kind::Time, "A synchronous system call"),
+        may("c_sk", Kind::Time, "A seek"),
+        may("limit_bg", Kind::Size, "Dirty bytes at which writing back begins"),
+        may("limit_hard", Kind::Size, "Dirty bytes that are never exceeded"),
+        may("dirty_expire", Kind::Time, "Age from which on dirty pages are written back"),
     ],
 };
 
@@ -256,6 +277,11 @@ pub static COST: Schema = Schema {
             "page_reclaim",
             Kind::Time,
             "What getting 4 KiB of memory costs more while other pages have to leave for them",
+        ),
+        may(
+            "page_reported",
+            Kind::Time,
+            "What the first touch of 4 KiB costs more that free page reporting gave back to the host of this virtual machine",
         ),
         may("page_remote", Kind::Time, "What copying 4 KiB to the memory of another node costs more"),
         may(
@@ -341,6 +367,7 @@ pub static DISK: Schema = Schema {
         may("max_sectors_kb", Kind::Whole(4, 1 << 20), "KiB of one request; default 1280"),
         may("read_ahead_kb", Kind::Whole(0, 1 << 20), "KiB read ahead at most; default 128"),
         may("latency", Kind::Time, "Of a read request, before its bytes come; default \"0 s\""),
+        may("write_latency", Kind::Time, "Of a direct write, besides its bytes; default \"0 s\""),
         may("flush", Kind::Time, "A flush of its own cache, which makes writes durable; default \"0 s\""),
         may("logical_block_size", Kind::Size, "What it reads or writes at least; default \"512 B\""),
         may(
@@ -393,6 +420,9 @@ pub static MOUNT: Schema = Schema {
             Kind::Time,
             "Getting 4 KiB of its files into the page cache; default that of memory.cost",
         ),
+        may("commit", Kind::Time, "What making durable takes longer if metadata changed; default \"0 s\""),
+        may("block_free", Kind::Time, "Giving 4 KiB back when a file is cut or removed; default \"0 s\""),
+        may("file_free", Kind::Time, "The same, once for each file that gives some back; default \"0 s\""),
     ],
 };
 
@@ -441,8 +471,14 @@ pub(super) const OFFSET: Key = may("offset", Kind::SizeOrZero, "First byte; defa
 pub(super) const PART: Key = may("size", Kind::Size, "Of how much; default up to the end of the file");
 pub(super) const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
 
+const VECTOR: Key = may(
+    "vector",
+    Kind::Whole(1, MOST_PLACES),
+    "In how many places of memory a call has its bytes; default 1",
+);
+
 /// The operations. The first key of each is its verb.
-pub static OPERATIONS: [Schema; 34] = [
+pub static OPERATIONS: [Schema; 35] = [
     Schema {
         name: "read",
         keys: &[
@@ -450,6 +486,7 @@ pub static OPERATIONS: [Schema; 34] = [
             OFFSET,
             may("size", Kind::Size, "How much; default up to the end of the file"),
             CALL,
+            VECTOR,
             may("buffer", Kind::Word(&Buffer::NAMES), "\"fresh\" is new memory, held until free or exit"),
         ],
     },
@@ -461,6 +498,7 @@ pub static OPERATIONS: [Schema; 34] = [
             OFFSET,
             may("append", Kind::Flag, "Starts at the end of the file"),
             CALL,
+            VECTOR,
         ],
     },
     Schema {
@@ -514,6 +552,7 @@ pub static OPERATIONS: [Schema; 34] = [
             PART,
         ],
     },
+    copies::COPY,
     Schema { name: "compute", keys: &[must("compute", Kind::Time, "Works on one core")] },
     Schema { name: "sleep", keys: &[must("sleep", Kind::Time, "Waits without a core")] },
     Schema { name: "alloc", keys: &[must("alloc", Kind::Size, "Takes anonymous memory")] },

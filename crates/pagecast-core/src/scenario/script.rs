@@ -20,6 +20,8 @@ pub enum Step {
         operation: Operation,
         /// Makes its path or event for another copy or round; none if all have the same.
         pattern: Option<Pattern>,
+        /// The same of its other path, if it has two.
+        target: Option<Pattern>,
     },
     /// A loop begins.
     Begin {
@@ -55,8 +57,8 @@ impl ProgramSource for CopyProgram {
             match step {
                 Step::Begin { times } => rounds.push(*times),
                 Step::End { .. } => drop(rounds.pop()),
-                Step::Do { operation, pattern: None } => events.note(&operation.action),
-                Step::Do { operation, pattern: Some(pattern) } if operation.action.has_event() => {
+                Step::Do { operation, pattern: None, .. } => events.note(&operation.action),
+                Step::Do { operation, pattern: Some(pattern), .. } if operation.action.has_event() => {
                     for numbers in every_round(pattern, self.n, &rounds)? {
                         events.note(&with_text(operation.clone(), pattern.render(&numbers)).action);
                     }
@@ -69,8 +71,10 @@ impl ProgramSource for CopyProgram {
 
     fn same(&self) -> Option<SameProgram> {
         // In the place of the copy's number; those behind it are of rounds.
-        let has_number =
-            |step: &Step| matches!(step, Step::Do { pattern: Some(pattern), .. } if pattern.has(0));
+        let has_number = |step: &Step| match step {
+            Step::Do { pattern, target, .. } => pattern.iter().chain(target).any(|each| each.has(0)),
+            _ => false,
+        };
         let copy = self.steps.iter().any(has_number).then_some(self.n);
         Some(SameProgram { shared: self.steps.as_ptr().addr(), copy })
     }
@@ -106,11 +110,15 @@ impl Iterator for Run {
             let step = self.steps.get(self.next)?;
             self.next += 1;
             match step {
-                Step::Do { operation, pattern } => {
-                    return Some(match pattern {
+                Step::Do { operation, pattern, target } => {
+                    let mut operation = match pattern {
                         None => operation.clone(),
                         Some(pattern) => with_text(operation.clone(), pattern.render(&self.numbers)),
-                    });
+                    };
+                    if let (Some(target), Action::Copy { to, .. }) = (target, &mut operation.action) {
+                        *to = target.render(&self.numbers).into();
+                    }
+                    return Some(operation);
                 }
                 Step::Begin { .. } => self.numbers.push(1),
                 Step::End { begin, times } => {
@@ -133,6 +141,7 @@ fn with_text(mut operation: Operation, text: String) -> Operation {
         Action::Open { path, .. }
         | Action::Read { path, .. }
         | Action::Write { path, .. }
+        | Action::Copy { path, .. }
         | Action::Fsync { path }
         | Action::Fdatasync { path }
         | Action::Close { path }

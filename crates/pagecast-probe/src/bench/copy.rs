@@ -76,7 +76,7 @@ pub fn copy(
 }
 
 /// Copies once through the large memory; gives how many bytes.
-fn pass(direction: Direction, large: &mut [u8], small: &mut [u8]) -> usize {
+pub(crate) fn pass(direction: Direction, large: &mut [u8], small: &mut [u8]) -> usize {
     let mut moved = 0;
     for piece in large.chunks_exact_mut(small.len()) {
         match direction {

@@ -36,6 +36,7 @@ use crate::watch::{Pace, Watcher};
 
 pub use cell::{Access, Cell, Mode};
 pub use copy::copy;
+pub(crate) use copy::pass;
 pub use device::Device;
 pub use error::BenchError;
 pub use measure::{Broken, Outcome, Part, Way, measure};

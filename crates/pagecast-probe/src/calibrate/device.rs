@@ -42,6 +42,8 @@ pub struct Stream {
     pub order: Order,
     /// Whether it goes past the page cache.
     pub is_direct: bool,
+    /// Whether each of its writes is durable when it returns (O_DSYNC).
+    pub is_durable: bool,
 }
 
 impl Stream {
@@ -117,7 +119,8 @@ pub fn streams<I: Io>(
 ) -> Result<Vec<Moved>, Failed> {
     let mut ready = Vec::with_capacity(streams.len());
     for &stream in streams {
-        let flags = stream.is_direct.then_some(OpenFlag::Direct);
+        let flags = [(stream.is_direct, OpenFlag::Direct), (stream.is_durable, OpenFlag::Dsync)];
+        let flags = flags.into_iter().filter_map(|(is_set, flag)| is_set.then_some(flag));
         let file = doing("open", io.open(path, make(flags)))?;
         if !stream.is_direct && stream.direction == Direction::Read {
             doing("fdatasync", io.sync(&file, Sync::Data))?;
@@ -170,7 +173,15 @@ mod tests {
 
     fn stream(direction: Direction, call: u64) -> Stream {
         let call = NonZero::new(call).unwrap();
-        Stream { direction, from: 0, length: 1 << 20, call, order: Order::Sequential, is_direct: true }
+        Stream {
+            direction,
+            from: 0,
+            length: 1 << 20,
+            call,
+            order: Order::Sequential,
+            is_direct: true,
+            is_durable: false,
+        }
     }
 
     fn limits(bytes: u64, time: u64) -> Limits {
@@ -228,6 +239,13 @@ mod tests {
             Nanos(2 * 1000 + 8192),
             "nothing is cached"
         );
+    }
+
+    #[test]
+    fn who_wants_each_write_durable_waits_for_the_device_with_each() {
+        let kernel = Kernel::new(COSTS);
+        let durable = Stream { is_durable: true, ..stream(Direction::Write, 4096) };
+        assert_eq!(run(&kernel, durable, limits(8192, 1 << 30)).time, Nanos(2 * (1000 + 4096 + 500)));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, MapAdvice, OpenFlag, SyncRangeFlags};
+use pagecast_core::workload::{Advice, CopyBy, MapAdvice, OpenFlag, SyncRangeFlags};
 
 use crate::io::{Direction, Io, Memory, Open, Sync};
 
@@ -206,7 +206,7 @@ impl Io for Kernel {
         found.length += new;
         if file.is_direct {
             found.is_cached = false;
-            state.now += costs.latency_ns;
+            state.now += costs.latency_ns + if file.is_durable { costs.sync_ns } else { 0 };
             state.device(costs, bytes);
             return Ok(length);
         }
@@ -234,6 +234,10 @@ impl Io for Kernel {
 
     fn sync_range(&self, _: &Opened, _: u64, _: u64, _: SyncRangeFlags) -> io::Result<()> {
         Ok(())
+    }
+
+    fn copy(&self, _: &Opened, _: &Opened, _: CopyBy, _: u64, _: usize) -> io::Result<usize> {
+        unreachable!("a calibration copies nothing")
     }
 
     fn readahead(&self, _: &Opened, _: u64, _: u64) -> io::Result<()> {

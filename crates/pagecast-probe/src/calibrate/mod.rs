@@ -2,18 +2,21 @@
 //!
 //! Each file measures one thing on whatever [`Io`] it is given, and gives the times as they were: what they mean is fitted
 //! elsewhere. [`copies()`] are those of the page cache, [`streams()`] those of the device, [`syncs()`] what waiting for it costs,
-//! [`drain()`] and [`beside()`] what write-back does and does to a writer. A [`Session`] does it on real files, which are gone
+//! [`drain()`], [`beside()`] and [`fill()`] what write-back does and does to a writer, [`memory()`] and [`stream_buffer()`] what the C
+//! library does, [`touches()`] what new memory costs. A [`Session`] does it on real files, which are gone
 //! afterwards.
 //!
 //! Left out: depth from one thread (io_uring), memory of other nodes, and reclaim, for which memory would have to be filled.
 
 mod copies;
 mod device;
+mod library;
 #[cfg(test)]
 mod mock;
 mod session;
 mod syncs;
 mod together;
+mod touches;
 mod writeback;
 
 use std::fs::File;
@@ -28,9 +31,11 @@ use crate::io::{Cause, Direction, Failure, Io, Memory, Open};
 
 pub use copies::{Copies, Copying, copies};
 pub use device::{Limits, Order, Stream, accepts_direct, streams};
+pub use library::{memory, stream_buffer};
 pub use session::Session;
 pub use syncs::{Waiting, syncs};
-pub use writeback::{Beside, beside, drain};
+pub use touches::{Touches, touches};
+pub use writeback::{Beside, beside, drain, fill};
 
 /// Bytes that were moved, and how long it took.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

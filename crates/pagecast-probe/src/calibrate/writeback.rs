@@ -1,4 +1,5 @@
-//! What write-back does: how fast it empties the cache, and what it takes from one who writes new pages of the same file meanwhile.
+//! What write-back does: how fast it empties the cache, what it takes from one who writes new pages of the same file meanwhile, and
+//! how long it then takes to cut a file whose blocks are on the disk.
 //!
 //! sync_file_range(2) of the pages that are there stands in for the flusher: the same pages go the same way, at a moment that we
 //! know. Left out: the flusher of the kernel itself, whose beginning depends on what else is dirty.
@@ -27,16 +28,46 @@ pub struct Beside {
 /// Calls of a writer of new pages.
 const CALL: NonZero<u64> = NonZero::new(1 << 20).unwrap();
 
-/// Writes a new file and then says how long write-back of it takes. The file is cut afterwards.
+/// Writes a new file, says how long write-back of it takes, and then how long cutting it to nothing: its pages and its blocks.
 ///
 /// # Errors
 /// [`Failed`] if the kernel refuses.
-pub fn drain<I: Io>(io: &I, path: &Path, bytes: u64, stop: &AtomicBool) -> Result<Moved, Failed> {
+pub fn drain<I: Io>(io: &I, path: &Path, bytes: u64, stop: &AtomicBool) -> Result<(Moved, Nanos), Failed> {
     let file = new_file(io, path)?;
     write(io, &file, &mut random_memory(CALL)?, 0, bytes, stop)?;
     let drained = write_back(io, &file, bytes)?;
+    let (waited, begun) = (io.processor_wait(), io.now());
     doing("truncate", io.set_length(&file, 0))?;
-    Ok(drained)
+    let waited = io.processor_wait() - waited;
+    Ok((drained, Nanos((io.now() - begun).0.saturating_sub(waited.0))))
+}
+
+/// Writes a new file and says how far it was after every `mark` bytes: the kernel's own flusher begins on the way, where so much is
+/// dirty. The file is cut afterwards.
+///
+/// # Errors
+/// [`Failed`] if the kernel refuses.
+pub fn fill<I: Io>(
+    io: &I,
+    path: &Path,
+    bytes: u64,
+    mark: NonZero<u64>,
+    stop: &AtomicBool,
+) -> Result<Moved, Failed> {
+    let file = new_file(io, path)?;
+    let mut memory = random_memory(CALL)?;
+    let mut moved = Moved::default();
+    let (waited, begun) = (io.processor_wait(), io.now());
+    while moved.bytes < bytes {
+        let part = write(io, &file, &mut memory, moved.bytes, mark.get().min(bytes - moved.bytes), stop)?;
+        moved.bytes += part.bytes;
+        moved.calls += part.calls;
+        moved.time = io.now() - begun;
+        moved.marks.push((moved.time, moved.bytes));
+    }
+    moved.waited = io.processor_wait() - waited;
+    doing("truncate", io.set_length(&file, 0))?;
+    Ok(moved)
 }
 
 /// Writes `dirty` bytes of a new file, then up to `most` more while the first are written back. The file is cut afterwards.
@@ -127,15 +158,34 @@ mod tests {
     use super::*;
 
     static GO_ON: AtomicBool = AtomicBool::new(false);
-    const COSTS: Costs =
-        Costs { call_ns: 1000, insert_ns: 500, device_ns_per_byte: 2, sync_ns: 9999, ..Costs::NOTHING };
+    const COSTS: Costs = Costs {
+        call_ns: 1000,
+        insert_ns: 500,
+        remove_ns: 7,
+        device_ns_per_byte: 2,
+        sync_ns: 9999,
+        ..Costs::NOTHING
+    };
     const BYTES: u64 = 4 << 20;
 
     #[test]
     fn draining_counts_neither_the_writes_nor_the_flush_of_the_device() {
         let kernel = Kernel::new(COSTS);
-        let drained = drain(&kernel, Path::new("d"), BYTES, &GO_ON).unwrap();
+        let (drained, freed) = drain(&kernel, Path::new("d"), BYTES, &GO_ON).unwrap();
         assert_eq!((drained.bytes, drained.time), (BYTES, Nanos(2 * BYTES)));
+        assert_eq!(freed, Nanos(7 * BYTES / 4096), "each page and its block");
+    }
+
+    #[test]
+    fn a_file_that_fills_memory_says_how_far_it_was() {
+        let kernel = Kernel::new(COSTS);
+        let half = NonZero::new(BYTES / 2).unwrap();
+        let filled = fill(&kernel, Path::new("d"), BYTES, half, &GO_ON).unwrap();
+        let time = |bytes: u64| Nanos(bytes / CALL.get() * 1000 + 500 * bytes / 4096);
+        assert_eq!(filled.marks, [(time(BYTES / 2), BYTES / 2), (time(BYTES), BYTES)]);
+        assert_eq!((filled.bytes, filled.calls), (BYTES, 4));
+        let some = fill(&kernel, Path::new("d"), BYTES / 2, half, &AtomicBool::new(true));
+        assert!(matches!(some, Err(Failed::Stopped)));
     }
 
     #[test]

@@ -294,6 +294,28 @@ impl Io for Folder {
         memory.write(file.as_fd(), at, length, offset)
     }
 
+    fn copy(
+        &self,
+        from: &OwnedFd,
+        to: &OwnedFd,
+        by: workload::CopyBy,
+        offset: u64,
+        length: usize,
+    ) -> io::Result<usize> {
+        let (mut read, mut written) = (offset, offset);
+        match by {
+            workload::CopyBy::ReadWrite => unreachable!("the caller reads and writes"),
+            workload::CopyBy::Sendfile => {
+                // It writes where the file is, and no other call of ours looks at that place.
+                fs::seek(to, fs::SeekFrom::Start(offset))?;
+                Ok(fs::sendfile(to, from, Some(&mut read), length)?)
+            }
+            workload::CopyBy::CopyFileRange => {
+                Ok(fs::copy_file_range(from, Some(&mut read), to, Some(&mut written), length)?)
+            }
+        }
+    }
+
     fn sync(&self, file: &OwnedFd, what: Sync) -> io::Result<()> {
         match what {
             Sync::File => Ok(fs::fsync(file)?),
@@ -422,6 +444,22 @@ mod tests {
         folder.sync(&file, Sync::Data).unwrap();
         folder.remove(Path::new("a/b/f")).unwrap();
         assert!(!place.path().join("a/b/f").exists());
+    }
+
+    #[test]
+    fn a_file_is_copied_to_the_same_place_of_another_one() {
+        let (place, folder) = folder();
+        let bytes: Vec<u8> = (0..300_000_u32).map(|at| (at % 251) as u8).collect();
+        std::fs::write(place.path().join("f"), &bytes).unwrap();
+        let file =
+            |name: &str| folder.open(Path::new(name), Open { create: true, ..Open::default() }).unwrap();
+        for by in [workload::CopyBy::Sendfile, workload::CopyBy::CopyFileRange] {
+            let (from, to) = (file("f"), file(by.name()));
+            assert_eq!(folder.copy(&from, &to, by, 0, 100_000).unwrap(), 100_000);
+            assert_eq!(folder.copy(&from, &to, by, 100_000, 300_000).unwrap(), 200_000);
+            assert_eq!(folder.copy(&from, &to, by, 300_000, 1).unwrap(), 0, "nothing is left");
+            assert!(std::fs::read(place.path().join(by.name())).unwrap() == bytes, "{by:?}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use pagecast_core::stdio::Mode;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, MapAdvice, SyncRangeFlags};
+use pagecast_core::workload::{Advice, CopyBy, MapAdvice, SyncRangeFlags};
 
 use super::{Direction, Io, Memory, Open, StreamCall, Streams, Sync};
 
@@ -143,6 +143,15 @@ impl Io for Mock {
         let mut state = self.state();
         let moved = self.moved(&mut state, length, offset)?;
         let known = state.lengths.get_mut(file).expect("it was opened");
+        *known = (*known).max(offset + moved as u64);
+        Ok(moved)
+    }
+
+    fn copy(&self, from: &PathBuf, to: &PathBuf, _: CopyBy, offset: u64, length: usize) -> io::Result<usize> {
+        let mut state = self.state();
+        let left = state.lengths[from].saturating_sub(offset);
+        let moved = self.moved(&mut state, length.min(left as usize), offset)?;
+        let known = state.lengths.get_mut(to).expect("it was opened");
         *known = (*known).max(offset + moved as u64);
         Ok(moved)
     }

@@ -18,7 +18,7 @@ use std::num::NonZero;
 use std::path::Path;
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, MapAdvice, OpenFlags, SyncRangeFlags};
+use pagecast_core::workload::{Advice, CopyBy, MapAdvice, OpenFlags, SyncRangeFlags};
 
 pub use crate::syscall::{Memory, Withdrawal};
 pub use folder::{Folder, Place, Space};
@@ -113,6 +113,22 @@ pub trait Io: std::marker::Sync {
         at: usize,
         length: usize,
         offset: u64,
+    ) -> io::Result<usize>;
+
+    /// sendfile(2) or copy_file_range(2) of up to `length` bytes at `offset` to the same place in another file; gives how many.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    ///
+    /// # Panics
+    /// By reads and writes, which the caller does.
+    fn copy(
+        &self,
+        from: &Self::File,
+        to: &Self::File,
+        by: CopyBy,
+        offset: u64,
+        length: usize,
     ) -> io::Result<usize>;
 
     /// Waits for the device.

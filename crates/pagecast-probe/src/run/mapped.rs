@@ -46,7 +46,7 @@ impl<I: Streams> Runner<'_, I> {
             self.mappings.remove(&step.file);
             return Ok(Done::default());
         }
-        let flags = self.handle(step, false)?;
+        let flags = self.handle(step, step.file, false)?;
         let length = self.length(step)?;
         let (offset, bytes) = call.part();
         let bytes = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);

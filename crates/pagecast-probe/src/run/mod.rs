@@ -10,6 +10,7 @@
 
 mod break_off;
 mod calls;
+mod copies;
 mod counters;
 mod error;
 mod files;

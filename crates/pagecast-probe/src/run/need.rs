@@ -94,10 +94,16 @@ impl Alone {
                 }
                 _ => {}
             }
+            if let Action::Copy { .. } = step.operation.action {
+                open.insert(step.target);
+            }
             // A stream has its file open twice: once to be asked for its length.
             alone.open_files = alone.open_files.max((open.len() + 2 * places.len()) as u64);
-            let at_first = initial[step.file as usize];
-            let length = lengths.entry(step.file).or_insert(at_first);
+            let copied =
+                copied_bytes(step, |file| lengths.get(&file).copied().unwrap_or(initial[file as usize]));
+            let written = if step.target == u32::MAX { step.file } else { step.target };
+            let at_first = initial[written as usize];
+            let length = lengths.entry(written).or_insert(at_first);
             let before = length.saturating_sub(at_first);
             match step.operation.action {
                 Action::Open { flags, .. } if flags.has(OpenFlag::Append) => appends.insert(step.file),
@@ -112,6 +118,10 @@ impl Alone {
                     let offset = offset.filter(|_| !appends.contains(&step.file)).unwrap_or(*length);
                     *length = (*length).max(offset.saturating_add(bytes.0));
                 }
+                Action::Copy { offset, .. } => {
+                    alone.written += copied;
+                    *length = (*length).max(offset.saturating_add(copied));
+                }
                 Action::Stream { call, .. } => {
                     alone.written += written_by(call, places.entry(step.file).or_default(), length);
                 }
@@ -124,10 +134,20 @@ impl Alone {
             }
             grown = grown - before + length.saturating_sub(at_first);
             alone.growth = alone.growth.max(grown);
-            let longest = alone.longest.entry(step.file).or_default();
+            let longest = alone.longest.entry(written).or_default();
             *longest = (*longest).max(*length);
         }
         alone
+    }
+}
+
+/// What a copy moves of a file that has this length by then; other operations none.
+fn copied_bytes(step: &Step, length_of: impl Fn(u32) -> u64) -> u64 {
+    match step.operation.action {
+        Action::Copy { offset, bytes, .. } => {
+            bytes.map_or_else(|| length_of(step.file).saturating_sub(offset), |bytes| bytes.0)
+        }
+        _ => 0,
     }
 }
 
@@ -224,7 +244,7 @@ mod tests {
     use super::super::testing::{file, job, plan, process, read, write};
     use super::*;
     use crate::residency::page_size;
-    use pagecast_core::workload::Action;
+    use pagecast_core::workload::{Action, CopyBy};
 
     fn allocate(bytes: u64) -> Action {
         Action::Allocate { bytes: Bytes(bytes) }
@@ -240,9 +260,33 @@ mod tests {
 
     #[test]
     fn appending_makes_a_file_longer_and_writing_over_it_does_not() {
-        let over = Action::Write { path: "/data/f".into(), offset: Some(0), bytes: Bytes(900), call: None };
+        let over = Action::Write {
+            path: "/data/f".into(),
+            offset: Some(0),
+            bytes: Bytes(900),
+            call: None,
+            vector: 1,
+        };
         let plan = plan(&[file("/data/f", 1000)], &[process("p", &[], &[over, write("/data/f", 50, None)])]);
         assert_eq!(plan.space(), Bytes(1050));
+    }
+
+    #[test]
+    fn a_copy_is_as_long_as_what_it_copies() {
+        let copy = |by, bytes: Option<u64>| Action::Copy {
+            path: "/data/f".into(),
+            to: "/data/g".into(),
+            by,
+            offset: 100,
+            bytes: bytes.map(Bytes),
+            call: Some(Bytes(3 << 20)),
+        };
+        let actions = [copy(CopyBy::Sendfile, Some(50)), copy(CopyBy::CopyFileRange, None)];
+        let in_kernel = plan(&[file("/data/f", 1000)], &[process("p", &[], &actions)]);
+        assert_eq!((in_kernel.space(), in_kernel.written().1), (Bytes(2000), Bytes(950)));
+        assert_eq!((in_kernel.open_files(), in_kernel.memory()), (2, Bytes(page_size())));
+        let own = plan(&[file("/data/f", 9 << 20)], &[process("p", &[], &[copy(CopyBy::ReadWrite, None)])]);
+        assert_eq!(own.memory(), Bytes(3 << 20), "its buffer holds a call");
     }
 
     #[test]
@@ -283,7 +327,7 @@ mod tests {
     #[test]
     fn a_fresh_buffer_holds_what_was_read() {
         let Action::Read { path, offset, .. } = read("/data/f", None, None) else { unreachable!() };
-        let fresh = Action::Read { path, offset, bytes: None, call: None, buffer: Buffer::Fresh };
+        let fresh = Action::Read { path, offset, bytes: None, call: None, vector: 1, buffer: Buffer::Fresh };
         let plan = plan(&[file("/data/f", 1000)], &[process("p", &[], &[fresh.clone(), fresh])]);
         assert_eq!((plan.memory(), plan.open_files()), (Bytes(2000 + page_size()), 1));
     }

@@ -64,6 +64,8 @@ pub(super) struct Step {
     pub operation: Operation,
     /// Index of its file.
     pub file: u32,
+    /// Index of the other file of a copy.
+    pub target: u32,
     /// Index of its event.
     pub event: u32,
 }
@@ -103,7 +105,8 @@ impl PlannedProcess {
         self.steps.iter().map(piece).max().unwrap_or(0) as usize
     }
 
-    /// How long the buffer is that it reads into and writes from: as one call, but never longer than what stays in a processor's caches.
+    /// How long the buffer is that it reads into and writes from: as one call, but never longer than what stays in a processor's caches
+    /// unless it is to copy.
     pub fn buffer(&self) -> NonZero<usize> {
         let call = |step: &Step| match step.operation.action {
             Action::Read { call, bytes, buffer: Buffer::Reused, .. } => {
@@ -112,8 +115,18 @@ impl PlannedProcess {
             Action::Write { call, bytes, .. } => call.unwrap_or(bytes).0,
             _ => 0,
         };
+        // Of a copy all bytes of a call are there at once.
+        let copied = |step: &Step| match step.operation.action {
+            Action::Copy { by, call, bytes, .. } if !by.is_in_kernel() => {
+                let call = call.or(by.usual_call()).map_or(BUFFER, |call| call.0);
+                bytes.map_or(call, |bytes| call.min(bytes.0))
+            }
+            _ => 0,
+        };
         let longest = self.steps.iter().map(call).max().unwrap_or(0);
-        let length = (longest.clamp(1, BUFFER) as usize).next_multiple_of(rustix::param::page_size());
+        let copied = self.steps.iter().map(copied).max().unwrap_or(0);
+        let length =
+            (longest.clamp(1, BUFFER).max(copied) as usize).next_multiple_of(rustix::param::page_size());
         NonZero::new(length).expect("at least a page")
     }
 }
@@ -191,24 +204,23 @@ impl Plan {
                 let who = || format!("process `{}` uses", process.name);
                 check_mounted(job, &format!("{path}/").into(), || at(operation.line).place, who)?;
             }
-            let file = match operation.action.path() {
-                None => u32::MAX,
-                Some(path) => {
-                    let who = || format!("process `{}` uses", process.name);
-                    check_mounted(job, path, || at(operation.line).place, who)?;
-                    names.file(&mut self.files, path)
-                }
+            let mut number = |path: Option<&Arc<str>>| {
+                let Some(path) = path else { return Ok(u32::MAX) };
+                let who = || format!("process `{}` uses", process.name);
+                check_mounted(job, path, || at(operation.line).place, who)?;
+                Ok::<_, RunError>(names.file(&mut self.files, path))
             };
+            let (file, target) = (number(operation.action.path())?, number(operation.action.target())?);
             let event = match &operation.action {
                 Action::Wait { event } | Action::Signal { event } => names.event(&mut self.events, event),
                 _ => u32::MAX,
             };
-            steps.push(Step { operation, file, event });
+            steps.push(Step { operation, file, target, event });
         }
         // As exit(3) does.
         while let Some(operation) = open.close_last() {
             let file = names.file(&mut self.files, operation.action.path().expect("a stream has a path"));
-            steps.push(Step { operation, file, event: u32::MAX });
+            steps.push(Step { operation, file, target: u32::MAX, event: u32::MAX });
         }
         Ok(steps)
     }

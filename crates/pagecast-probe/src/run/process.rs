@@ -95,8 +95,8 @@ impl From<Stopped> for Halt {
 }
 
 /// A file that the process has open.
-struct Handle<F> {
-    file: F,
+pub(super) struct Handle<F> {
+    pub file: F,
     flags: OpenFlags,
 }
 
@@ -115,7 +115,7 @@ pub(super) struct Runner<'a, I: Streams> {
     process: &'a PlannedProcess,
     zero: Nanos,
     pub(super) buffer: Memory,
-    handles: FxHashMap<u32, Handle<I::File>>,
+    pub(super) handles: FxHashMap<u32, Handle<I::File>>,
     /// Anonymous memory, and how much of each piece is still held.
     held: Vec<(Memory, usize)>,
     calls: Calls,
@@ -209,14 +209,17 @@ impl<'a, I: Streams> Runner<'a, I> {
         match &step.operation.action {
             &Action::Open { create, truncate, flags, .. } => {
                 // One that is open already is closed after it: no moment without, in which its pages could go.
-                let file = self.open(step, Open { create, truncate, flags })?;
+                let file = self.open(step, step.file, Open { create, truncate, flags })?;
                 self.handles.insert(step.file, Handle { file, flags });
                 Ok(nothing)
             }
-            &Action::Read { offset, bytes, call, buffer, .. } => {
-                self.read(step, offset, bytes, call, buffer == Buffer::Fresh)
+            &Action::Read { offset, bytes, call, vector, buffer, .. } => {
+                self.read(step, offset, bytes, (call, vector), buffer == Buffer::Fresh)
             }
-            &Action::Write { offset, bytes, call, .. } => self.write(step, offset, bytes, call),
+            &Action::Write { offset, bytes, call, vector, .. } => {
+                self.write(step, offset, bytes, (call, vector))
+            }
+            &Action::Copy { by, offset, bytes, call, .. } => self.copy(step, by, offset, bytes, call),
             Action::Fsync { .. } => self.on_file(step, |io, file| io.sync(file, Sync::File)),
             Action::Fdatasync { .. } => self.on_file(step, |io, file| io.sync(file, Sync::Data)),
             Action::Sync => {
@@ -232,7 +235,7 @@ impl<'a, I: Streams> Runner<'a, I> {
                 self.on_file(step, |io, file| io.sync_range(file, offset, length, flags))
             }
             &Action::Readahead { offset, bytes, .. } => {
-                self.handle(step, false)?;
+                self.handle(step, step.file, false)?;
                 let up_to_end = |length: u64| length.saturating_sub(offset);
                 let length = bytes.map_or_else(|| self.length(step).map(up_to_end), |bytes| Ok(bytes.0))?;
                 self.on_file(step, |io, file| io.readahead(file, offset, length))
@@ -276,24 +279,24 @@ impl<'a, I: Streams> Runner<'a, I> {
         }
     }
 
-    fn open(&self, step: &Step, how: Open) -> Result<I::File, Halt> {
-        let within = &self.shared.plan.files[step.file as usize].within;
+    fn open(&self, step: &Step, file: u32, how: Open) -> Result<I::File, Halt> {
+        let within = &self.shared.plan.files[file as usize].within;
         self.shared.io.open(within, how).map_err(|error| self.failed(step, error))
     }
 
     /// A file that is open, or is opened now: no scenario has to say that.
-    pub(super) fn handle(&mut self, step: &Step, create: bool) -> Result<OpenFlags, Halt> {
-        if let Some(handle) = self.handles.get(&step.file) {
+    pub(super) fn handle(&mut self, step: &Step, number: u32, create: bool) -> Result<OpenFlags, Halt> {
+        if let Some(handle) = self.handles.get(&number) {
             return Ok(handle.flags);
         }
-        let file = self.open(step, Open { create, ..Open::default() })?;
+        let file = self.open(step, number, Open { create, ..Open::default() })?;
         let flags = OpenFlags::default();
-        self.handles.insert(step.file, Handle { file, flags });
+        self.handles.insert(number, Handle { file, flags });
         Ok(flags)
     }
 
     fn on_file(&mut self, step: &Step, call: impl Fn(&I, &I::File) -> io::Result<()>) -> Result<Done, Halt> {
-        let flags = self.handle(step, false)?;
+        let flags = self.handle(step, step.file, false)?;
         call(self.shared.io, &self.handles[&step.file].file).map_err(|error| self.failed(step, error))?;
         Ok(Done { flags, ..Done::default() })
     }
@@ -303,10 +306,10 @@ impl<'a, I: Streams> Runner<'a, I> {
         step: &Step,
         offset: u64,
         bytes: Option<Bytes>,
-        call: Option<Bytes>,
+        (call, vector): (Option<Bytes>, u32),
         fresh: bool,
     ) -> Result<Done, Halt> {
-        let flags = self.handle(step, false)?;
+        let flags = self.handle(step, step.file, false)?;
         let length = self.length(step)?;
         let asked = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
         let bytes = if flags.is_direct() { there(offset, asked, call, length) } else { asked };
@@ -320,7 +323,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         let own = if fresh { Some(self.take(step, whole)?) } else { None };
         let call = NonZero::new(call.map_or(u64::MAX, |call| call.0)).unwrap_or(NonZero::<u64>::MAX);
         let offsets = Offsets::From(offset);
-        self.transfer(step, &Transfer { direction, offsets, bytes, call, spreads: fresh }, own)?;
+        self.transfer(step, &Transfer { direction, offsets, bytes, call, spreads: fresh }, vector, own)?;
         Ok(done)
     }
 
@@ -329,20 +332,29 @@ impl<'a, I: Streams> Runner<'a, I> {
         step: &Step,
         offset: Option<u64>,
         bytes: Bytes,
-        call: Option<Bytes>,
+        (call, vector): (Option<Bytes>, u32),
     ) -> Result<Done, Halt> {
-        let flags = self.handle(step, true)?;
+        let flags = self.handle(step, step.file, true)?;
         // Wherever it was to begin, the kernel appends.
         let offset = offset.filter(|_| !flags.has(OpenFlag::Append));
         let offset = offset.map_or_else(|| self.length(step), Ok)?;
         let direction = Direction::Write;
         let call = NonZero::new(call.unwrap_or(bytes).0).unwrap_or(NonZero::<u64>::MAX);
         let offsets = Offsets::From(offset);
-        self.transfer(step, &Transfer { direction, offsets, bytes: bytes.0, call, spreads: false }, None)?;
+        let what = Transfer { direction, offsets, bytes: bytes.0, call, spreads: false };
+        self.transfer(step, &what, vector, None)?;
         Ok(Done { offset, bytes: bytes.0, flags })
     }
 
-    fn transfer(&mut self, step: &Step, what: &Transfer<'_>, own: Option<Memory>) -> Result<(), Halt> {
+    fn transfer(
+        &mut self,
+        step: &Step,
+        what: &Transfer<'_>,
+        vector: u32,
+        own: Option<Memory>,
+    ) -> Result<(), Halt> {
+        let place = what.call.get().min(what.bytes).div_ceil(vector.into());
+        let longest = if vector > 1 { place as usize } else { usize::MAX };
         let (io, stop) = (self.shared.io, &self.shared.gate.stop);
         let file = &self.handles[&step.file].file;
         let handle = &self.handles[&step.file];
@@ -351,10 +363,12 @@ impl<'a, I: Streams> Runner<'a, I> {
         let moved = match own {
             None => {
                 self.buffer.set_dontcache(dontcache);
+                self.buffer.set_longest(longest);
                 transfer_beyond(io, file, what, &mut self.buffer, &mut self.calls.times, stop, beyond)
             }
             Some(mut memory) => {
                 memory.set_dontcache(dontcache);
+                memory.set_longest(longest);
                 self.shared.in_use.note(self.at, Which::Fresh, &memory);
                 let moved = transfer_beyond(io, file, what, &mut memory, &mut self.calls.times, stop, beyond);
                 let length = memory.length();
@@ -443,7 +457,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         Ok(Done { bytes: freed, ..Done::default() })
     }
 
-    fn not_moved(&self, step: &Step, what: &Transfer<'_>, failure: Failure) -> Halt {
+    pub(super) fn not_moved(&self, step: &Step, what: &Transfer<'_>, failure: Failure) -> Halt {
         match failure.cause {
             Cause::Stopped => Halt::Stopped,
             // It became shorter meanwhile.
@@ -492,6 +506,10 @@ impl<'a, I: Streams> Runner<'a, I> {
             offset,
             bytes: Bytes(what.bytes),
             call: Bytes(what.call.get().min(what.bytes)),
+            vector: match step.operation.action {
+                Action::Read { vector, .. } | Action::Write { vector, .. } => vector,
+                _ => 1,
+            },
             block: LOGICAL_BLOCK,
         })
     }
@@ -564,6 +582,8 @@ impl Row {
             Action::Read { .. } | Action::Stream { call: LibraryCall::Read { .. }, .. } => {
                 self.used.device_read.0.min(self.bytes)
             }
+            // Of what is copied, those bytes that were read.
+            Action::Copy { .. } => self.used.device_read.0.min(self.bytes),
             // What of it the library has kept is not known.
             Action::Stream { call: LibraryCall::Write { .. }, .. } => 0,
             Action::Mapped { call: MappedCall::Read { .. }, .. } => self.used.device_read.0.min(self.bytes),
@@ -582,6 +602,9 @@ impl Row {
             Action::Read { .. } => (Part::CpuCopy, Part::DeviceRead),
             Action::Write { .. } if self.goes_past_cache() => (Part::CpuCopy, Part::DeviceWrite),
             Action::Write { .. } => (Part::CpuCopy, Part::Throttled),
+            // It sleeps for its source, or for leave to write.
+            Action::Copy { .. } if self.used.device_read > Bytes::ZERO => (Part::CpuCopy, Part::DeviceRead),
+            Action::Copy { .. } => (Part::CpuCopy, Part::Throttled),
             Action::Fsync { .. }
             | Action::Fdatasync { .. }
             | Action::Sync
@@ -622,7 +645,7 @@ pub(super) mod tests {
     use super::super::testing::{file, job, process, read, write};
     use super::*;
     use crate::io::mock::{Costs, Mock};
-    use pagecast_core::workload::InitialFile;
+    use pagecast_core::workload::{CopyBy, InitialFile};
     use std::path::Path;
 
     /// The rows of a single process on a mock whose files are as they should be before.
@@ -759,9 +782,62 @@ pub(super) mod tests {
             truncate: false,
             flags: [OpenFlag::Append].into_iter().collect(),
         };
-        let write = Action::Write { path: "/data/f".into(), offset: Some(3), bytes: Bytes(10), call: None };
+        let write = Action::Write {
+            path: "/data/f".into(),
+            offset: Some(3),
+            bytes: Bytes(10),
+            call: None,
+            vector: 1,
+        };
         let rows = run(Costs::default(), &[file("/data/f", 100)], &[open, write.clone(), write]).unwrap();
         assert_eq!([rows[1].offset, rows[2].offset], [100, 110]);
+    }
+
+    #[test]
+    fn a_copy_is_made_of_calls_of_its_size() {
+        let copy = |by, bytes: Option<u64>| Action::Copy {
+            path: "/data/f".into(),
+            to: "/data/g".into(),
+            by,
+            offset: 0,
+            bytes: bytes.map(Bytes),
+            call: Some(Bytes(400)),
+        };
+        for (by, calls) in [(CopyBy::ReadWrite, 6), (CopyBy::Sendfile, 3), (CopyBy::CopyFileRange, 3)] {
+            let costs = Costs { call_ns: 1_000_000, ..Costs::default() };
+            let actions = [copy(by, None), read("/data/g", None, None)];
+            let rows = run(costs, &[file("/data/f", 1000)], &actions).unwrap();
+            assert_eq!((rows[0].bytes, rows[1].bytes), (1000, 1000), "{by:?}");
+            assert_eq!((rows[0].end - rows[0].start).0 / 1_000_000, calls, "{by:?}");
+            let (from_cache, from_device) = rows[0].served(&actions[0]);
+            assert_eq!(from_cache + from_device, 1000);
+        }
+        let open = |flag| Action::Open {
+            path: "/data/f".into(),
+            create: false,
+            truncate: false,
+            flags: [flag].into_iter().collect(),
+        };
+        let files = [file("/data/f", 1000)];
+        let refused = |actions: &[Action]| error(&files, actions);
+        assert!(
+            refused(&[open(OpenFlag::Direct), copy(CopyBy::Sendfile, None)])
+                .contains("copies /data/f to /data/g by sendfile")
+        );
+        assert!(refused(&[copy(CopyBy::Sendfile, Some(2000))]).contains("which has 1 kB"));
+        let Action::Copy { path, .. } = copy(CopyBy::Sendfile, None) else { unreachable!() };
+        let same =
+            Action::Copy { to: path.clone(), path, by: CopyBy::Sendfile, offset: 0, bytes: None, call: None };
+        assert!(refused(&[same]).contains("is the same file"));
+        let nothing = Action::Copy {
+            path: "/data/h".into(),
+            to: "/data/g".into(),
+            by: CopyBy::ReadWrite,
+            offset: 0,
+            bytes: None,
+            call: None,
+        };
+        assert!(refused(&[nothing]).contains("a copy of /data/h at"));
     }
 
     #[test]
@@ -778,6 +854,7 @@ pub(super) mod tests {
             offset: 0,
             bytes: None,
             call: Some(Bytes(4096)),
+            vector: 1,
             buffer: Buffer::Fresh,
         };
         let free = |bytes: Option<u64>| Action::Free { bytes: bytes.map(Bytes) };

@@ -41,9 +41,16 @@ pub(super) fn plan(files: &[InitialFile], processes: &[Process]) -> Plan {
 
 pub(super) fn read(path: &str, bytes: Option<u64>, call: Option<u64>) -> Action {
     let buffer = pagecast_core::workload::Buffer::Reused;
-    Action::Read { path: path.into(), offset: 0, bytes: bytes.map(Bytes), call: call.map(Bytes), buffer }
+    Action::Read {
+        path: path.into(),
+        offset: 0,
+        bytes: bytes.map(Bytes),
+        call: call.map(Bytes),
+        vector: 1,
+        buffer,
+    }
 }
 
 pub(super) fn write(path: &str, bytes: u64, call: Option<u64>) -> Action {
-    Action::Write { path: path.into(), offset: None, bytes: Bytes(bytes), call: call.map(Bytes) }
+    Action::Write { path: path.into(), offset: None, bytes: Bytes(bytes), call: call.map(Bytes), vector: 1 }
 }

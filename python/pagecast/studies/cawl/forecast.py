@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pagecast.studies import machines
-from pagecast.studies.cawl.calibration import options
-from pagecast.studies.cawl.series import MACHINES, Point, Series
+from pagecast.studies.cawl.calibration import calibration, options
+from pagecast.studies.cawl.levels import Levels, levels_of, thresholds
+from pagecast.studies.cawl.series import Point, Series
+from pagecast.studies.cawl.states import machine_of
 
 if TYPE_CHECKING:
     from pagecast import Operation, Result
@@ -26,12 +28,13 @@ Simulate = Callable[..., "Result"]
 
 @dataclass(frozen=True, slots=True)
 class SeriesRun:
-    """One series under one model: the seconds of each write, and the hash of the machine."""
+    """One series under one model: the seconds of each write, what was dirty, and the hash of the machine."""
 
     series: Series
     model: str
     machine: str
     seconds: NDArray[np.float64]
+    levels: Levels | None
     machine_hash: str
 
     def forecast_s(self, point: Point) -> float:
@@ -42,7 +45,7 @@ class SeriesRun:
 def program(series: Series) -> "list[Operation]":
     """Write the program of a series: of system calls, or of calls to a stream of the C library.
 
-    Rewriting starts at the beginning of the file each time. Random offsets are written in order: they
+    Random offsets are written in order: they
     do not overlap, and neither model asks where on the disk they are.
     """
     import pagecast as pc
@@ -55,27 +58,29 @@ def program(series: Series) -> "list[Operation]":
         operations.append(pc.fopen(PATH, mode="w", buffer_bytes=series.libc_buffer_bytes))
     if series.header_bytes:
         operations.append(pc.fwrite(PATH, size_bytes=series.header_bytes))
-    for size in series.sizes():
+    for size, offset in zip(series.sizes(), series.offsets(), strict=True):
         if series.pause_s:
             operations.append(pc.compute(series.pause_s))
         if series.is_stream:
             operations.append(pc.fwrite(PATH, size_bytes=size))
+        elif series.access in ("rewrite", "part rewritten"):
+            operations.append(pc.write(PATH, size_bytes=size, offset_bytes=offset))
         else:
-            operations.append(pc.write(PATH, size_bytes=size, append=series.access != "rewrite"))
+            operations.append(pc.write(PATH, size_bytes=size, append=True))
     return operations
 
 
 def simulate_series(series: Series, *, model: str, machine: str, overrides: Sequence[str]) -> "Result":
     """Simulate one series on a machine under a model.
 
-    On the machine of its group, `cawl` has the authors' calibration.
+    On its own machine, `cawl` has the authors' calibration of its group.
     """
     import pagecast
 
     scenario = pagecast.Scenario(
         machines.load(machine, overrides=overrides), processes={"writer": program(series)}
     )
-    is_calibrated = model == "cawl" and machine == MACHINES[series.group]
+    is_calibrated = model == "cawl" and machine == machine_of(series)
     known = options(series) if is_calibrated else {}
     return pagecast.simulate(
         scenario, model=model, options={**known, **machines.model_options(model, overrides)}
@@ -97,7 +102,7 @@ def run_series(
     series : Series
     model : str
     machine : str or None
-        A shipped name or a path; None is the machine of the series' group.
+        A shipped name or a path; None is the series' own machine.
     overrides : sequence of str
         ``key=value`` for the machine and the model.
     simulate : callable
@@ -107,9 +112,22 @@ def run_series(
     -------
     SeriesRun
     """
-    machine = machine or MACHINES[series.group]
+    machine = machine or machine_of(series)
     result = simulate(series, model=model, machine=machine, overrides=overrides)
     kinds = np.array(result.operations["operation"])
     # A header was written before them.
     seconds = result.operations["duration_s"][np.isin(kinds, ("write", "fwrite"))][-series.writes :]
-    return SeriesRun(series, model, machine, seconds, result.machine_hash)
+    levels = (
+        levels_of(result, writes=series.writes, limits=_limits(series, machine))
+        if series.is_buffered
+        else None
+    )
+    return SeriesRun(series, model, machine, seconds, levels, result.machine_hash)
+
+
+def _limits(series: Series, machine: str) -> tuple[float, float]:
+    """Give background threshold and set point of a buffered series: recovered, else those of its machine."""
+    known = calibration(series)
+    if "limit_bg" in known and machine == machine_of(series):
+        return known["limit_bg"], (known["limit_bg"] + known["limit_hard"]) / 2
+    return thresholds(machine)

@@ -1,69 +1,105 @@
-"""Figure of the model alone, as the paper has it: what a write costs and what is dirty, by bytes written."""
+"""What was dirty after each write of a simulated series, and where flushing and throttling began."""
 
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, MEASURED_COLOUR, model_colour
-from pagecast.studies.cawl.calibration import calibration
-from pagecast.studies.cawl.figures import main_series, panels
-from pagecast.studies.cawl.predictions import buffered
-from pagecast.studies.cawl.series import GIB
+from pagecast.result import is_modelled
+from pagecast.studies import machines
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from pagecast import Result
+    from pagecast.result import Columns
 
-    from pagecast.studies.cawl.series import Series
-    from pagecast.studies.cawl.study import CawlOutcome
+__all__ = ["Levels", "levels_of", "thresholds"]
 
-__all__ = ["draw_levels"]
+FLUSHING: Final = ("background_begins", "background_ends")
+THROTTLING: Final = "throttling_begins"
 
-COLUMNS = 3
-HEIGHT_IN = 2.1
+SPELL_S: Final = 1.0
+"""Shorter spells of flushing do not count: on a device that was idle there are some early on."""
 
 
-def draw_levels(outcome: "CawlOutcome", host: str) -> "Figure | None":
-    """Draw a panel for each main series of a machine: times on the left axis, dirty bytes on the right one.
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Dirty memory by bytes written.
+
+    `written_bytes` and `dirty_bytes` have a value for each write, at its end. `flushing_from_bytes` and
+    `throttled_from_bytes` are how much had been written when background flushing began, for a second
+    or more, and when the writer was first held back; NaN if that never happened.
+    """
+
+    written_bytes: NDArray[np.float64]
+    dirty_bytes: NDArray[np.float64]
+    flushing_from_bytes: float
+    throttled_from_bytes: float
+
+
+def levels_of(result: "Result", *, writes: int, limits: tuple[float, float]) -> Levels | None:
+    """Read the levels of a series.
 
     Parameters
     ----------
-    outcome : CawlOutcome
-    host : str
-        "host1" or "nvram1".
+    result : Result
+    writes : int
+        How many writes, up to the last one, belong to the series.
+    limits : tuple of float
+        Background threshold and set point in bytes: where flushing and throttling begin under models that
+        do not tell.
 
     Returns
     -------
-    Figure or None
-        None if the model was not asked, or has no series there.
+    Levels or None
+        None under models that do not know dirty memory.
     """
-    if not outcome.deviations:
+    if not is_modelled(result.model, "dirty"):
         return None
-    return panels(main_series(outcome, host), partial(_panel, outcome), columns=COLUMNS, height_in=HEIGHT_IN)
+    kinds = np.array(result.operations["operation"])
+    chosen = np.flatnonzero(np.isin(kinds, ("write", "fwrite")))[-writes:]
+    ends = result.operations["end_s"][chosen]
+    written = np.cumsum(result.operations["bytes"][chosen]).astype(float)
+    dirty = _dirty_at(result, ends)
+    if "dirtied_bytes" in result.timeline:
+        begins = _flushing_from(result.events), _first(result.events, THROTTLING)
+        flushing, throttled = (float(np.interp(at, [0, *ends], [0, *written])) for at in begins)
+    else:
+        flushing, throttled = (_first_reached(written, dirty, limit) for limit in limits)
+    return Levels(written, dirty, flushing, throttled)
 
 
-def _panel(outcome: "CawlOutcome", ax: "Axes", series: "Series") -> None:
-    seconds, dirty = buffered(series)
-    written = np.cumsum(series.sizes()) / GIB
-    points = outcome.points[series.name]
-    measured = [point.measured_s for point in points]
-    middles = [point.middle * written[0] for point in points]
-    ax.plot(middles, measured, ".", color=MEASURED_COLOUR, markersize=3, label="measured")
-    ax.plot(written, seconds, color=model_colour("cawl"), label="cawl")
-    right = ax.twinx()
-    ax.plot([], [], color=LEVEL_COLOURS["dirty"], linestyle=":", label="dirty (right axis)")
-    right.plot(written, dirty / GIB, color=LEVEL_COLOURS["dirty"], linestyle=":")
-    right.set_ylim(bottom=0)
-    right.set_ylabel("dirty (GiB)")
-    known = calibration(series)
-    setpoint = (known["limit_bg"] + known["limit_hard"]) / 2
-    levels = {"background_threshold": ("background limit reached", known["limit_bg"])}
-    levels["setpoint"] = ("set point reached", setpoint)
-    for name, (label, level) in levels.items():
-        reached = np.flatnonzero(dirty >= level)
-        at = written[reached[0]] if len(reached) else np.nan
-        ax.axvline(at, color=LIMIT_COLOURS[name], linestyle=LIMIT_LINES[name], linewidth=1, label=label)
-    ax.set_ylim(bottom=0)
-    ax.set_xlabel("written (GiB)")
-    ax.set_ylabel("time (s)")
+def thresholds(machine: str) -> tuple[float, float]:
+    """Give background threshold and what CAWL calls the set point of a machine, with all memory free."""
+    described = machines.described(machines.load(machine))
+    memory = machines.memory_of(machines.load(machine))
+    background, dirty = (
+        memory * described["vm"][name] / 100 for name in ("dirty_background_ratio", "dirty_ratio")
+    )
+    return background, (background + dirty) / 2
+
+
+def _dirty_at(result: "Result", times: NDArray[np.float64]) -> NDArray[np.float64]:
+    known_at, dirty = result.timeline["time_s"], result.timeline["dirty_bytes"].astype(float)
+    if result.changes_evenly:
+        found = np.interp(times, known_at, dirty)
+    else:
+        found = dirty[np.maximum(np.searchsorted(known_at, times, side="right") - 1, 0)]
+    return np.asarray(found, dtype=np.float64)
+
+
+def _flushing_from(events: "Columns") -> float:
+    kinds = np.array(events["event"])
+    begins, ends = (events["time_s"][kinds == kind] for kind in FLUSHING)
+    lasting = [begin for begin in begins if min(ends[ends > begin], default=np.inf) - begin >= SPELL_S]
+    return float(lasting[0]) if lasting else np.nan
+
+
+def _first(events: "Columns", kind: str) -> float:
+    times = events["time_s"][np.array(events["event"]) == kind]
+    return float(times[0]) if len(times) else np.nan
+
+
+def _first_reached(written: NDArray[np.float64], dirty: NDArray[np.float64], limit: float) -> float:
+    reached = np.flatnonzero(dirty >= limit)
+    return float(written[reached[0]]) if len(reached) else np.nan

@@ -10,6 +10,7 @@ import gzip
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -32,7 +33,7 @@ def main(recordings: Path) -> None:
     write_table(
         "blocks.csv",
         ["series_id", "first_write", "last_write", "measured_s", "cawl_s"],
-        blocks(recordings, {str(row[0]): is_main(row) for row in all_series}),
+        blocks(recordings, all_series),
     )
 
 
@@ -49,25 +50,37 @@ def series(recordings: Path) -> Iterator[list[object]]:
         ]  # fmt: skip
 
 
-def is_main(row: list[object]) -> bool:
-    """Tell the buffered series of 100 or 800 writes of 1 GiB from the others."""
-    of = dict(zip(SERIES, row, strict=True))
-    is_whole = of["chunk_bytes"] == str(GIB) and of["open_flags"] == "buffered"
-    return is_whole and int(str(of["writes"])) in MAIN_WRITES
-
-
-def blocks(recordings: Path, main_series: dict[str, bool]) -> Iterator[list[object]]:
-    """Mean seconds of blocks of writes: 25 or 5 writes each of the main series, quarters of the others."""
+def blocks(recordings: Path, all_series: Iterable[list[object]]) -> Iterator[list[object]]:
+    """Mean seconds of blocks of writes, measured and predicted."""
+    rows = {str(row[0]): dict(zip(SERIES, map(str, row), strict=True)) for row in all_series}
     times: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in read_table(recordings / "measurements.csv.gz"):
         times[row["series_id"]].append((float(row["measured_s"]), float(row["cawl_model_s"])))
     for name, values in times.items():
-        count = len(values)
-        length = (25 if count == max(MAIN_WRITES) else 5) if main_series[name] else -(-count // 4)
-        for first in range(0, count, length):
+        first = 0
+        for length in block_lengths(rows[name], [measured for measured, _ in values]):
             block = values[first : first + length]
-            means = (f"{sum(column) / len(block):.9f}" for column in zip(*block, strict=True))
-            yield [name, first + 1, first + len(block), *means]
+            means = (f"{sum(column) / length:.9f}" for column in zip(*block, strict=True))
+            yield [name, first + 1, first + length, *means]
+            first += length
+
+
+def block_lengths(series: dict[str, str], measured: list[float]) -> list[int]:
+    """Say how many writes each block of a series has.
+
+    25 or 5 of main series. Of small fwrites each that took time, and those between two of them. Of the others
+    as many as make 16 blocks where sizes grow, 8 past the page cache and else 4; the last may be shorter.
+    """
+    size, count = series["chunk_bytes"], len(measured)
+    if series["io_method"] == "fwrite" and int(size) < int(series["libc_buffer_bytes"]):
+        runs = ((took, len(list(run))) for took, run in groupby(seconds > 0 for seconds in measured))
+        return [length for took, run in runs for length in ([1] * run if took else [run])]
+    is_buffered = series["open_flags"] == "buffered"
+    if size == str(GIB) and is_buffered and count in MAIN_WRITES:
+        length = 25 if count == max(MAIN_WRITES) else 5
+    else:
+        length = -(-count // (16 if not size else 4 if is_buffered else 8))
+    return [min(length, count - first) for first in range(0, count, length)]
 
 
 def read_table(path: Path) -> Iterator[Record]:

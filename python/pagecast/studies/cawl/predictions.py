@@ -95,8 +95,7 @@ def predicted_s(series: Series, as_released: Sequence[str] = ()) -> NDArray[np.f
     """
     if series.is_buffered:
         return buffered(series, as_released)[0]
-    sizes = series.sizes()
-    return _synchronous(series, as_released).write_all(np.cumsum(sizes) - sizes, sizes)
+    return _synchronous(series, as_released).write_all(series.offsets(), series.sizes())
 
 
 def buffered(
@@ -117,15 +116,14 @@ def buffered(
         # The rate of copying in memory is not known; it matters for less than the rounding.
         stream = cawl.LibraryCost(calls, bw_mem=known["bw_ramdisk"], bf=series.libc_buffer_bytes or 4096)
         return stream.write_all(sizes, pause_s=series.pause_s)
-    offsets = np.zeros_like(sizes) if series.access == "rewrite" else np.cumsum(sizes) - sizes
-    return calls.write_all(offsets, sizes, pause_s=series.pause_s)
+    return calls.write_all(series.offsets(), sizes, pause_s=series.pause_s)
 
 
 def _synchronous(series: Series, as_released: Sequence[str]) -> "cawl.DirectCost | cawl.SyncCost":
     from pagecast import cawl
 
     known = calibration(series)
-    if "O_DIRECT" in series.open_flags:
+    if series.is_direct:
         return cawl.DirectCost(bw_dev=known["bw_dev"], sc_sw=known["sc_sw"])
     return cawl.SyncCost(
         bw_ramdisk=known["bw_ramdisk"],

@@ -7,7 +7,7 @@ from pagecast.report.document import Figure, Report, Section
 from pagecast.report.svg import to_svg
 from pagecast.studies.cawl.conclusion import conclusion
 from pagecast.studies.cawl.figures import draw
-from pagecast.studies.cawl.levels import draw_levels
+from pagecast.studies.cawl.paper_figures import draw_paper_figures
 from pagecast.studies.cawl.results import (
     deviations_table,
     groups_table,
@@ -43,9 +43,12 @@ PITFALLS: Final = (
 )
 
 
-NO_DATA: Final = (
-    "Figures 6(b), 7 and 8(b) of the paper show a host of which no measurement was published; they are not "
-    "drawn."
+FIGURES_TEXT: Final = (
+    "Cost of a write by bytes written, or by its size; dirty bytes after it on the right axis, as the models "
+    "have them: they were not recorded. Vertical lines show where background flushing and throttling begin "
+    "in a model, signs at the top where the measured times show it. For cawl the lines are where its "
+    "background limit and its set point are reached; what kernel writes because it is old has no line. What "
+    "has no public data is drawn from the models alone."
 )
 
 
@@ -70,31 +73,27 @@ def build(outcome: "CawlOutcome") -> Report:
 
 
 def _sections(outcome: "CawlOutcome") -> Iterator[Section]:
-    at_a_glance = [summary_table(outcome)]
+    at_a_glance = [summary_table(outcome), *(groups_table(outcome, each) for each in outcome.experiments)]
     if "buffered" in outcome.experiments:
-        at_a_glance += [groups_table(outcome), phases_table(outcome)]
+        at_a_glance.append(phases_table(outcome))
     yield Section("Errors at a glance", tables=[*at_a_glance, parameters_table(outcome)])
     for host, title in HOSTS.items():
         if (drawn := draw(outcome, host)) is not None:
             each = "Points are single writes." if outcome.is_full else "Points are means of 5 or 25 writes."
             caption = f"Time of each write of 1 GiB. {each} n = 1 run per series. Lines are forecasts."
             yield Section(title, figures=[Figure(host, to_svg(drawn, name=f"figure-{host}"), caption)])
+    figures = [
+        Figure(
+            f"paper-{index}",
+            to_svg(drawn, name=f"figure-paper-{index}"),
+            f"Figure {figure.number}. {figure.caption}",
+        )
+        for index, (figure, drawn) in enumerate(draw_paper_figures(outcome))
+    ]
+    yield Section("The figures of the paper", [FIGURES_TEXT], figures)
     if outcome.deviations:
-        yield _model_alone(outcome)
+        heading = "The model alone, and its authors' predictions"
+        yield Section(heading, tables=[deviations_table(outcome, is_long=True)])
     tables = [series_table(outcome, experiment, is_long=True) for experiment in outcome.experiments]
     yield Section("Series by series", tables=tables)
     yield Section("What to beware of", text=[*PITFALLS, *(f"Left out: {each}." for each in outcome.left_out)])
-
-
-def _model_alone(outcome: "CawlOutcome") -> Section:
-    """Show the model by itself: as in the paper's Figures 6 and 8, and against its authors' predictions."""
-    figures = []
-    for host, title in HOSTS.items():
-        if (drawn := draw_levels(outcome, host)) is not None:
-            caption = (
-                f"{title}: time of a write and dirty bytes after it, by bytes written, as the model has them "
-                "in the reading of the paper. n = 1 run per series; the dirty bytes were not recorded."
-            )
-            figures.append(Figure(f"levels-{host}", to_svg(drawn, name=f"figure-levels-{host}"), caption))
-    heading = "The model alone, and its authors' predictions"
-    return Section(heading, [NO_DATA], figures, [deviations_table(outcome, is_long=True)])

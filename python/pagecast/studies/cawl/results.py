@@ -8,8 +8,9 @@ import numpy as np
 from pagecast.report.document import Table
 from pagecast.studies import tables
 from pagecast.studies.cawl.rows import CAWL, published_rows
-from pagecast.studies.cawl.series import MACHINES, PHASES, Series, all_series, parameters
-from pagecast.studies.comparison import Row, main_model, summarise
+from pagecast.studies.cawl.series import GIB, KIB, MIB, PHASES, Series, all_series
+from pagecast.studies.cawl.states import is_calibration, machine_of, parameters
+from pagecast.studies.comparison import Row, judged, main_model, summarise
 from pagecast.studies.tables import percent, signed_percent
 
 if TYPE_CHECKING:
@@ -29,17 +30,38 @@ __all__ = [
 REPORTED_PAUSE_S: Final = 0.5
 """Series with this pause are reported, but nothing is concluded from them: repetitions differ by 16 %."""
 
-GROUPS: Final[dict[str, Callable[[Series], bool]]] = {
-    "all": lambda series: True,
-    "no pause (calibration)": lambda series: series.is_calibration,
-    "with pause": lambda series: not series.is_calibration,
-    "  without 0.5 s": lambda series: series.pause_s not in (0, REPORTED_PAUSE_S),
-    "  0.5 s (reported only)": lambda series: series.pause_s == REPORTED_PAUSE_S,
-    "  h1_async_p1": lambda series: series.name == "h1_async_p1",
-    "  h1_async_p2": lambda series: series.name == "h1_async_p2",
-    "host1": lambda series: series.host == "host1",
-    "nvram1": lambda series: series.host == "nvram1",
+TITLES: Final = {"buffered": "Main buffered series by pause and machine", "other": "Other series by kind"}
+
+NOISE: Final = {
+    "buffered": "Two series that only differ in libc buffering, practically repetitions, differ by 5 to 8 % "
+    "per write on host1 (16 % with a pause of 0.5 s) and by 2 to 6 % on nvram1: no model can be expected to "
+    "be closer.",
+    "other": "Repetitions of 1 KiB differ by up to 21 % in total, and by 22 to 35 % per write.",
 }
+"""How much repetitions differ among themselves."""
+
+GROUPS: Final[dict[str, dict[str, Callable[[Series], bool]]]] = {
+    "buffered": {
+        "all": lambda series: True,
+        "no pause (calibration)": is_calibration,
+        "with pause": lambda series: not is_calibration(series),
+        "  without 0.5 s": lambda series: series.pause_s not in (0, REPORTED_PAUSE_S),
+        "  0.5 s (reported only)": lambda series: series.pause_s == REPORTED_PAUSE_S,
+        "  h1_async_p1": lambda series: series.name == "h1_async_p1",
+        "  h1_async_p2": lambda series: series.name == "h1_async_p2",
+        "host1": lambda series: series.host == "host1",
+        "nvram1": lambda series: series.host == "nvram1",
+    },
+    "other": {
+        "1 KiB, O_DIRECT": lambda series: series.chunk_bytes == KIB and series.is_direct,
+        "1 KiB, O_SYNC": lambda series: series.chunk_bytes == KIB and not series.is_direct,
+        "sizes, O_DIRECT": lambda series: not series.chunk_bytes and series.is_direct,
+        "sizes, O_SYNC": lambda series: not series.chunk_bytes and not series.is_direct,
+        "small fwrites": lambda series: series.is_stream and series.chunk_bytes != GIB,
+        "1 MiB, and trials": lambda series: series.is_buffered and (series.chunk_bytes or 0) >= MIB,
+    },
+}
+"""Kinds of series, by experiment."""
 
 
 def all_rows(outcome: "CawlOutcome", experiment: str) -> list[Row]:
@@ -78,26 +100,24 @@ def summary_table(outcome: "CawlOutcome") -> Table:
     )
 
 
-def groups_table(outcome: "CawlOutcome") -> Table:
-    """Make the table of errors of groups of main series."""
-    rows = all_rows(outcome, "buffered")
+def groups_table(outcome: "CawlOutcome", experiment: str) -> Table:
+    """Make the table of errors of kinds of series, with all rows and with those that are judged."""
+    rows = all_rows(outcome, experiment)
+    are_judged = {(row.case, row.operation) for row in judged(outcome.rows)}
     lines: list[Sequence[str] | None] = []
-    for group, belongs in GROUPS.items():
-        series = {name for name, each in all_series().items() if belongs(each)}
-        chosen = [row for row in rows if row.case in series]
+    for group, belongs in GROUPS[experiment].items():
+        chosen = [row for row in rows if belongs(all_series()[row.case])]
+        left = [row for row in chosen if (row.case, row.operation) in are_judged]
         if chosen:
-            count = len({row.case for row in chosen})
-            lines.append((group, str(count), *_cells(outcome, errors_of(chosen))))
+            lines.append((group, *_counted(outcome, chosen)))
+        if experiment == "other" and 0 < len(left) < len(chosen):
+            lines.append(("  judged rows only", *_counted(outcome, left)))
     return Table(
-        title=f"Main buffered series by pause and machine: error of {_what(outcome)}, and of the total, in %",
+        title=f"{TITLES[experiment]}: error of {_what(outcome)}, and of the total, in %",
         columns=("series", "n", *_headings(outcome)),
         rows=lines,
-        note=(
-            "Mean absolute errors: of a write within a series, then over the series; total: of the sum of "
-            "all times of a series. Two series that only differ in libc buffering, practically "
-            "repetitions, differ by 5 to 8 % per write on host1 (16 % with a pause of 0.5 s) and by 2 to "
-            "6 % on nvram1: no model can be expected to be closer."
-        ),
+        note="Mean absolute errors: of a write within a series, then over the series; total: of the sum of "
+        f"all times of a series. {NOISE[experiment]}",
     )
 
 
@@ -105,7 +125,7 @@ def phases_table(outcome: "CawlOutcome") -> Table:
     """Make the table of errors of the main series by what the kernel does to the writer."""
     by_phase: dict[str, list[Row]] = {phase: [] for phase in PHASES}
     points = {
-        (name, point.operation): all_series()[name].phase(point.middle)
+        (name, all_series()[name].operation(point)): all_series()[name].phase(point.middle)
         for name, of_series in outcome.points.items()
         for point in of_series
     }
@@ -132,11 +152,11 @@ def series_table(outcome: "CawlOutcome", experiment: str, *, is_long: bool = Fal
         mark = "*" if any(row.role == "calibration" for row in of_series) else ""
         mean = {each.model: (each.mean_abs_error, each.total_error) for each in summarise(of_series)}
         total = sum(point.measured_s * (point.last - point.first + 1) for point in outcome.points[name])
-        cells = _cells(outcome, mean, total=signed_percent)
+        cells = _cells(outcome, mean, total=signed_percent, all_totals=is_long)
         lines.append((name + mark, f"{total:.1f}" if total > 1 else f"{total:.6f}", *cells))
     return Table(
         title=f"Series of experiment {experiment}: error of {_what(outcome)}, and of the total, in %",
-        columns=("series", "s", *_headings(outcome)),
+        columns=("series", "s", *_headings(outcome, all_totals=is_long)),
         rows=lines,
         note="s: measured seconds in all writes. total: signed. * Calibration: the rates of its group's "
         "machine come from series without pause.",
@@ -146,20 +166,23 @@ def series_table(outcome: "CawlOutcome", experiment: str, *, is_long: bool = Fal
 
 def parameters_table(outcome: "CawlOutcome") -> Table:
     """Make the table of the machines: how many values differ between the groups, and which."""
-    lines: list[Sequence[str] | None] = []
-    for group, machine in MACHINES.items():
-        used = [run.machine for run in outcome.runs if run.series.group == group]
-        if machine in used:
-            names = parameters(group)
-            series = len({run.series.name for run in outcome.runs if run.series.group == group})
-            lines.append((group, machine, ", ".join(names), str(len(names)), str(series)))
+    lines = []
+    for machine in outcome.machines:
+        series = {run.series.name: run.series for run in outcome.runs if run.machine == machine}
+        own = [each for each in series.values() if machine_of(each) == machine]
+        if own:
+            names = parameters(machine)
+            groups = "".join(sorted({each.group for each in own}))
+            judged = sum(not is_calibration(each, each.writes) for each in own)
+            lines.append((groups, machine, ", ".join(names), str(len(names)), str(len(own)), str(judged)))
     return Table(
-        title="Machines: what differs between groups of series on the same hardware",
-        columns=("group", "machine", "own values", "values", "series"),
-        rows=lines,
+        title="Machines: what differs between states of the storage of the same hardware",
+        columns=("group", "machine", "own values", "values", "series", "judged"),
+        rows=sorted(lines),
         text_columns=3,
         note="A group is the series for which the authors used one set of calibration values. "
-        "Everything else is the same for all series of a machine.",
+        "values: how many a machine does not share with others of the hardware; judged: of its series, those "
+        "that did not go into it.",
     )
 
 
@@ -190,8 +213,14 @@ def deviations_table(outcome: "CawlOutcome", *, is_long: bool = False) -> Table:
     )
 
 
-def _headings(outcome: "CawlOutcome") -> Iterator[str]:
-    for model, has_total in _models(outcome):
+def _counted(outcome: "CawlOutcome", rows: Sequence[Row]) -> Iterator[str]:
+    """Give the cells of a group: how many series, and their errors."""
+    yield str(len({row.case for row in rows}))
+    yield from _cells(outcome, errors_of(rows))
+
+
+def _headings(outcome: "CawlOutcome", *, all_totals: bool = False) -> Iterator[str]:
+    for model, has_total in _models(outcome, all_totals=all_totals):
         yield f"{model}\n(authors)" if model == CAWL else model.replace("-", "-\n")
         if has_total:
             yield "total"
@@ -201,18 +230,23 @@ def _cells(
     outcome: "CawlOutcome",
     errors: dict[str, tuple[float, float]],
     total: Callable[[float], str] = percent,
+    *,
+    all_totals: bool = False,
 ) -> Iterator[str]:
-    for model, has_total in _models(outcome):
+    for model, has_total in _models(outcome, all_totals=all_totals):
         mean, of_total = errors[model]
         yield percent(mean)
         if has_total:
             yield total(of_total)
 
 
-def _models(outcome: "CawlOutcome") -> list[tuple[str, bool]]:
-    """Name the models of a table, and say whose total is shown: the others' would take room for nothing."""
-    main = main_model(outcome.models)
-    return [(model, model in (main, CAWL)) for model in [*outcome.models, CAWL]]
+def _models(outcome: "CawlOutcome", *, all_totals: bool) -> list[tuple[str, bool]]:
+    """Name the models of a table, and say whose total is shown.
+
+    At a terminal the others' would take room for nothing.
+    """
+    shown = (main_model(outcome.models), CAWL)
+    return [(model, all_totals or model in shown) for model in [*outcome.models, CAWL]]
 
 
 def _what(outcome: "CawlOutcome") -> str:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from pagecast.studies.cawl.forecast import SeriesRun
-from pagecast.studies.cawl.series import MACHINES, Point, Series
+from pagecast.studies.cawl.series import Point, Series
+from pagecast.studies.cawl.states import is_calibration, machine_of
 from pagecast.studies.comparison import Row
 
 __all__ = ["CAWL", "Points", "published_rows", "rows"]
@@ -32,16 +33,16 @@ def published_rows(series: Iterable[Series], points: Points) -> Iterator[Row]:
 
 
 def _row(series: Series, point: Point, model: str, machine: str, forecast_s: float) -> Row:
-    is_own_machine = machine == MACHINES[series.group]
+    went_in = machine == machine_of(series) and is_calibration(series, point.first)
     return Row(
         series.experiment,
         series.name,
         repetition=1,
         process=None,
-        operation=point.operation,
+        operation=series.operation(point),
         model=model,
         machine=machine,
-        role="calibration" if is_own_machine and series.is_calibration else "judged",
+        role="calibration" if went_in else "judged",
         measured_s=point.measured_s,
         forecast_s=forecast_s,
     )

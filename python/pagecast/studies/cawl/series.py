@@ -4,9 +4,8 @@ README.md says where the numbers come from; `make_tables.py` makes the tables ou
 """
 
 import csv
-import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,14 +18,12 @@ from pagecast.studies.comparison import RIVALS
 
 __all__ = [
     "EXPERIMENTS",
-    "MACHINES",
     "MAIN_WRITES",
     "MODELS",
     "PHASES",
     "Point",
     "Series",
     "all_series",
-    "parameters",
     "shipped_points",
 ]
 
@@ -38,21 +35,17 @@ EXPERIMENTS: Final = ("buffered", "other")
 MODELS: Final = ("kernel", "cawl", *RIVALS)
 """The models that are asked by default."""
 
-MACHINES: Final = {
-    "A": "cawl-host1-a",
-    "B": "cawl-host1-b",
-    "C": "cawl-host1-c",
-    "N": "cawl-nvram1-n",
-}
-"""The machine of each group of series: those for which CAWL had one set of calibration values."""
-
 PHASES: Final = ("before flushing", "flushing", "throttled")
 """What the kernel does to a writer, in this order; where a phase begins was read off the measured times."""
 
 MAIN_WRITES: Final = (100, 800)
 """How many writes the main series have; series of 1 GiB writes with another number were trials."""
 
+KIB: Final = 2**10
+MIB: Final = 2**20
 GIB: Final = 2**30
+
+_REWRITING_SEED: Final = 7
 
 _STREAM_HEADER_BYTES: Final[Mapping[str, int]] = {
     "h1_libc_512b": 529,
@@ -70,6 +63,7 @@ class Series:
 
     `chunk_bytes` is the size of every write, or None where sizes grow by `size_min_bytes` from write to
     write. Phases begin at `flush_start_write` and `throttled_write`, counted from 1; None if they never did.
+    `rewritten` is the part of the writes that go over what is there, where `access` is "part rewritten".
     """
 
     name: str
@@ -85,6 +79,7 @@ class Series:
     writes: int
     flush_start_write: int | None
     throttled_write: int | None
+    rewritten: float = 0.0
 
     @property
     def experiment(self) -> str:
@@ -98,9 +93,9 @@ class Series:
         return self.open_flags == "buffered"
 
     @property
-    def is_calibration(self) -> bool:
-        """Written without pause: the rates of the group's machine may come from it."""
-        return self.pause_s == 0
+    def is_direct(self) -> bool:
+        """Opened with O_DIRECT."""
+        return "O_DIRECT" in self.open_flags.split("|")
 
     @property
     def is_stream(self) -> bool:
@@ -116,10 +111,42 @@ class Series:
             else numbers * (self.size_min_bytes or 0)
         )
 
+    def offsets(self) -> NDArray[np.float64]:
+        """Give where each write begins, in bytes: at the end, or over what is there."""
+        sizes = self.sizes()
+        if self.access == "rewrite":
+            return np.zeros_like(sizes)
+        if not self.rewritten:
+            return np.cumsum(sizes) - sizes
+        rng = np.random.default_rng(_REWRITING_SEED)
+        is_new = rng.random(self.writes) >= self.rewritten
+        is_new[0] = True
+        there = np.cumsum(is_new) - is_new.astype(int)
+        chosen: NDArray[np.int64] = np.where(is_new, there, rng.integers(0, np.maximum(there, 1)))
+        return sizes * chosen
+
     @property
     def header_bytes(self) -> int:
         """What was in the libc buffer before the first write; README.md, pitfall 4."""
         return _STREAM_HEADER_BYTES.get(self.name, 0)
+
+    def operation(self, point: "Point") -> str:
+        """Name the row of a point: "write 7", or "writes 1-25"; with their sizes where these grow."""
+        is_one = point.first == point.last
+        name = f"write {point.first}" if is_one else f"writes {point.first}-{point.last}"
+        if self.chunk_bytes:
+            return name
+        sizes = [f"{write * self._step:g}" for write in dict.fromkeys((point.first, point.last))]
+        return f"{name} ({' to '.join(sizes)} {self._unit})"
+
+    @property
+    def _unit(self) -> str:
+        return "MiB" if (self.size_min_bytes or 0) % MIB == 0 else "KiB"
+
+    @property
+    def _step(self) -> float:
+        """By how many of that unit writes grow."""
+        return (self.size_min_bytes or 0) / (MIB if self._unit == "MiB" else KIB)
 
     def phase(self, write: float) -> str:
         """Name the phase of a write, counted from 1."""
@@ -138,11 +165,6 @@ class Point:
     last: int
     measured_s: float
     cawl_s: float
-
-    @property
-    def operation(self) -> str:
-        """Name of its row: "write 7", or "writes 1-25"."""
-        return f"write {self.first}" if self.first == self.last else f"writes {self.first}-{self.last}"
 
     @property
     def middle(self) -> float:
@@ -170,22 +192,6 @@ def shipped_points() -> dict[str, tuple[Point, ...]]:
             )
         )
     return {name: tuple(of_series) for name, of_series in points.items()}
-
-
-def parameters(group: str) -> list[str]:
-    """Name the values in which the machine of a group differs from others of the same hardware."""
-    from pagecast.api import machine_path
-
-    table = tomllib.loads(machine_path(MACHINES[group]).read_text(encoding="utf-8"))
-    return list(_leaves({name: value for name, value in table.items() if isinstance(value, dict)}))
-
-
-def _leaves(table: Mapping[str, object], prefix: str = "") -> Iterator[str]:
-    for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}"
 
 
 def _series(row: Mapping[str, str]) -> Series:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pagecast.studies import Progress
 from pagecast.studies.asked import check_seeds, experiments_of, models_of, teller
 from pagecast.studies.cawl import recordings
+from pagecast.studies.cawl.alone import unpublished
 from pagecast.studies.cawl.forecast import SeriesRun, Simulate, run_series, simulate_series
 from pagecast.studies.cawl.predictions import Deviation, deviations
 from pagecast.studies.cawl.rows import Points, rows
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CawlOutcome", "run"]
 
+DRAWN_MODELS: Final = ("kernel", "cawl")
+"""The models that are drawn of series of which nothing was published."""
+
 SOURCE: Final = (
     "Gholami, Schintke: CAWL: A Cache-aware Write Performance Model of Linux Systems, 2023; "
     "data: github.com/gongotar/iomodel at c1671d2e"
@@ -30,14 +34,16 @@ SOURCE: Final = (
 class CawlOutcome:
     """What came out: a `SeriesRun` per series and model, and the rows.
 
-    `deviations` are those of the model `cawl`, if it was asked, from what its authors predicted.
-    `points` are the measured times, of each write with ``--data`` (`is_full`), else of blocks of writes.
+    `deviations` are those of the model `cawl`, if it was asked, from what its authors predicted. `alone` are
+    runs of series of which nothing was published. `points` are the measured times, of each write with
+    ``--data`` (`is_full`), else of blocks of writes.
     """
 
     experiments: tuple[str, ...]
     models: tuple[str, ...]
     overrides: tuple[str, ...]
     runs: tuple[SeriesRun, ...]
+    alone: tuple[SeriesRun, ...]
     points: Points
     is_full: bool
     rows: tuple[Row, ...]
@@ -95,7 +101,7 @@ def run(
     models : sequence of str
         Nothing means `MODELS`.
     machine : str, optional
-        A shipped machine or a machine file for all series; by default each has that of its group.
+        A shipped machine or a machine file for all series; by default each has its own.
     data : Path, optional
         Folder with the full recordings; without it, rows are means over blocks of writes.
     seeds : int, optional
@@ -125,18 +131,23 @@ def run(
     points: Points = recordings.points(data) if data else shipped_points()
     tell = teller(progress)
     asked = [each for each in all_series().values() if each.experiment in chosen and each.name in points]
-    plan = [(each, model) for each in asked if each.is_buffered for model in models]
-    runs = []
-    for done, (each, model) in enumerate(plan):
-        tell(done / len(plan), f"{each.name}, {model}")
-        runs.append(run_series(each, model=model, machine=machine, overrides=overrides, simulate=simulate))
+    imagined = unpublished().values() if "buffered" in chosen and machine is None else ()
+    plan = [(each, model) for each in asked for model in models]
+    plan += [(each, model) for each in imagined for model in models if model in DRAWN_MODELS]
+    done: list[SeriesRun] = []
+    for each, model in plan:
+        tell(len(done) / len(plan), f"{each.name}, {model}")
+        done.append(run_series(each, model=model, machine=machine, overrides=overrides, simulate=simulate))
+    runs = [run for run in done if run.series.name in points]
+    alone = [run for run in done if run.series.name not in points]
     tell(1.0, "")
-    left_out = tuple(_left_out(asked, points, chosen, is_full=data is not None))
+    left_out = tuple(_left_out(points, chosen, is_full=data is not None))
     return CawlOutcome(
         experiments=chosen,
         models=models,
         overrides=tuple(overrides),
         runs=tuple(runs),
+        alone=tuple(alone),
         points=points,
         is_full=data is not None,
         rows=tuple(rows(runs, points)),
@@ -146,7 +157,10 @@ def run(
             "cawl",
             source=SOURCE,
             command=command,
-            machines={(each.series.experiment, each.machine): each.machine_hash for each in runs},
+            machines={
+                **{(each.series.experiment, each.machine): each.machine_hash for each in runs},
+                **{("drawn only", each.machine): each.machine_hash for each in alone},
+            },
             seeds=1,
             overrides=overrides,
             data=data,
@@ -155,15 +169,7 @@ def run(
     )
 
 
-def _left_out(
-    asked: Sequence[Series], points: Points, chosen: Sequence[str], *, is_full: bool
-) -> Iterator[str]:
-    synchronous = [each.name for each in asked if not each.is_buffered]
-    if synchronous:
-        yield (
-            f"{len(synchronous)} series written with O_SYNC or O_DIRECT, which this study does not forecast: "
-            f"{', '.join(synchronous)}"
-        )
+def _left_out(points: Points, chosen: Sequence[str], *, is_full: bool) -> Iterator[str]:
     missing = [
         name for name, each in all_series().items() if each.experiment in chosen and name not in points
     ]

@@ -26,8 +26,8 @@ def print_outcome(outcome: "CawlOutcome", console: "Console") -> None:
     print_plain(f"CAWL (Gholami, Schintke 2023) on {', '.join(outcome.machines)}", console)
     for experiment in outcome.experiments:
         print_table(series_table(outcome, experiment), console)
+        print_table(groups_table(outcome, experiment), console)
     if "buffered" in outcome.experiments:
-        print_table(groups_table(outcome), console)
         print_table(phases_table(outcome), console)
     if outcome.deviations:
         print_table(deviations_table(outcome), console)

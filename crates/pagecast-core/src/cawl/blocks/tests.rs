@@ -4,8 +4,9 @@ use super::*;
 
 /// First byte, end, write and activity of each block of a file.
 fn listed(blocks: &Blocks, file: u32) -> Vec<(u64, u64, u64, bool)> {
-    let of_file = blocks.blocks.range((file, 0)..=(file, u64::MAX));
-    of_file.map(|(&(_, start), block)| (start, block.end, block.number, block.is_active)).collect()
+    let of_file =
+        blocks.files.get(&file).into_iter().flatten().map(|(&start, &at)| (start, blocks.queues.block(at)));
+    of_file.map(|(start, block)| (start, block.end, block.number, block.state == State::Active)).collect()
 }
 
 fn written(writes: &[(u64, u64)]) -> Blocks {
@@ -105,6 +106,79 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// The same again, plainly: a list of blocks, and each step looks at all of them.
+#[derive(Default)]
+struct Plain {
+    blocks: Vec<PlainBlock>,
+    writes: u64,
+}
+
+/// In the order of age: number of the write, file, first byte, end, and whether it is active.
+type PlainBlock = (u64, u32, u64, u64, bool);
+
+impl Plain {
+    fn write(&mut self, file: u32, start: u64, end: u64) {
+        let mut again: Vec<(u64, u64)> = self.discard(file, start, end);
+        self.writes += 1;
+        again.sort_unstable();
+        let mut at = start;
+        for run in again.chunk_by(|before, after| before.1 == after.0) {
+            let (from, to) = (run[0].0, run[run.len() - 1].1);
+            self.blocks.extend((at < from).then_some((self.writes, file, at, from, false)));
+            self.blocks.push((self.writes, file, from, to, true));
+            at = to;
+        }
+        self.blocks.extend((at < end).then_some((self.writes, file, at, end, false)));
+    }
+
+    /// Gives what of the range was there, block by block.
+    fn discard(&mut self, file: u32, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut gone = Vec::new();
+        for (number, of, first, last, is_active) in std::mem::take(&mut self.blocks) {
+            if of != file || last <= start || end <= first {
+                self.blocks.push((number, of, first, last, is_active));
+                continue;
+            }
+            gone.push((first.max(start), last.min(end)));
+            self.blocks.extend((first < start).then_some((number, of, first, start, is_active)));
+            self.blocks.extend((end < last).then_some((number, of, end, last, is_active)));
+        }
+        gone
+    }
+
+    fn bytes(&self, states: &[bool]) -> u64 {
+        let of_states = self.blocks.iter().filter(|block| states.contains(&block.4));
+        of_states.map(|&(_, _, start, end, _)| end - start).sum()
+    }
+
+    fn oldest(&mut self, states: &[bool]) -> Option<&mut PlainBlock> {
+        self.blocks.iter_mut().filter(|block| states.contains(&block.4)).min()
+    }
+
+    fn balance(&mut self) {
+        while self.bytes(&[true]) > self.bytes(&[false, true]) / 2 {
+            self.oldest(&[true]).expect("some bytes are active").4 = false;
+        }
+    }
+
+    fn clean(&mut self, most: u64) -> Option<Cleaned> {
+        let oldest = self.oldest(&[false])?;
+        let bytes = (oldest.3 - oldest.2).min(most);
+        oldest.3 -= bytes;
+        let is_whole = oldest.2 == oldest.3;
+        self.blocks.retain(|&(_, _, start, end, _)| start < end);
+        Some(Cleaned { bytes, is_whole })
+    }
+
+    fn listed(&self, file: u32) -> Vec<(u64, u64, u64, bool)> {
+        let of_file = self.blocks.iter().filter(|block| block.1 == file);
+        let mut listed: Vec<_> =
+            of_file.map(|&(number, _, start, end, active)| (start, end, number, active)).collect();
+        listed.sort_unstable();
+        listed
+    }
+}
+
 /// Of each byte of both files, the number of its write, and whether it is active.
 fn table(blocks: &Blocks) -> BTreeMap<(u32, u64), (u64, bool)> {
     let all = (0..2).flat_map(|file| listed(blocks, file).into_iter().map(move |block| (file, block)));
@@ -115,6 +189,34 @@ fn table(blocks: &Blocks) -> BTreeMap<(u32, u64), (u64, bool)> {
 }
 
 proptest! {
+    #[test]
+    fn blocks_are_those_of_a_plain_list(steps in prop::collection::vec(step(), 1..80)) {
+        let (mut blocks, mut plain) = (Blocks::default(), Plain::default());
+        for step in steps {
+            match step {
+                Step::Write(file, start, bytes) => {
+                    plain.write(file, start, start + bytes);
+                    blocks.write(file, start..start + bytes, plain.writes as f64);
+                }
+                Step::Clean(most) => {
+                    plain.balance();
+                    blocks.balance();
+                    prop_assert_eq!(blocks.clean(most as f64), plain.clean(most));
+                }
+                Step::Discard(file, from) => {
+                    plain.discard(file, from, u64::MAX);
+                    blocks.discard(file, &(from..u64::MAX));
+                }
+            }
+            for file in 0..2 {
+                prop_assert_eq!(listed(&blocks, file), plain.listed(file));
+            }
+            prop_assert_eq!(blocks.active_bytes(), plain.bytes(&[true]));
+            prop_assert_eq!(blocks.bytes(), plain.bytes(&[false, true]));
+            prop_assert_eq!(blocks.oldest(), plain.oldest(&[false, true]).map(|oldest| oldest.0 as f64));
+        }
+    }
+
     /// Against a table with one entry for each byte: number of its write, and whether it is active.
     #[test]
     fn blocks_are_what_a_table_of_bytes_says(steps in prop::collection::vec(step(), 1..40)) {

@@ -240,7 +240,7 @@ impl Policy for Cawl {
                 let way = if through { Way::Synchronous } else { Way::Buffered };
                 return self.write(now, operation, way, &file, (offset, bytes, piece), out);
             }
-            Call::WriteSync { file, offset, bytes, piece } => {
+            Call::WriteSync { file, offset, bytes, piece, .. } => {
                 return self.write(now, operation, Way::Synchronous, &file, (offset, bytes, piece), out);
             }
             Call::WriteDirect { file, offset, bytes, piece, .. } => {

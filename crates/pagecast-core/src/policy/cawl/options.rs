@@ -1,4 +1,4 @@
-//! The parameters of CAWL: what a scenario sets, and what follows from the machine.
+//! The parameters of CAWL: what a scenario sets, else what the machine names, else what follows from the rest of the machine.
 
 use crate::cawl::{DirectCost, PageCache, ParameterError, SyncCost, Throttling, Unit};
 use crate::error::ScenarioError;
@@ -48,40 +48,44 @@ pub(super) fn costs_of_disks(options: &Options<'_>, host: &Host) -> Result<Vec<C
 }
 
 fn costs(options: &Options<'_>, host: &Host, disk: &Disk) -> Result<Costs, ScenarioError> {
-    let rate = |key, of_machine: f64| -> Result<f64, ScenarioError> {
+    let rate = |key, known: Option<BytesPerSecond>, else_: f64| -> Result<f64, ScenarioError> {
         let given = options.quantity(key, BytesPerSecond::parse, |rate| rate.0 > 0.0)?;
-        Ok(given.map_or(of_machine, |rate| rate.0))
+        Ok(given.or(known).map_or(else_, |rate| rate.0))
     };
-    let time = |key, of_machine: Nanos| -> Result<f64, ScenarioError> {
-        Ok(options.quantity(key, Nanos::parse, |_| true)?.unwrap_or(of_machine).as_seconds())
+    let time = |key, known: Option<Nanos>, else_: Nanos| -> Result<f64, ScenarioError> {
+        Ok(options.quantity(key, Nanos::parse, |_| true)?.or(known).unwrap_or(else_).as_seconds())
     };
-    let size = |key, of_machine: Bytes| -> Result<u64, ScenarioError> {
-        Ok(options.quantity(key, Bytes::parse, |bytes| bytes.0 > 0)?.unwrap_or(of_machine).0)
+    let size = |key, known: Option<Bytes>, else_: Bytes| -> Result<u64, ScenarioError> {
+        Ok(options.quantity(key, Bytes::parse, |bytes| bytes.0 > 0)?.or(known).unwrap_or(else_).0)
     };
-    let cost = &host.memory.cost;
+    let (cost, known) = (&host.memory.cost, &host.cawl);
     let limits = limits_at_boot(host);
-    let bw_ramdisk = rate("bw_ramdisk", copying(host))?;
-    let bw_dev = rate("bw_dev", disk.write.0)?;
-    let sc_sw = time("sc_sw", cost.call + disk.latency)?;
-    let c_sk = time("c_sk", Nanos::ZERO)?;
+    let bw_ramdisk = rate("bw_ramdisk", known.bw_ramdisk, copying(host))?;
+    let bw_dev = rate("bw_dev", known.bw_dev, disk.write.0)?;
+    let sc_sw = time("sc_sw", known.sc_sw, cost.call + disk.latency)?;
+    let c_sk = time("c_sk", known.c_sk, Nanos::ZERO)?;
     let costs = Costs {
         cache: PageCache {
             bw_ramdisk,
-            bw_reduced: rate("bw_reduced", bw_ramdisk * cost.flushing_factor.unwrap_or(1.0))?,
+            bw_reduced: rate(
+                "bw_reduced",
+                known.bw_reduced,
+                bw_ramdisk * cost.flushing_factor.unwrap_or(1.0),
+            )?,
             bw_dev,
-            bw_sync: Some(rate("bw_sync", bw_dev)?),
-            sc_w: time("sc_w", cost.call)?,
-            limit_bg: size("limit_bg", Bytes(limits.background * PAGE))?,
-            limit_hard: size("limit_hard", Bytes(limits.limit * PAGE))?,
-            dirty_expire: time("dirty_expire", host.vm.dirty_expire)?,
+            bw_sync: Some(rate("bw_sync", None, bw_dev)?),
+            sc_w: time("sc_w", known.sc_w, cost.call)?,
+            limit_bg: size("limit_bg", known.limit_bg, Bytes(limits.background * PAGE))?,
+            limit_hard: size("limit_hard", known.limit_hard, Bytes(limits.limit * PAGE))?,
+            dirty_expire: time("dirty_expire", known.dirty_expire, host.vm.dirty_expire)?,
             throttling: word(options, "throttling", Throttling::NAMES, Throttling::ALL)?,
         },
         direct: DirectCost { bw_dev, sc_sw, c_sk },
         sync: SyncCost {
             bw_ramdisk,
             bw_dev,
-            bw_rdev: rate("bw_rdev", disk.read.0)?,
-            bs: size("bs", LOGICAL_BLOCK)?,
+            bw_rdev: rate("bw_rdev", known.bw_rdev, disk.read.0)?,
+            bs: size("bs", known.bs, LOGICAL_BLOCK)?,
             sc_sw,
             c_sk,
             unit: word(options, "partial", Unit::NAMES, Unit::ALL)?,
@@ -135,7 +139,11 @@ mod tests {
     "#;
 
     fn read(set: &[(&str, &str)]) -> Result<Vec<Costs>, ScenarioError> {
-        let machine = load_machine(MACHINE.as_bytes(), "m.toml", "".as_ref(), "".as_ref()).unwrap();
+        read_on(MACHINE, set)
+    }
+
+    fn read_on(machine: &str, set: &[(&str, &str)]) -> Result<Vec<Costs>, ScenarioError> {
+        let machine = load_machine(machine.as_bytes(), "m.toml", "".as_ref(), "".as_ref()).unwrap();
         let value = |text: &str| OptionValue { text: text.to_owned(), at: "x.toml:3".to_owned() };
         let values: ModelOptions = set.iter().map(|(key, text)| ((*key).to_owned(), value(text))).collect();
         let options = Options { origin: "x.toml", model: "cawl", values: &values };
@@ -154,6 +162,20 @@ mod tests {
         // 10 and 20 % of 10 GiB: 409 and 819 of 4096 parts.
         assert_eq!(ssd.cache.limit_bg, 409 * (10 << 30) / 4096);
         assert_eq!(ssd.cache.limit_hard, 819 * (10 << 30) / 4096);
+    }
+
+    #[test]
+    fn a_machine_may_name_them_and_options_replace_those_too() {
+        let named = format!(
+            "{MACHINE}
+        cawl = {{ bw_ramdisk = '2 GB/s', bw_dev = '300 MB/s', sc_sw = '90 us', limit_bg = '1 GB', bs = '4 KiB' }}"
+        );
+        let costs = read_on(&named, &[]).unwrap()[0];
+        assert_eq!((costs.cache.bw_ramdisk, costs.cache.bw_reduced), (2e9, 1.6e9), "the rest follows");
+        assert_eq!((costs.direct.bw_dev, costs.direct.sc_sw, costs.sync.bs), (3e8, 90e-6, 4096));
+        assert_eq!(costs.cache.limit_bg, 1_000_000_000);
+        let over = read_on(&named, &[("sc_sw", "70 us")]).unwrap()[0];
+        assert_eq!((over.direct.sc_sw, over.direct.bw_dev), (70e-6, 3e8));
     }
 
     #[test]

@@ -31,6 +31,17 @@ impl Pages {
         self.memory.nodes[node].total.saturating_sub(self.memory.nodes[node].anonymous + self.cached_of(node))
     }
 
+    /// What nobody uses of all nodes.
+    pub(super) fn free(&self) -> u64 {
+        let free: u64 = (0..self.nodes()).map(|node| self.free_of(node)).sum();
+        free.saturating_sub(self.pending())
+    }
+
+    /// The low marks of all nodes.
+    pub(super) fn low(&self) -> u64 {
+        self.memory.nodes.iter().map(|node| node.low).sum()
+    }
+
     /// Whether nothing can be had, neither free pages nor clean ones to evict.
     pub(super) fn is_exhausted(&self) -> bool {
         self.dirty.total() > 0 && self.available() == 0

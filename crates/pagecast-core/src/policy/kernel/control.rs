@@ -66,6 +66,7 @@ impl Kernel {
     pub(super) fn control(&mut self, now: Nanos, out: &mut Actions) {
         self.spells.tell(now, out);
         self.keep_memcgs_within_limits(now);
+        self.look_at_backed(now);
         self.cut_runs(out);
         self.look_at_memcgs(now, out);
         self.heed_reclaim(now, out);

@@ -112,6 +112,8 @@ pub(super) struct Step {
     pub is_being_written: bool,
     /// How many pages have to leave memory for each page that it moves: for the cache, for its buffer, or both.
     pub reclaimed: f64,
+    /// How many pages it touches first since their host took them back, for each page that it moves.
+    pub reported: f64,
     /// Getting a page of its file into the cache.
     pub page_insert: Nanos,
     /// The pages of each folio that it makes.
@@ -159,6 +161,7 @@ pub(super) struct Prices {
     lookup: f64,
     remove: f64,
     reclaim: f64,
+    reported: f64,
     fault: f64,
     fault_huge: f64,
     /// Of a whole fault.
@@ -186,6 +189,7 @@ impl Prices {
             lookup: of_page(cost.page_lookup),
             remove: of_page(cost.page_remove),
             reclaim: of_page(cost.page_reclaim),
+            reported: cost.page_reported.map_or(0.0, of_page),
             fault,
             fault_huge: cost.fault_huge.map_or(fault, of_huge_page),
             fault_around: cost.fault_around.unwrap_or(FAULT_AROUND).as_seconds(),
@@ -197,14 +201,15 @@ impl Prices {
             flushing_factor: cost.flushing_factor.unwrap_or(1.0),
             are_nothing: false,
         };
-        prices.are_nothing = prices.all().iter().all(|&price| price == 0.0);
+        prices.are_nothing = prices.all().all(|price| price == 0.0);
         prices
     }
 
-    fn all(&self) -> [f64; 11] {
-        let Self { call, folio, lookup, remove, reclaim, fault, fault_huge, .. } = *self;
+    fn all(&self) -> impl Iterator<Item = f64> + use<> {
+        let Self { call, folio, lookup, remove, reclaim, reported, fault, fault_huge, .. } = *self;
         let Self { copy_read, copy_write, from_far, to_far, .. } = *self;
-        [call, folio, lookup, remove, reclaim, fault, fault_huge, copy_read, copy_write, from_far, to_far]
+        let page = [lookup, remove, reclaim, reported, fault, fault_huge];
+        [call, folio, copy_read, copy_write, from_far, to_far].into_iter().chain(page)
     }
 
     /// Whether nothing costs a thread anything that adds pages at this price.
@@ -224,8 +229,8 @@ impl Prices {
 
     /// What a byte of a step costs.
     pub(super) fn per_byte(&self, step: &Step) -> PerByte {
-        let Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert, .. } = *step;
-        let Step { folio, access, .. } = *step;
+        let Step { run, piece, touched, distance, is_being_written, .. } = *step;
+        let Step { reclaimed, reported, page_insert, folio, access, .. } = *step;
         // Memory is touched without a system call.
         let has_calls = piece.0 > 0 && run != Run::Touch;
         let of_call = match access {
@@ -264,8 +269,9 @@ impl Prices {
             _ => (copy, lookup),
         };
         let reclaim = reclaimed * self.reclaim;
-        let seconds = copy + lookup + insert + fault + call + far + reclaim;
-        let whole = PerByte { seconds, allocation: insert + fault, reclaim };
+        let first_touch = fault + reported * self.reported;
+        let seconds = copy + lookup + insert + first_touch + call + far + reclaim;
+        let whole = PerByte { seconds, allocation: insert + first_touch, reclaim };
         if run == Run::New && is_being_written { whole.slowed(self.flushing_factor) } else { whole }
     }
 }
@@ -282,6 +288,7 @@ mod tests {
         page_lookup: Nanos(5 * PAGE),
         page_remove: Nanos(7 * PAGE),
         page_reclaim: Nanos(11 * PAGE),
+        page_reported: Some(Nanos(41 * PAGE)),
         fault: Nanos(13 * PAGE),
         fault_huge: Some(Nanos(17 * HUGE_PAGE)),
         mmap: Some(Nanos(5000)),
@@ -298,10 +305,20 @@ mod tests {
     fn per_byte(run: Run, change: impl FnOnce(&mut Step)) -> [u64; 3] {
         let distance = Distance::default();
         let (piece, touched) = (Bytes(1000), Touched::Nothing);
-        let (is_being_written, reclaimed, page_insert, folio) = (false, 0.0, COST.page_insert, 4);
-        let access = Access::Calls;
-        let mut step =
-            Step { run, piece, touched, distance, is_being_written, reclaimed, page_insert, folio, access };
+        let (is_being_written, reclaimed, reported) = (false, 0.0, 0.0);
+        let (page_insert, folio, access) = (COST.page_insert, 4, Access::Calls);
+        let mut step = Step {
+            run,
+            piece,
+            touched,
+            distance,
+            is_being_written,
+            reclaimed,
+            reported,
+            page_insert,
+            folio,
+            access,
+        };
         change(&mut step);
         let PerByte { seconds, allocation, reclaim } = Prices::of(&COST).per_byte(&step);
         [seconds, allocation, reclaim].map(|seconds| (seconds * 1e9).round() as u64)
@@ -339,6 +356,7 @@ mod tests {
             CopyCost { page_lookup: COST.page_lookup, ..free },
             CopyCost { page_remove: COST.page_remove, ..free },
             CopyCost { page_reclaim: COST.page_reclaim, ..free },
+            CopyCost { page_reported: COST.page_reported, ..free },
             CopyCost { fault: COST.fault, ..free },
             CopyCost { fault_huge: COST.fault_huge, ..free },
             CopyCost { page_remote: COST.page_remote, ..free },
@@ -358,6 +376,7 @@ mod tests {
         let far = Distance { from: 2.0, to: 10.0 };
         assert_eq!(per_byte(Run::Hit, |step| step.distance = far), [2 + 29 + 5 + 46 + 190, 0, 0]);
         assert_eq!(per_byte(Run::Miss, |step| step.reclaimed = 2.0), [2 + 29 + 3 + 22, 3, 22]);
+        assert_eq!(per_byte(Run::Miss, |step| step.reported = 2.0), [2 + 29 + 3 + 82, 3 + 82, 0]);
     }
 
     /// A fault for 16 pages is part of the run where they are there, and of each byte where they come; a call of 1000 bytes is a mapping.

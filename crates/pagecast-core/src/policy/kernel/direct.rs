@@ -6,6 +6,7 @@
 //! steps, which changes when the device is busy, not for how long. Left out: several requests of one call, asynchronous I/O.
 
 use super::cost::Run;
+use super::durable::Waits;
 use super::lists::{Busy, PageState};
 use super::pages::Pages;
 use super::reading::tag;
@@ -13,7 +14,7 @@ use super::synchronous::step_of;
 use super::tasks::{Kind, Task, Transfer};
 use super::{FileView, Kernel, PAGE};
 use crate::flow::FlowSpec;
-use crate::policy::{Actions, FileId, OperationId, Request};
+use crate::policy::{Actions, FileId, Integrity, OperationId, Request};
 use crate::result::{Part, Parts};
 use crate::units::{Bytes, Nanos};
 
@@ -23,7 +24,7 @@ pub(super) enum Past {
     /// A read, into new anonymous memory or not.
     Read { fresh: bool },
     /// A write, each call of which is made durable or not.
-    Write { durable: bool },
+    Write { durable: Option<Integrity> },
 }
 
 impl Past {
@@ -70,7 +71,12 @@ impl Kernel {
             return self.end_task(now, operation, out);
         }
         let removed = if past.is_write() { self.pages.invalidate(file, start, end) } else { 0 };
-        let spent = self.before_requests(&self.tasks[operation], end - start, removed);
+        let mut spent = self.before_requests(&self.tasks[operation], end - start, removed);
+        if let Past::Write { durable } = past {
+            let waits = self.after_writes(now, operation, (start, end), durable);
+            spent.add(Part::Journal, waits.journal);
+            spent.add(Part::DeviceWrite, waits.flush);
+        }
         let task = self.tasks.get_mut(operation).expect("it is there");
         task.outcome.parts.add_all(&spent);
         task.outcome.from_device += Bytes(end - start);
@@ -92,18 +98,31 @@ impl Kernel {
         if task.is_fresh() {
             parts.add(Part::PageAllocation, times(cost.fault, bytes.div_ceil(PAGE)));
         }
-        match task.kind {
-            Kind::Direct { past: Past::Read { .. }, .. } => {
-                let disk = self.disk_of(task.file());
-                parts.add(Part::DeviceRead, times(disk.map_or(Nanos::ZERO, |disk| disk.latency), calls));
-            }
-            // Each call is followed by one; those of a step are paid for together.
-            Kind::Direct { past: Past::Write { durable: true }, .. } => {
-                parts.add(Part::DeviceWrite, times(self.flush_of(task.file()), calls));
-            }
-            _ => {}
+        if !task.writes_past() {
+            let disk = self.disk_of(task.file());
+            parts.add(Part::DeviceRead, times(disk.map_or(Nanos::ZERO, |disk| disk.latency), calls));
         }
         parts
+    }
+
+    /// What the calls of a step take the device beside their bytes: a request each, or each until it is durable, which has that in it.
+    /// Each is followed by one; those of a step are paid for together.
+    fn after_writes(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        (start, end): (u64, u64),
+        durable: Option<Integrity>,
+    ) -> Waits {
+        let task = &self.tasks[operation];
+        let (file, piece) = (*task.file(), task.piece.0.max(1));
+        if let Some(what) = durable {
+            return self.waits_of_calls(now, &file, (start, end, piece), what);
+        }
+        self.note_write(now, &file, end);
+        let latency = self.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.write_latency);
+        let flush = Nanos(latency.0.saturating_mul((end - start).div_ceil(piece)));
+        Waits { flush, ..Waits::default() }
     }
 
     /// Those go on whose processor has prepared the next request, or whose device has flushed its cache.
@@ -122,6 +141,7 @@ impl Kernel {
         for operation in due {
             match self.tasks[operation].kind {
                 Kind::Direct { .. } | Kind::Beside { .. } => self.start_request(now, operation, out),
+                Kind::Free { .. } => self.freed(now, operation, out),
                 _ => self.flushed(now, operation, out),
             }
         }

@@ -186,6 +186,19 @@ impl DirtyPages {
         dirty
     }
 
+    /// From which byte on a file of this size is dirty up to its end.
+    pub(super) fn dirty_end(&self, file: FileId, size: u64) -> u64 {
+        let dirty = self.inodes.get(&file).map(|inode| &inode.dirty);
+        let mut at = 0;
+        while let Some((from, to)) = dirty.and_then(|ranges| ranges.first(at, size)) {
+            if to >= size {
+                return from;
+            }
+            at = to;
+        }
+        size
+    }
+
     /// When the file's inode became dirty, if it is.
     pub(super) fn dirtied_when(&self, file: FileId) -> Option<Nanos> {
         self.inodes.get(&file)?.dirtied_when()

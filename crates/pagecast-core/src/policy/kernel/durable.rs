@@ -3,53 +3,117 @@
 //! Source: `fs/ext4/fsync.c: ext4_sync_file, ext4_fsync_journal`, `fs/ext4/super.c: ext4_sync_fs`, `fs/sync.c`, `block/blk-flush.c`,
 //! `fs/iomap/direct-io.c: iomap_dio_can_use_fua`, Linux 6.16. A flush is asked for whether or not anything was dirty: the cache may hold
 //! what was written before. Flushes that several threads ask for at once are one for the device, so each takes its own time here, beside
-//! the others. A write that the device makes durable by itself (FUA) is taken to be as dear as a flush. Left out: what
-//! the cache holds (a flush always takes the same), and the journal.
+//! the others. A write that the device makes durable by itself (FUA) is taken to be as dear as a flush. What a file
+//! system has to commit is in `journal`. Left out: what the cache holds. A flush always takes the same, also right after much was written
+//! to a disk with a `write_cache`: that is mostly flash that takes writes faster, or memory with power of its own, which a flush
+//! does not wait for.
 
+use super::journal::commits_of_calls;
 use super::tasks::{Kind, Task};
 use super::{FileView, Kernel};
 use crate::machine::MountSource;
-use crate::policy::{Actions, OperationId};
+use crate::policy::{Actions, DeviceId, Integrity, OperationId};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
 
+/// What an operation waits for when the device has its bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Waits {
+    /// The file system: a commit of its journal, blocks that it gives back.
+    pub journal: Nanos,
+    /// A flush of the device's cache.
+    pub flush: Nanos,
+}
+
+impl Waits {
+    fn times(self, commits: u64, flushes: u64) -> Self {
+        let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
+        Self { journal: times(self.journal, commits), flush: times(self.flush, flushes) }
+    }
+}
+
 impl Kernel {
-    /// What a flush of the device of a file takes; nothing on another host, which flushes its own.
-    pub(super) fn flush_of(&self, file: &FileView) -> Nanos {
-        self.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush)
+    /// What a commit and a flush take of a file; nothing on another host, which has its own.
+    fn waits_of(&self, file: &FileView) -> Waits {
+        let flush = self.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush);
+        Waits { journal: file.commit, flush }
     }
 
-    /// What it takes to flush all disks with a file system, one after the other (`fs/sync.c: ksys_sync`).
-    pub(super) fn flush_of_all(&self) -> Nanos {
-        let is_mounted =
-            |at: usize| self.host.mounts.iter().any(|mount| mount.source == MountSource::Disk(at));
-        let disks = self.host.disks.iter().enumerate().filter(|&(at, _)| is_mounted(at));
-        disks.map(|(_, disk)| disk.flush).fold(Nanos::ZERO, |sum, flush| sum + flush)
+    /// What it takes to commit and flush all disks with a file system, one after the other (`fs/sync.c: ksys_sync`).
+    pub(super) fn waits_of_all(&mut self) -> Waits {
+        (0..self.host.disks.len()).map(|at| self.waits_of_disk(at)).fold(Waits::default(), |sum, each| {
+            Waits { journal: sum.journal + each.journal, flush: sum.flush + each.flush }
+        })
     }
 
-    /// An operation waits until so many files are no more under writeback, then for a flush.
+    /// The same of one disk; nothing without a file system.
+    pub(super) fn waits_of_disk(&mut self, at: usize) -> Waits {
+        let of_disk = self.host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(at));
+        let (Some(disk), Some(journal)) = (self.host.disks.get(at), of_disk.map(|mount| mount.commit).max())
+        else {
+            return Waits::default();
+        };
+        let waits = Waits { journal, flush: disk.flush };
+        waits.times(self.journal.commits_all(DeviceId(at as u32)).into(), 1)
+    }
+
+    /// What making a file durable takes once its bytes are on the device: a commit if there is something to commit, and a flush.
+    pub(super) fn waits_after(&mut self, file: &FileView, what: Integrity) -> Waits {
+        self.waits_of(file).times(self.journal.commits(file, what).into(), 1)
+    }
+
+    /// The same for calls each of which is made durable, from one byte to another in calls of `piece`, and for what was left before
+    /// them.
+    pub(super) fn waits_of_calls(
+        &mut self,
+        now: Nanos,
+        file: &FileView,
+        (from, end, piece): (u64, u64, u64),
+        what: Integrity,
+    ) -> Waits {
+        let (waits, piece) = (self.waits_of(file), piece.max(1));
+        let later = commits_of_calls((from, end, piece), file.size.0, what, waits.flush, self.tick());
+        self.note_write(now, file, end);
+        let first = u64::from(self.journal.commits(file, what));
+        waits.times(later.max(first), (end - from).div_ceil(piece))
+    }
+
+    /// The journal hears that a file is written up to a byte.
+    pub(super) fn note_write(&mut self, now: Nanos, file: &FileView, end: u64) {
+        let tick = now.0 / self.tick().0;
+        self.journal.write(file, end, tick);
+    }
+
+    /// A tick of the clock, by which files have their times.
+    fn tick(&self) -> Nanos {
+        Nanos(1_000_000_000 / u64::from(self.host.kernel.hz))
+    }
+
+    /// An operation waits until so many files are no more under writeback, then for what is left.
     pub(super) fn wait_for_files(
         &mut self,
         now: Nanos,
         operation: OperationId,
         files: u32,
-        flush: Nanos,
+        then: Waits,
         out: &mut Actions,
     ) {
         let nothing = (0, Bytes::ZERO, Bytes::ZERO);
-        self.tasks.insert(operation, Task::new(Kind::Sync { files, flush }, None, nothing, now));
+        self.tasks.insert(operation, Task::new(Kind::Sync { files, then }, None, nothing, now));
         if files == 0 {
-            self.flush(now, operation, flush, out);
+            self.wait(now, operation, then, out);
         }
     }
 
-    /// The device has what an operation waited for, and flushes its cache for so long.
-    pub(super) fn flush(&mut self, now: Nanos, operation: OperationId, time: Nanos, out: &mut Actions) {
+    /// The device has what an operation waited for: now it waits for file system and flush.
+    pub(super) fn wait(&mut self, now: Nanos, operation: OperationId, waits: Waits, out: &mut Actions) {
+        let time = waits.journal + waits.flush;
         if time == Nanos::ZERO {
             return self.flushed(now, operation, out);
         }
         let task = self.tasks.get_mut(operation).expect("who waits is under way");
-        task.outcome.parts.add(Part::DeviceWrite, time);
+        task.outcome.parts.add(Part::Journal, waits.journal);
+        task.outcome.parts.add(Part::DeviceWrite, waits.flush);
         task.busy_until = Some(now + time);
         self.has_busy = true;
     }

@@ -18,6 +18,7 @@ mod domains;
 mod dropbehind;
 mod durable;
 mod flusher;
+mod journal;
 pub mod law;
 mod lists;
 mod mapped;
@@ -31,6 +32,7 @@ mod processors;
 mod readahead;
 mod reading;
 mod refaults;
+mod reporting;
 mod rules;
 mod running;
 mod sampling;
@@ -46,6 +48,7 @@ mod unchanged;
 mod wb;
 mod wbt;
 mod writeback;
+mod written_back;
 
 use std::cell::Cell;
 
@@ -55,7 +58,9 @@ use self::cost::Prices;
 use self::direct::Past;
 use self::dirty::DirtyPages;
 use self::domains::Domain;
+use self::durable::Waits;
 use self::flusher::{Flusher, Timers};
+use self::journal::Journal;
 use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds, setpoint};
 use self::lists::Replacement;
 use self::mapped::Mapping;
@@ -68,6 +73,7 @@ use self::placement::Placement;
 use self::readahead::Stream;
 use self::reading::{StreamKey, operation_of};
 use self::refaults::Storm;
+use self::reporting::Backed;
 use self::rules::Rules;
 use self::schedule::Survey;
 use self::spells::Spells;
@@ -76,8 +82,10 @@ use self::throttling::folio_of;
 use self::unchanged::CapsOf;
 use self::wb::{Wb, WbId};
 use self::wbt::{Recent, Wbt};
+use self::written_back::WrittenBack;
 use super::{
-    Actions, Call, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request, Setting,
+    Actions, Call, FileId, FileView, Integrity, ListedBlock, OperationId, Outcome, Policy, Remote, Request,
+    Setting,
 };
 use crate::flow::{Completion, Path, Progress};
 use crate::machine::{Disk, Host, Lru};
@@ -103,6 +111,7 @@ pub struct Kernel {
     memory_read: Path,
     memory_write: Path,
     pages: Pages,
+    journal: Journal,
     placement: Placement,
     wbs: Vec<Option<Wb>>,
     /// Of each device.
@@ -135,6 +144,9 @@ pub struct Kernel {
     mappings: FxHashMap<StreamKey, Mapping>,
     /// The number of the last operation that reads ahead.
     ahead_number: u32,
+    written_back: WrittenBack,
+    /// Free memory that the host has not taken back, if it takes any.
+    backed: Option<Backed>,
     /// Which part of a processor's time a task gets that could use all of it.
     processor_share: f64,
     /// The instant for which all levels hold.
@@ -198,6 +210,8 @@ impl Kernel {
         let pages = Pages::new(&host, replacement);
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = options.hard_limit(at_boot.limit);
+        let takes_back = host.memory.cost.page_reported.is_some();
+        let backed = takes_back.then(|| Backed::new(options.backed(), pages.free()));
         let mut kernel = Self {
             prices: Prices::of(&host.memory.cost),
             limits: Limits::of(&pages, &settings, &hard_limit),
@@ -228,8 +242,11 @@ impl Kernel {
             streams: FxHashMap::default(),
             mappings: FxHashMap::default(),
             ahead_number: 0,
+            written_back: WrittenBack::of(&host),
+            backed,
             processor_share: 1.0,
             synced: Nanos::ZERO,
+            journal: Journal::default(),
             settled: Nanos::ZERO,
             turnover: 0,
             told: Nanos::ZERO,
@@ -275,7 +292,14 @@ impl Kernel {
     }
 
     /// An operation writes all dirty pages of a file, waits for them, and has the device flush its cache.
-    fn write_file(&mut self, now: Nanos, operation: OperationId, file: FileView, out: &mut Actions) {
+    fn write_file(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        file: FileView,
+        durable: Integrity,
+        out: &mut Actions,
+    ) {
         let dirty = self.pages.dirty.ranges_within(file.id, 0, u64::MAX);
         let flusher = &mut self.wb(&file).flusher;
         let waits = if dirty.total() > 0 {
@@ -284,8 +308,8 @@ impl Kernel {
         } else {
             flusher.queue.wait_for(file.id, operation)
         };
-        let flush = self.flush_of(&file);
-        self.wait_for_files(now, operation, waits.into(), flush, out);
+        let then = self.waits_after(&file, durable);
+        self.wait_for_files(now, operation, waits.into(), then, out);
     }
 
     /// The same of a part of a file, of which an operation waits for no more (`mm/filemap.c: file_write_and_wait_range`).
@@ -298,8 +322,8 @@ impl Kernel {
         out: &mut Actions,
     ) {
         let waits = self.write_range(operation, &file, start / PAGE * PAGE, end.next_multiple_of(PAGE));
-        let flush = self.flush_of(&file);
-        self.wait_for_files(now, operation, waits.into(), flush, out);
+        let then = self.waits_after(&file, Integrity::File);
+        self.wait_for_files(now, operation, waits.into(), then, out);
     }
 
     /// An operation ends when nothing of its file, from a byte on, is under writeback any more.
@@ -335,14 +359,44 @@ impl Kernel {
     fn truncate(&mut self, now: Nanos, request: &Request, file: FileView, size: Bytes, out: &mut Actions) {
         self.forget_read_ahead(request.operation, file.id, size.0);
         let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
+        let freeing = self.freeing(&file, size.0);
         self.pages.truncate(file.id, size.0);
         self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
-        if removed > 0 && self.host.memory.cost.page_remove > Nanos::ZERO {
-            let all = (0, Bytes(removed), Bytes(removed));
-            self.begin_task(now, request, Kind::Remove { from: size.0 }, Some(file), all, out);
-        } else {
-            self.wait_for_writeback(now, request.operation, (file, size.0), Outcome::default(), out);
+        let (from, removed) = (size.0, Bytes(removed));
+        if freeing == Nanos::ZERO || request.operation == NOBODY {
+            return self.remove_pages(now, request, file, (from, removed), Outcome::default(), out);
         }
+        let nothing = (0, Bytes::ZERO, Bytes::ZERO);
+        self.tasks
+            .insert(request.operation, Task::new(Kind::Free { from, removed }, Some(file), nothing, now));
+        self.wait(now, request.operation, Waits { journal: freeing, ..Waits::default() }, out);
+    }
+
+    /// The blocks that an operation gives back are free: the pages that were in memory are paid for.
+    fn freed(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.remove(operation).expect("it is there");
+        let Kind::Free { from, removed } = task.kind else { unreachable!("only these give blocks back") };
+        let file = *task.file();
+        let call = Call::Truncate { file, size: Bytes(from) };
+        self.remove_pages(now, &Request { operation, call }, file, (from, removed), task.outcome, out);
+    }
+
+    /// So many bytes from one on have left the cache: that is paid for, and what is under writeback is waited for.
+    fn remove_pages(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        file: FileView,
+        (from, removed): (u64, Bytes),
+        outcome: Outcome,
+        out: &mut Actions,
+    ) {
+        if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
+            return self.wait_for_writeback(now, request.operation, (file, from), outcome, out);
+        }
+        self.begin_task(now, request, Kind::Remove { from }, Some(file), (0, removed, removed), out);
+        let task = self.tasks.get_mut(request.operation).expect("taking pages away takes time");
+        task.outcome.parts.add_all(&outcome.parts);
     }
 
     /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
@@ -406,14 +460,16 @@ impl Policy for Kernel {
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
             }
             Call::Write { file, offset, bytes, through: false, dontcache: true, piece } => {
-                self.begin_synchronous(now, request, file, (offset, bytes, piece), out);
+                let at = (offset, bytes, piece);
+                self.begin_synchronous(now, request, file, at, Integrity::Data, out);
             }
             Call::Write { file, offset, bytes, through, piece, .. } => {
+                self.note_write(now, &file, offset + bytes.0);
                 let kind = if through { Kind::WriteThrough } else { Kind::Write };
                 self.begin_task(now, request, kind, Some(file), (offset, bytes, piece), out);
             }
-            Call::WriteSync { file, offset, bytes, piece } => {
-                self.begin_synchronous(now, request, file, (offset, bytes, piece), out);
+            Call::WriteSync { file, offset, bytes, piece, durable } => {
+                self.begin_synchronous(now, request, file, (offset, bytes, piece), durable, out);
             }
             Call::ReadDirect { file, offset, bytes, fresh, piece } => {
                 self.begin_direct(now, request, Past::Read { fresh }, file, (offset, bytes, piece), out);
@@ -434,7 +490,9 @@ impl Policy for Kernel {
             Call::Allocate { bytes } => {
                 self.begin_task(now, request, Kind::Allocate, None, (0, bytes, bytes), out);
             }
-            Call::Fsync { file } => self.write_file(now, request.operation, file, out),
+            Call::Fsync { file, durable } => {
+                self.write_file(now, request.operation, file, durable, out);
+            }
             Call::FsyncRange { file, offset, bytes } => {
                 let range = (offset, offset.saturating_add(bytes.0));
                 self.write_range_of_file(now, request.operation, file, range, out);
@@ -505,6 +563,10 @@ impl Policy for Kernel {
 
     fn most_anonymous(&self) -> Option<Bytes> {
         Some(Bytes(self.pages.memory.most_anonymous()))
+    }
+
+    fn copied_at_once(&self, file: &FileView, at: u64, end: u64) -> Bytes {
+        self.read_at_once(file, at, end)
     }
 
     fn remote(&self) -> Remote {

@@ -31,6 +31,8 @@ pub struct KernelOptions {
     /// Which devices of the host have completed how many pages, and how many devices have that are not there.
     completed: Vec<(usize, u64)>,
     completed_elsewhere: u64,
+    /// Free memory that the host of the machine has not taken back, in bytes.
+    backed: u64,
 }
 
 impl KernelOptions {
@@ -45,6 +47,7 @@ impl KernelOptions {
             "dirty_limit",
             "writeout_fraction",
             "completions",
+            "backed",
         ])?;
         let rate = |key| {
             let rate = options.quantity(key, BytesPerSecond::parse, |rate| rate.0 >= PAGE as f64)?;
@@ -61,9 +64,15 @@ impl KernelOptions {
             dirty_ratelimit: rate("dirty_ratelimit")?,
             write_bandwidth,
             dirty_limit: dirty_limit.map(|limit| limit.0 / PAGE),
+            backed: options.quantity("backed", Bytes::parse, |_| true)?.map_or(0, |bytes| bytes.0),
             completed_elsewhere: if completed.is_empty() { 0 } else { pages.saturating_sub(here) },
             completed,
         })
+    }
+
+    /// How much of the free memory the host of the machine has not taken back.
+    pub(super) fn backed(&self) -> u64 {
+        self.backed
     }
 
     /// The hard limit where the threshold is `threshold`.

@@ -98,7 +98,21 @@ pub(super) fn operation_of(tag: u64) -> OperationId {
     }
 }
 
+/// So much is read at once of what is cached, by who writes it to another file: some milliseconds, of which a writer's pauses (up to 200
+/// ms) and estimates (every 200 ms) see nothing.
+const CACHED_AT_ONCE: u64 = 16 << 20;
+
 impl Kernel {
+    /// How much of what is copied is read before it is written: of what is not cached, a window of reading ahead. While that is written
+    /// the next one is on its way.
+    pub(super) fn read_at_once(&self, file: &FileView, at: u64, end: u64) -> Bytes {
+        let end = end.min(at.saturating_add(CACHED_AT_ONCE));
+        if self.pages.lists.cached_within(file.id, at, end) == end - at {
+            return Bytes(CACHED_AT_ONCE);
+        }
+        Bytes(self.limits_of(file).read_ahead.max(1) * PAGE)
+    }
+
     pub(super) fn limits_of(&self, file: &FileView) -> Limits {
         self.disk_of(file).map_or(NO_DISK, |disk| Limits {
             read_ahead: disk.read_ahead.0 / PAGE,

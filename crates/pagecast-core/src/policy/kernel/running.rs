@@ -191,6 +191,7 @@ impl Kernel {
             Kind::ReadAhead { .. } => return (Run::Miss, end),
             Kind::Read { .. } | Kind::Write | Kind::WriteSync { .. } => {}
             Kind::Wait
+            | Kind::Free { .. }
             | Kind::Sync { .. }
             | Kind::SyncRange { .. }
             | Kind::Direct { .. }
@@ -357,7 +358,7 @@ impl Kernel {
         let distance =
             if self.pages.nodes() > 1 { self.distance(task, operation) } else { Distance::default() };
         let touched = self.touched(task, operation);
-        let reclaimed = self.reclaimed(task);
+        let (reclaimed, reported) = (self.reclaimed(task), self.reported(task));
         self.prices.per_byte(&Step {
             run: task.run,
             piece: task.piece,
@@ -365,6 +366,7 @@ impl Kernel {
             distance,
             is_being_written,
             reclaimed,
+            reported,
             page_insert,
             folio: task.folio,
             access: task.access,

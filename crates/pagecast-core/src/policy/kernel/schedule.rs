@@ -122,7 +122,7 @@ impl Kernel {
         if slopes.taken == 0.0 {
             return None;
         }
-        let mut room = self.pages.available().min(self.pages.until_reclaim());
+        let mut room = self.pages.available().min(self.pages.until_reclaim()).min(self.until_reported());
         if self.host.memory.cost.fault_huge.is_some() {
             // The last huge page of a node.
             let touching = self.tasks.iter().filter(|(_, task)| task.takes_anonymous());

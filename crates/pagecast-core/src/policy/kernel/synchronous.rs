@@ -2,13 +2,13 @@
 //!
 //! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, `fs/sync.c`, Linux 6.16. A call copies into the
 //! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps, which changes when the
-//! device is busy, not for how long. Left out: the journal, and that beside a flusher every call waits in the queue anew (here every step does).
+//! device is busy, not for how long. Left out: that beside a flusher every call waits in the queue anew (here every step does).
 
 use super::cost::Run;
 use super::tasks::Kind;
 use super::wb::WbId;
 use super::{FileView, Kernel};
-use crate::policy::{Actions, DeviceId, OperationId, Request};
+use crate::policy::{Actions, DeviceId, Integrity, OperationId, Request};
 use crate::units::{Bytes, Nanos};
 
 /// An operation is taken in about so many steps at most.
@@ -28,11 +28,12 @@ impl Kernel {
         request: &Request,
         file: FileView,
         at: (u64, Bytes, Bytes),
+        durable: Integrity,
         out: &mut Actions,
     ) {
         let (from, bytes, piece) = at;
         let step = step_of(bytes, piece);
-        let kind = Kind::WriteSync { from, step, last: from + bytes.0 };
+        let kind = Kind::WriteSync { from, step, last: from + bytes.0, durable };
         self.begin_task(now, request, kind, Some(file), (from, bytes.min(Bytes(step)), piece), out);
     }
 
@@ -57,19 +58,21 @@ impl Kernel {
         }
     }
 
-    /// The device has the blocks of a step: it flushes its cache, once for each call.
+    /// The device has the blocks of a step: it flushes its cache, once for each call, after a commit where that is due.
     pub(super) fn flush_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = &self.tasks[operation];
-        let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
-        let calls = (task.end - from).div_ceil(task.piece.0.max(1));
-        let time = Nanos(self.flush_of(task.file()).0.saturating_mul(calls));
-        self.flush(now, operation, time, out);
+        let Kind::WriteSync { from, durable, .. } = task.kind else {
+            unreachable!("only these have steps to write")
+        };
+        let (file, calls) = (*task.file(), (from, task.end, task.piece.0));
+        let waits = self.waits_of_calls(now, &file, calls, durable);
+        self.wait(now, operation, waits, out);
     }
 
     /// The bytes of a step are durable: the next one begins.
     pub(super) fn next_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = self.tasks.get_mut(operation).expect("it is there");
-        let Kind::WriteSync { from, step, last } = &mut task.kind else {
+        let Kind::WriteSync { from, step, last, .. } = &mut task.kind else {
             unreachable!("only these have steps")
         };
         if task.end == *last {
@@ -122,16 +125,17 @@ impl Kernel {
                 }
             }
         }
-        let flush = match device {
-            Some(device) => self.host.disks.get(device.0 as usize).map_or(Nanos::ZERO, |disk| disk.flush),
-            None => self.flush_of_all(),
+        let then = match device {
+            Some(device) => self.waits_of_disk(device.0 as usize),
+            None => self.waits_of_all(),
         };
-        self.wait_for_files(now, operation, files, flush, out);
+        self.wait_for_files(now, operation, files, then, out);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::durable::Waits;
     use super::super::tests::{MIB, kernel, on};
     use super::*;
     use crate::policy::FileId;
@@ -149,6 +153,6 @@ mod tests {
         assert_eq!((kernel.pages.dirty.dirty(), kernel.pages.dirty.writeback()), (0, MIB));
         make_dirty(&mut kernel, &files[1]);
         kernel.write_everything(Nanos(0), OperationId(9), None, &mut out);
-        assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2, flush: Nanos::ZERO });
+        assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2, then: Waits::default() });
     }
 }

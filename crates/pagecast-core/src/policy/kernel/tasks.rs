@@ -5,13 +5,14 @@ use std::ops::Index;
 use super::blocks::Way;
 use super::cost::{Access, PerByte, Run};
 use super::direct::Past;
+use super::durable::Waits;
 use super::memcg::MemcgId;
 use super::readahead::Mode;
 use super::reading::{RunShape, StreamKey};
 use super::throttling::has_credit;
 use super::wb::WbId;
 use crate::flow::{FlowId, Progress};
-use crate::policy::{FileView, OperationId, Outcome};
+use crate::policy::{FileView, Integrity, OperationId, Outcome};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos, seconds_between, whole};
 use crate::workload::SyncRangeFlags;
@@ -83,12 +84,17 @@ pub(super) enum Kind {
     Remove {
         from: u64,
     },
+    /// Blocks are given back; then so many bytes leave the cache, as `Remove`.
+    Free {
+        from: u64,
+        removed: Bytes,
+    },
     /// Waits until nothing of its file is under writeback.
     Wait,
-    /// Waits until nothing of so many files is under writeback, then for so long until the cache of their device is flushed.
+    /// Waits until nothing of so many files is under writeback, then for a commit and until the cache of their device is flushed.
     Sync {
         files: u32,
-        flush: Nanos,
+        then: Waits,
     },
     /// Writes its bytes, or waits for them: what is left to be done, and whether all is done that can be.
     SyncRange {
@@ -101,6 +107,8 @@ pub(super) enum Kind {
         from: u64,
         step: u64,
         last: u64,
+        /// What each call makes durable; nothing where pages are dropped behind.
+        durable: Integrity,
     },
     /// Reads or writes past the cache.
     Direct {

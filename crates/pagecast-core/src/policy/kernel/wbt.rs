@@ -399,7 +399,7 @@ pub(super) mod tests {
         let direct = |past| Kind::Direct { past, from: 0, step: 1 };
         let read = Kind::Read { fresh: false };
         assert_eq!([Run::Miss, Run::Hit].map(|run| seen(&mut kernel, run, read)), [true, false]);
-        let pasts = [Past::Read { fresh: true }, Past::Write { durable: false }];
+        let pasts = [Past::Read { fresh: true }, Past::Write { durable: None }];
         assert_eq!(pasts.map(|past| seen(&mut kernel, Run::Direct, direct(past))), [true, false]);
     }
 }

@@ -44,6 +44,7 @@ impl Kernel {
             self.wbs[at.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
         }
         let pages = self.pages.dirty.of_wb(at).written / PAGE - before;
+        self.written_back.add(file, pages * PAGE);
         self.add_completions(now, at.0 as usize, pages);
     }
 
@@ -73,7 +74,7 @@ impl Kernel {
             Kind::WriteSync { .. } if task.drops_behind => self.next_step(now, operation, out),
             Kind::WriteSync { .. } => self.written_step(now, operation, out),
             Kind::SyncRange { .. } => self.go_on_with_range(now, operation, out),
-            Kind::Sync { flush, .. } => self.flush(now, operation, flush, out),
+            Kind::Sync { then, .. } => self.wait(now, operation, then, out),
             Kind::Direct { .. } => self.next_calls(now, operation, out),
             _ => {
                 let task = self.tasks.remove(operation).expect("it is there");

@@ -268,7 +268,7 @@ impl Policy for Wrench {
                 let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };
                 return self.start(now, operation, kind, file, (offset, bytes), out);
             }
-            Call::Fsync { file } | Call::FsyncRange { file, .. } => {
+            Call::Fsync { file, .. } | Call::FsyncRange { file, .. } => {
                 return self.start(now, operation, Kind::Fsync, file, (0, Bytes(1)), out);
             }
             Call::Insert { file, offset, bytes } => {
@@ -340,6 +340,10 @@ impl Policy for Wrench {
 
     fn next_call(&self) -> Option<Nanos> {
         (!self.flusher.is_writing).then_some(self.flusher.wakes)
+    }
+
+    fn copied_at_once(&self, _file: &FileView, _at: u64, _end: u64) -> Bytes {
+        self.options.chunk
     }
 
     fn remote(&self) -> Remote {

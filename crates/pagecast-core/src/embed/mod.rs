@@ -1,0 +1,483 @@
+//! The page cache of one host inside somebody else's simulator: a policy, the files it knows and the memory that copies share.
+//!
+//! What is whose: the other simulator has the clock and the devices. It says how fast each transfer over a device goes, sharing its
+//! disks and links as it likes. The policy, the files and main memory are ours: copies between programs and the page cache share the
+//! memory of the machine file, and the other simulator does not see them.
+//!
+//! The other simulator does, at each of its instants:
+//! 1. [`PageCache::begin`] for each operation that a task begins, [`PageCache::completed`] for each transfer that has moved its bytes;
+//! 2. what [`PageCache::orders`] says: start, limit, shorten and cancel transfers, let tasks go on whose operation is done;
+//! 3. [`PageCache::advance`] with the rate of each transfer that was started or limited, and of each whose rate has changed;
+//! 4. from 2. again until [`PageCache::next_call`] is later than now. Then it lets time pass, up to
+//!    [`PageCache::next_call`] at most, where it begins with 3.
+//!
+//! A transfer goes at the rate last told until another one is told. What a machine file says of the rates of a disk is what the policy
+//! believes of it; what the disk gives is the other simulator's to know. So are links: a disk may be anywhere.
+//!
+//! Left out: a server's page cache behind a mount of another host, flags of `open`, streams of a library, mappings and copies from file to
+//! file, events and timelines.
+//!
+//! ```
+//! use pagecast_core::embed::{Order, PageCache, Rate};
+//! use pagecast_core::units::{Bytes, Nanos};
+//! use pagecast_core::workload::Action;
+//!
+//! let machine = r#"
+//!     cores = 4
+//!     memory = { size = "64 GB", read = "4 GB/s", write = "4 GB/s" }
+//!     disk.ssd = { size = "1 TB", read = "500 MB/s", write = "500 MB/s" }
+//!     mount."/data" = { disk = "ssd" }
+//! "#;
+//! let mut cache = PageCache::from_toml(machine, "no-cache", &[], "".as_ref(), "".as_ref())?;
+//! let task = cache.add_task();
+//! let write = Action::Write { path: "/data/f".into(), offset: None, bytes: Bytes(1_000_000_000), call: None, vector: 1 };
+//! cache.begin(Nanos::ZERO, task, &write)?;
+//! let [Order::Start { transfer, bytes, .. }] = cache.orders().collect::<Vec<_>>()[..] else { panic!("a disk of 500 MB/s is asked") };
+//! cache.advance(Nanos::ZERO, &[Rate { transfer, bytes_per_s: 500e6 }])?;
+//! let end = Nanos::from_seconds(bytes as f64 / 500e6);
+//! cache.completed(end, transfer)?;
+//! let [Order::Done { task: done, outcome }] = cache.orders().collect::<Vec<_>>()[..] else { panic!("the write is over") };
+//! assert_eq!((done, outcome.parts.total()), (task, Nanos(2_000_000_000)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod disks;
+mod operations;
+mod transfers;
+
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+pub use self::disks::Disks;
+use self::operations::Task;
+pub use self::transfers::Direction;
+use self::transfers::Transfers;
+use crate::error::ScenarioError;
+use crate::fs::Namespace;
+use crate::machine::{Host, Machine, MountSource};
+use crate::policy::{
+    Actions, Call, Command, DeviceId, OperationId, Options, Outcome, Policy, Refusal, Request, Setting,
+    registry,
+};
+use crate::result::MemoryLevels;
+use crate::scenario::{self, ModelOptions, OptionValue};
+use crate::units::{Bytes, Nanos};
+
+/// Somebody who does one operation at a time: a process or thread. The kernel's rules throttle each on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(pub u32);
+
+/// Bytes on their way from or to a device. Numbers are not used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TransferId(pub u64);
+
+/// How fast a transfer goes from now on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// Which.
+    pub transfer: TransferId,
+    /// Bytes per second, 0 or more.
+    pub bytes_per_s: f64,
+}
+
+/// What the other simulator is to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Order {
+    /// Start a transfer.
+    Start {
+        /// Under this number it is reported.
+        transfer: TransferId,
+        /// Index into [`PageCache::devices`].
+        device: DeviceId,
+        /// Which way.
+        direction: Direction,
+        /// How many bytes; more than 0.
+        bytes: u64,
+        /// Its share against others of the device; 1 is usual.
+        weight: f64,
+        /// It never goes faster than this, in bytes per second; 0 is not at all for now.
+        limit: Option<f64>,
+    },
+    /// From now on a transfer goes no faster than this.
+    Limit {
+        /// Which.
+        transfer: TransferId,
+        /// Bytes per second; 0 is not at all for now.
+        limit: Option<f64>,
+    },
+    /// A transfer is complete when so many of its bytes have moved; if they have already, it is complete now.
+    Shorten {
+        /// Which.
+        transfer: TransferId,
+        /// How many bytes it has in all.
+        bytes: u64,
+    },
+    /// End a transfer. It is not reported any more.
+    Cancel {
+        /// Which.
+        transfer: TransferId,
+    },
+    /// The operation of a task is over, and the task may begin another one.
+    Done {
+        /// Whose.
+        task: TaskId,
+        /// Where its time went.
+        outcome: Outcome,
+    },
+}
+
+/// Why something cannot be done. Nothing has changed then, but for [`EmbedError::NoAnswer`], after which the cache is of no use.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedError {
+    /// Time ran back.
+    #[error("it is {now} after it was {last}; times never run back")]
+    TimeRunsBack {
+        /// What was told.
+        now: Nanos,
+        /// What was told before.
+        last: Nanos,
+    },
+    /// A call was left out.
+    #[error("it is {now}, and `advance` was due at {due}; ask `next_call` before time passes")]
+    Late {
+        /// What was told.
+        now: Nanos,
+        /// When the call was due.
+        due: Nanos,
+    },
+    /// No such task.
+    #[error("there is no task {0}; add it first")]
+    NoSuchTask(u32),
+    /// The task has an operation under way.
+    #[error("task {0} has an operation under way; wait until it is done, or add another task")]
+    Busy(u32),
+    /// No such transfer, or not any more.
+    #[error("no transfer {0} is under way; each is completed once, and not after it was cancelled")]
+    NoSuchTransfer(u64),
+    /// A rate that is none.
+    #[error("a transfer cannot go at {0} bytes per second; a rate is a finite number, 0 or more")]
+    NotARate(f64),
+    /// A path that no mount covers.
+    #[error("{path} is under no mount; mounts: {mounts}")]
+    NoMount {
+        /// The path.
+        path: Arc<str>,
+        /// What mounts there are.
+        mounts: String,
+    },
+    /// A file that does not exist.
+    #[error("there is no file {0}; add it, or write it first")]
+    NoSuchFile(Arc<str>),
+    /// A file that is added twice, or after the start.
+    #[error("file {0} cannot be added; each is added once, before anything happens")]
+    FileExists(Arc<str>),
+    /// A read that goes beyond the end of its file.
+    #[error("{path} has {size}, and {bytes} at offset {offset} are beyond its end")]
+    BeyondEnd {
+        /// The path.
+        path: Arc<str>,
+        /// First byte wanted.
+        offset: u64,
+        /// Bytes wanted.
+        bytes: Bytes,
+        /// The file's size.
+        size: Bytes,
+    },
+    /// More on a disk than fits.
+    #[error("{path} needs {needed} more, and its disk has {free} left")]
+    DiskFull {
+        /// The path.
+        path: Arc<str>,
+        /// How much more.
+        needed: Bytes,
+        /// How much is free.
+        free: Bytes,
+    },
+    /// More anonymous memory than there can be.
+    #[error("{needed} of anonymous memory are asked for, and of {most} programs hold {held}")]
+    OutOfMemory {
+        /// How much more.
+        needed: Bytes,
+        /// What programs can hold.
+        most: Bytes,
+        /// What they hold.
+        held: Bytes,
+    },
+    /// An operation that is the other simulator's own.
+    #[error("`{0}` is nothing that a page cache does inside another simulator")]
+    NotOurs(&'static str),
+    /// What the model has no answer to.
+    #[error("model `{model}` {what}; {remedy}")]
+    NoAnswer {
+        /// The model.
+        model: String,
+        /// What it does not know.
+        what: &'static str,
+        /// What would be right.
+        remedy: &'static str,
+    },
+}
+
+/// So late may a call be: clocks of other simulators are floating-point numbers.
+const TOLERANCE: Nanos = Nanos(1_000);
+
+/// See the module.
+pub struct PageCache {
+    model: String,
+    machine: Arc<Machine>,
+    policy: Box<dyn Policy>,
+    files: Namespace<Arc<Machine>>,
+    devices: Vec<Arc<str>>,
+    transfers: Transfers,
+    actions: Actions,
+    tasks: Vec<Option<Task>>,
+    /// Numbers of tasks that are no more.
+    vacant: Vec<u32>,
+    /// Anonymous memory of all tasks.
+    anonymous: Bytes,
+    /// What the policy has given way with.
+    resumes: Vec<u64>,
+    orders: Vec<Order>,
+    now: Nanos,
+    has_begun: bool,
+}
+
+/// An operation that nobody waits for.
+const NOBODY: OperationId = OperationId(u32::MAX);
+
+impl PageCache {
+    /// The page cache of the only host of a machine file.
+    ///
+    /// Files that `from` names by path are relative to `base_dir`, and by name in `machine_dir`. `options` are those of the model.
+    ///
+    /// # Errors
+    /// What is wrong in the file; more hosts than one, or a mount that is no disk; a model or option that does not exist.
+    pub fn from_toml(
+        machine: &str,
+        model: &str,
+        options: &[(String, String)],
+        base_dir: &FilePath,
+        machine_dir: &FilePath,
+    ) -> Result<Self, ScenarioError> {
+        Self::new(scenario::load_machine(machine.as_bytes(), ORIGIN, base_dir, machine_dir)?, model, options)
+    }
+
+    /// The page cache of the only host of a machine.
+    ///
+    /// # Errors
+    /// More hosts than one, or a mount that is no disk; a model or option that does not exist.
+    pub fn new(machine: Machine, model: &str, options: &[(String, String)]) -> Result<Self, ScenarioError> {
+        let host = only_host(&machine)?;
+        let transfers = Transfers::new(host);
+        let (memory_read, memory_write) = transfers.memory();
+        let values: ModelOptions = options.iter().map(option).collect();
+        let options = Options { origin: ORIGIN, model, values: &values };
+        let policy = registry::make(model, &Setting { host, memory_read, memory_write }, &options)?;
+        let devices = host.disks.iter().map(|disk| Arc::from(disk.name.as_str())).collect();
+        let machine = Arc::new(machine);
+        Ok(Self {
+            model: model.to_owned(),
+            files: Namespace::new(machine.clone()),
+            machine,
+            policy,
+            devices,
+            transfers,
+            actions: Actions::default(),
+            tasks: Vec::new(),
+            vacant: Vec::new(),
+            anonymous: Bytes::ZERO,
+            resumes: Vec::new(),
+            orders: Vec::new(),
+            now: Nanos::ZERO,
+            has_begun: false,
+        })
+    }
+
+    /// The names of the disks; orders refer to them by index.
+    #[must_use]
+    pub fn devices(&self) -> &[Arc<str>] {
+        &self.devices
+    }
+
+    fn host(&self) -> &Host {
+        &self.machine.hosts[0]
+    }
+
+    /// A transfer has moved all its bytes.
+    ///
+    /// # Errors
+    /// It is not under way; a time before the last one, or long after [`Self::next_call`].
+    pub fn completed(&mut self, now: Nanos, transfer: TransferId) -> Result<(), EmbedError> {
+        self.check_time(now)?;
+        self.check_not_late(now)?;
+        let (flow, completion) = self.transfers.complete(now, transfer)?;
+        self.come_to(now);
+        self.actions.release(flow);
+        self.call(|policy, now, out| policy.completed(now, &completion, out))
+    }
+
+    /// Time has come to `now`, and transfers have these rates. See the module for when to call it.
+    ///
+    /// # Errors
+    /// A rate that is none, of a transfer that is not under way; a time before the last one, or long after [`Self::next_call`].
+    pub fn advance(&mut self, now: Nanos, rates: &[Rate]) -> Result<(), EmbedError> {
+        self.check_time(now)?;
+        self.check_not_late(now)?;
+        rates.iter().try_for_each(|rate| self.transfers.check(rate))?;
+        self.come_to(now);
+        self.wake()?;
+        for rate in rates {
+            self.transfers.set_rate(now, rate);
+        }
+        self.settle()
+    }
+
+    /// When [`Self::advance`] is to be called at the latest, if nothing else happens: now, as long as there are orders.
+    pub fn next_call(&mut self) -> Option<Nanos> {
+        if !self.resumes.is_empty() || !self.orders.is_empty() {
+            return Some(self.now);
+        }
+        let next = crate::units::earlier(self.policy.next_call(), self.transfers.next_event());
+        next.map(|next| next.max(self.now))
+    }
+
+    /// Takes what is to be done, in this order.
+    pub fn orders(&mut self) -> impl Iterator<Item = Order> + use<> {
+        std::mem::take(&mut self.orders).into_iter()
+    }
+
+    /// What the memory holds at this instant.
+    ///
+    /// # Errors
+    /// A time before the last one, or long after [`Self::next_call`].
+    pub fn levels(&mut self, now: Nanos) -> Result<MemoryLevels, EmbedError> {
+        self.look(now)?;
+        Ok(self.policy.levels())
+    }
+
+    /// Brings levels that change between calls up to an instant.
+    fn look(&mut self, now: Nanos) -> Result<(), EmbedError> {
+        self.check_time(now)?;
+        self.check_not_late(now)?;
+        if self.policy.is_even() && now > self.now {
+            self.policy.bring_up_to(now);
+        }
+        Ok(())
+    }
+
+    /// The last time that was told.
+    #[must_use]
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    fn check_time(&self, now: Nanos) -> Result<(), EmbedError> {
+        if now < self.now { Err(EmbedError::TimeRunsBack { now, last: self.now }) } else { Ok(()) }
+    }
+
+    fn check_not_late(&mut self, now: Nanos) -> Result<(), EmbedError> {
+        match self.next_call().filter(|&due| now > due + TOLERANCE) {
+            Some(due) => Err(EmbedError::Late { now, due }),
+            None => Ok(()),
+        }
+    }
+
+    fn come_to(&mut self, now: Nanos) {
+        self.now = now;
+        self.has_begun = true;
+    }
+
+    /// What is due now: copies that have ended, what has given way, and the call that the policy has asked for.
+    fn wake(&mut self) -> Result<(), EmbedError> {
+        for completion in self.transfers.copied(self.now, &mut self.orders) {
+            self.actions.release(completion.flow);
+            self.call(|policy, now, out| policy.completed(now, &completion, out))?;
+        }
+        for tag in std::mem::take(&mut self.resumes) {
+            self.call(|policy, now, out| policy.resumed(now, tag, out))?;
+        }
+        if self.policy.next_call().is_some_and(|due| due <= self.now) {
+            self.call(|policy, now, out| policy.advance(now, &[], out))?;
+        }
+        Ok(())
+    }
+
+    /// Tells the policy all new rates.
+    fn settle(&mut self) -> Result<(), EmbedError> {
+        let mut changed = Vec::new();
+        loop {
+            self.transfers.settle(self.now, &mut changed, &mut self.orders);
+            if changed.is_empty() {
+                return Ok(());
+            }
+            self.call(|policy, now, out| policy.advance(now, &changed, out))?;
+            changed.clear();
+        }
+    }
+
+    /// Calls the policy and does what it wants.
+    fn call(&mut self, call: impl FnOnce(&mut dyn Policy, Nanos, &mut Actions)) -> Result<(), EmbedError> {
+        if self.policy.is_even() {
+            self.policy.bring_up_to(self.now);
+        }
+        call(&mut *self.policy, self.now, &mut self.actions);
+        let commands = self.actions.take();
+        let outcome = commands.iter().try_for_each(|command| self.carry_out(command));
+        self.actions.give_back(commands);
+        outcome
+    }
+
+    fn carry_out(&mut self, command: &Command) -> Result<(), EmbedError> {
+        let now = self.now;
+        match *command {
+            Command::Start(flow, spec) => self.transfers.start(now, flow, spec, &mut self.orders),
+            Command::SetCap(flow, cap) => self.transfers.set_cap(now, flow, cap, &mut self.orders),
+            Command::Shorten(flow, bytes) => self.transfers.shorten(now, flow, bytes, &mut self.orders),
+            Command::Cancel(flow) => {
+                self.transfers.cancel(now, flow, &mut self.orders);
+                self.actions.release(flow);
+            }
+            Command::Done(NOBODY, _) => {}
+            Command::Done(operation, outcome) => self.done(TaskId(operation.0), outcome),
+            Command::Refuse(_, Refusal { what, remedy }) => {
+                return Err(EmbedError::NoAnswer { model: self.model.clone(), what, remedy });
+            }
+            Command::GiveWay(tag) => self.resumes.push(tag),
+            Command::Tell(_) | Command::Sample(_) => {}
+        }
+        Ok(())
+    }
+
+    fn request(&mut self, operation: OperationId, call: Call) -> Result<(), EmbedError> {
+        self.call(|policy, now, out| policy.begin(now, &Request { operation, call }, out))
+    }
+}
+
+/// What messages name in the place of a file.
+const ORIGIN: &str = "<machine>";
+
+fn option((key, text): &(String, String)) -> (String, OptionValue) {
+    (key.clone(), OptionValue { text: text.clone(), at: format!("option {key}") })
+}
+
+/// The host of a machine that has nothing that only our own engine knows.
+fn only_host(machine: &Machine) -> Result<&Host, ScenarioError> {
+    let refused = |what: String, remedy: &str| {
+        Err(ScenarioError { place: ORIGIN.to_owned(), what, remedy: remedy.to_owned() })
+    };
+    let [host] = &machine.hosts[..] else {
+        let what = format!("there are {} hosts, and each has a page cache of its own", machine.hosts.len());
+        return refused(what, "describe one machine");
+    };
+    match host.mounts.iter().find(|mount| !matches!(mount.source, MountSource::Disk(_))) {
+        Some(mount) => refused(
+            format!("mount \"{}\" is on another host, which the other simulator has", mount.path),
+            "give it a disk of its own; where that is, the other simulator knows",
+        ),
+        None => Ok(host),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,309 @@
+//! A simulator that is not ours, played by a network of disks alone, gives what our own engine gives.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::*;
+use crate::policy::registry::MODELS;
+use crate::scenario::Scenario;
+use crate::units::earlier;
+use crate::workload::{Action, Program};
+use crate::{Settings, simulate};
+
+/// The other simulator: disks, tasks that run their programs, and a clock.
+struct Other {
+    cache: PageCache,
+    disks: Disks,
+    programs: Vec<Box<dyn Program>>,
+    tasks: Vec<TaskId>,
+    wakes: BinaryHeap<Reverse<(Nanos, usize)>>,
+    now: Nanos,
+    /// Who has ended which operation when.
+    ends: Vec<(usize, Nanos)>,
+    outcomes: Vec<(Outcome, Nanos)>,
+    begun: Vec<Nanos>,
+}
+
+impl Other {
+    fn new(scenario: &Scenario, model: &str) -> Self {
+        let mut cache = PageCache::new(scenario.machine.clone(), model, &[]).unwrap();
+        for file in &scenario.files {
+            cache.add_file(&file.path, file.size, file.cached, file.dirty).unwrap();
+        }
+        let programs: Vec<_> = scenario.processes.iter().map(|each| each.program.start().unwrap()).collect();
+        let wakes = scenario.processes.iter().enumerate().map(|(at, each)| Reverse((each.start, at)));
+        Self {
+            tasks: programs.iter().map(|_| cache.add_task()).collect(),
+            begun: vec![Nanos::ZERO; programs.len()],
+            cache,
+            disks: Disks::new(&scenario.machine.hosts[0]),
+            programs,
+            wakes: wakes.collect(),
+            now: Nanos::ZERO,
+            ends: Vec::new(),
+            outcomes: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Self {
+        loop {
+            self.obey();
+            let next = earlier(self.disks.next_event(), self.wakes.peek().map(|Reverse((time, _))| *time));
+            if next.is_none() && self.cache.tasks.iter().flatten().all(|task| !task.is_busy) {
+                return self;
+            }
+            self.now = earlier(next, self.cache.next_call()).expect("something is under way");
+            for transfer in self.disks.completed(self.now) {
+                self.cache.completed(self.now, transfer).unwrap();
+            }
+            while self.wakes.peek().is_some_and(|Reverse((time, _))| *time <= self.now) {
+                let Reverse((_, at)) = self.wakes.pop().unwrap();
+                self.go_on(at);
+            }
+        }
+    }
+
+    /// Carries orders out and tells rates until nothing is left to be done at this instant.
+    fn obey(&mut self) {
+        loop {
+            for order in self.cache.orders() {
+                self.disks.carry_out(self.now, &order);
+                if let Order::Done { task, outcome } = order {
+                    let at = self.tasks.iter().position(|&each| each == task).unwrap();
+                    self.ends.push((at, self.now));
+                    self.outcomes.push((outcome, self.now - self.begun[at]));
+                    self.go_on(at);
+                }
+            }
+            let rates = self.disks.rates(self.now);
+            self.cache.advance(self.now, &rates).unwrap();
+            if self.cache.next_call().is_none_or(|due| due > self.now) {
+                return;
+            }
+        }
+    }
+
+    fn go_on(&mut self, at: usize) {
+        self.begun[at] = self.now;
+        match self.programs[at].next().unwrap().map(|operation| operation.action) {
+            Some(Action::Compute { time } | Action::Sleep { time }) => {
+                // Its end is written down when it is over; there are cores for all.
+                self.ends.push((at, self.now + time));
+                self.outcomes.push((Outcome::default(), Nanos::ZERO));
+                self.wakes.push(Reverse((self.now + time, at)));
+            }
+            Some(action) => self.cache.begin(self.now, self.tasks[at], &action).unwrap(),
+            None => {}
+        }
+    }
+}
+
+fn scenario(text: &str) -> Scenario {
+    let nowhere = FilePath::new("no such folder");
+    Scenario::from_toml(text.as_bytes(), "x.toml", nowhere, nowhere, &[]).unwrap()
+}
+
+/// When each process ended each of its operations.
+fn ends_of(scenario: &Scenario, model: &str) -> Vec<Vec<Nanos>> {
+    let result = simulate(scenario, model, Settings::default()).unwrap();
+    let mut ends = vec![Vec::new(); scenario.processes.len()];
+    let rows = result.operations.process.iter().zip(&result.operations.end);
+    rows.for_each(|(&process, &end)| ends[process as usize].push(end));
+    ends
+}
+
+fn ends_inside(scenario: &Scenario, model: &str) -> Vec<Vec<Nanos>> {
+    let other = Other::new(scenario, model).run();
+    for (outcome, took) in &other.outcomes {
+        assert!(outcome.parts.total() <= *took, "{outcome:?} in {took}");
+        assert!(took.saturating_sub(outcome.parts.total()) <= Nanos(2_000), "{outcome:?} in {took}");
+    }
+    let mut ends = vec![Vec::new(); scenario.processes.len()];
+    other.ends.iter().for_each(|&(at, end)| ends[at].push(end));
+    ends
+}
+
+#[track_caller]
+fn assert_alike(text: &str, model: &str, tolerance: f64) {
+    let scenario = scenario(text);
+    let (ours, inside) = (ends_of(&scenario, model), ends_inside(&scenario, model));
+    for (process, (ours, inside)) in ours.iter().zip(&inside).enumerate() {
+        assert_eq!(ours.len(), inside.len(), "{model}: {inside:?}");
+        for (at, (one, other)) in ours.iter().zip(inside).enumerate() {
+            let apart = (one.as_seconds() - other.as_seconds()).abs();
+            assert!(
+                apart <= tolerance * one.as_seconds() + 2e-6,
+                "{model}, process {process}, operation {at}: {one} and {other}"
+            );
+        }
+    }
+}
+
+const CLUSTER: &str = r#"
+    [machine]
+    cores = 32
+    memory = { size = "64 GB", read = "4 GB/s", write = "3 GB/s" }
+    disk.ssd = { size = "450 GB", read = "510 MB/s", write = "420 MB/s" }
+    mount."/data" = { disk = "ssd" }
+"#;
+
+/// `apps` processes that each read and write files of 6 GB three times.
+fn applications(apps: usize) -> String {
+    format!(
+        r#"{CLUSTER}
+        [[file]]
+        path = "/data/a{{n}}/f1"
+        size = "3 GB"
+        count = {apps}
+        [[process]]
+        name = "app{{n}}"
+        count = {apps}
+        do = [
+          {{ read = "/data/a{{n}}/f1", buffer = "fresh" }}, {{ compute = "4.4 s" }}, {{ write = "/data/a{{n}}/f2", size = "3 GB" }}, {{ free = "all" }},
+          {{ read = "/data/a{{n}}/f2", buffer = "fresh" }}, {{ compute = "4.4 s" }}, {{ write = "/data/a{{n}}/f3", size = "3 GB" }}, {{ free = "all" }},
+          {{ fsync = "/data/a{{n}}/f3" }},
+        ]"#
+    )
+}
+
+#[test]
+fn applications_end_when_they_do_in_our_engine() {
+    for model in MODELS {
+        for apps in [1, 3, 8] {
+            assert_alike(&applications(apps), model, 1e-3);
+        }
+    }
+}
+
+/// Memory that is hardly faster than the disk: who copies limits the cold reads of others.
+#[test]
+fn memory_limits_transfers_that_cross_it() {
+    let text = format!(
+        r#"{}
+        [[file]]
+        path = "/data/{{n}}"
+        size = "2 GB"
+        count = 4
+        [[process]]
+        name = "p{{n}}"
+        count = 4
+        start = "0.{{n}} s"
+        do = [ {{ read = "/data/{{n}}" }}, {{ read = "/data/{{n}}" }}, {{ write = "/data/w{{n}}", size = "1 GB" }} ]"#,
+        CLUSTER.replace("4 GB/s", "700 MB/s").replace("3 GB/s", "600 MB/s")
+    );
+    for model in MODELS {
+        assert_alike(&text, model, 1e-2);
+    }
+}
+
+fn small(model: &str) -> PageCache {
+    let machine = CLUSTER.replace("[machine]", "");
+    PageCache::from_toml(&machine, model, &[], FilePath::new(""), FilePath::new("")).unwrap()
+}
+
+fn write(bytes: u64) -> Action {
+    Action::Write { path: "/data/f".into(), offset: None, bytes: Bytes(bytes), call: None, vector: 1 }
+}
+
+#[test]
+fn wrong_calls_are_refused_and_change_nothing() {
+    let mut cache = small("no-cache");
+    let (task, none) = (cache.add_task(), TaskId(7));
+    let transfer = |number| Rate { transfer: TransferId(number), bytes_per_s: 1.0 };
+    let nanos = Nanos(5_000_000_000);
+    assert_eq!(cache.begin(nanos, none, &write(1)), Err(EmbedError::NoSuchTask(7)));
+    let read = |path: &str, bytes| Action::Read {
+        path: path.into(),
+        offset: 0,
+        bytes: Some(Bytes(bytes)),
+        call: None,
+        vector: 1,
+        buffer: crate::workload::Buffer::Reused,
+    };
+    assert_eq!(cache.begin(nanos, task, &read("/data/f", 1)), Err(EmbedError::NoSuchFile("/data/f".into())));
+    let outside = cache.begin(nanos, task, &read("/etc/f", 1));
+    assert_eq!(outside, Err(EmbedError::NoMount { path: "/etc/f".into(), mounts: "/data".into() }));
+    assert!(matches!(cache.begin(nanos, task, &write(1 << 50)), Err(EmbedError::DiskFull { .. })));
+    let memory = Action::Allocate { bytes: Bytes(1 << 50) };
+    assert!(matches!(cache.begin(nanos, task, &memory), Err(EmbedError::OutOfMemory { .. })));
+    let sleep = Action::Sleep { time: Nanos(1) };
+    assert_eq!(cache.begin(nanos, task, &sleep), Err(EmbedError::NotOurs("sleep")));
+    cache.begin(nanos, task, &write(1_000)).unwrap();
+    assert_eq!(cache.begin(nanos, task, &write(1)), Err(EmbedError::Busy(0)));
+    assert_eq!(cache.remove_task(nanos, task), Err(EmbedError::Busy(0)));
+    assert_eq!(cache.advance(nanos, &[transfer(9)]), Err(EmbedError::NoSuchTransfer(9)));
+    let endless = Rate { bytes_per_s: f64::NAN, ..transfer(1) };
+    assert!(matches!(cache.advance(nanos, &[endless]), Err(EmbedError::NotARate(_))));
+    let earlier = cache.advance(Nanos(1), &[]);
+    assert_eq!(earlier, Err(EmbedError::TimeRunsBack { now: Nanos(1), last: nanos }));
+    cache.advance(nanos, &[transfer(1)]).unwrap();
+    cache.completed(nanos, TransferId(1)).unwrap();
+    assert_eq!(cache.completed(nanos, TransferId(1)), Err(EmbedError::NoSuchTransfer(1)));
+    let size = cache.size(&"/data/f".into());
+    assert_eq!(size, Ok(Bytes(1_000)));
+    cache.begin(nanos, task, &read("/data/f", 1_000)).unwrap();
+    let added = cache.add_file(&"/data/g".into(), Bytes(1), Bytes(0), Bytes(0));
+    assert_eq!(added, Err(EmbedError::FileExists("/data/g".into())));
+}
+
+#[test]
+fn a_call_that_is_left_out_is_noticed() {
+    let mut cache = small("wrench");
+    let due = cache.next_call().expect("the flusher wakes");
+    let late = cache.advance(due + Nanos(1_000_000_000), &[]);
+    assert_eq!(late, Err(EmbedError::Late { now: due + Nanos(1_000_000_000), due }));
+    cache.advance(due, &[]).unwrap();
+}
+
+#[test]
+fn memory_of_a_task_that_is_no_more_is_free() {
+    let mut cache = small("kernel");
+    let task = cache.add_task();
+    cache.begin(Nanos::ZERO, task, &Action::Allocate { bytes: Bytes(1 << 30) }).unwrap();
+    assert_eq!(cache.levels(Nanos::ZERO).unwrap().anonymous, Bytes(1 << 30));
+    assert!(matches!(cache.orders().collect::<Vec<_>>()[..], [Order::Done { .. }]));
+    cache.remove_task(Nanos::ZERO, task).unwrap();
+    assert_eq!(cache.levels(Nanos::ZERO).unwrap().anonymous, Bytes::ZERO);
+    assert_eq!(cache.add_task(), task);
+}
+
+#[test]
+fn a_machine_of_one_host_with_disks_is_taken_and_no_other() {
+    let refusal = |text: &str| {
+        let nowhere = FilePath::new("");
+        PageCache::from_toml(text, "kernel", &[], nowhere, nowhere).map(|_| ()).unwrap_err().to_string()
+    };
+    let one = r#"{ cores = 1, memory = { size = "1 GB", read = "1 GB/s", write = "1 GB/s" }, disk.a = { size = "1 GB", read = "1 MB/s", write = "1 MB/s" }, mount."/a".disk = "a" }"#;
+    let hosts = format!("host.a = {one}\nhost.b = {one}");
+    insta::assert_snapshot!(refusal(&hosts), @"<machine>: there are 2 hosts, and each has a page cache of its own; describe one machine");
+}
+
+/// What is still cached of a file lies among what is not.
+#[test]
+fn a_file_larger_than_memory_is_read_again() {
+    let text = format!(
+        r#"{}
+        [[process]]
+        name = "p"
+        do = [{{ write = "/data/f", size = "20 GB", call = "1 MiB" }}, {{ fsync = "/data/f" }}, {{ read = "/data/f", call = "1 MiB" }}]"#,
+        CLUSTER.replace("64 GB", "16 GB")
+    );
+    for model in MODELS {
+        assert_alike(&text, model, 1e-4);
+    }
+}
+
+#[test]
+fn a_transfer_that_nobody_completes_ends_by_its_rate_some_day() {
+    let mut cache = small("no-cache");
+    let task = cache.add_task();
+    cache.begin(Nanos::ZERO, task, &write(1_000)).unwrap();
+    let [Order::Start { transfer, .. }] = cache.orders().collect::<Vec<_>>()[..] else { panic!("it starts") };
+    cache.advance(Nanos::ZERO, &[Rate { transfer, bytes_per_s: 1e12 }]).unwrap();
+    let due = cache.next_call().expect("it ends some day");
+    assert!(due > Nanos(1_000_000_000), "not before the other simulator could say so");
+    cache.advance(due, &[]).unwrap();
+    let orders: Vec<Order> = cache.orders().collect();
+    assert!(matches!(orders[..], [Order::Cancel { .. }, Order::Done { .. }]), "{orders:?}");
+    assert_eq!(cache.completed(due, transfer), Err(EmbedError::NoSuchTransfer(transfer.0)));
+}

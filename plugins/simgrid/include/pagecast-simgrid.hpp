@@ -1,0 +1,135 @@
+/** The Linux page cache of SimGrid's hosts.
+ *
+ * A host gets a page cache from properties of the platform (pagecast::init()) or from code (PageCache::attach()). Its programs then
+ * read and write files through it; its disks stay SimGrid's, and so does how they are shared. docs/guides/from-simgrid-and-wrench.md
+ * is the guide. Source of what a page cache does: libpagecast (pagecast.h).
+ *
+ * Left out: the page cache of the host that serves a remote disk, model checking, hosts that fail.
+ */
+#ifndef PAGECAST_SIMGRID_HPP
+#define PAGECAST_SIMGRID_HPP
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <simgrid/s4u.hpp>
+
+namespace pagecast {
+
+/** Makes a page cache for each host of the platform that has a property "pagecast.model", when the platform is complete.
+ *
+ * Call it after the engine was made and before it runs. Other properties of the host are those of attach(), with "pagecast." before
+ * their names. */
+void init();
+
+/** What was asked for is impossible: a wrong property, a file that is not there, a full disk, too little memory. */
+class Error : public std::runtime_error {
+public:
+  Error(int status, const std::string& text) : std::runtime_error(text), status_(status) {}
+  /** A pagecast_status of pagecast.h; 0 if it has none. */
+  int status() const { return status_; }
+
+private:
+  int status_;
+};
+
+/** The rest of a file. */
+constexpr std::int64_t REST = INT64_MAX;
+
+/** How a read or write is done. */
+struct How {
+  /** First byte; of a write REST is the end of the file. */
+  std::int64_t offset = 0;
+  /** Bytes of one system call; 0 is all in one. */
+  std::int64_t call_bytes = 0;
+  /** Of a read: whether its bytes go to new memory, which the actor holds until it frees it or ends. */
+  bool fresh = false;
+};
+
+/** What the memory of a host holds, in bytes. */
+struct Levels {
+  std::uint64_t total, anonymous, cached, dirty, writeback;
+};
+
+/** What there is of a file, in bytes. */
+struct FileLevels {
+  std::uint64_t size, cached, dirty;
+};
+
+/** Where the time of an operation went, in seconds, and who served its bytes. */
+struct Outcome {
+  double cpu_copy_s, page_allocation_s, device_read_s, device_write_s, queueing_s, throttled_s, reclaim_s;
+  std::uint64_t from_cache, from_device;
+};
+
+/** A read, write or fsync under way. */
+class Operation {
+public:
+  virtual ~Operation() = default;
+  /** Blocks the actor until it is over, and says where its time went. May be called again. */
+  virtual Outcome wait() = 0;
+  /** Whether it is over. */
+  virtual bool test() const = 0;
+};
+using OperationPtr = std::shared_ptr<Operation>;
+
+/** The page cache of one host. */
+class PageCache {
+public:
+  /** Settings are those of a machine file of pagecast: "memory.size" = "64 GB", "vm.dirty_ratio" = "10". Besides:
+   * "model" (default "kernel"), options of it ("option.chunk" = "100 MB"), "from" (a machine file to start from).
+   * Memory needs "memory.size", "memory.read" and "memory.write", if the machine file has none. */
+  using Settings = std::map<std::string, std::string>;
+
+  /** Gives a host a page cache over its disks and over disks of other hosts. Each has a directory for its files: its property "mount",
+   * or "/" and its name; and a size: its property "size" as in a machine file ("450 GB"), or no limit. */
+  static PageCache& attach(simgrid::s4u::Host* host, const Settings& settings,
+                           const std::vector<simgrid::s4u::Disk*>& remote = {});
+
+  /** The page cache of a host; throws if it has none. */
+  static PageCache& of(const simgrid::s4u::Host* host);
+  /** That of the host of the calling actor. */
+  static PageCache& here();
+
+  virtual ~PageCache() = default;
+
+  /** A file that exists before the simulation starts. */
+  virtual void add_file(const std::string& path, std::int64_t size, std::int64_t cached = 0, std::int64_t dirty = 0) = 0;
+
+  /** Reads a file, and writes one, which it makes if need be. Blocks the calling actor. */
+  Outcome read(const std::string& path, std::int64_t bytes = REST, const How& how = {})
+  {
+    return read_async(path, bytes, how)->wait();
+  }
+  Outcome write(const std::string& path, std::int64_t bytes, const How& how = {})
+  {
+    return write_async(path, bytes, how)->wait();
+  }
+  /** Writes the dirty pages of a file, or of all files. */
+  Outcome fsync(const std::string& path) { return fsync_async(path)->wait(); }
+  Outcome sync() { return sync_async()->wait(); }
+
+  /** The same without blocking. Each operation under way of an actor counts as a thread of it. */
+  virtual OperationPtr read_async(const std::string& path, std::int64_t bytes = REST, const How& how = {}) = 0;
+  virtual OperationPtr write_async(const std::string& path, std::int64_t bytes, const How& how = {})       = 0;
+  virtual OperationPtr fsync_async(const std::string& path)                                                = 0;
+  virtual OperationPtr sync_async()                                                                        = 0;
+
+  /** Removes a file, cuts it or makes it larger, lets all clean pages leave. */
+  virtual void unlink(const std::string& path)                         = 0;
+  virtual void truncate(const std::string& path, std::int64_t size)    = 0;
+  virtual void drop_caches()                                           = 0;
+  /** Anonymous memory of the calling actor. What it holds is free when it ends. */
+  virtual void allocate(std::int64_t bytes)    = 0;
+  virtual void free(std::int64_t bytes = REST) = 0;
+
+  virtual Levels levels()                          = 0;
+  virtual FileLevels file(const std::string& path) = 0;
+};
+
+} // namespace pagecast
+
+#endif

@@ -1,0 +1,281 @@
+#include "cache.hpp"
+
+#include <utility>
+
+#include "versions.hpp"
+
+namespace sg4 = simgrid::s4u;
+using simgrid::kernel::actor::simcall_answered;
+
+namespace pagecast {
+
+class Under_way final : public Operation {
+public:
+  Outcome wait() override
+  {
+    if (not is_over_) {
+      over_->acquire();
+      over_->release(); // for others that wait
+    }
+    return outcome_;
+  }
+  bool test() const override { return is_over_; }
+  void end(const Outcome& outcome)
+  {
+    outcome_ = outcome;
+    is_over_ = true;
+    over_->release();
+  }
+
+private:
+  sg4::SemaphorePtr over_ = sg4::Semaphore::create(0);
+  bool is_over_           = false;
+  Outcome outcome_{};
+};
+
+Cache::Cache(sg4::Host* host, const Description& description) : host_(host)
+{
+  std::vector<pagecast_option> options;
+  for (const auto& [key, text] : description.options)
+    options.push_back({key.c_str(), text.c_str()});
+  char message[1024] = "";
+  auto status = pagecast_create(description.machine.c_str(), description.model.c_str(), options.data(), options.size(),
+                                nullptr, nullptr, message, sizeof message, &handle_);
+  if (status != PAGECAST_OK)
+    throw Error(status, "the page cache of " + host->get_name() + ": " + message);
+  for (std::uint32_t device = 0; device < pagecast_device_count(handle_); device++) {
+    auto disk = description.disks.find(pagecast_device_name(handle_, device));
+    disks_.push_back(disk == description.disks.end() ? nullptr : disk->second);
+  }
+}
+
+Cache::~Cache()
+{
+  pagecast_destroy(handle_);
+}
+
+void Cache::check(pagecast_status status) const
+{
+  if (status != PAGECAST_OK)
+    throw Error(status, host_->get_name() + ": " + pagecast_error_text(handle_));
+}
+
+void Cache::add_file(const std::string& path, std::int64_t size, std::int64_t cached, std::int64_t dirty)
+{
+  simcall_answered([&] { check(pagecast_add_file(handle_, path.c_str(), size, cached, dirty)); });
+}
+
+OperationPtr Cache::read_async(const std::string& path, std::int64_t bytes, const How& how)
+{
+  return begin(how.fresh ? PAGECAST_READ_FRESH : PAGECAST_READ, path, how.offset, bytes, how.call_bytes);
+}
+
+OperationPtr Cache::write_async(const std::string& path, std::int64_t bytes, const How& how)
+{
+  return begin(PAGECAST_WRITE, path, how.offset, bytes, how.call_bytes);
+}
+
+OperationPtr Cache::fsync_async(const std::string& path)
+{
+  return begin(PAGECAST_FSYNC, path, 0, 0, 0);
+}
+
+OperationPtr Cache::sync_async()
+{
+  return begin(PAGECAST_SYNC, "", 0, 0, 0);
+}
+
+void Cache::unlink(const std::string& path)
+{
+  begin(PAGECAST_UNLINK, path, 0, 0, 0)->wait();
+}
+
+void Cache::truncate(const std::string& path, std::int64_t size)
+{
+  begin(PAGECAST_TRUNCATE, path, 0, size, 0)->wait();
+}
+
+void Cache::drop_caches()
+{
+  begin(PAGECAST_DROP_CACHES, "", 0, 0, 0)->wait();
+}
+
+void Cache::allocate(std::int64_t bytes)
+{
+  begin(PAGECAST_ALLOCATE, "", 0, bytes, 0)->wait();
+}
+
+void Cache::free(std::int64_t bytes)
+{
+  pagecast_operation operation{PAGECAST_FREE, "", 0, bytes, 0};
+  aid_t actor = sg4::this_actor::get_pid();
+  simcall_answered([this, actor, bytes, &operation] {
+    // All is also what threads of the actor hold that have nothing to do.
+    auto tasks = bytes == REST ? tasks_[actor] : std::vector<std::uint32_t>{idle_task(actor)};
+    for (std::uint32_t task : tasks)
+      if (not operations_.count(task))
+        begin_in_maestro(task, operation);
+  });
+}
+
+Levels Cache::levels()
+{
+  pagecast_levels levels;
+  simcall_answered([&] { check(pagecast_get_levels(handle_, sg4::Engine::get_clock(), &levels)); });
+  return {levels.total, levels.anonymous, levels.cached, levels.dirty, levels.writeback};
+}
+
+FileLevels Cache::file(const std::string& path)
+{
+  pagecast_file_levels levels;
+  simcall_answered([&] { check(pagecast_get_file_levels(handle_, sg4::Engine::get_clock(), path.c_str(), &levels)); });
+  return {levels.size, levels.cached, levels.dirty};
+}
+
+OperationPtr Cache::begin(int kind, const std::string& path, std::int64_t offset, std::int64_t bytes,
+                          std::int64_t call_bytes)
+{
+  pagecast_operation operation{kind, path.c_str(), offset, bytes, call_bytes};
+  aid_t actor = sg4::this_actor::get_pid();
+  return simcall_answered([this, actor, &operation] { return begin_in_maestro(idle_task(actor), operation); });
+}
+
+OperationPtr Cache::begin_in_maestro(std::uint32_t task, const pagecast_operation& operation)
+{
+  check(pagecast_begin(handle_, sg4::Engine::get_clock(), task, &operation));
+  auto under_way    = std::make_shared<Under_way>();
+  operations_[task] = under_way;
+  is_due_           = true;
+  obey();
+  return under_way;
+}
+
+std::uint32_t Cache::idle_task(aid_t actor)
+{
+  auto& tasks = tasks_[actor];
+  for (std::uint32_t task : tasks)
+    if (not operations_.count(task))
+      return task;
+  std::uint32_t task;
+  check(pagecast_add_task(handle_, &task));
+  tasks.push_back(task);
+  return task;
+}
+
+void Cache::forget(aid_t actor)
+{
+  auto tasks = tasks_.find(actor);
+  if (tasks == tasks_.end())
+    return;
+  for (std::uint32_t task : tasks->second) {
+    if (operations_.count(task))
+      orphans_.insert(task);
+    else
+      remove(task);
+  }
+  tasks_.erase(tasks);
+}
+
+void Cache::remove(std::uint32_t task)
+{
+  check(pagecast_remove_task(handle_, sg4::Engine::get_clock(), task));
+  is_due_ = true;
+}
+
+bool Cache::obey()
+{
+  bool any = false;
+  pagecast_order order;
+  std::int32_t has_order;
+  for (;;) {
+    check(pagecast_next_order(handle_, &order, &has_order));
+    if (not has_order)
+      return any;
+    any = true;
+    carry_out(order);
+  }
+}
+
+void Cache::carry_out(const pagecast_order& order)
+{
+  switch (order.kind) {
+    case PAGECAST_START: {
+      auto* disk = disks_[order.device];
+      if (disk == nullptr)
+        throw Error(0, host_->get_name() + ": SimGrid has no disk " + pagecast_device_name(handle_, order.device));
+      auto& transfer = transfers_.emplace(order.transfer, Transfer(order, disk, host_)).first->second;
+      for (const auto& activity : transfer.activities())
+        Plugin::get().watch(activity, this, order.transfer);
+      break;
+    }
+    case PAGECAST_LIMIT:
+      transfers_.at(order.transfer).limit(order.limit);
+      break;
+    case PAGECAST_SHORTEN:
+      transfers_.at(order.transfer).shorten(static_cast<double>(order.bytes));
+      break;
+    case PAGECAST_CANCEL: {
+      auto transfer = transfers_.find(order.transfer);
+      for (const auto& activity : transfer->second.activities())
+        Plugin::get().unwatch(activity.get());
+      transfer->second.cancel();
+      transfers_.erase(transfer);
+      break;
+    }
+    default:
+      done(order);
+  }
+}
+
+void Cache::done(const pagecast_order& order)
+{
+  auto operation = operations_.find(order.task);
+  auto under_way = std::move(operation->second);
+  operations_.erase(operation);
+  if (orphans_.erase(order.task))
+    remove(order.task);
+  const double* parts_s = order.parts_s;
+  under_way->end({parts_s[PAGECAST_CPU_COPY], parts_s[PAGECAST_PAGE_ALLOCATION], parts_s[PAGECAST_DEVICE_READ],
+                  parts_s[PAGECAST_DEVICE_WRITE], parts_s[PAGECAST_QUEUEING], parts_s[PAGECAST_THROTTLED],
+                  parts_s[PAGECAST_RECLAIM], order.from_cache, order.from_device});
+}
+
+void Cache::ended(std::uint64_t number, const sg4::Activity* activity)
+{
+  auto transfer = transfers_.find(number);
+  transfer->second.ended(activity);
+  if (not transfer->second.is_over())
+    return;
+  transfers_.erase(transfer);
+  completed_.insert(number);
+}
+
+double Cache::share(double now)
+{
+  if (not completed_.empty()) {
+    for (std::uint64_t number : std::exchange(completed_, {}))
+      check(pagecast_completed(handle_, now, number));
+    obey();
+    is_due_ = true;
+    return now;
+  }
+  news_.clear();
+  for (auto& [number, transfer] : transfers_) {
+    double rate;
+    if (transfer.has_news(&rate))
+      news_.push_back({number, rate});
+  }
+  // Half a nanosecond: clocks of floating-point numbers do not always meet.
+  if (not is_due_ && news_.empty() && next_ > now + 5e-10)
+    return next_;
+  is_due_ = false;
+  check(pagecast_advance(handle_, now, news_.data(), news_.size()));
+  if (obey()) {
+    is_due_ = true;
+    return now;
+  }
+  check(pagecast_next_call(handle_, &next_));
+  return next_;
+}
+
+} // namespace pagecast

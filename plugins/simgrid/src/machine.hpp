@@ -1,0 +1,28 @@
+/** What the page cache of a host has to know of it, as the text of a machine file. */
+#ifndef PAGECAST_MACHINE_HPP
+#define PAGECAST_MACHINE_HPP
+
+#include <string>
+#include <vector>
+
+#include <pagecast-simgrid.hpp>
+
+namespace pagecast {
+
+struct Description {
+  std::string machine, model;
+  std::map<std::string, std::string> options;
+  /** The disks by their names in the machine file. */
+  std::map<std::string, simgrid::s4u::Disk*> disks;
+};
+
+/** Puts together what SimGrid and the settings say. */
+Description describe(const simgrid::s4u::Host& host, const PageCache::Settings& settings,
+                     const std::vector<simgrid::s4u::Disk*>& remote);
+
+/** The settings among the properties of a host. */
+PageCache::Settings settings_of(const simgrid::s4u::Host& host);
+
+} // namespace pagecast
+
+#endif

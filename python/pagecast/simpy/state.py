@@ -1,0 +1,85 @@
+"""What a page cache in a SimPy model tells: how an operation went, and what memory holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+__all__ = ["FileState", "Memory", "Outcome"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an operation went.
+
+    Attributes
+    ----------
+    operation : str
+        "read", "write", "fsync", ...
+    path : str or None
+        The file, if there is one.
+    start_s, end_s : float
+        The environment's time, in seconds.
+    from_cache_bytes : int
+        Bytes that the page cache served or took.
+    from_device_bytes : int
+        Bytes that a disk served or took before the operation ended.
+    parts_s : mapping of str to float
+        Where the time went, by the names of the table ``parts``; they add up to the duration.
+    """
+
+    operation: str
+    path: str | None
+    start_s: float
+    end_s: float
+    from_cache_bytes: int
+    from_device_bytes: int
+    parts_s: Mapping[str, float]
+
+    @property
+    def duration_s(self) -> float:
+        """From its start to its end."""
+        return self.end_s - self.start_s
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the memory of a host holds.
+
+    Attributes
+    ----------
+    total_bytes : int
+        Its size.
+    anonymous_bytes : int
+        Memory of the programs.
+    cached_bytes : int
+        The page cache, dirty pages included.
+    dirty_bytes : int
+        What still has to be written.
+    """
+
+    total_bytes: int
+    anonymous_bytes: int
+    cached_bytes: int
+    dirty_bytes: int
+
+    @property
+    def free_bytes(self) -> int:
+        """Neither cached nor anonymous; 0 if there is more than fits, as under `endless-cache`."""
+        return max(self.total_bytes - self.anonymous_bytes - self.cached_bytes, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What there is of a file.
+
+    Attributes
+    ----------
+    size_bytes : int
+    cached_bytes : int
+        In the page cache.
+    dirty_bytes : int
+        How much of that still has to be written.
+    """
+
+    size_bytes: int
+    cached_bytes: int
+    dirty_bytes: int

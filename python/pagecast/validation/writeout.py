@@ -1,0 +1,106 @@
+"""What part of what was written lately went to a disk, where the kernel does not tell: debugfs is for root.
+
+The kernel gives each disk that part of the dirty limit, and forgets half of what was written every 3 s
+(`VM_COMPLETIONS_PERIOD_LEN`, mm/page-writeback.c). Here the disks' own counters stand for its. They count
+what goes by the page cache, too, and what was written before the first look is taken for written just then;
+where one disk does nearly all of the writing, as in a measurement, neither matters.
+"""
+
+import os
+import time
+from pathlib import Path
+from typing import Final
+
+__all__ = ["Writeout"]
+
+HALVED_S: Final = 3.0
+SECTOR_BYTES: Final = 512
+WRITTEN: Final = 6
+"""The place of "write sectors" in `stat` of a disk (Documentation/block/stat.rst)."""
+
+
+class Writeout:
+    """Looks at the disks that hold file systems, again and again.
+
+    Parameters
+    ----------
+    proc, sys : Path
+        Where they are mounted.
+    """
+
+    def __init__(self, proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> None:
+        self._proc, self._sys = proc, sys
+        self._at_s: float | None = None
+        self._written: dict[str, int] = {}
+        self._lately: dict[str, float] = {}
+
+    def look(self, now_s: float | None = None) -> None:
+        """See what each disk has written since the last look.
+
+        Parameters
+        ----------
+        now_s : float, optional
+            A time of one's own clock.
+        """
+        now_s = time.monotonic() if now_s is None else now_s
+        kept = 1.0 if self._at_s is None else 0.5 ** ((now_s - self._at_s) / HALVED_S)
+        written = {disk: self._written_of(disk) for disk in self._disks()}
+        self._lately = {
+            disk: kept * self._lately.get(disk, 0.0) + now - self._written.get(disk, 0)
+            for disk, now in written.items()
+        }
+        self._written, self._at_s = written, now_s
+
+    def share(self, disk: str | None, more_bytes: int = 0) -> float | None:
+        """Say what part a disk had.
+
+        Parameters
+        ----------
+        disk : str or None
+            Its numbers, "254:0".
+        more_bytes : int
+            What has been written to it since the last look.
+
+        Returns
+        -------
+        float or None
+            0 to 1; None if the disk is not known, or nobody has written.
+        """
+        if disk not in self._lately:
+            return None
+        own = self._lately[disk] + more_bytes
+        whole = sum(self._lately.values()) + more_bytes
+        return own / whole if whole > 0 else None
+
+    def _disks(self) -> set[str]:
+        """Give the numbers of the whole disks that hold mounted file systems."""
+        try:
+            lines = (self._proc / "self/mountinfo").read_bytes().decode(errors="surrogateescape").splitlines()
+        except OSError:
+            return set()
+        found = set()
+        for line in lines:
+            before, _, after = line.partition(" - ")
+            number, source = before.split(" ")[2], after.split(" ")[1]
+            place = self._sys / "dev/block" / number
+            if not place.exists():
+                # A file system with a number of its own, such as btrfs, or one without a disk.
+                try:
+                    of = os.stat(source).st_rdev
+                except (OSError, ValueError):
+                    continue
+                place = self._sys / "dev/block" / f"{os.major(of)}:{os.minor(of)}"
+            if (place / "partition").exists():
+                place = place.resolve().parent
+            try:
+                found.add((place / "dev").read_text().strip())
+            except OSError:
+                continue
+        return found
+
+    def _written_of(self, disk: str) -> int:
+        try:
+            fields = (self._sys / "dev/block" / disk / "stat").read_text().split()
+            return SECTOR_BYTES * int(fields[WRITTEN])
+        except (OSError, IndexError, ValueError):
+            return 0
