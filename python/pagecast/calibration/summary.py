@@ -35,6 +35,7 @@ def summary_lines(done: "Calibrated") -> Iterator[str]:
         *told("writes", "disk.write"),
         *told("a request takes", "disk.latency"),
         *told("a flush", "disk.flush"),
+        *told("a commit", "mount.commit"),
         *told("a burst of", "disk.burst"),
         *told("its write cache", "disk.write_cache"),
     ]

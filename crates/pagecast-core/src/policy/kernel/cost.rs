@@ -305,8 +305,8 @@ mod tests {
     fn per_byte(run: Run, change: impl FnOnce(&mut Step)) -> [u64; 3] {
         let distance = Distance::default();
         let (piece, touched) = (Bytes(1000), Touched::Nothing);
-        let (is_being_written, reclaimed, reported) = (false, 0.0, 0.0);
-        let (page_insert, folio, access) = (COST.page_insert, 4, Access::Calls);
+        let (is_being_written, access, reclaimed, reported) = (false, Access::Calls, 0.0, 0.0);
+        let (page_insert, folio) = (COST.page_insert, 4);
         let mut step = Step {
             run,
             piece,
