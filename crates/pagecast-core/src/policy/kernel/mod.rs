@@ -312,7 +312,7 @@ impl Kernel {
         self.wait_for_files(now, operation, waits.into(), then, out);
     }
 
-    /// The same of a part of a file, of which an operation waits for no more (`mm/filemap.c: file_write_and_wait_range`).
+    /// The same of a part of a file, of which an operation waits for no more, as by fdatasync (`mm/msync.c`).
     fn write_range_of_file(
         &mut self,
         now: Nanos,
@@ -322,7 +322,7 @@ impl Kernel {
         out: &mut Actions,
     ) {
         let waits = self.write_range(operation, &file, start / PAGE * PAGE, end.next_multiple_of(PAGE));
-        let then = self.waits_after(&file, Integrity::File);
+        let then = self.waits_after(&file, Integrity::Data);
         self.wait_for_files(now, operation, waits.into(), then, out);
     }
 
