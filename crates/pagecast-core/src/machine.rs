@@ -281,6 +281,8 @@ pub struct Disk {
     pub read_ahead: Bytes,
     /// What a read request takes before its bytes come.
     pub latency: Nanos,
+    /// What a request takes longer that does not begin near where the one before it ended.
+    pub seek: Nanos,
     /// `queue/logical_block_size`: what it reads or writes at least, a power of two.
     pub logical_block_size: Bytes,
     /// What a write request past the page cache takes besides its bytes.

@@ -20,6 +20,7 @@ mod kernel_opening;
 mod kernel_readahead;
 mod kernel_reads;
 mod kernel_reporting;
+mod kernel_seeks;
 mod kernel_shares;
 mod kernel_wbt;
 mod kernel_writes;

@@ -358,7 +358,7 @@ def _concurrent(rounds: Rounds, one: Estimate) -> Iterator[Value]:
 
 
 def _latency(rounds: Rounds, fits: Sequence[CallCosts | None]) -> Iterator[Value]:
-    """Take a random read without its bytes; where a head moves, a sequential one: the model has no seeks."""
+    """Take a random read without its bytes; where a head moves, a sequential one, and the rest is a seek."""
     block = rounds.of(Cell("random read", BLOCK_BYTES))
     randoms, followings = [], []
     for at, fit in enumerate(fits):
@@ -368,10 +368,11 @@ def _latency(rounds: Rounds, fits: Sequence[CallCosts | None]) -> Iterator[Value
         followings.append(fit.call_s if fit is not None else math.nan)
     if not is_known(randoms):
         return
-    seeks = estimate(randoms).value - estimate(followings).value > SEEK_S
-    if seeks:
-        how = "each call of a sequential reader; random ones seek, which the model does not know"
-        yield from measured("disk.latency", followings, show_time, how, "s")
+    if estimate(randoms).value - estimate(followings).value > SEEK_S:
+        yield from measured("disk.latency", followings, show_time, "each call of a sequential reader", "s")
+        beyond = [random - following for random, following in zip(randoms, followings, strict=True)]
+        how = "random reads of 4 KiB, one at a time, beyond calls of a sequential reader"
+        yield from measured("disk.seek", beyond, show_time, how, "s")
     else:
         yield from measured(
             "disk.latency",

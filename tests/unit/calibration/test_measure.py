@@ -440,7 +440,7 @@ def test_a_parameter_that_is_not_found_is_a_comment_that_says_why(tmp_path):
     assert done.machine.hash
 
 
-def test_writes_at_random_places_that_take_longer_are_a_seek(tmp_path):
+def test_calls_at_random_places_that_take_longer_are_seeks(tmp_path):
     class Turns(KnownMachine):
         def streams(self, streams, **limits):
             [(*_, seed), *_] = streams
@@ -450,7 +450,11 @@ def test_writes_at_random_places_that_take_longer_are_a_seek(tmp_path):
             finally:
                 self.latency_s = latency
 
-    assert numbers(calibrated(Turns(), tmp_path))["cawl.c_sk"].value == pytest.approx(5e-3, rel=1e-3)
+    found = numbers(calibrated(Turns(), tmp_path))
+    assert found["cawl.c_sk"].value == pytest.approx(5e-3, rel=1e-3)
+    assert found["disk.seek"].value == pytest.approx(5e-3, rel=0.02)
+    assert found["disk.latency"].value == pytest.approx(KnownMachine.latency_s, rel=0.02)
+    assert "disk.seek" not in numbers(calibrated(KnownMachine(), tmp_path))
 
 
 def test_a_changed_file_is_known(tmp_path):

@@ -308,6 +308,7 @@ fn read_disk(
         ),
         read_ahead: Bytes(u64::from(fields.get::<u32>("read_ahead_kb")?.unwrap_or(READ_AHEAD_KB)) << 10),
         latency: fields.get("latency")?.unwrap_or_default(),
+        seek: fields.get("seek")?.unwrap_or_default(),
         logical_block_size: read_logical_block_size(&fields)?,
         write_latency: fields.get("write_latency")?.unwrap_or_default(),
         flush: fields.get("flush")?.unwrap_or_default(),

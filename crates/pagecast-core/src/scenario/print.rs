@@ -156,6 +156,9 @@ fn print_disk(text: &mut String, table: &str, disk: &Disk) {
             keys.push((name, time(cost)));
         }
     }
+    if disk.seek > Nanos::ZERO {
+        keys.push(("seek", time(disk.seek)));
+    }
     if disk.logical_block_size != Disk::LOGICAL_BLOCK {
         keys.push(("logical_block_size", size(disk.logical_block_size)));
     }
@@ -462,18 +465,18 @@ latency = "20000 ns"
         fn disks()(size in sizes(), read in rates(), write in rates(), sharing in sharings(), read_at in curves(),
                    write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20),
                    wbt_lat_usec in 0_u32..3, queue_depth in prop::option::of(1_u32..1 << 20),
-                   read_ahead in 0_u64..1 << 20, times in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40], logical_block in 9_u32..17,
+                   read_ahead in 0_u64..1 << 20, times in prop::array::uniform5(0_u64..1 << 40), logical_block in 9_u32..17,
                    cache in prop::option::of((sizes(), 1.0..100.0, prop::option::of(0.1..1.0))),
                    unevenness in 0.0..1.0, bdi in bdis()) -> Disk {
             let (queue, read_ahead) = ((queue.0, Bytes(queue.1 << 10)), Bytes(read_ahead << 10));
-            let [latency, burst, flush, write_latency] = [times[0], if cache.is_none() { times[1] } else { 0 }, times[2], times[3]].map(Nanos);
+            let [latency, burst, flush, write_latency, seek] = [times[0], if cache.is_none() { times[1] } else { 0 }, times[2], times[3], times[4]].map(Nanos);
             let write_cache = cache.map(|(size, faster, slower)| WriteCache {
                 size,
                 rate: BytesPerSecond(f64::next_up(write.0 * faster)),
                 drain: slower.map(|slower| BytesPerSecond(write.0 * slower)),
             });
             let (name, logical_block_size) = ("ssd".into(), Bytes(1 << logical_block));
-            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, logical_block_size, write_latency, flush, burst, write_cache, unevenness, bdi }
+            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, seek, logical_block_size, write_latency, flush, burst, write_cache, unevenness, bdi }
         }
     }
 

@@ -367,6 +367,11 @@ pub static DISK: Schema = Schema {
         may("max_sectors_kb", Kind::Whole(4, 1 << 20), "KiB of one request; default 1280"),
         may("read_ahead_kb", Kind::Whole(0, 1 << 20), "KiB read ahead at most; default 128"),
         may("latency", Kind::Time, "Of a read request, before its bytes come; default \"0 s\""),
+        may(
+            "seek",
+            Kind::Time,
+            "Of a request that does not begin near where the one before it ended; default \"0 s\"",
+        ),
         may("write_latency", Kind::Time, "Of a direct write, besides its bytes; default \"0 s\""),
         may("flush", Kind::Time, "A flush of its own cache, which makes writes durable; default \"0 s\""),
         may("logical_block_size", Kind::Size, "What it reads or writes at least; default \"512 B\""),

@@ -72,6 +72,9 @@ impl Kernel {
         }
         let removed = if past.is_write() { self.pages.invalidate(file, start, end) } else { 0 };
         let mut spent = self.before_requests(&self.tasks[operation], end - start, removed);
+        let file = *self.tasks[operation].file();
+        let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
+        spent.add(part, self.seek(&file, (start, end)));
         if let Past::Write { durable } = past {
             let waits = self.after_writes(now, operation, (start, end), durable);
             spent.add(Part::Journal, waits.journal);

@@ -37,6 +37,7 @@ mod rules;
 mod running;
 mod sampling;
 mod schedule;
+mod seeks;
 mod shares;
 mod spells;
 mod sync_range;
@@ -76,6 +77,7 @@ use self::refaults::Storm;
 use self::reporting::Backed;
 use self::rules::Rules;
 use self::schedule::Survey;
+use self::seeks::Heads;
 use self::spells::Spells;
 use self::tasks::{Credit, Kind, Task, Tasks};
 use self::throttling::folio_of;
@@ -145,6 +147,7 @@ pub struct Kernel {
     /// The number of the last operation that reads ahead.
     ahead_number: u32,
     written_back: WrittenBack,
+    heads: Heads,
     /// Free memory that the host has not taken back, if it takes any.
     backed: Option<Backed>,
     /// Which part of a processor's time a task gets that could use all of it.
@@ -243,6 +246,7 @@ impl Kernel {
             mappings: FxHashMap::default(),
             ahead_number: 0,
             written_back: WrittenBack::of(&host),
+            heads: Heads::of(host.disks.len()),
             backed,
             processor_share: 1.0,
             synced: Nanos::ZERO,

@@ -167,8 +167,12 @@ impl Kernel {
         let key = task.stream.expect("who misses pages reads an open file");
         let file = *task.file();
         let span = task.span(task.position, end);
-        let pace = self.pace_of(&file, self.cost(task, operation).seconds);
+        let mut pace = self.pace_of(&file, self.cost(task, operation).seconds);
         let limits = self.limits_of(&file);
+        let seek = self.seek(&file, (span.start, end));
+        if (end - span.start) / PAGE <= limits.read_ahead {
+            pace.latency += seek.as_seconds();
+        }
         let mut stream = self.streams.get(&key).copied().unwrap_or_default();
         let mut reading = stream
             .read(self.synced, &span, limits, pace, |page, most| self.cached_before(file.id, page, most));
