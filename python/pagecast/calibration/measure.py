@@ -116,7 +116,7 @@ class Measurements:
     """and long streams."""
     drain_bytes: int = 0
     touched: tuple[list[float], list[float]] = ([], [])
-    """Seconds of each `TOUCHED_BYTES` of new memory: at first, and just after."""
+    """Seconds of each `TOUCHED_BYTES` of new memory, at both ends: at first, and just after."""
     found: dict[Cell, list[float]] = field(default_factory=dict)
     long_writes: list[Marks] = field(default_factory=list)
     """How far long writes were, each after idle time."""
@@ -209,7 +209,6 @@ def measure(
     say: Progress = progress or (lambda *_: None)
     begun = clock()
     say(0.0, "touching memory")
-    # Before anything else has touched it and given it back.
     touched = probe.touches(plan.touch_bytes, TOUCHED_BYTES)
     say(0.0, "preparing a file")
     whole = (True, 0, plan.file_bytes, MIB, None)
@@ -236,6 +235,9 @@ def measure(
     _fill(one, say)
     if plan.bucket_s:
         watch(one, say)
+    # Once more: what others had just freed before may be with a host by now.
+    for pieces, more in zip(into.touched, probe.touches(plan.touch_bytes, TOUCHED_BYTES), strict=True):
+        pieces.extend(more)
     into.elapsed_s = clock() - begun
     return into
 

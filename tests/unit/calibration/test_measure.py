@@ -238,7 +238,7 @@ def test_memory_that_the_host_had_taken_back_has_a_price(tmp_path):
     done = calibrated(KnownMachine(reported_s=2e-6, noise=0.05), tmp_path)
     [found] = [each for each in done.values if each.key == "memory.cost.page_reported"]
     assert float(found.text.strip('"').removesuffix(" ns")) == pytest.approx(2000, rel=0.05)
-    assert " in 192 of 256 pieces of 4 MiB" in found.how
+    assert " in 384 of 512 pieces of 4 MiB" in found.how
     alone = calibrated(KnownMachine(noise=0.05), tmp_path)
     assert all(each.key != "memory.cost.page_reported" for each in alone.values)
 
