@@ -359,6 +359,56 @@ def test_a_disk_that_is_no_generator(env, machine):
         env.run()
 
 
+def never(env, _):
+    yield env.event()
+
+
+def of_another_environment(_env, _):
+    yield simpy.Environment().timeout(1)
+
+
+@pytest.mark.parametrize("serve", [never, of_another_environment])
+@pytest.mark.parametrize("model", MODELS)
+def test_who_waits_for_a_disk_that_never_answers_waits_for_ever(env, machine, model, serve):
+    disks = {"ssd": lambda request: serve(env, request)}
+    cache = PageCache(env, machine, model=model, files={"/data/in": 1e8}, disks=disks)
+    process = env.process(cache.read("/data/in"))
+    with pytest.raises(RuntimeError, match="No scheduled events left"):
+        env.run(until=process)
+    env.run()
+    assert process.is_alive
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_request_takes_as_long_as_it_takes(env, machine, model):
+    def slow(_):
+        yield env.timeout(40_000)
+
+    disks = {"ssd": slow}
+    cache = PageCache(env, machine, model=model, files={"/data/in": 1e8}, disks=disks, request_bytes=10**8)
+
+    def process():
+        outcome = yield from cache.read("/data/in")
+        assert outcome.duration_s >= 40_000
+        assert outcome.from_device_bytes == 10**8
+
+    env.run(until=env.process(process()))
+    assert env.now % 40_000 == pytest.approx(0, abs=1)
+
+
+def test_without_a_cache_nothing_happens_after_the_last_request(env, machine):
+    last = []
+
+    def disk(request):
+        yield env.timeout(request.size_bytes / 400e6)
+        last.append(env.now)
+
+    cache = PageCache(env, machine, model="no-cache", disks={"ssd": disk})
+    env.process(cache.write("/data/f", size_bytes=1e9))
+    env.run()
+    assert env.now == last[-1]
+
+
 # What is refused.
 
 

@@ -21,6 +21,10 @@ __all__ = ["PageCache"]
 _FURTHEST_S = 5.0
 """So far ahead is the clock set at most: as long as the flusher sleeps (`vm.dirty_writeback_centisecs`)."""
 
+_PATIENCE_S = 3600.0
+"""Linux itself begins what is due within seconds: who waits longer, and has a disk of the model's own that
+does not answer and nothing else left to happen, waits for ever."""
+
 Operating = Generator[Event, Any, Outcome]
 """For ``yield from`` in a SimPy process."""
 
@@ -107,6 +111,7 @@ class PageCache:
         self._tasks: dict[Process, _Task] = {}
         self._by_number: dict[int, _Task] = {}
         self._waiting = 0
+        self._stirred = env.now
         self._failure: SimulationError | None = None
         self._last_ns = 0
         self._is_unsettled = False
@@ -253,8 +258,10 @@ class PageCache:
 
     @property
     def is_waited_for(self) -> bool:
-        """Whether an operation is under way."""
-        return self._waiting > 0
+        """Whether an operation is under way, and may end though nothing but page caches is left to happen."""
+        if self._waiting == 0 or not self._transfers or self._disks.next_event_ns() is not None:
+            return self._waiting > 0
+        return self._env.now - self._stirred < _PATIENCE_S * self.units_per_s
 
     def wake(self, at: float) -> None:
         """Do what is due at a time of the environment."""
@@ -411,6 +418,8 @@ class PageCache:
             self._carry_out(at_ns, order)
 
     def _carry_out(self, at_ns: int, order: _core.Order) -> None:
+        if order.kind in ("start", "done"):
+            self._stirred = self._env.now
         if order.kind == "done":
             self._done(self._by_number[order.task], order)
         elif order.kind == "start" and order.disk in self._served:
