@@ -409,6 +409,27 @@ def test_without_a_cache_nothing_happens_after_the_last_request(env, machine):
     assert env.now == last[-1]
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_a_file_is_there_while_it_is_written_for_the_first_time(env, machine, model):
+    cache = PageCache(env, machine, model=model)
+
+    def flusher():
+        yield env.timeout(0.5)
+        held = cache.file("/data/f")
+        assert held.cached_bytes <= held.size_bytes == 8 * GB
+        outcome = yield from cache.fsync("/data/f")
+        assert cache.memory().dirty_bytes <= 8 * GB
+        with pytest.raises(BeyondEndError):
+            yield from cache.read("/data/f", size_bytes=1)
+        return outcome
+
+    writing = env.process(cache.write("/data/f", size_bytes=8e9, call_bytes=2**20))
+    flushing = env.process(flusher())
+    env.run(until=writing & flushing)
+    assert flushing.value.end_s <= writing.value.end_s
+    assert cache.file("/data/f").size_bytes == 8 * GB
+
+
 # What is refused.
 
 

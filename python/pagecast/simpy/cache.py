@@ -158,7 +158,11 @@ class PageCache:
         append: bool = False,
         call_bytes: float | None = None,
     ) -> Operating:
-        """Write to a file, which is made if it is not there; parameters as those of `pagecast.write`."""
+        """Write to a file; parameters as those of `pagecast.write`.
+
+        A file that is not there is made when the write begins. It has its new size when the write has ended:
+        until then it is read up to the size it had.
+        """
         return self.do(
             _core.write(
                 path, size_bytes=size_bytes, offset_bytes=offset_bytes, append=append, call_bytes=call_bytes

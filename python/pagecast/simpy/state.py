@@ -74,6 +74,7 @@ class FileState:
     Attributes
     ----------
     size_bytes : int
+        While it is written, the size that it has when the writes under way have ended.
     cached_bytes : int
         In the page cache.
     dirty_bytes : int

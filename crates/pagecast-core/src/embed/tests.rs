@@ -315,3 +315,18 @@ fn a_transfer_ends_when_it_is_told_and_never_before() {
         assert_eq!((outcome.parts.total(), outcome.from_device), (cache.now(), Bytes(1_000)));
     }
 }
+
+#[test]
+fn a_file_is_there_while_it_is_written_for_the_first_time() {
+    let path = "/data/f".into();
+    for model in MODELS {
+        let mut cache = small(model);
+        let [writer, other] = [cache.add_task(), cache.add_task()];
+        assert_eq!(cache.size(&path), Err(EmbedError::NoSuchFile(path.clone())));
+        cache.begin(Nanos::ZERO, writer, &write(1_000_000)).unwrap();
+        assert_eq!(cache.size(&path), Ok(Bytes(1_000_000)), "{model}: the size to be");
+        let early = cache.begin(Nanos::ZERO, other, &read("/data/f", 1));
+        assert!(matches!(early, Err(EmbedError::BeyondEnd { size: Bytes::ZERO, .. })), "{model}: {early:?}");
+        cache.begin(Nanos::ZERO, other, &Action::Fsync { path: path.clone() }).unwrap();
+    }
+}
