@@ -87,6 +87,11 @@ def test_a_file_may_be_cached(machine):
     assert durations(scenario, model="wrench") == [0.5]
 
 
+def test_a_file_has_no_negative_size():
+    with pytest.raises(errors.ScenarioError, match=r"size_bytes=-4e\+09: a size cannot be negative; give 0 or more"):
+        pc.File(size_bytes=-4e9)
+
+
 @pytest.mark.parametrize("model", ["kernel", "wrench", "no-cache", "endless-cache"])
 def test_a_file_is_there_from_the_beginning_of_its_first_write_on(machine, model):
     def writer():

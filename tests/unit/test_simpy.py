@@ -478,6 +478,8 @@ def test_wrong_arguments_are_refused_at_the_call(env, machine):
         cache.write("/data/f", size_bytes=-1)
     with pytest.raises(ScenarioError, match=r'path "f" is not absolute'):
         cache.read("f")
+    with pytest.raises(TypeError, match=r"disks\['ssd'\]=.* is a Resource; give a generator function"):
+        PageCache(env, machine, disks={"ssd": simpy.Resource(env)})
     with pytest.raises(TypeError, match=r"get one with pagecast\.read"):
         cache.do("read")
     with pytest.raises(FileMissingError, match="there is no file /data/f"):
@@ -496,6 +498,7 @@ def test_an_operation_needs_a_process(env, machine):
         ({"model": "kernal"}, UnknownModelError, "there is no model `kernal`; did you mean `kernel`"),
         ({"options": {"chunk": "1 MB"}}, UnknownModelError, "chunk"),
         ({"disks": {"sdd": None}}, ScenarioError, "the machine has no disk 'sdd'; it has ssd"),
+        ({"files": {"/data/f": -4e9}}, ScenarioError, r"size_bytes=-4e\+09: a size cannot be negative"),
         ({"files": {"/f": 1}}, NoMountError, "/f is under no mount"),
         ({"files": {"/data/f": -1}}, ScenarioError, "size_bytes=-1"),
         ({"files": {"/data/f": 1e12}}, DiskFullError, "/data/f needs"),

@@ -194,7 +194,7 @@ class PageCache:
         return self.do(_core.alloc(size_bytes))
 
     def free(self, size_bytes: float | None = None) -> Operating:
-        """Give anonymous memory back; all that the SimPy process holds if no size is given."""
+        """Give anonymous memory back: all that the SimPy process holds if no size is given, and never more."""
         return self.do(_core.free(size_bytes))
 
     def do(self, operation: _core.Operation) -> Operating:
@@ -302,6 +302,11 @@ class PageCache:
             if name not in known:
                 nearest = get_close_matches(name, known, n=1) or sorted(known)
                 raise ScenarioError(f"the machine has no disk {name!r}; it has {', '.join(nearest)}")
+            if not callable(serve):
+                raise TypeError(
+                    f"disks[{name!r}]={serve!r} is a {type(serve).__name__}; give a generator function that "
+                    "takes a request and yields events"
+                )
             _, read_bytes_per_s, write_bytes_per_s = self._core.disks[known[name]]
             served[known[name]] = ServedDisk(
                 self._env,

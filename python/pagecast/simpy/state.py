@@ -19,7 +19,7 @@ class Outcome:
     start_s, end_s : float
         The environment's time, in seconds.
     from_cache_bytes : int
-        Bytes that the page cache served or took.
+        Bytes that the page cache served, or of a write those that went into it.
     from_device_bytes : int
         Bytes that a disk served or took before the operation ended.
     parts_s : mapping of str to float
