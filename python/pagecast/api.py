@@ -59,7 +59,7 @@ class File:
     TypeError
         A size that is no number.
     ScenarioError
-        More is cached than the file has.
+        A negative size; more is cached than the file has.
     """
 
     size_bytes: float
@@ -74,6 +74,8 @@ class File:
                 raise TypeError(
                     f"{name}={size!r} is a {type(size).__name__}, not a number of bytes; write 20e9 for 20 GB"
                 )
+            if size < 0:
+                raise ScenarioError(f"{name}={size:g}: a size cannot be negative; give 0 or more")
         if self.cached_bytes > self.size_bytes:
             raise ScenarioError(
                 f"cached_bytes={self.cached_bytes:g} of a file with size_bytes={self.size_bytes:g}; "

@@ -87,6 +87,32 @@ def test_a_file_may_be_cached(machine):
     assert durations(scenario, model="wrench") == [0.5]
 
 
+def test_a_file_has_no_negative_size():
+    with pytest.raises(errors.ScenarioError, match=r"size_bytes=-4e\+09: a size cannot be negative; give 0 or more"):
+        pc.File(size_bytes=-4e9)
+
+
+@pytest.mark.parametrize("model", ["kernel", "wrench", "no-cache", "endless-cache"])
+def test_a_file_is_there_from_the_beginning_of_its_first_write_on(machine, model):
+    def writer():
+        yield pc.write("/data/f", size_bytes=8e9, call_bytes=2**20)
+        yield pc.read("/data/f")
+
+    def flusher():
+        yield pc.sleep(0.5)
+        yield pc.open("/data/f")
+        yield pc.fsync("/data/f")
+        yield pc.read("/data/f")
+
+    scenario = pc.Scenario(machine, processes={"writer": writer, "flusher": flusher})
+    operations = pc.simulate(scenario, model=model).operations
+    of_flusher = [process == "flusher" for process in operations["process"]]
+    written_at = operations["end_s"][operations["operation"].index("write")]
+    assert operations["end_s"][of_flusher].max() <= written_at
+    assert operations["bytes"][of_flusher].tolist() == [0, 0, 0, 0], "nothing to read before the write has ended"
+    assert operations["bytes"].sum() == 16e9
+
+
 def test_a_file_cannot_be_cached_beyond_its_end():
     with pytest.raises(errors.ScenarioError, match=r"cached_bytes=5 of a file with size_bytes=3; cache less"):
         pc.File(size_bytes=3, cached_bytes=5)

@@ -359,6 +359,77 @@ def test_a_disk_that_is_no_generator(env, machine):
         env.run()
 
 
+def never(env, _):
+    yield env.event()
+
+
+def of_another_environment(_env, _):
+    yield simpy.Environment().timeout(1)
+
+
+@pytest.mark.parametrize("serve", [never, of_another_environment])
+@pytest.mark.parametrize("model", MODELS)
+def test_who_waits_for_a_disk_that_never_answers_waits_for_ever(env, machine, model, serve):
+    disks = {"ssd": lambda request: serve(env, request)}
+    cache = PageCache(env, machine, model=model, files={"/data/in": 1e8}, disks=disks)
+    process = env.process(cache.read("/data/in"))
+    with pytest.raises(RuntimeError, match="No scheduled events left"):
+        env.run(until=process)
+    env.run()
+    assert process.is_alive
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_request_takes_as_long_as_it_takes(env, machine, model):
+    def slow(_):
+        yield env.timeout(40_000)
+
+    disks = {"ssd": slow}
+    cache = PageCache(env, machine, model=model, files={"/data/in": 1e8}, disks=disks, request_bytes=10**8)
+
+    def process():
+        outcome = yield from cache.read("/data/in")
+        assert outcome.duration_s >= 40_000
+        assert outcome.from_device_bytes == 10**8
+
+    env.run(until=env.process(process()))
+    assert env.now % 40_000 == pytest.approx(0, abs=1)
+
+
+def test_without_a_cache_nothing_happens_after_the_last_request(env, machine):
+    last = []
+
+    def disk(request):
+        yield env.timeout(request.size_bytes / 400e6)
+        last.append(env.now)
+
+    cache = PageCache(env, machine, model="no-cache", disks={"ssd": disk})
+    env.process(cache.write("/data/f", size_bytes=1e9))
+    env.run()
+    assert env.now == last[-1]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_file_is_there_while_it_is_written_for_the_first_time(env, machine, model):
+    cache = PageCache(env, machine, model=model)
+
+    def flusher():
+        yield env.timeout(0.5)
+        held = cache.file("/data/f")
+        assert held.cached_bytes <= held.size_bytes == 8 * GB
+        outcome = yield from cache.fsync("/data/f")
+        assert cache.memory().dirty_bytes <= 8 * GB
+        with pytest.raises(BeyondEndError):
+            yield from cache.read("/data/f", size_bytes=1)
+        return outcome
+
+    writing = env.process(cache.write("/data/f", size_bytes=8e9, call_bytes=2**20))
+    flushing = env.process(flusher())
+    env.run(until=writing & flushing)
+    assert flushing.value.end_s <= writing.value.end_s
+    assert cache.file("/data/f").size_bytes == 8 * GB
+
+
 # What is refused.
 
 
@@ -407,6 +478,8 @@ def test_wrong_arguments_are_refused_at_the_call(env, machine):
         cache.write("/data/f", size_bytes=-1)
     with pytest.raises(ScenarioError, match=r'path "f" is not absolute'):
         cache.read("f")
+    with pytest.raises(TypeError, match=r"disks\['ssd'\]=.* is a Resource; give a generator function"):
+        PageCache(env, machine, disks={"ssd": simpy.Resource(env)})
     with pytest.raises(TypeError, match=r"get one with pagecast\.read"):
         cache.do("read")
     with pytest.raises(FileMissingError, match="there is no file /data/f"):
@@ -425,6 +498,7 @@ def test_an_operation_needs_a_process(env, machine):
         ({"model": "kernal"}, UnknownModelError, "there is no model `kernal`; did you mean `kernel`"),
         ({"options": {"chunk": "1 MB"}}, UnknownModelError, "chunk"),
         ({"disks": {"sdd": None}}, ScenarioError, "the machine has no disk 'sdd'; it has ssd"),
+        ({"files": {"/data/f": -4e9}}, ScenarioError, r"size_bytes=-4e\+09: a size cannot be negative"),
         ({"files": {"/f": 1}}, NoMountError, "/f is under no mount"),
         ({"files": {"/data/f": -1}}, ScenarioError, "size_bytes=-1"),
         ({"files": {"/data/f": 1e12}}, DiskFullError, "/data/f needs"),

@@ -379,7 +379,7 @@ typedef struct pagecast_levels {
  */
 typedef struct pagecast_file_levels {
   /*
-   Its size.
+   Its size; while it is written, the one that it has when the writes under way have ended.
    */
   uint64_t size;
   /*

@@ -210,7 +210,7 @@ pub struct pagecast_levels {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct pagecast_file_levels {
-    /// Its size.
+    /// Its size; while it is written, the one that it has when the writes under way have ended.
     pub size: u64,
     /// In the page cache.
     pub cached: u64,

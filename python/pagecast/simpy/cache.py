@@ -21,6 +21,10 @@ __all__ = ["PageCache"]
 _FURTHEST_S = 5.0
 """So far ahead is the clock set at most: as long as the flusher sleeps (`vm.dirty_writeback_centisecs`)."""
 
+_PATIENCE_S = 3600.0
+"""Linux itself begins what is due within seconds: who waits longer, and has a disk of the model's own that
+does not answer and nothing else left to happen, waits for ever."""
+
 Operating = Generator[Event, Any, Outcome]
 """For ``yield from`` in a SimPy process."""
 
@@ -107,6 +111,7 @@ class PageCache:
         self._tasks: dict[Process, _Task] = {}
         self._by_number: dict[int, _Task] = {}
         self._waiting = 0
+        self._stirred = env.now
         self._failure: SimulationError | None = None
         self._last_ns = 0
         self._is_unsettled = False
@@ -153,7 +158,11 @@ class PageCache:
         append: bool = False,
         call_bytes: float | None = None,
     ) -> Operating:
-        """Write to a file, which is made if it is not there; parameters as those of `pagecast.write`."""
+        """Write to a file; parameters as those of `pagecast.write`.
+
+        A file that is not there is made when the write begins. It has its new size when the write has ended:
+        until then it is read up to the size it had.
+        """
         return self.do(
             _core.write(
                 path, size_bytes=size_bytes, offset_bytes=offset_bytes, append=append, call_bytes=call_bytes
@@ -185,7 +194,7 @@ class PageCache:
         return self.do(_core.alloc(size_bytes))
 
     def free(self, size_bytes: float | None = None) -> Operating:
-        """Give anonymous memory back; all that the SimPy process holds if no size is given."""
+        """Give anonymous memory back: all that the SimPy process holds if no size is given, and never more."""
         return self.do(_core.free(size_bytes))
 
     def do(self, operation: _core.Operation) -> Operating:
@@ -253,8 +262,10 @@ class PageCache:
 
     @property
     def is_waited_for(self) -> bool:
-        """Whether an operation is under way."""
-        return self._waiting > 0
+        """Whether an operation is under way, and may end though nothing but page caches is left to happen."""
+        if self._waiting == 0 or not self._transfers or self._disks.next_event_ns() is not None:
+            return self._waiting > 0
+        return self._env.now - self._stirred < _PATIENCE_S * self.units_per_s
 
     def wake(self, at: float) -> None:
         """Do what is due at a time of the environment."""
@@ -291,6 +302,11 @@ class PageCache:
             if name not in known:
                 nearest = get_close_matches(name, known, n=1) or sorted(known)
                 raise ScenarioError(f"the machine has no disk {name!r}; it has {', '.join(nearest)}")
+            if not callable(serve):
+                raise TypeError(
+                    f"disks[{name!r}]={serve!r} is a {type(serve).__name__}; give a generator function that "
+                    "takes a request and yields events"
+                )
             _, read_bytes_per_s, write_bytes_per_s = self._core.disks[known[name]]
             served[known[name]] = ServedDisk(
                 self._env,
@@ -411,6 +427,8 @@ class PageCache:
             self._carry_out(at_ns, order)
 
     def _carry_out(self, at_ns: int, order: _core.Order) -> None:
+        if order.kind in ("start", "done"):
+            self._stirred = self._env.now
         if order.kind == "done":
             self._done(self._by_number[order.task], order)
         elif order.kind == "start" and order.disk in self._served:

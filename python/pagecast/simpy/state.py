@@ -19,7 +19,7 @@ class Outcome:
     start_s, end_s : float
         The environment's time, in seconds.
     from_cache_bytes : int
-        Bytes that the page cache served or took.
+        Bytes that the page cache served, or of a write those that went into it.
     from_device_bytes : int
         Bytes that a disk served or took before the operation ended.
     parts_s : mapping of str to float
@@ -74,6 +74,7 @@ class FileState:
     Attributes
     ----------
     size_bytes : int
+        While it is written, the size that it has when the writes under way have ended.
     cached_bytes : int
         In the page cache.
     dirty_bytes : int

@@ -11,7 +11,7 @@
 //! 4. from 2. again until [`PageCache::next_call`] is later than now. Then it lets time pass, up to
 //!    [`PageCache::next_call`] at most, where it begins with 3.
 //!
-//! A transfer goes at the rate last told until another one is told. What a machine file says of the rates of a disk is what the policy
+//! A transfer goes at the rate last told until another one is told, and ends when [`PageCache::completed`] says so, never before. What a machine file says of the rates of a disk is what the policy
 //! believes of it; what the disk gives is the other simulator's to know. So are links: a disk may be anywhere.
 //!
 //! Left out: a server's page cache behind a mount of another host, flags of `open`, streams of a library, mappings and copies from file to
@@ -390,7 +390,7 @@ impl PageCache {
 
     /// What is due now: copies that have ended, what has given way, and the call that the policy has asked for.
     fn wake(&mut self) -> Result<(), EmbedError> {
-        for completion in self.transfers.copied(self.now, &mut self.orders) {
+        for completion in self.transfers.copied(self.now) {
             self.actions.release(completion.flow);
             self.call(|policy, now, out| policy.completed(now, &completion, out))?;
         }

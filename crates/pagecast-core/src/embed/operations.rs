@@ -75,13 +75,13 @@ impl PageCache {
         self.request(NOBODY, Call::Preload { file, bytes, dirty: dirty.min(bytes) })
     }
 
-    /// The size of a file.
+    /// The size of a file: the one that it has when the writes under way have ended. Reads come that far after them.
     ///
     /// # Errors
     /// There is no such file.
     pub fn size(&mut self, path: &Arc<str>) -> Result<Bytes, EmbedError> {
         let located = self.existing(path)?;
-        Ok(self.files.size(located.file))
+        Ok(self.files.taken(located.file))
     }
 
     /// What the memory holds of a file at this instant.
@@ -206,7 +206,7 @@ impl PageCache {
         self.check_fits(path, located.file, end)?;
         self.check_has_room(bytes, Bytes::ZERO)?;
         let file = self.view(located);
-        self.files.take_space(located.file, end);
+        self.files.begin_write(located.file, end);
         self.task_mut(task).grows = Some((located.file, Bytes(offset + bytes.0)));
         let through = self.files.writes_through(located.file);
         let piece = call.unwrap_or(bytes).min(bytes);

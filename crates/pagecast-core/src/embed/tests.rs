@@ -7,7 +7,7 @@ use super::*;
 use crate::policy::registry::MODELS;
 use crate::scenario::Scenario;
 use crate::units::earlier;
-use crate::workload::{Action, Program};
+use crate::workload::{Action, Buffer, Program};
 use crate::{Settings, simulate};
 
 /// The other simulator: disks, tasks that run their programs, and a clock.
@@ -205,6 +205,11 @@ fn write(bytes: u64) -> Action {
     Action::Write { path: "/data/f".into(), offset: None, bytes: Bytes(bytes), call: None, vector: 1 }
 }
 
+fn read(path: &str, bytes: u64) -> Action {
+    let (bytes, buffer) = (Some(Bytes(bytes)), Buffer::Reused);
+    Action::Read { path: path.into(), offset: 0, bytes, call: None, vector: 1, buffer }
+}
+
 #[test]
 fn wrong_calls_are_refused_and_change_nothing() {
     let mut cache = small("no-cache");
@@ -212,14 +217,6 @@ fn wrong_calls_are_refused_and_change_nothing() {
     let transfer = |number| Rate { transfer: TransferId(number), bytes_per_s: 1.0 };
     let nanos = Nanos(5_000_000_000);
     assert_eq!(cache.begin(nanos, none, &write(1)), Err(EmbedError::NoSuchTask(7)));
-    let read = |path: &str, bytes| Action::Read {
-        path: path.into(),
-        offset: 0,
-        bytes: Some(Bytes(bytes)),
-        call: None,
-        vector: 1,
-        buffer: crate::workload::Buffer::Reused,
-    };
     assert_eq!(cache.begin(nanos, task, &read("/data/f", 1)), Err(EmbedError::NoSuchFile("/data/f".into())));
     let outside = cache.begin(nanos, task, &read("/etc/f", 1));
     assert_eq!(outside, Err(EmbedError::NoMount { path: "/etc/f".into(), mounts: "/data".into() }));
@@ -294,16 +291,42 @@ fn a_file_larger_than_memory_is_read_again() {
 }
 
 #[test]
-fn a_transfer_that_nobody_completes_ends_by_its_rate_some_day() {
-    let mut cache = small("no-cache");
-    let task = cache.add_task();
-    cache.begin(Nanos::ZERO, task, &write(1_000)).unwrap();
-    let [Order::Start { transfer, .. }] = cache.orders().collect::<Vec<_>>()[..] else { panic!("it starts") };
-    cache.advance(Nanos::ZERO, &[Rate { transfer, bytes_per_s: 1e12 }]).unwrap();
-    let due = cache.next_call().expect("it ends some day");
-    assert!(due > Nanos(1_000_000_000), "not before the other simulator could say so");
-    cache.advance(due, &[]).unwrap();
-    let orders: Vec<Order> = cache.orders().collect();
-    assert!(matches!(orders[..], [Order::Cancel { .. }, Order::Done { .. }]), "{orders:?}");
-    assert_eq!(cache.completed(due, transfer), Err(EmbedError::NoSuchTransfer(transfer.0)));
+fn a_transfer_ends_when_it_is_told_and_never_before() {
+    for action in [write(1_000), read("/data/in", 1_000)] {
+        let mut cache = small("no-cache");
+        cache.add_file(&"/data/in".into(), Bytes(1_000), Bytes(0), Bytes(0)).unwrap();
+        let task = cache.add_task();
+        cache.begin(Nanos::ZERO, task, &action).unwrap();
+        let [Order::Start { transfer, .. }] = cache.orders().collect::<Vec<_>>()[..] else {
+            panic!("it starts")
+        };
+        for bytes_per_s in [1e12, 1.0, 0.0, 5e8] {
+            cache.advance(cache.now(), &[Rate { transfer, bytes_per_s }]).unwrap();
+            cache.orders().count();
+            assert_eq!(cache.next_call(), None, "nothing happens until the other simulator says so");
+            let years = cache.now() + Nanos(1_000_000_000_000_000_000);
+            cache.advance(years, &[]).unwrap();
+            assert_eq!(cache.orders().count(), 0);
+        }
+        cache.completed(cache.now(), transfer).unwrap();
+        let [Order::Done { outcome, .. }] = cache.orders().collect::<Vec<_>>()[..] else {
+            panic!("it is done")
+        };
+        assert_eq!((outcome.parts.total(), outcome.from_device), (cache.now(), Bytes(1_000)));
+    }
+}
+
+#[test]
+fn a_file_is_there_while_it_is_written_for_the_first_time() {
+    let path = "/data/f".into();
+    for model in MODELS {
+        let mut cache = small(model);
+        let [writer, other] = [cache.add_task(), cache.add_task()];
+        assert_eq!(cache.size(&path), Err(EmbedError::NoSuchFile(path.clone())));
+        cache.begin(Nanos::ZERO, writer, &write(1_000_000)).unwrap();
+        assert_eq!(cache.size(&path), Ok(Bytes(1_000_000)), "{model}: the size to be");
+        let early = cache.begin(Nanos::ZERO, other, &read("/data/f", 1));
+        assert!(matches!(early, Err(EmbedError::BeyondEnd { size: Bytes::ZERO, .. })), "{model}: {early:?}");
+        cache.begin(Nanos::ZERO, other, &Action::Fsync { path: path.clone() }).unwrap();
+    }
 }

@@ -28,9 +28,6 @@ pub enum Direction {
 /// More than any device gives, in bytes per second: what it really gives is told.
 const NO_END: f64 = 1e18;
 
-/// The network must not see the end of a transfer before the other simulator does: so many bytes more it has there.
-const MARGIN: u64 = 1 << 44;
-
 /// Rates that differ by less are the same: other simulators share by floating-point numbers.
 const NOISE: f64 = 1e-6;
 
@@ -117,10 +114,9 @@ impl Transfers {
         self.outside
             .insert(transfer, Outside { flow, bytes, part, crosses_memory, cap, limit, rate, held_at });
         // It stands still until its rate is told.
-        spec.bytes += MARGIN;
         spec.cap = Some((0.0, part));
         spec.weight = 1.0;
-        self.network.start(now, flow, spec);
+        self.network.start_endless(now, flow, spec);
     }
 
     pub(super) fn set_cap(
@@ -146,7 +142,7 @@ impl Transfers {
         match self.outside.get_mut(&transfer) {
             Some(outside) if bytes < outside.bytes => {
                 outside.bytes = bytes;
-                self.network.shorten(now, flow, bytes + MARGIN);
+                self.network.shorten(now, flow, bytes);
                 orders.push(Order::Shorten { transfer, bytes });
             }
             Some(_) => {}
@@ -173,17 +169,10 @@ impl Transfers {
         Ok((outside.flow, Completion { bytes: outside.bytes, ..completion }))
     }
 
-    /// Takes out the copies that have ended, and transfers that must have ended long ago by the rates that were told.
-    pub(super) fn copied(&mut self, now: Nanos, orders: &mut Vec<Order>) -> Vec<Completion> {
+    /// Takes out the copies that have ended.
+    pub(super) fn copied(&mut self, now: Nanos) -> Vec<Completion> {
         let mut ended = Vec::new();
         self.network.completed(now, &mut ended);
-        for each in &mut ended {
-            let transfer = TransferId(each.flow.number);
-            if let Some(outside) = self.outside.remove(&transfer) {
-                each.bytes = outside.bytes;
-                orders.push(Order::Cancel { transfer });
-            }
-        }
         ended
     }
 
@@ -212,12 +201,9 @@ impl Transfers {
         self.network.settle(now, changed);
         // Nobody is told of a rate before the other simulator has told it.
         let Self { outside, network, .. } = self;
-        changed.retain_mut(|each| match outside.get(&TransferId(each.flow.number)) {
+        changed.retain(|each| match outside.get(&TransferId(each.flow.number)) {
             None => true,
-            Some(outside) => {
-                each.done = each.done.min(outside.bytes as f64);
-                outside.rate.is_some()
-            }
+            Some(outside) => outside.rate.is_some(),
         });
         for (&transfer, outside) in outside.iter_mut().filter(|(_, outside)| outside.crosses_memory) {
             if outside.rate.is_none() {

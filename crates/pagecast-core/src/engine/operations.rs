@@ -324,7 +324,7 @@ impl<N: Network> Engine<'_, N> {
         self.ask_to_write(at, located, &span, flags)
     }
 
-    /// Takes the space that a write needs at once; the file grows when the bytes are there.
+    /// Takes the space that a write needs at once, and makes the file; it grows when the bytes are there.
     pub(super) fn take_room_for(
         &mut self,
         at: u32,
@@ -339,7 +339,7 @@ impl<N: Network> Engine<'_, N> {
         if !flags.is_direct() {
             self.check_has_room(at, span.bytes, line)?;
         }
-        self.namespace.take_space(located.file, end);
+        self.namespace.begin_write(located.file, end);
         Ok(())
     }
 

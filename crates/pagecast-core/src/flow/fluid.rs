@@ -141,6 +141,8 @@ struct Flow {
     reported: Option<f64>,
     /// The last component it was in.
     component: u64,
+    /// Its end is somebody else's to tell; when it has moved its bytes it goes on, but is no further than its end.
+    is_endless: bool,
 }
 
 impl Flow {
@@ -292,17 +294,20 @@ impl Fluid {
                 flow.cap_rate = rate;
                 flow.tag = remaining;
                 let capped = Capped { slot, number: flow.id.number, version: flow.version };
-                if rate > 0.0 {
+                if rate > 0.0 && !flow.is_endless {
                     self.next_of_capped.push(Reverse((finish_time(remaining, rate, now), capped)));
                     self.forget_stale();
                 }
             }
             Some(resource) => {
                 let (number, version, weight) = (flow.id.number, flow.version, flow.spec.weight);
+                let is_endless = flow.is_endless;
                 let shared = &mut self.resources[resource.0 as usize];
                 let tag = shared.counter_at(now) + remaining / weight;
                 shared.bound += 1;
-                shared.ends.push(Reverse(End { tag, number, slot, version }));
+                if !is_endless {
+                    shared.ends.push(Reverse(End { tag, number, slot, version }));
+                }
                 flow.tag = tag;
             }
         }
@@ -481,6 +486,12 @@ impl Fluid {
         bursts.rest(now, routes[path.0 as usize].uses(), is_idle);
     }
 
+    /// Starts a flow that does not end before [`Self::end`] or a cancellation.
+    pub(crate) fn start_endless(&mut self, now: Nanos, id: FlowId, spec: FlowSpec) {
+        self.start(now, id, spec);
+        self.flows[id.slot as usize].as_mut().expect("it has just started").is_endless = true;
+    }
+
     /// Takes out a flow whose end somebody else has seen.
     pub(crate) fn end(&mut self, now: Nanos, flow: FlowId) -> Completion {
         self.unsettled.retain(|&slot| slot != flow.slot);
@@ -551,6 +562,7 @@ impl Network for Fluid {
             version: 0,
             reported: None,
             component: 0,
+            is_endless: false,
         });
         self.attach(id.slot);
         self.unsettled.push(id.slot);

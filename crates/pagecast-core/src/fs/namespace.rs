@@ -33,7 +33,10 @@ struct File {
     filled: Bytes,
     /// Space taken on the disk: the size, or more while a write is under way.
     taken: Bytes,
+    /// Whether it has a size: not while it is being written for the first time.
     exists: bool,
+    /// Whether a write to it has begun.
+    is_made: bool,
 }
 
 /// All files of a machine, which is borrowed or shared.
@@ -86,7 +89,8 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             };
             let (host, mount, disk) = (host as u32, mount as u32, disk as u32);
             let (size, filled, taken, exists) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, false);
-            self.files.push(File { path, host, mount, disk, size, filled, taken, exists });
+            let is_made = false;
+            self.files.push(File { path, host, mount, disk, size, filled, taken, exists, is_made });
         }
         file
     }
@@ -96,8 +100,10 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         &self.files[file.0 as usize].path
     }
 
+    /// Whether there is such a file, be it one that is being written for the first time.
     pub(crate) fn exists(&self, file: FileId) -> bool {
-        self.files[file.0 as usize].exists
+        let file = &self.files[file.0 as usize];
+        file.exists || file.is_made
     }
 
     pub(crate) fn size(&self, file: FileId) -> Bytes {
@@ -144,8 +150,13 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         self.used[host][disk]
     }
 
-    /// Takes space for a file of this size, which is to be written.
-    pub(crate) fn take_space(&mut self, file: FileId, size: Bytes) {
+    /// A write begins, which ends at this size. The file exists from now on; its space is taken, its size is as it was.
+    pub(crate) fn begin_write(&mut self, file: FileId, size: Bytes) {
+        self.take_space(file, size);
+        self.files[file.0 as usize].is_made = true;
+    }
+
+    fn take_space(&mut self, file: FileId, size: Bytes) {
         let taken = self.files[file.0 as usize].taken.max(size);
         self.set_taken(file, taken);
     }
@@ -182,12 +193,14 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
     /// The file is no more.
     pub(crate) fn remove(&mut self, file: FileId) {
         self.resize(file, Bytes::ZERO);
-        self.files[file.0 as usize].exists = false;
+        let entry = &mut self.files[file.0 as usize];
+        (entry.exists, entry.is_made) = (false, false);
     }
 
-    /// The existing files that a host has named, with the path it used.
+    /// The files with a size that a host has named, with the path it used.
     pub(crate) fn seen_by(&self, host: usize) -> Vec<(Arc<str>, FileId)> {
-        let known = self.by_view[host].iter().filter(|(_, located)| self.exists(located.file));
+        let has_size = |file: FileId| self.files[file.0 as usize].exists;
+        let known = self.by_view[host].iter().filter(|(_, located)| has_size(located.file));
         let mut files: Vec<(Arc<str>, FileId)> =
             known.map(|(path, located)| (path.clone(), located.file)).collect();
         files.sort_unstable();
