@@ -41,12 +41,14 @@ constexpr std::int64_t REST = INT64_MAX;
 
 /** How a read or write is done. */
 struct How {
-  /** First byte; of a write REST is the end of the file. */
+  /** First byte; also that of a write, which does not go on where the last one ended. */
   std::int64_t offset = 0;
   /** Bytes of one system call; 0 is all in one. */
   std::int64_t call_bytes = 0;
   /** Of a read: whether its bytes go to new memory, which the actor holds until it frees it or ends. */
   bool fresh = false;
+  /** Of a write: whether it begins at the end of the file as it is then. Without an offset. */
+  bool append = false;
 };
 
 /** What the memory of a host holds, in bytes. */
@@ -80,26 +82,26 @@ using OperationPtr = std::shared_ptr<Operation>;
 class PageCache {
 public:
   /** Settings are those of a machine file of pagecast: "memory.size" = "64 GB", "vm.dirty_ratio" = "10". Besides:
-   * "model" (default "kernel"), options of it ("option.chunk" = "100 MB"), "from" (a machine file to start from).
-   * Memory needs "memory.size", "memory.read" and "memory.write", if the machine file has none. */
+   * "model" (default "kernel"), options of it ("option.chunk" = "100 MB"), "from" (path of a machine file to start from).
+   * Rates may be SimGrid's, too: "8000MBps". Memory needs "memory.size", "memory.read" and "memory.write", if the machine file has none. */
   using Settings = std::map<std::string, std::string>;
 
   /** Gives a host a page cache over its disks and over disks of other hosts. Each has a directory for its files: its property "mount",
-   * or "/" and its name; and a size: its property "size" as in a machine file ("450 GB"), or no limit. */
+   * or "/" and its name; and a size: its property "size" as in a machine file ("450 GB"), or no limit. A disk is below one page cache. */
   static PageCache& attach(simgrid::s4u::Host* host, const Settings& settings,
                            const std::vector<simgrid::s4u::Disk*>& remote = {});
 
   /** The page cache of a host; throws if it has none. */
   static PageCache& of(const simgrid::s4u::Host* host);
-  /** That of the host of the calling actor. */
+  /** That of the host of the calling actor; throws if no actor calls. */
   static PageCache& here();
 
   virtual ~PageCache() = default;
 
-  /** A file that exists before the simulation starts. */
+  /** A file that exists before the simulation starts. Its first cached bytes are in memory, and the first dirty of these are dirty. */
   virtual void add_file(const std::string& path, std::int64_t size, std::int64_t cached = 0, std::int64_t dirty = 0) = 0;
 
-  /** Reads a file, and writes one, which it makes if need be. Blocks the calling actor. */
+  /** Reads a file, and writes one, which it makes if need be. Blocks the calling actor; throws if no actor calls. */
   Outcome read(const std::string& path, std::int64_t bytes = REST, const How& how = {})
   {
     return read_async(path, bytes, how)->wait();

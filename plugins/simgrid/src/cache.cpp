@@ -42,7 +42,7 @@ Cache::Cache(sg4::Host* host, const Description& description) : host_(host)
   auto status = pagecast_create(description.machine.c_str(), description.model.c_str(), options.data(), options.size(),
                                 nullptr, nullptr, message, sizeof message, &handle_);
   if (status != PAGECAST_OK)
-    throw Error(status, "the page cache of " + host->get_name() + ": " + message);
+    throw Error(status, "the page cache of " + host->get_name() + ": " + explained(description, message));
   for (std::uint32_t device = 0; device < pagecast_device_count(handle_); device++) {
     auto disk = description.disks.find(pagecast_device_name(handle_, device));
     disks_.push_back(disk == description.disks.end() ? nullptr : disk->second);
@@ -62,17 +62,35 @@ void Cache::check(pagecast_status status) const
 
 void Cache::add_file(const std::string& path, std::int64_t size, std::int64_t cached, std::int64_t dirty)
 {
+  if (cached > size || dirty > cached)
+    throw Error(PAGECAST_BAD_SIZE, host_->get_name() + ": " + path + " has " + std::to_string(size) + " bytes, and " +
+                                       std::to_string(cached) + " cached and " + std::to_string(dirty) +
+                                       " dirty ones are asked for; dirty bytes are cached ones, and these are of the file");
   simcall_answered([&] { check(pagecast_add_file(handle_, path.c_str(), size, cached, dirty)); });
+}
+
+aid_t Cache::caller() const
+{
+  if (sg4::this_actor::is_maestro())
+    throw Error(0, host_->get_name() + ": operations are those of actors; call it in the code of one");
+  return sg4::this_actor::get_pid();
 }
 
 OperationPtr Cache::read_async(const std::string& path, std::int64_t bytes, const How& how)
 {
+  if (how.append)
+    throw Error(0, host_->get_name() + ": a read of " + path + " cannot append");
   return begin(how.fresh ? PAGECAST_READ_FRESH : PAGECAST_READ, path, how.offset, bytes, how.call_bytes);
 }
 
 OperationPtr Cache::write_async(const std::string& path, std::int64_t bytes, const How& how)
 {
-  return begin(PAGECAST_WRITE, path, how.offset, bytes, how.call_bytes);
+  if (bytes == REST)
+    throw Error(PAGECAST_BAD_SIZE, host_->get_name() + ": a write to " + path +
+                                       " is of so many bytes; REST is for reads, and a write at the end of a file is How::append");
+  if (how.append && how.offset != 0)
+    throw Error(0, host_->get_name() + ": a write to " + path + " appends or has an offset, not both");
+  return begin(PAGECAST_WRITE, path, how.append ? PAGECAST_REST : how.offset, bytes, how.call_bytes);
 }
 
 OperationPtr Cache::fsync_async(const std::string& path)
@@ -108,7 +126,7 @@ void Cache::allocate(std::int64_t bytes)
 void Cache::free(std::int64_t bytes)
 {
   pagecast_operation operation{PAGECAST_FREE, "", 0, bytes, 0};
-  aid_t actor = sg4::this_actor::get_pid();
+  aid_t actor = caller();
   simcall_answered([this, actor, bytes, &operation] {
     // All is also what threads of the actor hold that have nothing to do.
     auto tasks = bytes == REST ? tasks_[actor] : std::vector<std::uint32_t>{idle_task(actor)};
@@ -136,7 +154,7 @@ OperationPtr Cache::begin(int kind, const std::string& path, std::int64_t offset
                           std::int64_t call_bytes)
 {
   pagecast_operation operation{kind, path.c_str(), offset, bytes, call_bytes};
-  aid_t actor = sg4::this_actor::get_pid();
+  aid_t actor = caller();
   return simcall_answered([this, actor, &operation] { return begin_in_maestro(idle_task(actor), operation); });
 }
 

@@ -46,6 +46,8 @@ private:
                      std::int64_t call_bytes);
   OperationPtr begin_in_maestro(std::uint32_t task, const pagecast_operation& operation);
   void check(pagecast_status status) const;
+  /** The actor that calls; throws if none does. */
+  aid_t caller() const;
   /** Carries out all orders; true if there were some. */
   bool obey();
   void carry_out(const pagecast_order& order);
@@ -90,6 +92,8 @@ public:
 
 private:
   std::map<const simgrid::s4u::Host*, std::unique_ptr<Cache>> caches_;
+  /** Which host's page cache each disk is below. */
+  std::map<const simgrid::s4u::Disk*, const simgrid::s4u::Host*> owners_;
   /** In the order in which they were made: that of their host's addresses would differ from run to run. */
   std::vector<Cache*> in_order_;
   struct Watched {

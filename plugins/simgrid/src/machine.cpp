@@ -2,6 +2,9 @@
 
 #include <cctype>
 #include <cstdio>
+#include <regex>
+
+#include <pagecast.h>
 
 namespace sg4 = simgrid::s4u;
 
@@ -20,11 +23,25 @@ static std::string quoted(const std::string& text)
 {
   std::string all = "\"";
   for (char c : text) {
+    if (std::iscntrl(static_cast<unsigned char>(c))) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned char>(c));
+      all += escape;
+      continue;
+    }
     if (c == '"' || c == '\\')
       all += '\\';
     all += c;
   }
   return all + "\"";
+}
+
+/** A rate as SimGrid's platforms have it, "8000MBps", as a machine file has it. Other texts are as they are; so are bits, "8Gbps". */
+static std::string per_second(const std::string& text)
+{
+  static const std::regex rate("([0-9.]+) *((?:k|M|G|T|Ki|Mi|Gi|Ti)?B)ps");
+  std::smatch parts;
+  return std::regex_match(text, parts, rate) ? parts.str(1) + " " + parts.str(2) + "/s" : text;
 }
 
 /** A value of a machine file: a number, true or false as it is, anything else a string. */
@@ -33,7 +50,7 @@ static std::string value(const std::string& text)
   bool is_number = not text.empty();
   for (char c : text)
     is_number = is_number && (std::isdigit(static_cast<unsigned char>(c)) || c == '.');
-  return is_number || text == "true" || text == "false" ? text : quoted(text);
+  return is_number || text == "true" || text == "false" ? text : quoted(per_second(text));
 }
 
 /** A size as SimGrid's platforms have it, "500GiB", as a machine file has it. */
@@ -57,43 +74,92 @@ static std::string property(const sg4::Disk& disk, const char* name, const std::
   return text ? text : otherwise;
 }
 
-/** A disk and its directory; settings beside those of SimGrid are its properties that begin with "pagecast.". */
-static std::string disk_lines(const sg4::Disk& disk)
+static bool ends_with(const std::string& text, const std::string& end)
 {
-  const std::string& name = disk.get_name();
-  const std::string table = "disk." + quoted(name) + ".";
-  std::string lines       = table + "size = " + quoted(spaced(property(disk, "size", "9000 TB"))) + "\n";
-  lines += table + "read = " + rate(disk.get_read_bandwidth()) + "\n";
-  lines += table + "write = " + rate(disk.get_write_bandwidth()) + "\n";
-  for (const auto& [key, text] : *disk.get_properties())
-    if (begins_with(key, PREFIX))
-      lines += table + key.substr(PREFIX.size()) + " = " + value(text) + "\n";
-  return lines + "mount." + quoted(property(disk, "mount", "/" + name)) + ".disk = " + quoted(name) + "\n";
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-Description describe(const sg4::Host& host, const PageCache::Settings& settings, const std::vector<sg4::Disk*>& remote)
+static void add_line(Description& all, const std::string& key, const std::string& value, const std::string& origin)
 {
-  Description all{"", "kernel", {}, {}};
+  all.machine += key + " = " + value + "\n";
+  all.origins.push_back(origin);
+}
+
+/** A disk and its directory; settings beside those of SimGrid are its properties that begin with "pagecast.". */
+static void add_disk(Description& all, sg4::Disk* disk)
+{
+  const std::string& name = disk->get_name();
+  if (not all.disks.emplace(name, disk).second)
+    throw Error(0, "two disks are called " + name);
+  const std::string table = "disk." + quoted(name) + ".";
+  const std::string of    = " of disk " + name;
+  add_line(all, table + "size", quoted(spaced(property(*disk, "size", "9000 TB"))), "property size" + of);
+  add_line(all, table + "read", rate(disk->get_read_bandwidth()), "read_bw" + of);
+  add_line(all, table + "write", rate(disk->get_write_bandwidth()), "write_bw" + of);
+  for (const auto& [key, text] : *disk->get_properties())
+    if (begins_with(key, PREFIX))
+      add_line(all, table + key.substr(PREFIX.size()), value(text), "property " + key + of);
+  add_line(all, "mount." + quoted(property(*disk, "mount", "/" + name)) + ".disk", quoted(name), "property mount" + of);
+}
+
+/** Refuses what would not be one line of a machine file, or what libpagecast would not say in words of settings. */
+static void check(const PageCache::Settings& settings, const std::string& key, const std::string& name)
+{
+  for (char c : key)
+    if (std::iscntrl(static_cast<unsigned char>(c)))
+      throw Error(PAGECAST_BAD_MACHINE, name + ": a key is one line of text");
+  auto inside = settings.lower_bound(key + ".");
+  if (inside != settings.end() && begins_with(inside->first, key + "."))
+    throw Error(PAGECAST_BAD_MACHINE, name + " is a group of settings, such as " + inside->first + "; give only these");
+  if (key == "from" && not ends_with(settings.at(key), ".toml"))
+    throw Error(PAGECAST_BAD_MACHINE, name + ": `" + settings.at(key) +
+                                          "` is not the path of a machine file, which ends in .toml; "
+                                          "`pagecast machine show NAME > NAME.toml` writes one that is shipped");
+}
+
+Description describe(const sg4::Host& host, const PageCache::Settings& settings, const std::vector<sg4::Disk*>& remote,
+                     const std::string& what)
+{
+  Description all{"", "kernel", {}, {}, {}};
+  for (const char* key : {"memory.size", "memory.read", "memory.write"})
+    if (not settings.count("from") && not settings.count(key) && not settings.count("memory"))
+      throw Error(PAGECAST_BAD_MACHINE, "the page cache of " + host.get_name() + ": there is no " + what + key +
+                                            ", nor a machine file by " + what + "from");
+  // Disks are first: what a setting says once more is wrong in the line of the setting.
+  for (auto* disk : host.get_disks())
+    add_disk(all, disk);
+  for (auto* disk : remote) {
+    if (disk == nullptr)
+      throw Error(PAGECAST_NULL_POINTER, "the page cache of " + host.get_name() + ": a remote disk is a null pointer");
+    add_disk(all, disk);
+  }
   if (not settings.count("cores"))
-    all.machine += "cores = " + std::to_string(host.get_core_count()) + "\n";
+    add_line(all, "cores", std::to_string(host.get_core_count()), "core of host " + host.get_name());
   for (const auto& [key, text] : settings) {
+    check(settings, key, "the page cache of " + host.get_name() + ": " + what + key);
     if (key == "model")
       all.model = text;
     else if (begins_with(key, OPTION))
       all.options[key.substr(OPTION.size())] = text;
     else
-      all.machine += key + " = " + value(text) + "\n";
+      add_line(all, key, value(text), what + key);
   }
-  auto add = [&all](sg4::Disk* disk) {
-    if (not all.disks.emplace(disk->get_name(), disk).second)
-      throw Error(0, "two disks are called " + disk->get_name());
-    all.machine += disk_lines(*disk);
-  };
-  for (auto* disk : host.get_disks())
-    add(disk);
-  for (auto* disk : remote)
-    add(disk);
   return all;
+}
+
+std::string explained(const Description& description, const std::string& message)
+{
+  static const std::regex form("<machine>:(?:([0-9]+):)? ([^]*?)(; correct the TOML)?");
+  std::smatch parts;
+  if (not std::regex_match(message, parts, form))
+    return message;
+  std::string text = parts.str(2);
+  if (text == "duplicate key")
+    text = "SimGrid's platform says this already; leave it out";
+  // What the whole file is without is of no line.
+  bool is_of_line  = parts[1].matched && not begins_with(text, "[machine] ");
+  std::size_t line = is_of_line ? std::stoul(parts.str(1)) : 0;
+  return line == 0 || line > description.origins.size() ? text : description.origins[line - 1] + ": " + text;
 }
 
 PageCache::Settings settings_of(const sg4::Host& host)

@@ -55,9 +55,18 @@ Cache& Plugin::add(sg4::Host* host, const Description& description)
 {
   if (caches_.count(host))
     throw Error(0, host->get_name() + " has a page cache already");
+  for (const auto& [name, disk] : description.disks) {
+    auto owner = owners_.find(disk);
+    if (owner != owners_.end())
+      throw Error(0, "disk " + name + " of " + disk->get_host()->get_name() + " is below the page cache of " +
+                         owner->second->get_name() + " already, and cannot be below that of " + host->get_name() +
+                         ", too; leave one of them out");
+  }
   start();
   auto& place = caches_[host] = std::make_unique<Cache>(host, description);
   in_order_.push_back(place.get());
+  for (const auto& disk : description.disks)
+    owners_[disk.second] = host;
   return *place;
 }
 
@@ -111,18 +120,22 @@ void init()
     for (auto* host : sg4::Engine::get_instance()->get_all_hosts()) {
       auto settings = settings_of(*host);
       if (settings.count("model"))
-        PageCache::attach(host, settings);
+        Plugin::get().add(host, describe(*host, settings, {}, "property pagecast."));
     }
   });
 }
 
 PageCache& PageCache::attach(sg4::Host* host, const Settings& settings, const std::vector<sg4::Disk*>& remote)
 {
-  return Plugin::get().add(host, describe(*host, settings, remote));
+  if (host == nullptr)
+    throw Error(PAGECAST_NULL_POINTER, "a page cache is attached to a host, not to a null pointer");
+  return Plugin::get().add(host, describe(*host, settings, remote, "setting "));
 }
 
 PageCache& PageCache::of(const sg4::Host* host)
 {
+  if (host == nullptr)
+    throw Error(PAGECAST_NULL_POINTER, "a page cache is that of a host, not of a null pointer");
   auto* cache = Plugin::get().find(host);
   if (cache == nullptr)
     throw Error(0, host->get_name() + " has no page cache; give it a property pagecast.model, or attach one");
@@ -131,6 +144,8 @@ PageCache& PageCache::of(const sg4::Host* host)
 
 PageCache& PageCache::here()
 {
+  if (sg4::this_actor::is_maestro())
+    throw Error(0, "PageCache::here() is for actors; elsewhere PageCache::of() has that of a host");
   return of(sg4::this_actor::get_host());
 }
 

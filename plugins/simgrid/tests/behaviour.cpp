@@ -117,10 +117,93 @@ static void refuses()
     cache.add_file("/scratch/g", 1);
   }));
   CHECK(is_refused(0, [] { PageCache::of(sg4::Host::by_name("server")); }));
+  CHECK(is_refused(PAGECAST_NULL_POINTER, [] { PageCache::of(nullptr); }));
+  CHECK(is_refused(PAGECAST_NULL_POINTER, [] { PageCache::attach(nullptr, MEMORY); }));
+  CHECK(is_refused(PAGECAST_NULL_POINTER, [] { PageCache::attach(sg4::Host::by_name("server"), MEMORY, {nullptr}); }));
   CHECK(is_refused(PAGECAST_BAD_MACHINE,
                    [] { PageCache::attach(sg4::Host::by_name("server"), {{"model", "fast"}}); }));
   cache.write("/scratch/h", GB);
   CHECK(cache.file("/scratch/h").size == GB);
+}
+
+/** What a call that is refused says; nothing if it is not. */
+static std::string said(const std::function<void()>& call)
+{
+  try {
+    call();
+  } catch (const pagecast::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+static bool has(const std::string& text, const std::string& part)
+{
+  return text.find(part) != std::string::npos;
+}
+
+/** A write begins where it is told: at the first byte, at an offset, or at the end of the file. */
+static void appends()
+{
+  auto& cache = PageCache::here();
+  pagecast::How at_the_end;
+  at_the_end.append = true;
+  for (int i = 0; i < 4; i++)
+    cache.write("/scratch/log", GB / 4, at_the_end);
+  CHECK(cache.file("/scratch/log").size == GB);
+  for (int i = 0; i < 4; i++)
+    cache.write("/scratch/over", GB / 4);
+  CHECK(cache.file("/scratch/over").size == GB / 4);
+  at_the_end.offset = 1;
+  CHECK(has(said([&] { cache.write("/scratch/log", 1, at_the_end); }), "appends or has an offset"));
+  at_the_end.offset = 0;
+  CHECK(has(said([&] { cache.read("/scratch/log", 1, at_the_end); }), "cannot append"));
+  CHECK(is_refused(PAGECAST_BAD_SIZE, [&] { cache.write("/scratch/log", pagecast::REST); }));
+  CHECK(cache.file("/scratch/log").size == GB);
+}
+
+/** A setting that is wrong is named as it was written, and SimGrid's rates are taken. */
+static void names_settings()
+{
+  auto* server = sg4::Host::by_name("server");
+  auto* hdd    = server->get_disks().front();
+  auto with    = [server](const std::string& key, const std::string& text) {
+    auto settings = MEMORY;
+    settings[key] = text;
+    return said([&] { PageCache::attach(server, settings); });
+  };
+  CHECK(has(with("memory.read", "8Gbps"), "setting memory.read: "));
+  CHECK(has(with("memory.siz", "8 GB"), "setting memory.siz: unknown key"));
+  CHECK(has(with("vm.dirty_ratio", "1.2.3"), "setting vm.dirty_ratio: "));
+  CHECK(has(with("memory.size", "8 GB\ncores = 2"), "setting memory.size: "));
+  CHECK(has(with("memory", "8 GB"), "setting memory is a group"));
+  CHECK(has(said([server] { PageCache::attach(server, {}); }), "there is no setting memory.size"));
+  CHECK(has(with("from", "wrench-cluster-published"), "setting from: `wrench-cluster-published` is not the path"));
+  CHECK(has(with("disk.hdd.read", "1 GB/s"), "setting disk.hdd.read: SimGrid's platform says this already"));
+  hdd->set_property("pagecast.read_ahead", "128");
+  CHECK(has(with("model", "kernel"), "property pagecast.read_ahead of disk hdd: unknown key"));
+  // A disk has no call that takes a property away.
+  const_cast<std::unordered_map<std::string, std::string>*>(hdd->get_properties())->erase("pagecast.read_ahead");
+  hdd->set_property("pagecast.read_ahead_kb", "256");
+  CHECK(with("memory.read", "8000MBps").empty());
+  auto& cache  = PageCache::of(server);
+  double start = now();
+  cache.write("/hdd/f", GB);
+  CHECK(near(now() - start, 0.25));
+  cache.read("/hdd/f");
+  CHECK(near(now() - start, 0.25 + 0.125));
+}
+
+/** A disk is below one page cache, from whatever side the second one comes. */
+static void one_cache_for_a_disk()
+{
+  auto* client = sg4::Host::by_name("client");
+  auto* server = sg4::Host::by_name("server");
+  auto* own    = client->get_disks().front();
+  auto text    = said([&] { PageCache::attach(server, MEMORY, {own}); });
+  CHECK(has(text, "disk ssd of client") && has(text, "page cache of client") && has(text, "that of server"));
+  PageCache::attach(server, MEMORY); // what was refused has left nothing behind
+  CHECK(has(said([&] { PageCache::attach(client, MEMORY); }), "client has a page cache already"));
 }
 
 /** What an actor holds is free when it ends, whatever it was doing. */
@@ -183,7 +266,9 @@ int main(int argc, char** argv)
       {"writes-and-reads", {writes_and_reads, false}}, {"several-at-once", {several_at_once, false}},
       {"over-the-network", {over_the_network, true}},  {"refuses", {refuses, false}},
       {"memory-of-actors", {memory_of_actors, false}}, {"two-hosts", {two_hosts, false}},
-      {"deadlock", {deadlock, false}}};
+      {"appends", {appends, false}},                   {"names-settings", {names_settings, false}},
+      {"one-cache-for-a-disk", {one_cache_for_a_disk, false}},
+      {"names-properties", {nullptr, false}},          {"deadlock", {deadlock, false}}};
   sg4::Engine engine(&argc, argv);
   sg4::Engine::set_config("network/model:CM02");
   sg4::Engine::set_config("network/TCP-gamma:0");
@@ -191,6 +276,13 @@ int main(int argc, char** argv)
   if (argc != 3 || not cases.count(argv[1])) {
     std::fprintf(stderr, "usage: behaviour CASE PLATFORM\n");
     return 2;
+  }
+  if (argv[1] == std::string("names-properties")) {
+    // Each host of the platform has this, too; SimGrid passes on what loading it throws.
+    sg4::Host::on_creation_cb([](sg4::Host& host) { host.set_property("pagecast.memory.siz", "8 GB"); });
+    pagecast::init();
+    CHECK(has(said([&] { engine.load_platform(argv[2]); }), "client: property pagecast.memory.siz: unknown key"));
+    return 0;
   }
   const auto& chosen = cases.at(argv[1]);
   if (not chosen.has_remote)
@@ -204,6 +296,11 @@ int main(int argc, char** argv)
     auto& cache = PageCache::of(client);
     cache.add_file("/scratch/a", GB);
     cache.add_file("/scratch/b", GB);
+    CHECK(is_refused(PAGECAST_BAD_SIZE, [&] { cache.add_file("/scratch/c", GB, 2 * GB); }));
+    CHECK(is_refused(PAGECAST_BAD_SIZE, [&] { cache.add_file("/scratch/c", GB, 1, 2); }));
+    CHECK(is_refused(0, [] { PageCache::here(); }));
+    CHECK(is_refused(0, [&] { cache.read("/scratch/a"); }));
+    CHECK(is_refused(0, [&] { cache.free(); }));
   }
   bool is_over = false;
   sg4::Actor::create("program", client, [&] {
