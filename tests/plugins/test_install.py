@@ -52,16 +52,23 @@ def test_a_simgrid_program_finds_the_plugin(prefix: Path, tmp_path: Path) -> Non
     assert len(printed.splitlines()) == 6
 
 
-def test_the_program_of_the_guide_prints_what_the_guide_says(prefix: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "platform"), [("cached", None), ("site", "site.xml")])
+def test_a_program_of_the_guide_prints_what_the_guide_says(
+    prefix: Path, tmp_path: Path, name: str, platform: str | None
+) -> None:
     if not (prefix / "lib" / "libpagecast-simgrid.so").exists():
         pytest.skip("SimGrid is not installed")
     guide = (ROOT / "docs" / "guides" / "from-simgrid-and-wrench.md").read_text()
-    program, printed = (
-        guide.split(f"```{start}")[1].split("```")[0] for start in ("cpp\n// cached", "text\n")
-    )
-    source = tmp_path / "cached.cpp"
+    before, after = guide.split(f"```cpp\n// {name}.cpp")
+    program, printed = after.split("```")[0], after.split("```text\n")[1].split("```")[0]
+    source = tmp_path / f"{name}.cpp"
     source.write_text("//" + program)
-    assert run(source, "pagecast-simgrid", ["c++", "-std=c++17"], prefix, tmp_path) == printed
+    arguments = []
+    if platform:
+        (tmp_path / platform).write_text(before.split("```xml\n")[-1].split("```")[0])
+        arguments = [platform]
+    compiler = ["c++", "-std=c++17", "-pedantic-errors"]
+    assert run(source, "pagecast-simgrid", compiler, prefix, tmp_path, *arguments) == printed
 
 
 def test_without_a_place_it_says_what_is_missing() -> None:

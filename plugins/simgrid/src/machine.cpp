@@ -2,7 +2,7 @@
 
 #include <cctype>
 #include <cstdio>
-#include <regex>
+#include <cstdlib>
 
 #include <pagecast.h>
 
@@ -16,6 +16,11 @@ static const std::string OPTION = "option.";
 static bool begins_with(const std::string& text, const std::string& start)
 {
   return text.compare(0, start.size(), start) == 0;
+}
+
+static bool ends_with(const std::string& text, const std::string& end)
+{
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 /** A string of TOML. */
@@ -36,12 +41,19 @@ static std::string quoted(const std::string& text)
   return all + "\"";
 }
 
+/** A size as SimGrid's platforms have it, "500GiB", as a machine file has it. */
+static std::string spaced(const std::string& size)
+{
+  std::size_t unit = size.find_first_not_of("0123456789.");
+  bool has_space   = unit == std::string::npos || unit == 0 || size[unit] == ' ';
+  return has_space ? size : size.substr(0, unit) + " " + size.substr(unit);
+}
+
 /** A rate as SimGrid's platforms have it, "8000MBps", as a machine file has it. Other texts are as they are; so are bits, "8Gbps". */
 static std::string per_second(const std::string& text)
 {
-  static const std::regex rate("([0-9.]+) *((?:k|M|G|T|Ki|Mi|Gi|Ti)?B)ps");
-  std::smatch parts;
-  return std::regex_match(text, parts, rate) ? parts.str(1) + " " + parts.str(2) + "/s" : text;
+  bool is_rate = text[0] >= '0' && text[0] <= '9' && ends_with(text, "Bps");
+  return is_rate ? spaced(text.substr(0, text.size() - 2)) + "/s" : text;
 }
 
 /** A value of a machine file: a number, true or false as it is, anything else a string. */
@@ -51,14 +63,6 @@ static std::string value(const std::string& text)
   for (char c : text)
     is_number = is_number && (std::isdigit(static_cast<unsigned char>(c)) || c == '.');
   return is_number || text == "true" || text == "false" ? text : quoted(per_second(text));
-}
-
-/** A size as SimGrid's platforms have it, "500GiB", as a machine file has it. */
-static std::string spaced(const std::string& size)
-{
-  std::size_t unit = size.find_first_not_of("0123456789.");
-  bool has_space   = unit == std::string::npos || unit == 0 || size[unit] == ' ';
-  return has_space ? size : size.substr(0, unit) + " " + size.substr(unit);
 }
 
 static std::string rate(double bytes_per_s)
@@ -72,11 +76,6 @@ static std::string property(const sg4::Disk& disk, const char* name, const std::
 {
   const char* text = disk.get_property(name);
   return text ? text : otherwise;
-}
-
-static bool ends_with(const std::string& text, const std::string& end)
-{
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 static void add_line(Description& all, const std::string& key, const std::string& value, const std::string& origin)
@@ -149,17 +148,19 @@ Description describe(const sg4::Host& host, const PageCache::Settings& settings,
 
 std::string explained(const Description& description, const std::string& message)
 {
-  static const std::regex form("<machine>:(?:([0-9]+):)? ([^]*?)(; correct the TOML)?");
-  std::smatch parts;
-  if (not std::regex_match(message, parts, form))
+  static const std::string place = "<machine>:", advice = "; correct the TOML";
+  if (not begins_with(message, place))
     return message;
-  std::string text = parts.str(2);
+  std::size_t start = message.find(' ');
+  std::string text  = message.substr(start + 1);
+  if (ends_with(text, advice))
+    text.resize(text.size() - advice.size());
   if (text == "duplicate key")
     text = "SimGrid's platform says this already; leave it out";
+  std::size_t line = std::strtoul(message.c_str() + place.size(), nullptr, 10);
   // What the whole file is without is of no line.
-  bool is_of_line  = parts[1].matched && not begins_with(text, "[machine] ");
-  std::size_t line = is_of_line ? std::stoul(parts.str(1)) : 0;
-  return line == 0 || line > description.origins.size() ? text : description.origins[line - 1] + ": " + text;
+  bool is_of_line = line > 0 && line <= description.origins.size() && not begins_with(text, "[machine] ");
+  return is_of_line ? description.origins[line - 1] + ": " + text : text;
 }
 
 PageCache::Settings settings_of(const sg4::Host& host)
