@@ -88,7 +88,9 @@ def test_a_file_may_be_cached(machine):
 
 
 def test_a_file_has_no_negative_size():
-    with pytest.raises(errors.ScenarioError, match=r"size_bytes=-4e\+09: a size cannot be negative; give 0 or more"):
+    with pytest.raises(
+        errors.ScenarioError, match=r"size_bytes=-4e\+09: a size cannot be negative; give 0 or more"
+    ):
         pc.File(size_bytes=-4e9)
 
 
@@ -109,7 +111,9 @@ def test_a_file_is_there_from_the_beginning_of_its_first_write_on(machine, model
     of_flusher = [process == "flusher" for process in operations["process"]]
     written_at = operations["end_s"][operations["operation"].index("write")]
     assert operations["end_s"][of_flusher].max() <= written_at
-    assert operations["bytes"][of_flusher].tolist() == [0, 0, 0, 0], "nothing to read before the write has ended"
+    assert operations["bytes"][of_flusher].tolist() == [0, 0, 0, 0], (
+        "nothing to read before the write has ended"
+    )
     assert operations["bytes"].sum() == 16e9
 
 
