@@ -194,7 +194,7 @@ class PageCache:
         return self.do(_core.alloc(size_bytes))
 
     def free(self, size_bytes: float | None = None) -> Operating:
-        """Give anonymous memory back: all that the SimPy process holds if no size is given, and never more."""
+        """Give anonymous memory back: all that the SimPy process holds, or less if a size is given."""
         return self.do(_core.free(size_bytes))
 
     def do(self, operation: _core.Operation) -> Operating:

@@ -218,8 +218,12 @@ impl PageCache {
         let located = self.existing(path)?;
         self.check_fits(path, located.file, size)?;
         let file = self.view(located);
-        self.files.resize(located.file, size);
-        Ok((size < file.size).then_some(Call::Truncate { file, size }))
+        if size < file.size {
+            self.files.resize(located.file, size);
+            return Ok(Some(Call::Truncate { file, size }));
+        }
+        self.files.extend(located.file, size);
+        Ok(None)
     }
 
     fn advise(

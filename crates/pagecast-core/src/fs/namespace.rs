@@ -273,6 +273,13 @@ do = [ { sleep = "1 s" } ]"#;
         assert_eq!(after(|names, file| names.grow(file, Bytes(20))), (30, 20));
         assert_eq!(after(|names, file| names.resize(file, Bytes(5))), (5, 5));
         assert_eq!(after(|names, file| names.remove(file)), (0, 0));
+        assert_eq!(after(|names, file| names.begin_write(file, Bytes(40))), (0, 0));
+        assert_eq!(
+            (namespace.exists(file), namespace.taken(file), namespace.seen_by(0).len()),
+            (true, Bytes(40), 0)
+        );
+        namespace.remove(file);
+        assert!(!namespace.exists(file));
     }
 
     #[test]
