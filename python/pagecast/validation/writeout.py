@@ -1,9 +1,9 @@
 """What part of what was written lately went to a disk, where the kernel does not tell: debugfs is for root.
 
 The kernel gives each disk that part of the dirty limit, and forgets half of what was written every 3 s
-(`VM_COMPLETIONS_PERIOD_LEN`, mm/page-writeback.c). Here the disks' own counters stand for its. They count
-what goes by the page cache, too, and what was written before the first look is taken for written just then;
-where one disk does nearly all of the writing, as in a measurement, neither matters.
+(`VM_COMPLETIONS_PERIOD_LEN`, mm/page-writeback.c). Here the disks' own counters stand for its, from the first
+look on. They count what goes by the page cache, too, which does not matter where one disk does nearly all of
+the writing, as in a measurement.
 """
 
 import os
@@ -46,7 +46,7 @@ class Writeout:
         kept = 1.0 if self._at_s is None else 0.5 ** ((now_s - self._at_s) / HALVED_S)
         written = {disk: self._written_of(disk) for disk in self._disks()}
         self._lately = {
-            disk: kept * self._lately.get(disk, 0.0) + now - self._written.get(disk, 0)
+            disk: kept * self._lately.get(disk, 0.0) + now - self._written.get(disk, now)
             for disk, now in written.items()
         }
         self._written, self._at_s = written, now_s

@@ -32,10 +32,13 @@ def disks(tmp_path):
     return Writeout(proc, sys), wrote
 
 
-def test_before_the_first_look_it_is_what_was_written_since_boot(disks):
+def test_it_is_what_was_written_since_the_first_look(disks):
     writeout, wrote = disks
     assert writeout.share("254:0") is None
-    wrote(30, 10)
+    wrote(1000, 0)
+    writeout.look(100.0)
+    assert writeout.share("254:0") is None
+    wrote(1030, 10)
     writeout.look(100.0)
     assert writeout.share("254:0") == 0.75
     assert writeout.share("252:0") == 0.25
@@ -44,6 +47,8 @@ def test_before_the_first_look_it_is_what_was_written_since_boot(disks):
 
 def test_half_is_forgotten_every_three_seconds(disks):
     writeout, wrote = disks
+    wrote(0, 0)
+    writeout.look(0.0)
     wrote(64, 0)
     writeout.look(0.0)
     assert writeout.share("252:0") == 0.0
