@@ -65,3 +65,16 @@ fn a_scenario_says_what_the_host_has_not_taken_back() {
     let time = |backed: &str| guest(&[WRITE]).option("backed", backed).run("kernel").seconds("p", 0);
     assert!(near(time("2 GB"), 1.0) && near(time("400 MB"), 1.6) && near(time("0 B"), 2.0));
 }
+
+#[test]
+fn blocks_too_small_to_be_reported_stay_for_folios_that_they_have_room_for() {
+    // 300 MB in blocks of 4 KiB, and as much in those of 256 KiB.
+    let blocks = "73242 0 0 0 0 0 1144 0 0 1000";
+    let time = |write: &str| guest(&[write]).option("free_blocks", blocks).run("kernel").seconds("p", 0);
+    let large = "machine.kernel.version=\"6.18\"";
+    let time_of_large =
+        |write: &str| guest(&[write]).set(large).option("free_blocks", blocks).run("kernel").seconds("p", 0);
+    assert!(near(time(WRITE), 1.4), "pages one by one");
+    assert!(near(time_of_large("write = '/data/g', size = '1 GB', call = '64 KiB'"), 1.7));
+    assert!(near(time_of_large("write = '/data/g', size = '1 GB', call = '1 MiB'"), 2.0));
+}

@@ -3,6 +3,7 @@
 //! Types in, types out, errors mapped, interpreter lock released. What is worth more than a few lines belongs below
 //! (in `pagecast-core` and `pagecast-probe`) or above (in `python/pagecast`).
 
+mod backed;
 mod bench;
 mod cache;
 mod calibrate;
@@ -30,6 +31,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// The compiled part of pagecast; use the names that the package `pagecast` gives.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::backed::Backed;
     #[pymodule_export]
     use super::bench::{
         Bench, ChangedSettings, bench_check, bench_check_device, bench_copy, dirty_settings,

@@ -1,59 +1,51 @@
 """Free memory that the host of a virtual machine has not taken back: what was in use a moment ago.
 
-The rule is that of the model `kernel` (`mm/page_reporting.c`): what becomes free is still backed, what is
-taken was backed first, and every 2 s a sixteenth of the free memory is reported. Left out: that the last
-free memory is not.
+The rule is that of the model `kernel` (`mm/page_reporting.c`).
 """
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pagecast._core import Backed as Rule
 from pagecast.studies.machines import described
 
 if TYPE_CHECKING:
     from pagecast import Columns, Machine
 
-__all__ = ["Backed", "free_bytes", "takes_back"]
+__all__ = ["Backed", "free_blocks", "free_bytes", "takes_back"]
 
 FREE: Final = "nr_free_pages_bytes"
 """The column of samples."""
 
-DELAY_S: Final = 2.0
-"""`PAGE_REPORTING_DELAY`."""
-PASSES: Final = 16
-"""Of the free memory, one part in so many is reported at a time."""
-
 
 class Backed:
-    """Looks at the free memory again and again; at first none is backed."""
+    """Looks at the free memory again and again; at first none is backed but what is in small blocks."""
 
     def __init__(self) -> None:
-        self.bytes = 0.0
-        self._free: float | None = None
-        self._pass_s = 0.0
+        self._rule = Rule()
 
-    def look(self, now_s: float, free: float | None) -> None:
+    @property
+    def bytes(self) -> int:
+        """How much is backed."""
+        return self._rule.bytes
+
+    def look(self, now_s: float, free_bytes: int | None, blocks: list[int] | None = None) -> None:
         """See what has become free or was taken since the last look.
 
         Parameters
         ----------
         now_s : float
             Of a clock that goes forward.
-        free : float or None
-            Bytes that nobody uses; None if that is not known.
+        free_bytes : int or None
+            What nobody uses; None if that is not known.
+        blocks : list of int, optional
+            How many blocks of it there are of each order. Default: as at the last look.
         """
-        if free is None:
-            return
-        before = free if self._free is None else self._free
-        while self.bytes and self._pass_s <= now_s:
-            self.bytes = max(0.0, self.bytes - before / PASSES)
-            self._pass_s += DELAY_S
-        if not self.bytes:
-            self._pass_s = now_s + DELAY_S
-        self.bytes = max(0.0, self.bytes + free - before)
-        self._free = free
+        if free_bytes is not None:
+            self._rule.look(now_s, free_bytes, blocks)
 
-    def follow(self, samples: "Columns", ended_s: float, free: float | None) -> None:
+    def follow(self, samples: "Columns", ended_s: float, free_bytes: int | None) -> None:
         """See what a run did that ended just now, and what is free after its files are gone.
 
         Parameters
@@ -62,14 +54,14 @@ class Backed:
             Of the run.
         ended_s : float
             Of the same clock as `look`.
-        free : float or None
-            Bytes that nobody uses now.
+        free_bytes : int or None
+            What nobody uses now.
         """
         if FREE in samples and len(samples["time_s"]):
             since_s = ended_s - float(samples["time_s"][-1])
             for at_s, then in zip(samples["time_s"], samples[FREE], strict=True):
-                self.look(since_s + float(at_s), float(then))
-        self.look(ended_s, free)
+                self.look(since_s + float(at_s), int(then))
+        self.look(ended_s, free_bytes)
 
 
 def takes_back(machine: "Machine") -> bool:
@@ -77,10 +69,19 @@ def takes_back(machine: "Machine") -> bool:
     return "page_reported" in described(machine)["memory"].get("cost", {})
 
 
-def free_bytes(proc: Path = Path("/proc")) -> float | None:
+def free_bytes(proc: Path = Path("/proc")) -> int | None:
     """Give the free memory; None where it is not told."""
-    try:
-        lines = (proc / "meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    return next((1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemFree:")), None)
+    with contextlib.suppress(OSError):
+        for line in (proc / "meminfo").read_text().splitlines():
+            if line.startswith("MemFree:"):
+                return 1024 * int(line.split()[1])
+    return None
+
+
+def free_blocks(proc: Path = Path("/proc")) -> list[int] | None:
+    """Say how many free blocks there are of each order, in all zones; None where it is not told (root alone may ask)."""
+    with contextlib.suppress(OSError):
+        # "Node 0, zone   Normal   4187  17551 ..."
+        zones = [line.split()[4:] for line in (proc / "buddyinfo").read_text().splitlines()]
+        return [sum(map(int, orders)) for orders in zip(*zones, strict=True)]
+    return None

@@ -14,7 +14,7 @@ from pagecast.api import Scenario, simulate
 from pagecast.errors import PagecastError, ScenarioError
 from pagecast.running import DEFAULT_SAMPLE_HZ, Plan, check_tracing
 from pagecast.studies.comparison import main_model
-from pagecast.validation.backed import Backed, free_bytes, takes_back
+from pagecast.validation.backed import Backed, free_blocks, free_bytes, takes_back
 from pagecast.validation.case import Case
 from pagecast.validation.doing import MODELS, RUNS, Doing, Run, Settings
 from pagecast.validation.gathering import gather, other_memory
@@ -255,14 +255,17 @@ class Validation:
         settings = self.settings
         scenario = Room.here(dir).of(doing.case.scenario, COSTED)
         self._writeout.look()
-        self._backed.look(time.monotonic(), free_bytes())
+        blocks = free_blocks()
+        self._backed.look(time.monotonic(), free_bytes(), blocks)
         backed = max(self._backed.bytes, doing.plan.prepared_bytes)
         measured = doing.plan.run(dir, sample_hz=settings.sample_hz, trace=settings.trace, progress=stage)
         self._backed.follow(measured.samples, time.monotonic(), free_bytes())
         share = self._writeout.share((measured.learnt or {}).get("bdi"), doing.plan.prepared_bytes)
         learnt = learnt_options(measured, scenario.machine, list(doing.plan.paths), share)
         if takes_back(scenario.machine):
-            learnt["backed"] = f"{backed:.0f} B"
+            learnt["backed"] = f"{backed} B"
+            if blocks:
+                learnt["free_blocks"] = " ".join(map(str, blocks))
         forecasts = dict(doing.first)
         if COSTED in forecasts and (learnt or scenario is not doing.case.scenario):
             forecasts[COSTED] = self._simulate(scenario, model=COSTED, options=learnt)

@@ -3,9 +3,9 @@
 import numpy as np
 
 import pagecast as pc
-from pagecast.validation.backed import Backed, free_bytes, takes_back
+from pagecast.validation.backed import Backed, free_blocks, free_bytes, takes_back
 
-GB = 1e9
+GB = 10**9
 
 
 def test_at_first_nothing_is_backed_and_what_becomes_free_is():
@@ -26,6 +26,22 @@ def test_a_sixteenth_of_what_is_free_goes_every_two_seconds():
     assert backed.bytes == 6 * GB
     backed.look(100.0, 16 * GB)
     assert backed.bytes == 0
+
+
+def test_blocks_too_small_to_be_reported_stay(tmp_path):
+    (tmp_path / "buddyinfo").write_text(
+        "Node 0, zone      DMA      0      0      0      0      0      0      0      0      1      1      3 \n"
+        "Node 0, zone   Normal      2      0      0      0      0      0      0      0    999      9    900 \n"
+    )
+    blocks = free_blocks(tmp_path)
+    assert blocks == [2, 0, 0, 0, 0, 0, 0, 0, 1000, 10, 903]
+    assert free_blocks(tmp_path / "none") is None
+    backed = Backed()
+    backed.look(0.0, 5 * GB, blocks)
+    assert backed.bytes == 2 * 4096 + 1000 * 2**20
+    backed.look(1.0, 6 * GB)
+    backed.look(100.0, 6 * GB)
+    assert backed.bytes == 2 * 4096 + 1000 * 2**20
 
 
 def test_what_a_run_has_used_is_backed_when_its_files_are_gone():

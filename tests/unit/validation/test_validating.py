@@ -208,13 +208,14 @@ def test_memory_that_was_just_used_is_told_to_the_model_of_a_machine_that_gives_
     guest = machine.to_toml().replace('page_remote = "0 ns"', 'page_remote = "0 ns"\npage_reported = "2 us"')
     (tmp_path / "guest.toml").write_text(guest)
     scenario = pc.Scenario(pc.load_machine(tmp_path / "guest.toml"), processes={"a": []})
-    free = iter([8e9, 9e9, 9e9, 9e9])
+    free, blocks = iter([8 * 10**9, 9 * 10**9, 9 * 10**9, 9 * 10**9]), iter([None, [0, 7]])
     monkeypatch.setattr("pagecast.validation.validating.free_bytes", lambda: next(free))
+    monkeypatch.setattr("pagecast.validation.validating.free_blocks", lambda: next(blocks))
     asked = []
     plan = Plan(measured(1.0), measured(1.0))
     done = validation(scenario, {"a": plan}, {"kernel": 1.0}, models=("kernel",), runs=2, asked=asked)
     done.run("there")
-    assert asked[-2:] == [("kernel", {"backed": "5 B"}), ("kernel", {"backed": "1000000000 B"})]
+    assert asked[-2:] == [("kernel", {"backed": "5 B"}), ("kernel", {"backed": "1000000000 B", "free_blocks": "0 7"})]
 
 
 def test_a_machine_with_another_memory_is_named(scenario, monkeypatch):

@@ -104,6 +104,20 @@ impl Options<'_> {
         Ok(Some(shares))
     }
 
+    /// Whole numbers with spaces between, if the option is there.
+    ///
+    /// # Errors
+    /// A word that is none, or above 4 billion; the remedy is to write them `like` so.
+    pub fn counts(&self, key: &str, like: &str) -> Result<Option<Vec<u32>>, ScenarioError> {
+        let Some(value) = self.values.get(key) else { return Ok(None) };
+        let count = |word: &str| {
+            let wrong =
+                |_| self.wrong(key, format!("`{word}` is no whole number"), &format!("write numbers {like}"));
+            word.parse().map_err(wrong)
+        };
+        value.text.split_whitespace().map(count).collect::<Result<_, _>>().map(Some)
+    }
+
     /// Which of some words, if the option is there.
     ///
     /// # Errors

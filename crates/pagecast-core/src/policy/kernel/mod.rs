@@ -74,7 +74,8 @@ use self::placement::Placement;
 use self::readahead::Stream;
 use self::reading::{StreamKey, operation_of};
 use self::refaults::Storm;
-use self::reporting::Backed;
+pub use self::reporting::{Backed, Fragments};
+
 use self::rules::Rules;
 use self::schedule::Survey;
 use self::seeks::Heads;
@@ -214,7 +215,7 @@ impl Kernel {
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = options.hard_limit(at_boot.limit);
         let takes_back = host.memory.cost.page_reported.is_some();
-        let backed = takes_back.then(|| Backed::new(options.backed(), pages.free()));
+        let backed = takes_back.then(|| options.backed(pages.free()));
         let mut kernel = Self {
             prices: Prices::of(&host.memory.cost),
             limits: Limits::of(&pages, &settings, &hard_limit),

@@ -5,6 +5,7 @@ use super::law::{
     Bandwidth, BaseRate, DirtySettings, Fractions, HardLimit, INIT_BANDWIDTH, Limit, Rounding, Thresholds,
 };
 use super::memory::Memory;
+use super::reporting::{Backed, Fragments};
 use super::rules::Rules;
 use crate::error::ScenarioError;
 use crate::machine::{Host, MountSource, VmSettings};
@@ -33,6 +34,7 @@ pub struct KernelOptions {
     completed_elsewhere: u64,
     /// Free memory that the host of the machine has not taken back, in bytes.
     backed: u64,
+    fragments: Fragments,
 }
 
 impl KernelOptions {
@@ -48,6 +50,7 @@ impl KernelOptions {
             "writeout_fraction",
             "completions",
             "backed",
+            "free_blocks",
         ])?;
         let rate = |key| {
             let rate = options.quantity(key, BytesPerSecond::parse, |rate| rate.0 >= PAGE as f64)?;
@@ -65,14 +68,15 @@ impl KernelOptions {
             write_bandwidth,
             dirty_limit: dirty_limit.map(|limit| limit.0 / PAGE),
             backed: options.quantity("backed", Bytes::parse, |_| true)?.map_or(0, |bytes| bytes.0),
+            fragments: fragments(options)?,
             completed_elsewhere: if completed.is_empty() { 0 } else { pages.saturating_sub(here) },
             completed,
         })
     }
 
-    /// How much of the free memory the host of the machine has not taken back.
-    pub(super) fn backed(&self) -> u64 {
-        self.backed
+    /// How much of so much free memory the host of the machine has not taken back.
+    pub(super) fn backed(&self, free: u64) -> Backed {
+        Backed::new(self.backed, self.fragments, free)
     }
 
     /// The hard limit where the threshold is `threshold`.
@@ -97,6 +101,17 @@ impl KernelOptions {
     pub(super) fn bandwidth(&self) -> Bandwidth {
         Bandwidth::with(self.write_bandwidth)
     }
+}
+
+/// `free_blocks`: those that are too small to be reported.
+fn fragments(options: &Options<'_>) -> Result<Fragments, ScenarioError> {
+    let mut fragments = Fragments::default();
+    let blocks =
+        options.counts("free_blocks", "as /proc/buddyinfo tells of each order, \"48011 35322 23474\"")?;
+    for (order, blocks) in fragments.iter_mut().zip(blocks.unwrap_or_default()) {
+        *order = u64::from(blocks);
+    }
+    Ok(fragments)
 }
 
 /// `writeout_fraction` of the devices of a host. A device of another host is written "HOST:DEVICE".

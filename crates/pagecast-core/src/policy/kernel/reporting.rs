@@ -2,9 +2,11 @@
 //! page first waits until the host has given it some.
 //!
 //! Source: `mm/page_reporting.c: page_reporting_process, page_reporting_cycle` (every 2 s while there is something to report, a sixteenth of
-//! the free blocks, not below the low mark and 64 MiB), `mm/page_alloc.c: __putback_isolated_page` (what is reported goes to the end of
-//! the free lists, so that other pages are taken first), Linux 6.18. A host that needs no reports takes nothing back, and costs nothing.
-//! Left out: that only whole blocks of 2 MiB are reported, and that nodes do it apart. What reclaim frees is taken at once.
+//! the free blocks, not below the low mark and 64 MiB), `mm/page_alloc.c: __rmqueue_smallest` (who needs pages gets them from the smallest
+//! blocks that are large enough) and `__putback_isolated_page` (what is reported goes to the end of the free lists, so that other pages
+//! are taken first), Linux 6.18. Only blocks of 2 MiB and more are reported: smaller ones are backed for ever, for folios that they have
+//! room for. A host that needs no reports takes nothing back, and costs nothing. Left out: smaller blocks that come and go, and that
+//! nodes report apart. What reclaim frees is taken at once.
 
 use super::tasks::Task;
 use super::{Kernel, PAGE};
@@ -14,13 +16,19 @@ use crate::units::Nanos;
 const DELAY: Nanos = Nanos(2_000_000_000);
 /// `PAGE_REPORTING_CAPACITY * 16`: of the free blocks, one in so many batches in a pass.
 const PASSES: u64 = 16;
+/// `page_reporting_order`, of x86: that of a huge page.
+const ORDER: usize = 9;
 /// `PAGE_REPORTING_CAPACITY << page_reporting_order`: so much stays above the low mark.
-const KEPT: u64 = 32 * (2 << 20);
+const KEPT: u64 = 32 * (PAGE << ORDER);
+
+/// How many free blocks there are of each order that is too small to be reported, from single pages up.
+pub type Fragments = [u64; ORDER];
 
 /// Free memory that the host has not taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Backed {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backed {
     bytes: u64,
+    fragments: Fragments,
     /// What was free when it was last looked at,
     free: u64,
     /// and when some is reported next.
@@ -28,48 +36,89 @@ pub(super) struct Backed {
 }
 
 impl Backed {
-    /// So much of so much free memory, at time 0.
-    pub(super) fn new(bytes: u64, free: u64) -> Self {
-        Self { bytes: bytes.min(free), free, pass: (bytes > 0).then_some(DELAY) }
+    /// So many bytes of so many free ones, at time 0, and no less than what is in fragments.
+    #[must_use]
+    pub fn new(bytes: u64, fragments: Fragments, free: u64) -> Self {
+        let fragmented = in_blocks(&fragments);
+        let pass = (bytes > fragmented).then_some(DELAY);
+        Self { bytes: bytes.max(fragmented).min(free), fragments, free, pass }
     }
 
-    /// So much is free now, and down to `least` is reported. What was freed since is backed, what was taken was backed first.
-    fn observe(&mut self, now: Nanos, free: u64, least: u64) {
+    /// How many bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// There are other fragments now.
+    pub fn fragment(&mut self, fragments: Fragments) {
+        *self = Self { pass: self.pass, ..Self::new(self.bytes, fragments, self.free) };
+    }
+
+    /// So many bytes are free now, and down to `least` is reported. What was freed since is backed, what was taken was backed first,
+    /// but for blocks of fewer pages than folios have.
+    pub fn observe(&mut self, now: Nanos, free: u64, least: u64, folio: u64) {
         while let Some(pass) = self.pass.filter(|&pass| pass <= now) {
+            let whole = self.whole();
             if self.free > least {
-                self.bytes -= self.free.div_ceil(PASSES).min(self.bytes);
+                self.bytes -= self.free.div_ceil(PASSES).min(whole);
             }
-            self.pass = (self.bytes > 0).then(|| pass + DELAY);
+            self.pass = (self.whole() > 0).then(|| pass + DELAY);
         }
         if free > self.free {
             self.bytes += free - self.free;
-            self.pass = self.pass.or(Some(now + DELAY));
+            self.pass = self.pass.or((self.whole() > 0).then(|| now + DELAY));
         } else {
-            self.bytes = self.bytes.saturating_sub(self.free - free);
+            self.bytes -= (self.free - free).min(self.room_for(folio));
         }
+        // All that is left may be fragments.
+        self.bytes = self.bytes.min(free);
         self.free = free;
     }
+
+    /// What is to be reported.
+    fn whole(&self) -> u64 {
+        self.bytes.saturating_sub(in_blocks(&self.fragments))
+    }
+
+    /// How much of it folios of so many pages find.
+    fn room_for(&self, folio: u64) -> u64 {
+        let order = (folio.ilog2() as usize).min(ORDER);
+        self.bytes.saturating_sub(in_blocks(&self.fragments[..order]))
+    }
+}
+
+/// Bytes in blocks of each order, from single pages up.
+fn in_blocks(blocks: &[u64]) -> u64 {
+    blocks.iter().zip(0..).map(|(blocks, order)| blocks * (PAGE << order)).sum()
 }
 
 impl Kernel {
     /// Looks at what has become free or has been taken.
     pub(super) fn look_at_backed(&mut self, now: Nanos) {
         if let Some(backed) = &mut self.backed {
-            backed.observe(now, self.pages.free(), self.pages.low() + KEPT);
+            let takers = self.tasks.iter().filter(|(_, task)| task.takes_memory());
+            let folio = takers.map(|(_, task)| task.folio).min().unwrap_or(1);
+            backed.observe(now, self.pages.free(), self.pages.low() + KEPT, folio);
         }
     }
 
     /// How many pages a task touches first since the host took them back, for each page that it moves.
     pub(super) fn reported(&self, task: &Task) -> f64 {
         match self.backed {
-            Some(Backed { bytes, .. }) if bytes < PAGE && !self.pages.is_short() => task.pages_taken(),
+            Some(backed) if backed.room_for(task.folio) < PAGE && !self.pages.is_short() => {
+                task.pages_taken()
+            }
             _ => 0.0,
         }
     }
 
     /// How much can be taken before that costs more.
     pub(super) fn until_reported(&self) -> u64 {
-        self.backed.map_or(u64::MAX, |backed| if backed.bytes < PAGE { u64::MAX } else { backed.bytes })
+        let Some(backed) = self.backed else { return u64::MAX };
+        let takers = self.tasks.iter().filter(|(_, task)| task.takes_memory());
+        let rooms = takers.map(|(_, task)| backed.room_for(task.folio)).filter(|&room| room >= PAGE);
+        rooms.min().unwrap_or(u64::MAX)
     }
 }
 
@@ -78,6 +127,8 @@ mod tests {
     use super::*;
 
     const GB: u64 = 1_000_000_000;
+    const MIB: u64 = 1 << 20;
+    const WHOLE: Fragments = [0; ORDER];
 
     fn after(seconds: u64) -> Nanos {
         Nanos(seconds * 1_000_000_000)
@@ -85,26 +136,45 @@ mod tests {
 
     #[test]
     fn what_was_freed_is_taken_first() {
-        let mut backed = Backed::new(0, 8 * GB);
-        backed.observe(after(1), 5 * GB, 0);
+        let mut backed = Backed::new(0, WHOLE, 8 * GB);
+        backed.observe(after(1), 5 * GB, 0, 1);
         assert_eq!(backed.bytes, 0);
-        backed.observe(after(1), 7 * GB, 0);
-        backed.observe(after(1), 6 * GB, 0);
+        backed.observe(after(1), 7 * GB, 0, 1);
+        backed.observe(after(1), 6 * GB, 0, 1);
         assert_eq!(backed.bytes, GB);
     }
 
     #[test]
     fn a_sixteenth_of_what_is_free_is_reported_every_two_seconds() {
-        let mut backed = Backed::new(0, 8 * GB);
-        backed.observe(after(1), 16 * GB, 0);
-        backed.observe(Nanos(2_999_999_999), 16 * GB, 0);
+        let mut backed = Backed::new(0, WHOLE, 8 * GB);
+        backed.observe(after(1), 16 * GB, 0, 1);
+        backed.observe(Nanos(2_999_999_999), 16 * GB, 0, 1);
         assert_eq!(backed.bytes, 8 * GB);
-        backed.observe(after(5), 16 * GB, 0);
+        backed.observe(after(5), 16 * GB, 0, 1);
         assert_eq!(backed.bytes, 6 * GB);
-        backed.observe(after(100), 16 * GB, 0);
+        backed.observe(after(100), 16 * GB, 0, 1);
         assert_eq!((backed.bytes, backed.pass), (0, None));
-        let mut kept = Backed::new(GB, 2 * GB);
-        kept.observe(after(100), 2 * GB, 3 * GB);
+        let mut kept = Backed::new(GB, WHOLE, 2 * GB);
+        kept.observe(after(100), 2 * GB, 3 * GB, 1);
         assert_eq!(kept.bytes, GB, "so little is not reported");
+    }
+
+    #[test]
+    fn fragments_are_never_reported_and_only_small_folios_take_them() {
+        let mut fragments = WHOLE;
+        (fragments[0], fragments[8]) = (1024, 2);
+        let mut backed = Backed::new(100 * MIB, fragments, 8 * GB);
+        assert_eq!(
+            (backed.room_for(1), backed.room_for(2), backed.room_for(512)),
+            (100 * MIB, 96 * MIB, 94 * MIB)
+        );
+        backed.observe(after(100), 8 * GB, 0, 1);
+        assert_eq!((backed.bytes, backed.pass), (6 * MIB, None));
+        backed.observe(after(101), 8 * GB - 50 * MIB, 0, 256);
+        assert_eq!(backed.room_for(256), 0, "folios of 1 MiB had 2 blocks");
+        assert_eq!(backed.room_for(1), 4 * MIB);
+        backed.observe(after(102), 8 * GB - 53 * MIB, 0, 1);
+        assert_eq!(backed.bytes, MIB);
+        assert_eq!(Backed::new(0, fragments, MIB).bytes, MIB, "no more than is free");
     }
 }
