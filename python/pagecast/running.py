@@ -76,6 +76,11 @@ class Measured(Result):
         return self._measured.learnt()
 
     @property
+    def prepared_s(self) -> float:
+        """How long it took to make the files that were there at time 0."""
+        return self._measured.prepared_s
+
+    @property
     def kept(self) -> Path | None:
         """Where the files are, if they stay."""
         return self._measured.kept

@@ -354,11 +354,20 @@ pub struct Mount {
     /// Getting a page of 4 KiB of its files into the page cache, if that is not what `CopyCost` says: by buffer heads and small
     /// folios one file system, or a block device, differs from another.
     pub page_insert: Option<Nanos>,
+    /// What it does of its own.
+    pub cost: MountCost,
+}
+
+/// What a file system does of its own takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MountCost {
     /// What making durable takes longer where metadata of the file is not in the journal yet: a commit.
     pub commit: Nanos,
     /// Giving a block of 4 KiB back when its file is cut or removed; with `discard` the disk is told.
     pub block_free: Nanos,
-    /// The same, once for each file that gives some back.
+    /// How long ago a block may have been written back for that; nothing: as long as one likes.
+    pub block_free_within: Option<Nanos>,
+    /// The same as `block_free`, once for each file that gives some back.
     pub file_free: Nanos,
 }
 

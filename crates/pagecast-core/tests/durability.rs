@@ -143,6 +143,41 @@ fn blocks_that_are_on_the_disk_take_time_to_be_given_back() {
 }
 
 #[test]
+fn blocks_that_were_written_long_ago_are_given_back_at_once() {
+    let seconds = |within: &str, operations: &[&str]| {
+        let costs = ["machine.mount./data.block_free=4 us", "machine.mount./data.file_free=20 ms"];
+        let case = costs.iter().fold(linux(), |case, cost| case.set(cost)).set(within);
+        let last = operations.len() as u32 - 1;
+        case.process("p", operations).run("kernel").seconds("p", last)
+    };
+    let old = [WRITE, "fsync = '/data/g'", "sleep = '10 s'", "unlink = '/data/g'"];
+    let within = |within: &str| seconds(&format!("machine.mount./data.block_free_within={within}"), &old);
+    assert!(near(within("60 s") - within("9 s"), 0.12));
+    // The first half was written at once, the second after 10 s.
+    let halves = [
+        "write = '/data/g', size = '51.2 MB', call = '1 MB'", "fsync = '/data/g'", "sleep = '10 s'",
+        "write = '/data/g', size = '51.2 MB', offset = '51.2 MB', call = '1 MB'", "fsync = '/data/g'", "unlink = '/data/g'",
+    ];
+    let within = |within: &str| seconds(&format!("machine.mount./data.block_free_within={within}"), &halves);
+    assert!(near(within("60 s") - within("5 s"), 0.05));
+}
+
+#[test]
+fn what_was_there_before_may_have_been_written_just_before() {
+    let seconds = |prepared: &str, within: &str, sleep: &str| {
+        let case = linux().set("machine.mount./data.block_free=4 us").set(within).file("/data/g", "102.4 MB");
+        let case = if prepared.is_empty() { case } else { case.option("prepared", prepared) };
+        case.process("p", &[sleep, "unlink = '/data/g'"]).run("kernel").seconds("p", 1)
+    };
+    let within = "machine.mount./data.block_free_within=30 s";
+    assert_eq!(seconds("", within, "sleep = '1 s'"), 0.0);
+    assert!(near(seconds("10 s", within, "sleep = '1 s'"), 0.1), "all of it");
+    assert!(near(seconds("40 s", within, "sleep = '20 s'"), 0.025), "the last 10 s of 40 s");
+    assert_eq!(seconds("10 s", within, "sleep = '31 s'"), 0.0);
+    assert!(near(seconds("10 s", "machine.mount./data.file_free=0 s", "sleep = '31 s'"), 0.1), "ever");
+}
+
+#[test]
 fn what_is_only_buffered_or_read_flushes_nothing() {
     let operations =
         [WRITE, "read = '/data/g'", "fadvise = '/data/g', advice = 'dontneed'", "unlink = '/data/g'"];

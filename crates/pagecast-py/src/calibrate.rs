@@ -22,6 +22,9 @@ type MovedTuple = (u64, u64, f64, f64, Vec<(f64, u64)>);
 /// away; and how much longer it took.
 type CopiesTuple = (f64, f64, f64, f64, f64, f64);
 
+/// The file that stays for a while.
+const PUT: &str = "put";
+
 /// A place to measure in; its files are removed by `close`.
 #[pyclass(frozen, module = "pagecast._core")]
 pub struct Calibration(Mutex<Option<Arc<Session>>>);
@@ -154,6 +157,19 @@ impl Calibration {
         let (drained, freed) =
             self.measure(py, |folder, stop| calibrate::drain(folder, Path::new("drain"), bytes, stop))?;
         Ok((moved(drained), freed.as_seconds()))
+    }
+
+    /// Write a new file to the device, and let it stay.
+    fn put(&self, py: Python<'_>, bytes: u64) -> PyResult<()> {
+        let bytes = positive("bytes", bytes)?.get();
+        self.measure(py, |folder, stop| calibrate::put(folder, Path::new(PUT), bytes, stop))?;
+        Ok(())
+    }
+
+    /// Say in how many seconds the file that `put` has made is cut to nothing.
+    fn cut(&self, py: Python<'_>) -> PyResult<f64> {
+        let freed = self.measure(py, |folder, _| calibrate::cut(folder, Path::new(PUT)))?;
+        Ok(freed.as_seconds())
     }
 
     /// Write new pages and say how far they were after every `mark_bytes`, whatever the flusher does meanwhile.

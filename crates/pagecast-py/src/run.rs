@@ -151,6 +151,7 @@ impl RunPlan {
             learnt: measured.learnt,
             paths: self.plan.paths().map(|(path, _)| path.to_owned()).collect(),
             file_system: measured.file_system.name(),
+            prepared: measured.prepared,
             kept: measured.kept,
             sample_hz,
         })
@@ -174,6 +175,7 @@ pub struct Measured {
     file_system: String,
     /// Where the files are, if they stay.
     #[pyo3(get)]
+    prepared: Nanos,
     kept: Option<PathBuf>,
     /// How often the machine was looked at per second.
     #[pyo3(get)]
@@ -186,6 +188,12 @@ impl Measured {
     #[getter]
     fn sampler_s(&self) -> f64 {
         self.samples.processor_time.as_seconds()
+    }
+
+    /// How long it took to make the files that were there at time 0.
+    #[getter]
+    fn prepared_s(&self) -> f64 {
+        self.prepared.as_seconds()
     }
 
     /// What the kernel had learnt of the disk before time 0: its name for it, and what it tells.

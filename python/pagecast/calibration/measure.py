@@ -80,6 +80,12 @@ class Probe(Protocol):
     def drain(self, bytes: int) -> tuple[Moved, float]:
         """Write back a new file, and say in how many seconds it is then cut to nothing."""
 
+    def put(self, bytes: int) -> None:
+        """Write a new file to the device, and let it stay."""
+
+    def cut(self) -> float:
+        """Say in how many seconds the file that `put` has made is cut to nothing."""
+
     def fill(self, bytes: int, mark_bytes: int) -> Moved:
         """Write new pages, whatever the flusher does meanwhile."""
 
@@ -117,6 +123,10 @@ class Measurements:
     drain_bytes: int = 0
     touched: tuple[list[float], list[float]] = ([], [])
     """Seconds of each `TOUCHED_BYTES` of new memory, at both ends: at first, and just after."""
+    put_s: float = 0.0
+    """How old a file of `drain_bytes` was in the end,"""
+    old_cut_s: float = math.nan
+    """and in how many seconds it was cut to nothing."""
     found: dict[Cell, list[float]] = field(default_factory=dict)
     long_writes: list[Marks] = field(default_factory=list)
     """How far long writes were, each after idle time."""
@@ -217,6 +227,8 @@ def measure(
     into = Measurements(plan, direct, min(prepared[0], plan.device_bytes), prepared[0])
     into.drain_bytes, into.touched = _drain_bytes(plan, prepared), touched
     order = random.Random(seed)  # noqa: S311
+    probe.put(into.drain_bytes)
+    put = clock()
     one = Round(probe, into, 0, device_read_bytes or _device_read_bytes, rest, waits_s or _waits_s)
     look_for_write_cache(one, say)
     say(0.0, "looking for a limiter")
@@ -238,6 +250,7 @@ def measure(
     # Once more: what others had just freed before may be with a host by now.
     for pieces, more in zip(into.touched, probe.touches(plan.touch_bytes, TOUCHED_BYTES), strict=True):
         pieces.extend(more)
+    into.put_s, into.old_cut_s = clock() - put, probe.cut()
     into.elapsed_s = clock() - begun
     return into
 

@@ -83,7 +83,7 @@ class Plan:
     def room_bytes(self) -> int:
         """The most that is there at once."""
         beside = max(max(self.threads) * self.copy_bytes, 3 * self.drain_bytes, self.fill_bytes)
-        return self.file_bytes + beside + MIB
+        return self.file_bytes + self.drain_bytes + beside + MIB
 
     @property
     def written_bytes(self) -> int:
@@ -91,7 +91,7 @@ class Plan:
         copies = 2 * self.copy_bytes * (len(self.copy_calls) + 1 + sum(self.threads[1:]))
         direct = self.stream_bytes * (self._alone + sum(self.streams[1:]))
         again = MOST_LOST * 2 * self.copy_bytes * max(self.threads)
-        rounds = self.most_rounds * (copies + direct + 4 * self.drain_bytes + 2 * MIB)
+        rounds = self.drain_bytes + self.most_rounds * (copies + direct + 4 * self.drain_bytes + 2 * MIB)
         limited = (LOOKS + 2 * self.most_rounds) * self.device_bytes
         held = self.long_streams * self.long_bytes
         filled = self.fills * self.fill_bytes
@@ -109,7 +109,7 @@ class Plan:
 
         alone = self._alone * most(self.stream_bytes, self.stream_s)
         together = sum(most(count * self.stream_bytes, self.stream_s) for count in self.streams[1:])
-        rounds = self.most_rounds * (alone + together + 4 * self.drain_bytes + 2 * MIB)
+        rounds = self.drain_bytes + self.most_rounds * (alone + together + 4 * self.drain_bytes + 2 * MIB)
         limited = (LOOKS + 2 * self.most_rounds) * most(self.device_bytes, STEADY_S)
         watched = most(self.bucket_bytes, self.bucket_s)
         held = self.long_streams * most(self.long_bytes, self.long_s)

@@ -56,6 +56,10 @@ UNBOUNDED: Final = 100_000
 """Requests that nothing bounds; more than ever wait."""
 HELD_PART: Final = 0.9
 """Long writes that hold less than this part of the rate of write-back of little show what that does not."""
+EXPIRED_S: Final = 30.0
+"""After so long Linux begins to write what was told to a disk (`dirty_expire_centisecs`), also below a virtual machine."""
+OLD_PART: Final = 0.5
+"""Blocks cost nothing any more that cost less than this part of what young ones do."""
 DEAR_FACTOR: Final = 2
 """Memory that a host had taken back takes more than so much longer,"""
 LEAST_DEAR: Final = 0.25
@@ -416,8 +420,23 @@ def _file_system(rounds: Rounds) -> Iterator[Value]:
     freed = [page_s - _mean_of(rounds, "remove", at) for at, page_s in enumerate(each)]
     first = [small - page_s * SMALL_BYTES / PAGE_BYTES for (_, small), page_s in zip(both, each, strict=True)]
     how = f"cutting files of {show_call(SMALL_BYTES)} and {show_size(size)} that are on the disk to nothing"
-    yield from beyond_noise("mount.block_free", freed, f"{how}, beyond taking their pages away; each 4 KiB")
+    found = tuple(beyond_noise("mount.block_free", freed, f"{how}, beyond taking their pages away; each 4 KiB"))
+    yield from found
+    if found:
+        yield from _old_blocks(rounds, freed, first)
     yield from beyond_noise("mount.file_free", first, f"{how}; what both take")
+
+
+def _old_blocks(rounds: Rounds, freed: list[float], first: list[float]) -> Iterator[Value]:
+    """Say that blocks cost nothing any more once the host of the machine has them on a disk of its own."""
+    measured = rounds.all
+    pages = measured.drain_bytes / PAGE_BYTES
+    removed = median(sorted(_mean_of(rounds, "remove", at) for at in range(measured.rounds)))
+    old = max(0.0, (measured.old_cut_s - median(sorted(first))) / pages - removed)
+    if measured.put_s < EXPIRED_S or old > OLD_PART * median(sorted(freed)):
+        return
+    how = f"cited: dirty_expire_centisecs of a host that runs Linux; measured: {show_time(old)} for each 4 KiB"
+    yield Value("mount.block_free_within", f'"{EXPIRED_S:g} s"', f"{how} of a file {measured.put_s:.0f} s old")
 
 
 def _sharing(rounds: Rounds) -> Value:

@@ -1,4 +1,4 @@
-"""What the kernel had learnt of the disk before a run, for the model `kernel`: measured, never set by hand.
+"""What the kernel and the disk had learnt before a run, for the model `kernel`: measured, never set by hand.
 
 The write bandwidth and what part of what was written lately went to this disk are asked for just before
 time 0 (/sys/kernel/debug/bdi); the part is reckoned where that is not told (`Writeout`). With ``trace=True``
@@ -56,7 +56,14 @@ def learnt_options(
         # Of several disks that stand for the only one here, nobody knows the parts.
         writeout_fraction=share if len(disks) == 1 else None,
     )
-    return learnt.options(next(iter(disks), ""))
+    options = learnt.options(next(iter(disks), ""))
+    if measured.prepared_s and _gives_blocks_back(machine):
+        options["prepared"] = f"{measured.prepared_s} s"
+    return options
+
+
+def _gives_blocks_back(machine: "Machine") -> bool:
+    return any("block_free" in mount for mount in described(machine).get("mount", {}).values())
 
 
 def _traced(measured: "Measured", bdi: str | None) -> tuple[float | None, float | None]:

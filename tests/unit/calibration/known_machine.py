@@ -1,6 +1,7 @@
 """A machine whose costs are known exactly, with noise from a seed; it takes no time to measure it."""
 
 import itertools
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,7 +33,9 @@ class KnownMachine:
     free_s: float = 4e-6
     """Of each block, besides its page,"""
     file_free_s: float = 2e-3
-    """and of each file."""
+    """and of each file,"""
+    free_within_s: float = math.inf
+    """as long as it is no older."""
     memory_byte_s: float = 5e-11
     buffer_bytes: int | None = 4096
     background_bytes: int = 1 << 30
@@ -55,6 +58,7 @@ class KnownMachine:
     seed: int = 1
     now: float = 0.0
     read_bytes: int = 0
+    is_put: tuple[float, int] = (0.0, 0)
     calls: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -166,9 +170,20 @@ class KnownMachine:
     def drain(self, bytes: int) -> tuple[Moved, float]:
         """Write back at the rate of the device."""
         took = self._write(bytes) if self.cache_bytes else self._took(bytes * self.device_write_byte_s)
-        return (bytes, 1, took, 0.0, []), self._took(
-            self.file_free_s + bytes / PAGE_BYTES * (self.remove_s + self.free_s)
-        )
+        return (bytes, 1, took, 0.0, []), self._cut(bytes, self.free_s)
+
+    def put(self, bytes: int) -> None:
+        """Write at the rate of the device."""
+        self.drain(bytes)
+        self.is_put = (self.now, bytes)
+
+    def cut(self) -> float:
+        """Cut what was put, which may be old."""
+        put, size = self.is_put
+        return self._cut(size, self.free_s if self.now - put <= self.free_within_s else self.free_s / 20)
+
+    def _cut(self, bytes: int, free_s: float) -> float:
+        return self._took(self.file_free_s + bytes / PAGE_BYTES * (self.remove_s + free_s))
 
     def fill(self, bytes: int, mark_bytes: int) -> Moved:
         """Write new pages, more slowly beside the flusher."""

@@ -356,7 +356,7 @@ def test_a_disk_has_time_for_so_much_and_for_no_more_than_all(effort):
     plan = plan_for(effort, cores=2, background_bytes=GIB)
     assert plan.written_at(1e6) < plan.written_at(1e8) < plan.written_at(1e15) <= plan.written_bytes
     # What is made dirty to be drained does not depend on the disk; all else does.
-    drained = plan.most_rounds * (4 * plan.drain_bytes + 2 * MIB)
+    drained = plan.drain_bytes + plan.most_rounds * (4 * plan.drain_bytes + 2 * MIB)
     assert plan.written_at(2e6) - drained == pytest.approx(2 * (plan.written_at(1e6) - drained), rel=1e-3)
 
 
@@ -385,6 +385,16 @@ def test_the_file_is_a_machine(tmp_path):
     program = [pc.write("/data/f", size_bytes=1e9)]
     scenario = pc.Scenario(done.machine, processes={"app": lambda: iter(program)})
     assert pc.simulate(scenario).operations["duration_s"][0] > 0
+
+
+def test_blocks_that_cost_nothing_when_they_are_old_are_young_for_thirty_seconds(tmp_path):
+    def within(machine):
+        return [each for each in calibrated(machine, tmp_path).values if each.key == "mount.block_free_within"]
+
+    [found] = within(KnownMachine(free_within_s=20.0))
+    assert found.text == '"30 s"'
+    assert "200 ns for each 4 KiB of a file" in found.how
+    assert within(KnownMachine()) == within(KnownMachine(free_s=0.0, free_within_s=20.0)) == []
 
 
 def test_memory_is_filled_past_where_the_flusher_begins_unless_it_is_quick(tmp_path):

@@ -89,6 +89,7 @@ class Run(Tables):
     file_samples: Columns = field(default_factory=file_samples)
     end_s: float = 1.0
     learnt: dict[str, Any] | None = None
+    prepared_s: float = 0.0
     devices: Columns = field(default_factory=no_devices)
     model: str = "measured"
     is_measured: bool = True

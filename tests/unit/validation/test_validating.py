@@ -218,6 +218,17 @@ def test_memory_that_was_just_used_is_told_to_the_model_of_a_machine_that_gives_
     assert asked[-2:] == [("kernel", {"backed": "5 B"}), ("kernel", {"backed": "1000000000 B", "free_blocks": "0 7"})]
 
 
+def test_a_machine_that_gives_blocks_back_is_told_how_young_the_files_are(machine, tmp_path):
+    guest = machine.to_toml().replace('disk = "ssd"', 'disk = "ssd"\nblock_free = "4 us"')
+    (tmp_path / "guest.toml").write_text(guest)
+    scenario = pc.Scenario(pc.load_machine(tmp_path / "guest.toml"), processes={"a": []})
+    asked = []
+    plan = Plan(measured(1.0, prepared_s=12.5), measured(1.0))
+    done = validation(scenario, {"a": plan}, {"kernel": 1.0}, models=("kernel",), runs=2, asked=asked)
+    done.run("there")
+    assert asked == [("kernel", None), ("kernel", {"prepared": "12.5 s"})]
+
+
 def test_a_machine_with_another_memory_is_named(scenario, monkeypatch):
     monkeypatch.setattr(Room, "here", lambda directory: Room(usable_bytes=2_000_000_000))
     done = validation(scenario, {"a": Plan(measured(1.0))}, {"kernel": 1.0}, models=("kernel",), runs=1)

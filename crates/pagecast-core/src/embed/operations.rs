@@ -294,9 +294,7 @@ impl PageCache {
             write: paths.write,
             read_and_copy: paths.read_and_copy,
             page_insert: mount.page_insert.unwrap_or(host.memory.cost.page_insert),
-            commit: mount.commit,
-            block_free: mount.block_free,
-            file_free: mount.file_free,
+            cost: mount.cost,
         }
     }
 

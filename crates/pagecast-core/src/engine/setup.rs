@@ -224,9 +224,7 @@ impl<'a, N: Network> Engine<'a, N> {
             write,
             read_and_copy,
             page_insert,
-            commit: mount.commit,
-            block_free: mount.block_free,
-            file_free: mount.file_free,
+            cost: mount.cost,
         }
     }
 }

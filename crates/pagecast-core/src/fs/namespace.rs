@@ -228,9 +228,8 @@ fn rebased(path: &str, from: &str, to: &str) -> Arc<str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::FileSystem;
+    use crate::machine::{FileSystem, MountCost};
     use crate::scenario::Scenario;
-    use crate::units::Nanos;
 
     fn mount(path: &str) -> Mount {
         Mount {
@@ -239,9 +238,7 @@ mod tests {
             write_mode: WriteMode::Back,
             file_system: FileSystem::default(),
             page_insert: None,
-            commit: Nanos::ZERO,
-            block_free: Nanos::ZERO,
-            file_free: Nanos::ZERO,
+            cost: MountCost::default(),
         }
     }
 

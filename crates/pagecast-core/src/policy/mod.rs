@@ -14,7 +14,7 @@ pub mod wrench;
 pub use options::Options;
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
-use crate::machine::Host;
+use crate::machine::{Host, MountCost};
 use crate::result::{CgroupLevels, DeviceLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Advice, MapAdvice, SyncRangeFlags};
@@ -57,12 +57,8 @@ pub struct FileView {
     pub read_and_copy: Path,
     /// Getting a page of 4 KiB of it into the page cache.
     pub page_insert: Nanos,
-    /// A commit of its file system's journal.
-    pub commit: Nanos,
-    /// Giving a block of 4 KiB of it back.
-    pub block_free: Nanos,
-    /// Giving any of them back.
-    pub file_free: Nanos,
+    /// What its file system does of its own.
+    pub cost: MountCost,
 }
 
 /// What of a file is made durable (open(2), "Synchronized I/O").

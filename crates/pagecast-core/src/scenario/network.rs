@@ -9,7 +9,7 @@ use super::paths::normalise;
 use super::schema::{LINK, MOUNT};
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::{FileSystem, Host, Link, Mount, MountSource, WriteMode};
+use crate::machine::{FileSystem, Host, Link, Mount, MountCost, MountSource, WriteMode};
 use crate::units::Nanos;
 
 /// The index of each host by its name.
@@ -94,7 +94,7 @@ pub fn read_mounts(
 }
 
 /// What only a file system on a disk takes time for.
-const OF_DISKS: [&str; 3] = ["commit", "block_free", "file_free"];
+const OF_DISKS: [&str; 4] = ["commit", "block_free", "block_free_within", "file_free"];
 
 impl Network<'_> {
     fn mounts(&self, host: usize, draft: &Draft<'_>) -> Result<Vec<Mount>, ScenarioError> {
@@ -140,9 +140,12 @@ impl Network<'_> {
             write_mode: mode.unwrap_or(default_mode),
             file_system: fields.word("type", &FileSystem::ALL)?.unwrap_or_default(),
             page_insert: fields.get("page_insert")?,
-            commit: fields.get("commit")?.unwrap_or_default(),
-            block_free: fields.get("block_free")?.unwrap_or_default(),
-            file_free: fields.get("file_free")?.unwrap_or_default(),
+            cost: MountCost {
+                commit: fields.get("commit")?.unwrap_or_default(),
+                block_free: fields.get("block_free")?.unwrap_or_default(),
+                block_free_within: fields.get("block_free_within")?,
+                file_free: fields.get("file_free")?.unwrap_or_default(),
+            },
         })
     }
 

@@ -188,12 +188,14 @@ fn print_mount(text: &mut String, table: &str, mount: &Mount, host: &Host, machi
         keys.push(("type", quoted(FileSystem::NAMES[kind.expect("these are all")])));
     }
     keys.extend(mount.page_insert.map(|insert| ("page_insert", time(insert))));
-    let costs = [("commit", mount.commit), ("block_free", mount.block_free), ("file_free", mount.file_free)];
+    let MountCost { commit, block_free, block_free_within, file_free } = mount.cost;
+    let costs = [("commit", commit), ("block_free", block_free), ("file_free", file_free)];
     for (name, cost) in costs {
         if cost > Nanos::ZERO {
             keys.push((name, time(cost)));
         }
     }
+    keys.extend(block_free_within.map(|within| ("block_free_within", time(within))));
     print_table(text, &format!("{table}.mount.{}", key(&mount.path)), &keys);
 }
 
@@ -512,7 +514,7 @@ latency = "20000 ns"
     prop_compose! {
         fn mounts()(through in any::<bool>(), file_system in prop::sample::select(&FileSystem::ALL[..]), page_insert in prop::option::of(0_u64..1 << 50), costs in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40]) -> Mount {
             let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
-            Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode, file_system, page_insert: page_insert.map(Nanos), commit: Nanos(costs[0]), block_free: Nanos(costs[1]), file_free: Nanos(costs[2]) }
+            Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode, file_system, page_insert: page_insert.map(Nanos), cost: MountCost { commit: Nanos(costs[0]), block_free: Nanos(costs[1]), block_free_within: (costs[2] > 0).then_some(Nanos(costs[2])), file_free: Nanos(costs[2]) } }
         }
     }
 
@@ -554,7 +556,7 @@ latency = "20000 ns"
             let link = Link { name: "lan".into(), between: (0, 1), rate, latency: Nanos(latency) };
             let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link] };
             let source = MountSource::Nfs { server: 1, export: 0, link: 0 };
-            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, commit: Nanos::ZERO, block_free: Nanos::ZERO, file_free: Nanos::ZERO });
+            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, cost: MountCost::default() });
             prop_assert_eq!(read_back(&both), both);
         }
     }

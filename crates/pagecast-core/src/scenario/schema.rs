@@ -427,6 +427,11 @@ pub static MOUNT: Schema = Schema {
         ),
         may("commit", Kind::Time, "What making durable takes longer if metadata changed; default \"0 s\""),
         may("block_free", Kind::Time, "Giving 4 KiB back when a file is cut or removed; default \"0 s\""),
+        may(
+            "block_free_within",
+            Kind::Time,
+            "How long ago a block may have been written back for block_free; default: ever",
+        ),
         may("file_free", Kind::Time, "The same, once for each file that gives some back; default \"0 s\""),
     ],
 };

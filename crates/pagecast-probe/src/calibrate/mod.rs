@@ -35,7 +35,7 @@ pub use library::{memory, stream_buffer};
 pub use session::Session;
 pub use syncs::{Waiting, syncs};
 pub use touches::{Touches, touches};
-pub use writeback::{Beside, beside, drain, fill};
+pub use writeback::{Beside, beside, cut, drain, fill, put};
 
 /// Bytes that were moved, and how long it took.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -33,13 +33,30 @@ const CALL: NonZero<u64> = NonZero::new(1 << 20).unwrap();
 /// # Errors
 /// [`Failed`] if the kernel refuses.
 pub fn drain<I: Io>(io: &I, path: &Path, bytes: u64, stop: &AtomicBool) -> Result<(Moved, Nanos), Failed> {
+    let drained = put(io, path, bytes, stop)?;
+    Ok((drained, cut(io, path)?))
+}
+
+/// Writes a new file, and says how long write-back of it takes.
+///
+/// # Errors
+/// [`Failed`] if the kernel refuses.
+pub fn put<I: Io>(io: &I, path: &Path, bytes: u64, stop: &AtomicBool) -> Result<Moved, Failed> {
     let file = new_file(io, path)?;
     write(io, &file, &mut random_memory(CALL)?, 0, bytes, stop)?;
-    let drained = write_back(io, &file, bytes)?;
+    write_back(io, &file, bytes)
+}
+
+/// Cuts a file to nothing, and says how long that takes: its pages and its blocks.
+///
+/// # Errors
+/// [`Failed`] if the kernel refuses.
+pub fn cut<I: Io>(io: &I, path: &Path) -> Result<Nanos, Failed> {
+    let file = doing("open", io.open(path, make([])))?;
     let (waited, begun) = (io.processor_wait(), io.now());
     doing("truncate", io.set_length(&file, 0))?;
     let waited = io.processor_wait() - waited;
-    Ok((drained, Nanos((io.now() - begun).0.saturating_sub(waited.0))))
+    Ok(Nanos((io.now() - begun).0.saturating_sub(waited.0)))
 }
 
 /// Writes a new file and says how far it was after every `mark` bytes: the kernel's own flusher begins on the way, where so much is

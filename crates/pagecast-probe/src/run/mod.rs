@@ -102,6 +102,8 @@ pub struct Measured {
     pub learnt: Option<Learnt>,
     /// What the files were on.
     pub file_system: FileSystem,
+    /// How long it took to make those that were there before.
+    pub prepared: Nanos,
     /// Where they are, if they stay.
     pub kept: Option<PathBuf>,
 }
@@ -145,8 +147,11 @@ pub fn run(plan: &Plan, settings: Settings<'_>, watch: &mut Watcher<'_>) -> Resu
     let prober = Prober::new(None)?;
     let _limit = FileLimit::raise_to(open_files(plan));
     let mut place = Workplace::create(settings.directory, "run")?;
+    let begun = place.folder().now();
     prepare::prepare(plan, place.folder(), file_system.kind, &prober, watch)?;
+    let prepared = place.folder().now() - begun;
     let mut run = execute(plan, &place, (&file_system, &prober), settings, watch)?;
+    run.prepared = prepared;
     if settings.keep {
         place.keep();
         run.kept = Some(std::path::absolute(place.path()).unwrap_or_else(|_| place.path().to_owned()));
@@ -183,7 +188,7 @@ fn execute(
     looks.sort_by_key(|look| (look.time, look.after));
     looks.extend(look_at_all(plan, place, prober, kind, (end, (u32::MAX, u32::MAX))));
     let result = tables::result(plan, &rows, (&samples, &trace), &looks, end);
-    Ok(Measured { result, calls, samples, trace, learnt, file_system: file_system.clone(), kept: None })
+    Ok(Measured { result, calls, samples, trace, learnt, file_system: file_system.clone(), prepared: Nanos::ZERO, kept: None })
 }
 
 /// What all threads have done.

@@ -36,7 +36,7 @@ impl Kernel {
     /// What a commit and a flush take of a file; nothing on another host, which has its own.
     fn waits_of(&self, file: &FileView) -> Waits {
         let flush = self.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush);
-        Waits { journal: file.commit, flush }
+        Waits { journal: file.cost.commit, flush }
     }
 
     /// What it takes to commit and flush all disks with a file system, one after the other (`fs/sync.c: ksys_sync`).
@@ -49,7 +49,7 @@ impl Kernel {
     /// The same of one disk; nothing without a file system.
     pub(super) fn waits_of_disk(&mut self, at: usize) -> Waits {
         let of_disk = self.host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(at));
-        let (Some(disk), Some(journal)) = (self.host.disks.get(at), of_disk.map(|mount| mount.commit).max())
+        let (Some(disk), Some(journal)) = (self.host.disks.get(at), of_disk.map(|mount| mount.cost.commit).max())
         else {
             return Waits::default();
         };

@@ -45,7 +45,7 @@ struct Inode {
 impl Journal {
     /// A file is written up to a byte, at a tick of the clock.
     pub fn write(&mut self, file: &FileView, end: u64, tick: u64) {
-        if file.commit == Nanos::ZERO {
+        if file.cost.commit == Nanos::ZERO {
             return;
         }
         let transactions = self.devices.entry(file.device).or_default();

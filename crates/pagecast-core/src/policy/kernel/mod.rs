@@ -246,7 +246,7 @@ impl Kernel {
             streams: FxHashMap::default(),
             mappings: FxHashMap::default(),
             ahead_number: 0,
-            written_back: WrittenBack::of(&host),
+            written_back: WrittenBack::of(&host, options.prepared()),
             heads: Heads::of(host.disks.len()),
             backed,
             processor_share: 1.0,
@@ -364,7 +364,7 @@ impl Kernel {
     fn truncate(&mut self, now: Nanos, request: &Request, file: FileView, size: Bytes, out: &mut Actions) {
         self.forget_read_ahead(request.operation, file.id, size.0);
         let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
-        let freeing = self.freeing(&file, size.0);
+        let freeing = self.freeing(now, &file, size.0);
         self.pages.truncate(file.id, size.0);
         self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
         let (from, removed) = (size.0, Bytes(removed));

@@ -35,6 +35,8 @@ pub struct KernelOptions {
     /// Free memory that the host of the machine has not taken back, in bytes.
     backed: u64,
     fragments: Fragments,
+    /// In which time just before time 0 the files were written that are there.
+    prepared: Option<Nanos>,
 }
 
 impl KernelOptions {
@@ -51,6 +53,7 @@ impl KernelOptions {
             "completions",
             "backed",
             "free_blocks",
+            "prepared",
         ])?;
         let rate = |key| {
             let rate = options.quantity(key, BytesPerSecond::parse, |rate| rate.0 >= PAGE as f64)?;
@@ -69,6 +72,7 @@ impl KernelOptions {
             dirty_limit: dirty_limit.map(|limit| limit.0 / PAGE),
             backed: options.quantity("backed", Bytes::parse, |_| true)?.map_or(0, |bytes| bytes.0),
             fragments: fragments(options)?,
+            prepared: options.quantity("prepared", Nanos::parse, |time| time > Nanos::ZERO)?,
             completed_elsewhere: if completed.is_empty() { 0 } else { pages.saturating_sub(here) },
             completed,
         })
@@ -77,6 +81,11 @@ impl KernelOptions {
     /// How much of so much free memory the host of the machine has not taken back.
     pub(super) fn backed(&self, free: u64) -> Backed {
         Backed::new(self.backed, self.fragments, free)
+    }
+
+    /// In which time just before time 0 the files were written that are there; nothing: long ago.
+    pub(super) fn prepared(&self) -> Option<Nanos> {
+        self.prepared
     }
 
     /// The hard limit where the threshold is `threshold`.

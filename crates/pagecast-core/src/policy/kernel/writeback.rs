@@ -44,7 +44,7 @@ impl Kernel {
             self.wbs[at.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
         }
         let pages = self.pages.dirty.of_wb(at).written / PAGE - before;
-        self.written_back.add(file, pages * PAGE);
+        self.written_back.add(now, file, pages * PAGE);
         self.add_completions(now, at.0 as usize, pages);
     }
 
