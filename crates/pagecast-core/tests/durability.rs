@@ -155,8 +155,12 @@ fn blocks_that_were_written_long_ago_are_given_back_at_once() {
     assert!(near(within("60 s") - within("9 s"), 0.12));
     // The first half was written at once, the second after 10 s.
     let halves = [
-        "write = '/data/g', size = '51.2 MB', call = '1 MB'", "fsync = '/data/g'", "sleep = '10 s'",
-        "write = '/data/g', size = '51.2 MB', offset = '51.2 MB', call = '1 MB'", "fsync = '/data/g'", "unlink = '/data/g'",
+        "write = '/data/g', size = '51.2 MB', call = '1 MB'",
+        "fsync = '/data/g'",
+        "sleep = '10 s'",
+        "write = '/data/g', size = '51.2 MB', offset = '51.2 MB', call = '1 MB'",
+        "fsync = '/data/g'",
+        "unlink = '/data/g'",
     ];
     let within = |within: &str| seconds(&format!("machine.mount./data.block_free_within={within}"), &halves);
     assert!(near(within("60 s") - within("5 s"), 0.05));

@@ -165,6 +165,7 @@ pub struct Measured {
     #[pyo3(get)]
     result: Py<Result>,
     calls: Vec<CallRow>,
+    prepared: Nanos,
     processes: Vec<String>,
     samples: Samples,
     trace: Vec<Traced>,
@@ -175,7 +176,6 @@ pub struct Measured {
     file_system: String,
     /// Where the files are, if they stay.
     #[pyo3(get)]
-    prepared: Nanos,
     kept: Option<PathBuf>,
     /// How often the machine was looked at per second.
     #[pyo3(get)]

@@ -46,6 +46,7 @@ class Run:
     made_by = "measured"
     processor_pressure = 0.25
     learnt = None
+    prepared_s = 0.0
 
     def __init__(self, forecast, *, traced=True):
         self._forecast = forecast

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::machine::{MILLIONTHS_PER_PERCENT, ONLY_HOST};
 use crate::machine::{
-    Bdi, CawlParameters, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountSource, Sharing,
-    VmSettings, WriteCache, WriteMode,
+    Bdi, CawlParameters, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountCost, MountSource,
+    Sharing, VmSettings, WriteCache, WriteMode,
 };
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 

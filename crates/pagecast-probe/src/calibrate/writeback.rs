@@ -11,7 +11,7 @@ use std::thread;
 
 use pagecast_core::units::Nanos;
 
-use super::{Clock, Failed, Moved, doing, new_file, random_memory};
+use super::{Clock, Failed, Moved, doing, make, new_file, random_memory};
 use crate::io::{Direction, Io, Memory, Offsets, Sync, Times, Transfer, transfer};
 
 /// A writer alone, beside write-back, and the write-back. The times of the writer are those of its processor.

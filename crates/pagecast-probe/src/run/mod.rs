@@ -188,7 +188,16 @@ fn execute(
     looks.sort_by_key(|look| (look.time, look.after));
     looks.extend(look_at_all(plan, place, prober, kind, (end, (u32::MAX, u32::MAX))));
     let result = tables::result(plan, &rows, (&samples, &trace), &looks, end);
-    Ok(Measured { result, calls, samples, trace, learnt, file_system: file_system.clone(), prepared: Nanos::ZERO, kept: None })
+    Ok(Measured {
+        result,
+        calls,
+        samples,
+        trace,
+        learnt,
+        file_system: file_system.clone(),
+        prepared: Nanos::ZERO,
+        kept: None,
+    })
 }
 
 /// What all threads have done.

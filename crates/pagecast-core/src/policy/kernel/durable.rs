@@ -49,7 +49,8 @@ impl Kernel {
     /// The same of one disk; nothing without a file system.
     pub(super) fn waits_of_disk(&mut self, at: usize) -> Waits {
         let of_disk = self.host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(at));
-        let (Some(disk), Some(journal)) = (self.host.disks.get(at), of_disk.map(|mount| mount.cost.commit).max())
+        let (Some(disk), Some(journal)) =
+            (self.host.disks.get(at), of_disk.map(|mount| mount.cost.commit).max())
         else {
             return Waits::default();
         };

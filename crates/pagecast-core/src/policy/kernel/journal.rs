@@ -101,10 +101,16 @@ pub(super) fn commits_of_calls(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::MountCost;
     use crate::units::Bytes;
 
     fn file(id: u32, size: u64) -> FileView {
-        FileView { id: FileId(id), size: Bytes(size), commit: Nanos(1000), ..FileView::default() }
+        FileView {
+            id: FileId(id),
+            size: Bytes(size),
+            cost: MountCost { commit: Nanos(1000), ..MountCost::default() },
+            ..FileView::default()
+        }
     }
 
     #[test]
@@ -147,7 +153,7 @@ mod tests {
     #[test]
     fn without_the_figure_nothing_is_kept() {
         let mut journal = Journal::default();
-        let free = FileView { commit: Nanos::ZERO, ..file(1, 0) };
+        let free = FileView { cost: MountCost::default(), ..file(1, 0) };
         journal.write(&free, 1, 0);
         assert!(!journal.commits(&free, Integrity::File) && journal.inodes.is_empty());
     }

@@ -216,6 +216,7 @@ impl Kernel {
         let hard_limit = options.hard_limit(at_boot.limit);
         let takes_back = host.memory.cost.page_reported.is_some();
         let backed = takes_back.then(|| options.backed(pages.free()));
+        let written_back = WrittenBack::of(&host, options.prepared());
         let mut kernel = Self {
             prices: Prices::of(&host.memory.cost),
             limits: Limits::of(&pages, &settings, &hard_limit),
@@ -246,7 +247,7 @@ impl Kernel {
             streams: FxHashMap::default(),
             mappings: FxHashMap::default(),
             ahead_number: 0,
-            written_back: WrittenBack::of(&host, options.prepared()),
+            written_back,
             heads: Heads::of(host.disks.len()),
             backed,
             processor_share: 1.0,

@@ -56,17 +56,22 @@ impl WrittenBack {
 
     /// Of so many bytes that a file loses, how many were written within the time that counts.
     fn take(&mut self, now: Nanos, file: &FileView, bytes: u64) -> u64 {
-        let Some(files) = &mut self.files else { return 0 };
         let within = file.cost.block_free_within;
+        let young_part = self.young_part(now, within);
+        let Some(files) = &mut self.files else { return 0 };
         let mut nothing = Written::default();
         let written = files.get_mut(&file.id).unwrap_or(&mut nothing);
-        while let Some((_, old)) = written.lately.pop_front_if(|(at, _)| within.is_some_and(|within| *at + within < now)) {
+        while let Some((_, old)) =
+            written.lately.pop_front_if(|(at, _)| within.is_some_and(|within| *at + within < now))
+        {
             written.before += old;
         }
         let here = written.before + written.lately.iter().map(|(_, bytes)| bytes).sum::<u64>();
-        let there = (self.young_part(now, within) * bytes.saturating_sub(here) as f64) as u64;
+        let there = (young_part * bytes.saturating_sub(here) as f64) as u64;
         let mut left = bytes;
-        while left > 0 && let Some((_, youngest)) = written.lately.back_mut() {
+        while left > 0
+            && let Some((_, youngest)) = written.lately.back_mut()
+        {
             let taken = left.min(*youngest);
             *youngest -= taken;
             left -= taken;
