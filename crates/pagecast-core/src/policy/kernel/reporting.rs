@@ -67,13 +67,13 @@ impl Backed {
         }
         if free > self.free {
             self.bytes += free - self.free;
-            self.pass = self.pass.or((self.whole() > 0).then(|| now + DELAY));
         } else {
             self.bytes -= (self.free - free).min(self.room_for(folio));
         }
         // All that is left may be fragments.
         self.bytes = self.bytes.min(free);
         self.free = free;
+        self.pass = self.pass.or((self.whole() > 0).then(|| now + DELAY));
     }
 
     /// What is to be reported.
