@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from pagecast import _core
+from pagecast import _core, procfs
 from pagecast._core import format_bytes
 from pagecast.api import MACHINE_DIR, shown
 from pagecast.calibration.facts import Facts, read_facts
@@ -113,10 +113,7 @@ class Calibrated:
 
 def _is_direct(loop: str) -> bool:
     """Say whether a loop device goes past the page cache of what it stands on."""
-    try:
-        return Path(f"/sys/block/{loop}/loop/dio").read_text().strip() == "1"
-    except OSError:
-        return False
+    return procfs.number(procfs.SYS / "block" / loop / "loop/dio") == 1
 
 
 def facts_at(directory: Path) -> Facts:
