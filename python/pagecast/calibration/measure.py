@@ -47,6 +47,8 @@ STEADY_FROM_S: Final = 0.3
 STEADY_MARK_S: Final = 0.005
 REST_S: Final = 0.2
 """After it a new slice begins."""
+OLD_S: Final = 40.0
+"""A host that runs Linux looks every 5 s for what was told it 30 s ago (`dirty_writeback_centisecs`, `dirty_expire_centisecs`)."""
 LEAST_AHEAD_S: Final = 0.04
 """A stream that is no further ahead of its rate meets no limiter that matters."""
 
@@ -250,6 +252,8 @@ def measure(
     # Once more: what others had just freed before may be with a host by now.
     for pieces, more in zip(into.touched, probe.touches(plan.touch_bytes, TOUCHED_BYTES), strict=True):
         pieces.extend(more)
+    # What is old enough its host has written.
+    rest(max(0.0, OLD_S - (clock() - put)))
     into.put_s, into.old_cut_s = clock() - put, probe.cut()
     into.elapsed_s = clock() - begun
     return into
@@ -394,7 +398,7 @@ def _is_limited(one: Round, what: str) -> bool:
     if not one.into.is_direct:
         return False
     looks = [_going_alone(one, what) for _ in range(LOOKS)]
-    ahead = [look for look in looks if look is not None and look.ahead_s >= LEAST_AHEAD_S]
+    ahead = [look for look in looks if look is not None and look.most_ahead_s >= LEAST_AHEAD_S]
     return len(ahead) > LOOKS / 2
 
 

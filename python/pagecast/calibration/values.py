@@ -57,7 +57,7 @@ UNBOUNDED: Final = 100_000
 HELD_PART: Final = 0.9
 """Long writes that hold less than this part of the rate of write-back of little show what that does not."""
 EXPIRED_S: Final = 30.0
-"""After so long Linux begins to write what was told to a disk (`dirty_expire_centisecs`), also below a virtual machine."""
+"""After so long a host that runs Linux writes to a disk what its guests have written (`dirty_expire_centisecs`)."""
 OLD_PART: Final = 0.5
 """Blocks cost nothing any more that cost less than this part of what young ones do."""
 DEAR_FACTOR: Final = 2
@@ -469,7 +469,7 @@ def _burst(rounds: Rounds, buckets: dict[str, Bucket | None]) -> Iterator[Value]
         ahead = {kind: rounds.of(Cell(f"ahead {kind}", MIB)) for kind in ("read", "write")}
         if known := [kind for kind, found in ahead.items() if is_known(found)]:
             kind = max(known, key=lambda kind: estimate(ahead[kind]).value)
-            how = f"how far ahead of its rate a direct {kind} after idle time is at most"
+            how = f"how far ahead of its rate a direct {kind} after idle time is, on the average"
             # Noise is ahead of a rate now and then, too.
             if not estimate(ahead[kind]).is_unsure:
                 yield from measured("disk.burst", ahead[kind], show_time, how, "s")
