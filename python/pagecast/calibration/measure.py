@@ -48,7 +48,7 @@ STEADY_MARK_S: Final = 0.005
 REST_S: Final = 0.2
 """After it a new slice begins."""
 OLD_S: Final = 40.0
-"""A host that runs Linux looks every 5 s for what was told it 30 s ago (`dirty_writeback_centisecs`, `dirty_expire_centisecs`)."""
+"""A host that runs Linux looks every 5 s (`dirty_writeback_centisecs`) for what it was told 30 s ago."""
 LEAST_AHEAD_S: Final = 0.04
 """A stream that is no further ahead of its rate meets no limiter that matters."""
 

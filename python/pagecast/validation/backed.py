@@ -76,7 +76,7 @@ def free_bytes(proc: Path = procfs.PROC) -> int | None:
 
 
 def free_blocks(proc: Path = procfs.PROC) -> list[int] | None:
-    """Say how many free blocks there are of each order, in all zones; None where it is not told: root may ask."""
+    """Say how many free blocks there are of each order, in all zones; None where only root is told."""
     # "Node 0, zone   Normal   4187  17551 ..."
     zones = [line.split()[4:] for line in procfs.lines(proc / "buddyinfo")]
     return [sum(map(int, orders)) for orders in zip(*zones, strict=True)] or None
