@@ -13,8 +13,7 @@ from pagecast.calibration.facts import Facts, read_facts
 from pagecast.calibration.machine_file import Provenance, has_changed, source_of, write_machine
 from pagecast.calibration.measure import Measurements, Progress, measure
 from pagecast.calibration.plan import EFFORTS, Plan, plan_for
-from pagecast.calibration.rounds import Value
-from pagecast.calibration.values import facts_of, figures_of, values_of
+from pagecast.calibration.values import Value, facts_of, figures_of, values_of
 from pagecast.errors import NotAllowedError, ProbeError
 
 __all__ = ["Calibrated", "Survey", "Value", "calibrate", "facts_at", "has_changed", "source_of", "survey"]

@@ -19,6 +19,8 @@ from pagecast.calibration.own_cgroups import own_cgroups
 __all__ = ["Device", "Facts", "Group", "Memory", "Mount", "read_facts"]
 
 PAGE_BYTES: Final = 4096
+SECTOR_BYTES: Final = 512
+"""The logical block of a disk that does not say otherwise."""
 
 CLOCK_MONOTONIC_COARSE: Final = 6
 """Its resolution is a tick (`kernel/time/posix-timers.c: posix_get_coarse_res`)."""
