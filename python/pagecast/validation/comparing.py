@@ -6,19 +6,39 @@ way to it: what that costs shows in the reads and writes beside it.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from pagecast.studies.comparison import Row
 from pagecast.validation.case import Validated
-from pagecast.validation.outcome import TOTAL, Level, Verdict, share_within
+from pagecast.validation.outcome import (
+    MEASURED,
+    TOTAL,
+    Level,
+    LevelVerdict,
+    Verdict,
+    deviation_of_most,
+    share_within,
+)
+from pagecast.validation.standing import Check
 
 if TYPE_CHECKING:
     from pagecast.result import Result
 
-__all__ = ["LEAST_S", "NO_IO", "Operation", "by_operation", "operations", "rows", "total_s", "verdict"]
+__all__ = [
+    "LEAST_S",
+    "NO_IO",
+    "Operation",
+    "by_operation",
+    "long_enough",
+    "names",
+    "operations",
+    "rows",
+    "total_s",
+    "verdict",
+]
 
 NO_IO: Final = frozenset({"alloc", "compute", "exit", "free", "signal", "sleep", "wait"})
 """Operations that are not about files."""
@@ -53,15 +73,6 @@ def names(result: "Result") -> dict[Operation, str]:
     return found
 
 
-def paths(result: "Result") -> dict[tuple[str, str], str]:
-    """Give the file of each operation, by its process and what `names` calls it."""
-    table, called = result.operations, names(result)
-    columns = (table[name] for name in ("process", "index", "path"))
-    return {
-        (process, called[process, int(index)]): path for process, index, path in zip(*columns, strict=True)
-    }
-
-
 def total_s(result: "Result") -> float:
     """Add up the seconds of all processes in operations on files."""
     return sum(operations(result).values())
@@ -84,7 +95,7 @@ def rows(experiment: str, validated: Validated, machine: str) -> Iterator[Row]:
         Model by model, run by run; the total comes first.
     """
     measured = [operations(run) for run in validated.measured]
-    long = _long_enough(measured)
+    long = long_enough(validated)
     called = names(validated.measured[0])
 
     def row(
@@ -113,13 +124,14 @@ def by_operation(of: Iterable[Row], case: str) -> dict[tuple[str | None, str], d
     return found
 
 
-def _long_enough(measured: list[dict[Operation, float]]) -> list[Operation]:
+def long_enough(validated: Validated) -> list[Operation]:
     """Choose the operations that take `LEAST_S` in the median of the runs."""
+    measured = [operations(run) for run in validated.measured]
     return [key for key in measured[0] if np.median([run[key] for run in measured]) >= LEAST_S]
 
 
 def verdict(
-    validated: Validated, model: str, dirty: Iterable[Level] = (), cached: Iterable[Level] = ()
+    validated: Validated, model: str, dirty: Sequence[Level] = (), cached: Sequence[Level] = ()
 ) -> Verdict | None:
     """Judge a case under one model.
 
@@ -127,7 +139,7 @@ def verdict(
     ----------
     validated : Validated
     model : str
-    dirty, cached : iterable of Level
+    dirty, cached : sequence of Level
         Of any cases and models.
 
     Returns
@@ -145,13 +157,33 @@ def verdict(
         error=sum(map(total_s, validated.forecasts[model])) / sum(totals) - 1,
         spread=spread(totals),
         tolerance=tolerance,
-        dirty_within=share_within(_of(dirty, validated, model), tolerance.dirty),
-        cached_within=share_within(_of(cached, validated, model), tolerance.cached),
+        dirty=level_verdict(dirty, validated.case.name, model, tolerance.dirty),
+        cached=level_verdict(cached, validated.case.name, model, tolerance.cached),
     )
 
 
-def _of(levels: Iterable[Level], validated: Validated, model: str) -> list[Level]:
-    return [each for each in levels if each.case == validated.case.name and each.model == model]
+def level_verdict(levels: Iterable[Level], case: str, model: str, tolerance: float) -> LevelVerdict | None:
+    """Hold a level of a case against its forecasts, and its runs against each other.
+
+    Parameters
+    ----------
+    levels : iterable of Level
+        Of any cases and models.
+    case, model : str
+    tolerance : float
+
+    Returns
+    -------
+    LevelVerdict or None
+        None where the level is not known.
+    """
+    of_case = [each for each in levels if each.case == case]
+    found = [each for each in of_case if each.model == model]
+    off, share = deviation_of_most(found), share_within(found, tolerance)
+    if off is None or share is None:
+        return None
+    check = Check(off, tolerance, deviation_of_most(each for each in of_case if each.model == MEASURED))
+    return LevelVerdict(check, share, share_within(found, check.allowed) or 0.0)
 
 
 def spread(times_s: list[float]) -> float | None:
@@ -167,7 +199,7 @@ def spreads(validated: Validated) -> Mapping[tuple[str | None, str], float | Non
     called = names(validated.measured[0])
     whole = [sum(run.values()) for run in measured]
     found: dict[tuple[str | None, str], float | None] = {
-        (key[0], called[key]): spread([run[key] for run in measured]) for key in _long_enough(measured)
+        (key[0], called[key]): spread([run[key] for run in measured]) for key in long_enough(validated)
     }
     found[None, TOTAL] = spread(whole) if all(whole) else None
     return found
