@@ -5,6 +5,7 @@
 //! than these, are operations of their own that nobody waits for; who comes to their pages follows them.
 
 use super::cost::{Access, PerByte, Run};
+use super::flusher::Until;
 use super::readahead::{Limits, Mode, Pace, Reading, Span, Stream};
 use super::running::uncount;
 use super::tasks::{Kind, Task, Transfer};
@@ -324,7 +325,7 @@ impl Kernel {
         let (end, whole) = if end >= file.size.0 { (u64::MAX, u64::MAX) } else { (end, end / PAGE * PAGE) };
         let dirty = self.pages.dirty.ranges_within(file.id, start, end);
         if dirty.total() > 0 {
-            self.wb(file).flusher.write_range(file.id, (start, end), dirty, None);
+            self.wb(file).flusher.write_range(file.id, (start, end), dirty, Until::Never);
         }
         self.pages.drop_clean_within(file.id, start.next_multiple_of(PAGE), whole);
     }
