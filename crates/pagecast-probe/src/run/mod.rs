@@ -10,19 +10,17 @@
 
 mod break_off;
 mod calls;
-mod copies;
 mod counters;
 mod error;
 mod files;
 mod gate;
 mod learnt;
-mod mapped;
 mod need;
 mod plan;
 mod prepare;
 mod process;
+mod row;
 mod sampler;
-mod streams;
 mod tables;
 #[cfg(test)]
 mod testing;
@@ -59,7 +57,8 @@ pub use trace::{Traced, check_tracing};
 use break_off::{InUse, break_off};
 use files::Files;
 use gate::Gate;
-use process::{Halt, Row, Runner, Shared};
+use process::{Halt, Runner, Shared};
+use row::Row;
 use sampler::Sampler;
 use tables::Look;
 use trace::Tracing;
