@@ -26,6 +26,7 @@ from pagecast.validation.standing import Check
 
 if TYPE_CHECKING:
     from pagecast.result import Columns, Result
+    from pagecast.running import Measured
 
 __all__ = [
     "LEAST_S",
@@ -74,6 +75,13 @@ def names(table: "Columns") -> dict[Operation, str]:
 def total_s(result: "Result") -> float:
     """Add up the seconds of all processes in operations on files."""
     return sum(operations(result.operations).values())
+
+
+def run_queue_s(measured: "Measured") -> float:
+    """Add up what all processes waited for a processor in operations on files."""
+    table = measured.operations
+    columns = (table[name] for name in ("operation", "run_queue_s"))
+    return float(sum(waited_s for kind, waited_s in zip(*columns, strict=True) if kind not in NO_IO))
 
 
 def rows(experiment: str, validated: Validated, machine: str) -> Iterator[Row]:
@@ -154,6 +162,7 @@ def verdict(
         model=model,
         error=sum(map(total_s, validated.forecasts[model])) / sum(totals) - 1,
         spread=spread(totals),
+        run_queue_s=float(np.mean([run_queue_s(run) for run in validated.measured])),
         tolerance=tolerance,
         dirty=level_verdict(dirty, validated.case.name, model, tolerance.dirty),
         cached=level_verdict(cached, validated.case.name, model, tolerance.cached),
