@@ -25,7 +25,8 @@ from pagecast.validation.outcome import (
 from pagecast.validation.standing import Check
 
 if TYPE_CHECKING:
-    from pagecast.result import Result
+    from pagecast.result import Columns, Result
+    from pagecast.running import Measured
 
 __all__ = [
     "LEAST_S",
@@ -50,9 +51,8 @@ Operation = tuple[str, int]
 """A process, and which of its operations, from 0."""
 
 
-def operations(result: "Result") -> dict[Operation, float]:
-    """Give the seconds of each operation on files."""
-    table = result.operations
+def operations(table: "Columns") -> dict[Operation, float]:
+    """Give the seconds of each operation on files, of a table of operations."""
     columns = (table[name] for name in ("process", "index", "operation", "duration_s"))
     return {
         (process, int(index)): float(duration_s)
@@ -61,9 +61,8 @@ def operations(result: "Result") -> dict[Operation, float]:
     }
 
 
-def names(result: "Result") -> dict[Operation, str]:
+def names(table: "Columns") -> dict[Operation, str]:
     """Call the n-th write of a process "write n", as studies do."""
-    table = result.operations
     columns = (table[name] for name in ("process", "index", "operation"))
     counted: Counter[tuple[str, str]] = Counter()
     found = {}
@@ -75,7 +74,14 @@ def names(result: "Result") -> dict[Operation, str]:
 
 def total_s(result: "Result") -> float:
     """Add up the seconds of all processes in operations on files."""
-    return sum(operations(result).values())
+    return sum(operations(result.operations).values())
+
+
+def run_queue_s(measured: "Measured") -> float:
+    """Add up what all processes waited for a processor in operations on files."""
+    table = measured.operations
+    columns = (table[name] for name in ("operation", "run_queue_s"))
+    return float(sum(waited_s for kind, waited_s in zip(*columns, strict=True) if kind not in NO_IO))
 
 
 def rows(experiment: str, validated: Validated, machine: str) -> Iterator[Row]:
@@ -94,9 +100,9 @@ def rows(experiment: str, validated: Validated, machine: str) -> Iterator[Row]:
     Row
         Model by model, run by run; the total comes first.
     """
-    measured = [operations(run) for run in validated.measured]
+    measured = [operations(run.operations) for run in validated.measured]
     long = long_enough(validated)
-    called = names(validated.measured[0])
+    called = names(validated.measured[0].operations)
 
     def row(
         repetition: int, process: str | None, operation: str, model: str, times: tuple[float, float]
@@ -107,7 +113,7 @@ def rows(experiment: str, validated: Validated, machine: str) -> Iterator[Row]:
 
     for model, forecasts in validated.forecasts.items():
         for repetition, (found, forecast) in enumerate(zip(measured, forecasts, strict=True), start=1):
-            expected = operations(forecast)
+            expected = operations(forecast.operations)
             if (whole_s := sum(found.values())) > 0:
                 yield row(repetition, None, TOTAL, model, (whole_s, sum(expected.values())))
             for key in long:
@@ -126,7 +132,7 @@ def by_operation(of: Iterable[Row], case: str) -> dict[tuple[str | None, str], d
 
 def long_enough(validated: Validated) -> list[Operation]:
     """Choose the operations that take `LEAST_S` in the median of the runs."""
-    measured = [operations(run) for run in validated.measured]
+    measured = [operations(run.operations) for run in validated.measured]
     return [key for key in measured[0] if np.median([run[key] for run in measured]) >= LEAST_S]
 
 
@@ -156,6 +162,7 @@ def verdict(
         model=model,
         error=sum(map(total_s, validated.forecasts[model])) / sum(totals) - 1,
         spread=spread(totals),
+        run_queue_s=float(np.mean([run_queue_s(run) for run in validated.measured])),
         tolerance=tolerance,
         dirty=level_verdict(dirty, validated.case.name, model, tolerance.dirty),
         cached=level_verdict(cached, validated.case.name, model, tolerance.cached),
@@ -195,8 +202,8 @@ def spread(times_s: list[float]) -> float | None:
 
 def spreads(validated: Validated) -> Mapping[tuple[str | None, str], float | None]:
     """Give the spread of the total (of no process) and of each operation that has rows."""
-    measured = [operations(run) for run in validated.measured]
-    called = names(validated.measured[0])
+    measured = [operations(run.operations) for run in validated.measured]
+    called = names(validated.measured[0].operations)
     whole = [sum(run.values()) for run in measured]
     found: dict[tuple[str | None, str], float | None] = {
         (key[0], called[key]): spread([run[key] for run in measured]) for key in long_enough(validated)

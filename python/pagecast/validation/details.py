@@ -9,7 +9,7 @@ from pagecast.benchmark.plan import call_text
 from pagecast.validation.case import Validated
 from pagecast.validation.comparing import long_enough, names
 
-__all__ = ["OperationDetails", "RunOperation", "by_operation", "run_operations"]
+__all__ = ["OperationDetails", "RunOperation", "by_operation", "run_operations", "shown_call"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,14 @@ class OperationDetails:
     @property
     def call(self) -> str:
         """The size of a call for a person, nothing where there is none."""
-        if not self.call_bytes:
-            return ""
-        return format_bytes(self.call_bytes) if self.call_bytes % 1024 else call_text(self.call_bytes)
+        return shown_call(self.call_bytes)
+
+
+def shown_call(call_bytes: int) -> str:
+    """Give the size of a call for a person, "64 KiB" where it is so many; nothing for 0."""
+    if not call_bytes:
+        return ""
+    return format_bytes(call_bytes) if call_bytes % 1024 else call_text(call_bytes)
 
 
 def run_operations(validated: Validated) -> Iterator[RunOperation]:
@@ -61,7 +66,7 @@ def run_operations(validated: Validated) -> Iterator[RunOperation]:
     ------
     RunOperation
     """
-    called, long = names(validated.measured[0]), set(long_enough(validated))
+    called, long = names(validated.measured[0].operations), set(long_enough(validated))
     wanted = ("process", "index", "path", "call_bytes", "duration_s", "run_queue_s")
     for repetition, run in enumerate(validated.measured, start=1):
         for process, index, path, call_bytes, duration_s, run_queue_s in zip(

@@ -94,6 +94,8 @@ class Verdict:
         Signed error of the total time, of all repetitions together.
     spread : float or None
         Half the range of the measured total times by their median; None of one run.
+    run_queue_s : float
+        How much of the measured total went by waiting for a processor, mean over the repetitions.
     tolerance : Tolerance
         What the case asks for.
     dirty, cached : LevelVerdict or None
@@ -104,6 +106,7 @@ class Verdict:
     model: str
     error: float
     spread: float | None
+    run_queue_s: float
     tolerance: Tolerance
     dirty: LevelVerdict | None
     cached: LevelVerdict | None
@@ -158,6 +161,7 @@ class Verdict:
             "verdict": self.standing.value,
             "total_error": self.error,
             "spread": self.spread,
+            "run_queue_s": self.run_queue_s,
             "total_tolerance": self.tolerance.total,
             "total_allowed": self.allowed,
             "total_verdict": self.total.standing.value,

@@ -38,14 +38,26 @@ def verdicts_table(outcome: "Outcome") -> Table:
     models = [_heading(model) for model in outcome.models]
     return Table(
         title="Seconds in operations on files, and errors of their sum in %",
-        columns=("case", "verdict", "measured", "±%", "allowed\n%", *models, "dirty\nin %", "cached\nin %"),
+        columns=(
+            "case",
+            "verdict",
+            "measured",
+            "run\nqueue",
+            "±%",
+            "allowed\n%",
+            *models,
+            "dirty\nin %",
+            "cached\nin %",
+        ),
         rows=lines,
         text_columns=2,
-        note=f"Means over {_counted(outcome)}, of all processes together. ±%: half of (greatest - least), by "
-        "the median. allowed: the tolerance of the case, or twice ±% if that is more. dirty, cached: at how "
-        f"many of the samples {outcome.model} is within what is allowed of that level, the tolerance or what "
-        "95 % of the samples of another run are within if that is more; 95 % are asked for. within ±: only "
-        "by what the runs differ; not judged: they differ so much that being within would say nothing.",
+        note=f"Means over {_counted(outcome)}, of all processes together. run queue: for how much of measured "
+        "they were ready to run and waited for a processor, which no forecast knows. ±%: half of (greatest - "
+        "least), by the median. allowed: the tolerance of the case, or twice ±% if that is more. dirty, "
+        f"cached: at how many of the samples {outcome.model} is within what is allowed of that level, the "
+        "tolerance or what 95 % of the samples of another run are within if that is more; 95 % are asked "
+        "for. within ±: only by what the runs differ; not judged: they differ so much that being within "
+        "would say nothing.",
     )
 
 
@@ -65,6 +77,7 @@ def _verdict_line(outcome: "Outcome", validated: Validated) -> Sequence[str]:
         name,
         _SHOWN[verdict.standing],
         seconds(float(np.mean(measured))),
+        seconds(verdict.run_queue_s),
         _share(verdict.spread),
         percent(verdict.allowed),
         *(_error([row for row in totals if row.model == model]) for model in outcome.models),

@@ -106,6 +106,12 @@ def test_twice_the_spread_is_allowed_if_it_is_more():
     assert verdict.as_dict()["total_allowed"] == verdict.allowed
 
 
+def test_who_waits_for_others_or_computes_is_not_in_the_run_queue_of_a_case():
+    busy = Run(operations(("app", 0, "compute", "", 9.0), ("app", 1, "write", "/f", 1.0), run_queue_s=0.5))
+    verdict = comparing.verdict(validated([busy], [Forecast(busy.operations)]), "kernel")
+    assert verdict.run_queue_s == verdict.as_dict()["run_queue_s"] == 0.5
+
+
 def test_a_case_without_files_has_no_verdict():
     idle = Run(operations(("app", 0, "sleep", "", 1.0)))
     nothing = Validated(CASE, (idle,), {"kernel": (Forecast(idle.operations),)})
@@ -183,4 +189,5 @@ def test_details_are_those_of_the_operations_that_have_rows():
     (key,) = {(row.process, row.operation) for row in comparing.rows("s", two, "m") if row.process}
     known = by_operation(seen, "c")
     assert list(known) == [key]
+    assert comparing.verdict(two, "kernel").run_queue_s == pytest.approx(0.3)
     assert (known[key].path, known[key].call, known[key].run_queue_s) == ("/f", "4 KiB", pytest.approx(0.3))
