@@ -53,6 +53,7 @@ pub use error::RunError;
 pub use learnt::Learnt;
 pub use plan::{Job, Plan};
 pub use sampler::{FileSample, Samples};
+pub use tables::OperationDetails;
 pub use trace::{Traced, check_tracing};
 
 use break_off::{InUse, break_off};
@@ -92,6 +93,8 @@ pub struct Settings<'a> {
 pub struct Measured {
     /// The tables of a simulation.
     pub result: SimulationResult,
+    /// What a simulation does not know of its operations.
+    pub details: OperationDetails,
     /// When calls of reads and writes ended, if that was wanted: process by process, in the order of the calls.
     pub calls: Vec<CallRow>,
     /// What the sampler has seen.
@@ -190,6 +193,7 @@ fn execute(
     let result = tables::result(plan, &rows, (&samples, &trace), &looks, end);
     Ok(Measured {
         result,
+        details: tables::details(plan, &rows),
         calls,
         samples,
         trace,

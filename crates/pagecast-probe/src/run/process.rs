@@ -62,20 +62,23 @@ pub(super) struct Shared<'a, I: Streams> {
 /// What a thread has used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Used {
-    /// Time on a processor, and time that it was ready and others had them all.
+    /// Time on a processor.
     pub processor: Nanos,
+    /// Time in the run queue: it was ready, and others had the processors.
+    pub run_queue: Nanos,
     /// What was read from devices for it.
     pub device_read: Bytes,
 }
 
 impl Used {
     fn now<I: Io>(io: &I) -> Self {
-        Self { processor: io.processor_time() + io.processor_wait(), device_read: io.device_read() }
+        Self { processor: io.processor_time(), run_queue: io.processor_wait(), device_read: io.device_read() }
     }
 
     fn since(self, before: Self) -> Self {
         Self {
             processor: self.processor.saturating_sub(before.processor),
+            run_queue: self.run_queue.saturating_sub(before.run_queue),
             device_read: self.device_read.saturating_sub(before.device_read),
         }
     }
@@ -628,7 +631,7 @@ impl Row {
             _ => (Part::CpuCopy, Part::DeviceWrite),
         };
         let duration = self.end - self.start;
-        let used = self.used.processor.min(duration);
+        let used = (self.used.processor + self.used.run_queue).min(duration);
         let mut parts = Parts::of(on, used);
         parts.add(off, duration - used);
         parts
@@ -733,7 +736,7 @@ pub(super) mod tests {
             truncate: false,
             flags: [flag].into_iter().collect(),
         };
-        let used = Used { processor: Nanos(4), device_read: Bytes(3) };
+        let used = Used { processor: Nanos(3), run_queue: Nanos(1), device_read: Bytes(3) };
         let row =
             Row { offset: 0, bytes: 2, flags: OpenFlags::default(), start: Nanos(5), end: Nanos(15), used };
         let parts = row.parts(&write("/data/f", 1, None));
