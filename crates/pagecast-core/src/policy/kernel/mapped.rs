@@ -26,6 +26,26 @@ pub(super) struct Mapping {
     writable: Ranges,
 }
 
+impl Mapping {
+    /// Bytes from one on are touched, to be written or only read: whether they are mapped already, and up to where, at most up to
+    /// `end`, that is so. All of them are mapped then, and those around them that a fault maps with them.
+    fn touch(&mut self, start: u64, end: u64, run: Run, is_write: bool) -> (bool, u64) {
+        let ranges = if is_write { &mut self.writable } else { &mut self.mapped };
+        // Others have faults, whatever was mapped before.
+        let may_find = matches!(run, Run::Hit | Run::Dirty);
+        let (is_mapped, end) = match ranges.first(start, end).filter(|_| may_find) {
+            Some((from, to)) if from == start => (true, to),
+            Some((from, _)) => (false, from),
+            None => (false, end),
+        };
+        let grain = if run == Run::Hit { FAULT_AROUND_PAGES * PAGE } else { PAGE };
+        let (from, to) = (start / grain * grain, end.next_multiple_of(grain));
+        ranges.insert(from, to);
+        self.mapped.insert(from, to);
+        (is_mapped, end)
+    }
+}
+
 impl Task {
     /// The bytes from `start` to `end`, as its read-ahead sees them. A mapping is asked for page by page.
     pub(super) fn span(&self, start: u64, end: u64) -> Span {
@@ -60,19 +80,8 @@ impl Kernel {
         }
         let key = task.stream.expect("who touches a mapping reads an open file");
         let mapping = self.mappings.get_mut(&key).expect("it stays");
-        let ranges = if task.kind == Kind::Write { &mut mapping.writable } else { &mut mapping.mapped };
-        // Others have faults, whatever was mapped before.
-        let may_find = matches!(run, Run::Hit | Run::Dirty);
-        let (is_mapped, end) = match ranges.first(task.position, end).filter(|_| may_find) {
-            Some((from, to)) if from == task.position => (true, to),
-            Some((from, _)) => (false, from),
-            None => (false, end),
-        };
+        let (is_mapped, end) = mapping.touch(task.position, end, run, task.kind == Kind::Write);
         task.access = if is_mapped { Access::Finds } else { Access::Faults };
-        let grain = if run == Run::Hit { FAULT_AROUND_PAGES * PAGE } else { PAGE };
-        let (from, to) = (task.position / grain * grain, end.next_multiple_of(grain));
-        ranges.insert(from, to);
-        mapping.mapped.insert(from, to);
         end
     }
 
@@ -111,11 +120,12 @@ impl Kernel {
         let limits = self.limits_of(&file);
         let request = limits.forced().max(1) * PAGE;
         let filled = file.filled.0.min(task.end);
-        let start = self.first_unread(file.id, task.position, filled.min(task.position + request));
-        let end = filled.min(start.saturating_add(request));
-        if start >= filled.min(task.position + request) {
+        let soon = filled.min(task.position + request);
+        let start = self.first_unread(file.id, task.position, soon);
+        if start >= soon {
             return;
         }
+        let end = filled.min(start.saturating_add(request));
         let (_, end) = self.pages.lists.run(file.id, start, end);
         let (span, pace) = (task.span(start, end), self.pace_of(&file, 0.0));
         let mut stream = self.streams.get(&key).copied().unwrap_or_default();
