@@ -18,6 +18,7 @@ mod domains;
 mod dropbehind;
 mod durable;
 mod flusher;
+mod folios;
 mod journal;
 pub mod law;
 mod lists;
@@ -61,6 +62,7 @@ use self::dirty::DirtyPages;
 use self::domains::Domain;
 use self::durable::Waits;
 use self::flusher::{Flusher, Timers};
+use self::folios::Folios;
 use self::journal::Journal;
 use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds, setpoint};
 use self::lists::Replacement;
@@ -145,6 +147,8 @@ pub struct Kernel {
     streams: FxHashMap<StreamKey, Stream>,
     /// The mappings of each process that stay.
     mappings: FxHashMap<StreamKey, Mapping>,
+    /// Only kept where there are longer ones than pages.
+    folios: Folios,
     /// The number of the last operation that reads ahead.
     ahead_number: u32,
     written_back: WrittenBack,
@@ -246,6 +250,7 @@ impl Kernel {
             credits: FxHashMap::default(),
             streams: FxHashMap::default(),
             mappings: FxHashMap::default(),
+            folios: Folios::default(),
             ahead_number: 0,
             written_back,
             heads: Heads::of(host.disks.len()),
@@ -367,6 +372,7 @@ impl Kernel {
         let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
         let freeing = self.freeing(now, &file, size.0);
         self.pages.truncate(file.id, size.0);
+        self.folios.cut(file.id, size.0);
         self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
         let (from, removed) = (size.0, Bytes(removed));
         if freeing == Nanos::ZERO || request.operation == NOBODY {
