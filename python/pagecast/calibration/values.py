@@ -17,7 +17,7 @@ from pagecast.calibration.fits import (
     estimate,
     held_rate,
 )
-from pagecast.calibration.folios import fit_folios, has_large_folios
+from pagecast.calibration.folios import fit_folios, has_large_folios, maps_folios
 from pagecast.calibration.long_streams import LONG_CALL_BYTES
 from pagecast.calibration.measure import SMALL_BYTES, TOUCHED_BYTES, Cell, Measurements
 from pagecast.calibration.plan import MIB
@@ -41,6 +41,8 @@ __all__ = ["Value", "facts_of", "figures_of", "values_of"]
 
 PAGE_BYTES: Final = 4096
 HUGE_PAGE_BYTES: Final = 2 * MIB
+AROUND_BYTES: Final = 64 * 1024
+"""What a fault maps of folios that are no longer (`fault_around_bytes`)."""
 BLOCK_BYTES: Final = 4096
 SECTOR_BYTES: Final = 512
 """The logical block of a disk that does not say otherwise."""
@@ -222,6 +224,7 @@ def _costs(rounds: Rounds, facts: Facts) -> Iterator[Value]:
         yield from measured(
             "memory.cost.fault_huge", huge, show_time, "the same with huge pages, which are on (always)", "s"
         )
+    yield from _mappings(rounds, facts, fits)
     yield from _reported(rounds)
     removes = [_mean_of(rounds, "remove", at) for at in range(rounds.all.rounds)]
     yield from measured(
@@ -231,6 +234,58 @@ def _costs(rounds: Rounds, facts: Facts) -> Iterator[Value]:
         rates = [math.nan if fit is None else 1 / fit.bytes_s[kind] for fit in fits]
         yield from measured(f"memory.cost.{key}", rates, show_rate, f"bytes of the same, {span}", "B/s")
     yield from _flushing(rounds)
+
+
+def _mappings(rounds: Rounds, facts: Facts, fits: Sequence[CallCosts | None]) -> Iterator[Value]:
+    """Give what a mapping costs, faults to read, and faults to write, and what of them is by folios and by pages."""
+    calls = rounds.calls("mapped page")
+    if not calls:
+        return
+
+    def beyond_calls(way: str) -> list[dict[int, float]]:
+        # A mapping has no calls.
+        return [
+            {call: beyond + (math.nan if fit is None else fit.call_s / MIB) for call, beyond in found.items()}
+            for found, fit in zip(rounds.beyond_by_call(f"mapped {way}", f"called {way}"), fits, strict=False)
+        ]
+
+    reads = beyond_calls("read")
+    arounds = [AROUND_BYTES * found.get(AROUND_BYTES, math.nan) for found in reads]
+    pages = rounds.of(Cell("mapped page", AROUND_BYTES))
+    alone = [
+        page - around - (math.nan if fit is None else PAGE_BYTES * fit.bytes_s["read"])
+        for page, around, fit in zip(pages, arounds, fits, strict=False)
+    ]
+    how = "a cached page of 4 KiB mapped, read and unmapped, without its fault and its bytes"
+    yield from measured("memory.cost.mmap", alone, show_time, how, "s")
+    how = f"reading a cached file of calls of {show_call(AROUND_BYTES)} through a mapping beyond reading it"
+    yield from measured("memory.cost.fault_around", arounds, show_time, f"{how}; each of these", "s")
+    if has_large_folios(facts.kernel_version):
+        further = AROUND_BYTES / PAGE_BYTES - 1
+        folios = [
+            (AROUND_BYTES * of.get(PAGE_BYTES, math.nan) - around) / further
+            for of, around in zip(reads, arounds, strict=True)
+        ]
+        how = f"the same of one of calls of {show_call(PAGE_BYTES)} beyond it; each folio of a fault but one"
+        yield from measured("memory.cost.folio_map", folios, show_time, how, "s")
+    elif is_known(arounds):
+        yield Value("memory.cost.folio_map", '"0 ns"', "part of fault_around, as each folio is a page")
+    span = f"calls of {show_call(calls[0])} to {show_call(calls[-1])}"
+    how = f"writing over cached files of {span} through a mapping beyond writing over them"
+    writes = beyond_calls("write")
+    if maps_folios(facts.kernel_version):
+        found = [fit_folios(of) for of in writes]
+        page_s, folio_s = [fit.page_s for fit in found], [fit.folio_s for fit in found]
+        yield from measured("memory.cost.page_mkwrite", page_s, show_time, f"{how}; each page", "s")
+        yield from measured(
+            "memory.cost.fault_mkwrite", folio_s, show_time, f"{how}; each folio beside its pages", "s"
+        )
+        return
+    known = [sorted(each for each in of.values() if not math.isnan(each)) for of in writes]
+    page_s = [PAGE_BYTES * median(each) if each else math.nan for each in known]
+    yield from measured("memory.cost.page_mkwrite", page_s, show_time, f"{how}; each page", "s")
+    if is_known(page_s):
+        yield Value("memory.cost.fault_mkwrite", '"0 ns"', "part of page_mkwrite, as each page has a fault")
 
 
 def _reported(rounds: Rounds) -> Iterator[Value]:
