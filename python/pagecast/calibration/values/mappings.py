@@ -19,7 +19,7 @@ AROUND_BYTES: Final = 64 * 1024
 
 
 def mapping_values(rounds: Rounds, facts: Facts, fits: Sequence[CallCosts | None]) -> Iterator[Value]:
-    """Give what a mapping costs, faults to read, and faults to write, and what of them is by folios and by pages.
+    """Give what a mapping costs, faults to read and to write, and what of them is by folios and by pages.
 
     Parameters
     ----------
