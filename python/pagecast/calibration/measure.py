@@ -11,20 +11,23 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from pagecast import procfs
 from pagecast.calibration.fits import Bucket, Marks, Steady, fit_steady
 from pagecast.calibration.long_streams import look_for_write_cache, watch
 from pagecast.calibration.plan import LOOKS, MIB, MOST_LOST, STEADY_S, Plan
 
-__all__ = ["Cell", "Copied", "Measurements", "Moved", "Probe", "Progress", "Round", "measure"]
+__all__ = ["Cell", "Copied", "Mapped", "Measurements", "Moved", "Probe", "Progress", "Round", "measure"]
 
 Moved: TypeAlias = tuple[int, int, float, float, list[tuple[float, int]]]
 """Bytes, calls, seconds, how many of them without a processor, and how far it was on the way."""
 
 Copied: TypeAlias = tuple[float, float, float, float, float, float]
 """Seconds of the processor of each step, and how much longer all of them took."""
+
+Mapped: TypeAlias = tuple[float, float, float, float, float]
+"""Seconds of the processor: reading and writing with calls, the same through mappings, and a page mapped, read and unmapped."""
 
 Progress: TypeAlias = Callable[[float, str], object]
 """Is called with the fraction that is done, and what is being done."""
@@ -43,6 +46,7 @@ SMALL_BYTES: Final = MIB
 LEAST_PART: Final = 0.1
 """Of the time; what is left after waiting for a processor is no less, whatever two clocks say."""
 DIRECTIONS: Final = ("read", "write")
+MAPPED: Final = ("called read", "called write", "mapped read", "mapped write", "mapped page")
 STEADY_FROM_S: Final = 0.3
 STEADY_MARK_S: Final = 0.005
 REST_S: Final = 0.2
@@ -75,6 +79,9 @@ class Probe(Protocol):
         self, file_bytes: int, call_bytes: int, *, threads: int = 1, huge: bool = False
     ) -> list[Copied]:
         """Write new pages, again, read, read into new memory, remove; for each thread."""
+
+    def mappings(self, file_bytes: int, call_bytes: int) -> Mapped | None:
+        """Read and write a file of such calls with calls and through mappings; None where none can be mapped."""
 
     def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:
         """Give the seconds of each time that a block was made durable."""
@@ -164,6 +171,7 @@ class Measurements:
 
 
 _Measure: TypeAlias = Callable[["Round"], None]
+_Found = TypeVar("_Found")
 
 
 @dataclass(slots=True)
@@ -294,6 +302,8 @@ def _cells(into: Measurements) -> Iterator[tuple[str, _Measure]]:
     yield "page cache", _copying(call, 1, huge=True)
     for threads in plan.threads[1:]:
         yield "page cache, several threads", _copying(call, threads)
+    for call in plan.map_calls:
+        yield "mapped files", _mapping(call)
     for is_write in (False, True):
         for call in plan.device_calls:
             yield "device", _streaming(is_write, call, 1)
@@ -315,16 +325,13 @@ def _cells(into: Measurements) -> Iterator[tuple[str, _Measure]]:
 def _copying(call: int, threads: int, *, huge: bool = False) -> _Measure:
     def act(one: Round) -> None:
         size = one.plan.copy_bytes
-        while True:
-            before = one.device_read_bytes()
+
+        def copy() -> list[Copied]:
             took = one.probe.copies(size, call, threads=threads, huge=huge)
             one.into.note_waits(took)
-            if one.device_read_bytes() - before < size // 100:
-                break
-            one.into.lost += 1
-            if one.into.lost > MOST_LOST:
-                took = [(math.nan,) * 6] * threads
-                break
+            return took
+
+        took = _warm(one, copy) or [(math.nan,) * 6] * threads
         if huge:
             [(_, _, read, fresh, _, _)] = took
             one.into.note(Cell("fresh huge", call), fresh / size)
@@ -333,6 +340,28 @@ def _copying(call: int, threads: int, *, huge: bool = False) -> _Measure:
         for at, what in enumerate(("new", "again", "read", "fresh", "remove")):
             rate = sum(size / max(each[at], 1e-9) for each in took)
             one.into.note(Cell(what, call, threads), 1 / rate)
+
+    return act
+
+
+def _warm(one: Round, act: Callable[[], _Found]) -> _Found | None:
+    """Do it until its file was not read from the device; None if that has happened too often."""
+    while True:
+        before = one.device_read_bytes()
+        found = act()
+        if one.device_read_bytes() - before < one.plan.copy_bytes // 100:
+            return found
+        one.into.lost += 1
+        if one.into.lost > MOST_LOST:
+            return None
+
+
+def _mapping(call: int) -> _Measure:
+    def act(one: Round) -> None:
+        size = one.plan.copy_bytes
+        took = _warm(one, lambda: one.probe.mappings(size, call)) or (math.nan,) * 5
+        for what, seconds in zip(MAPPED, took, strict=True):
+            one.into.note(Cell(what, call), seconds if what == "mapped page" else seconds / size)
 
     return act
 

@@ -10,6 +10,7 @@ from pagecast.calibration.folios import fit_folios, has_large_folios
 from pagecast.calibration.measure import TOUCHED_BYTES, Cell
 from pagecast.calibration.plan import MIB
 from pagecast.calibration.rounds import Rounds, is_known, median, rates_of
+from pagecast.calibration.values.mappings import mapping_values
 from pagecast.calibration.values.value import Value, measured, show_call, show_part, show_rate, show_time
 
 __all__ = ["memory_values"]
@@ -81,6 +82,7 @@ def _costs(rounds: Rounds, facts: Facts) -> Iterator[Value]:
         yield from measured(
             "memory.cost.fault_huge", huge, show_time, "the same with huge pages, which are on (always)", "s"
         )
+    yield from mapping_values(rounds, facts, fits)
     yield from _reported(rounds)
     removes = rounds.per_page("remove", PAGE_BYTES)
     yield from measured(

@@ -18,6 +18,7 @@ mod domains;
 mod dropbehind;
 mod durable;
 mod flusher;
+mod folios;
 mod journal;
 pub mod law;
 mod lists;
@@ -61,6 +62,7 @@ use self::direct::Past;
 use self::dirty::DirtyPages;
 use self::domains::Domain;
 use self::flusher::{Flusher, Timers, WHOLE};
+use self::folios::Folios;
 use self::journal::Journal;
 use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds, setpoint};
 use self::lists::Replacement;
@@ -146,6 +148,8 @@ pub struct Kernel {
     streams: FxHashMap<StreamKey, Stream>,
     /// The mappings of each process that stay.
     mappings: FxHashMap<StreamKey, Mapping>,
+    /// Only kept where there are longer ones than pages.
+    folios: Folios,
     /// The number of the last operation that reads ahead.
     ahead_number: u32,
     written_back: WrittenBack,
@@ -247,6 +251,7 @@ impl Kernel {
             credits: FxHashMap::default(),
             streams: FxHashMap::default(),
             mappings: FxHashMap::default(),
+            folios: Folios::default(),
             ahead_number: 0,
             written_back,
             heads: Heads::of(host.disks.len()),

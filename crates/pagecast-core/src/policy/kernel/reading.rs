@@ -6,6 +6,7 @@
 
 use super::cost::{Access, PerByte, Run};
 use super::flusher::Until;
+use super::folios::order_of_window;
 use super::readahead::{Limits, Mode, Pace, Reading, Span, Stream};
 use super::running::uncount;
 use super::tasks::{Kind, Task, Transfer};
@@ -151,7 +152,11 @@ impl Kernel {
             }
             Run::Clean | Run::Dirty if task.mapped.is_some() => {
                 let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
-                RunShape { toll: pages as f64 * page_insert.as_seconds(), ..plain }
+                let toll = pages as f64 * page_insert.as_seconds() + self.make_writable(operation, end);
+                RunShape { toll, ..plain }
+            }
+            Run::New if task.mapped.is_some() => {
+                RunShape { toll: self.make_writable(operation, end), ..plain }
             }
             Run::Follow => {
                 // It looks at the page that it waits for.
@@ -186,6 +191,7 @@ impl Kernel {
             (reading.end, reading.ahead) = (last, last);
         }
         self.streams.insert(key, stream);
+        self.note_folios(&file, &reading);
         self.read_before(operation, &file, &span, &reading, out);
         self.shape(&span, &file, pace, &reading)
     }
@@ -255,9 +261,22 @@ impl Kernel {
         let missing = to.saturating_sub(start) - self.pages.lists.cached_within(file.id, start, to);
         // Pages that are there get no mark: the stream has ended.
         let window = if missing > 0 { next } else { Default::default() };
-        self.streams.insert(key, Stream { window, passed: None, ..stream });
+        let order = order_of_window(Some(stream.order), next.size);
+        if missing > 0 && self.rules.largest_folio > 1 {
+            self.folios.set(file.id, (start, to), 1 << order);
+        }
+        self.streams.insert(key, Stream { window, order, passed: None, ..stream });
         self.read_ahead(operation, &file, (start, to), 0, least, out);
         missing
+    }
+
+    /// What is read has folios as long as the windows in which it is.
+    pub(super) fn note_folios(&mut self, file: &FileView, reading: &Reading) {
+        if self.rules.largest_folio > 1 {
+            for (start, end, order) in reading.folios() {
+                self.folios.set(file.id, (start * PAGE, end * PAGE), 1 << order);
+            }
+        }
     }
 
     /// Reads pages that nobody waits for yet, of which `done` bytes have been transferred: they are there in `least` seconds

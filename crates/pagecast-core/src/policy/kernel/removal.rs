@@ -53,6 +53,7 @@ impl Kernel {
         let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
         let freeing = self.freeing(now, &file, size.0);
         self.pages.truncate(file.id, size.0);
+        self.folios.cut(file.id, size.0);
         self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
         let (from, removed) = (size.0, Bytes(removed));
         if freeing == Nanos::ZERO || request.operation == OperationId::NOBODY {
