@@ -12,7 +12,9 @@ from tests.unit.test_suite import GIB, MIB, SMALL, SMALL_MACHINE, TINY, rows_of
 
 SIZES = ("1k", "4k", "64k", "1m", "32m")
 FLOODS = ("flood_dirty", "flood_written")
+MAPPINGS = ("mmap_cached", "mmap_cold", "mmap_written", "mmap_folios")
 NAMES = [f"{method}_{size}" for method in ("direct", "sync", "dsync", "fsync", "stdio") for size in SIZES]
+NAMES += MAPPINGS
 LARGE = Scale(limit_bytes=4 * GIB, cache_bytes=20 * GIB, room_bytes=50 * GIB)
 
 
@@ -54,7 +56,8 @@ def test_the_models_forecast_every_case(name, small):
         result = pc.simulate(case.scenario, model=model)
         assert result.end_s > 0
         assert set(result.operations["operation"]) <= {
-            "open", "write", "read", "fsync", "fopen", "setvbuf", "fwrite", "fread", "fclose",
+            "open", "write", "read", "fsync", "fopen", "setvbuf", "fwrite", "fread", "fclose", "mmap_read",
+            "mmap_write", "msync",
         }  # fmt: skip
 
 
@@ -73,6 +76,16 @@ def test_sizes_follow_the_memory_and_do_not_grow_without_end(small):
     large, larger = written_by(LARGE, small), written_by(replace(LARGE, limit_bytes=8 * GIB), small)
     assert large == larger
     assert sum(large.values()) < 6e9, "half a minute of a disk of 200 MB/s"
+
+
+def test_what_is_mapped_stays_in_memory(small):
+    """Nobody is held back, and only what is cold and what is made durable waits for the disk."""
+    for name in MAPPINGS:
+        result = pc.simulate(case_of(name, SMALL, small).scenario)
+        assert set(result.operations["bytes"]) <= {0, 48 * MIB}
+        waits = {part for part in result.parts.columns if sum(result.parts[part]) > 0}
+        has = {"mmap_cold": {"device_read_s"}, "mmap_written": {"device_write_s"}}.get(name, set())
+        assert waits & {"device_read_s", "device_write_s", "throttled_s"} == has, name
 
 
 def test_a_flood_is_a_gigabyte_or_half_of_the_dirty_limit(small):

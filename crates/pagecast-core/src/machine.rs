@@ -110,10 +110,15 @@ pub struct CopyCost {
     pub fault_huge: Option<Nanos>,
     /// Mapping bytes of a file and unmapping them, whatever of them was touched; 1.5 us if it is not known.
     pub mmap: Option<Nanos>,
-    /// A fault on a mapped file that maps the 64 KiB around it which are in the page cache, with its part of unmapping; 1 us if it is not known.
+    /// A fault on a mapped file that maps the 64 KiB around it which are in the page cache in one folio, with its part of unmapping; since Linux
+    /// 6.18 all of the folio if that is longer; 2 us if it is not known.
     pub fault_around: Option<Nanos>,
-    /// The first write to each 4 KiB of a mapped file, with its part of unmapping; 300 ns if it is not known.
+    /// Each further folio that is mapped by such a fault; 90 ns if it is not known.
+    pub folio_map: Option<Nanos>,
+    /// The first write to each 4 KiB of a mapped file, with its part of unmapping; 200 ns if it is not known.
     pub page_mkwrite: Option<Nanos>,
+    /// The fault of that: one for each 4 KiB, and since Linux 6.18 for each folio; 700 ns if it is not known.
+    pub fault_mkwrite: Option<Nanos>,
     /// Taking 4 KiB out of the page cache when their file is cut or removed.
     pub page_remove: Nanos,
     /// What 4 KiB of new memory cost more while others have to leave memory for them.

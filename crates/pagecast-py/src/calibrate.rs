@@ -22,6 +22,10 @@ type MovedTuple = (u64, u64, f64, f64, Vec<(f64, u64)>);
 /// away; and how much longer it took.
 type CopiesTuple = (f64, f64, f64, f64, f64, f64);
 
+/// Seconds of the processor for reading with calls, writing with calls, reading through a mapping, writing through it, and mapping,
+/// reading and unmapping a page.
+type MappingsTuple = (f64, f64, f64, f64, f64);
+
 /// The file that stays for a while.
 const PUT: &str = "put";
 
@@ -131,6 +135,20 @@ impl Calibration {
             <(f64, f64, f64, f64, f64, f64)>::from(steps.map(Nanos::as_seconds))
         };
         Ok(answers.into_iter().map(seconds).collect())
+    }
+
+    /// Read and write over a file, which was written with calls of `call_bytes`, with calls and through mappings; nothing where none
+    /// can be mapped.
+    fn mappings(&self, py: Python<'_>, file_bytes: u64, call_bytes: u64) -> PyResult<Option<MappingsTuple>> {
+        let (bytes, call) = (positive("file_bytes", file_bytes)?, positive("call_bytes", call_bytes)?);
+        let found = self.measure(py, |folder, stop| {
+            calibrate::mappings(folder, Path::new("mapped"), bytes, call, stop)
+        })?;
+        let seconds = |took: calibrate::Mappings| {
+            let steps = [took.read, took.write, took.mapped_read, took.mapped_write, took.page];
+            MappingsTuple::from(steps.map(Nanos::as_seconds))
+        };
+        Ok(found.map(seconds))
     }
 
     /// Make blocks of the file of the device durable, one after the other, and give the seconds of each.

@@ -197,10 +197,11 @@ def limit_share(vm: Mapping[str, float], version: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Steady:
-    """How a stream went on after its beginning, and how far ahead of that rate it was at most."""
+    """How a stream went on after its beginning; how far ahead of that rate it was, on average and at most."""
 
     rate_bytes_per_s: float
     ahead_s: float
+    most_ahead_s: float
 
 
 def fit_steady(marks: Marks, *, from_s: float) -> Steady | None:
@@ -226,10 +227,10 @@ def fit_steady(marks: Marks, *, from_s: float) -> Steady | None:
     later = times >= from_s
     if later.sum() < LEAST_ROUNDS:
         return None
-    rate = float(np.polyfit(times[later], moved[later], 1)[0])
+    rate, before = map(float, np.polyfit(times[later], moved[later], 1))
     if rate <= 0:
         return None
-    return Steady(rate, max(float(np.max(moved / rate - times)), 0.0))
+    return Steady(rate, max(before / rate, 0.0), max(float(np.max(moved / rate - times)), 0.0))
 
 
 @dataclass(frozen=True, slots=True)

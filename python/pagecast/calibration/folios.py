@@ -13,10 +13,11 @@ from typing import Final
 
 from pagecast.calibration.fits import PAGE_BYTES
 
-__all__ = ["FolioCosts", "fit_folios", "has_large_folios"]
+__all__ = ["FolioCosts", "fit_folios", "has_large_folios", "maps_folios"]
 
 LARGEST_FOLIO_BYTES: Final = 2 << 20
 LARGE_SINCE: Final = (6, 16)
+MAPPED_SINCE: Final = (6, 18)
 """As in `crates/pagecast-core/src/policy/kernel/rules.rs`."""
 
 
@@ -30,8 +31,17 @@ class FolioCosts:
 
 def has_large_folios(kernel_version: str) -> bool:
     """Tell whether ext4 of a kernel, "6.18", has large folios."""
+    return _version(kernel_version) >= LARGE_SINCE
+
+
+def maps_folios(kernel_version: str) -> bool:
+    """Tell whether a fault of a mapping maps a whole folio (mm/memory.c, `finish_fault`)."""
+    return _version(kernel_version) >= MAPPED_SINCE
+
+
+def _version(kernel_version: str) -> tuple[int, int]:
     major, minor = map(int, kernel_version.split("."))
-    return (major, minor) >= LARGE_SINCE
+    return major, minor
 
 
 def fit_folios(found: Mapping[int, float]) -> FolioCosts:

@@ -11,20 +11,23 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from pagecast import procfs
 from pagecast.calibration.fits import Bucket, Marks, Steady, fit_steady
 from pagecast.calibration.long_streams import look_for_write_cache, watch
 from pagecast.calibration.plan import LOOKS, MIB, MOST_LOST, STEADY_S, Plan
 
-__all__ = ["Cell", "Copied", "Measurements", "Moved", "Probe", "Progress", "Round", "measure"]
+__all__ = ["Cell", "Copied", "Mapped", "Measurements", "Moved", "Probe", "Progress", "Round", "measure"]
 
 Moved: TypeAlias = tuple[int, int, float, float, list[tuple[float, int]]]
 """Bytes, calls, seconds, how many of them without a processor, and how far it was on the way."""
 
 Copied: TypeAlias = tuple[float, float, float, float, float, float]
 """Seconds of the processor of each step, and how much longer all of them took."""
+
+Mapped: TypeAlias = tuple[float, float, float, float, float]
+"""Seconds of the processor: reading and writing with calls, the same through mappings, and a page mapped, read and unmapped."""
 
 Progress: TypeAlias = Callable[[float, str], object]
 """Is called with the fraction that is done, and what is being done."""
@@ -43,10 +46,13 @@ SMALL_BYTES: Final = MIB
 LEAST_PART: Final = 0.1
 """Of the time; what is left after waiting for a processor is no less, whatever two clocks say."""
 DIRECTIONS: Final = ("read", "write")
+MAPPED: Final = ("called read", "called write", "mapped read", "mapped write", "mapped page")
 STEADY_FROM_S: Final = 0.3
 STEADY_MARK_S: Final = 0.005
 REST_S: Final = 0.2
 """After it a new slice begins."""
+OLD_S: Final = 40.0
+"""A host that runs Linux looks every 5 s (`dirty_writeback_centisecs`) for what it was told 30 s ago."""
 LEAST_AHEAD_S: Final = 0.04
 """A stream that is no further ahead of its rate meets no limiter that matters."""
 
@@ -73,6 +79,9 @@ class Probe(Protocol):
         self, file_bytes: int, call_bytes: int, *, threads: int = 1, huge: bool = False
     ) -> list[Copied]:
         """Write new pages, again, read, read into new memory, remove; for each thread."""
+
+    def mappings(self, file_bytes: int, call_bytes: int) -> Mapped | None:
+        """Read and write a file of such calls with calls and through mappings; None where none can be mapped."""
 
     def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:
         """Give the seconds of each time that a block was made durable."""
@@ -162,6 +171,7 @@ class Measurements:
 
 
 _Measure: TypeAlias = Callable[["Round"], None]
+_Found = TypeVar("_Found")
 
 
 @dataclass(slots=True)
@@ -250,6 +260,8 @@ def measure(
     # Once more: what others had just freed before may be with a host by now.
     for pieces, more in zip(into.touched, probe.touches(plan.touch_bytes, TOUCHED_BYTES), strict=True):
         pieces.extend(more)
+    # What is old enough its host has written.
+    rest(max(0.0, OLD_S - (clock() - put)))
     into.put_s, into.old_cut_s = clock() - put, probe.cut()
     into.elapsed_s = clock() - begun
     return into
@@ -290,6 +302,8 @@ def _cells(into: Measurements) -> Iterator[tuple[str, _Measure]]:
     yield "page cache", _copying(call, 1, huge=True)
     for threads in plan.threads[1:]:
         yield "page cache, several threads", _copying(call, threads)
+    for call in plan.map_calls:
+        yield "mapped files", _mapping(call)
     for is_write in (False, True):
         for call in plan.device_calls:
             yield "device", _streaming(is_write, call, 1)
@@ -311,16 +325,13 @@ def _cells(into: Measurements) -> Iterator[tuple[str, _Measure]]:
 def _copying(call: int, threads: int, *, huge: bool = False) -> _Measure:
     def act(one: Round) -> None:
         size = one.plan.copy_bytes
-        while True:
-            before = one.device_read_bytes()
+
+        def copy() -> list[Copied]:
             took = one.probe.copies(size, call, threads=threads, huge=huge)
             one.into.note_waits(took)
-            if one.device_read_bytes() - before < size // 100:
-                break
-            one.into.lost += 1
-            if one.into.lost > MOST_LOST:
-                took = [(math.nan,) * 6] * threads
-                break
+            return took
+
+        took = _warm(one, copy) or [(math.nan,) * 6] * threads
         if huge:
             [(_, _, read, fresh, _, _)] = took
             one.into.note(Cell("fresh huge", call), fresh / size)
@@ -329,6 +340,28 @@ def _copying(call: int, threads: int, *, huge: bool = False) -> _Measure:
         for at, what in enumerate(("new", "again", "read", "fresh", "remove")):
             rate = sum(size / max(each[at], 1e-9) for each in took)
             one.into.note(Cell(what, call, threads), 1 / rate)
+
+    return act
+
+
+def _warm(one: Round, act: Callable[[], _Found]) -> _Found | None:
+    """Do it until its file was not read from the device; None if that has happened too often."""
+    while True:
+        before = one.device_read_bytes()
+        found = act()
+        if one.device_read_bytes() - before < one.plan.copy_bytes // 100:
+            return found
+        one.into.lost += 1
+        if one.into.lost > MOST_LOST:
+            return None
+
+
+def _mapping(call: int) -> _Measure:
+    def act(one: Round) -> None:
+        size = one.plan.copy_bytes
+        took = _warm(one, lambda: one.probe.mappings(size, call)) or (math.nan,) * 5
+        for what, seconds in zip(MAPPED, took, strict=True):
+            one.into.note(Cell(what, call), seconds if what == "mapped page" else seconds / size)
 
     return act
 
@@ -394,7 +427,7 @@ def _is_limited(one: Round, what: str) -> bool:
     if not one.into.is_direct:
         return False
     looks = [_going_alone(one, what) for _ in range(LOOKS)]
-    ahead = [look for look in looks if look is not None and look.ahead_s >= LEAST_AHEAD_S]
+    ahead = [look for look in looks if look is not None and look.most_ahead_s >= LEAST_AHEAD_S]
     return len(ahead) > LOOKS / 2
 
 
@@ -469,17 +502,10 @@ def _beside(one: Round) -> None:
 
 def _waits_s() -> float:
     """Give for how long something waited for a processor (`/proc/pressure/cpu`); 0 if that is not told."""
-    try:
-        lines = Path("/proc/pressure/cpu").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return next((int(line.rpartition("=")[2]) / 1e6 for line in lines if line.startswith("some ")), 0.0)
+    told = procfs.lines(procfs.PROC / "pressure/cpu")
+    return next((int(line.rpartition("=")[2]) / 1e6 for line in told if line.startswith("some ")), 0.0)
 
 
 def _device_read_bytes() -> int:
     """Give how much this process has read from devices (proc(5), `read_bytes`); 0 if that is kept from us."""
-    try:
-        lines = Path("/proc/self/io").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("read_bytes:")), 0)
+    return procfs.counts(procfs.lines(procfs.PROC / "self/io")).get("read_bytes", 0)

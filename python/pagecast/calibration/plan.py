@@ -44,6 +44,8 @@ class Plan:
     copy_bytes: int
     """The file of a thread that copies."""
     copy_calls: tuple[int, ...]
+    map_calls: tuple[int, ...]
+    """With which files are written that are mapped then."""
     touch_bytes: int
     """New memory that is touched, to see whether a host has taken some back."""
     device_bytes: int
@@ -90,8 +92,10 @@ class Plan:
         """The most that is written in all, also what never leaves memory."""
         copies = 2 * self.copy_bytes * (len(self.copy_calls) + 1 + sum(self.threads[1:]))
         direct = self.stream_bytes * (self._alone + sum(self.streams[1:]))
-        again = MOST_LOST * 2 * self.copy_bytes * max(self.threads)
-        rounds = self.drain_bytes + self.most_rounds * (copies + direct + 4 * self.drain_bytes + 2 * MIB)
+        mapped = 3 * self.copy_bytes * len(self.map_calls)
+        again = MOST_LOST * 3 * self.copy_bytes * max(self.threads)
+        each = copies + mapped + direct + 4 * self.drain_bytes + 2 * MIB
+        rounds = self.drain_bytes + self.most_rounds * each
         limited = (LOOKS + 2 * self.most_rounds) * self.device_bytes
         held = self.long_streams * self.long_bytes
         filled = self.fills * self.fill_bytes
@@ -140,6 +144,7 @@ _QUICK: Final = Plan(
     last_s=48.0,
     copy_bytes=64 * MIB,
     copy_calls=(4 * KIB, 16 * KIB, 128 * KIB, MIB, 8 * MIB),
+    map_calls=(4 * KIB, 64 * KIB, MIB),
     touch_bytes=2 * GIB,
     device_bytes=512 * MIB,
     prepare_s=4.0,

@@ -1,9 +1,9 @@
-"""The suite of methods: ways to write and to make durable what was written, each with calls of five sizes.
+"""The suite of methods: ways to write and to make durable what was written, with calls of five sizes or none.
 
 Where the standard suite asks what a page cache does, this one asks what a call costs: past the cache, waiting
-for the disk with each call, waiting after it, and through a buffer of the C library. Each case writes a new
-file and then over it, as a file system has more to do for a file that grows. What removing it takes is not
-part of them: the folder of a run is removed after it. No model has been fitted to any of them.
+for the disk with each call, waiting after it, through a buffer of the C library, and through a mapping. Each
+case of calls writes a new file and then over it, as a file system has more to do for a file that grows. What
+removing it takes is not part of them: the folder of a run is removed after it. No model has been fitted to any of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,6 +19,9 @@ from pagecast._core import (
     fread,
     fsync,
     fwrite,
+    mmap_read,
+    mmap_write,
+    msync,
     read,
     setvbuf,
     write,
@@ -38,6 +41,9 @@ CALLS: Final = {KIB: 512, 4 * KIB: 512, 64 * KIB: 256, MIB: 64, 32 * MIB: 4}
 """Calls of each size: what a disk of 200 MB/s that flushes in a millisecond does in half of a second."""
 STREAM_BYTES: Final = 128 * MIB
 """What goes through a stream stays in memory, where less would be too short to be measured."""
+MAPPED_BYTES: Final = 256 * MIB
+MAPPED_TIMES: Final = 4
+"""As often is a file in memory touched, where once would be too short to be measured."""
 LEAST_PARTS: Final = 4
 """A file is no larger than this part of the cache, one that is to stay in memory of the dirty limit."""
 PIECE_BYTES: Final = 512
@@ -99,6 +105,12 @@ def methods(scale: Scale, machine: "Machine") -> tuple[tuple[Case, ...], tuple[s
             steps = make(_Calls(f"{mount}/{name}", call, _size(method, call, scale)))
             scenario = Scenario(machine, processes={"app": steps})
             cases.append(Case(name, what.format(_shown(call)), scenario, CALLS_TOLERANCE))
+    for name, (what, is_cached, touch) in _MAPPINGS.items():
+        file = f"{mount}/{name}"
+        size = rounded(min(MAPPED_BYTES, scale.limit_bytes / LEAST_PARTS))
+        there = {} if is_cached is None else {file: File(size_bytes=size, cached_bytes=size * is_cached)}
+        scenario = Scenario(machine, processes={"app": touch(_Calls(file, MIB, size))}, files=there)
+        cases.append(Case(name, what, scenario, CALLS_TOLERANCE))
     for name, (what, flood) in _FLOODS.items():
         processes, file = flood(mount)
         size = rounded(min(FLOOD_BYTES, scale.limit_bytes / LEAST_FLOOD_PARTS))
@@ -158,6 +170,23 @@ def _stream(calls: _Calls) -> list["Operation"]:
     return [*through("w", written), *through("r+", written), *through("r", again)]
 
 
+def _read_mapped(calls: _Calls) -> list["Operation"]:
+    return [mmap_read(calls.file) for _ in range(MAPPED_TIMES)]
+
+
+def _read_mapped_once(calls: _Calls) -> list["Operation"]:
+    return [mmap_read(calls.file)]
+
+
+def _write_mapped(calls: _Calls) -> list["Operation"]:
+    return [mmap_write(calls.file), mmap_write(calls.file), msync(calls.file)]
+
+
+def _map_folios(calls: _Calls) -> list["Operation"]:
+    writes = [mmap_write(calls.file) for _ in range(MAPPED_TIMES)]
+    return [calls.write(), *_read_mapped(calls), *writes]
+
+
 def _flood(mount: str, *, is_written: bool) -> tuple[Mapping[str, Program | Process], str]:
     """Make a small file durable again and again behind another one; give the path of that as well."""
     flood, small = f"{mount}/flood", f"{mount}/small"
@@ -193,6 +222,23 @@ _METHODS: Final[dict[str, tuple[str, Callable[[_Calls], list["Operation"]]]]] = 
     ),
 }
 """What each case is, with the size of its calls, and what makes it."""
+
+_MAPPINGS: Final[dict[str, tuple[str, bool | None, Callable[[_Calls], list["Operation"]]]]] = {
+    "mmap_cached": ("A file in the cache is read through a shared mapping, four times.", True, _read_mapped),
+    "mmap_cold": ("A cold file is read through a shared mapping.", False, _read_mapped_once),
+    "mmap_written": (
+        "A file in the cache is written over twice through a shared mapping, and made durable by msync.",
+        True,
+        _write_mapped,
+    ),
+    "mmap_folios": (
+        "A new file is written with calls of 1 MiB, then read and written over through a shared mapping, "
+        "four times each.",
+        None,
+        _map_folios,
+    ),
+}
+"""What each case is, whether its file is cached or cold before time 0, or not there, and what makes it."""
 
 _FLOODS: Final[dict[str, tuple[str, Callable[[str], tuple[Mapping[str, Program | Process], str]]]]] = {
     "flood_dirty": (

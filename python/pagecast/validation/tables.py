@@ -51,9 +51,9 @@ def verdicts_table(outcome: "Outcome") -> Table:
         ),
         rows=lines,
         text_columns=2,
-        note=f"Means over {_counted(outcome)}, of all processes together. run queue: for how much of measured "
-        "they were ready to run and waited for a processor, which no forecast knows. ±%: half of (greatest - "
-        "least), by the median. allowed: the tolerance of the case, or twice ±% if that is more. dirty, "
+        note=f"Means over {_counted(outcome)}, of all processes together. run queue: how much of measured "
+        "they were ready to run and waited for a processor, which no forecast knows. ±%: half of (greatest "
+        "- least), by the median. allowed: the tolerance of the case, or twice ±% if that is more. dirty, "
         f"cached: at how many of the samples {outcome.model} is within what is allowed of that level, the "
         "tolerance or what 95 % of the samples of another run are within if that is more; 95 % are asked "
         "for. within ±: only by what the runs differ; not judged: they differ so much that being within "

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pagecast.calibration.measure import Copied, Moved
+from pagecast.calibration.measure import Copied, Mapped, Moved
 
 PAGE_BYTES = 4096
 
@@ -22,6 +22,16 @@ class KnownMachine:
     folio_s: float = 0.0
     """Of each new folio, which is as large as the call, up to 2 MiB."""
     fault_s: float = 300e-9
+    map_s: float = 3e-6
+    around_s: float = 2e-6
+    """Of a fault that maps 64 KiB or a longer folio to be read,"""
+    folio_map_s: float = 90e-9
+    """of each further folio that it maps,"""
+    mkwrite_s: float = 150e-9
+    """of a page that is made writable, and of the fault for it."""
+    mkwrite_fault_s: float = 700e-9
+    maps_folios: bool = False
+    can_map: bool = True
     remove_s: float = 100e-9
     latency_s: float = 100e-6
     device_read_byte_s: float = 2e-9
@@ -161,6 +171,23 @@ class KnownMachine:
             first, again, read_s, fresh, remove = map(self._took, steps)
             answers.append((first, again, read_s, fresh, remove, self.wait_s))
         return answers
+
+    def mappings(self, file_bytes: int, call_bytes: int) -> Mapped | None:
+        """Charge what calls do, and faults instead of calls."""
+        if not self.can_map:
+            return None
+        folio = min(call_bytes, 2 << 20) if self.maps_folios else PAGE_BYTES
+        calls = file_bytes / (1 << 20) * self.call_s
+        read, write = file_bytes * self.read_byte_s, file_bytes * self.write_byte_s
+        each_s = self.around_s + max(65_536 / min(call_bytes, 2 << 20) - 1, 0) * self.folio_map_s
+        arounds = file_bytes / max(folio, 65_536) * each_s
+        faults = file_bytes / folio * self.mkwrite_fault_s
+        pages = file_bytes / PAGE_BYTES * self.mkwrite_s
+        page = self.map_s + self.around_s + PAGE_BYTES * self.read_byte_s
+        first, second, third, fourth, fifth = map(
+            self._took, (calls + read, calls + write, read + arounds, write + pages + faults, page)
+        )
+        return first, second, third, fourth, fifth
 
     def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:
         """Charge one sync."""

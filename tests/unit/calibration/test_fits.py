@@ -81,7 +81,8 @@ def marks(*levels):
 
 def test_a_steady_stream_is_never_ahead_of_its_rate():
     steady = fit_steady([(k / 100, k * 10**6) for k in range(1, 101)], from_s=0.3)
-    assert (steady.rate_bytes_per_s, steady.ahead_s) == pytest.approx((100e6, 0.0), abs=1e-6)
+    ahead = (steady.rate_bytes_per_s, steady.ahead_s, steady.most_ahead_s)
+    assert ahead == pytest.approx((100e6, 0.0, 0.0), abs=1e-6)
 
 
 def test_slices_of_a_limiter_are_its_rate_on_the_average():
@@ -91,7 +92,13 @@ def test_slices_of_a_limiter_are_its_rate_on_the_average():
     ]
     steady = fit_steady(marks, from_s=0.3)
     assert steady.rate_bytes_per_s == pytest.approx(100e6, rel=0.02)
-    assert steady.ahead_s == pytest.approx(0.08, rel=0.2)
+    assert steady.most_ahead_s == pytest.approx(0.08, rel=0.2)
+    assert steady.ahead_s == pytest.approx(0.05, rel=0.2), "what a stream of any length is ahead in the mean"
+
+
+def test_a_bucket_that_was_emptied_is_as_far_ahead_as_it_was_large():
+    steady = fit_steady([(k / 100, (k + 20) * 10**6) for k in range(1, 101)], from_s=0.3)
+    assert (steady.ahead_s, steady.most_ahead_s) == pytest.approx((0.2, 0.2))
 
 
 def test_too_few_marks_are_no_line():

@@ -85,6 +85,9 @@ def truth(machine):
         "memory.cost.page_insert": machine.insert_s,
         "memory.cost.fault": machine.fault_s,
         "memory.cost.fault_huge": machine.fault_s * 512 / 10,
+        "memory.cost.mmap": machine.map_s,
+        "memory.cost.fault_around": machine.around_s,
+        "memory.cost.page_mkwrite": machine.mkwrite_s + machine.mkwrite_fault_s,
         "memory.cost.page_remove": machine.remove_s,
         "memory.cost.copy_read": 1 / machine.read_byte_s,
         "memory.cost.copy_write": 1 / machine.write_byte_s,
@@ -121,7 +124,7 @@ def test_with_noise_the_intervals_hold_them(tmp_path):
         for key, value in truth(machine).items():
             asked += 1
             held += key in found and found[key].low <= value <= found[key].high
-    assert asked == 40 * 25
+    assert asked == 40 * 28
     assert held / asked > 0.93, "95 % less chance, and less what taking medians of what is skewed does"
 
 
@@ -389,7 +392,8 @@ def test_the_file_is_a_machine(tmp_path):
 
 def test_blocks_that_cost_nothing_when_they_are_old_are_young_for_thirty_seconds(tmp_path):
     def within(machine):
-        return [each for each in calibrated(machine, tmp_path).values if each.key == "mount.block_free_within"]
+        key = "mount.block_free_within"
+        return [each for each in calibrated(machine, tmp_path).values if each.key == key]
 
     [found] = within(KnownMachine(free_within_s=20.0))
     assert found.text == '"30 s"'
@@ -509,6 +513,28 @@ def test_folios_are_told_from_pages_where_they_are_as_large_as_calls(version, ha
         found = numbers(done)
         assert found["memory.cost.page_insert"].value == pytest.approx(500e-9, rel=0.01)
         assert found["memory.cost.folio_insert"].value == pytest.approx(2e-6, rel=0.01)
+
+
+@pytest.mark.parametrize(("version", "maps_folios"), [("6.17.9", False), ("6.18.44", True)])
+def test_faults_are_told_from_pages_where_they_map_whole_folios(version, maps_folios, tmp_path):
+    machine = KnownMachine(maps_folios=maps_folios)
+    done = calibrated(machine, tmp_path, facts=replace(FACTS, kernel_release=version))
+    cost = tomllib.loads(done.toml)["memory"]["cost"]
+    page_s, fault_s = ("150 ns", "700 ns") if maps_folios else ("850 ns", "0 ns")
+    assert (cost["page_mkwrite"], cost["fault_mkwrite"]) == (page_s, fault_s)
+    assert (cost["mmap"], cost["fault_around"], cost["folio_map"]) == ("3000 ns", "2000 ns", "90 ns")
+
+
+def test_before_large_folios_what_each_costs_is_part_of_its_fault(tmp_path):
+    cost = tomllib.loads(calibrated(KnownMachine(), tmp_path).toml)["memory"]["cost"]
+    assert (cost["fault_around"], cost["folio_map"]) == ("2000 ns", "0 ns")
+
+
+def test_where_no_file_can_be_mapped_nothing_is_said_of_it(tmp_path):
+    done = calibrated(KnownMachine(can_map=False), tmp_path)
+    keys = {"mmap", "fault_around", "folio_map", "page_mkwrite", "fault_mkwrite"}
+    assert not keys & set(tomllib.loads(done.toml)["memory"]["cost"])
+    assert done.machine.hash
 
 
 def test_folios_that_cost_nothing_have_no_key(tmp_path):

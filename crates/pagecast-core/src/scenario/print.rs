@@ -107,7 +107,9 @@ fn print_cost(text: &mut String, table: &str, cost: &CopyCost) {
     keys.extend(cost.page_reported.map(|reported| ("page_reported", time(reported))));
     keys.extend(cost.mmap.map(|map| ("mmap", time(map))));
     keys.extend(cost.fault_around.map(|around| ("fault_around", time(around))));
+    keys.extend(cost.folio_map.map(|folio| ("folio_map", time(folio))));
     keys.extend(cost.page_mkwrite.map(|mkwrite| ("page_mkwrite", time(mkwrite))));
+    keys.extend(cost.fault_mkwrite.map(|mkwrite| ("fault_mkwrite", time(mkwrite))));
     keys.extend(cost.page_remote_read.map(|remote| ("page_remote_read", time(remote))));
     keys.extend(cost.copy_read.map(|copy| ("copy_read", rate(copy))));
     keys.extend(cost.copy_write.map(|copy| ("copy_write", rate(copy))));
@@ -484,13 +486,13 @@ latency = "20000 ns"
 
     prop_compose! {
         fn costs()(nanos in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40],
-                   known in prop::array::uniform7(prop::option::of(0_u64..1 << 40)),
+                   known in prop::array::uniform9(prop::option::of(0_u64..1 << 40)),
                    copies in [prop::option::of(rates()), prop::option::of(rates())],
                    flushing_factor in prop::option::of(0.01..1.0)) -> CopyCost {
             let [call, page_insert, page_lookup, fault, page_remove, page_reclaim, page_remote] = nanos.map(Nanos);
-            let [folio_insert, fault_huge, mmap, fault_around, page_mkwrite, page_remote_read, page_reported] = known.map(|nanos| nanos.map(Nanos));
+            let [folio_insert, fault_huge, mmap, fault_around, folio_map, page_mkwrite, fault_mkwrite, page_remote_read, page_reported] = known.map(|nanos| nanos.map(Nanos));
             let [copy_read, copy_write] = copies;
-            CopyCost { call, page_insert, folio_insert, page_lookup, fault, fault_huge, mmap, fault_around, page_mkwrite, page_remove, page_reclaim, page_reported, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
+            CopyCost { call, page_insert, folio_insert, page_lookup, fault, fault_huge, mmap, fault_around, folio_map, page_mkwrite, fault_mkwrite, page_remove, page_reclaim, page_reported, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
         }
     }
 

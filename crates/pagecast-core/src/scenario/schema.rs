@@ -265,9 +265,15 @@ pub static COST: Schema = Schema {
         may(
             "fault_around",
             Kind::Time,
-            "A fault that maps the cached 64 KiB around a place of a mapped file; default \"1 us\"",
+            "A fault that maps the cached 64 KiB around a place of a mapped file, or its folio; default \"2 us\"",
         ),
-        may("page_mkwrite", Kind::Time, "The first write to each 4 KiB of a mapped file; default \"300 ns\""),
+        may("folio_map", Kind::Time, "Each further folio that such a fault maps; default \"90 ns\""),
+        may("page_mkwrite", Kind::Time, "The first write to each 4 KiB of a mapped file; default \"200 ns\""),
+        may(
+            "fault_mkwrite",
+            Kind::Time,
+            "The fault of that: of each 4 KiB, and since Linux 6.18 of each folio; default \"700 ns\"",
+        ),
         may(
             "page_remove",
             Kind::Time,

@@ -26,6 +26,11 @@ pub(super) struct Costs {
     pub fault_ns: u64,
     /// A page that is taken away.
     pub remove_ns: u64,
+    /// A mapping, a fault on each 64 KiB of it that are read, and one on each page that is written.
+    pub map_ns: u64,
+    pub fault_around_ns: u64,
+    pub mkwrite_ns: u64,
+    pub refuses_mappings: bool,
     /// A request of the device, and each of its bytes.
     pub latency_ns: u64,
     pub device_ns_per_byte: u64,
@@ -47,6 +52,10 @@ impl Costs {
         insert_ns: 0,
         fault_ns: 0,
         remove_ns: 0,
+        map_ns: 0,
+        fault_around_ns: 0,
+        mkwrite_ns: 0,
+        refuses_mappings: false,
         latency_ns: 0,
         device_ns_per_byte: 0,
         sync_ns: 0,
@@ -245,6 +254,10 @@ impl Io for Kernel {
     }
 
     fn map(&self, _: &Opened, _: u64, _: NonZero<usize>) -> io::Result<()> {
+        if self.costs.refuses_mappings {
+            return Err(io::Error::from_raw_os_error(libc::ENODEV));
+        }
+        self.state().now += self.costs.map_ns;
         Ok(())
     }
 
@@ -252,7 +265,17 @@ impl Io for Kernel {
         Ok(())
     }
 
-    fn pass_mapped(&self, (): &mut (), _: Direction, _: usize, _: &mut Memory, _: usize) {}
+    fn pass_mapped(&self, (): &mut (), direction: Direction, _: usize, _: &mut Memory, length: usize) {
+        let (costs, length) = (&self.costs, length as u64);
+        self.state().now += match direction {
+            Direction::Read => {
+                costs.read_ns_per_kib * length / 1024 + costs.fault_around_ns * length.div_ceil(64 << 10)
+            }
+            Direction::Write => {
+                costs.write_ns_per_kib * length / 1024 + costs.mkwrite_ns * length.div_ceil(PAGE)
+            }
+        };
+    }
 
     fn sync_mapped(&self, (): &(), _: bool) -> io::Result<()> {
         Ok(())

@@ -3,7 +3,7 @@
 //! Each file measures one thing on whatever [`Io`] it is given, and gives the times as they were: what they mean is fitted
 //! elsewhere. [`copies()`] are those of the page cache, [`streams()`] those of the device, [`syncs()`] what waiting for it costs,
 //! [`drain()`], [`beside()`] and [`fill()`] what write-back does and does to a writer, [`memory()`] and [`stream_buffer()`] what the C
-//! library does, [`touches()`] what new memory costs. A [`Session`] does it on real files, which are gone
+//! library does, [`touches()`] what new memory costs, [`mappings()`] what faults of a mapping do. A [`Session`] does it on real files, which are gone
 //! afterwards.
 //!
 //! Left out: depth from one thread (io_uring), memory of other nodes, and reclaim, for which memory would have to be filled.
@@ -11,6 +11,7 @@
 mod copies;
 mod device;
 mod library;
+mod mappings;
 #[cfg(test)]
 mod mock;
 mod session;
@@ -32,6 +33,7 @@ use crate::io::{Cause, Direction, Failure, Io, Memory, Open};
 pub use copies::{Copies, Copying, copies};
 pub use device::{Limits, Order, Stream, accepts_direct, streams};
 pub use library::{memory, stream_buffer};
+pub use mappings::{Mappings, mappings};
 pub use session::Session;
 pub use syncs::{Waiting, syncs};
 pub use touches::{Touches, touches};

@@ -9,7 +9,7 @@ use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::Action;
 
 use super::plan::{Plan, Step};
-use super::process::Row;
+use super::row::Row;
 use crate::io::Times;
 
 /// Some calls of an operation, one after the other.

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::calls::call_bytes;
 use super::plan::Plan;
-use super::process::Row;
+use super::row::Row;
 use super::sampler::Samples;
 use super::trace::Traced;
 use crate::residency::page_size;
@@ -207,7 +207,7 @@ fn files(looks: &[Look]) -> FileTable {
 
 #[cfg(test)]
 mod tests {
-    use super::super::process::Used;
+    use super::super::row::Used;
     use super::super::testing::{job, process, read, write};
     use super::*;
     use pagecast_core::workload::OpenFlags;

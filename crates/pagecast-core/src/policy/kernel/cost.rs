@@ -136,11 +136,13 @@ pub(super) enum Access {
     Finds,
 }
 
-/// mmap(2) and munmap(2), a fault that maps the pages around a place, and one that lets a page be written, each with its part of
-/// unmapping: measured by `pagecast run` on Linux 6.18, ext4, in a virtual machine (docs/concepts/kernel.md).
+/// mmap(2) and munmap(2), a fault that maps the 64 KiB around a place, each folio of them but one, letting a page be written, each with its
+/// part of unmapping, and the fault that lets it: measured by `pagecast calibrate` on Linux 6.18, ext4, in a virtual machine (docs/concepts/kernel.md).
 const MMAP: Nanos = Nanos(1500);
-const FAULT_AROUND: Nanos = Nanos(1000);
-const PAGE_MKWRITE: Nanos = Nanos(300);
+const FAULT_AROUND: Nanos = Nanos(2000);
+const PAGE_MKWRITE: Nanos = Nanos(200);
+const FOLIO_MAP: Nanos = Nanos(90);
+const FAULT_MKWRITE: Nanos = Nanos(700);
 
 /// `fault_around_bytes`, 64 KiB (`mm/memory.c: do_fault_around`, `/sys/kernel/debug/fault_around_bytes`).
 pub(super) const FAULT_AROUND_PAGES: u64 = 16;
@@ -166,6 +168,9 @@ pub(super) struct Prices {
     fault_huge: f64,
     /// Of a whole fault.
     pub fault_around: f64,
+    pub fault_mkwrite: f64,
+    /// Of a folio that it maps besides.
+    pub folio_map: f64,
     page_mkwrite: f64,
     copy_read: f64,
     copy_write: f64,
@@ -193,6 +198,8 @@ impl Prices {
             fault,
             fault_huge: cost.fault_huge.map_or(fault, of_huge_page),
             fault_around: cost.fault_around.unwrap_or(FAULT_AROUND).as_seconds(),
+            fault_mkwrite: cost.fault_mkwrite.unwrap_or(FAULT_MKWRITE).as_seconds(),
+            folio_map: cost.folio_map.unwrap_or(FOLIO_MAP).as_seconds(),
             page_mkwrite: of_page(cost.page_mkwrite.unwrap_or(PAGE_MKWRITE)),
             copy_read: of_copy(cost.copy_read),
             copy_write: of_copy(cost.copy_write),
@@ -293,6 +300,8 @@ mod tests {
         fault_huge: Some(Nanos(17 * HUGE_PAGE)),
         mmap: Some(Nanos(5000)),
         fault_around: Some(Nanos(41 * 16 * PAGE)),
+        folio_map: Some(Nanos(700)),
+        fault_mkwrite: Some(Nanos(7000)),
         page_mkwrite: Some(Nanos(43 * PAGE)),
         page_remote: Nanos(19 * PAGE),
         page_remote_read: Some(Nanos(23 * PAGE)),
@@ -392,8 +401,10 @@ mod tests {
             "a page of a hole is zeroed first"
         );
         let unknown = Prices::of(&CopyCost::default());
-        let defaults = [unknown.mmap, unknown.fault_around, unknown.page_mkwrite * PAGE as f64];
-        assert_eq!(defaults.map(|seconds| (seconds * 1e9).round() as u64), [1500, 1000, 300]);
+        let page_mkwrite = unknown.page_mkwrite * PAGE as f64;
+        let faults = [unknown.fault_around, unknown.folio_map, unknown.fault_mkwrite];
+        let defaults = [unknown.mmap, faults[0], faults[1], page_mkwrite, faults[2]];
+        assert_eq!(defaults.map(|seconds| (seconds * 1e9).round() as u64), [1500, 2000, 90, 200, 700]);
     }
 
     /// All of it takes twice as long where it is half as fast.

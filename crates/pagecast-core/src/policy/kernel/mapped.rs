@@ -4,11 +4,15 @@
 //! do_sync_mmap_readahead, do_async_mmap_readahead, filemap_map_pages`, Linux 6.16. A page that is not in the cache is read with those
 //! around it, and who comes to the mark among them has the next window read, as with calls. Pages that are there are mapped 16 at a
 //! time to be read, and one at a time to be written: then the page becomes dirty, and whoever dirties it is checked and throttled
-//! like a writer. A page is read before it is written to, unless the file has a hole there. A mapping that stays
+//! like a writer. Since Linux 6.18 a fault of either kind maps the whole folio that its page is in (`mm/filemap.c:
+//! filemap_map_folio_range`, "mm/filemap: map entire large folio faultaround"; `mm/memory.c: finish_fault`, "mm/fault: try to map
+//! the entire file folio in finish_fault()"). A page is read before it is written to, unless the file has a hole there. A mapping that stays
 //! has no fault where pages are mapped already; a page that has been written back has to become dirty again by one. Left out:
-//! that pages that come with a fault are younger in MGLRU; that pages which are mapped are kept longer; locks of the address space.
+//! that pages that come with a fault are younger in MGLRU; that pages which are mapped are kept longer; locks of the address space;
+//! that all pages of a folio become dirty with one.
 
 use super::cost::{Access, FAULT_AROUND_PAGES, Run};
+use super::folios::{Faults, Grain};
 use super::readahead::{Mode, Reading, Span};
 use super::tasks::{Kind, Task};
 use super::{Kernel, PAGE};
@@ -69,7 +73,9 @@ impl Kernel {
             None => (false, end),
         };
         task.access = if is_mapped { Access::Finds } else { Access::Faults };
-        let grain = if run == Run::Hit { FAULT_AROUND_PAGES * PAGE } else { PAGE };
+        let least = if run == Run::Hit { FAULT_AROUND_PAGES } else { 1 };
+        let grain = Grain { least, is_whole_folio: self.rules.maps_folios };
+        let grain = grain.bytes(self.folios.run(task.file().id, task.position, end).0);
         let (from, to) = (task.position / grain * grain, end.next_multiple_of(grain));
         ranges.insert(from, to);
         mapping.mapped.insert(from, to);
@@ -81,12 +87,34 @@ impl Kernel {
     pub(super) fn map_around(&mut self, operation: OperationId, end: u64) -> f64 {
         let task = &self.tasks[operation];
         let (Some(_), Some(key)) = (task.mapped, task.stream) else { return 0.0 };
-        let around = FAULT_AROUND_PAGES * PAGE;
-        let begins_within = task.position == task.origin && !task.position.is_multiple_of(around);
-        let begun = task.position.div_ceil(around) - u64::from(begins_within);
-        let faults = end.div_ceil(around).saturating_sub(begun);
-        self.streams.entry(key).or_default().found_mapped(faults * FAULT_AROUND_PAGES);
-        faults as f64 * self.prices.fault_around
+        let faults = self.faults(task, end, FAULT_AROUND_PAGES);
+        let found = (end - task.position).div_ceil(PAGE).max(faults.count * FAULT_AROUND_PAGES);
+        self.streams.entry(key).or_default().found_mapped(found);
+        faults.count as f64 * self.prices.fault_around + faults.further * self.prices.folio_map
+    }
+
+    /// A task is going to write to bytes of a mapping, up to `end`: what the faults take that let it, in seconds. Pages of a hole come in
+    /// long folios as well, where faults map whole ones.
+    pub(super) fn make_writable(&self, operation: OperationId, end: u64) -> f64 {
+        let task = &self.tasks[operation];
+        if task.run == Run::New && self.rules.maps_folios {
+            return 0.0;
+        }
+        self.faults(task, end, 1).count as f64 * self.prices.fault_mkwrite
+    }
+
+    /// The faults of a task up to `end`, each of which maps so many pages at least.
+    fn faults(&self, task: &Task, end: u64, least: u64) -> Faults {
+        let (file, at) = (task.file().id, task.position);
+        let grain = Grain { least, is_whole_folio: self.rules.maps_folios };
+        let around = grain.bytes(self.folios.run(file, at, end).0);
+        let from = if at == task.origin { at } else { at.next_multiple_of(around) };
+        // A mapping that does not stay has nothing around what is touched.
+        let (from, end) = match task.access {
+            Access::Maps => (from, end),
+            _ => (from / around * around, end.next_multiple_of(grain.least * PAGE)),
+        };
+        self.folios.faults(file, (from, end), grain)
     }
 
     /// A task has missed a page: those before it are read, too, if they are around it.
@@ -122,6 +150,7 @@ impl Kernel {
         let reading = stream
             .read(self.synced, &span, limits, pace, |page, most| self.cached_before(file.id, page, most));
         self.streams.insert(key, stream);
+        self.note_folios(&file, &reading);
         let (from, to) = (reading.begin * PAGE, reading.ahead.max(reading.end) * PAGE);
         let seconds = if pace.latency > 0.0 { reading.seconds + reading.ahead_seconds } else { 0.0 };
         self.read_ahead(operation, &file, (from.min(start), to.min(file.size.0)), 0, seconds, out);

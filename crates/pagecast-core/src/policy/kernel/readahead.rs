@@ -3,10 +3,11 @@
 //! Source: `mm/readahead.c: page_cache_sync_ra`, `page_cache_async_ra`, `get_init_ra_size`, `get_next_ra_size`, `ractl_max_pages`,
 //! `force_page_cache_ra`, and `mm/filemap.c: filemap_get_pages`, `filemap_read`, `filemap_fault`, Linux 6.16. A window is submitted when its first page is
 //! missed, or when the reader comes to the marked page of the window before. The reader looks for the mark before it waits
-//! for the page, so that up to two windows are on their way. Left out: large folios, marks that another
+//! for the page, so that up to two windows are on their way. Left out: that a mark is a whole folio, marks that another
 //! reader of the file meets, streams that share an open file.
 
 use super::PAGE;
+use super::folios::order_of_window;
 use crate::units::Nanos;
 
 /// How an open file is read: what `posix_fadvise` has said of it.
@@ -237,6 +238,10 @@ impl Pipe {
     }
 }
 
+/// Where windows begin whose folios are longer than those before, in pages, and their order; the rest is not used. From the first to
+/// the longest there are six orders.
+pub(super) type Orders = [(u64, u32); 6];
+
 /// What reading a span comes to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Reading {
@@ -252,12 +257,27 @@ pub(super) struct Reading {
     pub ahead: u64,
     pub ahead_seconds: f64,
     pub ahead_done: u64,
+    /// In what folios it comes, beyond single pages.
+    pub orders: Orders,
 }
 
 impl Reading {
     /// Nothing more is on its way.
     fn alone(begin: u64, end: u64, seconds: f64, copying: f64) -> Self {
-        Self { end, begin, seconds, copying, ahead: end, ahead_seconds: 0.0, ahead_done: 0 }
+        let orders = Orders::default();
+        Self { end, begin, seconds, copying, ahead: end, ahead_seconds: 0.0, ahead_done: 0, orders }
+    }
+
+    /// What is read: from which page to which, and the order of its folios.
+    pub(super) fn folios(&self) -> impl Iterator<Item = (u64, u64, u32)> {
+        let last = self.ahead.max(self.end);
+        let orders = self.orders;
+        let begin = self.begin;
+        let from = move |at: usize| match at {
+            0 => (begin, 0),
+            _ => orders.get(at - 1).copied().filter(|&(_, order)| order > 0).unwrap_or((last, 0)),
+        };
+        (0..=orders.len()).map(move |at| (from(at).0, from(at + 1).0, from(at).1))
     }
 }
 
@@ -266,6 +286,8 @@ impl Reading {
 pub(super) struct Stream {
     pub mode: Mode,
     pub window: Window,
+    /// Of the folios of that.
+    pub order: u32,
     /// The page at which the last read ended: `prev_pos`.
     pub previous: Option<u64>,
     /// How many faults have missed and were not made up for by pages that were there: `mmap_miss`.
@@ -299,9 +321,10 @@ impl Stream {
         let (first, last) = span.pages();
         let mut pipe = Pipe { pace, request: limits.request.max(1), now: 0.0, arrived: 0.0 };
         let (mut page, mut alone, mode_of_faults) = (first, 0, span.mapped);
-        let (window, flight) = loop {
+        let (window, order, flight) = loop {
             if let Some(since) = since.filter(|_| page == self.window.end()) {
-                break self.go_on(span, limits, since, &mut pipe);
+                let (window, flight) = self.go_on(span, limits, since, &mut pipe);
+                break (window, order_of_window(Some(self.order), window.size), flight);
             }
             let call_start = span.call_start((page * PAGE).max(span.start));
             let previous = if call_start > span.origin { Some(call_start / PAGE) } else { self.previous };
@@ -315,7 +338,7 @@ impl Stream {
             };
             if let Some(window) = window {
                 let flight = pipe.submit(pipe.now, window.size);
-                break (window, Flight { before: page.saturating_sub(window.start), ..flight });
+                break (window, 0, Flight { before: page.saturating_sub(window.start), ..flight });
             }
             let wanted = miss.asked.min(last - page);
             let pages = if mode_of_faults.is_some() { miss.asked } else { wanted };
@@ -328,6 +351,7 @@ impl Stream {
                 return Reading::alone(first, page, pipe.now, copying);
             }
         };
+        self.order = order;
         self.stream(span, limits, pipe, (window, flight), alone)
     }
 
@@ -352,6 +376,13 @@ impl Stream {
         (next, flight)
     }
 
+    /// The next window has folios that are longer than those of the one before.
+    fn lengthen_folios(&mut self, window: &Window, note: &mut impl FnMut(&Window, u32, u32)) {
+        let before = self.order;
+        self.order = order_of_window(Some(before), window.size);
+        note(window, self.order, before);
+    }
+
     /// Reads on from a window to the end of the span, each window submitted at the mark of the one before. `alone`
     /// pages have been copied before, while nothing was on its way.
     fn stream(
@@ -364,6 +395,14 @@ impl Stream {
     ) -> Reading {
         let (first, last) = span.pages();
         let begin = first.min(window.start);
+        let (mut orders, mut found) = (Orders::default(), 0);
+        let mut note = |window: &Window, order: u32, before: u32| {
+            if order > before && found < orders.len() {
+                orders[found] = (window.start, order);
+                found += 1;
+            }
+        };
+        note(&window, self.order, 0);
         if span.mapped.is_some() {
             self.found_mapped(last - first - 1);
         }
@@ -376,6 +415,7 @@ impl Stream {
             pipe.now = pipe.copied(flight, window.size);
             let is_alike = next.size == window.size && window.async_size == window.size;
             (window, flight) = (next, next_flight);
+            self.lengthen_folios(&window, &mut note);
             periods.rotate_right(1);
             periods[0] = if is_alike { pipe.now - before } else { f64::NAN };
             // Two windows are on their way, so every second one takes as long.
@@ -396,6 +436,7 @@ impl Stream {
             let submitted = pipe.reached(flight, window.mark() - window.start);
             window = window.next(span.asked(window.mark()), limits);
             pipe.submit(submitted, window.size);
+            self.lengthen_folios(&window, &mut note);
         }
         self.window = window;
         let ahead_seconds = (pipe.arrived - seconds).max(0.0);
@@ -405,7 +446,7 @@ impl Stream {
         let copying = (copied as f64 * pipe.pace.copy).min(seconds);
         let ahead = window.end();
         let ahead_done = (ahead - end).saturating_sub(ahead_left as u64);
-        Reading { end, begin, seconds, copying, ahead, ahead_seconds, ahead_done }
+        Reading { end, begin, seconds, copying, ahead, ahead_seconds, ahead_done, orders }
     }
 }
 

@@ -5,6 +5,8 @@
 //! than these, are operations of their own that nobody waits for; who comes to their pages follows them.
 
 use super::cost::{Access, PerByte, Run};
+use super::flusher::Until;
+use super::folios::order_of_window;
 use super::readahead::{Limits, Mode, Pace, Reading, Span, Stream};
 use super::running::uncount;
 use super::tasks::{Kind, Task, Transfer};
@@ -149,7 +151,11 @@ impl Kernel {
             }
             Run::Clean | Run::Dirty if task.mapped.is_some() => {
                 let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
-                RunShape { toll: pages as f64 * page_insert.as_seconds(), ..plain }
+                let toll = pages as f64 * page_insert.as_seconds() + self.make_writable(operation, end);
+                RunShape { toll, ..plain }
+            }
+            Run::New if task.mapped.is_some() => {
+                RunShape { toll: self.make_writable(operation, end), ..plain }
             }
             Run::Follow => {
                 // It looks at the page that it waits for.
@@ -184,6 +190,7 @@ impl Kernel {
             (reading.end, reading.ahead) = (last, last);
         }
         self.streams.insert(key, stream);
+        self.note_folios(&file, &reading);
         self.read_before(operation, &file, &span, &reading, out);
         self.shape(&span, &file, pace, &reading)
     }
@@ -251,9 +258,22 @@ impl Kernel {
         let missing = to.saturating_sub(start) - self.pages.lists.cached_within(file.id, start, to);
         // Pages that are there get no mark: the stream has ended.
         let window = if missing > 0 { next } else { Default::default() };
-        self.streams.insert(key, Stream { window, passed: None, ..stream });
+        let order = order_of_window(Some(stream.order), next.size);
+        if missing > 0 && self.rules.largest_folio > 1 {
+            self.folios.set(file.id, (start, to), 1 << order);
+        }
+        self.streams.insert(key, Stream { window, order, passed: None, ..stream });
         self.read_ahead(operation, &file, (start, to), 0, least, out);
         missing
+    }
+
+    /// What is read has folios as long as the windows in which it is.
+    pub(super) fn note_folios(&mut self, file: &FileView, reading: &Reading) {
+        if self.rules.largest_folio > 1 {
+            for (start, end, order) in reading.folios() {
+                self.folios.set(file.id, (start * PAGE, end * PAGE), 1 << order);
+            }
+        }
     }
 
     /// Reads pages that nobody waits for yet, of which `done` bytes have been transferred: they are there in `least` seconds
@@ -324,7 +344,7 @@ impl Kernel {
         let (end, whole) = if end >= file.size.0 { (u64::MAX, u64::MAX) } else { (end, end / PAGE * PAGE) };
         let dirty = self.pages.dirty.ranges_within(file.id, start, end);
         if dirty.total() > 0 {
-            self.wb(file).flusher.write_range(file.id, (start, end), dirty, None);
+            self.wb(file).flusher.write_range(file.id, (start, end), dirty, Until::Never);
         }
         self.pages.drop_clean_within(file.id, start.next_multiple_of(PAGE), whole);
     }

@@ -28,6 +28,8 @@ pub(super) struct Rules {
     pub writes_are_accesses: bool,
     /// The longest folio that a write fills, in pages: ext4 has large ones since 6.16, and no longer ones than huge pages are.
     pub largest_folio: u64,
+    /// A fault of a mapping maps whole folios (since 6.18), and not the pages around it, or only its own to be written.
+    pub maps_folios: bool,
     /// The two lists, where they are used.
     pub two_lists: TwoLists,
     /// The multi-generational lists, where they are used: reworked in 6.14; that dirty pages at their end wake all flushers came
@@ -50,6 +52,7 @@ impl Rules {
             memcg_stats_are_late: version >= (6, 9),
             writes_are_accesses: version < (4, 7),
             largest_folio: if version < (6, 16) { 1 } else { 512 },
+            maps_folios: version >= (6, 18),
             two_lists: TwoLists {
                 remembers_evicted: version >= (3, 15),
                 ratio_grows: version >= (4, 7),
@@ -65,7 +68,7 @@ mod tests {
     use super::*;
 
     /// Which rules are in force, in the order in which they came.
-    fn in_force(version: (u32, u32)) -> [bool; 15] {
+    fn in_force(version: (u32, u32)) -> [bool; 16] {
         let rules = Rules::of(version);
         [
             rules.two_lists.remembers_evicted,
@@ -83,6 +86,7 @@ mod tests {
             rules.share_has_floor,
             rules.lru_gen.reworked,
             rules.largest_folio > 1,
+            rules.maps_folios,
         ]
     }
 
@@ -105,6 +109,7 @@ mod tests {
             (6, 14),
             (6, 14),
             (6, 16),
+            (6, 18),
         ];
         for version in [(3, 14), (4, 6), (4, 10), (4, 18), (5, 15), (6, 9), (6, 11), (6, 13), (6, 18)] {
             assert_eq!(in_force(version), first.map(|first| first <= version), "{version:?}");

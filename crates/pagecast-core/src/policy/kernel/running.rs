@@ -494,7 +494,7 @@ impl Kernel {
         let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };
         task.position = end;
         let (run, file, takes_anonymous) = (task.run, task.file, task.takes_anonymous());
-        let (drops_behind, is_mapped) = (task.drops_behind, task.mapped.is_some());
+        let (drops_behind, is_mapped, folio) = (task.drops_behind, task.mapped.is_some(), task.folio);
         let by = Taker { home: self.placement.node(task.thread(operation)), memcg: task.memcg };
         if takes_anonymous {
             let placement = &mut self.placement;
@@ -507,11 +507,17 @@ impl Kernel {
                 self.pages.read_in(file.id, start, end, by);
                 self.pages.lists.mark_accessed(file.id, start, start + asked);
             }
-            Run::Through | Run::Insert => self.pages.put(file.id, start, end, by),
+            Run::Through | Run::Insert => {
+                self.pages.put(file.id, start, end, by);
+                self.note_written(&file, (start, end), folio);
+            }
             Run::New | Run::Clean | Run::Dirty => {
                 if drops_behind || !self.pages.dropbehind.is_empty() {
                     let leaves = drops_behind && run == Run::New;
                     self.pages.mark_dropbehind(file.id, (start, end), leaves);
+                }
+                if run == Run::New {
+                    self.note_written(&file, (start, end), folio);
                 }
                 let written = self.make_dirty(now, &file, (start, end), by);
                 self.placement.has_written(operation, written.new, written.far);
@@ -521,6 +527,13 @@ impl Kernel {
                 }
             }
             Run::Pass | Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
+        }
+    }
+
+    /// New bytes of a file are in folios of so many pages.
+    fn note_written(&mut self, file: &FileView, range: (u64, u64), folio: u64) {
+        if self.rules.largest_folio > 1 {
+            self.folios.set(file.id, range, folio);
         }
     }
 

@@ -67,6 +67,7 @@ fn what_is_on_its_way_behind_a_read_comes_after_it_but_for_what_is_cached() {
         ahead: 64,
         ahead_seconds: 2.25e-3,
         ahead_done: 9,
+        orders: Default::default(),
     };
     let shape = |cached: &[(u64, u64)], latency: f64| {
         let mut kernel = with_latency();
