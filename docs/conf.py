@@ -23,6 +23,8 @@ numpydoc_show_class_members = False
 
 html_theme = "furo"
 html_title = "pagecast"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 
 
 def helps(command: click.Command, name: str) -> Iterator[str]:

@@ -354,7 +354,8 @@ def claims_table() -> tuple[str, bool]:
         lines.append(f"| {claim.text} | {claim.tolerance} | {value} | {verdict} | `{claim.command}` |")
         if holds and claim.reason:
             print(f"{claim.text}: holds now; its reason for a miss can go", file=sys.stderr)
-    count = f"{len(CLAIMS) - len(missed)} of {len(CLAIMS)} claims hold, {len(missed)} are missed."
+    are = "is" if len(missed) == 1 else "are"
+    count = f"{len(CLAIMS) - len(missed)} of {len(CLAIMS)} claims hold, {len(missed)} {are} missed."
     return "\n".join([count, "", *lines]), all(claim.reason for claim in missed)
 
 

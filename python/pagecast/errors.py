@@ -72,7 +72,7 @@ class ProgramError(SimulationError):
 
 
 class OutputError(PagecastError, OSError):
-    """Results that cannot be written where they should go."""
+    """Results that cannot be written where they should go, or read where they should be."""
 
 
 class ProbeError(PagecastError, OSError):

@@ -25,7 +25,8 @@ Progress = Callable[[str, int, int | None], object]
 class Measured(Result):
     """What a real run gave: the tables of a simulation, and four more. Made by `run`.
 
-    `operations` have real times; in `parts` each is split in two, as far as a kernel tells it. `timeline` is
+    `operations` have real times, and two columns more, `call_bytes` and `run_queue_s`; in `parts` each is
+    split in two, as far as a kernel tells it. `timeline` is
     of the whole machine, `devices` has rows only with ``trace=True``, `events` has none.
     """
 
@@ -44,6 +45,15 @@ class Measured(Result):
     def made_by(self) -> str:
         """How figures and tables call it."""
         return "measured"
+
+    @cached_property
+    def operations(self) -> Columns:
+        """One row for each operation, in the order of their ends.
+
+        ``call_bytes`` is the size of the calls that it was made of, 0 where it moves nothing; ``run_queue_s``
+        how much of its duration the thread was ready to run and waited for a processor.
+        """
+        return Columns(self._core.columns("operations") | self._measured.details())
 
     @cached_property
     def calls(self) -> Columns:

@@ -244,8 +244,9 @@ def test_programs_that_are_not_installed(on_disk, monkeypatch):
     )
 
 
-def test_fio_measures_the_same_cells(on_disk, monkeypatch):
-    """Stands in for fio: what it is asked must fit to the files that are there."""
+@pytest.fixture
+def stand_in_for_fio(on_disk, monkeypatch):
+    """Stands in for fio: what it is asked must fit to the files or the device that are there."""
     (on_disk.folder / "bin").mkdir()
     fio = on_disk.folder / "bin" / "fio"
     fio.write_text(
@@ -253,16 +254,27 @@ def test_fio_measures_the_same_cells(on_disk, monkeypatch):
         "import json, os, sys\n"
         "if sys.argv[1:] == ['--version']: sys.exit(print('fio-3.0'))\n"
         "given = dict(one[2:].split('=', 1) for one in sys.argv[1:] if '=' in one)\n"
-        "jobs = map(str, range(int(given['numjobs'])))\n"
-        "names = [given['filename_format'].replace('$jobnum', job) for job in jobs]\n"
-        "there = [os.path.join(given['directory'], name) for name in names]\n"
-        "sizes = [os.path.getsize(path) for path in there if os.path.exists(path)]\n"
-        "assert sizes in ([], [int(given['size'])] * len(there)), sizes\n"
+        "jobs = range(int(given['numjobs']))\n"
+        "if 'filename' in given:\n"
+        "    with open(given['filename'], 'rb') as device: end = device.seek(0, 2)\n"
+        "    last = jobs[-1] * int(given['offset_increment']) + int(given['size'])\n"
+        "    assert int(given['offset_increment']) == int(given['size']) and last <= end, (last, end)\n"
+        "    assert 'directory' not in given and given['allow_file_create'] == '0'\n"
+        "    sizes = [None] * 5\n"
+        "else:\n"
+        "    names = [given['filename_format'].replace('$jobnum', str(job)) for job in jobs]\n"
+        "    there = [os.path.join(given['directory'], name) for name in names]\n"
+        "    sizes = [os.path.getsize(path) for path in there if os.path.exists(path)]\n"
+        "    assert sizes in ([], [int(given['size'])] * len(there)), sizes\n"
         "rates = {given['rw']: {'bw_bytes': 1000 * len(sizes) + int(given['bs']) + int(given['direct'])}}\n"
         "print(json.dumps({'jobs': [rates]}))\n"
     )
     fio.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fio.parent}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.mark.usefixtures("stand_in_for_fio")
+def test_fio_measures_the_same_cells(on_disk):
     document = json.loads(on_disk("bench", "there", *SMALL, "--with-fio", "--json").stdout)
     rates = {(cell["mode"], cell["access"]): cell["fio_bytes_per_s"] for cell in document["cells"]}
     assert rates["buffered", "read-warm"] == 2000 + 65536
@@ -361,6 +373,20 @@ def test_a_block_device(on_disk, device):
     image = (on_disk.folder / "image").read_bytes()
     assert any(image[: 1 << 20])
     assert not any(image[1 << 20 :]), "no more than was asked for"
+
+
+@pytest.mark.usefixtures("stand_in_for_fio")
+def test_fio_measures_the_device_too(on_disk, device):
+    given = ("--device", device, "--yes", "--with-fio", "--json")
+    document = json.loads(on_disk("bench", "there", *SMALL, *given).stdout)
+    rates = {
+        (cell["mode"], cell["access"]): cell["fio_bytes_per_s"]
+        for cell in document["cells"]
+        if cell["target"] == "device"
+    }
+    assert len(rates) == 8
+    assert {rate for (mode, _), rate in rates.items() if mode == "buffered"} == {5000 + 65536}
+    assert {rate for (mode, _), rate in rates.items() if mode == "direct"} == {5000 + 65536 + 1}
 
 
 def test_a_device_that_is_in_use_is_refused(on_disk, device):

@@ -99,7 +99,8 @@ def test_tables_are_those_of_a_simulation(on_disk):
     run, simulated = measured["runs"][0], forecast["runs"][0]
     assert (run["model"], measured["schema_version"]) == ("measured", forecast["schema_version"])
     for name in ("operations", "parts", "timeline", "devices", "files", "events"):
-        assert run[name].keys() == simulated[name].keys(), name
+        more = ("call_bytes", "run_queue_s") if name == "operations" else ()
+        assert [*run[name]] == [*simulated[name], *more], name
     by_process = [
         sorted(
             zip(
@@ -146,9 +147,15 @@ def test_operations_add_up_and_follow_each_other(on_disk):
     for number, row in enumerate(rows):
         split = sum(values[number] for name, values in parts.items() if name.endswith("_s"))
         assert split == pytest.approx(row["duration_s"], abs=1e-8)
+        assert 0 <= row["run_queue_s"] <= row["duration_s"]
         if row["operation"] in ("read", "write"):
             assert row["from_cache_bytes"] + row["from_device_bytes"] == row["bytes"]
     named = {(row["process"], row["operation"]): row for row in rows}
+    assert {key: row["call_bytes"] for key, row in named.items() if row["call_bytes"]} == {
+        ("app", "read"): 64 << 10,
+        ("app", "write"): 1 << 20,
+        ("reader", "read"): 3_000_000,
+    }
     assert named["app", "read"]["from_device_bytes"] > 1_000_000, "the file was cold"
     assert named["app", "compute"]["duration_s"] >= 0.01
     assert named["reader", "sleep"]["duration_s"] >= 0.06

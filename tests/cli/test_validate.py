@@ -62,13 +62,19 @@ def test_a_forecast_within_the_tolerance(on_disk):
         assert (row["experiment"], row["role"]) == ("small.toml", "judged")
     assert {level["model"] for level in document["cached_levels"]} <= {"kernel", "endless-cache", "measured"}
     assert document["provenance"]["runs"] == 2
+    assert sum(document["counts"].values()) == 1
+    assert (verdict["verdict"], verdict["is_within"]) == ("within", True)
+    assert verdict["cached_allowed"] == max(1.0, verdict["cached_between_runs"])
+    for operation in document["operations"]:
+        assert 0 <= operation["run_queue_s"] <= operation["duration_s"]
+        assert operation["call_bytes"] in (0, 64 << 10, 1 << 20, 2_000_000, 3_000_000)
 
 
 def test_a_forecast_outside_the_tolerance_has_its_own_exit_code(on_disk):
     outcome = on_disk("validate", "mean.toml", "--dir", "there", "--runs", "1")
     assert (outcome.code, left(on_disk)) == (ExitCode.CHECK_FAILED, [])
     assert "OUTSIDE" in outcome.stdout
-    assert "kernel forecasts 0 of 1 case within the tolerance; outside: mean.toml (" in " ".join(
+    assert "kernel forecasts 0 of 1 case within the tolerance; 1 outside: mean.toml (" in " ".join(
         outcome.stdout.split()
     )
     outcome = on_disk("validate", "mean.toml", "--dir", "there", "--runs", "1", "--tolerance", "1e9 %")

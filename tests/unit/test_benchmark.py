@@ -5,13 +5,14 @@ import os
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from pagecast.benchmark import ACCESSES, MODES, Benchmark, Cell, Copy, Measurement, Plan, Repetition
 from pagecast.benchmark.drawing import draw
 from pagecast.benchmark.export import document, save
-from pagecast.benchmark.fio import _rate
+from pagecast.benchmark.fio import _place, _rate
 from pagecast.benchmark.profile import draw_flames, fold
 from pagecast.benchmark.result import device_rates
 from pagecast.errors import ProbeError
@@ -145,6 +146,20 @@ def test_the_figure_has_a_row_for_each_direction(small: Benchmark) -> None:
         *("copying memory", "buffered read cold", "buffered read warm"),
         *("direct read cold", "direct read warm"),
     }
+
+
+def test_fio_goes_where_the_core_does() -> None:
+    class Core:
+        path = "/there"
+
+    cell = Cell("device", "direct", "overwrite", 4096, 2)
+    by_id = Path("/dev/disk/by-id/usb-disk-0:0")
+    assert _place(Core(), cell, by_id, 8192) == {
+        "filename": r"/dev/disk/by-id/usb-disk-0\:0",
+        "offset_increment": 8192,
+        "allow_file_create": 0,
+    }
+    assert _place(Core(), cell._replace(target="file"), by_id, 8192)["directory"] == "/there"
 
 
 def test_the_rate_of_fio_is_found_behind_warnings() -> None:

@@ -13,6 +13,7 @@ use std::time::Duration;
 use pagecast_core::units::Bytes;
 
 use crate::error::{ProbeError, shown};
+use crate::mountinfo::{self, Mounted};
 
 /// The two interfaces of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,9 +80,8 @@ impl MemoryGroup {
     /// [`ProbeError::Group`] if there is no place where we may make one.
     pub fn create(limit: Bytes) -> Result<Self, ProbeError> {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let mut reasons = Vec::new();
-        for (parent, version) in places(&own, &mounts) {
+        for (parent, version) in places(&own, &mountinfo::read()) {
             match Self::create_below(&parent, version, limit) {
                 Ok(group) => return Ok(group),
                 Err(error) => reasons.push(format!("{}: {error}", shown(&parent))),
@@ -182,9 +182,8 @@ impl Drop for MemoryGroup {
 #[must_use]
 pub fn room_for_cache() -> Option<Bytes> {
     let own = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     // Below our own is the first place.
-    let (group, version) = places(&own, &mounts).into_iter().next()?;
+    let (group, version) = places(&own, &mountinfo::read()).into_iter().next()?;
     let text = |group: &Path, name| fs::read_to_string(group.join(name)).unwrap_or_default();
     match version {
         Version::V1 => room_v1(&text(&group, "memory.stat")),
@@ -227,10 +226,10 @@ fn remove_left_over(parent: &Path) {
 
 /// Where a group could be made: for v1 below our own and below the root; for v2, where a group with processes cannot have
 /// groups with controllers below it, also beside our own.
-fn places(own: &str, mounts: &str) -> Vec<(PathBuf, Version)> {
+fn places(own: &str, mounts: &[Mounted]) -> Vec<(PathBuf, Version)> {
     let v1 = own_group(own, |controllers| controllers.split(',').any(|name| name == "memory"))
-        .and_then(|group| mounted(mounts, "cgroup", Some("memory"), group));
-    let v2 = own_group(own, str::is_empty).and_then(|group| mounted(mounts, "cgroup2", None, group));
+        .and_then(|group| hierarchy(mounts, "cgroup", Some("memory"), group));
+    let v2 = own_group(own, str::is_empty).and_then(|group| hierarchy(mounts, "cgroup2", None, group));
     let mut places = Vec::new();
     if let Some((root, group)) = v1 {
         places.extend([group, root].map(|place| (place, Version::V1)));
@@ -253,30 +252,28 @@ fn own_group(own: &str, fits: impl Fn(&str) -> bool) -> Option<&str> {
 }
 
 /// Where a hierarchy is mounted, and our own group in it.
-fn mounted(
-    mounts: &str,
+fn hierarchy(
+    mounts: &[Mounted],
     type_name: &str,
     controller: Option<&str>,
     group: &str,
 ) -> Option<(PathBuf, PathBuf)> {
-    mounts.lines().find_map(|line| {
-        let (head, tail) = line.split_once(" - ")?;
-        let mut tail = tail.split(' ');
-        let is_it = tail.next()? == type_name
-            && controller
-                .is_none_or(|name| tail.nth(1).is_some_and(|own| own.split(',').any(|one| one == name)));
-        let (root, point) = (head.split(' ').nth(3)?, head.split(' ').nth(4)?);
-        // In a container, a part of the hierarchy is mounted.
-        let below = group.strip_prefix(root.trim_end_matches('/')).unwrap_or(group).trim_start_matches('/');
-        is_it.then(|| (PathBuf::from(point), Path::new(point).join(below).components().collect()))
-    })
+    let has = |mount: &Mounted, name| mount.options.split(',').any(|one| one == name);
+    let is_it = |mount: &&Mounted| {
+        mount.type_name == type_name && controller.is_none_or(|controller| has(mount, controller))
+    };
+    let mount = mounts.iter().find(is_it)?;
+    // In a container, a part of the hierarchy is mounted.
+    let below = Path::new(group).strip_prefix(&mount.root).unwrap_or(Path::new(group));
+    let below = below.strip_prefix("/").unwrap_or(below);
+    Some((mount.point.clone(), mount.point.join(below).components().collect()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const V1_MOUNTS: &str = "31 30 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
+    const V1_MOUNTS: &[u8] = b"31 30 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
         34 30 0:30 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n\
         39 30 0:35 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 
@@ -285,15 +282,15 @@ mod tests {
         let own = "4:memory:/app/a\n1:cpu:/\n0::/\n";
         let below = |place: &str| (PathBuf::from(place), Version::V1);
         assert_eq!(
-            places(own, V1_MOUNTS),
+            places(own, &mountinfo::parse(V1_MOUNTS)),
             [below("/sys/fs/cgroup/memory/app/a"), below("/sys/fs/cgroup/memory")]
         );
     }
 
     #[test]
     fn under_version_2_a_group_may_be_made_beside_our_own() {
-        let mounts = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
-        let places = places("0::/user.slice/app.scope\n", mounts);
+        let mounts = b"30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+        let places = places("0::/user.slice/app.scope\n", &mountinfo::parse(mounts));
         let names: Vec<&str> = places.iter().map(|(place, _)| place.to_str().unwrap()).collect();
         assert_eq!(
             names,
@@ -304,8 +301,8 @@ mod tests {
 
     #[test]
     fn a_container_sees_a_part_of_the_hierarchy() {
-        let mounts = "30 23 0:26 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup rw\n";
-        let places = places("0::/docker/1\n", mounts);
+        let mounts = b"30 23 0:26 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup rw\n";
+        let places = places("0::/docker/1\n", &mountinfo::parse(mounts));
         assert_eq!(places, [(PathBuf::from("/sys/fs/cgroup"), Version::V2)]);
     }
 
@@ -332,7 +329,7 @@ mod tests {
 
     #[test]
     fn without_a_hierarchy_the_message_says_what_to_do() {
-        assert_eq!(places("", ""), []);
+        assert_eq!(places("", &[]), []);
         let refused = MemoryGroup::create_below(Path::new("/proc"), Version::V2, Bytes(1));
         assert!(refused.is_err());
     }

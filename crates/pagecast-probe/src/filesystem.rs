@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, StatxFlags, statx};
 
+use crate::mountinfo::{self, Mounted};
+
 /// How a kind of file system treats the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -102,37 +104,27 @@ const MAGIC: [(u32, Kind, &str); 29] = [
     (0x6573_5543, Kind::MadeUp, "fusectl"),
 ];
 
-/// One line of /proc/self/mountinfo.
-#[derive(Clone, Debug)]
-struct Mount {
-    point: PathBuf,
-    type_name: String,
-    source: PathBuf,
-}
-
 /// All mounts of this process.
 #[derive(Clone, Debug, Default)]
 pub struct MountTable {
-    by_id: HashMap<u64, Mount>,
+    by_id: HashMap<u64, Mounted>,
     /// For kernels that do not tell the mount of a file (before Linux 5.8). Files of btrfs have other device numbers.
-    by_device: HashMap<u64, Mount>,
+    by_device: HashMap<u64, Mounted>,
 }
 
 impl MountTable {
     /// Reads /proc/self/mountinfo; without it, names come from `statfs(2)` alone.
     #[must_use]
     pub fn read() -> Self {
-        Self::parse(&fs::read("/proc/self/mountinfo").unwrap_or_default())
+        Self::of(mountinfo::read())
     }
 
-    fn parse(mountinfo: &[u8]) -> Self {
+    fn of(mounts: Vec<Mounted>) -> Self {
         let mut table = Self::default();
-        for line in mountinfo.split(|&byte| byte == b'\n') {
-            if let Some((id, device, mount)) = mount(line) {
-                // The first mount of a device is the one that others are bound from.
-                table.by_device.entry(device).or_insert_with(|| mount.clone());
-                table.by_id.insert(id, mount);
-            }
+        for mount in mounts {
+            // The first mount of a device is the one that others are bound from.
+            table.by_device.entry(mount.device).or_insert_with(|| mount.clone());
+            table.by_id.insert(mount.id, mount);
         }
         table
     }
@@ -157,48 +149,6 @@ impl MountTable {
 fn mount_id(file: BorrowedFd<'_>) -> Option<u64> {
     let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
     (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)
-}
-
-/// The number of a mount, its device, and the rest. proc(5): id parent major:minor root mount-point options [tags...] -
-/// type source super-options.
-fn mount(line: &[u8]) -> Option<(u64, u64, Mount)> {
-    let fields: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
-    let dash = fields.iter().position(|field| *field == b"-")?;
-    let id = std::str::from_utf8(fields[0]).ok()?.parse().ok()?;
-    let mount = Mount {
-        point: unescaped(fields.get(4)?),
-        type_name: String::from_utf8_lossy(fields.get(dash + 1)?).into_owned(),
-        source: unescaped(fields.get(dash + 2)?),
-    };
-    Some((id, device_number(fields.get(2)?)?, mount))
-}
-
-/// "8:1" as the number that `stat(2)` gives.
-fn device_number(text: &[u8]) -> Option<u64> {
-    let (major, minor) = std::str::from_utf8(text).ok()?.split_once(':')?;
-    Some(rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?))
-}
-
-/// Space, tab, newline and backslash are octal in mountinfo: `\040`.
-fn unescaped(field: &[u8]) -> PathBuf {
-    let mut bytes = Vec::with_capacity(field.len());
-    let mut rest = field;
-    while let Some((&byte, after)) = rest.split_first() {
-        let octal = (byte == b'\\' && after.len() >= 3).then(|| {
-            std::str::from_utf8(&after[..3]).ok().and_then(|digits| u8::from_str_radix(digits, 8).ok())
-        });
-        match octal.flatten() {
-            Some(value) => {
-                bytes.push(value);
-                rest = &after[3..];
-            }
-            None => {
-                bytes.push(byte);
-                rest = after;
-            }
-        }
-    }
-    PathBuf::from(OsString::from_vec(bytes))
 }
 
 impl FileSystem {
@@ -249,20 +199,13 @@ mod tests {
     use super::*;
     use std::os::fd::AsFd;
 
-    const MOUNTINFO: &[u8] =
-        b"36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue\n\
-        37 35 98:0 / /again rw - ext3 /dev/root rw\n\
-        40 35 0:44 / /home rw - fuse.sshfs me@host: rw\nnonsense\n";
-
     #[test]
     fn mounts_are_known_by_number_and_by_device() {
-        let mounts = MountTable::parse(MOUNTINFO);
-        let first = &mounts.by_device[&rustix::fs::makedev(98, 0)];
-        assert_eq!((first.point.as_path(), first.type_name.as_str()), (Path::new("/mnt 2"), "ext3"));
-        assert_eq!(first.source, Path::new("/dev/root"));
+        let mounts = MountTable::of(mountinfo::parse(
+            b"36 35 98:0 / /first rw - ext3 /dev/root rw\n37 35 98:0 / /again rw - ext3 /dev/root rw\n",
+        ));
+        assert_eq!(mounts.by_device[&rustix::fs::makedev(98, 0)].point, Path::new("/first"));
         assert_eq!(mounts.by_id[&37].point, Path::new("/again"));
-        assert_eq!(mounts.by_id[&40].type_name, "fuse.sshfs");
-        assert_eq!((mounts.by_device.len(), mounts.by_id.len()), (2, 3));
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub mod filesystem;
 pub mod holders;
 pub mod io;
 pub mod lock;
+mod mountinfo;
 pub mod residency;
 pub mod run;
 mod syscall;

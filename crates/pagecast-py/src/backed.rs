@@ -36,11 +36,11 @@ impl Backed {
     #[pyo3(signature = (now_s, free_bytes, free_blocks=None))]
     fn look(&mut self, now_s: f64, free_bytes: u64, free_blocks: Option<Vec<u64>>) {
         let backed = self.0.get_or_insert_with(|| kernel::Backed::new(0, Fragments::default(), free_bytes));
-        backed.observe(Nanos::from_seconds(now_s), free_bytes, 0, 1);
         if let Some(blocks) = free_blocks {
             let mut fragments = Fragments::default();
             fragments.iter_mut().zip(blocks).for_each(|(order, blocks)| *order = blocks);
             backed.fragment(fragments);
         }
+        backed.observe(Nanos::from_seconds(now_s), free_bytes, 0, 1);
     }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use pagecast_core::units::Bytes;
 use pagecast_core::workload::{Action, MapAdvice, MappedCall};
 use pyo3::prelude::*;
 
-use crate::operation::{Operation, part};
-use crate::quantity::{Amount, one_of, path};
+use crate::operation::Operation;
+use crate::quantity::{Amount, one_of, part, path};
 
 /// Map a file, as mmap(2) does with MAP_SHARED: it stays mapped until `munmap`. Takes no time by itself.
 ///
@@ -62,9 +63,8 @@ pub fn mmap_read(
     size_bytes: Option<Amount>,
     advice: &str,
 ) -> PyResult<Operation> {
-    let (offset, bytes) = part(offset_bytes, size_bytes)?;
-    let advice = MapAdvice::ALL[one_of("advice", advice, &MapAdvice::NAMES)?];
-    Ok(Action::Mapped { path, call: MappedCall::Read { offset, bytes, advice } }.into())
+    let call = |offset, bytes, advice| MappedCall::Read { offset, bytes, advice };
+    touch(path, (offset_bytes, size_bytes), advice, call)
 }
 
 /// Write a file, or a piece of it, through a shared mapping of it; the file stays as long as it is.
@@ -93,9 +93,20 @@ pub fn mmap_write(
     size_bytes: Option<Amount>,
     advice: &str,
 ) -> PyResult<Operation> {
+    let call = |offset, bytes, advice| MappedCall::Write { offset, bytes, advice };
+    touch(path, (offset_bytes, size_bytes), advice, call)
+}
+
+/// Touch a piece of a file through a mapping of it.
+fn touch(
+    path: Arc<str>,
+    (offset_bytes, size_bytes): (Amount, Option<Amount>),
+    advice: &str,
+    call: impl Fn(u64, Option<Bytes>, MapAdvice) -> MappedCall,
+) -> PyResult<Operation> {
     let (offset, bytes) = part(offset_bytes, size_bytes)?;
     let advice = MapAdvice::ALL[one_of("advice", advice, &MapAdvice::NAMES)?];
-    Ok(Action::Mapped { path, call: MappedCall::Write { offset, bytes, advice } }.into())
+    Ok(Action::Mapped { path, call: call(offset, bytes, advice) }.into())
 }
 
 /// Wait until dirty pages of a file, or of a piece of it, are on its device, as msync(2) does with MS_SYNC.

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use pagecast_core::units::Bytes;
 use pagecast_core::workload::{
-    self, Action, Advice, Buffer, CopyBy, MOST_PLACES, OpenFlag, OpenFlags, SyncRangeFlag, SyncRangeFlags,
+    self, Action, Advice, Buffer, CopyBy, OpenFlag, OpenFlags, SyncRangeFlag, SyncRangeFlags,
 };
 use pyo3::prelude::*;
 
 use crate::errors::ScenarioError;
-use crate::quantity::{Amount, bytes, one_of, path, positive_bytes, seconds, texts};
+use crate::quantity::{Amount, bytes, call_size, one_of, part, path, places, seconds, texts};
 use crate::stdio::size_of;
 
 /// One step of a program; made by `read`, `write` and the other functions of this module.
@@ -38,30 +37,27 @@ impl Operation {
     }
 
     fn __repr__(&self) -> String {
-        let mut text = format!("<{}", self.name());
-        if let Some(path) = self.path() {
-            text += &format!(" {path}");
-        }
-        if let Some(target) = self.0.action.target() {
-            text += &format!(" {target}");
-        }
-        match &self.0.action {
-            Action::Read { bytes: Some(bytes), .. }
-            | Action::Write { bytes, .. }
-            | Action::Copy { bytes: Some(bytes), .. } => text += &format!(" {bytes}"),
-            Action::Mapped { call, .. } => {
-                text += &call.part().1.map_or(String::new(), |size| format!(" {size}"));
+        let target = self.0.action.target().map(ToString::to_string);
+        let words = [Some(self.name().to_owned()), self.path().map(str::to_owned), target, self.detail()];
+        format!("<{}>", words.into_iter().flatten().collect::<Vec<_>>().join(" "))
+    }
+}
+
+impl Operation {
+    /// What else there is to say of it: how many bytes, for how long, what it waits for.
+    fn detail(&self) -> Option<String> {
+        Some(match &self.0.action {
+            Action::Read { bytes, .. } | Action::Copy { bytes, .. } | Action::Free { bytes } => {
+                bytes.as_ref()?.to_string()
             }
-            Action::Stream { call, .. } => {
-                text += &size_of(call).map_or(String::new(), |size| format!(" {size}"));
-            }
-            Action::Allocate { bytes } | Action::Free { bytes: Some(bytes) } => text += &format!(" {bytes}"),
-            Action::Compute { time } | Action::Sleep { time } => text += &format!(" {time}"),
-            Action::Wait { event } | Action::Signal { event } => text += &format!(" {event}"),
-            Action::SyncFs { path } => text += &format!(" {path}"),
-            _ => {}
-        }
-        text + ">"
+            Action::Write { bytes, .. } | Action::Allocate { bytes } => bytes.to_string(),
+            Action::Mapped { call, .. } => call.part().1?.to_string(),
+            Action::Stream { call, .. } => size_of(call)?.to_string(),
+            Action::Compute { time } | Action::Sleep { time } => time.to_string(),
+            Action::Wait { event } | Action::Signal { event } => event.to_string(),
+            Action::SyncFs { path } => path.to_string(),
+            _ => return None,
+        })
     }
 }
 
@@ -143,18 +139,6 @@ pub fn write(
     let call = call_size(call_bytes)?;
     let vector = places(vector)?;
     Ok(Action::Write { path, offset: (!append).then_some(offset), bytes: size, call, vector }.into())
-}
-
-/// In how many places of memory a call has its bytes.
-fn places(vector: i64) -> PyResult<u32> {
-    let places = u32::try_from(vector).ok().filter(|places| (1..=MOST_PLACES).contains(places));
-    places.ok_or_else(|| {
-        ScenarioError::new_err(format!("vector={vector}: must be a whole number from 1 to {MOST_PLACES}"))
-    })
-}
-
-pub fn call_size(call_bytes: Option<Amount>) -> PyResult<Option<Bytes>> {
-    call_bytes.map(|call| positive_bytes("call_bytes", call)).transpose()
 }
 
 /// Copy a file, or a piece of it, to the same place in another one; makes that if it is not there.
@@ -359,12 +343,6 @@ pub fn readahead(
 ) -> PyResult<Operation> {
     let (offset, bytes) = part(offset_bytes, size_bytes)?;
     Ok(Action::Readahead { path, offset, bytes }.into())
-}
-
-/// A piece of a file: its first byte, and how many unless it goes up to the end.
-pub fn part(offset_bytes: Amount, size_bytes: Option<Amount>) -> PyResult<(u64, Option<Bytes>)> {
-    let offset = bytes("offset_bytes", offset_bytes)?.0;
-    Ok((offset, size_bytes.map(|size| positive_bytes("size_bytes", size)).transpose()?))
 }
 
 /// Set the size of a file; pages beyond it leave the cache, dirty ones unwritten.

@@ -4,6 +4,7 @@ use std::path::{Component, PathBuf};
 use std::sync::Arc;
 
 use pagecast_core::units::{Bytes, BytesPerSecond, Fraction, Nanos};
+use pagecast_core::workload::MOST_PLACES;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -52,6 +53,25 @@ pub fn positive_bytes(name: &str, value: Amount) -> PyResult<Bytes> {
         }
         size => Ok(size),
     }
+}
+
+/// A piece of a file: its first byte, and how many unless it goes up to the end.
+pub fn part(offset_bytes: Amount, size_bytes: Option<Amount>) -> PyResult<(u64, Option<Bytes>)> {
+    let offset = bytes("offset_bytes", offset_bytes)?.0;
+    Ok((offset, size_bytes.map(|size| positive_bytes("size_bytes", size)).transpose()?))
+}
+
+/// The bytes of one call, unless one moves all.
+pub fn call_size(call_bytes: Option<Amount>) -> PyResult<Option<Bytes>> {
+    call_bytes.map(|call| positive_bytes("call_bytes", call)).transpose()
+}
+
+/// In how many places of memory a call has its bytes.
+pub fn places(vector: i64) -> PyResult<u32> {
+    let places = u32::try_from(vector).ok().filter(|places| (1..=MOST_PLACES).contains(places));
+    places.ok_or_else(|| {
+        ScenarioError::new_err(format!("vector={vector}: must be a whole number from 1 to {MOST_PLACES}"))
+    })
 }
 
 /// `value` seconds as a time, rounded to whole nanoseconds.

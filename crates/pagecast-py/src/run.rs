@@ -9,7 +9,7 @@ use numpy::PyArray1;
 use pagecast_core::machine::MountSource;
 use pagecast_core::scenario::Residency;
 use pagecast_core::units::Nanos;
-use pagecast_probe::run::{self, CallRow, Job, Learnt, Plan, Samples, Settings, Traced};
+use pagecast_probe::run::{self, CallRow, Job, Learnt, OperationDetails, Plan, Samples, Settings, Traced};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
@@ -144,6 +144,7 @@ impl RunPlan {
         };
         Ok(Measured {
             result: Py::new(py, result)?,
+            details: measured.details,
             calls: measured.calls,
             processes: self.plan.processes().map(str::to_owned).collect(),
             samples: measured.samples,
@@ -164,6 +165,7 @@ pub struct Measured {
     /// The tables of a simulation.
     #[pyo3(get)]
     result: Py<Result>,
+    details: OperationDetails,
     calls: Vec<CallRow>,
     prepared: Nanos,
     processes: Vec<String>,
@@ -207,6 +209,15 @@ impl Measured {
         dict.set_item("dirty_limit_bytes", dirty_limit.map(|limit| limit.0))?;
         dict.set_item("whole_limit_bytes", whole_limit.map(|limit| limit.0))?;
         Ok(Some(dict))
+    }
+
+    /// What a simulation does not know of its operations, column by column; rows as in the table of operations.
+    fn details<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (dict, details) = (PyDict::new(py), &self.details);
+        let calls = details.call.iter().map(|call| call.0 as i64);
+        dict.set_item("call_bytes", PyArray1::from_iter(py, calls))?;
+        dict.set_item("run_queue_s", times(py, details.run_queue.iter().copied()))?;
+        Ok(dict)
     }
 
     /// When calls of reads and writes ended, column by column.

@@ -7,8 +7,8 @@ use pagecast_core::units::Bytes;
 use pagecast_core::workload::Action;
 use pyo3::prelude::*;
 
-use crate::operation::{Operation, call_size};
-use crate::quantity::{Amount, bytes, one_of, path, positive_bytes};
+use crate::operation::Operation;
+use crate::quantity::{Amount, bytes, call_size, one_of, path, positive_bytes};
 
 fn on_stream(path: Arc<str>, call: LibraryCall) -> Operation {
     Action::Stream { path, call }.into()

@@ -268,6 +268,14 @@ void Cache::ended(std::uint64_t number, const sg4::Activity* activity)
   completed_.insert(number);
 }
 
+bool Cache::settle()
+{
+  bool is_settled = true;
+  for (auto& [_, transfer] : transfers_)
+    is_settled = transfer.settle() && is_settled;
+  return is_settled;
+}
+
 double Cache::share(double now)
 {
   if (not completed_.empty()) {

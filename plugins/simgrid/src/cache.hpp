@@ -31,6 +31,8 @@ public:
   Levels levels() override;
   FileLevels file(const std::string& path) override;
 
+  /** SimGrid has shared its resources; false if it has to do so once more before the rates of transfers are known. */
+  bool settle();
   /** SimGrid has shared its resources: the cache is told what is new. Returns when it wants to be asked again at the latest, or now if
    * resources have to be shared anew or actors can go on. */
   double share(double now);
@@ -91,6 +93,8 @@ public:
   double share(double now);
 
 private:
+  bool settle();
+
   std::map<const simgrid::s4u::Host*, std::unique_ptr<Cache>> caches_;
   /** Which host's page cache each disk is below. */
   std::map<const simgrid::s4u::Disk*, const simgrid::s4u::Host*> owners_;
@@ -104,6 +108,8 @@ private:
   std::unordered_map<const simgrid::s4u::Activity*, Watched> watched_;
   /** Activities that are over at this instant: SimGrid goes on with them when it has told that they are. */
   std::vector<simgrid::s4u::ActivityPtr> over_;
+  /** How often SimGrid has shared its resources at this instant for want of rates. */
+  int rounds_      = 0;
   bool is_started_ = false;
 };
 

@@ -98,11 +98,28 @@ static bool is_still(const std::vector<Cache*>& caches)
          std::none_of(caches.begin(), caches.end(), [](const Cache* cache) { return cache->has_operations(); });
 }
 
+/** The rates of transfers are known a few rounds after the last of them began where each resource gives equal shares. Where they are so
+ * unequal that two transfers could each hold the other, no more rounds are made at an instant, and the slower leg ends later. */
+static constexpr int MOST_ROUNDS = 64;
+
+bool Plugin::settle()
+{
+  bool is_settled = true;
+  for (auto* cache : in_order_)
+    is_settled = cache->settle() && is_settled;
+  if (not is_settled && ++rounds_ < MOST_ROUNDS)
+    return false;
+  rounds_ = 0;
+  return true;
+}
+
 double Plugin::share(double now)
 {
   over_.clear();
   if (sg4::Engine::get_instance()->get_actor_count() == 0)
     return -1;
+  if (not settle())
+    return 0;
   double next = INFINITY;
   for (auto* cache : in_order_)
     next = std::min(next, cache->share(now));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <simgrid/kernel/resource/Model.hpp>
 
@@ -21,8 +22,15 @@ static simgrid::kernel::resource::Action* action_of(const sg4::Activity& activit
   xbt_die("an activity that has started has an action");
 }
 
+/** Rates that differ by less are the same. */
+static constexpr double NOISE = 1e-9;
+
+/** SimGrid does not tell the bandwidth factor of a communication. It is what one goes at whose bound is this, in bytes per second: far
+ * below what any link gives. */
+static constexpr double PROBE = 1;
+
 Transfer::Transfer(const pagecast_order& order, sg4::Disk* disk, sg4::Host* host)
-    : bytes_(static_cast<double>(order.bytes))
+    : held_at_(INFINITY), limit_(order.limit), bytes_(static_cast<double>(order.bytes))
 {
   bool reads = order.direction == PAGECAST_FROM_DEVICE;
   auto io    = disk->io_init(order.bytes, reads ? sg4::Io::OpType::READ : sg4::Io::OpType::WRITE);
@@ -30,21 +38,32 @@ Transfer::Transfer(const pagecast_order& order, sg4::Disk* disk, sg4::Host* host
     io->set_priority(order.weight);
   io->start();
   add(io);
-  if (disk->get_host() != host) {
-    auto* from = reads ? disk->get_host() : host;
-    auto* to   = reads ? host : disk->get_host();
-    auto comm  = sg4::Comm::sendto_init(from, to)->set_payload_size(order.bytes);
-    comm->start();
-    add(comm);
-  }
-  if (std::isfinite(order.limit))
-    limit(order.limit);
+  if (disk->get_host() != host)
+    add_route(order.bytes, reads ? disk->get_host() : host, reads ? host : disk->get_host());
+  if (legs_.size() > 1 || std::isfinite(limit_))
+    bound();
 }
 
-void Transfer::add(const sg4::ActivityPtr& activity)
+Transfer::Leg& Transfer::add(const sg4::ActivityPtr& activity)
 {
   auto* action = action_of(*activity);
-  legs_.push_back({activity, action, action->get_bound()});
+  legs_.push_back({activity, action, action->get_bound(), 1});
+  return legs_.back();
+}
+
+void Transfer::add_route(std::uint64_t bytes, sg4::Host* from, sg4::Host* to)
+{
+  auto comm = sg4::Comm::sendto_init(from, to)->set_payload_size(bytes);
+  comm->start();
+  auto& leg  = add(comm);
+  leg.factor = 0;
+  leg.action->set_bound(PROBE);
+  std::vector<sg4::Link*> links;
+  double latency_s = 0;
+  from->route_to(to, links, &latency_s);
+  // SimGrid begins at once then, with a share of 1, and would resume with another share, or none, what was suspended.
+  if (latency_s == 0)
+    leg.action->set_sharing_penalty_no_update(1);
 }
 
 std::vector<sg4::ActivityPtr> Transfer::activities() const
@@ -62,11 +81,42 @@ void Transfer::ended(const sg4::Activity* activity)
               legs_.end());
 }
 
+bool Transfer::settle()
+{
+  if (legs_.size() == 1) {
+    if (std::exchange(held_at_, INFINITY) == INFINITY)
+      return true;
+    bound(); // the other leg has ended
+    return false;
+  }
+  auto& route = legs_[1];
+  if (route.factor == 0) {
+    double rate = route.action->get_rate();
+    if (rate == 0)
+      return true; // it is in its latency
+    route.factor = rate / PROBE;
+    bound();
+    return false;
+  }
+  if (limit_ == 0)
+    return true;
+  double rate = legs_[free_].action->get_rate(), held = legs_[1 - free_].action->get_rate();
+  if (held < rate && held < held_at_ * (1 - NOISE)) {
+    free_ = 1 - free_;
+    rate  = held;
+  } else if (rate >= held_at_ * (1 - NOISE) && rate <= held_at_ * (1 + NOISE)) {
+    return true;
+  }
+  held_at_ = rate;
+  bound();
+  return false;
+}
+
 bool Transfer::has_news(double* rate)
 {
   *rate = INFINITY;
   for (const auto& leg : legs_)
-    *rate = std::min(*rate, leg.action->get_rate());
+    *rate = std::min(*rate, leg.factor == 0 ? 0 : leg.action->get_rate());
   if (*rate == told_)
     return false;
   told_ = *rate;
@@ -75,16 +125,34 @@ bool Transfer::has_news(double* rate)
 
 void Transfer::limit(double most)
 {
-  told_ = -1;
-  for (auto& leg : legs_) {
-    if (most == 0) {
-      leg.action->suspend(); // SimGrid takes a bound of 0 for none
-      continue;
-    }
-    if (leg.action->is_suspended())
-      leg.action->resume();
-    bool is_free = not std::isfinite(most) || (leg.own_bound > 0 && leg.own_bound < most);
-    leg.action->set_bound(is_free ? leg.own_bound : most);
+  told_  = -1;
+  limit_ = most;
+  bound();
+}
+
+/** A leg goes at so many bytes per second at most. */
+static void set_bound(simgrid::kernel::resource::Action* action, double most, double own_bound)
+{
+  if (most == 0) {
+    if (not action->is_suspended())
+      action->suspend(); // SimGrid takes a bound of 0 for none
+    return;
+  }
+  if (action->is_suspended())
+    action->resume();
+  bool is_free = not std::isfinite(most) || (own_bound > 0 && own_bound < most);
+  action->set_bound(is_free ? own_bound : most);
+}
+
+void Transfer::bound()
+{
+  bool waits = std::any_of(legs_.begin(), legs_.end(), [](const Leg& leg) { return leg.factor == 0; });
+  for (std::size_t at = 0; at < legs_.size(); at++) {
+    auto& leg   = legs_[at];
+    double most = legs_.size() == 1 || at == free_ ? limit_ : std::min(limit_, held_at_);
+    // A route in its latency is left alone: SimGrid would forget when that ends.
+    if (leg.factor > 0)
+      set_bound(leg.action, waits ? 0 : most / leg.factor, leg.own_bound);
   }
 }
 

@@ -2,6 +2,7 @@
 #ifndef PAGECAST_TRANSFER_HPP
 #define PAGECAST_TRANSFER_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,8 +12,13 @@
 
 namespace pagecast {
 
-/** Bytes on their way over a disk and, if that is another host's, over the links between the two, at once. The slower of the two is
- * the rate; the faster one is not held back, and ends before. */
+/** Bytes on their way over a disk and, if that is another host's, over the route between the two hosts, at once.
+ *
+ * SimGrid 3.32 shares disks and links apart, and each of its activities is on one of them. So a transfer over both is two activities,
+ * its legs, that go at one rate: the leg that gets less is free, and the other one is held at the rate of the first, which leaves the
+ * rest of that resource to others. Who gets less comes out in rounds at one instant; see settle(). This is the way in which the
+ * switches of a network find max-min fair rates (Charny, Clark, Jain: Congestion control with explicit rate indication, ICC 1995).
+ * The latency of the route is before that, and the disk waits for it. */
 class Transfer {
 public:
   Transfer(const pagecast_order& order, simgrid::s4u::Disk* disk, simgrid::s4u::Host* host);
@@ -22,6 +28,9 @@ public:
   void ended(const simgrid::s4u::Activity* activity);
   /** Whether all bytes have moved. */
   bool is_over() const { return legs_.empty(); }
+
+  /** Looks at what SimGrid has given each leg; false if other bounds were set, so that SimGrid has to share once more. */
+  bool settle();
 
   /** How fast it goes, as SimGrid has shared its resources last; true if the cache has to be told. */
   bool has_news(double* rate);
@@ -36,10 +45,22 @@ private:
     simgrid::kernel::resource::Action* action;
     /** What SimGrid bounds it to by itself, such as a TCP window; negative is nothing. */
     double own_bound;
+    /** Bytes of ours for one of its bound: the bandwidth factor of a network model. 0 is not known yet. */
+    double factor;
   };
-  void add(const simgrid::s4u::ActivityPtr& activity);
+  Leg& add(const simgrid::s4u::ActivityPtr& activity);
+  void add_route(std::uint64_t bytes, simgrid::s4u::Host* from, simgrid::s4u::Host* to);
+  /** Sets the bounds that the legs are to have now. */
+  void bound();
 
+  /** The disk, and the route if there is one. */
   std::vector<Leg> legs_;
+  /** Which leg is free. */
+  std::size_t free_ = 0;
+  /** The rate at which the other one is held. */
+  double held_at_;
+  /** What the cache allows. */
+  double limit_;
   double bytes_;
   /** What the cache was told; negative at first, and after a new limit. */
   double told_ = -1;

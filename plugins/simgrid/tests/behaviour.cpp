@@ -98,10 +98,99 @@ static void over_the_network()
   double start = now();
   CHECK(cache.read("/hdd/f").from_cache == GB && near(now() - start, 0.125));
   start = now();
-  cache.write("/hdd/g", GB / 2);
+  cache.write("/hdd/h", GB / 2);
   CHECK(now() - start < 0.2);
-  cache.fsync("/hdd/g");
+  cache.fsync("/hdd/h");
   CHECK(near(now() - start, 0.125 + 10));
+}
+
+static sg4::Disk* disk_of(const char* host)
+{
+  return sg4::Host::by_name(host)->get_disks().front();
+}
+
+/** A transfer over a disk and a link takes what the slower of them takes; others have what it leaves of the faster one. */
+static void at_the_slower_rate()
+{
+  auto* client  = sg4::Host::by_name("client");
+  auto* server  = sg4::Host::by_name("server");
+  auto* archive = sg4::Host::by_name("archive");
+  auto& cache   = PageCache::here();
+  // The disk gives 40 MB/s of the link's 1000.
+  auto read = cache.read_async("/tape/f");
+  sg4::Comm::sendto(archive, client, 960'000'000);
+  CHECK(near(now(), 0.01 + 1));
+  CHECK(near(read->wait().device_read_s, 0.01 + 25) && near(now(), 0.01 + 25));
+  // The link gives 50 MB/s of the disk's 200.
+  double start = now();
+  read         = cache.read_async("/hdd/f");
+  disk_of("server")->read(3 * GB / 2);
+  CHECK(near(now() - start, 10));
+  read->wait();
+  CHECK(near(now() - start, 20));
+  cache.drop_caches();
+  // For ten seconds others leave 20 MB/s of the disk, then the link is the narrower one again, and then half of it.
+  start = now();
+  read  = cache.read_async("/hdd/f");
+  std::vector<sg4::IoPtr> others;
+  for (int i = 0; i < 9; i++)
+    others.push_back(disk_of("server")->read_async(GB / 5));
+  for (auto& other : others)
+    other->wait();
+  CHECK(near(now() - start, 10));
+  sg4::Comm::sendto(server, client, GB / 4);
+  CHECK(near(now() - start, 20));
+  read->wait();
+  CHECK(near(now() - start, 10 + 10 + 11));
+}
+
+/** Those who read over one link, or from one disk, share it; writes go the other way. */
+static void readers_share()
+{
+  auto& cache = PageCache::here();
+  auto one    = cache.read_async("/hdd/f");
+  auto other  = cache.read_async("/hdd/g");
+  one->wait();
+  CHECK(near(now(), 40));
+  other->wait();
+  CHECK(near(now(), 40));
+  one   = cache.read_async("/tape/f");
+  other = cache.read_async("/tape/g");
+  one->wait();
+  other->wait();
+  CHECK(near(now(), 40 + 0.01 + 50));
+  // Linux writes pages back in pieces; each is a transfer of its own, with a latency of its own.
+  double start = now();
+  cache.write("/tape/h", GB / 2);
+  cache.fsync("/tape/h");
+  CHECK(now() - start >= 0.125 + 0.01 + 25 && now() - start < 0.125 + 26);
+}
+
+/** Without a cache it takes what SimGrid says of the slower one by itself. */
+static void remote_without_a_cache()
+{
+  auto& cache = PageCache::here();
+  cache.read("/tape/f");
+  double took = now();
+  disk_of("archive")->read(GB);
+  CHECK(std::fabs(now() - took - (took - 0.01)) < 1e-12 * took);
+  double start = now();
+  cache.write("/hdd/h", GB);
+  took  = now() - start;
+  start = now();
+  sg4::Comm::sendto(sg4::Host::by_name("client"), sg4::Host::by_name("server"), GB);
+  CHECK(std::fabs(now() - start - took) < 1e-12 * took);
+}
+
+/** SimGrid's usual network has 97 % of a link's bandwidth for payload, and 13.01 of its latency; the disk has neither. */
+static void over_the_usual_network()
+{
+  auto& cache = PageCache::here();
+  cache.read("/hdd/f");
+  CHECK(near(now(), GB / (0.97 * 50e6)));
+  double start = now();
+  cache.read("/tape/f");
+  CHECK(near(now() - start, 13.01 * 0.01 + 25));
 }
 
 static void refuses()
@@ -260,19 +349,30 @@ int main(int argc, char** argv)
 {
   struct Case {
     std::function<void()> program;
-    bool has_remote;
+    /** Model of a page cache over disks of other hosts; none: that of the platform's properties, over the client's own. */
+    const char* remote = nullptr;
   };
   const std::map<std::string, Case> cases = {
-      {"writes-and-reads", {writes_and_reads, false}}, {"several-at-once", {several_at_once, false}},
-      {"over-the-network", {over_the_network, true}},  {"refuses", {refuses, false}},
-      {"memory-of-actors", {memory_of_actors, false}}, {"two-hosts", {two_hosts, false}},
-      {"appends", {appends, false}},                   {"names-settings", {names_settings, false}},
-      {"one-cache-for-a-disk", {one_cache_for_a_disk, false}},
-      {"names-properties", {nullptr, false}},          {"deadlock", {deadlock, false}}};
+      {"writes-and-reads", {writes_and_reads}},
+      {"several-at-once", {several_at_once}},
+      {"over-the-network", {over_the_network, "kernel"}},
+      {"at-the-slower-rate", {at_the_slower_rate, "kernel"}},
+      {"readers-share", {readers_share, "kernel"}},
+      {"remote-without-a-cache", {remote_without_a_cache, "no-cache"}},
+      {"over-the-usual-network", {over_the_usual_network, "kernel"}},
+      {"refuses", {refuses}},
+      {"memory-of-actors", {memory_of_actors}},
+      {"two-hosts", {two_hosts}},
+      {"appends", {appends}},
+      {"names-settings", {names_settings}},
+      {"one-cache-for-a-disk", {one_cache_for_a_disk}},
+      {"names-properties", {nullptr}},
+      {"deadlock", {deadlock}}};
   sg4::Engine engine(&argc, argv);
-  sg4::Engine::set_config("network/model:CM02");
   sg4::Engine::set_config("network/TCP-gamma:0");
   sg4::Engine::set_config("network/crosstraffic:0");
+  if (argc == 3 && argv[1] != std::string("over-the-usual-network"))
+    sg4::Engine::set_config("network/model:CM02");
   if (argc != 3 || not cases.count(argv[1])) {
     std::fprintf(stderr, "usage: behaviour CASE PLATFORM\n");
     return 2;
@@ -285,13 +385,16 @@ int main(int argc, char** argv)
     return 0;
   }
   const auto& chosen = cases.at(argv[1]);
-  if (not chosen.has_remote)
+  if (chosen.remote == nullptr)
     pagecast::init();
   engine.load_platform(argv[2]);
   auto* client = engine.host_by_name("client");
-  if (chosen.has_remote) {
-    auto& cache = PageCache::attach(client, MEMORY, {engine.host_by_name("server")->get_disks().front()});
-    cache.add_file("/hdd/f", GB);
+  if (chosen.remote != nullptr) {
+    auto settings     = MEMORY;
+    settings["model"] = chosen.remote;
+    auto& cache       = PageCache::attach(client, settings, {disk_of("server"), disk_of("archive")});
+    for (const char* path : {"/hdd/f", "/hdd/g", "/tape/f", "/tape/g"})
+      cache.add_file(path, GB);
   } else {
     auto& cache = PageCache::of(client);
     cache.add_file("/scratch/a", GB);

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pagecast.benchmark.plan import call_text
 from pagecast.benchmark.result import Benchmark, Measurement
-from pagecast.plot.axes import quiet_frame, size_scale
+from pagecast.plot.axes import plain_log_scale, quiet_frame, size_scale
 from pagecast.plot.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _draw_one(ax: "Axes", done: Benchmark, chosen: Sequence[Measurement], scale:
     limit = chosen[0].device_bytes_per_s
     if limit is not None:
         ax.axhline(limit / scale, color=PURPLE, linewidth=1.0, linestyle="-.", label="device, at most")
-    ax.set_yscale("log")
+    plain_log_scale(ax, "y")
     ax.set_xticks([*places.values()], list(map(call_text, calls)))
     quiet_frame(ax)
 

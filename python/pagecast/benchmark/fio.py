@@ -1,8 +1,10 @@
 """The same cells measured by fio, where it is installed."""
 
 import json
+import os
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 from pagecast import _core
@@ -31,15 +33,16 @@ class Fio:
         self._program = found
         self.version = _output([found, "--version"], timeout_s=_PATIENCE_S).strip()
 
-    def run(self, core: _core.Bench, cell: Cell, limit_s: float) -> float:
-        """Bring files into the state that a cell wants, and let fio measure it.
+    def run(self, core: _core.Bench, cell: Cell, limit_s: float, device: Path | None = None) -> float:
+        """Bring files or the device into the state that a cell wants, and let fio measure it.
 
         Parameters
         ----------
         core : Bench
         cell : Cell
-            Of files.
         limit_s : float
+        device : Path, optional
+            Of a cell of the device; what is on it is lost.
 
         Returns
         -------
@@ -54,8 +57,7 @@ class Fio:
         bytes_each, _ = core.prepare(cell.asked())
         options = {
             "name": "thread",
-            "directory": core.path,
-            "filename_format": "thread.$jobnum",  # as the core calls its files
+            **_place(core, cell, device, bytes_each),
             "rw": cell.direction,
             "bs": cell.call_bytes,
             "size": bytes_each,
@@ -72,6 +74,14 @@ class Fio:
         command += [f"--{name}={value}" for name, value in options.items()]
         text = _output(command, timeout_s=limit_s + _PATIENCE_S)
         return _rate(text, cell.direction)
+
+
+def _place(core: _core.Bench, cell: Cell, device: Path | None, bytes_each: int) -> dict[str, Any]:
+    """Say where fio reads and writes: what the core does, a file or a range of the device for each thread."""
+    if cell.target == "file":
+        return {"directory": core.path, "filename_format": "thread.$jobnum"}
+    name = os.fspath(device or "").replace(":", "\\:")  # between two names fio wants one
+    return {"filename": name, "offset_increment": bytes_each, "allow_file_create": 0}
 
 
 def _rate(text: str, direction: str) -> float:

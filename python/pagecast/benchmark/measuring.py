@@ -62,7 +62,7 @@ def bench(
     settings : dict, optional
         Kernel settings (``vm.dirty_*``) for the time of the benchmark; put back afterwards. Needs root.
     with_fio : bool
-        Measure the same cells in files with fio as well.
+        Measure the same cells with fio as well.
     progress : callable, optional
         Called with what is done, as a fraction, and what is done next.
 
@@ -161,8 +161,9 @@ class _Matrix:
         if len(copy.rates) <= repetition:  # once for all cells of this direction, call size and threads
             copy.rates.append(_copied(cell, self._plan.size_bytes))
         self._repetitions[cell].append(Repetition(**self._core.run(cell.asked())))
-        if self._fio is not None and cell.target == "file":
-            self._fio_rates[cell].append(self._fio.run(self._core, cell, self._plan.limit_s))
+        if self._fio is not None:
+            rate = self._fio.run(self._core, cell, self._plan.limit_s, self._plan.device)
+            self._fio_rates[cell].append(rate)
 
     def measurements(self) -> list[Measurement]:
         alone = [

@@ -16,12 +16,13 @@ from html import escape
 from pathlib import Path
 from types import TracebackType
 
+from pagecast import procfs
 from pagecast.benchmark.plan import ACCESSES
 from pagecast.errors import NotAllowedError, ProbeError
 
 __all__ = ["Profile", "draw_flames", "fold"]
 
-_PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+_PARANOID = procfs.PROC / "sys/kernel/perf_event_paranoid"
 _SAMPLES_PER_S = 499
 _PATIENCE_S = 60.0
 
@@ -51,7 +52,8 @@ class Profile:
         found = shutil.which("perf")
         if found is None:
             raise ProbeError("perf is not installed here; install it (linux-perf), or leave --profile out")
-        level = int(_PARANOID.read_text()) if _PARANOID.exists() else 2
+        level = procfs.number(_PARANOID)
+        level = 2 if level is None else level
         if os.geteuid() != 0 and level > 1:
             raise NotAllowedError(
                 f"perf may not look into the kernel for this user (kernel.perf_event_paranoid is {level}); "

@@ -7,30 +7,24 @@ Source: Documentation/admin-guide/mm/damon/usage.rst and reclaim.rst. Left out: 
 from pathlib import Path
 from typing import Final
 
+from pagecast import procfs
+
 __all__ = ["proactive_reclaim"]
 
-_SYS: Final = Path("/sys")
 _WHAT: Final = (
     "is on: this kernel takes pages out of the cache that nobody has touched for a while, so that cached "
     "files may shrink by themselves"
 )
 
 
-def proactive_reclaim(sys: Path = _SYS) -> str | None:
+def proactive_reclaim(sys: Path = procfs.SYS) -> str | None:
     """Say what takes pages back that nobody has touched for a while; None if nothing is known to.
 
     Whether a kdamond is at work only root can see; that there is one, everybody.
     """
     kdamonds = sorted((sys / "kernel/mm/damon/admin/kdamonds").glob("[0-9]*"))
-    if any(_read(kdamond / "state") in (None, "on") for kdamond in kdamonds):
+    if any(procfs.text(kdamond / "state") in (None, "on") for kdamond in kdamonds):
         return f"DAMON {_WHAT}"
-    if _read(sys / "module/damon_reclaim/parameters/enabled") == "Y":
+    if procfs.text(sys / "module/damon_reclaim/parameters/enabled") == "Y":
         return f"DAMON_RECLAIM {_WHAT}"
     return None
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return None

@@ -6,15 +6,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from pagecast import _core
+from pagecast import _core, procfs
 from pagecast._core import format_bytes
 from pagecast.api import MACHINE_DIR, shown
 from pagecast.calibration.facts import Facts, read_facts
 from pagecast.calibration.machine_file import Provenance, has_changed, source_of, write_machine
 from pagecast.calibration.measure import Measurements, Progress, measure
 from pagecast.calibration.plan import EFFORTS, Plan, plan_for
-from pagecast.calibration.rounds import Value
-from pagecast.calibration.values import facts_of, figures_of, values_of
+from pagecast.calibration.values import Value, facts_of, figures_of, values_of
 from pagecast.errors import NotAllowedError, ProbeError
 
 __all__ = ["Calibrated", "Survey", "Value", "calibrate", "facts_at", "has_changed", "source_of", "survey"]
@@ -113,10 +112,7 @@ class Calibrated:
 
 def _is_direct(loop: str) -> bool:
     """Say whether a loop device goes past the page cache of what it stands on."""
-    try:
-        return Path(f"/sys/block/{loop}/loop/dio").read_text().strip() == "1"
-    except OSError:
-        return False
+    return procfs.number(procfs.SYS / "block" / loop / "loop/dio") == 1
 
 
 def facts_at(directory: Path) -> Facts:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pagecast.calibration.own_cgroups import own_cgroups
+from pagecast.procfs import lines
 
 __all__ = ["is_throttled"]
 
@@ -28,7 +29,7 @@ def is_throttled(proc: Path, sys: Path, numbers: Collection[str]) -> bool:
     return any(
         line.partition(" ")[0] in numbers and _limits(line.partition(" ")[2])
         for limits in _files(proc, sys)
-        for line in _lines(limits)
+        for line in lines(limits)
     )
 
 
@@ -46,10 +47,3 @@ def _files(proc: Path, sys: Path) -> Iterator[Path]:
     for group in own_cgroups(proc, sys, "io"):
         if group.version > 1:
             yield group.place / "io.max"
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text().splitlines()
-    except (OSError, UnicodeDecodeError):
-        return []

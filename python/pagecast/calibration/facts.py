@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pagecast import procfs
 from pagecast.calibration.block_throttle import is_throttled
 from pagecast.calibration.fits import limit_share
 from pagecast.calibration.own_cgroups import own_cgroups
@@ -18,7 +19,8 @@ from pagecast.calibration.own_cgroups import own_cgroups
 __all__ = ["Device", "Facts", "Group", "Memory", "Mount", "read_facts"]
 
 PAGE_BYTES: Final = 4096
-KIB: Final = 1024
+SECTOR_BYTES: Final = 512
+"""The logical block of a disk that does not say otherwise."""
 
 CLOCK_MONOTONIC_COARSE: Final = 6
 """Its resolution is a tick (`kernel/time/posix-timers.c: posix_get_coarse_res`)."""
@@ -144,7 +146,7 @@ def read_facts(directory: Path, *, root: Path = Path("/")) -> Facts:
         If the kernel does not even tell its memory, or the directory is not there.
     """
     proc, sys = root / "proc", root / "sys"
-    vm = {name: number for name in VM if (number := _number(proc / "sys/vm" / name)) is not None}
+    vm = {name: number for name in VM if (number := procfs.number(proc / "sys/vm" / name)) is not None}
     release = (proc / "sys/kernel/osrelease").read_text().strip()
     mount, device = _mount(directory, proc)
     return Facts(
@@ -153,7 +155,7 @@ def read_facts(directory: Path, *, root: Path = Path("/")) -> Facts:
         lru=_lru(sys),
         hz=round(1 / time.clock_getres(CLOCK_MONOTONIC_COARSE)),
         vm=vm,
-        huge_pages=_chosen(sys / "kernel/mm/transparent_hugepage/enabled"),
+        huge_pages=procfs.chosen(sys / "kernel/mm/transparent_hugepage/enabled"),
         nodes=tuple(_nodes(sys)),
         memory=_memory(proc, limit_share(vm, _version(release))),
         groups=tuple(_groups(proc, sys)),
@@ -162,65 +164,35 @@ def read_facts(directory: Path, *, root: Path = Path("/")) -> Facts:
     )
 
 
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text().strip()
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-def _number(path: Path) -> int | None:
-    try:
-        return int(_text(path) or "")
-    except ValueError:
-        return None
-
-
-def _chosen(path: Path) -> str | None:
-    """Give the word in brackets: "always [madvise] never"."""
-    text = _text(path) or ""
-    return text.partition("[")[2].partition("]")[0] or None
-
-
 def _lru(sys: Path) -> str:
-    enabled = _text(sys / "kernel/mm/lru_gen/enabled")
+    enabled = procfs.text(sys / "kernel/mm/lru_gen/enabled")
     return "mglru" if enabled and int(enabled, 16) != 0 else "two-list"
 
 
-def _lines(text: str) -> dict[str, int]:
-    """Give the first number of each line by its name."""
-    found = {}
-    for line in text.splitlines():
-        name, *rest = line.replace(":", " ").split()
-        if rest and rest[0].isdigit():
-            found[name] = int(rest[0])
-    return found
-
-
 def _memory(proc: Path, share: float | None) -> Memory:
-    meminfo = _lines((proc / "meminfo").read_text())
-    vmstat = _lines(_text(proc / "vmstat") or "")
-    usable = KIB * sum(meminfo.get(name, 0) for name in ("MemFree", "Active(file)", "Inactive(file)"))
+    meminfo = procfs.counts((proc / "meminfo").read_text().splitlines())
+    vmstat = procfs.counts(procfs.lines(proc / "vmstat"))
+    usable = procfs.KIB * sum(meminfo.get(name, 0) for name in ("MemFree", "Active(file)", "Inactive(file)"))
     background, limit = (
         vmstat[name] * PAGE_BYTES if name in vmstat else None
         for name in ("nr_dirty_background_threshold", "nr_dirty_threshold")
     )
     reserve = max(int(usable - limit / share), 0) if limit is not None and share is not None else None
-    return Memory(KIB * meminfo["MemTotal"], usable, reserve, background, limit)
+    return Memory(procfs.KIB * meminfo["MemTotal"], usable, reserve, background, limit)
 
 
 def _nodes(sys: Path) -> Iterator[int]:
     """Give the memory of each node that has some."""
     for node in sorted((sys / "devices/system/node").glob("node[0-9]*")):
-        for line in (_text(node / "meminfo") or "").splitlines():
-            if "MemTotal:" in line and (size := int(line.split()[3]) * KIB):
+        for line in procfs.lines(node / "meminfo"):
+            if "MemTotal:" in line and (size := int(line.split()[3]) * procfs.KIB):
                 yield size
 
 
 def _groups(proc: Path, sys: Path) -> Iterator[Group]:
     """Give the groups with a limit, from our own up."""
     for group in own_cgroups(proc, sys, "memory"):
-        limit = _number(group.place / LIMIT_FILES[group.version])
+        limit = procfs.number(group.place / LIMIT_FILES[group.version])
         if limit is not None and limit < UNLIMITED_BYTES:
             path = "/" + str(group.place.relative_to(group.tree)).lstrip(".")
             yield Group(path, group.version, limit)
@@ -233,69 +205,52 @@ def _mount(directory: Path, proc: Path) -> tuple[Mount, str]:
         space = os.fstatvfs(descriptor)
         device = os.fstat(descriptor).st_dev
         number = f"{os.major(device)}:{os.minor(device)}"
-        wanted = _lines(_text(proc / f"self/fdinfo/{descriptor}") or "").get("mnt_id")
+        wanted = procfs.counts(procfs.lines(proc / f"self/fdinfo/{descriptor}")).get("mnt_id")
     finally:
         os.close(descriptor)
     size = (space.f_blocks - space.f_bfree + space.f_bavail) * space.f_frsize
     free = space.f_bavail * space.f_frsize
-    for line in (proc / "self/mountinfo").read_bytes().decode(errors="surrogateescape").splitlines():
-        before, _, after = line.partition(" - ")
-        identity, _, its_number, _, point, options, *_ = before.split(" ")
-        kind, source, more = after.split(" ", 2)
-        if int(identity) == wanted or (wanted is None and its_number == number):
-            both = ",".join(dict.fromkeys(f"{options},{more}".split(",")))
-            return Mount(_unescaped(point), kind, _unescaped(source), both, size, free), number
+    for each in procfs.mounted(proc):
+        if each.identity == wanted or (wanted is None and each.device == number):
+            return Mount(each.point, each.kind, each.source, each.options, size, free), number
     return Mount("/", "unknown", "unknown", "", size, free), number
 
 
-def _unescaped(field: str) -> str:
-    """Undo the octal of proc(5): space, tab, newline and backslash."""
-    for octal, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        field = field.replace(octal, character)
-    return field
-
-
 def _device(proc: Path, sys: Path, number: str, source: str) -> Device | None:
-    """Find the disk below; where files have a number of their own (btrfs), by the name of what is mounted."""
-    place = sys / "dev/block" / number
-    if not place.exists():
-        try:
-            found = os.stat(source).st_rdev
-        except (OSError, ValueError):
-            return None
-        place = sys / "dev/block" / f"{os.major(found)}:{os.minor(found)}"
-        if found == 0 or not place.exists():
-            return None
-    stack = list(_below(place.resolve()))
+    """Read what sysfs says of the disk below a file system."""
+    place = procfs.block_device(number, source, sys)
+    if place is None:
+        return None
+    stack = list(_below(place))
     # What is asked of a stack is asked at its top; the queue is at its bottom. Partitions have neither.
     top = next((disk for disk in stack if (disk / "queue").is_dir()), stack[-1])
     disk = stack[-1]
-    rotational = _number(disk / "queue/rotational")
-    bdi = sys / "class/bdi" / (_text(top / "dev") or "none")
-    fine = [_number(bdi / name) for name in ("min_ratio_fine", "max_ratio_fine")]
-    plain = [_number(bdi / name) for name in ("min_ratio", "max_ratio")]
+    rotational = procfs.number(disk / "queue/rotational")
+    bdi = sys / "class/bdi" / (procfs.text(top / "dev") or "none")
+    fine = [procfs.number(bdi / name) for name in ("min_ratio_fine", "max_ratio_fine")]
+    plain = [procfs.number(bdi / name) for name in ("min_ratio", "max_ratio")]
     least, most = (
         part / 10_000 if part is not None else whole for part, whole in zip(fine, plain, strict=True)
     )
-    strict = _number(bdi / "strict_limit")
+    strict = procfs.number(bdi / "strict_limit")
     return Device(
         name=disk.name,
         stack=tuple(each.name for each in stack),
-        model=_text(disk / "device/model"),
+        model=procfs.text(disk / "device/model"),
         is_rotational=None if rotational is None else bool(rotational),
-        scheduler=_chosen(disk / "queue/scheduler"),
-        nr_requests=_number(disk / "queue/nr_requests"),
-        max_sectors_kb=_number(disk / "queue/max_sectors_kb"),
-        read_ahead_kb=_number(top / "queue/read_ahead_kb"),
-        write_cache=_text(disk / "queue/write_cache"),
-        wbt_lat_usec=_number(disk / "queue/wbt_lat_usec"),
+        scheduler=procfs.chosen(disk / "queue/scheduler"),
+        nr_requests=procfs.number(disk / "queue/nr_requests"),
+        max_sectors_kb=procfs.number(disk / "queue/max_sectors_kb"),
+        read_ahead_kb=procfs.number(top / "queue/read_ahead_kb"),
+        write_cache=procfs.text(disk / "queue/write_cache"),
+        wbt_lat_usec=procfs.number(disk / "queue/wbt_lat_usec"),
         min_ratio=least,
         max_ratio=most,
         strict_limit=None if strict is None else bool(strict),
-        stable_writes=bool(_number(top / "queue/stable_writes")),
-        queue_depth=_number(disk / "device/queue_depth"),
-        is_throttled=is_throttled(proc, sys, [_text(each / "dev") or "" for each in stack]),
-        logical_block_bytes=_number(top / "queue/logical_block_size"),
+        stable_writes=bool(procfs.number(top / "queue/stable_writes")),
+        queue_depth=procfs.number(disk / "device/queue_depth"),
+        is_throttled=is_throttled(proc, sys, [procfs.text(each / "dev") or "" for each in stack]),
+        logical_block_bytes=procfs.number(top / "queue/logical_block_size"),
     )
 
 

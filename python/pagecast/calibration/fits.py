@@ -197,7 +197,7 @@ def limit_share(vm: Mapping[str, float], version: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Steady:
-    """How a stream went on after its beginning, and how far ahead of that rate it was, on the average and at most."""
+    """How a stream went on after its beginning; how far ahead of that rate it was, on average and at most."""
 
     rate_bytes_per_s: float
     ahead_s: float

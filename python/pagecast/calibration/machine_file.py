@@ -10,7 +10,7 @@ from typing import Final
 from pagecast import _core
 from pagecast.calibration.facts import Facts
 from pagecast.calibration.fits import LEAST_ROUNDS, Estimate
-from pagecast.calibration.rounds import Value
+from pagecast.calibration.values.value import Value
 
 __all__ = ["Provenance", "has_changed", "source_of", "write_machine"]
 

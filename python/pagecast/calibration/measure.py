@@ -11,9 +11,9 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from pagecast import procfs
 from pagecast.calibration.fits import Bucket, Marks, Steady, fit_steady
 from pagecast.calibration.long_streams import look_for_write_cache, watch
 from pagecast.calibration.plan import LOOKS, MIB, MOST_LOST, STEADY_S, Plan
@@ -52,7 +52,7 @@ STEADY_MARK_S: Final = 0.005
 REST_S: Final = 0.2
 """After it a new slice begins."""
 OLD_S: Final = 40.0
-"""A host that runs Linux looks every 5 s for what was told it 30 s ago (`dirty_writeback_centisecs`, `dirty_expire_centisecs`)."""
+"""A host that runs Linux looks every 5 s (`dirty_writeback_centisecs`) for what it was told 30 s ago."""
 LEAST_AHEAD_S: Final = 0.04
 """A stream that is no further ahead of its rate meets no limiter that matters."""
 
@@ -502,17 +502,10 @@ def _beside(one: Round) -> None:
 
 def _waits_s() -> float:
     """Give for how long something waited for a processor (`/proc/pressure/cpu`); 0 if that is not told."""
-    try:
-        lines = Path("/proc/pressure/cpu").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return next((int(line.rpartition("=")[2]) / 1e6 for line in lines if line.startswith("some ")), 0.0)
+    told = procfs.lines(procfs.PROC / "pressure/cpu")
+    return next((int(line.rpartition("=")[2]) / 1e6 for line in told if line.startswith("some ")), 0.0)
 
 
 def _device_read_bytes() -> int:
     """Give how much this process has read from devices (proc(5), `read_bytes`); 0 if that is kept from us."""
-    try:
-        lines = Path("/proc/self/io").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("read_bytes:")), 0)
+    return procfs.counts(procfs.lines(procfs.PROC / "self/io")).get("read_bytes", 0)

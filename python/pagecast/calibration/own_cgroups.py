@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pagecast.procfs import lines
+
 __all__ = ["OwnCgroup", "own_cgroups"]
 
 
@@ -32,11 +34,7 @@ def own_cgroups(proc: Path, sys: Path, controller: str) -> Iterator[OwnCgroup]:
         Nothing where the kernel does not tell.
     """
     unified = sys / "fs/cgroup"
-    try:
-        lines = (proc / "self/cgroup").read_text().splitlines()
-    except (OSError, UnicodeDecodeError):
-        return
-    for line in lines:
+    for line in lines(proc / "self/cgroup"):
         _, controllers, path = line.split(":", 2)
         if controllers == "":
             trees, version = [unified, unified / "unified"], 2

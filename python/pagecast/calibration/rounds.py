@@ -1,64 +1,12 @@
-"""What rounds of a calibration gave, by cell, and a value of a machine file that comes of them."""
+"""What rounds of a calibration gave, by cell."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from pagecast.calibration.fits import CallCosts, Estimate, estimate, fit_calls
+from pagecast.calibration.fits import CallCosts, fit_calls
 from pagecast.calibration.measure import Cell, Measurements
-from pagecast.calibration.plan import MIB
 
-__all__ = [
-    "Rounds", "Value", "beyond_noise", "is_known", "measured", "median", "rates_of", "show_call", "show_kib",
-    "show_part", "show_rate", "show_size", "show_time",
-]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A key of a machine file, or without a key a figure that the model has none for."""
-
-    key: str
-    text: str
-    """As TOML, or as a person reads it."""
-    how: str
-    estimate: Estimate | None = None
-    unit: str = ""
-    show: Callable[[float], str] | None = None
-
-
-def show_rate(bytes_per_s: float) -> str:
-    """Give a rate as TOML has it."""
-    # .4g would write 9999.6 as 1e+04.
-    return f"{bytes_per_s / 1e6:.4g} MB/s" if bytes_per_s < 9.999e9 else f"{bytes_per_s / 1e6:.0f} MB/s"
-
-
-def show_time(seconds: float) -> str:
-    """Give a time in a unit of which there are ten or more."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= 10 * size:
-            return f"{seconds / size:.4g} {unit}"
-    return f"{1e9 * seconds:.0f} ns"
-
-
-def show_part(fraction: float) -> str:
-    """Give a fraction."""
-    return f"{fraction:.3g}"
-
-
-def show_size(size: float) -> str:
-    """Give a size in MB or GB."""
-    return f"{size / 1e9:.4g} GB" if size >= 1e9 else f"{size / 1e6:.4g} MB"
-
-
-def show_kib(size: int) -> str:
-    """Give a size in KiB."""
-    return f"{size // 1024} KiB"
-
-
-def show_call(size: int) -> str:
-    """Give the size of a call."""
-    return f"{size // MIB} MiB" if size >= MIB else show_kib(size)
+__all__ = ["Rounds", "is_known", "median", "rates_of"]
 
 
 class Rounds:
@@ -90,6 +38,15 @@ class Rounds:
             fits.append(fit_calls(of) if has_all and of else None)
         return fits
 
+    def per_page(self, what: str, page: int) -> list[float]:
+        """Give seconds per page, median over call sizes, of each round."""
+        of = [self.of(Cell(what, call)) for call in self.calls(what)]
+        rounds: list[float] = []
+        for at in range(self.all.rounds):
+            known = sorted(page * each[at] for each in of if at < len(each) and not math.isnan(each[at]))
+            rounds.append(median(known) if known else math.nan)
+        return rounds
+
     def beyond(self, more: str, less: str, page: int, *, least_call: int = 0) -> list[float]:
         """Give seconds per page that one takes beyond the other, median over call sizes, of each round."""
         largest = self.calls(more)[-1:]
@@ -119,26 +76,6 @@ def median(ordered: Sequence[float]) -> float:
 def is_known(rounds: Sequence[float]) -> bool:
     """Tell whether a round gave anything."""
     return any(not math.isnan(each) for each in rounds)
-
-
-def measured(
-    key: str, rounds: Sequence[float], show: Callable[[float], str], how: str, unit: str
-) -> Iterator[Value]:
-    """Give a value if a round gave one; a cost that came out below 0 is 0."""
-    if not is_known(rounds):
-        return
-    found = estimate(rounds)
-    yield Value(key, f'"{show(max(found.value, 0.0))}"', how, found, unit, show)
-
-
-def beyond_noise(key: str, rounds: Sequence[float], how: str) -> Iterator[Value]:
-    """Give a time that is a difference: nothing where its interval reaches 0."""
-    for value in measured(key, rounds, show_time, how, "s"):
-        low = value.estimate.low if value.estimate is not None else None
-        if low is None or low > 0:
-            yield value
-        else:
-            yield Value(key, '"0 s"', f"measured: no more than noise; {how}")
 
 
 def rates_of(rounds: Sequence[float]) -> list[float]:

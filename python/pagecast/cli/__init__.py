@@ -17,6 +17,7 @@ COMMANDS = {
     "simulate": "pagecast.cli.simulate",
     "run": "pagecast.cli.run",
     "validate": "pagecast.cli.validate",
+    "compare": "pagecast.cli.compare",
     "bench": "pagecast.cli.bench",
     "check": "pagecast.cli.check",
     "init": "pagecast.cli.init",
@@ -53,6 +54,7 @@ def cli(**_: Any) -> None:
       pagecast simulate scenario.toml --set machine.vm.dirty_ratio=10 --model wrench
       pagecast run scenario.toml --dir scratch        the same for real, in a folder that is gone afterwards
       pagecast validate scenario.toml --dir scratch   both, and how far they are apart
+      pagecast compare before after                   two outputs of these commands side by side
       pagecast reproduce wrench-cache                 forecasts beside measured times
       pagecast cache status data                      what the page cache of this machine holds
       pagecast calibrate /data -o machine.toml        a machine file of this machine

@@ -92,7 +92,7 @@ __all__ = ["command"]
     metavar="vm.NAME=VALUE",
     help="Change a kernel setting vm.dirty_* meanwhile, and put it back; needs root; can be repeated.",
 )
-@click.option("--with-fio", is_flag=True, help="Measure the same cells in files with fio too.")
+@click.option("--with-fio", is_flag=True, help="Measure the same cells with fio too.")
 @click.option(
     "--profile",
     is_flag=True,

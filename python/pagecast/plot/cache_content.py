@@ -90,7 +90,8 @@ def _draw_end(ax: "Axes", files: "dict[str, _Levels]", scale: float) -> None:
         ax.barh(number, clean, **style)
         ax.barh(number, float(dirty[-1]) / scale, left=clean, hatch="///", **style)
     ax.set_yticks(range(len(files)), list(files))
-    ax.set_ylim(max(len(files), _LEAST_ROWS) - 0.4, -0.6)
+    spare = max(_LEAST_ROWS - len(files), 0) / 2
+    ax.set_ylim(len(files) - 0.4 + spare, -0.6 - spare)
     ax.set_xlim(0, max(1.03 * ax.get_xlim()[1], 1e-9) if files else 1)
     ax.grid(visible=False, axis="y")
 

@@ -1,19 +1,25 @@
 """Forecasts held against this machine: scenarios simulated, run, and compared."""
 
 from pagecast.validation.case import Case, Tolerance, Validated
+from pagecast.validation.details import RunOperation
 from pagecast.validation.forecasting import Estimate, estimate, fitting
 from pagecast.validation.methods import methods
-from pagecast.validation.outcome import Level, Outcome, Verdict
+from pagecast.validation.outcome import Level, LevelVerdict, Outcome, Verdict
 from pagecast.validation.scale import Scale
+from pagecast.validation.standing import Check, Standing
 from pagecast.validation.suite import standard
 from pagecast.validation.validating import validate
 
 __all__ = [
     "Case",
+    "Check",
     "Estimate",
     "Level",
+    "LevelVerdict",
     "Outcome",
+    "RunOperation",
     "Scale",
+    "Standing",
     "Tolerance",
     "Validated",
     "Verdict",

@@ -3,10 +3,10 @@
 The rule is that of the model `kernel` (`mm/page_reporting.c`).
 """
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pagecast import procfs
 from pagecast._core import Backed as Rule
 from pagecast.studies.machines import described
 
@@ -69,19 +69,14 @@ def takes_back(machine: "Machine") -> bool:
     return "page_reported" in described(machine)["memory"].get("cost", {})
 
 
-def free_bytes(proc: Path = Path("/proc")) -> int | None:
+def free_bytes(proc: Path = procfs.PROC) -> int | None:
     """Give the free memory; None where it is not told."""
-    with contextlib.suppress(OSError):
-        for line in (proc / "meminfo").read_text().splitlines():
-            if line.startswith("MemFree:"):
-                return 1024 * int(line.split()[1])
-    return None
+    kib = procfs.counts(procfs.lines(proc / "meminfo")).get("MemFree")
+    return None if kib is None else procfs.KIB * kib
 
 
-def free_blocks(proc: Path = Path("/proc")) -> list[int] | None:
-    """Say how many free blocks there are of each order, in all zones; None where it is not told (root alone may ask)."""
-    with contextlib.suppress(OSError):
-        # "Node 0, zone   Normal   4187  17551 ..."
-        zones = [line.split()[4:] for line in (proc / "buddyinfo").read_text().splitlines()]
-        return [sum(map(int, orders)) for orders in zip(*zones, strict=True)]
-    return None
+def free_blocks(proc: Path = procfs.PROC) -> list[int] | None:
+    """Say how many free blocks there are of each order, in all zones; None where only root is told."""
+    # "Node 0, zone   Normal   4187  17551 ..."
+    zones = [line.split()[4:] for line in procfs.lines(proc / "buddyinfo")]
+    return [sum(map(int, orders)) for orders in zip(*zones, strict=True)] or None

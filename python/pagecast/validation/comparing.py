@@ -6,19 +6,40 @@ way to it: what that costs shows in the reads and writes beside it.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from pagecast.studies.comparison import Row
 from pagecast.validation.case import Validated
-from pagecast.validation.outcome import TOTAL, Level, Verdict, share_within
+from pagecast.validation.outcome import (
+    MEASURED,
+    TOTAL,
+    Level,
+    LevelVerdict,
+    Verdict,
+    deviation_of_most,
+    share_within,
+)
+from pagecast.validation.standing import Check
 
 if TYPE_CHECKING:
-    from pagecast.result import Result
+    from pagecast.result import Columns, Result
+    from pagecast.running import Measured
 
-__all__ = ["LEAST_S", "NO_IO", "Operation", "by_operation", "operations", "rows", "total_s", "verdict"]
+__all__ = [
+    "LEAST_S",
+    "NO_IO",
+    "Operation",
+    "by_operation",
+    "long_enough",
+    "names",
+    "operations",
+    "rows",
+    "total_s",
+    "verdict",
+]
 
 NO_IO: Final = frozenset({"alloc", "compute", "exit", "free", "signal", "sleep", "wait"})
 """Operations that are not about files."""
@@ -30,9 +51,8 @@ Operation = tuple[str, int]
 """A process, and which of its operations, from 0."""
 
 
-def operations(result: "Result") -> dict[Operation, float]:
-    """Give the seconds of each operation on files."""
-    table = result.operations
+def operations(table: "Columns") -> dict[Operation, float]:
+    """Give the seconds of each operation on files, of a table of operations."""
     columns = (table[name] for name in ("process", "index", "operation", "duration_s"))
     return {
         (process, int(index)): float(duration_s)
@@ -41,9 +61,8 @@ def operations(result: "Result") -> dict[Operation, float]:
     }
 
 
-def names(result: "Result") -> dict[Operation, str]:
+def names(table: "Columns") -> dict[Operation, str]:
     """Call the n-th write of a process "write n", as studies do."""
-    table = result.operations
     columns = (table[name] for name in ("process", "index", "operation"))
     counted: Counter[tuple[str, str]] = Counter()
     found = {}
@@ -53,18 +72,16 @@ def names(result: "Result") -> dict[Operation, str]:
     return found
 
 
-def paths(result: "Result") -> dict[tuple[str, str], str]:
-    """Give the file of each operation, by its process and what `names` calls it."""
-    table, called = result.operations, names(result)
-    columns = (table[name] for name in ("process", "index", "path"))
-    return {
-        (process, called[process, int(index)]): path for process, index, path in zip(*columns, strict=True)
-    }
-
-
 def total_s(result: "Result") -> float:
     """Add up the seconds of all processes in operations on files."""
-    return sum(operations(result).values())
+    return sum(operations(result.operations).values())
+
+
+def run_queue_s(measured: "Measured") -> float:
+    """Add up what all processes waited for a processor in operations on files."""
+    table = measured.operations
+    columns = (table[name] for name in ("operation", "run_queue_s"))
+    return float(sum(waited_s for kind, waited_s in zip(*columns, strict=True) if kind not in NO_IO))
 
 
 def rows(experiment: str, validated: Validated, machine: str) -> Iterator[Row]:
@@ -83,9 +100,9 @@ def rows(experiment: str, validated: Validated, machine: str) -> Iterator[Row]:
     Row
         Model by model, run by run; the total comes first.
     """
-    measured = [operations(run) for run in validated.measured]
-    long = _long_enough(measured)
-    called = names(validated.measured[0])
+    measured = [operations(run.operations) for run in validated.measured]
+    long = long_enough(validated)
+    called = names(validated.measured[0].operations)
 
     def row(
         repetition: int, process: str | None, operation: str, model: str, times: tuple[float, float]
@@ -96,7 +113,7 @@ def rows(experiment: str, validated: Validated, machine: str) -> Iterator[Row]:
 
     for model, forecasts in validated.forecasts.items():
         for repetition, (found, forecast) in enumerate(zip(measured, forecasts, strict=True), start=1):
-            expected = operations(forecast)
+            expected = operations(forecast.operations)
             if (whole_s := sum(found.values())) > 0:
                 yield row(repetition, None, TOTAL, model, (whole_s, sum(expected.values())))
             for key in long:
@@ -113,13 +130,14 @@ def by_operation(of: Iterable[Row], case: str) -> dict[tuple[str | None, str], d
     return found
 
 
-def _long_enough(measured: list[dict[Operation, float]]) -> list[Operation]:
+def long_enough(validated: Validated) -> list[Operation]:
     """Choose the operations that take `LEAST_S` in the median of the runs."""
+    measured = [operations(run.operations) for run in validated.measured]
     return [key for key in measured[0] if np.median([run[key] for run in measured]) >= LEAST_S]
 
 
 def verdict(
-    validated: Validated, model: str, dirty: Iterable[Level] = (), cached: Iterable[Level] = ()
+    validated: Validated, model: str, dirty: Sequence[Level] = (), cached: Sequence[Level] = ()
 ) -> Verdict | None:
     """Judge a case under one model.
 
@@ -127,7 +145,7 @@ def verdict(
     ----------
     validated : Validated
     model : str
-    dirty, cached : iterable of Level
+    dirty, cached : sequence of Level
         Of any cases and models.
 
     Returns
@@ -144,14 +162,35 @@ def verdict(
         model=model,
         error=sum(map(total_s, validated.forecasts[model])) / sum(totals) - 1,
         spread=spread(totals),
+        run_queue_s=float(np.mean([run_queue_s(run) for run in validated.measured])),
         tolerance=tolerance,
-        dirty_within=share_within(_of(dirty, validated, model), tolerance.dirty),
-        cached_within=share_within(_of(cached, validated, model), tolerance.cached),
+        dirty=level_verdict(dirty, validated.case.name, model, tolerance.dirty),
+        cached=level_verdict(cached, validated.case.name, model, tolerance.cached),
     )
 
 
-def _of(levels: Iterable[Level], validated: Validated, model: str) -> list[Level]:
-    return [each for each in levels if each.case == validated.case.name and each.model == model]
+def level_verdict(levels: Iterable[Level], case: str, model: str, tolerance: float) -> LevelVerdict | None:
+    """Hold a level of a case against its forecasts, and its runs against each other.
+
+    Parameters
+    ----------
+    levels : iterable of Level
+        Of any cases and models.
+    case, model : str
+    tolerance : float
+
+    Returns
+    -------
+    LevelVerdict or None
+        None where the level is not known.
+    """
+    of_case = [each for each in levels if each.case == case]
+    found = [each for each in of_case if each.model == model]
+    off, share = deviation_of_most(found), share_within(found, tolerance)
+    if off is None or share is None:
+        return None
+    check = Check(off, tolerance, deviation_of_most(each for each in of_case if each.model == MEASURED))
+    return LevelVerdict(check, share, share_within(found, check.allowed) or 0.0)
 
 
 def spread(times_s: list[float]) -> float | None:
@@ -163,11 +202,11 @@ def spread(times_s: list[float]) -> float | None:
 
 def spreads(validated: Validated) -> Mapping[tuple[str | None, str], float | None]:
     """Give the spread of the total (of no process) and of each operation that has rows."""
-    measured = [operations(run) for run in validated.measured]
-    called = names(validated.measured[0])
+    measured = [operations(run.operations) for run in validated.measured]
+    called = names(validated.measured[0].operations)
     whole = [sum(run.values()) for run in measured]
     found: dict[tuple[str | None, str], float | None] = {
-        (key[0], called[key]): spread([run[key] for run in measured]) for key in _long_enough(measured)
+        (key[0], called[key]): spread([run[key] for run in measured]) for key in long_enough(validated)
     }
     found[None, TOTAL] = spread(whole) if all(whole) else None
     return found

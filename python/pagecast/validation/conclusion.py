@@ -1,6 +1,6 @@
 """What came out of a validation, in a few sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,10 @@ from pagecast.studies.tables import percent, signed_percent
 from pagecast.validation import comparing
 from pagecast.validation.outcome import MEASURED, share_within
 from pagecast.validation.plateaus import settled
+from pagecast.validation.standing import Standing
 
 if TYPE_CHECKING:
-    from pagecast.validation.outcome import Outcome, Verdict
+    from pagecast.validation.outcome import LevelVerdict, Outcome, Verdict
 
 __all__ = ["conclusion", "reasons"]
 
@@ -43,19 +44,39 @@ def conclusion(outcome: "Outcome") -> tuple[str, ...]:
 
 
 def reasons(verdict: "Verdict") -> tuple[str, ...]:
-    """Say why a case is not within its tolerance; nothing if it is."""
-    found = []
-    if not verdict.is_total_within:
-        found.append(f"total time {signed_percent(verdict.error)} %, allowed is {percent(verdict.allowed)} %")
-    for level, share, tolerance, is_within in (
-        ("dirty", verdict.dirty_within, verdict.tolerance.dirty, verdict.is_dirty_within),
-        ("cached", verdict.cached_within, verdict.tolerance.cached, verdict.is_cached_within),
-    ):
-        if not is_within and share is not None:
-            found.append(
-                f"{level} memory within {percent(tolerance)} % at only {percent(share)} % of the samples"
-            )
-    return tuple(found)
+    """Say why a case is outside, not judged, or within only by the spread; nothing if it is within.
+
+    Only what is as bad as the case itself is named.
+    """
+    found = [_total_reason(verdict)] if verdict.total.standing is verdict.standing else []
+    for name, level in (("dirty", verdict.dirty), ("cached", verdict.cached)):
+        if level is not None and level.check.standing is verdict.standing:
+            found.append(_level_reason(name, level))
+    return () if verdict.standing is Standing.WITHIN else tuple(found)
+
+
+def _total_reason(verdict: "Verdict") -> str:
+    if verdict.standing is Standing.NOT_JUDGED:
+        return (
+            f"the total times of its runs differ by ±{percent(verdict.spread or 0.0)} %, the tolerance is "
+            f"{percent(verdict.tolerance.total)} %"
+        )
+    return f"total time {signed_percent(verdict.error)} %, allowed is {percent(verdict.allowed)} %"
+
+
+def _level_reason(name: str, level: "LevelVerdict") -> str:
+    check = level.check
+    if check.standing is Standing.NOT_JUDGED:
+        return (
+            f"95 % of the samples of {name} memory of a run are within {percent(check.allowed)} % of another "
+            f"run, the tolerance is {percent(check.tolerance)} %"
+        )
+    only = "only " if check.standing is Standing.OUTSIDE else ""
+    by = ", by which runs differ," if check.allowed > check.tolerance else ""
+    return (
+        f"{name} memory within {percent(check.allowed)} %{by} at {only}{percent(level.share_allowed)} % of "
+        "the samples"
+    )
 
 
 def _busy(outcome: "Outcome") -> Iterator[str]:
@@ -100,16 +121,22 @@ def _rivals(outcome: "Outcome") -> Iterator[str]:
 def _spread(outcome: "Outcome") -> Iterator[str]:
     spreads = [verdict.spread for verdict in outcome.verdicts if verdict.spread is not None]
     if not spreads:
-        yield "Of one run nobody knows how much it differs from the next: the spread is not known (--runs 3)."
+        yield (
+            "Of one run nobody knows how much it differs from the next, in time or in memory: the spread is "
+            "not known, and the tolerances count alone (--runs 3)."
+        )
         return
     yield f"The total times of a case differ by ±{percent(max(spreads))} % at most from run to run."
-    if dirty := [level for level in outcome.dirty if level.model == MEASURED]:
-        tolerance = min(each.case.tolerance.dirty for each in outcome.validated)
-        share = share_within(dirty, tolerance) or 0.0
-        yield (
-            f"Dirty memory of one run is within {percent(tolerance)} % of the limit of another at "
-            f"{percent(share)} % of the samples."
-        )
+    tolerances = [each.case.tolerance for each in outcome.validated]
+    for name, whole, levels, tolerance in (
+        ("Dirty", "limit", outcome.dirty, min(each.dirty for each in tolerances)),
+        ("Cached", "memory", outcome.cached, min(each.cached for each in tolerances)),
+    ):
+        if (share := share_within((one for one in levels if one.model == MEASURED), tolerance)) is not None:
+            yield (
+                f"{name} memory of one run is within {percent(tolerance)} % of the {whole} of another at "
+                f"{percent(share)} % of the samples."
+            )
 
 
 def _failures(outcome: "Outcome") -> Iterator[str]:
@@ -118,17 +145,26 @@ def _failures(outcome: "Outcome") -> Iterator[str]:
 
 
 def _verdict(outcome: "Outcome") -> str:
+    """Count the cases of each verdict, and say why those are not within that are not."""
     verdicts = outcome.verdicts
     if not verdicts:
         return "Nothing was compared."
-    outside = [verdict for verdict in verdicts if not verdict.is_within]
-    by_spread = sum(verdict.is_by_spread for verdict in verdicts)
-    only = "only by twice the measurement's own spread"
-    if not outside and len(verdicts) == 1:
+    counts = outcome.counts()
+    by_spread = counts[Standing.BY_SPREAD]
+    within = counts[Standing.WITHIN] + by_spread
+    only = "only by what the runs themselves differ"
+    if within == len(verdicts) == 1:
         return f"{outcome.model} forecasts the case within the tolerance{f', {only}' if by_spread else ''}."
+    cases = f"all {within} cases" if within == len(verdicts) else f"{within} of {counted(verdicts, 'case')}"
     some = f", {by_spread} of them {only}" if by_spread else ""
-    if not outside:
-        return f"{outcome.model} forecasts all {len(verdicts)} cases within the tolerance{some}."
-    told = "; ".join(f"{verdict.case} ({', '.join(reasons(verdict))})" for verdict in outside)
-    close = f"{len(verdicts) - len(outside)} of {counted(verdicts, 'case')}"
-    return f"{outcome.model} forecasts {close} within the tolerance{some}; outside: {told}."
+    missed = "".join(
+        f"; {counts[standing]} {called}: {_named(verdicts, standing)}"
+        for standing, called in ((Standing.OUTSIDE, "outside"), (Standing.NOT_JUDGED, "not judged"))
+        if counts[standing]
+    )
+    return f"{outcome.model} forecasts {cases} within the tolerance{some}{missed}."
+
+
+def _named(verdicts: "Sequence[Verdict]", standing: Standing) -> str:
+    found = (verdict for verdict in verdicts if verdict.standing is standing)
+    return "; ".join(f"{verdict.case} ({', '.join(reasons(verdict))})" for verdict in found)

@@ -100,7 +100,10 @@ def over_time(ax: "Axes", validated: "Validated", level: str) -> "Axes":
             draw_forecast(ax, series.time_s, series.level_bytes / scale, model, label=_once(model, number))
     if level == "dirty":
         _limits(ax, validated, top, scale)
-    ax.set_ylim(bottom=0)
+    if every and not top:  # a range of a part of a byte would look like one
+        ax.set(ylim=(0, 1), yticks=[0])
+    else:
+        ax.set_ylim(bottom=0)
     ax.set_ylabel(f"{level} ({unit})")
     time_axis(ax, max(float(series.time_s[-1]) for series in every) if every else validated.measured[0].end_s)
     return ax

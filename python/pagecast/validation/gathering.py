@@ -9,6 +9,7 @@ from pagecast.studies.comparison import main_model
 from pagecast.studies.machines import memory_of
 from pagecast.validation import comparing
 from pagecast.validation.case import Case, Validated
+from pagecast.validation.details import run_operations
 from pagecast.validation.doing import Doing, Settings
 from pagecast.validation.learning import COSTED
 from pagecast.validation.levels import LEVELS, away_from_forecast, away_from_run, sees_files
@@ -74,6 +75,7 @@ def gather(
         provenance=_provenance(name, done, settings, command, overrides, missing),
         failures=tuple(failures),
         files=tuple(file for each in validated for file in _files(each, room)),
+        operations=tuple(one for each in validated for one in run_operations(each)),
     )
 
 

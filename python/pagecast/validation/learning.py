@@ -1,65 +1,99 @@
-"""What the kernel and the disk had learnt before a run, for the model `kernel`: measured, never set by hand.
+"""What kernel, disk and host had learnt before a run, for the model `kernel`: measured, never set by hand.
 
 The write bandwidth and what part of what was written lately went to this disk are asked for just before
 time 0 (/sys/kernel/debug/bdi); the part is reckoned where that is not told (`Writeout`). With ``trace=True``
 the run's own events tell the base rate of writers too, as of its first update, the limit in force before any
-writer was held back, and the bandwidth where nothing else does.
+writer was held back, and the bandwidth where nothing else does. What of the free memory the host of a virtual
+machine has not taken back is reckoned, too (`Backed`).
 """
 
+import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from pagecast.studies.learnt import Learnt
 from pagecast.studies.machines import described
 from pagecast.throttling import limit_before_bytes
+from pagecast.validation.backed import Backed, free_blocks, free_bytes, takes_back
+from pagecast.validation.writeout import Writeout
 
 if TYPE_CHECKING:
     from pagecast import Machine
-    from pagecast.running import Measured
+    from pagecast.running import Measured, Plan
 
-__all__ = ["COSTED", "learnt_options"]
+__all__ = ["COSTED", "Learning"]
 
 COSTED: Final = "kernel"
 """The model that has such options."""
 
 
-def learnt_options(
-    measured: "Measured", machine: "Machine", paths: Iterable[str], share: float | None = None
-) -> dict[str, str]:
-    """Give what was learnt before a run as options of the model.
+class Learning:
+    """Looks at disks and free memory before and after each of several runs."""
 
-    Parameters
-    ----------
-    measured : Measured
-    machine : Machine
-        On which the forecast is.
-    paths : iterable of str
-        The files of the scenario.
-    share : float, optional
-        What part of what was written lately went to this disk, where the kernel does not tell; 0 to 1.
+    def __init__(self) -> None:
+        self._writeout = Writeout()
+        self._backed = Backed()
+        self._backed_bytes = 0
+        self._free_blocks: list[int] | None = None
 
-    Returns
-    -------
-    dict of str
-        Nothing where nothing is known.
-    """
+    def before(self, plan: "Plan") -> None:
+        """Look just before a run.
+
+        Parameters
+        ----------
+        plan : Plan
+            Of the run.
+        """
+        self._writeout.look()
+        self._free_blocks = free_blocks()
+        self._backed.look(time.monotonic(), free_bytes(), self._free_blocks)
+        # Files that are made before time 0 leave the memory that they took.
+        self._backed_bytes = max(self._backed.bytes, plan.prepared_bytes)
+
+    def after(self, plan: "Plan", measured: "Measured", machine: "Machine") -> dict[str, str]:
+        """Look after it, and say what had been learnt before it.
+
+        Parameters
+        ----------
+        plan : Plan
+        measured : Measured
+            What came of it.
+        machine : Machine
+            On which the forecast is.
+
+        Returns
+        -------
+        dict of str
+            Options of the model; nothing where nothing is known.
+        """
+        self._backed.follow(measured.samples, time.monotonic(), free_bytes())
+        bdi = (measured.learnt or {}).get("bdi")
+        share = self._writeout.share(bdi, plan.prepared_bytes)
+        options = _of_disk(measured, _disks(machine, plan.paths), share)
+        if measured.prepared_s and _gives_blocks_back(machine):
+            options["prepared"] = f"{measured.prepared_s} s"
+        if takes_back(machine):
+            options["backed"] = f"{self._backed_bytes} B"
+            if self._free_blocks:
+                options["free_blocks"] = " ".join(map(str, self._free_blocks))
+        return options
+
+
+def _of_disk(measured: "Measured", disks: set[str], share: float | None) -> dict[str, str]:
+    """Give what the kernel told, or else its events; `share` is what part of writing went to the disk."""
     told = measured.learnt or {}
     limit, whole = told.get("dirty_limit_bytes"), told.get("whole_limit_bytes")
-    traced = _traced(measured, told.get("bdi"))
-    disks = _disks(machine, paths)
+    bandwidth, base_rate = _traced(measured, told.get("bdi"))
     if limit and whole:
         share = limit / whole
     learnt = Learnt(
-        write_bandwidth_bytes_per_s=told.get("write_bandwidth_bytes_per_s") or traced[0],
-        dirty_ratelimit_bytes_per_s=traced[1],
+        write_bandwidth_bytes_per_s=told.get("write_bandwidth_bytes_per_s") or bandwidth,
+        dirty_ratelimit_bytes_per_s=base_rate,
         dirty_limit_bytes=limit_before_bytes(measured),
         # Of several disks that stand for the only one here, nobody knows the parts.
         writeout_fraction=share if len(disks) == 1 else None,
     )
-    options = learnt.options(next(iter(disks), ""))
-    if measured.prepared_s and _gives_blocks_back(machine):
-        options["prepared"] = f"{measured.prepared_s} s"
-    return options
+    return learnt.options(next(iter(disks), ""))
 
 
 def _gives_blocks_back(machine: "Machine") -> bool:

@@ -1,5 +1,7 @@
 """What a validation gives: errors of times, levels of memory over time, and a verdict on each case."""
 
+import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +12,15 @@ from numpy.typing import NDArray
 
 from pagecast.studies.comparison import Row, main_model, to_json
 from pagecast.validation.case import Tolerance, Validated
+from pagecast.validation.standing import Check, Standing
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pagecast.validation.details import RunOperation
     from pagecast.validation.residency import CachedFile
 
-__all__ = ["ENOUGH", "MEASURED", "TOTAL", "Level", "Outcome", "Verdict", "share_within"]
+__all__ = ["ENOUGH", "MEASURED", "TOTAL", "Level", "Outcome", "Verdict", "deviation_of_most", "share_within"]
 
 TOTAL: Final = "total"
 """The operation of the row that has a whole repetition of a case."""
@@ -55,10 +59,29 @@ class Level:
             "model": self.model,
             "tolerance": tolerance,
             "share_within": self.share_within(tolerance),
+            "deviation_at_95_percent": deviation_of_most([self]),
             "mean_deviation": float(np.mean(self.deviations)),
             "greatest_deviation": float(np.max(self.deviations)),
             "n": len(self.deviations),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class LevelVerdict:
+    """How a level of memory of a case is forecast.
+
+    Attributes
+    ----------
+    check : Check
+        The deviation that `ENOUGH` of the samples of all runs are within, and the same of runs held against
+        each other.
+    share_within, share_allowed : float
+        Share of the samples that are within the tolerance, and within what is allowed.
+    """
+
+    check: Check
+    share_within: float
+    share_allowed: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,67 +94,94 @@ class Verdict:
         Signed error of the total time, of all repetitions together.
     spread : float or None
         Half the range of the measured total times by their median; None of one run.
+    run_queue_s : float
+        How much of the measured total went by waiting for a processor, mean over the repetitions.
     tolerance : Tolerance
         What the case asks for.
-    dirty_within, cached_within : float or None
-        Share of the samples, of all repetitions, that are within the tolerance; None where the level is not
-        known.
+    dirty, cached : LevelVerdict or None
+        None where the level is not known.
     """
 
     case: str
     model: str
     error: float
     spread: float | None
+    run_queue_s: float
     tolerance: Tolerance
-    dirty_within: float | None
-    cached_within: float | None
+    dirty: LevelVerdict | None
+    cached: LevelVerdict | None
+
+    @property
+    def total(self) -> Check:
+        """The total time: two runs are apart by twice `spread` at most."""
+        between_runs = None if self.spread is None else 2 * self.spread
+        return Check(abs(self.error), self.tolerance.total, between_runs)
+
+    @property
+    def standing(self) -> Standing:
+        """The worst of total time, dirty and cached memory; a level that is not known does not count."""
+        levels = (level.check for level in (self.dirty, self.cached) if level is not None)
+        return max((check.standing for check in (self.total, *levels)), key=list(Standing).index)
 
     @property
     def allowed(self) -> float:
         """How far the total may be off: the tolerance, or twice the measurement's own spread."""
-        return max(self.tolerance.total, 2 * (self.spread or 0.0))
+        return self.total.allowed
 
     @property
     def is_total_within(self) -> bool:
-        """Whether the total time is."""
-        return abs(self.error) <= self.allowed
+        """Whether the total time is off by no more than `allowed`."""
+        return self.total.standing is not Standing.OUTSIDE
 
     @property
-    def is_dirty_within(self) -> bool:
-        """Whether dirty memory is at `ENOUGH` of the samples, or is not known."""
-        return self.dirty_within is None or self.dirty_within >= ENOUGH
+    def dirty_within(self) -> float | None:
+        """Share of the samples at which dirty memory is within the tolerance; None where it is not known."""
+        return None if self.dirty is None else self.dirty.share_within
 
     @property
-    def is_cached_within(self) -> bool:
-        """Whether cached memory is at `ENOUGH` of the samples, or is not known."""
-        return self.cached_within is None or self.cached_within >= ENOUGH
+    def cached_within(self) -> float | None:
+        """Share of the samples at which cached memory is within the tolerance; None where it is not known."""
+        return None if self.cached is None else self.cached.share_within
 
     @property
     def is_within(self) -> bool:
-        """Whether all three are."""
-        return self.is_total_within and self.is_dirty_within and self.is_cached_within
+        """Whether all three are judged and within what is allowed."""
+        return self.standing in (Standing.WITHIN, Standing.BY_SPREAD)
 
     @property
     def is_by_spread(self) -> bool:
         """Whether it is within only because the measurement itself differs so much from run to run."""
-        return self.is_within and abs(self.error) > self.tolerance.total
+        return self.standing is Standing.BY_SPREAD
 
     def as_dict(self) -> dict[str, object]:
         """Give it under the names of ``--json``."""
         return {
             "case": self.case,
             "model": self.model,
+            "verdict": self.standing.value,
             "total_error": self.error,
             "spread": self.spread,
+            "run_queue_s": self.run_queue_s,
             "total_tolerance": self.tolerance.total,
             "total_allowed": self.allowed,
-            "dirty_tolerance": self.tolerance.dirty,
-            "dirty_share_within": self.dirty_within,
-            "cached_tolerance": self.tolerance.cached,
-            "cached_share_within": self.cached_within,
+            "total_verdict": self.total.standing.value,
+            **_level_dict("dirty", self.dirty, self.tolerance.dirty),
+            **_level_dict("cached", self.cached, self.tolerance.cached),
             "is_within": self.is_within,
             "is_by_spread": self.is_by_spread,
         }
+
+
+def _level_dict(name: str, level: LevelVerdict | None, tolerance: float) -> dict[str, object]:
+    found = {
+        "tolerance": tolerance,
+        "share_within": level and level.share_within,
+        "deviation_at_95_percent": level and level.check.off,
+        "between_runs": level and level.check.between_runs,
+        "allowed": level and level.check.allowed,
+        "verdict": level and level.check.standing.value,
+    }
+    return {f"{name}_{key}": value for key, value in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +189,8 @@ class Outcome:
     """What came out of validating cases on this machine.
 
     `name` is that of the suite or scenario. `rows` are times, `dirty` and `cached` levels over time, `files`
-    what was cached of each file at the end, and after each operation where a scenario asks for that;
+    what was cached of each file at the end, and after each operation where a scenario asks for that,
+    `operations` what else the runs tell of each operation that has rows;
     `verdicts` are about the model that is validated, one for each case. `failures` are cases that could not
     be run or forecast, and why; `left_out` is what was not compared of the others.
     """
@@ -155,6 +206,7 @@ class Outcome:
     provenance: dict[str, object]
     failures: tuple[str, ...] = ()
     files: "tuple[CachedFile, ...]" = ()
+    operations: "tuple[RunOperation, ...]" = ()
 
     @property
     def model(self) -> str:
@@ -163,9 +215,14 @@ class Outcome:
 
     @property
     def is_within(self) -> bool:
-        """Whether every case was run and is forecast within its tolerance; not if nothing was compared."""
+        """Whether every case was run and is within what is allowed; not if nothing was compared."""
         judged = [verdict.is_within for verdict in self.verdicts]
         return not self.failures and bool(judged) and all(judged)
+
+    def counts(self) -> dict[Standing, int]:
+        """Count the cases of each verdict, from the best to the worst; 0 where there is none."""
+        counted = Counter(verdict.standing for verdict in self.verdicts)
+        return {standing: counted[standing] for standing in Standing}
 
     @property
     def processor_pressure(self) -> float:
@@ -187,9 +244,11 @@ class Outcome:
         return to_json(self.rows, self.provenance) | {
             "verdicts": [verdict.as_dict() for verdict in self.verdicts],
             "is_within": self.is_within,
+            "counts": {standing.value: count for standing, count in self.counts().items()},
             "processor_pressure": self.processor_pressure,
             "dirty_levels": [each.as_dict(tolerances[each.case].dirty) for each in self.dirty],
             "cached_levels": [each.as_dict(tolerances[each.case].cached) for each in self.cached],
+            "operations": [each.as_dict() for each in self.operations],
             "cached_files": [each.as_dict() for each in self.files],
             "plateaus": [pair.as_dict() for pair in settled(self.validated)],
             "failures": list(self.failures),
@@ -216,3 +275,16 @@ def share_within(levels: Iterable[Level], tolerance: float) -> float | None:
     if not all_of:
         return None
     return float(np.mean(np.concatenate(all_of) <= tolerance))
+
+
+def deviation_of_most(levels: Iterable[Level]) -> float | None:
+    """Give the least deviation that `ENOUGH` of all samples are within; None if there are no samples.
+
+    So `share_within` a tolerance is `ENOUGH` if and only if this is no more than the tolerance.
+    """
+    all_of = [each.deviations for each in levels]
+    if not all_of:
+        return None
+    deviations = np.sort(np.concatenate(all_of))
+    # What 0.95 n is off by in binary must not ask for one sample more.
+    return float(deviations[math.ceil(round(ENOUGH * len(deviations), 6)) - 1])

@@ -13,6 +13,7 @@ from pagecast.validation.conclusion import reasons
 from pagecast.validation.drawing import memory_figure, operations_figure
 from pagecast.validation.outcome import TOTAL
 from pagecast.validation.plateaus import settled
+from pagecast.validation.standing import Standing
 from pagecast.validation.tables import files_table, levels_table, operations_table, verdicts_table
 
 if TYPE_CHECKING:
@@ -40,6 +41,13 @@ RATES: Final = (
 
 TIMES: Final = "How long each operation took: a point for each run, and what each model forecast."
 
+
+_SAID: Final = {
+    Standing.WITHIN: "Within the tolerance",
+    Standing.BY_SPREAD: "Within what the runs differ",
+    Standing.NOT_JUDGED: "Not judged",
+    Standing.OUTSIDE: "Outside the tolerance",
+}
 
 _FACTS: Final = {
     "runs": "Runs of each case",
@@ -122,13 +130,10 @@ def _case(outcome: "Outcome", validated: "Validated", name: str) -> Section:
 def _verdict(outcome: "Outcome", case: str) -> Iterator[str]:
     for verdict in outcome.verdicts:
         if verdict.case == case:
-            missed = reasons(verdict)
-            yield (
-                f"Outside the tolerance: {'; '.join(missed)}."
-                if missed
-                else f"Within the tolerance: total time {signed_percent(verdict.error)} % of at most "
-                f"{percent(verdict.allowed)} %."
-            )
+            is_within = verdict.standing is Standing.WITHIN
+            why = f": {'; '.join(found)}" if (found := reasons(verdict)) else ""
+            within = f": total time {signed_percent(verdict.error)} % of at most {percent(verdict.allowed)} %"
+            yield f"{_SAID[verdict.standing]}{within if is_within else why}."
 
 
 def _figures(validated: "Validated", rows: "list[Row]", name: str) -> Iterator[Figure]:

@@ -10,15 +10,23 @@ from pagecast.api import counted
 from pagecast.report.document import Table
 from pagecast.studies.comparison import Row
 from pagecast.studies.tables import percent, signed_percent
-from pagecast.validation import comparing
+from pagecast.validation import comparing, details
 from pagecast.validation.case import Validated
-from pagecast.validation.outcome import MEASURED, TOTAL, Level, share_within
+from pagecast.validation.outcome import MEASURED, TOTAL, Level, LevelVerdict, deviation_of_most, share_within
+from pagecast.validation.standing import Standing
 
 if TYPE_CHECKING:
     from pagecast.validation.outcome import Outcome
     from pagecast.validation.residency import CachedFile
 
 __all__ = ["MOST_OPERATIONS", "files_table", "levels_table", "operations_table", "verdicts_table"]
+
+_SHOWN: Final = {
+    Standing.WITHIN: "within",
+    Standing.BY_SPREAD: "within ±",
+    Standing.NOT_JUDGED: "not judged",
+    Standing.OUTSIDE: "OUTSIDE",
+}
 
 MOST_OPERATIONS: Final = 20
 """A terminal shows so many operations of a case; of more, those that take longest."""
@@ -30,13 +38,26 @@ def verdicts_table(outcome: "Outcome") -> Table:
     models = [_heading(model) for model in outcome.models]
     return Table(
         title="Seconds in operations on files, and errors of their sum in %",
-        columns=("case", "verdict", "measured", "±%", "allowed\n%", *models, "dirty\nin %", "cached\nin %"),
+        columns=(
+            "case",
+            "verdict",
+            "measured",
+            "run\nqueue",
+            "±%",
+            "allowed\n%",
+            *models,
+            "dirty\nin %",
+            "cached\nin %",
+        ),
         rows=lines,
         text_columns=2,
-        note=f"Means over {_counted(outcome)}, of all processes together. ±%: half of (greatest - least), by "
-        "the median. allowed: the tolerance of the case, or twice ±% if that is more; within ± is only by "
-        f"that. dirty, cached: at how many of the samples {outcome.model} is within the tolerance of that "
-        "level; 95 % are asked for.",
+        note=f"Means over {_counted(outcome)}, of all processes together. run queue: how much of measured "
+        "they were ready to run and waited for a processor, which no forecast knows. ±%: half of (greatest "
+        "- least), by the median. allowed: the tolerance of the case, or twice ±% if that is more. dirty, "
+        f"cached: at how many of the samples {outcome.model} is within what is allowed of that level, the "
+        "tolerance or what 95 % of the samples of another run are within if that is more; 95 % are asked "
+        "for. within ±: only by what the runs differ; not judged: they differ so much that being within "
+        "would say nothing.",
     )
 
 
@@ -54,14 +75,19 @@ def _verdict_line(outcome: "Outcome", validated: Validated) -> Sequence[str]:
     measured = [row.measured_s for row in totals if row.model == outcome.model]
     return (
         name,
-        "within ±" if verdict.is_by_spread else "within" if verdict.is_within else "OUTSIDE",
+        _SHOWN[verdict.standing],
         seconds(float(np.mean(measured))),
+        seconds(verdict.run_queue_s),
         _share(verdict.spread),
         percent(verdict.allowed),
         *(_error([row for row in totals if row.model == model]) for model in outcome.models),
-        _share(verdict.dirty_within),
-        _share(verdict.cached_within),
+        _level(verdict.dirty),
+        _level(verdict.cached),
     )
+
+
+def _level(level: LevelVerdict | None) -> str:
+    return _share(None if level is None else level.share_allowed)
 
 
 def operations_table(outcome: "Outcome", validated: Validated, *, most: int | None = None) -> Table:
@@ -78,13 +104,15 @@ def operations_table(outcome: "Outcome", validated: Validated, *, most: int | No
     points = comparing.by_operation(outcome.rows, case)
     shown = _longest(points, most)
     spreads = comparing.spreads(validated)
-    paths = comparing.paths(validated.measured[0])
+    known = details.by_operation(outcome.operations, case)
     lines = [
         (
             key[0] or "",
             key[1],
-            paths[key[0] or "", key[1]],
+            known[key[0] or "", key[1]].path,
+            known[key[0] or "", key[1]].call,
             seconds(_mean(next(iter(points[key].values())))),
+            seconds(known[key[0] or "", key[1]].run_queue_s),
             _share(spreads[key]),
             _forecast_s(points[key].get(outcome.model, [])),
             *(_error(points[key].get(model, [])) for model in outcome.models),
@@ -93,12 +121,15 @@ def operations_table(outcome: "Outcome", validated: Validated, *, most: int | No
     ]
     few = f" The {len(shown)} longest of {len(points)}." if len(shown) < len(points) else ""
     models = [f"{_heading(model)}\n%" for model in outcome.models]
+    columns = ("process", "operation", "file", "call", "measured", "run\nqueue", "±%", outcome.model, *models)
     return Table(
         title=f"{case}: seconds of each operation, and errors in %",
-        columns=("process", "operation", "file", "measured", "±%", outcome.model, *models),
+        columns=columns,
         rows=lines,
         text_columns=3,
-        note=f"Means over {_counted(outcome)}. Operations that take under 1 ms count in the total only.{few}",
+        note=f"Means over {_counted(outcome)}. call: bytes of each call. run queue: for how much of measured "
+        "it was ready to run and waited for a processor, which no forecast knows. Operations that take under "
+        f"1 ms count in the total only.{few}",
         is_long=most is None and len(lines) > MOST_OPERATIONS,
     )
 
@@ -129,12 +160,13 @@ def levels_table(outcome: "Outcome", level: str) -> Table | None:
     what = "Dirty memory and what is under writeback" if level == "dirty" else "Cached memory"
     return Table(
         title=f"{what}: deviations in % of the {whole}",
-        columns=("case", "against", "tolerance", "within %", "mean", "greatest", "samples"),
+        columns=("case", "against", "tolerance", "within %", "95 %\nwithin", "mean", "greatest", "samples"),
         rows=lines,
         text_columns=2,
         note="Of the scenario's files, all runs. A sample deviates by what it lies outside of the range of "
         "the forecast within 0.2 s. within: at how many of the samples that is no more than the tolerance. "
-        "another run: one run against the next, which is the measurement's own spread.",
+        "95 % within: what 95 % of the samples deviate by at most. another run: one run against the next, "
+        "which is the measurement's own spread; what 95 % are within there is allowed to a forecast too.",
     )
 
 
@@ -175,8 +207,9 @@ def _deviations(levels: Iterable[Level], tolerance: float) -> tuple[str, ...]:
     levels = list(levels)
     away = np.concatenate([level.deviations for level in levels])
     share = share_within(levels, tolerance) or 0.0
+    most = deviation_of_most(levels) or 0.0
     mean, greatest = float(away.mean()), float(away.max())
-    return *map(percent, (tolerance, share, mean, greatest)), str(len(away))
+    return *map(percent, (tolerance, share, most, mean, greatest)), str(len(away))
 
 
 def _mean(rows: Sequence[Row]) -> float:

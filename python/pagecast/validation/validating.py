@@ -6,7 +6,6 @@ again for each run, with the memory that was left before it and what the kernel 
 """
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +13,12 @@ from pagecast.api import Scenario, simulate
 from pagecast.errors import PagecastError, ScenarioError
 from pagecast.running import DEFAULT_SAMPLE_HZ, Plan, check_tracing
 from pagecast.studies.comparison import main_model
-from pagecast.validation.backed import Backed, free_blocks, free_bytes, takes_back
 from pagecast.validation.case import Case
 from pagecast.validation.doing import MODELS, RUNS, Doing, Run, Settings
 from pagecast.validation.gathering import gather, other_memory
-from pagecast.validation.learning import COSTED, learnt_options
+from pagecast.validation.learning import COSTED, Learning
 from pagecast.validation.outcome import Outcome
 from pagecast.validation.room import ALL, Room
-from pagecast.validation.writeout import Writeout
 
 if TYPE_CHECKING:
     from pagecast.result import Result
@@ -70,8 +67,7 @@ class Validation:
         self._left_out = list(left_out)
         self._doing: list[Doing] = []
         self._room = ALL
-        self._writeout = Writeout()
-        self._backed = Backed()
+        self._learning = Learning()
         for case in cases:
             try:
                 self._doing.append(Doing(case, make_plan(case.scenario)))
@@ -254,18 +250,9 @@ class Validation:
     ) -> None:
         settings = self.settings
         scenario = Room.here(dir).of(doing.case.scenario, COSTED)
-        self._writeout.look()
-        blocks = free_blocks()
-        self._backed.look(time.monotonic(), free_bytes(), blocks)
-        backed = max(self._backed.bytes, doing.plan.prepared_bytes)
+        self._learning.before(doing.plan)
         measured = doing.plan.run(dir, sample_hz=settings.sample_hz, trace=settings.trace, progress=stage)
-        self._backed.follow(measured.samples, time.monotonic(), free_bytes())
-        share = self._writeout.share((measured.learnt or {}).get("bdi"), doing.plan.prepared_bytes)
-        learnt = learnt_options(measured, scenario.machine, list(doing.plan.paths), share)
-        if takes_back(scenario.machine):
-            learnt["backed"] = f"{backed} B"
-            if blocks:
-                learnt["free_blocks"] = " ".join(map(str, blocks))
+        learnt = self._learning.after(doing.plan, measured, scenario.machine)
         forecasts = dict(doing.first)
         if COSTED in forecasts and (learnt or scenario is not doing.case.scenario):
             forecasts[COSTED] = self._simulate(scenario, model=COSTED, options=learnt)

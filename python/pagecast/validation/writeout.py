@@ -6,10 +6,11 @@ look on. They count what goes by the page cache, too, which does not matter wher
 the writing, as in a measurement.
 """
 
-import os
 import time
 from pathlib import Path
 from typing import Final
+
+from pagecast import procfs
 
 __all__ = ["Writeout"]
 
@@ -28,7 +29,7 @@ class Writeout:
         Where they are mounted.
     """
 
-    def __init__(self, proc: Path = Path("/proc"), sys: Path = Path("/sys")) -> None:
+    def __init__(self, proc: Path = procfs.PROC, sys: Path = procfs.SYS) -> None:
         self._proc, self._sys = proc, sys
         self._at_s: float | None = None
         self._written: dict[str, int] = {}
@@ -74,33 +75,16 @@ class Writeout:
 
     def _disks(self) -> set[str]:
         """Give the numbers of the whole disks that hold mounted file systems."""
-        try:
-            lines = (self._proc / "self/mountinfo").read_bytes().decode(errors="surrogateescape").splitlines()
-        except OSError:
-            return set()
         found = set()
-        for line in lines:
-            before, _, after = line.partition(" - ")
-            number, source = before.split(" ")[2], after.split(" ")[1]
-            place = self._sys / "dev/block" / number
-            if not place.exists():
-                # A file system with a number of its own, such as btrfs, or one without a disk.
-                try:
-                    of = os.stat(source).st_rdev
-                except (OSError, ValueError):
-                    continue
-                place = self._sys / "dev/block" / f"{os.major(of)}:{os.minor(of)}"
-            if (place / "partition").exists():
-                place = place.resolve().parent
-            try:
-                found.add((place / "dev").read_text().strip())
-            except OSError:
+        for each in procfs.mounted(self._proc):
+            place = procfs.block_device(each.device, each.source, self._sys)
+            if place is None:
                 continue
+            disk = place.parent if (place / "partition").exists() else place
+            if (number := procfs.text(disk / "dev")) is not None:
+                found.add(number)
         return found
 
     def _written_of(self, disk: str) -> int:
-        try:
-            fields = (self._sys / "dev/block" / disk / "stat").read_text().split()
-            return SECTOR_BYTES * int(fields[WRITTEN])
-        except (OSError, IndexError, ValueError):
-            return 0
+        fields = (procfs.text(self._sys / "dev/block" / disk / "stat") or "").split()
+        return SECTOR_BYTES * int(fields[WRITTEN]) if len(fields) > WRITTEN else 0

@@ -392,7 +392,8 @@ def test_the_file_is_a_machine(tmp_path):
 
 def test_blocks_that_cost_nothing_when_they_are_old_are_young_for_thirty_seconds(tmp_path):
     def within(machine):
-        return [each for each in calibrated(machine, tmp_path).values if each.key == "mount.block_free_within"]
+        key = "mount.block_free_within"
+        return [each for each in calibrated(machine, tmp_path).values if each.key == key]
 
     [found] = within(KnownMachine(free_within_s=20.0))
     assert found.text == '"30 s"'

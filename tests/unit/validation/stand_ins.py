@@ -12,11 +12,15 @@ LIMIT_BYTES = 100 * MIB
 MEMORY_BYTES = 1000 * MIB
 
 
-def operations(*rows):
-    """Make the table of (process, index, operation, path, duration)."""
+def operations(*rows, call_bytes=0, run_queue_s=0.0):
+    """Make the table of (process, index, operation, path, duration), with details alike for all rows."""
     names = ("process", "index", "operation", "path", "duration_s")
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    return Columns({**columns, "duration_s": np.array(columns["duration_s"], dtype=float)})
+    details = {
+        "call_bytes": np.full(len(rows), call_bytes),
+        "run_queue_s": np.full(len(rows), float(run_queue_s)),
+    }
+    return Columns({**columns, "duration_s": np.array(columns["duration_s"], dtype=float), **details})
 
 
 def timeline(time_s, dirty_mib, cached_mib):

@@ -30,8 +30,8 @@ def test_a_sixteenth_of_what_is_free_goes_every_two_seconds():
 
 def test_blocks_too_small_to_be_reported_stay(tmp_path):
     (tmp_path / "buddyinfo").write_text(
-        "Node 0, zone      DMA      0      0      0      0      0      0      0      0      1      1      3 \n"
-        "Node 0, zone   Normal      2      0      0      0      0      0      0      0    999      9    900 \n"
+        "Node 0, zone      DMA     0      0      0      0      0      0      0      0      1      1      3 \n"
+        "Node 0, zone   Normal     2      0      0      0      0      0      0      0    999      9    900 \n"
     )
     blocks = free_blocks(tmp_path)
     assert blocks == [2, 0, 0, 0, 0, 0, 0, 0, 1000, 10, 903]

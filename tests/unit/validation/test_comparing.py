@@ -1,9 +1,15 @@
 """Known times of runs and forecasts: known rows, totals, spreads and verdicts."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pagecast.studies.comparison import summarise
-from pagecast.validation import Case, Tolerance, Validated, comparing
+from pagecast.validation import Case, Level, Tolerance, Validated, comparing
+from pagecast.validation.details import by_operation, run_operations
+from pagecast.validation.outcome import ENOUGH, MEASURED, deviation_of_most
+from pagecast.validation.standing import Standing
 from tests.unit.validation.stand_ins import Forecast, Run, operations
 
 CASE = Case("c", "two writes", None, Tolerance(total=0.15))
@@ -100,8 +106,88 @@ def test_twice_the_spread_is_allowed_if_it_is_more():
     assert verdict.as_dict()["total_allowed"] == verdict.allowed
 
 
+def test_who_waits_for_others_or_computes_is_not_in_the_run_queue_of_a_case():
+    busy = Run(operations(("app", 0, "compute", "", 9.0), ("app", 1, "write", "/f", 1.0), run_queue_s=0.5))
+    verdict = comparing.verdict(validated([busy], [Forecast(busy.operations)]), "kernel")
+    assert verdict.run_queue_s == verdict.as_dict()["run_queue_s"] == 0.5
+
+
 def test_a_case_without_files_has_no_verdict():
     idle = Run(operations(("app", 0, "sleep", "", 1.0)))
     nothing = Validated(CASE, (idle,), {"kernel": (Forecast(idle.operations),)})
     assert comparing.verdict(nothing, "kernel") is None
     assert list(comparing.rows("s", nothing, "m")) == []
+
+
+def levels(model, *deviations):
+    """Make the levels of several runs, with the same deviations in each."""
+    return [Level("c", 1 + run, model, np.arange(20.0), np.array(of)) for run, of in enumerate(deviations)]
+
+
+AS_MEASURED = forecast(1.0, 2.0)
+
+
+def judged(forecast, between_runs, runs=2):
+    """Give the verdict on a case whose total is as forecast, and cached memory deviates by so much."""
+    found = levels("kernel", *[[forecast] * 20] * runs)
+    if runs > 1:
+        found += levels(MEASURED, *[[between_runs] * 20] * runs)
+    case = validated([run(1.0, 2.0)] * runs, [AS_MEASURED] * runs)
+    return comparing.verdict(case, "kernel", cached=found)
+
+
+@pytest.mark.parametrize(
+    ("forecast", "between_runs", "standing"),
+    [
+        (0.05, 0.0, Standing.WITHIN),
+        (0.06, 0.05, Standing.OUTSIDE),
+        (0.06, 0.06, Standing.BY_SPREAD),
+        (0.19, 0.2, Standing.BY_SPREAD),
+        (0.0, 0.21, Standing.NOT_JUDGED),
+        (0.22, 0.21, Standing.OUTSIDE),
+    ],
+)
+def test_a_level_may_be_off_by_as_much_as_runs_are_from_each_other(forecast, between_runs, standing):
+    # The tolerance is 5 % of the memory; more than four times of it tells nothing.
+    verdict = judged(forecast, between_runs)
+    assert verdict.standing is standing
+    assert verdict.is_within == (standing in (Standing.WITHIN, Standing.BY_SPREAD))
+    assert verdict.is_total_within
+
+
+def test_of_one_run_the_tolerance_alone_counts():
+    verdict = judged(0.06, None, runs=1)
+    assert verdict.standing is Standing.OUTSIDE
+    assert verdict.cached.check.between_runs is None
+    assert verdict.as_dict()["cached_between_runs"] is None
+
+
+@given(
+    st.lists(st.floats(0, 1), min_size=1, max_size=200), st.lists(st.floats(0, 1), min_size=1, max_size=200)
+)
+def test_a_level_is_allowed_no_more_than_the_runs_differ(off, between_runs):
+    found = [
+        Level("c", 1, model, np.zeros(len(of)), np.array(of))
+        for model, of in (("kernel", off), (MEASURED, between_runs))
+    ]
+    level = comparing.level_verdict(found, "c", "kernel", 0.05)
+    assert level.check.allowed == max(0.05, deviation_of_most(found[1:]))
+    # At no less than 95 % of the samples is one run as close to another; below it, at less.
+    assert np.mean(np.array(between_runs) <= level.check.between_runs) >= ENOUGH
+    assert np.mean(np.array(between_runs) < level.check.between_runs) < ENOUGH
+    # And the two ways to ask say the same.
+    assert (level.share_within >= ENOUGH) == (level.check.off <= 0.05)
+    assert (level.share_allowed >= ENOUGH) == (level.check.standing is not Standing.OUTSIDE)
+
+
+def test_details_are_those_of_the_operations_that_have_rows():
+    slow = Run(operations(("app", 0, "write", "/f", 1.0), call_bytes=4096, run_queue_s=0.5))
+    fast = Run(operations(("app", 0, "write", "/f", 0.6), call_bytes=4096, run_queue_s=0.1))
+    two = validated([slow, fast], [Forecast(slow.operations)] * 2)
+    seen = list(run_operations(two))
+    assert [one.as_dict()["run_queue_s"] for one in seen] == [0.5, 0.1]
+    (key,) = {(row.process, row.operation) for row in comparing.rows("s", two, "m") if row.process}
+    known = by_operation(seen, "c")
+    assert list(known) == [key]
+    assert comparing.verdict(two, "kernel").run_queue_s == pytest.approx(0.3)
+    assert (known[key].path, known[key].call, known[key].run_queue_s) == ("/f", "4 KiB", pytest.approx(0.3))

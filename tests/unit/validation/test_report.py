@@ -63,6 +63,12 @@ class Run:
         return {"kernel": "Linux 6.18", "machine": "x86_64", "file_system": "ext4"}
 
     @cached_property
+    def operations(self):
+        columns = {name: self._forecast.operations[name] for name in self._forecast.operations}
+        seen = {"call_bytes": columns["bytes"], "run_queue_s": 0.25 * columns["duration_s"]}
+        return Columns(columns | seen)
+
+    @cached_property
     def samples(self):
         return Columns({"mem_total_bytes": np.array([10_000_000_000])})
 

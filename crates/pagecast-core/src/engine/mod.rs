@@ -11,6 +11,7 @@ mod dontcache;
 mod groups;
 mod hints;
 mod mapped;
+mod memory;
 mod operations;
 mod processes;
 mod setup;

@@ -526,6 +526,8 @@ mod tests {
         let refuse = |set| read(&format!("{MACHINE}\n{PROCESS}"), &[set]).map(|_| ()).unwrap_err();
         assert_snapshot!(refuse("machine.vm.dirty_ratoi=10"), @"--set machine.vm.dirty_ratoi=10: unknown key `dirty_ratoi` in [machine.vm]; did you mean `dirty_ratio`?");
         assert_snapshot!(refuse("machin.vm.dirty_ratio=10"), @"--set machin.vm.dirty_ratio=10: unknown key `machin` in the scenario; did you mean `machine`?");
+        assert_snapshot!(refuse("vm.dirty_ratio=10"), @"--set vm.dirty_ratio=10: unknown key `vm` in the scenario; did you mean `machine.vm`?");
+        assert_snapshot!(refuse("machine.dirty_ratio=10"), @"--set machine.dirty_ratio=10: unknown key `dirty_ratio` in [machine]; did you mean `vm.dirty_ratio`?");
         assert_snapshot!(refuse("machine.vm=10"), @"--set machine.vm=10: [machine.vm] is the number 10, but must be a table");
     }
 }

@@ -40,6 +40,14 @@ pub trait FromNode: Sized {
     fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError>;
 }
 
+/// Where a key belongs that stands one table too high, as in `--set vm.dirty_ratio=10`: "machine.vm".
+fn one_table_down(schema: &Schema, key: &str) -> Option<String> {
+    schema.keys.iter().find_map(|outer| match outer.kind {
+        Kind::Table(inner) if inner.key(key).is_some() => Some(format!("{}.{key}", outer.name)),
+        _ => None,
+    })
+}
+
 impl<'a> Fields<'a> {
     /// Checks that `node` is a table with all the keys it must have and none that it may not have.
     ///
@@ -57,7 +65,11 @@ impl<'a> Fields<'a> {
         for entry in &table.entries {
             if schema.key(&entry.key).is_none() {
                 let what = format!("unknown key `{}` in {title}", shorten(&entry.key));
-                return Err(entry.at.error(what, hint(&entry.key, schema.names(), "known keys")));
+                let remedy = match one_table_down(schema, &entry.key) {
+                    Some(path) => format!("did you mean `{path}`?"),
+                    None => hint(&entry.key, schema.names(), "known keys"),
+                };
+                return Err(entry.at.error(what, remedy));
             }
         }
         let fields = Self { at: &node.at, title, table, schema, scope: Scope::of(Copies::Never) };

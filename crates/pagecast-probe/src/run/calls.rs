@@ -4,11 +4,12 @@
 //! operations where the one before has ended. Left out: operations that move nothing (open, fsync) and so are one call each, and
 //! that a call beyond what the kernel moves at once takes several system calls.
 
+use pagecast_core::stdio::LibraryCall;
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::Action;
 
 use super::plan::{Plan, Step};
-use super::process::Row;
+use super::row::Row;
 use crate::io::Times;
 
 /// Some calls of an operation, one after the other.
@@ -94,9 +95,15 @@ impl Calls {
     }
 }
 
-fn call_bytes(step: &Step) -> Option<u64> {
-    match step.operation.action {
-        Action::Read { call, .. } | Action::Write { call, .. } => call.map(|call| call.0),
+/// The bytes of a call of an operation that moves bytes, where it says so.
+pub(super) fn call_bytes(step: &Step) -> Option<u64> {
+    let call = match &step.operation.action {
+        Action::Read { call, .. } | Action::Write { call, .. } => *call,
+        Action::Copy { call, by, .. } => call.or(by.usual_call()),
+        Action::Stream { call: LibraryCall::Read { call, .. } | LibraryCall::Write { call, .. }, .. } => {
+            *call
+        }
         _ => None,
-    }
+    };
+    call.map(|call| call.0)
 }

@@ -10,19 +10,17 @@
 
 mod break_off;
 mod calls;
-mod copies;
 mod counters;
 mod error;
 mod files;
 mod gate;
 mod learnt;
-mod mapped;
 mod need;
 mod plan;
 mod prepare;
 mod process;
+mod row;
 mod sampler;
-mod streams;
 mod tables;
 #[cfg(test)]
 mod testing;
@@ -32,8 +30,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::{self, Scope};
 
 use pagecast_core::error::SimulationError;
 use pagecast_core::result::SimulationResult;
@@ -53,12 +51,14 @@ pub use error::RunError;
 pub use learnt::Learnt;
 pub use plan::{Job, Plan};
 pub use sampler::{FileSample, Samples};
+pub use tables::OperationDetails;
 pub use trace::{Traced, check_tracing};
 
 use break_off::{InUse, break_off};
 use files::Files;
 use gate::Gate;
-use process::{Halt, Row, Runner, Shared};
+use process::{Halt, Runner, Shared};
+use row::Row;
 use sampler::Sampler;
 use tables::Look;
 use trace::Tracing;
@@ -92,6 +92,8 @@ pub struct Settings<'a> {
 pub struct Measured {
     /// The tables of a simulation.
     pub result: SimulationResult,
+    /// What a simulation does not know of its operations.
+    pub details: OperationDetails,
     /// When calls of reads and writes ended, if that was wanted: process by process, in the order of the calls.
     pub calls: Vec<CallRow>,
     /// What the sampler has seen.
@@ -190,6 +192,7 @@ fn execute(
     let result = tables::result(plan, &rows, (&samples, &trace), &looks, end);
     Ok(Measured {
         result,
+        details: tables::details(plan, &rows),
         calls,
         samples,
         trace,
@@ -253,24 +256,7 @@ fn run_threads(
             no_thread(error)
         })?;
         gate.open(zero);
-        let mut stopped = None;
-        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK_PERIOD) {
-            let now = shared.io.now();
-            let (stage, since) = match stopped {
-                Some(at) if now >= at + PATIENCE => (WAITING, at),
-                _ => ("running", zero),
-            };
-            let done = now.saturating_sub(since).as_seconds() as u64;
-            if watch(Progress { stage, done, total: None }).is_break() {
-                is_interrupted = true;
-                gate.halt();
-            }
-            // Also when a process has failed.
-            if gate.is_stopped() && stopped.is_none() {
-                stopped = Some(now);
-                break_off(scope, shared.in_use, shared.io, plan);
-            }
-        }
+        is_interrupted = wait_for_end(scope, shared, &ended, zero, watch);
         is_over.store(true, Ordering::Release);
         let rows = threads.into_iter().map(|thread| thread.join().expect("a process does not panic"));
         let (rows, calls): (Vec<_>, Vec<_>) = rows.unzip();
@@ -292,6 +278,34 @@ fn run_threads(
         return Err(SimulationError::Deadlock { place: plan.origin.clone(), time, cycle }.into());
     }
     Ok(ran)
+}
+
+/// Waits until all threads have ended. When somebody stops them, or one has failed, their calls are broken off. Whether somebody did.
+fn wait_for_end<'a: 'scope, 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    shared: &Shared<'a, Folder>,
+    ended: &Receiver<()>,
+    zero: Nanos,
+    watch: &mut Watcher<'_>,
+) -> bool {
+    let (mut is_interrupted, mut stopped) = (false, None);
+    while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK_PERIOD) {
+        let now = shared.io.now();
+        let (stage, since) = match stopped {
+            Some(at) if now >= at + PATIENCE => (WAITING, at),
+            _ => ("running", zero),
+        };
+        let done = now.saturating_sub(since).as_seconds() as u64;
+        if watch(Progress { stage, done, total: None }).is_break() {
+            is_interrupted = true;
+            shared.gate.halt();
+        }
+        if shared.gate.is_stopped() && stopped.is_none() {
+            stopped = Some(now);
+            break_off(scope, shared.in_use, shared.io, shared.plan);
+        }
+    }
+    is_interrupted
 }
 
 /// What is in memory of every file that is there.

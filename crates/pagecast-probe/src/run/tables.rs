@@ -7,10 +7,12 @@ use pagecast_core::result::{
     TimelineTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
+use pagecast_core::workload::Action;
 use rustc_hash::FxHashMap;
 
+use super::calls::call_bytes;
 use super::plan::Plan;
-use super::process::Row;
+use super::row::Row;
 use super::sampler::Samples;
 use super::trace::Traced;
 use crate::residency::page_size;
@@ -25,6 +27,15 @@ pub(super) struct Look {
     pub size: Bytes,
     pub cached: Bytes,
     pub dirty: Bytes,
+}
+
+/// What is known of real operations and of no simulated one, in the order of the table of operations.
+#[derive(Debug, Default)]
+pub struct OperationDetails {
+    /// The bytes of a read(2), write(2), or call of a library that an operation is made of; 0 of one that moves nothing.
+    pub call: Vec<Bytes>,
+    /// How long the thread was in the run queue: ready, while others had the processors.
+    pub run_queue: Vec<Nanos>,
 }
 
 /// Puts the result of a run together.
@@ -50,14 +61,35 @@ pub(super) fn result(
     }
 }
 
-fn operations(plan: &Plan, rows: &[Vec<Row>]) -> OperationTable {
+/// The operations in the order of their ends: when, of which process, and which of its operations.
+fn in_order(rows: &[Vec<Row>]) -> Vec<(Nanos, usize, usize)> {
     let all = rows.iter().enumerate().flat_map(|(process, rows)| {
         rows.iter().enumerate().map(move |(index, row)| (row.end, process, index))
     });
-    let mut order: Vec<(Nanos, usize, usize)> = all.collect();
+    let mut order: Vec<_> = all.collect();
     order.sort_unstable();
+    order
+}
+
+/// What is known besides of the operations of a run.
+pub(super) fn details(plan: &Plan, rows: &[Vec<Row>]) -> OperationDetails {
+    let mut details = OperationDetails::default();
+    for (_, process, index) in in_order(rows) {
+        let (row, step) = (&rows[process][index], &plan.processes[process].steps[index]);
+        let has_calls = matches!(
+            step.operation.action,
+            Action::Read { .. } | Action::Write { .. } | Action::Copy { .. } | Action::Stream { .. }
+        );
+        let whole = if has_calls { row.bytes } else { 0 };
+        details.call.push(Bytes(call_bytes(step).map_or(whole, |call| call.min(whole))));
+        details.run_queue.push(row.used.run_queue.min(row.end - row.start));
+    }
+    details
+}
+
+fn operations(plan: &Plan, rows: &[Vec<Row>]) -> OperationTable {
     let mut table = OperationTable::default();
-    for (end, process, index) in order {
+    for (end, process, index) in in_order(rows) {
         let (row, step) = (&rows[process][index], &plan.processes[process].steps[index]);
         table.process.push(process as u32);
         table.host.push(0);
@@ -175,7 +207,10 @@ fn files(looks: &[Look]) -> FileTable {
 
 #[cfg(test)]
 mod tests {
+    use super::super::row::Used;
+    use super::super::testing::{job, process, read, write};
     use super::*;
+    use pagecast_core::workload::OpenFlags;
 
     fn traced(time: u64, event: &'static str, text: &str) -> Traced {
         Traced { time: Nanos(time), event, task: String::new(), text: text.to_owned() }
@@ -203,6 +238,31 @@ mod tests {
             (levels.avg_write_bandwidth, levels.balanced_dirty_ratelimit),
             (Bytes(30_720), Bytes(25_600))
         );
+    }
+
+    #[test]
+    fn details_have_the_size_of_calls_and_no_more_waiting_than_an_operation_lasts() {
+        let actions = [
+            write("/data/f", 450, Some(100)),
+            write("/data/f", 50, Some(100)),
+            read("/data/f", None, None),
+            Action::Fsync { path: "/data/f".into() },
+            Action::Allocate { bytes: Bytes(70) },
+        ];
+        let processes = [process("p", &[], &actions)];
+        let plan = Plan::of(&job(&[], &processes)).unwrap();
+        let row = |(at, bytes): (u64, u64)| Row {
+            offset: 0,
+            bytes,
+            flags: OpenFlags::default(),
+            start: Nanos(10 * at),
+            end: Nanos(10 * at + 8),
+            used: Used { processor: Nanos(1), run_queue: Nanos(3 * at), device_read: Bytes::ZERO },
+        };
+        let rows = [(0..).zip([450, 50, 500, 0, 70]).map(row).collect()];
+        let details = details(&plan, &rows);
+        assert_eq!(details.call, [100, 50, 500, 0, 0].map(Bytes));
+        assert_eq!(details.run_queue, [0, 3, 6, 8, 8].map(Nanos));
     }
 
     #[test]

@@ -55,12 +55,12 @@ impl Kernel {
             return Waits::default();
         };
         let waits = Waits { journal, flush: disk.flush };
-        waits.times(self.journal.commits_all(DeviceId(at as u32)).into(), 1)
+        waits.times(self.journal.commit_all(DeviceId(at as u32)).into(), 1)
     }
 
     /// What making a file durable takes once its bytes are on the device: a commit if there is something to commit, and a flush.
     pub(super) fn waits_after(&mut self, file: &FileView, what: Integrity) -> Waits {
-        self.waits_of(file).times(self.journal.commits(file, what).into(), 1)
+        self.waits_of(file).times(self.journal.commit(file, what).into(), 1)
     }
 
     /// The same for calls each of which is made durable, from one byte to another in calls of `piece`, and for what was left before
@@ -75,7 +75,7 @@ impl Kernel {
         let (waits, piece) = (self.waits_of(file), piece.max(1));
         let later = commits_of_calls((from, end, piece), file.size.0, what, waits.flush, self.tick());
         self.note_write(now, file, end);
-        let first = u64::from(self.journal.commits(file, what));
+        let first = u64::from(self.journal.commit(file, what));
         waits.times(later.max(first), (end - from).div_ceil(piece))
     }
 

@@ -59,8 +59,8 @@ impl Journal {
         transactions.changed = transactions.running;
     }
 
-    /// Whether making a file durable takes a commit; it is done then.
-    pub fn commits(&mut self, file: &FileView, what: Integrity) -> bool {
+    /// Commits what makes a file durable; whether there was anything to commit.
+    pub fn commit(&mut self, file: &FileView, what: Integrity) -> bool {
         let (Some(inode), Some(transactions)) =
             (self.inodes.get(&file.id), self.devices.get_mut(&file.device))
         else {
@@ -72,8 +72,8 @@ impl Journal {
         commits
     }
 
-    /// Whether anything of a device is to be committed; it is done then.
-    pub fn commits_all(&mut self, device: DeviceId) -> bool {
+    /// Commits what has changed of a device; whether anything had.
+    pub fn commit_all(&mut self, device: DeviceId) -> bool {
         let Some(transactions) = self.devices.get_mut(&device) else { return false };
         let commits = transactions.changed == transactions.running;
         transactions.running += u64::from(commits);
@@ -117,10 +117,10 @@ mod tests {
     fn a_file_that_has_grown_is_committed_once() {
         let mut journal = Journal::default();
         let new = file(1, 0);
-        assert!(!journal.commits(&new, Integrity::Data), "nothing was written");
+        assert!(!journal.commit(&new, Integrity::Data), "nothing was written");
         journal.write(&new, 4096, 0);
-        assert!(journal.commits(&new, Integrity::Data));
-        assert!(!journal.commits(&new, Integrity::File));
+        assert!(journal.commit(&new, Integrity::Data));
+        assert!(!journal.commit(&new, Integrity::File));
     }
 
     #[test]
@@ -128,12 +128,12 @@ mod tests {
         let mut journal = Journal::default();
         let old = file(1, 4096);
         journal.write(&old, 4096, 7);
-        assert!(!journal.commits(&old, Integrity::Data));
-        assert!(journal.commits(&old, Integrity::File));
+        assert!(!journal.commit(&old, Integrity::Data));
+        assert!(journal.commit(&old, Integrity::File));
         journal.write(&old, 4096, 7);
-        assert!(!journal.commits(&old, Integrity::File), "they are of the same tick");
+        assert!(!journal.commit(&old, Integrity::File), "they are of the same tick");
         journal.write(&old, 4096, 8);
-        assert!(journal.commits(&old, Integrity::File));
+        assert!(journal.commit(&old, Integrity::File));
     }
 
     #[test]
@@ -144,10 +144,10 @@ mod tests {
         for each in [&one, &other, &elsewhere] {
             journal.write(each, 1, 0);
         }
-        assert!(journal.commits(&one, Integrity::Data));
-        assert!(!journal.commits(&other, Integrity::Data));
-        assert!(journal.commits_all(DeviceId(1)) && !journal.commits_all(DeviceId(1)));
-        assert!(!journal.commits_all(DeviceId(0)) && !journal.commits_all(DeviceId(2)));
+        assert!(journal.commit(&one, Integrity::Data));
+        assert!(!journal.commit(&other, Integrity::Data));
+        assert!(journal.commit_all(DeviceId(1)) && !journal.commit_all(DeviceId(1)));
+        assert!(!journal.commit_all(DeviceId(0)) && !journal.commit_all(DeviceId(2)));
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         let mut journal = Journal::default();
         let free = FileView { cost: MountCost::default(), ..file(1, 0) };
         journal.write(&free, 1, 0);
-        assert!(!journal.commits(&free, Integrity::File) && journal.inodes.is_empty());
+        assert!(!journal.commit(&free, Integrity::File) && journal.inodes.is_empty());
     }
 
     #[test]

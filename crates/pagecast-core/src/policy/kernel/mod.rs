@@ -33,6 +33,7 @@ mod processors;
 mod readahead;
 mod reading;
 mod refaults;
+mod removal;
 mod reporting;
 mod rules;
 mod running;
@@ -60,8 +61,7 @@ use self::cost::Prices;
 use self::direct::Past;
 use self::dirty::DirtyPages;
 use self::domains::Domain;
-use self::durable::Waits;
-use self::flusher::{Flusher, Timers};
+use self::flusher::{Flusher, Timers, WHOLE};
 use self::folios::Folios;
 use self::journal::Journal;
 use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds, setpoint};
@@ -77,7 +77,6 @@ use self::readahead::Stream;
 use self::reading::{StreamKey, operation_of};
 use self::refaults::Storm;
 pub use self::reporting::{Backed, Fragments};
-
 use self::rules::Rules;
 use self::schedule::Survey;
 use self::seeks::Heads;
@@ -102,6 +101,11 @@ const NOBODY: OperationId = OperationId(u32::MAX);
 
 /// The kernel counts memory in pages of 4 KiB.
 const PAGE: u64 = 4096;
+
+/// A range of bytes, with the rest of the pages that it touches.
+fn whole_pages((start, end): (u64, u64)) -> (u64, u64) {
+    (start / PAGE * PAGE, end.div_ceil(PAGE).saturating_mul(PAGE))
+}
 
 /// What other hosts read and write goes through both page caches in pieces of this size.
 const REMOTE_CHUNK: Bytes = Bytes(8 << 20);
@@ -302,113 +306,19 @@ impl Kernel {
         self.next_run(now, request.operation, out);
     }
 
-    /// An operation writes all dirty pages of a file, waits for them, and has the device flush its cache.
-    fn write_file(
+    /// An operation writes the dirty pages of a range of a file, waits for them, and has what the file system and the device keep of
+    /// the file made durable.
+    fn make_durable(
         &mut self,
         now: Nanos,
         operation: OperationId,
-        file: FileView,
-        durable: Integrity,
+        (file, range): (FileView, (u64, u64)),
+        what: Integrity,
         out: &mut Actions,
     ) {
-        let dirty = self.pages.dirty.ranges_within(file.id, 0, u64::MAX);
-        let flusher = &mut self.wb(&file).flusher;
-        let waits = if dirty.total() > 0 {
-            flusher.write_file(file.id, dirty, operation);
-            true
-        } else {
-            flusher.queue.wait_for(file.id, operation)
-        };
-        let then = self.waits_after(&file, durable);
+        let waits = self.write_range(operation, &file, range);
+        let then = self.waits_after(&file, what);
         self.wait_for_files(now, operation, waits.into(), then, out);
-    }
-
-    /// The same of a part of a file, of which an operation waits for no more, as by fdatasync (`mm/msync.c`).
-    fn write_range_of_file(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        file: FileView,
-        (start, end): (u64, u64),
-        out: &mut Actions,
-    ) {
-        let waits = self.write_range(operation, &file, start / PAGE * PAGE, end.next_multiple_of(PAGE));
-        let then = self.waits_after(&file, Integrity::Data);
-        self.wait_for_files(now, operation, waits.into(), then, out);
-    }
-
-    /// An operation ends when nothing of its file, from a byte on, is under writeback any more.
-    fn wait_for_writeback(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        (file, from): (FileView, u64),
-        outcome: Outcome,
-        out: &mut Actions,
-    ) {
-        let queue = &mut self.wb(&file).flusher.queue;
-        let must_wait = operation != NOBODY && queue.wait_within(file.id, (from, u64::MAX), operation);
-        if must_wait {
-            let wait = Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
-            self.tasks.insert(operation, Task { outcome, ..wait });
-        } else {
-            out.done(operation, outcome);
-        }
-    }
-
-    /// An operation ends that has dropped clean pages, when each of them has been paid for; `before` is what was cached before it.
-    fn end_removal(&mut self, now: Nanos, request: &Request, before: u64, out: &mut Actions) {
-        let removed = Bytes(before.saturating_sub(self.pages.cached()));
-        if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
-            return out.done(request.operation, Outcome::default());
-        }
-        self.begin_task(now, request, Kind::Remove { from: 0 }, None, (0, removed, removed), out);
-    }
-
-    /// Pages beyond the new size of a file leave, each at its price. Who cuts it waits for those under writeback
-    /// (`mm/truncate.c: truncate_inode_pages_range`).
-    fn truncate(&mut self, now: Nanos, request: &Request, file: FileView, size: Bytes, out: &mut Actions) {
-        self.forget_read_ahead(request.operation, file.id, size.0);
-        let removed = self.pages.lists.cached_within(file.id, size.0, u64::MAX);
-        let freeing = self.freeing(now, &file, size.0);
-        self.pages.truncate(file.id, size.0);
-        self.folios.cut(file.id, size.0);
-        self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
-        let (from, removed) = (size.0, Bytes(removed));
-        if freeing == Nanos::ZERO || request.operation == NOBODY {
-            return self.remove_pages(now, request, file, (from, removed), Outcome::default(), out);
-        }
-        let nothing = (0, Bytes::ZERO, Bytes::ZERO);
-        self.tasks
-            .insert(request.operation, Task::new(Kind::Free { from, removed }, Some(file), nothing, now));
-        self.wait(now, request.operation, Waits { journal: freeing, ..Waits::default() }, out);
-    }
-
-    /// The blocks that an operation gives back are free: the pages that were in memory are paid for.
-    fn freed(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.remove(operation).expect("it is there");
-        let Kind::Free { from, removed } = task.kind else { unreachable!("only these give blocks back") };
-        let file = *task.file();
-        let call = Call::Truncate { file, size: Bytes(from) };
-        self.remove_pages(now, &Request { operation, call }, file, (from, removed), task.outcome, out);
-    }
-
-    /// So many bytes from one on have left the cache: that is paid for, and what is under writeback is waited for.
-    fn remove_pages(
-        &mut self,
-        now: Nanos,
-        request: &Request,
-        file: FileView,
-        (from, removed): (u64, Bytes),
-        outcome: Outcome,
-        out: &mut Actions,
-    ) {
-        if removed == Bytes::ZERO || self.host.memory.cost.page_remove == Nanos::ZERO {
-            return self.wait_for_writeback(now, request.operation, (file, from), outcome, out);
-        }
-        self.begin_task(now, request, Kind::Remove { from }, Some(file), (0, removed, removed), out);
-        let task = self.tasks.get_mut(request.operation).expect("taking pages away takes time");
-        task.outcome.parts.add_all(&outcome.parts);
     }
 
     /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
@@ -503,11 +413,12 @@ impl Policy for Kernel {
                 self.begin_task(now, request, Kind::Allocate, None, (0, bytes, bytes), out);
             }
             Call::Fsync { file, durable } => {
-                self.write_file(now, request.operation, file, durable, out);
+                self.make_durable(now, request.operation, (file, WHOLE), durable, out);
             }
             Call::FsyncRange { file, offset, bytes } => {
-                let range = (offset, offset.saturating_add(bytes.0));
-                self.write_range_of_file(now, request.operation, file, range, out);
+                // As by fdatasync (`mm/msync.c`).
+                let range = whole_pages((offset, offset.saturating_add(bytes.0)));
+                self.make_durable(now, request.operation, (file, range), Integrity::Data, out);
             }
             Call::Mapped { file, offset, bytes, writes, .. } => {
                 let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };

@@ -5,6 +5,7 @@
 //! than these, are operations of their own that nobody waits for; who comes to their pages follows them.
 
 use super::cost::{Access, PerByte, Run};
+use super::flusher::Until;
 use super::folios::order_of_window;
 use super::readahead::{Limits, Mode, Pace, Reading, Span, Stream};
 use super::running::uncount;
@@ -343,7 +344,7 @@ impl Kernel {
         let (end, whole) = if end >= file.size.0 { (u64::MAX, u64::MAX) } else { (end, end / PAGE * PAGE) };
         let dirty = self.pages.dirty.ranges_within(file.id, start, end);
         if dirty.total() > 0 {
-            self.wb(file).flusher.write_range(file.id, (start, end), dirty, None);
+            self.wb(file).flusher.write_range(file.id, (start, end), dirty, Until::Never);
         }
         self.pages.drop_clean_within(file.id, start.next_multiple_of(PAGE), whole);
     }

@@ -29,9 +29,9 @@ pub type Fragments = [u64; ORDER];
 pub struct Backed {
     bytes: u64,
     fragments: Fragments,
-    /// What was free when it was last looked at,
+    /// What was free when it was last looked at.
     free: u64,
-    /// and when some is reported next.
+    /// When some is reported next.
     pass: Option<Nanos>,
 }
 
@@ -58,26 +58,30 @@ impl Backed {
     /// So many bytes are free now, and down to `least` is reported. What was freed since is backed, what was taken was backed first,
     /// but for blocks of fewer pages than folios have.
     pub fn observe(&mut self, now: Nanos, free: u64, least: u64, folio: u64) {
-        while let Some(pass) = self.pass.filter(|&pass| pass <= now) {
-            let whole = self.whole();
-            if self.free > least {
-                self.bytes -= self.free.div_ceil(PASSES).min(whole);
-            }
-            self.pass = (self.whole() > 0).then(|| pass + DELAY);
-        }
+        self.report(now, least);
         if free > self.free {
             self.bytes += free - self.free;
-            self.pass = self.pass.or((self.whole() > 0).then(|| now + DELAY));
         } else {
             self.bytes -= (self.free - free).min(self.room_for(folio));
         }
         // All that is left may be fragments.
         self.bytes = self.bytes.min(free);
         self.free = free;
+        self.pass = self.pass.or((self.reportable() > 0).then(|| now + DELAY));
     }
 
-    /// What is to be reported.
-    fn whole(&self) -> u64 {
+    /// The host takes back what the passes up to now have reported to it.
+    fn report(&mut self, now: Nanos, least: u64) {
+        while let Some(pass) = self.pass.filter(|&pass| pass <= now) {
+            if self.free > least {
+                self.bytes -= self.free.div_ceil(PASSES).min(self.reportable());
+            }
+            self.pass = (self.reportable() > 0).then(|| pass + DELAY);
+        }
+    }
+
+    /// What is to be reported: all but fragments.
+    fn reportable(&self) -> u64 {
         self.bytes.saturating_sub(in_blocks(&self.fragments))
     }
 

@@ -16,11 +16,12 @@ const NEAR: u64 = 4 << 20;
 pub(super) struct Heads(Vec<Option<(FileId, u64)>>);
 
 impl Heads {
+    /// They may be anywhere at first: every disk's first request waits.
     pub(super) fn of(disks: usize) -> Self {
         Self(vec![None; disks])
     }
 
-    /// Moves one from `start` to `end`; whether it had to come to `start` from elsewhere.
+    /// Moves the head of a disk over some bytes; whether it had to come from elsewhere to the first of them.
     fn go(&mut self, disk: usize, file: FileId, (start, end): (u64, u64)) -> bool {
         let before = self.0[disk].replace((file, end));
         before.is_none_or(|(other, at)| other != file || at.abs_diff(start) > NEAR)
@@ -30,9 +31,11 @@ impl Heads {
 impl Kernel {
     /// What it takes the disk of a file to come to some of its bytes.
     pub(super) fn seek(&mut self, file: &FileView, range: (u64, u64)) -> Nanos {
-        match self.disk_of(file).map(|disk| disk.seek) {
-            Some(seek) if seek > Nanos::ZERO && self.heads.go(file.device.0 as usize, file.id, range) => seek,
-            _ => Nanos::ZERO,
+        let seek = self.disk_of(file).map_or(Nanos::ZERO, |disk| disk.seek);
+        if seek == Nanos::ZERO {
+            return Nanos::ZERO;
         }
+        let has_moved = self.heads.go(file.device.0 as usize, file.id, range);
+        if has_moved { seek } else { Nanos::ZERO }
     }
 }

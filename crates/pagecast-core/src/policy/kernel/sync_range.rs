@@ -4,8 +4,9 @@
 //! them have been submitted, for which the queue of the device must have had room. Nothing is made durable: no journal, no
 //! flush of the device's cache.
 
+use super::flusher::Until;
 use super::tasks::{Kind, Task};
-use super::{FileView, Kernel, PAGE};
+use super::{FileView, Kernel, whole_pages};
 use crate::policy::{Actions, OperationId};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{SyncRangeFlag, SyncRangeFlags};
@@ -17,11 +18,11 @@ impl Kernel {
         now: Nanos,
         operation: OperationId,
         file: FileView,
-        (start, end): (u64, u64),
+        range: (u64, u64),
         flags: SyncRangeFlags,
         out: &mut Actions,
     ) {
-        let (start, end) = (start / PAGE * PAGE, end.div_ceil(PAGE).saturating_mul(PAGE));
+        let (start, end) = whole_pages(range);
         let kind = Kind::SyncRange { left: flags, is_all: flags.are_all() };
         let range = (start, Bytes(end - start), Bytes::ZERO);
         self.tasks.insert(operation, Task::new(kind, Some(file), range, now));
@@ -61,10 +62,9 @@ impl Kernel {
     ) -> bool {
         let dirty = self.pages.dirty.ranges_within(file.id, range.0, range.1);
         let is_dirty = dirty.total() > 0;
-        if is_dirty && is_all {
-            self.wb(file).flusher.write_range(file.id, range, dirty, Some(operation));
-        } else if is_dirty {
-            self.wb(file).flusher.submit_range(file.id, range, dirty, operation);
+        if is_dirty {
+            let until = if is_all { Until::Written(operation) } else { Until::Submitted(operation) };
+            self.wb(file).flusher.write_range(file.id, range, dirty, until);
         }
         is_dirty
     }

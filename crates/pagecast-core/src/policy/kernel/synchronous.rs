@@ -5,6 +5,7 @@
 //! device is busy, not for how long. Left out: that beside a flusher every call waits in the queue anew (here every step does).
 
 use super::cost::Run;
+use super::flusher::Until;
 use super::tasks::Kind;
 use super::wb::WbId;
 use super::{FileView, Kernel};
@@ -46,7 +47,7 @@ impl Kernel {
             return self.submit_step(now, operation, out);
         }
         let (file, end) = (*task.file(), task.end);
-        if !self.write_range(operation, &file, from, end) {
+        if !self.write_range(operation, &file, (from, end)) {
             self.written_step(now, operation, out);
         }
     }
@@ -86,19 +87,13 @@ impl Kernel {
     /// Has the dirty pages of a range written for somebody who waits for all of it; false if nothing is to be waited for.
     ///
     /// `mm/filemap.c: filemap_write_and_wait_range`
-    pub(super) fn write_range(
-        &mut self,
-        operation: OperationId,
-        file: &FileView,
-        start: u64,
-        end: u64,
-    ) -> bool {
-        let dirty = self.pages.dirty.ranges_within(file.id, start, end);
+    pub(super) fn write_range(&mut self, operation: OperationId, file: &FileView, range: (u64, u64)) -> bool {
+        let dirty = self.pages.dirty.ranges_within(file.id, range.0, range.1);
         let flusher = &mut self.wb(file).flusher;
         if dirty.total() == 0 {
-            return flusher.queue.wait_within(file.id, (start, end), operation);
+            return flusher.queue.wait_within(file.id, range, operation);
         }
-        flusher.write_range(file.id, (start, end), dirty, Some(operation));
+        flusher.write_range(file.id, range, dirty, Until::Written(operation));
         true
     }
 

@@ -37,7 +37,42 @@ struct Written {
     before: u64,
 }
 
+impl Written {
+    /// How many bytes have been written back since time 0.
+    fn total(&self) -> u64 {
+        self.before + self.lately.iter().map(|(_, bytes)| bytes).sum::<u64>()
+    }
+
+    /// What was written longer ago than that is not counted any more.
+    fn grow_old(&mut self, now: Nanos, within: Nanos) {
+        while let Some(&(at, old)) = self.lately.front()
+            && at + within < now
+        {
+            self.lately.pop_front();
+            self.before += old;
+        }
+    }
+
+    /// Gives so many bytes up, the youngest first; how many of them were counted.
+    fn take(&mut self, bytes: u64) -> u64 {
+        let mut left = bytes;
+        while left > 0
+            && let Some((_, youngest)) = self.lately.back_mut()
+        {
+            let taken = left.min(*youngest);
+            *youngest -= taken;
+            left -= taken;
+            if *youngest == 0 {
+                self.lately.pop_back();
+            }
+        }
+        self.before = self.before.saturating_sub(left);
+        bytes - left
+    }
+}
+
 impl WrittenBack {
+    /// Nothing is kept where no mount has a price for giving blocks back.
     pub(super) fn of(host: &Host, prepared: Option<Nanos>) -> Self {
         let gives_back =
             |mount: &Mount| mount.cost.block_free > Nanos::ZERO || mount.cost.file_free > Nanos::ZERO;
@@ -54,33 +89,19 @@ impl WrittenBack {
         }
     }
 
-    /// Of so many bytes that a file loses, how many were written within the time that counts.
+    /// A file loses so many bytes at its end: how many of them were written within the time that counts.
     fn take(&mut self, now: Nanos, file: &FileView, bytes: u64) -> u64 {
         let within = file.cost.block_free_within;
         let young_part = self.young_part(now, within);
         let Some(files) = &mut self.files else { return 0 };
         let mut nothing = Written::default();
         let written = files.get_mut(&file.id).unwrap_or(&mut nothing);
-        while let Some((_, old)) =
-            written.lately.pop_front_if(|(at, _)| within.is_some_and(|within| *at + within < now))
-        {
-            written.before += old;
+        if let Some(within) = within {
+            written.grow_old(now, within);
         }
-        let here = written.before + written.lately.iter().map(|(_, bytes)| bytes).sum::<u64>();
-        let there = (young_part * bytes.saturating_sub(here) as f64) as u64;
-        let mut left = bytes;
-        while left > 0
-            && let Some((_, youngest)) = written.lately.back_mut()
-        {
-            let taken = left.min(*youngest);
-            *youngest -= taken;
-            left -= taken;
-            if *youngest == 0 {
-                written.lately.pop_back();
-            }
-        }
-        written.before = written.before.saturating_sub(left);
-        bytes - left + there.min(left)
+        let from_before = young_part * bytes.saturating_sub(written.total()) as f64;
+        let young = written.take(bytes);
+        young + (from_before as u64).min(bytes - young)
     }
 
     /// What part of the files that were there at time 0 was written within the time that counts.

@@ -11,9 +11,9 @@ use pagecast_core::error::SimulationError;
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{CopyBy, CopyRefusal, OpenFlag, OpenFlags};
 
-use super::plan::Step;
-use super::process::{Done, Halt, Runner};
+use super::{Done, Halt, Runner};
 use crate::io::{Direction, MOST_OF_A_CALL, Offsets, Streams, Times, Transfer, transfer};
+use crate::run::plan::Step;
 
 impl<I: Streams> Runner<'_, I> {
     /// Copies bytes of a file to the same place in another one.

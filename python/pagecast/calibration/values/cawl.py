@@ -11,17 +11,15 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from pagecast.calibration.facts import Facts
+from pagecast.calibration.facts import SECTOR_BYTES, Facts
 from pagecast.calibration.fits import Marks
 from pagecast.calibration.measure import BLOCK_BYTES, Cell
 from pagecast.calibration.plan import MIB
-from pagecast.calibration.rounds import (
-    Rounds,
+from pagecast.calibration.rounds import Rounds, is_known, rates_of
+from pagecast.calibration.values.value import (
     Value,
     beyond_noise,
-    is_known,
     measured,
-    rates_of,
     show_call,
     show_rate,
     show_size,
@@ -30,8 +28,6 @@ from pagecast.calibration.rounds import (
 
 __all__ = ["cawl_values"]
 
-SECTOR_BYTES: Final = 512
-"""The logical block of a disk that does not say otherwise."""
 BELOW: Final = 0.9
 BEYOND: Final = 1.1
 """Of the background threshold: other files are dirty as well, and the flusher needs a moment."""

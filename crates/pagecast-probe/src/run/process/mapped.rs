@@ -10,9 +10,9 @@ use pagecast_core::error::SimulationError;
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{MapAdvice, MappedCall};
 
-use super::plan::{PlannedProcess, Step};
-use super::process::{Done, Halt, Runner};
+use super::{Done, Halt, Runner};
 use crate::io::{Direction, Io, Memory, Streams};
+use crate::run::plan::{PlannedProcess, Step};
 
 /// The memory of a process that bytes of mappings are copied from and to, if it has any.
 pub(super) fn memory(process: &PlannedProcess) -> io::Result<Option<Memory>> {
@@ -130,10 +130,10 @@ mod tests {
     use pagecast_core::units::Nanos;
     use pagecast_core::workload::{Action, MapAdvice};
 
-    use super::super::process::tests::{error, run};
-    use super::super::testing::file;
     use super::*;
     use crate::io::mock::Costs;
+    use crate::run::process::tests::{error, run};
+    use crate::run::testing::file;
 
     const ADVICE: MapAdvice = MapAdvice::Normal;
 

@@ -12,9 +12,9 @@ use pagecast_core::stdio::{Direction, LibraryCall, Mode, Refusal, Stream};
 use pagecast_core::units::Bytes;
 use rustc_hash::FxHashMap;
 
-use super::plan::{PlannedProcess, Step};
-use super::process::{Done, Halt, Runner};
+use super::{Done, Halt, Runner};
 use crate::io::{Memory, Open, StreamCall, Streams};
+use crate::run::plan::{PlannedProcess, Step};
 
 /// A stream that is open.
 struct OpenStream<I: Streams> {
@@ -209,8 +209,8 @@ impl<I: Streams> Runner<'_, I> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{plan, process, write};
     use super::*;
+    use crate::run::testing::{plan, process, write};
     use pagecast_core::stdio::Library;
     use pagecast_core::workload::Action;
 

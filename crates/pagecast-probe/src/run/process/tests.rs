@@ -1,0 +1,229 @@
+//! Processes on a mock of the kernel whose calls take known times.
+
+use super::*;
+use crate::io::Io;
+use crate::io::mock::{Costs, Mock};
+use crate::run::error::RunError;
+use crate::run::plan::Job;
+use crate::run::testing::{file, job, process, read, write};
+use pagecast_core::result::Part;
+use pagecast_core::workload::{CopyBy, InitialFile};
+use std::path::Path;
+
+/// The rows of a single process on a mock whose files are as they should be before.
+pub fn run(costs: Costs, files: &[InitialFile], actions: &[Action]) -> Result<Vec<Row>, Box<RunError>> {
+    run_timed(costs, files, actions, None).map(|(rows, _)| rows)
+}
+
+fn run_timed(
+    costs: Costs,
+    files: &[InitialFile],
+    actions: &[Action],
+    per_call: Option<NonZero<u64>>,
+) -> Result<(Vec<Row>, Vec<CallRow>), Box<RunError>> {
+    let processes = [process("p", &[], actions)];
+    let plan = Plan::of(&Job { per_call, ..job(files, &processes) }).unwrap();
+    let mock = Mock::new(costs);
+    for file in files {
+        let path = file.path.trim_start_matches('/');
+        let made = mock.open(Path::new(path), Open { create: true, ..Open::default() }).unwrap();
+        mock.set_length(&made, file.size.0).unwrap();
+    }
+    let (slots, gate, in_use) = (Files::new(plan.files.len()), Gate::new(&plan), InUse::new(&plan));
+    let (io, looks) = (&mock, &|_, _, _| {});
+    let shared = Shared { io, plan: &plan, files: &slots, gate: &gate, in_use: &in_use, looks };
+    let mut runner = Runner::new(&shared, 0).unwrap();
+    gate.open(mock.now());
+    match runner.run() {
+        Ok(()) => Ok(runner.into_done()),
+        Err(Halt::Failed(error)) => Err(error),
+        Err(Halt::Stopped) => panic!("nobody stops it"),
+    }
+}
+
+pub fn error(files: &[InitialFile], actions: &[Action]) -> String {
+    run(Costs::default(), files, actions).unwrap_err().to_string()
+}
+
+#[test]
+fn operations_follow_each_other_and_have_their_bytes() {
+    let costs = Costs { call_ns: 1000, ns_per_byte: 1, sync_ns: 5_000_000, ..Costs::default() };
+    let fsync = Action::Fsync { path: "/data/g".into() };
+    let rows = run(
+        costs,
+        &[file("/data/f", 4000)],
+        &[read("/data/f", None, Some(1000)), write("/data/g", 3000, None), fsync, write("/data/g", 10, None)],
+    )
+    .unwrap();
+    let seen: Vec<_> = rows.iter().map(|row| (row.offset, row.bytes, (row.end - row.start).0)).collect();
+    // The mock's look at the processor's clock takes a microsecond, and that is between the operations.
+    assert_eq!(seen, [(0, 4000, 8000), (0, 3000, 4000), (0, 0, 5_000_000), (3000, 10, 1010)]);
+    let (read, write) = (read("/data/f", None, None), write("/data/g", 1, None));
+    assert_eq!((rows[0].served(&read), rows[3].served(&write)), ((0, 4000), (10, 0)));
+    assert_eq!(rows[0].parts(&read).total(), rows[0].end - rows[0].start);
+    assert!(rows.windows(2).all(|pair| pair[0].end <= pair[1].start));
+}
+
+#[test]
+fn every_few_calls_have_a_row_and_add_up_to_their_operation() {
+    let costs = Costs { call_ns: 1000, ns_per_byte: 1, sync_ns: 5_000_000, ..Costs::default() };
+    let fsync = Action::Fsync { path: "/data/g".into() };
+    let actions = [write("/data/g", 450, Some(100)), fsync, read("/data/g", None, None)];
+    let (rows, calls) = run_timed(costs, &[], &actions, NonZero::new(2)).unwrap();
+    let seen: Vec<_> = calls.iter().map(|row| (row.index, row.offset, row.bytes.0, row.calls)).collect();
+    assert_eq!(seen, [(0, 0, 200, 2), (0, 200, 200, 2), (0, 400, 50, 1), (2, 0, 450, 1)]);
+    let took: Vec<u64> = calls.iter().map(|row| (row.end - row.start).0).collect();
+    assert_eq!(took, [2200, 2200, 1050, 1450], "1000 ns for each call and 1 for each byte");
+    for (row, index) in [(rows[0], 0), (rows[2], 2)] {
+        let of_it: Vec<_> = calls.iter().filter(|call| call.index == index).collect();
+        assert!(of_it.windows(2).all(|pair| pair[0].end == pair[1].start), "nothing is lost between");
+        assert!(row.start <= of_it[0].start && of_it.last().unwrap().end <= row.end);
+    }
+    assert_eq!(run_timed(costs, &[], &actions, None).unwrap().1, []);
+}
+
+#[test]
+fn waiting_is_called_by_what_is_waited_for() {
+    let open = |flag| Action::Open {
+        path: "/data/f".into(),
+        create: false,
+        truncate: false,
+        flags: [flag].into_iter().collect(),
+    };
+    let used = Used { processor: Nanos(3), run_queue: Nanos(1), device_read: Bytes(3) };
+    let row = Row { offset: 0, bytes: 2, flags: OpenFlags::default(), start: Nanos(5), end: Nanos(15), used };
+    let parts = row.parts(&write("/data/f", 1, None));
+    assert_eq!((parts.get(Part::CpuCopy), parts.get(Part::Throttled)), (Nanos(4), Nanos(6)));
+    assert_eq!(row.served(&read("/data/f", None, None)), (0, 2), "not more than was asked for");
+    let rows = run(
+        Costs { call_ns: 10, ..Costs::default() },
+        &[file("/data/f", 512)],
+        &[open(OpenFlag::Sync), write("/data/f", 512, None), Action::Sleep { time: Nanos(70_000_000) }],
+    )
+    .unwrap();
+    let write = write("/data/f", 512, None);
+    assert_eq!((rows[1].served(&write), rows[1].parts(&write).get(Part::Throttled)), ((0, 512), Nanos::ZERO));
+    let sleep = Action::Sleep { time: Nanos(1) };
+    assert_eq!(rows[2].parts(&sleep).get(Part::Sleep), Nanos(70_000_000));
+}
+
+#[test]
+fn the_last_call_of_a_direct_read_asks_for_whole_blocks_and_gets_what_is_there() {
+    let open = Action::Open {
+        path: "/data/f".into(),
+        create: false,
+        truncate: false,
+        flags: [OpenFlag::Direct].into_iter().collect(),
+    };
+    let bytes = |action: Action| {
+        let rows = run(Costs::default(), &[file("/data/f", 10_000)], &[open.clone(), action]).unwrap();
+        rows[1].bytes
+    };
+    assert_eq!(bytes(read("/data/f", None, None)), 10_000);
+    assert_eq!(bytes(read("/data/f", None, Some(4096))), 10_000);
+    assert_eq!(bytes(read("/data/f", Some(10_240), None)), 10_000);
+    assert_eq!(bytes(read("/data/f", Some(12_288), Some(4096))), 10_000);
+    let beyond = [open.clone(), read("/data/f", Some(16_384), Some(4096))];
+    assert!(error(&[file("/data/f", 10_000)], &beyond).contains("which has 10 kB"));
+}
+
+#[test]
+fn a_file_that_is_opened_to_append_is_written_at_its_end() {
+    let open = Action::Open {
+        path: "/data/f".into(),
+        create: false,
+        truncate: false,
+        flags: [OpenFlag::Append].into_iter().collect(),
+    };
+    let write =
+        Action::Write { path: "/data/f".into(), offset: Some(3), bytes: Bytes(10), call: None, vector: 1 };
+    let rows = run(Costs::default(), &[file("/data/f", 100)], &[open, write.clone(), write]).unwrap();
+    assert_eq!([rows[1].offset, rows[2].offset], [100, 110]);
+}
+
+#[test]
+fn a_copy_is_made_of_calls_of_its_size() {
+    let copy = |by, bytes: Option<u64>| Action::Copy {
+        path: "/data/f".into(),
+        to: "/data/g".into(),
+        by,
+        offset: 0,
+        bytes: bytes.map(Bytes),
+        call: Some(Bytes(400)),
+    };
+    for (by, calls) in [(CopyBy::ReadWrite, 6), (CopyBy::Sendfile, 3), (CopyBy::CopyFileRange, 3)] {
+        let costs = Costs { call_ns: 1_000_000, ..Costs::default() };
+        let actions = [copy(by, None), read("/data/g", None, None)];
+        let rows = run(costs, &[file("/data/f", 1000)], &actions).unwrap();
+        assert_eq!((rows[0].bytes, rows[1].bytes), (1000, 1000), "{by:?}");
+        assert_eq!((rows[0].end - rows[0].start).0 / 1_000_000, calls, "{by:?}");
+        let (from_cache, from_device) = rows[0].served(&actions[0]);
+        assert_eq!(from_cache + from_device, 1000);
+    }
+    let open = |flag| Action::Open {
+        path: "/data/f".into(),
+        create: false,
+        truncate: false,
+        flags: [flag].into_iter().collect(),
+    };
+    let files = [file("/data/f", 1000)];
+    let refused = |actions: &[Action]| error(&files, actions);
+    assert!(
+        refused(&[open(OpenFlag::Direct), copy(CopyBy::Sendfile, None)])
+            .contains("copies /data/f to /data/g by sendfile")
+    );
+    assert!(refused(&[copy(CopyBy::Sendfile, Some(2000))]).contains("which has 1 kB"));
+    let Action::Copy { path, .. } = copy(CopyBy::Sendfile, None) else { unreachable!() };
+    let same =
+        Action::Copy { to: path.clone(), path, by: CopyBy::Sendfile, offset: 0, bytes: None, call: None };
+    assert!(refused(&[same]).contains("is the same file"));
+    let nothing = Action::Copy {
+        path: "/data/h".into(),
+        to: "/data/g".into(),
+        by: CopyBy::ReadWrite,
+        offset: 0,
+        bytes: None,
+        call: None,
+    };
+    assert!(refused(&[nothing]).contains("a copy of /data/h at"));
+}
+
+#[test]
+fn a_computer_computes_for_as_long_as_it_should() {
+    let rows = run(Costs::default(), &[], &[Action::Compute { time: Nanos(3_000_000) }]).unwrap();
+    let took = rows[0].parts(&Action::Compute { time: Nanos(1) }).get(Part::Compute).0;
+    assert!((3_000_000..3_100_000).contains(&took), "{took}");
+}
+
+#[test]
+fn memory_is_taken_and_given_back() {
+    let fresh = Action::Read {
+        path: "/data/f".into(),
+        offset: 0,
+        bytes: None,
+        call: Some(Bytes(4096)),
+        vector: 1,
+        buffer: Buffer::Fresh,
+    };
+    let free = |bytes: Option<u64>| Action::Free { bytes: bytes.map(Bytes) };
+    let rows = run(
+        Costs::default(),
+        &[file("/data/f", 100_000)],
+        &[fresh, Action::Allocate { bytes: Bytes(50_000) }, free(Some(60_000)), free(None), free(None)],
+    )
+    .unwrap();
+    assert_eq!(rows.iter().map(|row| row.bytes).collect::<Vec<_>>(), [100_000, 50_000, 60_000, 90_000, 0]);
+}
+
+#[test]
+fn what_cannot_be_names_process_and_path() {
+    assert_eq!(
+        error(&[file("/data/f", 10)], &[read("/data/f", Some(11), None)]),
+        "x.toml: process `p` reads 11 B at offset 0 B of /data/f, which has 10 B at 1.000 us; read less or make the file larger"
+    );
+    assert!(
+        error(&[], &[read("/data/f", None, None)])
+            .contains("a read of /data/f at 1.000 us, and there is no such file")
+    );
+    assert!(error(&[], &[Action::Unlink { path: "/data/f".into() }]).contains("a unlink of /data/f"));
+}

@@ -1,0 +1,6 @@
+"""What ``--out`` of a command has left, read again: two of them side by side."""
+
+from pagecast.outputs.comparison import Comparison, Difference, Pair, compare
+from pagecast.outputs.reading import Output, Times, read
+
+__all__ = ["Comparison", "Difference", "Output", "Pair", "Times", "compare", "read"]
