@@ -83,9 +83,10 @@ def test_what_is_mapped_stays_in_memory(small):
     for name in MAPPINGS:
         result = pc.simulate(case_of(name, SMALL, small).scenario)
         assert set(result.operations["bytes"]) <= {0, 48 * MIB}
-        waits = {part for part in result.parts.columns if sum(result.parts[part]) > 0}
-        has = {"mmap_cold": {"device_read_s"}, "mmap_written": {"device_write_s"}}.get(name, set())
-        assert waits & {"device_read_s", "device_write_s", "throttled_s"} == has, name
+        waits = {
+            part for part in ("device_read_s", "device_write_s", "throttled_s") if sum(result.parts[part]) > 0
+        }
+        assert waits == {"mmap_cold": {"device_read_s"}, "mmap_written": {"device_write_s"}}.get(name, set())
 
 
 def test_a_flood_is_a_gigabyte_or_half_of_the_dirty_limit(small):

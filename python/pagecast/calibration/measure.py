@@ -27,7 +27,7 @@ Copied: TypeAlias = tuple[float, float, float, float, float, float]
 """Seconds of the processor of each step, and how much longer all of them took."""
 
 Mapped: TypeAlias = tuple[float, float, float, float, float]
-"""Seconds of the processor: reading and writing with calls, the same through mappings, and a page mapped, read and unmapped."""
+"""Seconds of the processor: reading and writing with calls, both through mappings, and a page mapped."""
 
 Progress: TypeAlias = Callable[[float, str], object]
 """Is called with the fraction that is done, and what is being done."""
@@ -81,7 +81,7 @@ class Probe(Protocol):
         """Write new pages, again, read, read into new memory, remove; for each thread."""
 
     def mappings(self, file_bytes: int, call_bytes: int) -> Mapped | None:
-        """Read and write a file of such calls with calls and through mappings; None where none can be mapped."""
+        """Read and write a file of such calls with calls and through mappings; None if it has none."""
 
     def syncs(self, waiting: str, *, block_bytes: int, most: int, most_s: float) -> list[float]:
         """Give the seconds of each time that a block was made durable."""

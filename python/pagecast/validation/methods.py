@@ -3,7 +3,8 @@
 Where the standard suite asks what a page cache does, this one asks what a call costs: past the cache, waiting
 for the disk with each call, waiting after it, through a buffer of the C library, and through a mapping. Each
 case of calls writes a new file and then over it, as a file system has more to do for a file that grows. What
-removing it takes is not part of them: the folder of a run is removed after it. No model has been fitted to any of them.
+removing it takes is not part of them: the folder of a run is removed after it. No model has been fitted to
+any of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -108,16 +109,16 @@ def methods(scale: Scale, machine: "Machine") -> tuple[tuple[Case, ...], tuple[s
     for name, (what, is_cached, touch) in _MAPPINGS.items():
         file = f"{mount}/{name}"
         size = rounded(min(MAPPED_BYTES, scale.limit_bytes / LEAST_PARTS))
-        there = {} if is_cached is None else {file: File(size_bytes=size, cached_bytes=size * is_cached)}
+        there: dict[str | PathLike[str], float | File] = {}
+        if is_cached is not None:
+            there[file] = File(size_bytes=size, cached_bytes=size if is_cached else 0)
         scenario = Scenario(machine, processes={"app": touch(_Calls(file, MIB, size))}, files=there)
         cases.append(Case(name, what, scenario, CALLS_TOLERANCE))
     for name, (what, flood) in _FLOODS.items():
         processes, file = flood(mount)
         size = rounded(min(FLOOD_BYTES, scale.limit_bytes / LEAST_FLOOD_PARTS))
-        files: dict[str | PathLike[str], float | File] = {
-            file: File(size_bytes=size, cached_bytes=size, dirty_bytes=size)
-        }
-        scenario = Scenario(machine, processes=processes, files=files)
+        dirty = File(size_bytes=size, cached_bytes=size, dirty_bytes=size)
+        scenario = Scenario(machine, processes=processes, files={file: dirty})
         cases.append(Case(name, what, scenario, FLOOD_TOLERANCE))
     return tuple(cases), tuple(left_out)
 
