@@ -6,13 +6,12 @@
 
 mod agenda;
 mod copies;
-mod direct;
-mod dontcache;
 mod groups;
 mod hints;
 mod mapped;
 mod operations;
 mod processes;
+mod refusals;
 mod setup;
 mod streams;
 mod threads;
