@@ -149,7 +149,7 @@ static void do_something(void)
   uint32_t task                = (uint32_t)draw(TASKS);
   int64_t sizes[]              = {0, 1, 4096, 1 << 20, 40000000, 600000000, PAGECAST_REST};
   pagecast_operation operation = {(int32_t)draw(PAGECAST_FREE + 1), PATHS[draw(FILES)], draw(3) ? 0 : sizes[draw(5)],
-                                  sizes[draw(7)], draw(2) ? 0 : 65536};
+                                  sizes[draw(7)], draw(2) ? 0 : 65536, draw(2) ? 0 : (uint32_t)draw(32)};
   pagecast_status status       = pagecast_begin(cache, now, task, &operation);
   switch (status) {
   case PAGECAST_OK:
@@ -163,6 +163,12 @@ static void do_something(void)
   case PAGECAST_NO_MOUNT:
     CHECK(operation.path == PATHS[4]);
     break;
+  case PAGECAST_UNALIGNED:
+    CHECK(operation.flags & PAGECAST_O_DIRECT);
+    break;
+  case PAGECAST_NOT_SUPPORTED:
+    CHECK(operation.flags & PAGECAST_RWF_DONTCACHE);
+    break;
   default:
     CHECK(status == PAGECAST_NO_FILE || status == PAGECAST_BEYOND_END || status == PAGECAST_DISK_FULL ||
           status == PAGECAST_OUT_OF_MEMORY);
@@ -173,7 +179,7 @@ static void do_something(void)
 /* What must be refused, whatever the state is, and must not change it. */
 static void do_wrong(void)
 {
-  pagecast_operation write = {PAGECAST_WRITE, "/a/1", 0, 4096, 0}, wrong = write;
+  pagecast_operation write = {PAGECAST_WRITE, "/a/1", 0, 4096, 0, 0}, wrong = write;
   pagecast_rate rate = {UINT64_MAX, 1};
   pagecast_levels levels;
   uint64_t other[8] = {0};
@@ -196,6 +202,9 @@ static void do_wrong(void)
     break;
   case 3:
     wrong.kind = draw(2) ? -1 : 99;
+    CHECK(pagecast_begin(cache, now, 0, &wrong) == PAGECAST_BAD_OPERATION);
+    wrong       = write;
+    wrong.flags = 32;
     CHECK(pagecast_begin(cache, now, 0, &wrong) == PAGECAST_BAD_OPERATION);
     break;
   case 4:
@@ -281,8 +290,10 @@ int main(int argc, char **argv)
     CHECK(pagecast_create(MACHINE, model, NULL, 0, NULL, NULL, NULL, 0, &cache) == PAGECAST_OK);
     for (uint32_t i = 0, task; i < TASKS; i++)
       CHECK(pagecast_add_task(cache, &task) == PAGECAST_OK && task == i);
-    CHECK(pagecast_add_file(cache, "/a/1", 700000000, (int64_t)draw(700000000), (int64_t)draw(50000000)) ==
-          PAGECAST_OK);
+    int64_t cached = (int64_t)draw(700000000), dirty = (int64_t)draw(50000000);
+    CHECK(pagecast_add_file(cache, "/a/1", 1000, 1001, 0) == PAGECAST_BAD_SIZE);
+    CHECK(pagecast_add_file(cache, "/a/1", 1000, 10, 11) == PAGECAST_BAD_SIZE && strstr(pagecast_error_text(cache), "11 B"));
+    CHECK(pagecast_add_file(cache, "/a/1", 700000000, cached, dirty < cached ? dirty : cached) == PAGECAST_OK);
     /* Years later a number of seconds does not tell nanoseconds any more. These two have nothing to do until then. */
     if (strcmp(model, "no-cache") == 0 || strcmp(model, "endless-cache") == 0)
       now = draw(2) ? 0 : 3e8;

@@ -157,9 +157,9 @@ int main(void)
     check(pagecast_add_task(cache, &task));
     double now      = 0;
     int64_t size    = 20000000000;
-    double write_s  = run(&now, task, (pagecast_operation){PAGECAST_WRITE, "/data/f", 0, size, 1 << 20});
+    double write_s  = run(&now, task, (pagecast_operation){PAGECAST_WRITE, "/data/f", 0, size, 1 << 20, 0});
     double fsync_s  = run(&now, task, (pagecast_operation){.kind = PAGECAST_FSYNC, .path = "/data/f"});
-    double reread_s = run(&now, task, (pagecast_operation){PAGECAST_READ, "/data/f", 0, PAGECAST_REST, 1 << 20});
+    double reread_s = run(&now, task, (pagecast_operation){PAGECAST_READ, "/data/f", 0, PAGECAST_REST, 1 << 20, 0});
     pagecast_file_levels file;
     check(pagecast_get_file_levels(cache, now, "/data/f", &file));
     printf("%s: write %.3f s, fsync %.3f s, read %.3f s; %.1f GB of the file are cached\n", models[i], write_s, fsync_s,

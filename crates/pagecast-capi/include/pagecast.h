@@ -17,7 +17,7 @@
 /*
  The version of this interface. It is raised when a program has to be compiled anew.
  */
-#define PAGECAST_ABI_VERSION 1
+#define PAGECAST_ABI_VERSION 2
 
 /*
  In the place of an offset or of bytes: the rest.
@@ -62,7 +62,7 @@ typedef enum pagecast_status {
    */
   PAGECAST_LATE = 6,
   /*
-   A size or an offset that is negative or too large.
+   A size or an offset that is negative or too large, or more cached or dirty bytes than there are.
    */
   PAGECAST_BAD_SIZE = 7,
   /*
@@ -70,7 +70,7 @@ typedef enum pagecast_status {
    */
   PAGECAST_BAD_RATE = 8,
   /*
-   A kind of operation that does not exist.
+   A kind of operation, or a flag, that does not exist.
    */
   PAGECAST_BAD_OPERATION = 9,
   /*
@@ -117,6 +117,14 @@ typedef enum pagecast_status {
    A fault of pagecast itself; the cache can only be destroyed now. Please report it.
    */
   PAGECAST_PANIC = 20,
+  /*
+   EINVAL: with PAGECAST_O_DIRECT an offset, a size or a call that is not whole blocks of the disk.
+   */
+  PAGECAST_UNALIGNED = 21,
+  /*
+   EOPNOTSUPP: PAGECAST_RWF_DONTCACHE on a kernel and file system that do not take it.
+   */
+  PAGECAST_NOT_SUPPORTED = 22,
 } pagecast_status;
 
 /*
@@ -206,6 +214,32 @@ typedef enum pagecast_direction {
 } pagecast_direction;
 
 /*
+ How the file of a read or write is open: bits of its flags.
+ */
+typedef enum pagecast_flag {
+  /*
+   Past the page cache, from and to the program's own memory; in whole blocks of the disk.
+   */
+  PAGECAST_O_DIRECT = 1,
+  /*
+   A write is over when the device has its bytes.
+   */
+  PAGECAST_O_SYNC = 2,
+  /*
+   The same without the file's times.
+   */
+  PAGECAST_O_DSYNC = 4,
+  /*
+   A write begins at the end of the file, whatever offset says.
+   */
+  PAGECAST_O_APPEND = 8,
+  /*
+   Pages leave the cache when they have served.
+   */
+  PAGECAST_RWF_DONTCACHE = 16,
+} pagecast_flag;
+
+/*
  Where the time of an operation went: index into parts_s.
  */
 typedef enum pagecast_part {
@@ -282,6 +316,10 @@ typedef struct pagecast_operation {
    Bytes of one system call of a read or write; 0 is all in one.
    */
   int64_t call_bytes;
+  /*
+   Of a read or write: any of pagecast_flag, added; 0 is none.
+   */
+  uint32_t flags;
 } pagecast_operation;
 
 /*
@@ -459,7 +497,8 @@ uint32_t pagecast_device_count(const struct pagecast_cache *cache);
 const char *pagecast_device_name(const struct pagecast_cache *cache, uint32_t device);
 
 /*
- A file that exists before anything happens. The first cached bytes of it are in memory, and the first dirty of these are dirty.
+ A file that exists before anything happens. The first cached bytes of it are in memory, and the first dirty of these are dirty; more of
+ them than there are is PAGECAST_BAD_SIZE.
 
  # Safety
  The cache was made by pagecast_create(); path ends in 0.
@@ -481,10 +520,15 @@ enum pagecast_status pagecast_add_task(struct pagecast_cache *cache, uint32_t *t
 /*
  The task is no more, and its anonymous memory is given back. Its number may be used again.
 
+ Not while it has an operation under way, which is PAGECAST_BUSY: that goes on to its end, whether its program is killed or no longer
+ waits. Remove the task when its PAGECAST_DONE has come.
+
  # Safety
  The cache was made by pagecast_create().
  */
-enum pagecast_status pagecast_remove_task(struct pagecast_cache *cache, double now_s, uint32_t task);
+enum pagecast_status pagecast_remove_task(struct pagecast_cache *cache,
+                                          double now_s,
+                                          uint32_t task);
 
 /*
  A task begins an operation. It may be over at once: an order says so.

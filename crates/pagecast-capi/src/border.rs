@@ -47,6 +47,9 @@ impl From<EmbedError> for Failure {
             EmbedError::DiskFull { .. } => PAGECAST_DISK_FULL,
             EmbedError::OutOfMemory { .. } => PAGECAST_OUT_OF_MEMORY,
             EmbedError::NoAnswer { .. } => PAGECAST_NO_ANSWER,
+            EmbedError::MoreThanFile { .. } => PAGECAST_BAD_SIZE,
+            EmbedError::Unaligned { .. } => PAGECAST_UNALIGNED,
+            EmbedError::NotSupported { .. } => PAGECAST_NOT_SUPPORTED,
             _ => PAGECAST_BAD_OPERATION,
         };
         fail(status, error)

@@ -15,17 +15,17 @@ use pagecast_core::embed::{Direction, Order, PageCache, Rate, TaskId, TransferId
 use pagecast_core::policy::Outcome;
 use pagecast_core::result::Part;
 use pagecast_core::units::Bytes;
-use pagecast_core::workload::{Action, Buffer};
+use pagecast_core::workload::{Action, Buffer, OpenFlag, OpenFlags};
 
 use border::{Failure, bytes, enter, enter_at, fail, instant, offset, out, slice, text};
 pub use types::{
-    PAGECAST_PARTS, pagecast_direction, pagecast_file_levels, pagecast_levels, pagecast_operation,
-    pagecast_operation_kind, pagecast_option, pagecast_order, pagecast_order_kind, pagecast_part,
-    pagecast_rate, pagecast_status,
+    PAGECAST_PARTS, pagecast_direction, pagecast_file_levels, pagecast_flag, pagecast_levels,
+    pagecast_operation, pagecast_operation_kind, pagecast_option, pagecast_order, pagecast_order_kind,
+    pagecast_part, pagecast_rate, pagecast_status,
 };
 
 /// The version of this interface. It is raised when a program has to be compiled anew.
-pub const PAGECAST_ABI_VERSION: u32 = 1;
+pub const PAGECAST_ABI_VERSION: u32 = 2;
 
 /// In the place of an offset or of bytes: the rest.
 pub const PAGECAST_REST: i64 = i64::MAX;
@@ -185,7 +185,8 @@ pub unsafe extern "C" fn pagecast_device_name(cache: *const pagecast_cache, devi
     devices.get(device as usize).map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// A file that exists before anything happens. The first cached bytes of it are in memory, and the first dirty of these are dirty.
+/// A file that exists before anything happens. The first cached bytes of it are in memory, and the first dirty of these are dirty; more of
+/// them than there are is PAGECAST_BAD_SIZE.
 ///
 /// # Safety
 /// The cache was made by pagecast_create(); path ends in 0.
@@ -224,6 +225,9 @@ pub unsafe extern "C" fn pagecast_add_task(cache: *mut pagecast_cache, task: *mu
 
 /// The task is no more, and its anonymous memory is given back. Its number may be used again.
 ///
+/// Not while it has an operation under way, which is PAGECAST_BUSY: that goes on to its end, whether its program is killed or no longer
+/// waits. Remove the task when its PAGECAST_DONE has come.
+///
 /// # Safety
 /// The cache was made by pagecast_create().
 #[unsafe(no_mangle)]
@@ -251,8 +255,8 @@ pub unsafe extern "C" fn pagecast_begin(
     unsafe {
         enter_at(cache, now_s, |this, now| {
             let operation = slice(operation, 1)?.first().ok_or(border::null())?;
-            let action = action(operation)?;
-            Ok(this.cache.begin(now, TaskId(task), &action)?)
+            let (action, flags) = (action(operation)?, flags(operation.flags)?);
+            Ok(this.cache.begin_with(now, TaskId(task), &action, flags)?)
         })
     }
 }
@@ -312,6 +316,15 @@ unsafe fn action(operation: &pagecast_operation) -> Result<Action, Failure> {
         Kind::PAGECAST_ALLOCATE => Action::Allocate { bytes: bytes(operation.bytes)? },
         Kind::PAGECAST_FREE => Action::Free { bytes: rest(operation.bytes)? },
     })
+}
+
+/// The flags of an operation of C: a bit for each, in the order of the core.
+fn flags(bits: u32) -> Result<OpenFlags, Failure> {
+    if bits >> OpenFlag::ALL.len() != 0 {
+        let text = format!("there are no flags {bits:#x}");
+        return Err(fail(pagecast_status::PAGECAST_BAD_OPERATION, text));
+    }
+    Ok(OpenFlag::ALL.into_iter().filter(|&flag| bits & (1 << flag as u32) != 0).collect())
 }
 
 /// A transfer has moved all its bytes.

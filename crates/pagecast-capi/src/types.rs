@@ -21,11 +21,11 @@ pub enum pagecast_status {
     PAGECAST_BAD_TIME = 5,
     /// A call was due before.
     PAGECAST_LATE = 6,
-    /// A size or an offset that is negative or too large.
+    /// A size or an offset that is negative or too large, or more cached or dirty bytes than there are.
     PAGECAST_BAD_SIZE = 7,
     /// A rate that is NaN, negative or endless.
     PAGECAST_BAD_RATE = 8,
-    /// A kind of operation that does not exist.
+    /// A kind of operation, or a flag, that does not exist.
     PAGECAST_BAD_OPERATION = 9,
     /// There is no such task.
     PAGECAST_NO_TASK = 10,
@@ -49,6 +49,26 @@ pub enum pagecast_status {
     PAGECAST_NO_ANSWER = 19,
     /// A fault of pagecast itself; the cache can only be destroyed now. Please report it.
     PAGECAST_PANIC = 20,
+    /// EINVAL: with PAGECAST_O_DIRECT an offset, a size or a call that is not whole blocks of the disk.
+    PAGECAST_UNALIGNED = 21,
+    /// EOPNOTSUPP: PAGECAST_RWF_DONTCACHE on a kernel and file system that do not take it.
+    PAGECAST_NOT_SUPPORTED = 22,
+}
+
+/// How the file of a read or write is open: bits of its flags.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum pagecast_flag {
+    /// Past the page cache, from and to the program's own memory; in whole blocks of the disk.
+    PAGECAST_O_DIRECT = 1,
+    /// A write is over when the device has its bytes.
+    PAGECAST_O_SYNC = 2,
+    /// The same without the file's times.
+    PAGECAST_O_DSYNC = 4,
+    /// A write begins at the end of the file, whatever offset says.
+    PAGECAST_O_APPEND = 8,
+    /// Pages leave the cache when they have served.
+    PAGECAST_RWF_DONTCACHE = 16,
 }
 
 /// What a task can do.
@@ -91,6 +111,8 @@ pub struct pagecast_operation {
     pub bytes: i64,
     /// Bytes of one system call of a read or write; 0 is all in one.
     pub call_bytes: i64,
+    /// Of a read or write: any of pagecast_flag, added; 0 is none.
+    pub flags: u32,
 }
 
 /// What the simulator is to do.

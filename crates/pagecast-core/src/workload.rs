@@ -451,6 +451,12 @@ impl OpenFlags {
         self.0 == 0
     }
 
+    /// Those of both.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// O_DIRECT.
     #[must_use]
     pub fn is_direct(self) -> bool {

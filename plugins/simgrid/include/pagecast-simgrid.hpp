@@ -47,8 +47,14 @@ struct How {
   std::int64_t call_bytes = 0;
   /** Of a read: whether its bytes go to new memory, which the actor holds until it frees it or ends. */
   bool fresh = false;
-  /** Of a write: whether it begins at the end of the file as it is then. Without an offset. */
+  /** Of a write, O_APPEND: whether it begins at the end of the file as it is then. Without an offset. */
   bool append = false;
+  /** O_DIRECT: past the page cache; offset, bytes and call_bytes are whole blocks of the disk (PAGECAST_UNALIGNED). */
+  bool direct = false;
+  /** Of a write, O_SYNC and O_DSYNC: whether it is over when the disk has its bytes; the second without the file's times. */
+  bool sync = false, dsync = false;
+  /** RWF_DONTCACHE: pages leave the cache when they have served. Not on every kernel and file system (PAGECAST_NOT_SUPPORTED). */
+  bool dontcache = false;
 };
 
 /** What the memory of a host holds, in bytes. */

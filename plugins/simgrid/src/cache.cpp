@@ -62,10 +62,6 @@ void Cache::check(pagecast_status status) const
 
 void Cache::add_file(const std::string& path, std::int64_t size, std::int64_t cached, std::int64_t dirty)
 {
-  if (cached > size || dirty > cached)
-    throw Error(PAGECAST_BAD_SIZE, host_->get_name() + ": " + path + " has " + std::to_string(size) + " bytes, and " +
-                                       std::to_string(cached) + " cached and " + std::to_string(dirty) +
-                                       " dirty ones are asked for; dirty bytes are cached ones, and these are of the file");
   simcall_answered([&] { check(pagecast_add_file(handle_, path.c_str(), size, cached, dirty)); });
 }
 
@@ -76,11 +72,18 @@ aid_t Cache::caller() const
   return sg4::this_actor::get_pid();
 }
 
+static std::uint32_t flags_of(const How& how)
+{
+  return (how.direct ? PAGECAST_O_DIRECT : 0) | (how.sync ? PAGECAST_O_SYNC : 0) | (how.dsync ? PAGECAST_O_DSYNC : 0) |
+         (how.append ? PAGECAST_O_APPEND : 0) | (how.dontcache ? PAGECAST_RWF_DONTCACHE : 0);
+}
+
 OperationPtr Cache::read_async(const std::string& path, std::int64_t bytes, const How& how)
 {
   if (how.append)
     throw Error(0, host_->get_name() + ": a read of " + path + " cannot append");
-  return begin(how.fresh ? PAGECAST_READ_FRESH : PAGECAST_READ, path, how.offset, bytes, how.call_bytes);
+  return begin({how.fresh ? PAGECAST_READ_FRESH : PAGECAST_READ, path.c_str(), how.offset, bytes, how.call_bytes,
+                flags_of(how)});
 }
 
 OperationPtr Cache::write_async(const std::string& path, std::int64_t bytes, const How& how)
@@ -90,42 +93,42 @@ OperationPtr Cache::write_async(const std::string& path, std::int64_t bytes, con
                                        " is of so many bytes; REST is for reads, and a write at the end of a file is How::append");
   if (how.append && how.offset != 0)
     throw Error(0, host_->get_name() + ": a write to " + path + " appends or has an offset, not both");
-  return begin(PAGECAST_WRITE, path, how.append ? PAGECAST_REST : how.offset, bytes, how.call_bytes);
+  return begin({PAGECAST_WRITE, path.c_str(), how.offset, bytes, how.call_bytes, flags_of(how)});
 }
 
 OperationPtr Cache::fsync_async(const std::string& path)
 {
-  return begin(PAGECAST_FSYNC, path, 0, 0, 0);
+  return begin({PAGECAST_FSYNC, path.c_str(), 0, 0, 0, 0});
 }
 
 OperationPtr Cache::sync_async()
 {
-  return begin(PAGECAST_SYNC, "", 0, 0, 0);
+  return begin({PAGECAST_SYNC, "", 0, 0, 0, 0});
 }
 
 void Cache::unlink(const std::string& path)
 {
-  begin(PAGECAST_UNLINK, path, 0, 0, 0)->wait();
+  begin({PAGECAST_UNLINK, path.c_str(), 0, 0, 0, 0})->wait();
 }
 
 void Cache::truncate(const std::string& path, std::int64_t size)
 {
-  begin(PAGECAST_TRUNCATE, path, 0, size, 0)->wait();
+  begin({PAGECAST_TRUNCATE, path.c_str(), 0, size, 0, 0})->wait();
 }
 
 void Cache::drop_caches()
 {
-  begin(PAGECAST_DROP_CACHES, "", 0, 0, 0)->wait();
+  begin({PAGECAST_DROP_CACHES, "", 0, 0, 0, 0})->wait();
 }
 
 void Cache::allocate(std::int64_t bytes)
 {
-  begin(PAGECAST_ALLOCATE, "", 0, bytes, 0)->wait();
+  begin({PAGECAST_ALLOCATE, "", 0, bytes, 0, 0})->wait();
 }
 
 void Cache::free(std::int64_t bytes)
 {
-  pagecast_operation operation{PAGECAST_FREE, "", 0, bytes, 0};
+  pagecast_operation operation{PAGECAST_FREE, "", 0, bytes, 0, 0};
   aid_t actor = caller();
   simcall_answered([this, actor, bytes, &operation] {
     // All is also what threads of the actor hold that have nothing to do.
@@ -150,10 +153,8 @@ FileLevels Cache::file(const std::string& path)
   return {levels.size, levels.cached, levels.dirty};
 }
 
-OperationPtr Cache::begin(int kind, const std::string& path, std::int64_t offset, std::int64_t bytes,
-                          std::int64_t call_bytes)
+OperationPtr Cache::begin(const pagecast_operation& operation)
 {
-  pagecast_operation operation{kind, path.c_str(), offset, bytes, call_bytes};
   aid_t actor = caller();
   return simcall_answered([this, actor, &operation] { return begin_in_maestro(idle_task(actor), operation); });
 }

@@ -44,8 +44,7 @@ public:
   bool has_operations() const { return not operations_.empty(); }
 
 private:
-  OperationPtr begin(int kind, const std::string& path, std::int64_t offset, std::int64_t bytes,
-                     std::int64_t call_bytes);
+  OperationPtr begin(const pagecast_operation& operation);
   OperationPtr begin_in_maestro(std::uint32_t task, const pagecast_operation& operation);
   void check(pagecast_status status) const;
   /** The actor that calls; throws if none does. */

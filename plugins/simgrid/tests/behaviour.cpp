@@ -251,6 +251,67 @@ static void appends()
   CHECK(cache.file("/scratch/log").size == GB);
 }
 
+/** How a file is open says whether its bytes stay in memory, and when a write is over. */
+static void flags()
+{
+  constexpr std::int64_t BLOCKS = 499'998'720; // whole ones of 512 bytes
+  auto& cache                   = PageCache::here();
+  pagecast::How how;
+  how.direct   = true;
+  auto written = cache.write("/scratch/f", BLOCKS, how);
+  CHECK(now() >= 1.249 && now() < 1.26 && written.from_device == BLOCKS);
+  auto read = cache.read("/scratch/f", pagecast::REST, how);
+  CHECK(now() >= 2.249 && now() < 2.27 && read.from_device == BLOCKS && cache.file("/scratch/f").cached == 0);
+  CHECK(is_refused(PAGECAST_UNALIGNED, [&] { cache.write("/scratch/f", 1000, how); }));
+  how        = {};
+  how.dsync  = true;
+  how.append = true;
+  cache.write("/scratch/f", GB / 2, how);
+  CHECK(cache.levels().dirty == 0 && cache.file("/scratch/f").cached > 0 && cache.file("/scratch/f").size == BLOCKS + GB / 2);
+  how           = {};
+  how.dontcache = true;
+  cache.drop_caches();
+  cache.read("/scratch/f", pagecast::REST, how);
+  CHECK(cache.file("/scratch/f").cached == 0);
+}
+
+/** Killed in the middle of whatever it does, an actor leaves an operation that goes on to its end, and nothing else. */
+static void killed()
+{
+  auto& cache = PageCache::here();
+  auto* host  = sg4::this_actor::get_host();
+  pagecast::How fresh;
+  fresh.fresh = true;
+  pagecast::OperationPtr left;
+  const std::vector<std::function<void()>> programs = {
+      [&cache, &fresh] { cache.read("/scratch/a", GB, fresh); },
+      [&cache] { cache.write("/scratch/w", 8 * GB); },
+      [&cache] {
+        sg4::this_actor::sleep_for(0.4);
+        cache.sync();
+      },
+      [&cache, &left] {
+        left = cache.read_async("/scratch/b");
+        cache.write_async("/scratch/v", GB);
+        sg4::this_actor::sleep_for(100);
+      }};
+  std::vector<sg4::ActorPtr> actors;
+  for (const auto& program : programs)
+    actors.push_back(sg4::Actor::create("killed", host, [program] {
+      program();
+      CHECK(false);
+    }));
+  sg4::this_actor::sleep_for(0.5);
+  for (const auto& actor : actors)
+    actor->kill();
+  CHECK(not left->test());
+  CHECK(left->wait().from_device == GB); // who still has it can wait for it
+  sg4::this_actor::sleep_for(60);
+  cache.sync();
+  CHECK(cache.read("/scratch/w").from_cache > 0 && cache.file("/scratch/w").size == 8 * GB);
+  CHECK(cache.levels().dirty == 0 && cache.levels().anonymous == 0);
+}
+
 /** A setting that is wrong is named as it was written, and SimGrid's rates are taken. */
 static void names_settings()
 {
@@ -364,6 +425,8 @@ int main(int argc, char** argv)
       {"memory-of-actors", {memory_of_actors}},
       {"two-hosts", {two_hosts}},
       {"appends", {appends}},
+      {"flags", {flags}},
+      {"killed", {killed}},
       {"names-settings", {names_settings}},
       {"one-cache-for-a-disk", {one_cache_for_a_disk}},
       {"names-properties", {nullptr}},

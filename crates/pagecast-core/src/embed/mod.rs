@@ -14,8 +14,11 @@
 //! A transfer goes at the rate last told until another one is told, and ends when [`PageCache::completed`] says so, never before. What a machine file says of the rates of a disk is what the policy
 //! believes of it; what the disk gives is the other simulator's to know. So are links: a disk may be anywhere.
 //!
-//! Left out: a server's page cache behind a mount of another host, flags of `open`, streams of a library, mappings and copies from file to
-//! file, events and timelines.
+//! A task that is killed, or that its program no longer waits for, keeps its operation: as a thread that waits in the kernel, it cannot be
+//! removed before [`Order::Done`]. Linux itself breaks a killed read or write off at its next page.
+//!
+//! Left out: a server's page cache behind a mount of another host, streams of a library, mappings and copies from file to
+//! file, operations that are broken off, events and timelines.
 //!
 //! ```
 //! use pagecast_core::embed::{Order, PageCache, Rate};
@@ -183,6 +186,48 @@ pub enum EmbedError {
         bytes: Bytes,
         /// The file's size.
         size: Bytes,
+    },
+    /// More cached bytes than a file has, or more dirty ones than cached ones.
+    #[error(
+        "{path} has {size}, and {cached} cached and {dirty} dirty are asked for; dirty bytes are cached ones, and these are of the file"
+    )]
+    MoreThanFile {
+        /// The path.
+        path: Arc<str>,
+        /// The file's size.
+        size: Bytes,
+        /// How much of it is to be cached.
+        cached: Bytes,
+        /// How much of that is to be dirty.
+        dirty: Bytes,
+    },
+    /// O_DIRECT with bytes that are not whole blocks: EINVAL.
+    #[error("a {operation} of {bytes} at offset {offset} of {path} in calls of {call}, with O_DIRECT, fails with EINVAL; make offset, size and call multiples of {} B, or leave O_DIRECT out", block.0)]
+    Unaligned {
+        /// What was to be done.
+        operation: &'static str,
+        /// The path.
+        path: Arc<str>,
+        /// First byte.
+        offset: u64,
+        /// Bytes in all.
+        bytes: Bytes,
+        /// Bytes of one call.
+        call: Bytes,
+        /// What the device takes at least.
+        block: Bytes,
+    },
+    /// RWF_DONTCACHE where it is not known: EOPNOTSUPP.
+    #[error(
+        "a {operation} of {path} with RWF_DONTCACHE fails with EOPNOTSUPP on Linux {kernel} and this file system; ext4 takes it since 6.17, XFS and Btrfs since 6.14"
+    )]
+    NotSupported {
+        /// What was to be done.
+        operation: &'static str,
+        /// The path.
+        path: Arc<str>,
+        /// The version of the host's kernel.
+        kernel: String,
     },
     /// More on a disk than fits.
     #[error("{path} needs {needed} more, and its disk has {free} left")]

@@ -1,14 +1,15 @@
 //! What tasks ask of a page cache inside another simulator: files and operations on them, checked as our own engine checks them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{EmbedError, NOBODY, Order, PageCache, TaskId};
-use crate::fs::Located;
+use crate::fs::{Located, Span, takes_dontcache};
 use crate::machine::MountSource;
 use crate::policy::{Call, DeviceId, FileId, FileView, Integrity, OperationId, Outcome};
 use crate::result::FileLevels;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, Advice, Buffer};
+use crate::workload::{Action, Advice, Buffer, OpenFlag, OpenFlags};
 
 /// Somebody who does one operation at a time.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,8 @@ pub(super) struct Task {
     anonymous: Bytes,
     /// The file that its write makes larger, and how large.
     grows: Option<(FileId, Bytes)>,
+    /// How it has opened files, of those that it has opened with flags.
+    opened: BTreeMap<FileId, OpenFlags>,
 }
 
 impl PageCache {
@@ -53,7 +56,8 @@ impl PageCache {
     /// are dirty.
     ///
     /// # Errors
-    /// It is there already, or under no mount; its disk is full; something has happened already.
+    /// It is there already, or under no mount; more is cached than it has, or dirty than cached; its disk is full; something has happened
+    /// already.
     pub fn add_file(
         &mut self,
         path: &Arc<str>,
@@ -65,14 +69,16 @@ impl PageCache {
         if self.has_begun || self.files.exists(located.file) {
             return Err(EmbedError::FileExists(path.clone()));
         }
+        if cached > size || dirty > cached {
+            return Err(EmbedError::MoreThanFile { path: path.clone(), size, cached, dirty });
+        }
         self.check_fits(path, located.file, size)?;
         self.files.resize(located.file, size);
-        let bytes = cached.min(size);
-        if bytes == Bytes::ZERO {
+        if cached == Bytes::ZERO {
             return Ok(());
         }
         let file = self.view(located);
-        self.request(NOBODY, Call::Preload { file, bytes, dirty: dirty.min(bytes) })
+        self.request(NOBODY, Call::Preload { file, bytes: cached, dirty })
     }
 
     /// The size of a file: the one that it has when the writes under way have ended. Reads come that far after them.
@@ -100,15 +106,45 @@ impl PageCache {
     /// What the operation, or the state of the files and of memory, makes impossible; a task that does something else; a time before
     /// the last one, or long after [`Self::next_call`].
     pub fn begin(&mut self, now: Nanos, task: TaskId, action: &Action) -> Result<(), EmbedError> {
+        self.begin_with(now, task, action, OpenFlags::default())
+    }
+
+    /// The same, with flags of a read or write besides those with which the task has opened the file.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub fn begin_with(
+        &mut self,
+        now: Nanos,
+        task: TaskId,
+        action: &Action,
+        flags: OpenFlags,
+    ) -> Result<(), EmbedError> {
         self.check_time(now)?;
         self.check_not_late(now)?;
         self.idle(task)?;
         let call = match *action {
-            Action::Read { ref path, offset, bytes, call, buffer, .. } => {
-                self.read(task, path, offset, bytes, call, buffer)?
+            Action::Open { ref path, create, truncate, flags } => {
+                let call = self.open(path, create, truncate)?;
+                let file = self.locate(path)?.file;
+                self.task_mut(task).opened.insert(file, flags);
+                match call {
+                    Some(call) => call,
+                    None => return self.done_at_once(now, task),
+                }
             }
-            Action::Write { ref path, offset, bytes, call, .. } => {
-                self.write(task, path, offset, bytes, call)?
+            Action::Close { ref path } => {
+                let file = self.existing(path)?.file;
+                self.task_mut(task).opened.remove(&file);
+                return self.done_at_once(now, task);
+            }
+            Action::Read { ref path, .. } => {
+                let located = self.existing(path)?;
+                self.read(task, located, action, self.flags(task, located).union(flags))?
+            }
+            Action::Write { ref path, .. } => {
+                let located = self.locate(path)?;
+                self.write(task, located, action, self.flags(task, located).union(flags))?
             }
             Action::Fsync { ref path } => self.fsync(path, Integrity::File)?,
             Action::Fdatasync { ref path } => self.fsync(path, Integrity::Data)?,
@@ -124,16 +160,13 @@ impl PageCache {
             }
             Action::Truncate { ref path, size } => match self.truncate(path, size)? {
                 Some(call) => call,
-                None => {
-                    self.come_to(now);
-                    self.done(task, Outcome::default());
-                    return Ok(());
-                }
+                None => return self.done_at_once(now, task),
             },
             Action::Unlink { ref path } => {
                 let located = self.existing(path)?;
                 let file = self.view(located);
                 self.files.remove(located.file);
+                self.task_mut(task).opened.remove(&located.file);
                 Call::Truncate { file, size: Bytes::ZERO }
             }
             Action::Fadvise { ref path, advice, offset, bytes } => {
@@ -167,63 +200,139 @@ impl PageCache {
         Ok(Call::Fsync { file: self.view(located), durable })
     }
 
+    /// An operation that takes no time.
+    fn done_at_once(&mut self, now: Nanos, task: TaskId) -> Result<(), EmbedError> {
+        self.come_to(now);
+        self.done(task, Outcome::default());
+        Ok(())
+    }
+
+    /// How a task has opened a file.
+    fn flags(&self, task: TaskId, located: Located) -> OpenFlags {
+        let state = self.tasks[task.0 as usize].as_ref();
+        state.and_then(|state| state.opened.get(&located.file)).copied().unwrap_or_default()
+    }
+
+    /// What is to be asked of the policy, if anything.
+    fn open(&mut self, path: &Arc<str>, create: bool, truncate: bool) -> Result<Option<Call>, EmbedError> {
+        let located = if create { self.locate(path)? } else { self.existing(path)? };
+        let size = if truncate { Bytes::ZERO } else { self.files.size(located.file) };
+        Ok(self.resize(located, size))
+    }
+
     fn read(
         &mut self,
         task: TaskId,
-        path: &Arc<str>,
-        offset: u64,
-        bytes: Option<Bytes>,
-        call: Option<Bytes>,
-        buffer: Buffer,
+        located: Located,
+        action: &Action,
+        flags: OpenFlags,
     ) -> Result<Call, EmbedError> {
-        let located = self.existing(path)?;
+        let Action::Read { ref path, offset, bytes, call, buffer, .. } = *action else {
+            unreachable!("it is a read")
+        };
         let size = self.files.size(located.file);
         let bytes = self.up_to_end(located, offset, bytes);
+        let mut span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };
+        self.check_flags(located, action, &span, flags)?;
+        if flags.is_direct() {
+            span = span.up_to_end(size);
+        }
+        let Span { offset, bytes, piece } = span;
         if offset.saturating_add(bytes.0) > size.0 {
             return Err(EmbedError::BeyondEnd { path: path.clone(), offset, bytes, size });
         }
         let fresh = buffer == Buffer::Fresh;
         let takes = if fresh { bytes } else { Bytes::ZERO };
         self.check_memory(takes)?;
-        self.check_has_room(bytes, takes)?;
+        if !flags.is_direct() {
+            self.check_has_room(bytes, takes)?;
+        }
         self.take_memory(task, takes);
-        let piece = call.unwrap_or(bytes).min(bytes);
-        Ok(Call::Read { file: self.view(located), offset, bytes, fresh, dontcache: false, piece })
+        let file = self.view(located);
+        if flags.is_direct() {
+            return Ok(Call::ReadDirect { file, offset, bytes, fresh, piece });
+        }
+        let dontcache = flags.has(OpenFlag::DontCache);
+        Ok(Call::Read { file, offset, bytes, fresh, dontcache, piece })
     }
 
     fn write(
         &mut self,
         task: TaskId,
-        path: &Arc<str>,
-        offset: Option<u64>,
-        bytes: Bytes,
-        call: Option<Bytes>,
+        located: Located,
+        action: &Action,
+        flags: OpenFlags,
     ) -> Result<Call, EmbedError> {
-        let located = self.locate(path)?;
+        let Action::Write { ref path, offset, bytes, call, .. } = *action else {
+            unreachable!("it is a write")
+        };
         let size = self.files.size(located.file);
-        let offset = offset.unwrap_or(size.0);
+        let offset = match flags.has(OpenFlag::Append) {
+            // Who appends at the same time has his place already.
+            true => self.files.taken(located.file).0,
+            false => offset.unwrap_or(size.0),
+        };
+        let piece = call.unwrap_or(bytes).min(bytes);
+        self.check_flags(located, action, &Span { offset, bytes, piece }, flags)?;
         let end = Bytes(offset.saturating_add(bytes.0)).max(size);
         self.check_fits(path, located.file, end)?;
-        self.check_has_room(bytes, Bytes::ZERO)?;
+        if !flags.is_direct() {
+            self.check_has_room(bytes, Bytes::ZERO)?;
+        }
         let file = self.view(located);
         self.files.begin_write(located.file, end);
         self.task_mut(task).grows = Some((located.file, Bytes(offset + bytes.0)));
         let through = self.files.writes_through(located.file);
-        let piece = call.unwrap_or(bytes).min(bytes);
-        Ok(Call::Write { file, offset, bytes, through, dontcache: false, piece })
+        let durable = Integrity::of(flags);
+        if flags.is_direct() {
+            return Ok(Call::WriteDirect { file, offset, bytes, durable, piece });
+        }
+        Ok(match durable.filter(|_| !through) {
+            Some(durable) => Call::WriteSync { file, offset, bytes, piece, durable },
+            None => {
+                let dontcache = flags.has(OpenFlag::DontCache);
+                Call::Write { file, offset, bytes, through, dontcache, piece }
+            }
+        })
     }
 
-    /// Nothing is to be asked of the policy where a file becomes larger.
+    /// Refuses what the kernel refuses of calls with these flags.
+    fn check_flags(
+        &self,
+        located: Located,
+        action: &Action,
+        span: &Span,
+        flags: OpenFlags,
+    ) -> Result<(), EmbedError> {
+        let (host, device) = (self.host(), self.view(located).device);
+        let (operation, path) = (action.name(), action.path().expect("reads and writes have a path").clone());
+        let block = host.disks[device.0 as usize].logical_block_size;
+        if flags.has(OpenFlag::DontCache) && !takes_dontcache(host, &host.mounts[located.mount as usize]) {
+            let (major, minor) = host.kernel.version;
+            return Err(EmbedError::NotSupported { operation, path, kernel: format!("{major}.{minor}") });
+        }
+        if flags.is_direct() && !span.is_aligned(action, block) {
+            let Span { offset, bytes, piece: call } = *span;
+            return Err(EmbedError::Unaligned { operation, path, offset, bytes, call, block });
+        }
+        Ok(())
+    }
+
     fn truncate(&mut self, path: &Arc<str>, size: Bytes) -> Result<Option<Call>, EmbedError> {
         let located = self.existing(path)?;
         self.check_fits(path, located.file, size)?;
+        Ok(self.resize(located, size))
+    }
+
+    /// Nothing is to be asked of the policy where a file does not become smaller.
+    fn resize(&mut self, located: Located, size: Bytes) -> Option<Call> {
         let file = self.view(located);
         if size < file.size {
             self.files.resize(located.file, size);
-            return Ok(Some(Call::Truncate { file, size }));
+            return Some(Call::Truncate { file, size });
         }
         self.files.extend(located.file, size);
-        Ok(None)
+        None
     }
 
     fn advise(

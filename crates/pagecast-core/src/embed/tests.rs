@@ -7,7 +7,7 @@ use super::*;
 use crate::policy::registry::MODELS;
 use crate::scenario::Scenario;
 use crate::units::earlier;
-use crate::workload::{Action, Buffer, Program};
+use crate::workload::{Action, Buffer, OpenFlag, OpenFlags, Program};
 use crate::{Settings, simulate};
 
 /// The other simulator: disks, tasks that run their programs, and a clock.
@@ -330,5 +330,96 @@ fn a_file_is_there_while_it_is_written_for_the_first_time() {
         cache.begin(Nanos::ZERO, other, &Action::Truncate { path: path.clone(), size: Bytes(10) }).unwrap();
         assert_eq!(cache.size(&path), Ok(Bytes(1_000_000)), "{model}: the write goes on");
         cache.begin(Nanos::ZERO, other, &read("/data/f", 10)).unwrap();
+    }
+}
+
+#[test]
+fn files_opened_with_flags_take_as_long_as_in_our_engine() {
+    for flags in ["O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND", "RWF_DONTCACHE"] {
+        let text = format!(
+            r#"{}
+            [[process]]
+            name = "p"
+            do = [
+              {{ open = "/data/f", create = true, flags = ["{flags}"] }},
+              {{ write = "/data/f", size = "64 MiB", call = "1 MiB" }}, {{ write = "/data/f", size = "64 MiB", call = "1 MiB" }},
+              {{ read = "/data/f", call = "1 MiB" }}, {{ close = "/data/f" }},
+              {{ write = "/data/f", size = "64 MiB", call = "1 MiB" }}, {{ read = "/data/f" }},
+            ]"#,
+            CLUSTER.replace("cores = 32", "cores = 32\nkernel.version = \"6.17\"")
+        );
+        for model in MODELS {
+            assert_alike(&text, model, 1e-4);
+        }
+    }
+}
+
+/// A simulator without files that are open gives the flags with each call.
+#[test]
+fn flags_of_a_call_are_those_of_an_open_file() {
+    let flags = |flag| OpenFlags::from_iter([flag]);
+    let machine = CLUSTER.replace("[machine]", "kernel.version = \"6.1\"");
+    let mut cache =
+        PageCache::from_toml(&machine, "kernel", &[], FilePath::new(""), FilePath::new("")).unwrap();
+    let task = cache.add_task();
+    let [direct, append, dontcache] = [OpenFlag::Direct, OpenFlag::Append, OpenFlag::DontCache].map(flags);
+    let unaligned = cache.begin_with(Nanos::ZERO, task, &write(1_000), direct);
+    assert!(matches!(unaligned, Err(EmbedError::Unaligned { block: Bytes(512), .. })), "{unaligned:?}");
+    assert_eq!(cache.size(&"/data/f".into()), Err(EmbedError::NoSuchFile("/data/f".into())));
+    let unknown = cache.begin_with(Nanos::ZERO, task, &write(4_096), dontcache);
+    assert!(matches!(unknown, Err(EmbedError::NotSupported { .. })), "{unknown:?}");
+    cache.begin_with(Nanos::ZERO, task, &write(4_096), direct).unwrap();
+    let [Order::Start { transfer, bytes: 4_096, .. }] = cache.orders().collect::<Vec<_>>()[..] else {
+        panic!("it goes to the device")
+    };
+    cache.advance(Nanos::ZERO, &[Rate { transfer, bytes_per_s: 4_096e3 }]).unwrap();
+    cache.completed(Nanos(1_000_000), transfer).unwrap();
+    while !cache.orders().any(|order| matches!(order, Order::Done { .. })) {
+        let next = cache.next_call().expect("it ends by itself");
+        cache.advance(next, &[]).unwrap();
+    }
+    assert_eq!(cache.levels(cache.now()).unwrap().cached, Bytes::ZERO);
+    let zero =
+        Action::Write { path: "/data/f".into(), offset: Some(0), bytes: Bytes(4_096), call: None, vector: 1 };
+    cache.begin_with(cache.now(), task, &zero, append).unwrap();
+    assert_eq!(cache.size(&"/data/f".into()), Ok(Bytes(8_192)));
+}
+
+#[test]
+fn more_cached_bytes_than_a_file_has_are_refused() {
+    let mut cache = small("kernel");
+    for (cached, dirty) in [(11, 0), (10, 11), (5, 6)] {
+        let added = cache.add_file(&"/data/f".into(), Bytes(10), Bytes(cached), Bytes(dirty));
+        assert!(matches!(added, Err(EmbedError::MoreThanFile { size: Bytes(10), .. })), "{added:?}");
+    }
+    cache.add_file(&"/data/f".into(), Bytes(10), Bytes(10), Bytes(10)).unwrap();
+}
+
+/// Nobody waits for it, and its memory is given back when it can be.
+#[test]
+fn a_killed_task_is_removed_when_its_operation_is_done() {
+    let size = Bytes(1 << 30);
+    let mut fresh = read("/data/in", size.0);
+    if let Action::Read { buffer, .. } = &mut fresh {
+        *buffer = Buffer::Fresh;
+    }
+    for (model, action) in MODELS
+        .iter()
+        .flat_map(|model| [&fresh, &write(1 << 30), &Action::Sync].map(|each| (model, each.clone())))
+    {
+        let mut cache = small(model);
+        cache.add_file(&"/data/in".into(), size, Bytes(1 << 20), Bytes(1 << 20)).unwrap();
+        let mut disks = Disks::new(cache.host());
+        let task = cache.add_task();
+        cache.begin(Nanos::ZERO, task, &action).unwrap();
+        let mut now = Nanos::ZERO;
+        while let Err(busy) = cache.remove_task(now, task) {
+            assert_eq!(busy, EmbedError::Busy(task.0), "{model}: {action:?}");
+            cache.orders().for_each(|order| disks.carry_out(now, &order));
+            cache.advance(now, &disks.rates(now)).unwrap();
+            now = earlier(disks.next_event(), cache.next_call()).map_or(now, |next| next.max(now));
+            disks.completed(now).into_iter().for_each(|transfer| cache.completed(now, transfer).unwrap());
+        }
+        assert_eq!(cache.levels(cache.now()).unwrap().anonymous, Bytes::ZERO, "{model}: {action:?}");
     }
 }

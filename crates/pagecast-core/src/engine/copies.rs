@@ -15,10 +15,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Engine;
-use super::operations::Span;
 use crate::error::SimulationError;
 use crate::flow::Network;
-use crate::fs::Located;
+use crate::fs::{Located, Span};
 use crate::machine::{FileSystem, Mount, MountSource};
 use crate::policy::{Call, Outcome};
 use crate::units::Bytes;

@@ -5,10 +5,9 @@
 //! out: private mappings, and what mapping and unmapping take of a file that stays mapped.
 
 use super::Engine;
-use super::operations::Span;
 use crate::error::SimulationError;
 use crate::flow::Network;
-use crate::fs::Located;
+use crate::fs::{Located, Span};
 use crate::policy::{Call, OperationId, Outcome, Refusal};
 use crate::units::Bytes;
 use crate::workload::{MappedCall, OpenFlags, Operation};

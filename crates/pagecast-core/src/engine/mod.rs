@@ -6,14 +6,13 @@
 
 mod agenda;
 mod copies;
-mod direct;
-mod dontcache;
 mod groups;
 mod hints;
 mod mapped;
 mod memory;
 mod operations;
 mod processes;
+mod refusals;
 mod setup;
 mod streams;
 mod threads;

@@ -7,22 +7,14 @@ use super::processes::Current;
 use super::{Engine, Owner};
 use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
-use crate::fs::Located;
 use crate::fs::nfs::Direction;
+use crate::fs::{Located, Span};
 use crate::machine::MountSource;
 use crate::policy::{Call, Command, FileId, FileView, Integrity, OperationId, Outcome, Remote, Request};
 use crate::result::{Ended, Resident};
 use crate::scenario::Residency;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, Advice, Buffer, OpenFlag, OpenFlags, Operation};
-
-/// The bytes of a read or write, and how many each system call moves.
-#[derive(Clone, Copy)]
-pub(super) struct Span {
-    pub offset: u64,
-    pub bytes: Bytes,
-    pub piece: Bytes,
-}
 
 impl<N: Network> Engine<'_, N> {
     /// Begins an operation of a process; it may end at once.
@@ -339,10 +331,10 @@ impl<N: Network> Engine<'_, N> {
         match self.remote_chunk(host, located) {
             Some(chunk) => self.begin_transfer(at, located, bytes, chunk, Direction::Write),
             None if flags.is_direct() => {
-                let durable = integrity(flags);
+                let durable = Integrity::of(flags);
                 self.call(at, Call::WriteDirect { file, offset, bytes, durable, piece })
             }
-            None => match integrity(flags).filter(|_| !through) {
+            None => match Integrity::of(flags).filter(|_| !through) {
                 Some(durable) => self.call(at, Call::WriteSync { file, offset, bytes, piece, durable }),
                 None => {
                     let dontcache = flags.has(OpenFlag::DontCache);
@@ -450,14 +442,5 @@ impl<N: Network> Engine<'_, N> {
                 self.recorder.residency(self.now, after.map(|(at, op)| (at, op.index)), &resident);
             }
         }
-    }
-}
-
-/// What each write through an open file makes durable, if anything.
-fn integrity(flags: OpenFlags) -> Option<Integrity> {
-    match (flags.has(OpenFlag::Sync), flags.has(OpenFlag::Dsync)) {
-        (true, _) => Some(Integrity::File),
-        (false, true) => Some(Integrity::Data),
-        (false, false) => None,
     }
 }

@@ -219,7 +219,7 @@ impl<N: Network> Engine<'_, N> {
         (current.offset, current.bytes) = (transfer.offset, Bytes(transfer.bytes));
         let (line, located) = (current.operation.line, current.file.expect("a stream has a file"));
         let (bytes, piece) = (Bytes(transfer.bytes), Bytes(transfer.piece().min(transfer.bytes)));
-        let span = super::operations::Span { offset: transfer.offset, bytes, piece };
+        let span = crate::fs::Span { offset: transfer.offset, bytes, piece };
         match transfer.direction {
             Direction::Read => {
                 let size = self.namespace.size(located.file);

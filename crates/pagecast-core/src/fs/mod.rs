@@ -1,6 +1,8 @@
-//! What lies between a system call and a device: names, sizes and places of files, and other hosts' files.
+//! What lies between a system call and a device: names, sizes and places of files, what flags of calls ask, and other hosts' files.
 
 mod namespace;
 pub(crate) mod nfs;
+mod span;
 
 pub(crate) use namespace::{Located, Namespace};
+pub(crate) use span::{Span, takes_dontcache};

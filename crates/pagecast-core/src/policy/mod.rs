@@ -17,7 +17,7 @@ use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::{Host, MountCost};
 use crate::result::{CgroupLevels, DeviceLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Advice, MapAdvice, SyncRangeFlags};
+use crate::workload::{Advice, MapAdvice, OpenFlag, OpenFlags, SyncRangeFlags};
 
 /// A file of the whole scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,6 +70,17 @@ pub enum Integrity {
     Data,
     /// Its times as well: fsync, O_SYNC.
     File,
+}
+
+impl Integrity {
+    /// What each write through a file makes durable that was opened with these flags, if anything.
+    pub(crate) fn of(flags: OpenFlags) -> Option<Self> {
+        match (flags.has(OpenFlag::Sync), flags.has(OpenFlag::Dsync)) {
+            (true, _) => Some(Self::File),
+            (false, true) => Some(Self::Data),
+            (false, false) => None,
+        }
+    }
 }
 
 /// A device of a host, or a mount of another host's, in the order in which the host names them.
