@@ -140,6 +140,25 @@ fn blocks_that_are_on_the_disk_take_time_to_be_given_back() {
     assert!(near(freeing(&[WRITE, "fsync = '/data/g'", "unlink = '/data/g'"]), 0.12));
     assert!(near(freeing(&[WRITE, "fsync = '/data/g'", "truncate = '/data/g', size = '51.2 MB'"]), 0.07));
     assert_eq!(freeing(&[WRITE, "unlink = '/data/g'"]), 0.0, "dirty bytes have no blocks yet");
+    let again = [WRITE, "fsync = '/data/g'", "write = '/data/g', size = '102.4 MB', offset = '0 B'"];
+    assert!(near(freeing(&[&again[..], &["unlink = '/data/g'"]].concat()), 0.12), "now they have");
+}
+
+/// They are written before they are given back: once who cut the file was told their price first, and not that of those on their way.
+#[test]
+fn blocks_on_their_way_to_the_disk_are_given_back_when_they_are_there() {
+    let operations = [WRITE, "sync_file_range = '/data/g', flags = ['WRITE']", "unlink = '/data/g'"];
+    let run = linux().set("machine.mount./data.block_free=4 us").process("p", &operations).run("kernel");
+    assert!(run.part("p", 2, Part::DeviceWrite) > 0.2, "20 MB and more were on their way");
+    assert!(near(run.part("p", 2, Part::Journal), 0.1), "all 25,000 blocks");
+}
+
+#[test]
+fn only_blocks_that_leave_are_given_back() {
+    let case = linux().set("machine.mount./data.block_free=4 us").file("/data/g", "102.4 MB");
+    let begin = ["write = '/data/g', size = '51.2 MB', offset = '0 B'", "fsync = '/data/g'"];
+    let run = case.process("p", &[&begin[..], &["truncate = '/data/g', size = '51.2 MB'"]].concat());
+    assert_eq!(run.run("kernel").part("p", 2, Part::Journal), 0.0);
 }
 
 #[test]
