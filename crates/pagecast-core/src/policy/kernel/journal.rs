@@ -148,6 +148,13 @@ mod tests {
         assert!(!journal.commits(&other, Integrity::Data));
         assert!(journal.commits_all(DeviceId(1)) && !journal.commits_all(DeviceId(1)));
         assert!(!journal.commits_all(DeviceId(0)) && !journal.commits_all(DeviceId(2)));
+        for tick in 1..4 {
+            journal.write(&elsewhere, 1, tick);
+            assert!(
+                journal.commits_all(DeviceId(1)) && !journal.commits(&elsewhere, Integrity::File),
+                "each time"
+            );
+        }
     }
 
     #[test]
