@@ -214,6 +214,18 @@ fn pages_around_a_miss_are_read_with_it() {
 }
 
 #[test]
+fn who_writes_to_a_page_waits_for_it_as_long_as_who_reads_it() {
+    for advice in ["", ", advice = 'random'"] {
+        let touches: Vec<String> =
+            (1..=5).map(|k| touch(k, advice).replace("mmap_read", "mmap_write")).collect();
+        let touches: Vec<&str> = touches.iter().map(String::as_str).collect();
+        let case = process(&touches).set("machine.disk.ssd.latency=1 ms").file("/data/f", "10 GB");
+        let (write, read) = (case.run("kernel").seconds("p", 3), far_apart(5, advice).seconds("p", 3));
+        assert_near(write, read + 1e-6, 1e-5);
+    }
+}
+
+#[test]
 fn a_mapping_that_is_read_at_random_reads_only_what_is_missed() {
     let run = far_apart(10, ", advice = 'random'");
     assert_eq!(run.file("/data/f").1, 10 * 4096);

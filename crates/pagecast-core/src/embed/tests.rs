@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use super::*;
 use crate::flow::{FlowId, FlowSpec};
 use crate::policy::registry::MODELS;
+use crate::result::Part;
 use crate::scenario::Scenario;
 use crate::units::earlier;
 use crate::workload::{Action, Buffer, Program};
@@ -215,6 +216,59 @@ fn memory_slower_than_a_disk_limits_whoever_is_alone() {
     }
 }
 
+#[test]
+fn every_operation_on_files_ends_when_it_does_in_our_engine() {
+    let text = format!(
+        r#"{CLUSTER}
+        [[file]]
+        path = "/data/f"
+        size = "1 GB"
+        [[process]]
+        name = "p"
+        do = [
+          {{ readahead = "/data/f", size = "100 MB" }}, {{ sleep = "1 s" }}, {{ read = "/data/f", size = "200 MB" }},
+          {{ write = "/data/g", size = "400 MB" }}, {{ sync_file_range = "/data/g", size = "200 MB", flags = ["WRITE", "WAIT_AFTER"] }},
+          {{ fdatasync = "/data/g" }}, {{ write = "/data/g", offset = "0 B", size = "400 MB" }}, {{ syncfs = "/data" }},
+          {{ write = "/data/g", offset = "0 B", size = "400 MB" }}, {{ sync = true }},
+          {{ fadvise = "/data/g", advice = "dontneed" }}, {{ read = "/data/g" }}, {{ drop_caches = true }}, {{ read = "/data/g" }},
+          {{ unlink = "/data/g" }}, {{ write = "/data/g", size = "100 MB" }}, {{ read = "/data/g" }},
+        ]"#
+    );
+    for model in MODELS {
+        assert_alike(&text, model, 1e-3);
+    }
+}
+
+/// Which part of a second each moment is of: what binds a transfer, the policy or the device.
+#[test]
+fn time_is_of_the_policy_while_its_limit_binds_and_of_the_device_otherwise() {
+    let mut transfers = Transfers::new(&host());
+    let (flow, mut orders) = (FlowId { number: 1, slot: 0 }, Vec::new());
+    let path = transfers.paths(DeviceId(0)).read;
+    let spec = FlowSpec { path, bytes: 1000, weight: 1.0, cap: None, watched: true, tag: 0 };
+    transfers.start(Nanos::ZERO, flow, spec, &mut orders);
+    let at = |second: u64| Nanos(second * 1_000_000_000);
+    let mut step = |second, bytes_per_s| {
+        transfers.set_cap(at(second), flow, Some((100.0, Part::CpuCopy)), &mut orders);
+        transfers.set_rate(at(second), &Rate { transfer: TransferId(1), bytes_per_s });
+        transfers.settle(at(second), &mut Vec::new(), &mut Vec::new());
+    };
+    step(0, 100.0);
+    step(3, 50.0);
+    step(4, 99.99999999);
+    let (_, completion) = transfers.complete(at(9), TransferId(1)).unwrap();
+    let seconds = |part| completion.parts.get(part).as_seconds();
+    assert_eq!((seconds(Part::CpuCopy), seconds(Part::DeviceRead)), (8.0, 1.0));
+    let limits: Vec<_> = orders.iter().filter(|order| matches!(order, Order::Limit { .. })).collect();
+    assert_eq!(limits, [&Order::Limit { transfer: TransferId(1), limit: Some(100.0) }], "told once");
+    transfers.start(at(9), flow, spec, &mut orders);
+    orders.clear();
+    for (limit, is_told) in [(100.0, true), (100.00001, false), (99.0, true), (1.0, true), (1e9, true)] {
+        transfers.set_cap(at(9), flow, Some((limit, Part::CpuCopy)), &mut orders);
+        assert_eq!(orders.pop().is_some(), is_told, "{limit}");
+    }
+}
+
 fn host() -> Host {
     small("kernel").host().clone()
 }
@@ -311,6 +365,7 @@ fn read(path: &str, bytes: u64) -> Action {
 fn wrong_calls_are_refused_and_change_nothing() {
     let mut cache = small("no-cache");
     let (task, none) = (cache.add_task(), TaskId(7));
+    assert_eq!(cache.devices(), [Arc::from("ssd")]);
     let transfer = |number| Rate { transfer: TransferId(number), bytes_per_s: 1.0 };
     let nanos = Nanos(5_000_000_000);
     assert_eq!(cache.begin(nanos, none, &write(1)), Err(EmbedError::NoSuchTask(7)));
