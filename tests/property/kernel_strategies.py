@@ -114,7 +114,6 @@ def mount_costs(draw: st.DrawFn, name: str) -> MountCost:
     if name == "frees":
         return MountCost(
             block_free_s=draw(st.sampled_from([5e-6, 50e-6])),
-            block_free_within_s=draw(st.sampled_from([None, 3.0, 20.0])),
             file_free_s=draw(st.sampled_from([0.0, 1.0])),
         )
     return MountCost()

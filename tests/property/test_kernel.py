@@ -187,6 +187,29 @@ def test_memory_that_the_host_of_a_machine_has_not_taken_back(
     compare(scenario, run_oracle(scenario, before=before), run_ours(scenario, before=before))
 
 
+@settings(max_examples=20)
+@given(scenario=scenarios("frees"), within_s=st.sampled_from([2.0, 5.0, 20.0]))
+def test_blocks_count_while_they_are_young(scenario: Scenario, within_s: float) -> None:
+    """As in the oracle, with a second more or less: what was written within one counts as one."""
+    around = [run_oracle(counting_blocks(scenario, within_s + more)) for more in (-1.0, 0.0, 1.0)]
+    ours = run_ours(counting_blocks(scenario, within_s))
+    for process, (start, end) in by_process(our_times(ours)).items():
+        most = most_apart_s(process, scenario, around[1], ours)
+        durations = [
+            span[1] - span[0] for span in (by_process(oracle_times(each))[process] for each in around)
+        ]
+        assert min(durations) - most <= end - start <= max(durations) + most
+
+
+def counting_blocks(scenario: Scenario, within_s: float) -> Scenario:
+    """The same scenario where only blocks that were written back within so long take time."""
+    mounts = {
+        path: replace(mount, cost=replace(mount.cost, block_free_within_s=within_s))
+        for path, mount in scenario.mounts.items()
+    }
+    return replace(scenario, mounts=mounts)
+
+
 @settings(max_examples=60)
 @given(
     scenario=st.sampled_from(sorted(set(CLASSES) - set(WRITING))).flatmap(scenarios),
