@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from .engine import NS
 from .flows import Flow, Network, Points, Resource, capacity_at
-from .kernel.settings import Bdi, Cost, Vm, Wbt
+from .kernel.settings import Bdi, Cost, MountCost, Vm, Wbt
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class Mount:
     disk: str
     link: str | None = None
     write_through: bool = False
-    file_system: str = "ext4"  # `kernel` only
+    file_system: str = "ext4"  # these two: `kernel` only
+    cost: MountCost = field(default_factory=MountCost)
 
 
 class Sides:

@@ -10,7 +10,7 @@ from dataclasses import fields
 
 from .engine import to_ns
 from .flows import Points
-from .kernel.settings import Bdi, Cost, Vm
+from .kernel.settings import Bdi, Cost, MountCost, Vm
 from .machine import Device, Host, Mount
 from .scenario import Op, Process, Scenario
 
@@ -71,6 +71,7 @@ def _host(table: str, name: str, host: Host, mounts: dict[str, Mount]) -> Iterat
             yield f'[{table}.mount."{path}"]\ndisk = "{mount.disk}"\nwrite_mode = "{mode}"'
             if mount.file_system != "ext4":
                 yield f'type = "{mount.file_system}"'
+            yield from _prices(mount.cost)
         elif mount.link is not None:
             yield f'[{table}.mount."{path}"]\nnfs = "{mount.host}:{path}"'
 
@@ -96,7 +97,12 @@ def _vm(table: str, vm: Vm) -> Iterator[str]:
 def _cost(table: str, cost: Cost) -> Iterator[str]:
     if cost != Cost():
         yield f"[{table}]"
-    for key in fields(Cost):
+        yield from _prices(cost)
+
+
+def _prices(cost: Cost | MountCost) -> Iterator[str]:
+    """What is not the default."""
+    for key in fields(cost):
         value = getattr(cost, key.name)
         if value == key.default:
             continue

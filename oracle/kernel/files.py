@@ -19,6 +19,10 @@ class File:
         self.dirty_units: list[int] = []  # ascending
         self.in_flight = 0  # units under writeback
         self.leaving: list[Unit] = []  # cut off while under writeback: they leave when they are written
+        self.written_ns: dict[int, int] = {}  # by page: when the disk got it last
+        # -- the journal's
+        self.stamp = -1  # the jiffy of its times
+        self.transaction = 0  # in which it changed last
         # -- the flusher's
         self.is_dirty = False  # I_DIRTY: stays until the flusher has seen it
         self.is_listed = False

@@ -25,7 +25,8 @@ class Unit:
     pages: int = 0
     dirty_from: int = 0  # the pages [dirty_from, dirty_to) are dirty
     dirty_to: int = 0
-    in_flight: int = 0  # pages under writeback
+    in_flight: int = 0  # pages under writeback,
+    flight_from: int = 0  # from this one on
     is_active: bool = False
     is_referenced: bool = False
     was_active: bool = False  # PG_workingset; with generations: read several times

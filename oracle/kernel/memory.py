@@ -31,6 +31,7 @@ class Memory:
         asked = None if options.reserve_bytes is None else pages(options.reserve_bytes)
         self.marks = Watermarks.of(size, vm, asked)
         self.reserve = self.marks.high if asked is None else asked
+        self.unit_pages = options.unit_bytes // PAGE
         self.anonymous_bytes = 0
         self.dirty = self.in_flight = 0  # NR_FILE_DIRTY, NR_WRITEBACK
         self.rewritten = 0  # what both count
@@ -143,7 +144,7 @@ class Memory:
     def start_writeback(self, unit: Unit) -> None:
         """All that is dirty of a unit goes to the disk."""
         wb: Wb = unit.file.wb
-        count = unit.dirty
+        count, unit.flight_from = unit.dirty, unit.dirty_from
         self.clean(unit, unit.dirty_to, unit.dirty_to)
         unit.in_flight, unit.cleaned = count, Signal()
         self.in_flight += unit.in_flight
@@ -151,8 +152,16 @@ class Memory:
         wb.files_in_flight += unit.file.in_flight == 0
         unit.file.in_flight += 1
 
+    def note_written(self, unit: Unit) -> None:
+        """The file has blocks there, written just now, unless it has been cut meanwhile."""
+        end = min(unit.flight_from + unit.in_flight, unit.pages if unit.is_cached else 0)
+        first = unit.index * self.unit_pages
+        for page in range(unit.flight_from, end):
+            unit.file.written_ns[first + page] = self.engine.now_ns
+
     def end_writeback(self, unit: Unit) -> None:
         wb, count = unit.file.wb, unit.in_flight
+        self.note_written(unit)
         self.rewritten -= unit.rewritten
         unit.in_flight = 0
         self.in_flight -= count

@@ -4,6 +4,7 @@ Source: the other files of this folder name theirs.
 Leaves out: files on another host.
 """
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from .disk import Disk
 from .files import File
 from .flusher import Flusher
 from .fractions import Fractions
+from .journal import Journal
 from .limits import HardLimit
 from .lists import Unit
 from .memory import Memory
@@ -57,11 +59,13 @@ class HostCache:
         self.writepages = Writepages(engine, self.clock, self.memory)
         fractions = Fractions(options.hz, host.cores)
         self.wbs: dict[str, Wb] = {}  # by disk
+        self.journals: dict[Wb, Journal] = {}
         self.flushers: dict[Wb, Flusher] = {}
         all_min_ratios = sum(millionths(disk.bdi.min_ratio) for disk in host.disks.values())
         for number, (disk, device) in enumerate(host.disks.items()):
             wb = Wb(number, self.clock, fractions, options, device.bdi, all_min_ratios)
             self.wbs[disk] = wb
+            self.journals[wb] = Journal(self.clock)
             self.writepages.disks[wb] = self.disk(disk, options)
             self.flushers[wb] = Flusher(
                 engine, self.clock, alarm, self.memory, wb, self.hard, self.writepages, host.vm
@@ -82,10 +86,12 @@ class HostCache:
             self.throttle,
             self.flushers,
             self.writepages.disks,
+            self.journals,
             options,
         )
         self.files: dict[str, File] = {}  # by path
-        self.cut_in_flight: dict[str, list[Unit]] = {}  # by path: what who cut it waits for
+        self.cut_in_flight: dict[str, list[Unit]] = {}  # by path: what who cut it waits for,
+        self.cut_seconds: dict[str, float] = {}  # and how long it takes then to give its blocks back
         self.unit_pages = options.unit_bytes // PAGE
 
     def disk(self, name: str, options: Options) -> Disk:
@@ -124,6 +130,7 @@ class HostCache:
             if not self.memory.has_room(count):
                 raise ImpossibleError(f"no room for {path} at the start")
             self.memory.add(file, index, count, is_read=False)
+        self.tasks.reporting.look()
 
     def cut(self, path: str, size: int) -> None:
         file, left = self.file(path), pages(size)
@@ -131,6 +138,7 @@ class HostCache:
             u for u in file.units.values() if u.in_flight > 0 and (u.index + 1) * self.unit_pages > left
         ]
         self.cut_in_flight[path] = on_their_way
+        self.cut_seconds[path] = self.give_blocks_back(file, left, on_their_way)
         file.leaving = [unit for unit in (*file.leaving, *on_their_way) if unit.in_flight > 0]
         for unit in list(file.units.values()):
             stays = left - unit.index * self.unit_pages
@@ -140,6 +148,18 @@ class HostCache:
                 self.memory.cut(unit, stays)
         for index in [i for i in file.shadows if i * self.unit_pages >= left]:
             del file.shadows[index]
+
+    def give_blocks_back(self, file: File, left: int, on_their_way: list[Unit]) -> float:
+        """Of the pages from `left` on; those on their way are written first. What that takes."""
+        cost = self.machine.mount_of(file.path).cost
+        within_s = math.inf if cost.block_free_within_s is None else cost.block_free_within_s
+        gone = {page: written for page, written in file.written_ns.items() if page >= left}
+        for unit in on_their_way:
+            first = unit.index * self.unit_pages + unit.flight_from
+            gone |= dict.fromkeys(range(max(left, first), first + unit.in_flight), self.engine.now_ns)
+        file.written_ns = {page: ns for page, ns in file.written_ns.items() if page < left}
+        lately = sum((self.engine.now_ns - written) / NS <= within_s for written in gone.values())
+        return cost.file_free_s + lately * cost.block_free_s if lately else 0.0
 
     def unlink(self, path: str) -> None:
         self.cut(path, 0)
@@ -221,7 +241,11 @@ class Kernel(Policy):
             yield from host.writepages.all_and_wait(file)
 
     def fsync(self, host: str, path: str) -> Steps:
-        yield from self.hosts[host].writepages.all_and_wait(self.hosts[host].file(path))
+        cache = self.hosts[host]
+        file = cache.file(path)
+        yield from cache.writepages.all_and_wait(file)
+        if cache.journals[file.wb].commit(file):
+            yield self.after(self.machine.mount_of(path).cost.commit_s)
 
     def alloc(self, host: str, size: int) -> Steps:
         yield from self.hosts[host].tasks.touch(size)
@@ -233,6 +257,10 @@ class Kernel(Policy):
         for unit in self.hosts[host].cut_in_flight.pop(path, []):
             if unit.in_flight > 0:
                 yield Wait(unit.cleaned)
+        yield self.after(self.hosts[host].cut_seconds.pop(path, 0.0))
+
+    def after(self, seconds: float) -> Sleep:
+        return Sleep(self.engine.now_ns + to_ns(seconds))
 
     def preload(self, host: str, path: str, size: int) -> None:
         self.hosts[host].preload(path, size)

@@ -56,6 +56,17 @@ class Cost:
     copy_read_bytes_per_s: float | None = None
     copy_write_bytes_per_s: float | None = None
     flushing_factor: float = 1.0  # of writing new pages, while others of the file are under writeback
+    page_reported_s: float = 0.0  # a page that the host of this machine has taken back
+
+
+@dataclass(frozen=True)
+class MountCost:
+    """What a file system does of its own takes."""
+
+    commit_s: float = 0.0  # of the journal, where making a file durable needs one
+    block_free_s: float = 0.0  # giving a block of 4 KiB back that was written back
+    block_free_within_s: float | None = None  # no longer ago than this
+    file_free_s: float = 0.0  # once for each file that gives such blocks back
 
 
 @dataclass(frozen=True)
@@ -78,3 +89,5 @@ class Options:
     bandwidth_bytes_per_s: int = 100 * MIB  # what a disk's estimate starts with,
     ratelimit_bytes_per_s: int = 100 * MIB  # and the rate of its writers
     dirty_limit_bytes: int | None = None  # what the hard limit starts with; None: the limit
+    backed_bytes: int = 0  # free memory that the host of this machine has not taken back,
+    free_blocks: tuple[int, ...] = ()  # and free blocks of each order, from single pages up

@@ -12,8 +12,10 @@ from ..policy import Call
 from .disk import Disk, Request
 from .files import File
 from .flusher import Flusher
+from .journal import Journal
 from .memory import Memory
 from .readahead import Stream, Window, most_pages, on_mark, on_miss
+from .reporting import Reporting
 from .settings import PAGE, Options, pages
 from .throttle import Dirtier, Throttle
 from .wb import Wb
@@ -67,11 +69,14 @@ class Tasks:
         throttle: Throttle,
         flushers: dict[Wb, Flusher],
         disks: dict[Wb, Disk],
+        journals: dict[Wb, Journal],
         options: Options,
     ):
         self.engine, self.machine, self.host, self.memory = engine, machine, host, memory
         self.throttle, self.flushers, self.disks, self.options = throttle, flushers, disks, options
         self.cost, self.ram = machine.hosts[host].cost, machine.hosts[host].memory
+        self.journals = journals
+        self.reporting = Reporting(engine, memory, options.backed_bytes, options.free_blocks)
         self.unit_pages = options.unit_bytes // PAGE
         self.copying = 0  # threads that copy just now
         self.tasks: dict[str, Task] = {}
@@ -107,15 +112,20 @@ class Tasks:
     def _take(self, size: int) -> Steps:
         yield from self.memory.make_room(pages(size))
         self.memory.anonymous_bytes += size
+        yield from self._work(self._reported())
+
+    def _reported(self) -> float:
+        """What it takes to touch the pages that were taken just now."""
+        return self.reporting.look() * self.cost.page_reported_s
 
     # -- writing -------------------------------------------------------------------------
     def write(self, call: Call, file: File) -> Steps:
         task = self.task(call.process)
         for piece in pieces(call, self.options.unit_bytes):
             yield from self.throttle.check(task.dirtier, file.wb)
-            yield from self._write(task, file, piece)
+            yield from self._write(task, file, piece, is_longer=piece.end > call.file_size)
 
-    def _write(self, task: Task, file: File, piece: Piece) -> Steps:
+    def _write(self, task: Task, file: File, piece: Piece, is_longer: bool) -> Steps:
         first, end = piece.pages_in(self.options.unit_bytes)
         unit = file.units.get(piece.index)
         while unit is not None and unit.arrived is not None:
@@ -135,10 +145,12 @@ class Tasks:
         unit.users += 1
         cost = self.cost
         seconds = piece.calls * cost.call_s + new * cost.page_insert_s + old * cost.page_lookup_s
+        seconds += self._reported()
         is_slow = new > 0 and file.in_flight > 0
         speed = cost.flushing_factor if is_slow else 1.0
         yield from self._copy(piece.end - piece.start, True, seconds, speed)
         unit.users -= 1
+        self.journals[file.wb].write(file, is_longer)
         if unit.is_cached and unit.pages >= end:
             self.throttle.account(task.dirtier, self.memory.make_dirty(unit, first, end))
             self.flushers[file.wb].mark_dirty(file)
@@ -175,7 +187,7 @@ class Tasks:
             if unit.is_marker:
                 unit.is_marker = False
                 inserted += self._submit(task, file, on_mark(stream, most), file_pages, stream)
-            yield from self._work(inserted * self.cost.page_insert_s)
+            yield from self._work(inserted * self.cost.page_insert_s + self._reported())
             if unit.arrived is not None:
                 yield Wait(unit.arrived)
             if unit.is_cached and unit.pages >= end:

@@ -50,7 +50,7 @@ then.
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -99,18 +99,32 @@ before each unit.
 """
 
 
-def run_oracle(
-    scenario: Scenario, lru: str = "two-list", dirty_limit_bytes: int | None = None
-) -> OracleResult:
-    rules = {"lru": lru.split()[0], "lru_is_reworked": "since" in lru, "dirty_limit_bytes": dirty_limit_bytes}
+@dataclass(frozen=True)
+class Before:
+    """What was at time 0, in the words of the oracle's options."""
+
+    dirty_limit_bytes: int | None = None
+    backed_bytes: int = 0
+    free_blocks: tuple[int, ...] = ()
+
+    def to_toml(self) -> str:
+        lines = [f'[model.kernel]\nbacked = "{self.backed_bytes} B"\n']
+        if self.dirty_limit_bytes:
+            lines.append(f'dirty_limit = "{self.dirty_limit_bytes} B"\n')
+        if self.free_blocks:
+            lines.append(f'free_blocks = "{" ".join(map(str, self.free_blocks))}"\n')
+        return "".join(lines)
+
+
+def run_oracle(scenario: Scenario, lru: str = "two-list", before: Before = Before()) -> OracleResult:
+    rules = {"lru": lru.split()[0], "lru_is_reworked": "since" in lru}
     clocks = {"hz": ORACLE_HZ, "has_timer_wheel": False, "flusher_hz": HZ}
-    return oracle.run(scenario, "kernel", unit_bytes=UNIT_BYTES, **clocks, **rules)
+    return oracle.run(scenario, "kernel", unit_bytes=UNIT_BYTES, **clocks, **rules, **vars(before))
 
 
-def run_ours(scenario: Scenario, lru: str = "two-list", dirty_limit_bytes: int | None = None) -> Result:
+def run_ours(scenario: Scenario, lru: str = "two-list", before: Before = Before()) -> Result:
     kernel = f'hz = {HZ}\nlru = "{lru.split()[0]}"\nversion = "{LRUS[lru]}"'
-    state = f'[model.kernel]\ndirty_limit = "{dirty_limit_bytes} B"\n' if dirty_limit_bytes else ""
-    return simulate_text(f"{to_toml(scenario)}[machine.kernel]\n{kernel}\n{state}", "kernel")
+    return simulate_text(f"{to_toml(scenario)}[machine.kernel]\n{kernel}\n{before.to_toml()}", "kernel")
 
 
 def by_process(times: Times) -> dict[str, tuple[float, float]]:
@@ -156,8 +170,44 @@ def test_kernel_agrees_within_a_few_per_cent(scenario: Scenario) -> None:
     limit=st.sampled_from([10, 42, 100, 1000]),
 )
 def test_a_hard_limit_from_before_that_nobody_has_moved_yet(scenario: Scenario, limit: int) -> None:
-    theirs = run_oracle(scenario, dirty_limit_bytes=limit * MIB)
-    compare(scenario, theirs, run_ours(scenario, dirty_limit_bytes=limit * MIB))
+    before = Before(dirty_limit_bytes=limit * MIB)
+    compare(scenario, run_oracle(scenario, before=before), run_ours(scenario, before=before))
+
+
+@settings(max_examples=20)
+@given(
+    scenario=scenarios("reported"),
+    backed=st.sampled_from([0, 100, 1000]),
+    blocks=st.sampled_from([(), (50_000,), (1000, 1000, 0, 0, 500), (0, 0, 0, 0, 0, 0, 0, 0, 0, 100)]),
+)
+def test_memory_that_the_host_of_a_machine_has_not_taken_back(
+    scenario: Scenario, backed: int, blocks: tuple[int, ...]
+) -> None:
+    before = Before(backed_bytes=backed * MIB, free_blocks=blocks)
+    compare(scenario, run_oracle(scenario, before=before), run_ours(scenario, before=before))
+
+
+@settings(max_examples=20)
+@given(scenario=scenarios("frees"), within_s=st.sampled_from([2.0, 5.0, 20.0]))
+def test_blocks_count_while_they_are_young(scenario: Scenario, within_s: float) -> None:
+    """As in the oracle, with a second more or less: what was written within one counts as one."""
+    around = [run_oracle(counting_blocks(scenario, within_s + more)) for more in (-1.0, 0.0, 1.0)]
+    ours = run_ours(counting_blocks(scenario, within_s))
+    for process, (start, end) in by_process(our_times(ours)).items():
+        most = most_apart_s(process, scenario, around[1], ours)
+        durations = [
+            span[1] - span[0] for span in (by_process(oracle_times(each))[process] for each in around)
+        ]
+        assert min(durations) - most <= end - start <= max(durations) + most
+
+
+def counting_blocks(scenario: Scenario, within_s: float) -> Scenario:
+    """The same scenario where only blocks that were written back within so long take time."""
+    mounts = {
+        path: replace(mount, cost=replace(mount.cost, block_free_within_s=within_s))
+        for path, mount in scenario.mounts.items()
+    }
+    return replace(scenario, mounts=mounts)
 
 
 @settings(max_examples=60)

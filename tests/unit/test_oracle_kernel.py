@@ -11,7 +11,7 @@ from oracle.kernel.limits import HardLimit, Limits, dirtyable, limits
 from oracle.kernel.policy import Kernel
 from oracle.kernel.readahead import Stream, first_size, most_pages, next_size, on_mark, on_miss
 from oracle.kernel.reclaim import inactive_is_low
-from oracle.kernel.settings import Bdi, Cost, Options, Vm, Wbt
+from oracle.kernel.settings import Bdi, Cost, MountCost, Options, Vm, Wbt
 from oracle.kernel.throttle import cubic, max_pause, min_pause, position_ratio, strict_ratio
 from oracle.kernel.wb import Wb
 from oracle.kernel.wbt import BACKGROUND, OTHER, SYNC, Throttling
@@ -35,6 +35,7 @@ def simulate(
     ram: Device = MEMORY,
     cost: Cost | None = None,
     vm: Vm | None = None,
+    mount: MountCost | None = None,
     on_operation=None,
     **options,
 ) -> tuple[Result, Kernel]:
@@ -42,7 +43,7 @@ def simulate(
     processes = tuple(Process(f"p{i}", tuple(ops)) for i, ops in enumerate(programs))
     scenario = Scenario(
         {"machine": host},
-        {"/d": Mount("machine", "d")},
+        {"/d": Mount("machine", "d", cost=mount or MountCost())},
         {path: File(size) for path, size in (files or {}).items()},
         processes,
     )
@@ -66,6 +67,11 @@ def lists(kernel: Kernel) -> tuple[int, int]:
     """(inactive, active) in MiB."""
     found = kernel.hosts["machine"].memory.lists
     return found.inactive_pages * PAGE // MIB, found.active_pages * PAGE // MIB
+
+
+def seconds(*program: Op, **settings) -> list[float]:
+    """How long the operations of a single process take."""
+    return [done.duration_s for done in simulate(list(program), **settings)[0].operations]
 
 
 # -- limits ----------------------------------------------------------------------------------
@@ -672,3 +678,53 @@ def test_the_inode_that_the_flusher_visits_is_still_listed():
     dirty, writeback = dirty_at(kernel, kernel.samples["machine"][-1].time_s)
     assert writeback == 0
     assert dirty > 40 * MIB, "background writeback has stopped at its limit, and nothing else has begun"
+
+
+# -- file systems and hosts of virtual machines ----------------------------------------------
+WRITE = Op("write", "/d/a", 10 * MIB)
+FSYNC = Op("fsync", "/d/a")
+
+
+def test_a_file_that_is_longer_or_has_new_times_is_committed_once():
+    times = seconds(WRITE, FSYNC, FSYNC, WRITE, FSYNC, mount=MountCost(commit_s=1.0))
+    assert [int(times[at]) for at in (1, 2, 4)] == [1, 0, 1]
+
+
+def test_a_commit_is_of_all_files_of_a_disk():
+    other = [Op("write", "/d/b", 10 * MIB), WRITE, Op("fsync", "/d/b"), FSYNC]
+    times = seconds(*other, mount=MountCost(commit_s=1.0))
+    assert [int(time) for time in times[2:]] == [1, 0]
+
+
+def test_blocks_are_given_back_where_they_were_written_lately():
+    mount = MountCost(block_free_s=1e-3, block_free_within_s=5.0, file_free_s=1.0)
+    cut, wait = Op("truncate", "/d/a", 8 * MIB), Op("sleep", seconds=6.0)
+    assert seconds(WRITE, FSYNC, cut, mount=mount)[-1] == pytest.approx(1.512)
+    assert seconds(WRITE, FSYNC, wait, cut, mount=mount)[-1] == 0.0
+    assert seconds(WRITE, cut, mount=mount)[-1] == 0.0, "dirty pages have no blocks yet"
+    assert seconds(WRITE, FSYNC, WRITE, cut, mount=mount)[-1] == pytest.approx(1.512), "they have now"
+    begin = Op("write", "/d/a", 8 * MIB, 0)
+    assert seconds(begin, FSYNC, cut, files={"/d/a": 10 * MIB}, mount=mount)[-1] == 0.0, "elsewhere"
+
+
+def test_pages_that_the_host_took_back_cost_more_until_they_are_in_use():
+    cost, unlink = Cost(page_reported_s=1e-3), Op("unlink", "/d/a")
+    pages, copying = 10 * MIB // PAGE * 1e-3, 10 * MIB / 2e9
+    again = seconds(WRITE, unlink, WRITE, unlink, Op("sleep", seconds=100.0), WRITE, cost=cost)
+    assert again[::2] == pytest.approx([pages + copying, copying, 100.0])
+    assert again[-1] == pytest.approx(pages + copying), "it is reported again"
+
+
+def test_a_sixteenth_of_what_is_free_is_reported_every_two_seconds():
+    cost, gib = Cost(page_reported_s=1e-6), GIB // PAGE * 1e-6
+    after = {
+        wait: seconds(
+            Op("sleep", seconds=wait), Op("alloc", size=2 * GIB), memory=16 * GIB, cost=cost, **backed
+        )
+        for wait, backed in ((1.9, {"backed_bytes": GIB}), (2.1, {"backed_bytes": 2 * GIB}))
+    }
+    assert after[1.9][1] == pytest.approx(gib)
+    assert after[2.1][1] == pytest.approx(gib, rel=0.01)
+    small = {"free_blocks": (GIB // PAGE,), "memory": 16 * GIB, "cost": cost}
+    kept = seconds(Op("sleep", seconds=100.0), Op("alloc", size=2 * GIB), **small)
+    assert kept[1] == pytest.approx(gib), "blocks that small stay"

@@ -128,6 +128,16 @@ fn a_direct_write_takes_as_long_as_a_request_does_besides_its_bytes() {
 }
 
 #[test]
+fn times_of_a_file_change_once_in_a_tick() {
+    let (write, fsync) = ("write = '/data/g', size = '4096 B', offset = '0 B'", "fsync = '/data/g'");
+    let operations = [write, fsync, write, fsync, "sleep = '10 ms'", write, fsync];
+    let settings = ["machine.kernel.hz=100", "machine.mount./data.commit=1 ms"];
+    let case = settings.iter().fold(linux().file("/data/g", "1 MB"), |case, setting| case.set(setting));
+    let run = case.process("p", &operations).run("kernel");
+    assert_eq!([1, 3, 6].map(|at| run.part("p", at, Part::Journal)), [1e-3, 0.0, 1e-3]);
+}
+
+#[test]
 fn blocks_that_are_on_the_disk_take_time_to_be_given_back() {
     let freeing = |operations: &[&str]| {
         let costs = ["machine.mount./data.block_free=4 us", "machine.mount./data.file_free=20 ms"];
@@ -140,6 +150,31 @@ fn blocks_that_are_on_the_disk_take_time_to_be_given_back() {
     assert!(near(freeing(&[WRITE, "fsync = '/data/g'", "unlink = '/data/g'"]), 0.12));
     assert!(near(freeing(&[WRITE, "fsync = '/data/g'", "truncate = '/data/g', size = '51.2 MB'"]), 0.07));
     assert_eq!(freeing(&[WRITE, "unlink = '/data/g'"]), 0.0, "dirty bytes have no blocks yet");
+    let operations = [WRITE, "fsync = '/data/g'", "unlink = '/data/g'"];
+    let once = linux().set("machine.mount./data.file_free=20 ms").process("p", &operations).run("kernel");
+    assert!(near(once.part("p", 2, Part::Journal), 0.02), "whatever its blocks take");
+    let again = [WRITE, "fsync = '/data/g'", "write = '/data/g', size = '102.4 MB', offset = '0 B'"];
+    assert!(near(freeing(&[&again[..], &["unlink = '/data/g'"]].concat()), 0.12), "now they have");
+}
+
+/// They are written before they are given back: once who cut the file was told their price first, and not that of those on their way.
+#[test]
+fn blocks_on_their_way_to_the_disk_are_given_back_when_they_are_there() {
+    let operations = [WRITE, "sync_file_range = '/data/g', flags = ['WRITE']", "unlink = '/data/g'"];
+    let costs = ["machine.mount./data.block_free=4 us", "machine.memory.cost.page_remove=1 us"];
+    let case = costs.iter().fold(linux(), |case, cost| case.set(cost)).process("p", &operations);
+    let run = case.run("kernel");
+    assert!(near(run.part("p", 2, Part::CpuCopy), 0.025), "pages leave first");
+    assert!(run.part("p", 2, Part::DeviceWrite) > 0.17, "20 MB and more were on their way");
+    assert!(near(run.part("p", 2, Part::Journal), 0.1), "all 25,000 blocks");
+}
+
+#[test]
+fn only_blocks_that_leave_are_given_back() {
+    let case = linux().set("machine.mount./data.block_free=4 us").file("/data/g", "102.4 MB");
+    let begin = ["write = '/data/g', size = '51.2 MB', offset = '0 B'", "fsync = '/data/g'"];
+    let run = case.process("p", &[&begin[..], &["truncate = '/data/g', size = '51.2 MB'"]].concat());
+    assert_eq!(run.run("kernel").part("p", 2, Part::Journal), 0.0);
 }
 
 #[test]

@@ -110,14 +110,18 @@ fn pages_stay_mapped_until_the_file_is_unmapped() {
         read,
         "munmap = '/data/f'",
         read,
+        "mmap = '/data/f'",
+        read,
+        read,
     ])
     .set("machine.memory.cost.mmap=7 us")
     .cached("/data/f", FILE, FILE)
     .run("kernel");
     let faults = PAGES * 10e-9;
-    for (at, beyond) in [(0, 0.0), (3, 0.0), (6, 0.0), (1, faults), (2, 0.0), (5, faults), (7, faults + 7e-6)]
-    {
-        let copy = if [0, 3, 4, 6].contains(&at) { 0.0 } else { 0.4096 };
+    let beyond =
+        [0.0, faults, 0.0, 0.0, 0.0, faults, 0.0, faults + 7e-6, 0.0, faults, 0.0].into_iter().zip(0..);
+    for (beyond, at) in beyond {
+        let copy = if [0, 3, 4, 6, 8].contains(&at) { 0.0 } else { 0.4096 };
         assert_near(run.seconds("p", at), copy + beyond, 1e-6);
     }
     // A fault maps the 64 KiB around it.
@@ -132,6 +136,11 @@ fn pages_stay_mapped_until_the_file_is_unmapped() {
     for (beyond, faults) in beyond.into_iter().zip([1.0, 0.0, 1.0]) {
         assert_near(beyond, faults * 160e-9, 2e-9);
     }
+    // What lies before a page that is mapped is not, and what lies behind it neither.
+    let parts = [part(131_072, 65_536), part(0, 262_144)];
+    let run =
+        process(&["mmap = '/data/f'", &parts[0], &parts[1]]).cached("/data/f", FILE, FILE).run("kernel");
+    assert_near(run.seconds("p", 2), 262_144e-9 + 3.0 * 160e-9, 2e-9);
 }
 
 /// How many faults there are when 64 MiB are read and then written through a mapping, after these operations.
@@ -243,12 +252,14 @@ fn a_mapping_is_throttled_as_a_writer_is() {
     assert_near(mapped.seconds("p", 0) / written.seconds("p", 0), 1.0, 0.001);
 }
 
+/// Touches a page 8 MiB behind the last one.
+fn touch(k: u32, advice: &str) -> String {
+    format!("mmap_read = '/data/f', offset = '{} B', size = '4096 B'{advice}", u64::from(k) * 8_388_608)
+}
+
 /// Touches one page of each 8 MiB.
 fn far_apart(count: u32, advice: &str) -> Run {
-    let touch = format!("mmap_read = '/data/f', offset = \"{{k * 8192 kB}}\", size = '4096 B'{advice}");
-    let touches: Vec<String> = (1..=count)
-        .map(|k| touch.replace("{k * 8192 kB}", &format!("{} B", u64::from(k) * 8_388_608)))
-        .collect();
+    let touches: Vec<String> = (1..=count).map(|k| touch(k, advice)).collect();
     let touches: Vec<&str> = touches.iter().map(String::as_str).collect();
     process(&touches).set("machine.disk.ssd.latency=1 ms").file("/data/f", "10 GB").run("kernel")
 }
@@ -263,6 +274,18 @@ fn pages_around_a_miss_are_read_with_it() {
 }
 
 #[test]
+fn who_writes_to_a_page_waits_for_it_as_long_as_who_reads_it() {
+    for advice in ["", ", advice = 'random'"] {
+        let touches: Vec<String> =
+            (1..=5).map(|k| touch(k, advice).replace("mmap_read", "mmap_write")).collect();
+        let touches: Vec<&str> = touches.iter().map(String::as_str).collect();
+        let case = process(&touches).set("machine.disk.ssd.latency=1 ms").file("/data/f", "10 GB");
+        let (write, read) = (case.run("kernel").seconds("p", 3), far_apart(5, advice).seconds("p", 3));
+        assert_near(write, read + 1e-6, 1e-5);
+    }
+}
+
+#[test]
 fn a_mapping_that_is_read_at_random_reads_only_what_is_missed() {
     let run = far_apart(10, ", advice = 'random'");
     assert_eq!(run.file("/data/f").1, 10 * 4096);
@@ -274,6 +297,18 @@ fn a_mapping_that_is_read_at_random_reads_only_what_is_missed() {
 fn after_a_hundred_misses_nothing_is_read_around_them() {
     let run = far_apart(150, "");
     assert_eq!(run.file("/data/f").1, 100 * 131_072 + 50 * 4096);
+}
+
+/// `filemap_map_pages` counts each page that it maps.
+#[test]
+fn pages_that_are_found_make_up_for_misses() {
+    let mut touches: Vec<String> = (1..=121).map(|k| touch(k, "")).collect();
+    touches.insert(101, "mmap_read = '/data/f', size = '131072 B'".to_owned());
+    let touches: Vec<&str> = touches.iter().map(String::as_str).collect();
+    let case = process(&touches).set("machine.disk.ssd.latency=1 ms");
+    let run = case.cached("/data/f", "10 GB", "131072 B").run("kernel");
+    // 32 pages in two faults: after 69 misses the next 20 are no more than 100.
+    assert_eq!(run.file("/data/f").1, 131_072 + 100 * 131_072 + 4096 + 20 * 131_072);
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::*;
+use crate::flow::{FlowId, FlowSpec};
 use crate::policy::registry::MODELS;
+use crate::result::Part;
 use crate::scenario::Scenario;
 use crate::units::earlier;
 use crate::workload::{Action, Buffer, OpenFlag, OpenFlags, Program};
@@ -196,6 +198,155 @@ fn memory_limits_transfers_that_cross_it() {
     }
 }
 
+/// Here it is who reads that memory holds back, or who computes nothing and writes.
+#[test]
+fn memory_slower_than_a_disk_limits_whoever_is_alone() {
+    let text = format!(
+        r#"{}
+        [[file]]
+        path = "/data/f"
+        size = "1 GB"
+        [[process]]
+        name = "p"
+        do = [ {{ read = "/data/f" }}, {{ read = "/data/f" }}, {{ write = "/data/g", size = "500 MB" }} ]"#,
+        CLUSTER.replace("4 GB/s", "100 MB/s").replace("3 GB/s", "90 MB/s")
+    );
+    for model in MODELS {
+        assert_alike(&text, model, 1e-3);
+    }
+}
+
+#[test]
+fn every_operation_on_files_ends_when_it_does_in_our_engine() {
+    let text = format!(
+        r#"{CLUSTER}
+        [[file]]
+        path = "/data/f"
+        size = "1 GB"
+        [[process]]
+        name = "p"
+        do = [
+          {{ readahead = "/data/f", size = "100 MB" }}, {{ sleep = "1 s" }}, {{ read = "/data/f", size = "200 MB" }},
+          {{ write = "/data/g", size = "400 MB" }}, {{ sync_file_range = "/data/g", size = "200 MB", flags = ["WRITE", "WAIT_AFTER"] }},
+          {{ fdatasync = "/data/g" }}, {{ write = "/data/g", offset = "0 B", size = "400 MB" }}, {{ syncfs = "/data" }},
+          {{ write = "/data/g", offset = "0 B", size = "400 MB" }}, {{ sync = true }},
+          {{ fadvise = "/data/g", advice = "dontneed" }}, {{ read = "/data/g" }}, {{ drop_caches = true }}, {{ read = "/data/g" }},
+          {{ unlink = "/data/g" }}, {{ write = "/data/g", size = "100 MB" }}, {{ read = "/data/g" }},
+        ]"#
+    );
+    for model in MODELS {
+        assert_alike(&text, model, 1e-3);
+    }
+}
+
+/// Which part of a second each moment is of: what binds a transfer, the policy or the device.
+#[test]
+fn time_is_of_the_policy_while_its_limit_binds_and_of_the_device_otherwise() {
+    let mut transfers = Transfers::new(&host());
+    let (flow, mut orders) = (FlowId { number: 1, slot: 0 }, Vec::new());
+    let path = transfers.paths(DeviceId(0)).read;
+    let spec = FlowSpec { path, bytes: 1000, weight: 1.0, cap: None, watched: true, tag: 0 };
+    transfers.start(Nanos::ZERO, flow, spec, &mut orders);
+    let at = |second: u64| Nanos(second * 1_000_000_000);
+    let mut step = |second, bytes_per_s| {
+        transfers.set_cap(at(second), flow, Some((100.0, Part::CpuCopy)), &mut orders);
+        transfers.set_rate(at(second), &Rate { transfer: TransferId(1), bytes_per_s });
+        transfers.settle(at(second), &mut Vec::new(), &mut Vec::new());
+    };
+    step(0, 100.0);
+    step(3, 50.0);
+    step(4, 99.99999999);
+    let (_, completion) = transfers.complete(at(9), TransferId(1)).unwrap();
+    let seconds = |part| completion.parts.get(part).as_seconds();
+    assert_eq!((seconds(Part::CpuCopy), seconds(Part::DeviceRead)), (8.0, 1.0));
+    let limits: Vec<_> = orders.iter().filter(|order| matches!(order, Order::Limit { .. })).collect();
+    assert_eq!(limits, [&Order::Limit { transfer: TransferId(1), limit: Some(100.0) }], "told once");
+    transfers.start(at(9), flow, spec, &mut orders);
+    orders.clear();
+    for (limit, is_told) in [(100.0, true), (100.00001, false), (99.0, true), (1.0, true), (1e9, true)] {
+        transfers.set_cap(at(9), flow, Some((limit, Part::CpuCopy)), &mut orders);
+        assert_eq!(orders.pop().is_some(), is_told, "{limit}");
+    }
+}
+
+fn host() -> Host {
+    small("kernel").host().clone()
+}
+
+#[test]
+fn a_disk_moves_what_it_is_told_and_passes_over_what_has_ended() {
+    let mut disks = Disks::new(&host());
+    let (transfer, limit) = (TransferId(1), Some(100e6));
+    let start = |transfer| {
+        let (device, direction) = (DeviceId(0), Direction::Read);
+        Order::Start { transfer, device, direction, bytes: 510_000_000, weight: 1.0, limit: None }
+    };
+    // One that changes when it is limited is told twice.
+    let rates = |disks: &mut Disks, now| {
+        let mut rates: Vec<f64> = disks.rates(now).iter().map(|rate| rate.bytes_per_s).collect();
+        rates.dedup();
+        rates
+    };
+    let second = Nanos(1_000_000_000);
+    disks.carry_out(Nanos::ZERO, &start(transfer));
+    assert_eq!((rates(&mut disks, Nanos::ZERO), disks.next_event()), (vec![510e6], Some(second)));
+    disks.carry_out(Nanos::ZERO, &Order::Limit { transfer, limit });
+    assert_eq!(rates(&mut disks, Nanos::ZERO), [100e6]);
+    disks.carry_out(second, &Order::Limit { transfer, limit });
+    assert_eq!(rates(&mut disks, second), [100e6], "it is told again, although it is the same");
+    disks.carry_out(second, &Order::Shorten { transfer, bytes: 100_000_000 });
+    disks.rates(second);
+    assert_eq!(disks.completed(second), [transfer]);
+    for order in
+        [Order::Limit { transfer, limit }, Order::Shorten { transfer, bytes: 1 }, Order::Cancel { transfer }]
+    {
+        disks.carry_out(second, &order);
+        assert_eq!((rates(&mut disks, second), disks.next_event()), (vec![], None), "{order:?}");
+    }
+    let other = TransferId(2);
+    disks.carry_out(second, &start(other));
+    disks.rates(second);
+    disks.carry_out(second, &Order::Limit { transfer: other, limit });
+    disks.carry_out(second, &Order::Cancel { transfer: other });
+    assert_eq!((rates(&mut disks, second), disks.next_event()), (vec![], None));
+    assert_eq!(disks.completed(Nanos(9_000_000_000)), []);
+}
+
+#[test]
+fn the_other_simulator_is_told_of_its_transfers_and_of_no_copies() {
+    let mut transfers = Transfers::new(&host());
+    let mut orders = Vec::new();
+    let flow = |number| FlowId { number, slot: number as u32 };
+    let now = Nanos::ZERO;
+    let spec = |path| FlowSpec { path, bytes: 1000, weight: 1.0, cap: None, watched: true, tag: 0 };
+    let read = spec(transfers.paths(DeviceId(0)).read);
+    transfers.start(now, flow(1), read, &mut orders);
+    orders.clear();
+    for bytes in [2000, 1000] {
+        transfers.shorten(now, flow(1), bytes, &mut orders);
+        assert_eq!(orders, [], "it is no longer than that");
+    }
+    transfers.shorten(now, flow(1), 400, &mut orders);
+    assert_eq!(orders, [Order::Shorten { transfer: TransferId(1), bytes: 400 }]);
+    let (ended, completion) = transfers.complete(now, TransferId(1)).unwrap();
+    assert_eq!((ended, completion.bytes), (flow(1), 400));
+    transfers.start(now, flow(2), read, &mut orders);
+    orders.clear();
+    transfers.cancel(now, flow(2), &mut orders);
+    assert_eq!(orders, [Order::Cancel { transfer: TransferId(2) }]);
+    let rate = Rate { transfer: TransferId(2), bytes_per_s: 1.0 };
+    assert_eq!(transfers.check(&rate), Err(EmbedError::NoSuchTransfer(2)));
+    orders.clear();
+    let copy = FlowSpec { bytes: 4_000_000_000, ..spec(transfers.memory().0) };
+    transfers.start(now, flow(3), copy, &mut orders);
+    transfers.shorten(now, flow(3), 2_000_000_000, &mut orders);
+    transfers.settle(now, &mut Vec::new(), &mut orders);
+    assert_eq!(transfers.next_event(), Some(Nanos(500_000_000)));
+    transfers.cancel(now, flow(3), &mut orders);
+    transfers.settle(now, &mut Vec::new(), &mut orders);
+    assert_eq!((transfers.next_event(), orders), (None, vec![]));
+}
+
 fn small(model: &str) -> PageCache {
     let machine = CLUSTER.replace("[machine]", "");
     PageCache::from_toml(&machine, model, &[], FilePath::new(""), FilePath::new("")).unwrap()
@@ -214,6 +365,7 @@ fn read(path: &str, bytes: u64) -> Action {
 fn wrong_calls_are_refused_and_change_nothing() {
     let mut cache = small("no-cache");
     let (task, none) = (cache.add_task(), TaskId(7));
+    assert_eq!(cache.devices(), [Arc::from("ssd")]);
     let transfer = |number| Rate { transfer: TransferId(number), bytes_per_s: 1.0 };
     let nanos = Nanos(5_000_000_000);
     assert_eq!(cache.begin(nanos, none, &write(1)), Err(EmbedError::NoSuchTask(7)));
@@ -229,8 +381,10 @@ fn wrong_calls_are_refused_and_change_nothing() {
     assert_eq!(cache.begin(nanos, task, &write(1)), Err(EmbedError::Busy(0)));
     assert_eq!(cache.remove_task(nanos, task), Err(EmbedError::Busy(0)));
     assert_eq!(cache.advance(nanos, &[transfer(9)]), Err(EmbedError::NoSuchTransfer(9)));
-    let endless = Rate { bytes_per_s: f64::NAN, ..transfer(1) };
-    assert!(matches!(cache.advance(nanos, &[endless]), Err(EmbedError::NotARate(_))));
+    for bytes_per_s in [f64::NAN, f64::INFINITY, -1.0] {
+        let none = cache.advance(nanos, &[Rate { bytes_per_s, ..transfer(1) }]);
+        assert!(matches!(none, Err(EmbedError::NotARate(_))));
+    }
     let earlier = cache.advance(Nanos(1), &[]);
     assert_eq!(earlier, Err(EmbedError::TimeRunsBack { now: Nanos(1), last: nanos }));
     cache.advance(nanos, &[transfer(1)]).unwrap();
@@ -249,7 +403,9 @@ fn a_call_that_is_left_out_is_noticed() {
     let due = cache.next_call().expect("the flusher wakes");
     let late = cache.advance(due + Nanos(1_000_000_000), &[]);
     assert_eq!(late, Err(EmbedError::Late { now: due + Nanos(1_000_000_000), due }));
-    cache.advance(due, &[]).unwrap();
+    assert_eq!(cache.levels(due + Nanos(2_000)), Err(EmbedError::Late { now: due + Nanos(2_000), due }));
+    cache.advance(due + TOLERANCE, &[]).unwrap();
+    assert!(matches!(cache.levels(due), Err(EmbedError::TimeRunsBack { .. })));
 }
 
 #[test]
@@ -262,6 +418,45 @@ fn memory_of_a_task_that_is_no_more_is_free() {
     cache.remove_task(Nanos::ZERO, task).unwrap();
     assert_eq!(cache.levels(Nanos::ZERO).unwrap().anonymous, Bytes::ZERO);
     assert_eq!(cache.add_task(), task);
+    for _ in 0..3 {
+        cache.begin(Nanos::ZERO, task, &Action::Allocate { bytes: Bytes(40 << 30) }).unwrap();
+        assert_eq!(cache.orders().count(), 1);
+        cache.remove_task(Nanos::ZERO, task).unwrap();
+        assert_eq!(cache.add_task(), task);
+    }
+    let all = cache.policy.most_anonymous().expect("the kernel keeps some for itself");
+    cache.begin(Nanos::ZERO, task, &Action::Allocate { bytes: all }).unwrap();
+    assert_eq!(cache.orders().count(), 1);
+    assert!(matches!(cache.begin(Nanos::ZERO, task, &write(1)), Err(EmbedError::OutOfMemory { .. })));
+}
+
+#[test]
+fn what_is_cached_of_a_file_is_known_and_goes_with_its_end() {
+    let path = "/data/f".into();
+    let mut cache = small("kernel");
+    cache.add_file(&path, Bytes(1 << 20), Bytes(1 << 19), Bytes(1 << 18)).unwrap();
+    let levels =
+        |cache: &mut PageCache| cache.residency(Nanos::ZERO, &path).map(|each| (each.cached, each.dirty));
+    assert_eq!(levels(&mut cache), Ok((Bytes(1 << 19), Bytes(1 << 18))));
+    let task = cache.add_task();
+    for (size, cached) in [(1 << 20, 1 << 19), (1 << 16, 1 << 16), (1 << 21, 1 << 16)] {
+        let cut = Action::Truncate { path: path.clone(), size: Bytes(size) };
+        cache.begin(Nanos::ZERO, task, &cut).unwrap();
+        assert_eq!(cache.orders().filter(|order| matches!(order, Order::Done { .. })).count(), 1);
+        assert_eq!((cache.size(&path), levels(&mut cache).unwrap().0), (Ok(Bytes(size)), Bytes(cached)));
+    }
+}
+
+#[test]
+fn levels_are_those_of_an_instant_between_calls() {
+    let mut cache = small("kernel");
+    let task = cache.add_task();
+    cache.begin(Nanos::ZERO, task, &write(100_000_000)).unwrap();
+    cache.advance(Nanos::ZERO, &[]).unwrap();
+    let half = Nanos(cache.next_call().expect("a copy ends").0 / 2);
+    let cached = cache.levels(half).unwrap().cached.as_f64();
+    // 3 GB/s, and no later than when the copy has ended.
+    assert!((cached / (3.0 * half.0 as f64) - 1.0).abs() < 0.01, "{cached} after {half}");
 }
 
 #[test]

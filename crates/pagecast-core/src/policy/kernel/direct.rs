@@ -144,7 +144,6 @@ impl Kernel {
         for operation in due {
             match self.tasks[operation].kind {
                 Kind::Direct { .. } | Kind::Beside { .. } => self.start_request(now, operation, out),
-                Kind::Free { .. } => self.freed(now, operation, out),
                 _ => self.flushed(now, operation, out),
             }
         }

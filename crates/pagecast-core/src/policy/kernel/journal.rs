@@ -154,6 +154,13 @@ mod tests {
         assert!(!journal.commit(&other, Integrity::Data));
         assert!(journal.commit_all(DeviceId(1)) && !journal.commit_all(DeviceId(1)));
         assert!(!journal.commit_all(DeviceId(0)) && !journal.commit_all(DeviceId(2)));
+        for tick in 1..4 {
+            journal.write(&elsewhere, 1, tick);
+            assert!(
+                journal.commit_all(DeviceId(1)) && !journal.commit(&elsewhere, Integrity::File),
+                "each time"
+            );
+        }
     }
 
     #[test]

@@ -161,6 +161,9 @@ mod tests {
         let mut kept = Backed::new(GB, WHOLE, 2 * GB);
         kept.observe(after(100), 2 * GB, 3 * GB, 1);
         assert_eq!(kept.bytes, GB, "so little is not reported");
+        let mut kept = Backed::new(GB, WHOLE, 2 * GB);
+        kept.observe(after(100), 2 * GB, 2 * GB, 1);
+        assert_eq!(kept.bytes, GB, "nor is what is free down to there (`__zone_watermark_ok`)");
     }
 
     #[test]
@@ -180,5 +183,26 @@ mod tests {
         backed.observe(after(102), 8 * GB - 53 * MIB, 0, 1);
         assert_eq!(backed.bytes, MIB);
         assert_eq!(Backed::new(0, fragments, MIB).bytes, MIB, "no more than is free");
+        let mut small = Backed::new(0, fragments, GB);
+        small.observe(after(1), GB - 5 * MIB, 0, 1);
+        small.observe(after(2), GB, 0, 1);
+        assert_eq!((small.bytes, small.pass), (6 * MIB, None), "nobody reports what is freed in fragments");
+    }
+
+    #[test]
+    fn other_fragments_change_what_is_reported_and_not_when() {
+        let mut backed = Backed::new(64 * MIB, WHOLE, 8 * GB);
+        let pass = backed.pass;
+        let mut fragments = WHOLE;
+        fragments[8] = 60;
+        backed.fragment(fragments);
+        assert_eq!((backed.bytes(), backed.pass), (64 * MIB, pass));
+        backed.observe(after(1), 8 * GB, 0, 1);
+        backed.fragment(fragments);
+        backed.observe(after(100), 8 * GB, 0, 1);
+        assert_eq!(backed.bytes(), 60 * MIB, "from 2 s on, as before");
+        fragments[8] = 80;
+        backed.fragment(fragments);
+        assert_eq!(backed.bytes(), 80 * MIB, "no less than what is in them");
     }
 }

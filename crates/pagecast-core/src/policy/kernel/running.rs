@@ -171,8 +171,8 @@ impl Kernel {
             self.leave_stream(key, task.end, file, task.mapped.is_some());
         }
         match (task.kind, task.file) {
-            (Kind::Remove { from }, Some(file)) => {
-                self.wait_for_writeback(now, operation, (file, from), task.outcome, out);
+            (Kind::Remove { cut: Some(cut) }, Some(file)) => {
+                self.wait_for_writeback(now, operation, (file, cut), task.outcome, out);
             }
             (Kind::ReadAhead { .. }, _) => {}
             (Kind::Beside { of, way }, _) => self.moved_beside(now, of, way, out),
@@ -190,8 +190,8 @@ impl Kernel {
             Kind::Insert => return (Run::Insert, end),
             Kind::ReadAhead { .. } => return (Run::Miss, end),
             Kind::Read { .. } | Kind::Write | Kind::WriteSync { .. } => {}
-            Kind::Wait
-            | Kind::Free { .. }
+            Kind::Wait { .. }
+            | Kind::Free
             | Kind::Sync { .. }
             | Kind::SyncRange { .. }
             | Kind::Direct { .. }
@@ -271,7 +271,7 @@ impl Kernel {
 
     /// Followers go on whose bytes have come, or who have nobody to follow any more.
     pub(super) fn release_followers(&mut self, now: Nanos, out: &mut Actions) {
-        let follows = |task: &Task| task.run == Run::Follow && task.kind != Kind::Wait;
+        let follows = |task: &Task| task.run == Run::Follow && !matches!(task.kind, Kind::Wait { .. });
         if !self.has_followers {
             debug_assert!(!self.tasks.values().any(follows), "a follower has been noted");
             return;

@@ -39,3 +39,19 @@ impl Kernel {
         if has_moved { seek } else { Nanos::ZERO }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_has_to_move_to_another_file_and_far_from_where_it_is() {
+        let mut heads = Heads::of(2);
+        let [file, other] = [1, 2].map(FileId);
+        assert!(heads.go(0, file, (0, 100)), "nobody knows where it was");
+        assert!(!heads.go(0, file, (100, 200)) && !heads.go(0, file, (200 + NEAR, 300 + NEAR)));
+        assert!(heads.go(0, file, (301 + 2 * NEAR, 400 + 2 * NEAR)));
+        assert!(!heads.go(0, file, (400 + NEAR, 500)) && heads.go(0, other, (500, 600)), "back, and away");
+        assert!(heads.go(1, other, (600, 700)), "each disk has its own");
+    }
+}

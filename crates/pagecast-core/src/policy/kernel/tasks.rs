@@ -11,6 +11,7 @@ use super::readahead::Mode;
 use super::reading::{RunShape, StreamKey};
 use super::throttling::has_credit;
 use super::wb::WbId;
+use super::written_back::Cut;
 use crate::flow::{FlowId, Progress};
 use crate::policy::{FileView, Integrity, OperationId, Outcome};
 use crate::result::Part;
@@ -80,17 +81,16 @@ pub(super) enum Kind {
     WriteThrough,
     Insert,
     Allocate,
-    /// Pages are taken out of the cache, each at its price; then as `Wait`, for what was behind this byte.
+    /// Pages are taken out of the cache, each at its price; then as `Wait`, if they were of a file that is cut.
     Remove {
-        from: u64,
+        cut: Option<Cut>,
     },
-    /// Blocks are given back; then so many bytes leave the cache, as `Remove`.
-    Free {
-        from: u64,
-        removed: Bytes,
+    /// Waits until nothing of the cut is under writeback; then as `Free`.
+    Wait {
+        cut: Cut,
     },
-    /// Waits until nothing of its file is under writeback.
-    Wait,
+    /// Blocks are given back.
+    Free,
     /// Waits until nothing of so many files is under writeback, then for a commit and until the cache of their device is flushed.
     Sync {
         files: u32,

@@ -44,7 +44,7 @@ impl Kernel {
             self.wbs[at.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
         }
         let pages = self.pages.dirty.of_wb(at).written / PAGE - before;
-        self.written_back.add(now, file, pages * PAGE);
+        self.written_back.add(now, file, (start, start + bytes));
         self.add_completions(now, at.0 as usize, pages);
     }
 
@@ -78,8 +78,10 @@ impl Kernel {
             Kind::Direct { .. } => self.next_calls(now, operation, out),
             _ => {
                 let task = self.tasks.remove(operation).expect("it is there");
-                debug_assert!(matches!(task.kind, Kind::Wait));
-                out.done(operation, task.outcome);
+                let (Kind::Wait { cut }, Some(file)) = (task.kind, &task.file) else {
+                    unreachable!("only who cuts a file waits besides")
+                };
+                self.give_blocks_back(now, operation, (file, cut), task.outcome, out);
             }
         }
     }
