@@ -181,6 +181,8 @@ def refused(outputs, *arguments):
 
 def test_what_is_no_output_is_one_line(outputs):
     assert refused(outputs, "a", "none") == "none: there is no such directory; check the name"
+    (outputs.folder / "file").touch()
+    assert refused(outputs, "a", "file") == "file: is a file; name the directory that --out has made"
     (outputs.folder / "empty").mkdir()
     assert refused(outputs, "empty", "a") == "empty: is no output of pagecast; name what --out has made"
     (outputs.folder / "empty" / "provenance.json").write_text("{}")

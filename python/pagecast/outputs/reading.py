@@ -78,6 +78,8 @@ def read(folder: str | os.PathLike[str]) -> Output:
         It is not there, or holds no times of operations.
     """
     path, name = Path(folder), shown(folder)
+    if path.is_file():
+        raise OutputError(f"{name}: is a file; name the directory that --out has made")
     if not path.is_dir():
         raise OutputError(f"{name}: there is no such directory; check the name")
     try:
