@@ -146,6 +146,9 @@ def test_the_figure_has_a_row_for_each_direction(small: Benchmark) -> None:
         *("copying memory", "buffered read cold", "buffered read warm"),
         *("direct read cold", "direct read warm"),
     }
+    numbers = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert numbers, "rates are compared by their numbers"
+    assert not any("10^" in number for number in numbers), "written out, not as powers"
 
 
 def test_fio_goes_where_the_core_does() -> None:

@@ -151,6 +151,8 @@ def test_cache_content_at_the_end_has_a_bar_for_each_file(scenario, ax):
     assert [label.get_text() for label in ax.get_yticklabels()] == ["/data/in", "/data/out"]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([2.0, 0.0, 1.0, 0.0])
     assert ax.get_title().startswith("Files in memory at the end")
+    below, above = ax.get_ylim()
+    assert (below + above) / 2 == pytest.approx(0.5), "two bars are in the middle"
 
 
 def test_a_model_without_a_cache_says_so(scenario, ax):

@@ -212,6 +212,13 @@ def test_cached_memory_has_no_limits(writing, ax):
     assert set(labels(ax)) == {"measured", "kernel", "endless-cache"}
 
 
+def test_memory_that_stays_clean_has_no_scale_of_parts_of_a_byte(machine, ax):
+    past = [pc.open("/data/f", create=True, flags=["O_DIRECT"]), pc.write("/data/f", size_bytes=2**20)]
+    over_time(ax, validated_of(pc.Scenario(machine, processes={"app": past}), traced=False), "dirty")
+    assert ax.get_ylim() == (0, 1)
+    assert [*ax.get_yticks()] == [0]
+
+
 def test_a_run_too_short_to_be_looked_at_says_so(writing, ax):
     validated = validated_of(writing)
     for run in validated.measured:

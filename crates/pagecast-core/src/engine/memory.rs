@@ -1,7 +1,6 @@
 //! Anonymous memory of processes: booked when it is taken, and refused where a host or a memory cgroup has no more.
 
 use super::Engine;
-use super::setup::NOBODY;
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::policy::{Call, OperationId, Request};
@@ -31,7 +30,7 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn free_unasked(&mut self, host: u32, at: u32, bytes: u64) -> Result<(), SimulationError> {
         self.give_memory_back(at, bytes);
         let call = Call::Free { bytes: Bytes(bytes), owner: OperationId(at) };
-        self.request(host, &Request { operation: NOBODY, call })
+        self.request(host, &Request { operation: OperationId::NOBODY, call })
     }
 
     /// Books anonymous memory of a process.

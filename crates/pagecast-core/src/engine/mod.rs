@@ -396,7 +396,7 @@ impl<N: Network> Engine<'_, N> {
                 self.network.cancel(self.now, flow);
                 self.actions.release(flow);
             }
-            Command::Done(setup::NOBODY, _) => {}
+            Command::Done(OperationId::NOBODY, _) => {}
             Command::Done(operation, outcome) => match Nfs::transfer_of(operation) {
                 Some((transfer, stage)) => self.stage_ended(transfer, stage, outcome.parts)?,
                 None => self.end_operation(operation.0, outcome)?,
@@ -439,7 +439,7 @@ impl<N: Network> Engine<'_, N> {
     /// The process that waits for an operation. What a policy does by itself has the number of nobody.
     fn process_behind(&self, operation: OperationId) -> Option<u32> {
         match Nfs::transfer_of(operation) {
-            _ if operation == setup::NOBODY => None,
+            _ if operation == OperationId::NOBODY => None,
             Some((transfer, _)) => Some(self.nfs.operation(transfer).0),
             None => Some(operation.0),
         }

@@ -211,7 +211,7 @@ impl<N: Network> Engine<'_, N> {
         let (home, _) = self.namespace.home(located.file);
         if home != self.processes[at as usize].host as usize {
             let call = Call::Truncate { file: self.view_at_home(located.file), size };
-            self.request(home as u32, &Request { operation: super::setup::NOBODY, call })?;
+            self.request(home as u32, &Request { operation: OperationId::NOBODY, call })?;
         }
         self.call(at, Call::Truncate { file, size })
     }

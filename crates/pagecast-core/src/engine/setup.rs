@@ -91,9 +91,6 @@ impl Hardware {
     }
 }
 
-/// An operation that nobody waits for.
-pub(super) const NOBODY: OperationId = OperationId(u32::MAX);
-
 impl<'a, N: Network> Engine<'a, N> {
     /// A run of a scenario that may be a group of a larger one of `hosts_in_all` hosts.
     pub(super) fn new(
@@ -192,7 +189,7 @@ impl<'a, N: Network> Engine<'a, N> {
             if file.cached.0 > 0 {
                 let view = self.view(file.host, located);
                 let call = Call::Preload { file: view, bytes: file.cached, dirty: file.dirty };
-                self.request(file.host as u32, &Request { operation: NOBODY, call })?;
+                self.request(file.host as u32, &Request { operation: OperationId::NOBODY, call })?;
             }
         }
         Ok(())

@@ -30,6 +30,8 @@ pub struct OperationId(pub u32);
 impl OperationId {
     /// Those from this number on are no process's own: a file system does them for it, or nobody waits for them.
     pub const OF_NO_PROCESS: u32 = 1 << 31;
+    /// That of everything that nobody waits for.
+    pub const NOBODY: Self = Self(u32::MAX);
 
     /// The process that does it.
     #[must_use]

@@ -33,6 +33,14 @@ impl Default for Transactions {
     }
 }
 
+impl Transactions {
+    /// The running one is committed, and the next one runs, if there is reason to; whether there was.
+    fn commit_if(&mut self, is_due: bool) -> bool {
+        self.running += u64::from(is_due);
+        is_due
+    }
+}
+
 /// The last transaction in which it grew, and in which its times changed; 0 is none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inode {
@@ -67,17 +75,13 @@ impl Journal {
             return false;
         };
         let running = transactions.running;
-        let commits = inode.grown == running || what == Integrity::File && inode.stamped == running;
-        transactions.running += u64::from(commits);
-        commits
+        transactions.commit_if(inode.grown == running || what == Integrity::File && inode.stamped == running)
     }
 
     /// Commits what has changed of a device; whether anything had.
     pub fn commit_all(&mut self, device: DeviceId) -> bool {
         let Some(transactions) = self.devices.get_mut(&device) else { return false };
-        let commits = transactions.changed == transactions.running;
-        transactions.running += u64::from(commits);
-        commits
+        transactions.commit_if(transactions.changed == transactions.running)
     }
 }
 
@@ -93,9 +97,11 @@ pub(super) fn commits_of_calls(
     let calls = (end - from).div_ceil(piece);
     let growing = end.saturating_sub(from.max(size)).div_ceil(piece);
     let over = calls - growing;
-    let stamps =
-        if call == Nanos::ZERO { 0 } else { (over.saturating_mul(call.0) / tick.0.max(1)).min(over) };
-    growing + if what == Integrity::File { stamps } else { 0 }
+    let stamped = match what {
+        Integrity::File => (over.saturating_mul(call.0) / tick.0.max(1)).min(over),
+        Integrity::Data => 0,
+    };
+    growing + stamped
 }
 
 #[cfg(test)]

@@ -30,6 +30,26 @@ pub(super) struct Mapping {
     writable: Ranges,
 }
 
+impl Mapping {
+    /// Whether bytes from `start` on are mapped, to be written or only read, and up to where, at most up to `end`, that is so.
+    fn find(&self, start: u64, end: u64, is_write: bool) -> (bool, u64) {
+        let ranges = if is_write { &self.writable } else { &self.mapped };
+        match ranges.first(start, end) {
+            Some((from, to)) if from == start => (true, to),
+            Some((from, _)) => (false, from),
+            None => (false, end),
+        }
+    }
+
+    /// Bytes are mapped now. What may be written may be read.
+    fn insert(&mut self, start: u64, end: u64, is_write: bool) {
+        self.mapped.insert(start, end);
+        if is_write {
+            self.writable.insert(start, end);
+        }
+    }
+}
+
 impl Task {
     /// The bytes from `start` to `end`, as its read-ahead sees them. A mapping is asked for page by page.
     pub(super) fn span(&self, start: u64, end: u64) -> Span {
@@ -64,21 +84,17 @@ impl Kernel {
         }
         let key = task.stream.expect("who touches a mapping reads an open file");
         let mapping = self.mappings.get_mut(&key).expect("it stays");
-        let ranges = if task.kind == Kind::Write { &mut mapping.writable } else { &mut mapping.mapped };
+        let is_write = task.kind == Kind::Write;
         // Others have faults, whatever was mapped before.
         let may_find = matches!(run, Run::Hit | Run::Dirty);
-        let (is_mapped, end) = match ranges.first(task.position, end).filter(|_| may_find) {
-            Some((from, to)) if from == task.position => (true, to),
-            Some((from, _)) => (false, from),
-            None => (false, end),
-        };
+        let (is_mapped, end) =
+            if may_find { mapping.find(task.position, end, is_write) } else { (false, end) };
         task.access = if is_mapped { Access::Finds } else { Access::Faults };
         let least = if run == Run::Hit { FAULT_AROUND_PAGES } else { 1 };
         let grain = Grain { least, is_whole_folio: self.rules.maps_folios };
         let grain = grain.bytes(self.folios.run(task.file().id, task.position, end).0);
         let (from, to) = (task.position / grain * grain, end.next_multiple_of(grain));
-        ranges.insert(from, to);
-        mapping.mapped.insert(from, to);
+        mapping.insert(from, to, is_write);
         end
     }
 
@@ -139,11 +155,12 @@ impl Kernel {
         let limits = self.limits_of(&file);
         let request = limits.forced().max(1) * PAGE;
         let filled = file.filled.0.min(task.end);
-        let start = self.first_unread(file.id, task.position, filled.min(task.position + request));
-        let end = filled.min(start.saturating_add(request));
-        if start >= filled.min(task.position + request) {
+        let soon = filled.min(task.position + request);
+        let start = self.first_unread(file.id, task.position, soon);
+        if start >= soon {
             return;
         }
+        let end = filled.min(start.saturating_add(request));
         let (_, end) = self.pages.lists.run(file.id, start, end);
         let (span, pace) = (task.span(start, end), self.pace_of(&file, 0.0));
         let mut stream = self.streams.get(&key).copied().unwrap_or_default();

@@ -96,9 +96,6 @@ use crate::machine::{Disk, Host, Lru};
 use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 
-/// The number of operations that nobody waits for.
-const NOBODY: OperationId = OperationId(u32::MAX);
-
 /// The kernel counts memory in pages of 4 KiB.
 const PAGE: u64 = 4096;
 

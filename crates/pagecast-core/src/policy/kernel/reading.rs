@@ -10,7 +10,7 @@ use super::folios::order_of_window;
 use super::readahead::{Limits, Mode, Pace, Reading, Span, Stream};
 use super::running::uncount;
 use super::tasks::{Kind, Task, Transfer};
-use super::{Kernel, NOBODY, PAGE};
+use super::{Kernel, PAGE};
 use crate::policy::{Actions, Call, FileId, FileView, OperationId, Request};
 use crate::units::{Bytes, Nanos};
 use crate::workload::Advice;
@@ -77,7 +77,8 @@ pub(super) type StreamKey = (OperationId, FileId);
 /// The open file that an operation reads. A server reads a file for all its clients through one, in chunks that ask
 /// for more by themselves.
 pub(super) fn stream_of(request: &Request, kind: Kind, file: Option<&FileView>) -> Option<StreamKey> {
-    let reader = if matches!(request.call, Call::Serve { .. }) { NOBODY } else { request.operation };
+    let reader =
+        if matches!(request.call, Call::Serve { .. }) { OperationId::NOBODY } else { request.operation };
     let reads = matches!(kind, Kind::Read { .. }) || matches!(request.call, Call::Mapped { .. });
     file.filter(|_| reads).map(|file| (reader, file.id))
 }
@@ -182,7 +183,7 @@ impl Kernel {
         let mut stream = self.streams.get(&key).copied().unwrap_or_default();
         let mut reading = stream
             .read(self.synced, &span, limits, pace, |page, most| self.cached_before(file.id, page, most));
-        if key.0 == NOBODY {
+        if key.0 == OperationId::NOBODY {
             // The next chunk is asked for while this one is on the link, unless exactly what was asked for has been read.
             let last = end.div_ceil(PAGE);
             stream.window = stream.window.ending_at(last);
@@ -236,7 +237,9 @@ impl Kernel {
         let task = &self.tasks[operation];
         let looks = matches!(task.kind, Kind::Read { .. }) || task.mapped.is_some();
         let Some(key) = task.stream.filter(|_| looks) else { return 0 };
-        let Some(stream) = self.streams.get(&key).copied().filter(|_| key.0 != NOBODY) else { return 0 };
+        let Some(stream) = self.streams.get(&key).copied().filter(|_| key.0 != OperationId::NOBODY) else {
+            return 0;
+        };
         let (window, file, task_end) = (stream.window, *task.file(), task.end);
         let passes = (task.position / PAGE..end.div_ceil(PAGE)).contains(&window.mark());
         if window.size == 0 || !passes {

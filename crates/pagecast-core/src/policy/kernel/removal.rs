@@ -3,9 +3,9 @@
 //! Source: `mm/truncate.c: truncate_inode_pages_range`, Linux 6.16. Each page has its price; who cuts a file also waits for those under
 //! writeback, and for its blocks (`written_back`). Pages that reclaim takes are in `lists`.
 
+use super::Kernel;
 use super::durable::Waits;
 use super::tasks::{Kind, Task};
-use super::{Kernel, NOBODY};
 use crate::policy::{Actions, Call, FileView, OperationId, Outcome, Request};
 use crate::units::{Bytes, Nanos};
 
@@ -20,7 +20,8 @@ impl Kernel {
         out: &mut Actions,
     ) {
         let queue = &mut self.wb(&file).flusher.queue;
-        let must_wait = operation != NOBODY && queue.wait_within(file.id, (from, u64::MAX), operation);
+        let must_wait =
+            operation != OperationId::NOBODY && queue.wait_within(file.id, (from, u64::MAX), operation);
         if must_wait {
             let wait = Task::new(Kind::Wait, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
             self.tasks.insert(operation, Task { outcome, ..wait });
@@ -55,7 +56,7 @@ impl Kernel {
         self.folios.cut(file.id, size.0);
         self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
         let (from, removed) = (size.0, Bytes(removed));
-        if freeing == Nanos::ZERO || request.operation == NOBODY {
+        if freeing == Nanos::ZERO || request.operation == OperationId::NOBODY {
             return self.remove_pages(now, request, file, (from, removed), Outcome::default(), out);
         }
         let nothing = (0, Bytes::ZERO, Bytes::ZERO);

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use super::Kernel;
 use super::PAGE;
 use super::tasks::{Task, Transfer};
 use super::wb::WbId;
-use super::{Kernel, NOBODY};
 use crate::policy::{Actions, DeviceId, Event, OperationId};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
@@ -153,7 +153,7 @@ impl Spells {
 impl Key {
     /// Of the host.
     pub(super) const REFAULT_STORM: Self =
-        Self { what: What::RefaultStorm, operation: NOBODY, device: NOWHERE };
+        Self { what: What::RefaultStorm, operation: OperationId::NOBODY, device: NOWHERE };
 
     /// What is told of its beginning (0) or end (1).
     fn event(self, which: usize, time: Nanos, bytes: u64) -> Event {
@@ -214,7 +214,7 @@ impl Kernel {
 
     fn key_of(&self, held_by: Option<Part>, operation: OperationId, wb: WbId) -> Option<Key> {
         let what = what_of(held_by?)?;
-        let operation = if operation.process().is_some() { operation } else { NOBODY };
+        let operation = if operation.process().is_some() { operation } else { OperationId::NOBODY };
         let device = if what == What::Throttling { self.device_of(wb) } else { NOWHERE };
         Some(Key { what, operation, device })
     }
@@ -233,7 +233,7 @@ impl Kernel {
 
     /// Whether the flusher of a wb writes because of the background threshold may have changed.
     pub(super) fn note_background(&mut self, now: Nanos, at: WbId, is_over: bool) {
-        let key = Key { what: What::Background, operation: NOBODY, device: self.device_of(at) };
+        let key = Key { what: What::Background, operation: OperationId::NOBODY, device: self.device_of(at) };
         // What the thresholds are compared with: pages that nobody writes yet.
         let dirty = &self.pages.dirty;
         let is_of_memcg = self.memcg_of_wb(at.0 as usize).is_some();
@@ -302,7 +302,8 @@ mod tests {
 
     #[test]
     fn a_state_is_told_at_the_next_instant_whatever_else_ends() {
-        let host = |device| Key { what: What::Background, operation: NOBODY, device: DeviceId(device) };
+        let host =
+            |device| Key { what: What::Background, operation: OperationId::NOBODY, device: DeviceId(device) };
         let told = |spells: &mut Spells, now: Nanos, is_last: bool| {
             let mut out = Actions::default();
             if is_last {

@@ -10,8 +10,8 @@ use crate::policy::{Actions, FileView, OperationId};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
 
-/// The operation number of what nobody waits for; the wb is above it in the tag.
-const NOBODY: u64 = u32::MAX as u64;
+/// What the lower half of a tag says of write-back, for which nobody waits; the wb is in the upper half.
+const NOBODY: u64 = OperationId::NOBODY.0 as u64;
 
 /// How long nothing is told of the same again.
 const QUIET: Nanos = Nanos(1_000_000_000);
