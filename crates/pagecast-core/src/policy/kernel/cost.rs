@@ -137,7 +137,7 @@ pub(super) enum Access {
 }
 
 /// mmap(2) and munmap(2), a fault that maps the 64 KiB around a place, each folio of them but one, letting a page be written, each with its
-/// part of unmapping, and the fault that lets it: measured by `pagecast calibrate` on Linux 6.18, ext4, in a virtual machine (docs/concepts/kernel.md).
+/// part of unmapping, and the fault that lets it: measured on Linux 6.18, ext4, in a virtual machine (docs/concepts/kernel.md).
 const MMAP: Nanos = Nanos(1500);
 const FAULT_AROUND: Nanos = Nanos(2000);
 const PAGE_MKWRITE: Nanos = Nanos(200);
