@@ -130,7 +130,8 @@ class PageCache:
     ) -> Operating:
         """Say how the SimPy process reads and writes a file from now on.
 
-        Parameters as those of `pagecast.open`. It holds until the process closes the file or opens it again. Without it a file is open without flags.
+        Parameters as those of `pagecast.open`. It holds until the process closes the file or opens it again;
+        without it a file is open without flags.
 
         Raises
         ------
