@@ -212,6 +212,41 @@ def test_an_environment_may_count_milliseconds_and_begin_late(machine, initial_t
     assert env.now == pytest.approx(initial_time + 1000)
 
 
+# Flags of open.
+
+
+@pytest.mark.parametrize("flag", ["O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND"])
+@pytest.mark.parametrize("model", ["kernel", "no-cache"])
+def test_a_file_that_is_open_with_flags_takes_as_long_as_in_our_engine(env, machine, model, flag):
+    def operations(files):
+        yield files.open("/data/f", create=True, flags=[flag])
+        yield files.write("/data/f", size_bytes=2**26, call_bytes=2**20)
+        yield files.read("/data/f", call_bytes=2**20)
+        yield files.close("/data/f")
+        yield files.write("/data/f", size_bytes=2**26, call_bytes=2**20)
+
+    def process():
+        for operation in operations(PageCache(env, machine, model=model)):
+            yield from operation
+
+    env.run(until=env.process(process()))
+    scenario = pc.Scenario(machine, processes={"p": lambda: operations(pc)})
+    assert env.now == pytest.approx(pc.simulate(scenario, model=model).operations["end_s"][-1], rel=1e-4)
+
+
+def test_bytes_that_are_no_blocks_are_refused_with_o_direct_and_nothing_else_is(env, machine):
+    cache = PageCache(env, machine)
+
+    def process():
+        yield from cache.open("/data/f", create=True, flags=["O_DIRECT"])
+        with pytest.raises(SimulationError, match="EINVAL; make offset, size and call multiples of 512 B"):
+            yield from cache.write("/data/f", size_bytes=1000)
+        yield from cache.write("/data/f", size_bytes=1024)
+        assert cache.memory().cached_bytes == 0
+
+    env.run(until=env.process(process()))
+
+
 # Interrupts and ends.
 
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use pagecast_core::ALL_MODELS;
-use pagecast_core::embed::{self, Direction, Rate, TaskId, TransferId};
+use pagecast_core::embed::{self, Direction, EmbedError, Rate, TaskId, TransferId};
 use pagecast_core::result::Part;
 use pagecast_core::units::Nanos;
 use pyo3::prelude::*;
@@ -23,9 +23,17 @@ pub struct PageCache {
     cache: Mutex<embed::PageCache>,
     /// Name, and the rates of reads and of writes that the machine says, in bytes per second.
     disks: Vec<(String, f64, f64)>,
+    /// Its model has had no answer.
+    is_useless: bool,
 }
 
 impl PageCache {
+    /// The exception for what it cannot do.
+    fn refuse(&mut self, error: &EmbedError) -> PyErr {
+        self.is_useless |= matches!(error, EmbedError::NoAnswer { .. });
+        errors::embed(error)
+    }
+
     fn cache(&mut self) -> &mut embed::PageCache {
         self.cache.get_mut().expect("nobody ever locks it")
     }
@@ -43,13 +51,19 @@ impl PageCache {
         })?;
         let disks = machine.0.hosts[0].disks.iter();
         let disks = disks.map(|disk| (disk.name.clone(), disk.read.0, disk.write.0)).collect();
-        Ok(Self { cache: Mutex::new(cache), disks })
+        Ok(Self { cache: Mutex::new(cache), disks, is_useless: false })
     }
 
     /// Name and rates of each disk; orders refer to them by index.
     #[getter]
     fn disks(&self) -> Vec<(String, f64, f64)> {
         self.disks.clone()
+    }
+
+    /// Whether its model has had no answer: nothing can be done with it any more.
+    #[getter]
+    fn is_useless(&self) -> bool {
+        self.is_useless
     }
 
     /// A file that exists before anything happens.
@@ -70,23 +84,27 @@ impl PageCache {
     }
 
     fn remove_task(&mut self, now_ns: u64, task: u32) -> PyResult<()> {
-        self.cache().remove_task(Nanos(now_ns), TaskId(task)).map_err(|error| errors::embed(&error))
+        let outcome = self.cache().remove_task(Nanos(now_ns), TaskId(task));
+        outcome.map_err(|error| self.refuse(&error))
     }
 
     fn begin(&mut self, now_ns: u64, task: u32, operation: &Operation) -> PyResult<()> {
         let action = &operation.0.action;
-        self.cache().begin(Nanos(now_ns), TaskId(task), action).map_err(|error| errors::embed(&error))
+        let outcome = self.cache().begin(Nanos(now_ns), TaskId(task), action);
+        outcome.map_err(|error| self.refuse(&error))
     }
 
     fn completed(&mut self, now_ns: u64, transfer: u64) -> PyResult<()> {
-        self.cache().completed(Nanos(now_ns), TransferId(transfer)).map_err(|error| errors::embed(&error))
+        let outcome = self.cache().completed(Nanos(now_ns), TransferId(transfer));
+        outcome.map_err(|error| self.refuse(&error))
     }
 
     /// Time has come to `now_ns`, and transfers have these rates.
     fn advance(&mut self, now_ns: u64, rates: Vec<(u64, f64)>) -> PyResult<()> {
         let rate = |&(number, bytes_per_s): &(u64, f64)| Rate { transfer: TransferId(number), bytes_per_s };
         let rates: Vec<Rate> = rates.iter().map(rate).collect();
-        self.cache().advance(Nanos(now_ns), &rates).map_err(|error| errors::embed(&error))
+        let outcome = self.cache().advance(Nanos(now_ns), &rates);
+        outcome.map_err(|error| self.refuse(&error))
     }
 
     /// When `advance` is to be called at the latest, or None.

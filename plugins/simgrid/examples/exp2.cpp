@@ -11,6 +11,7 @@
 #include <string>
 
 #include <pagecast-simgrid.hpp>
+#include <simgrid/version.h>
 
 namespace sg4 = simgrid::s4u;
 
@@ -54,7 +55,11 @@ int main(int argc, char** argv)
   auto number = [argc, argv](int at, double otherwise) { return argc > at ? std::atof(argv[at]) : otherwise; };
   Options options{static_cast<int>(number(1, 32)), argc > 2 ? argv[2] : "kernel", number(3, 3) * 1e9, number(4, 4.4),
                   number(5, 0)};
+#if SIMGRID_VERSION >= 40000
+  auto* zone = engine.get_netzone_root()->add_netzone_empty("cluster");
+#else
   auto* zone = sg4::create_empty_zone("cluster");
+#endif
   auto* host = zone->create_host("node", "1Gf")->set_core_count(32);
   auto* disk = host->create_disk("ssd", "465MBps", "465MBps")->set_property("mount", "/data");
   disk->set_property("size", "450 GB");

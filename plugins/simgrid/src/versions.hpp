@@ -1,4 +1,4 @@
-/** What differs between versions of SimGrid. The plug-in is built and tested with 3.32; what is here for later ones is from their headers. */
+/** What differs between versions of SimGrid. The plug-in is built and tested with 3.32; with 4.0 (Debian 13) its programs gave the same. */
 #ifndef PAGECAST_VERSIONS_HPP
 #define PAGECAST_VERSIONS_HPP
 

@@ -1,7 +1,7 @@
 """The page cache of one host in a SimPy model."""
 
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from difflib import get_close_matches
 from math import inf
 from typing import Any, Literal
@@ -119,6 +119,31 @@ class PageCache:
         self._furthest = env.now + _FURTHEST_S * units_per_s
         self._clock = clock_of(env)
         self._clock.add(self)
+
+    def open(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        create: bool = False,
+        truncate: bool = False,
+        flags: Sequence[Literal["O_DIRECT", "O_SYNC", "O_DSYNC", "O_APPEND", "RWF_DONTCACHE"]] = (),
+    ) -> Operating:
+        """Say how the SimPy process reads and writes a file from now on.
+
+        Parameters as those of `pagecast.open`. It holds until the process closes the file or opens it again;
+        without it a file is open without flags.
+
+        Raises
+        ------
+        SimulationError
+            When a read or write begins: with ``O_DIRECT`` bytes that are not whole blocks of the disk; with
+            ``RWF_DONTCACHE`` a kernel or file system that does not take it.
+        """
+        return self.do(_core.open(path, create=create, truncate=truncate, flags=flags))
+
+    def close(self, path: str | os.PathLike[str]) -> Operating:
+        """Read and write the file without flags from now on; takes no time."""
+        return self.do(_core.close(path))
 
     def read(
         self,
@@ -418,8 +443,8 @@ class PageCache:
                 return due_ns
 
     def _note(self, error: SimulationError) -> None:
-        """After what its model has no answer to, an error without a class of its own, it is of no use."""
-        if type(error) is SimulationError:
+        """After what its model has no answer to it is of no use."""
+        if self._core.is_useless:
             self._failure = error
 
     def _obey(self, at_ns: int) -> None:
