@@ -204,5 +204,9 @@ mod tests {
         fragments[8] = 80;
         backed.fragment(fragments);
         assert_eq!(backed.bytes(), 80 * MIB, "no less than what is in them");
+        let mut later = Backed::new(0, WHOLE, GB);
+        later.observe(after(10), 2 * GB, 0, 1);
+        later.fragment(WHOLE);
+        assert_eq!(later.pass, Some(after(12)));
     }
 }
