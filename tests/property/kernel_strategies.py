@@ -187,10 +187,13 @@ class Budget:
         return True
 
 
+OF_FILES_THERE = ("overwrite", "read", "read part", "read fresh", "truncate", "unlink", "fsync")
+
+
 @st.composite
 def operations(draw: st.DrawFn, owned: Owned) -> Op:
     kind, budget = draw(st.sampled_from(owned.kinds)), owned.budget
-    if kind in ("overwrite", "truncate", "unlink", "fsync") and not owned.existing():
+    if kind in OF_FILES_THERE and not owned.existing():
         kind = "write"
     size = int(draw(parts) * budget.memory) + draw(st.sampled_from([0, 0, 1]))
     rest = Op("compute", seconds=draw(seconds))

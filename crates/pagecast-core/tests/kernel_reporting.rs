@@ -33,6 +33,13 @@ fn memory_that_the_host_took_back_costs_more() {
 }
 
 #[test]
+fn memory_that_takes_no_time_otherwise_costs_more_from_where_the_host_has_it() {
+    let process = guest(&["alloc = '1 GB'"]).set("machine.memory.cost.fault=0 ns");
+    let seconds = |backed: &str| process.clone().option("backed", backed).run("kernel").seconds("p", 0);
+    assert!(near(seconds("0 B"), 1.0) && near(seconds("400 MB"), 0.6) && near(seconds("1 GB"), 0.0));
+}
+
+#[test]
 fn memory_that_was_just_freed_is_taken_first() {
     assert!(near(beyond(&[WRITE, UNLINK, WRITE]), 0.0));
     let more = "write = '/data/g', size = '1.2 GB', call = '1 MB'";

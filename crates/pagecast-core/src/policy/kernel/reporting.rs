@@ -74,7 +74,8 @@ impl Backed {
     fn report(&mut self, now: Nanos, least: u64) {
         while let Some(pass) = self.pass.filter(|&pass| pass <= now) {
             if self.free > least {
-                self.bytes -= self.free.div_ceil(PASSES).min(self.reportable());
+                let whole = self.free.saturating_sub(in_blocks(&self.fragments));
+                self.bytes -= whole.div_ceil(PASSES).min(self.reportable());
             }
             self.pass = (self.reportable() > 0).then(|| pass + DELAY);
         }
@@ -117,12 +118,16 @@ impl Kernel {
         }
     }
 
-    /// How much can be taken before that costs more.
+    /// How much can be taken before that costs more, by whoever takes some.
     pub(super) fn until_reported(&self) -> u64 {
-        let Some(backed) = self.backed else { return u64::MAX };
         let takers = self.tasks.iter().filter(|(_, task)| task.takes_memory());
-        let rooms = takers.map(|(_, task)| backed.room_for(task.folio)).filter(|&room| room >= PAGE);
-        rooms.min().unwrap_or(u64::MAX)
+        takers.map(|(_, task)| self.until_reported_to(task)).min().unwrap_or(u64::MAX)
+    }
+
+    /// The same of one task.
+    pub(super) fn until_reported_to(&self, task: &Task) -> u64 {
+        let room = self.backed.map(|backed| backed.room_for(task.folio));
+        room.filter(|&room| room >= PAGE).unwrap_or(u64::MAX)
     }
 }
 

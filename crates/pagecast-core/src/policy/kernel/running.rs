@@ -150,6 +150,7 @@ impl Kernel {
         // More than there is comes as it is cleaned.
         if cap.is_none() && run == Run::Touch && bytes <= self.pages.available() {
             self.apply(now, self.tasks.place_of(operation), bytes);
+            self.look_at_backed(now);
             let task = self.tasks.get_mut(operation).expect("it is there");
             task.position = end;
             return self.next_run(now, operation, out);
@@ -184,7 +185,10 @@ impl Kernel {
     fn classify(&self, task: &Task, operation: OperationId) -> (Run, u64) {
         let (at, end) = (task.position, task.end);
         match task.kind {
-            Kind::Allocate => return (Run::Touch, self.end_of_spare(at, end)),
+            Kind::Allocate => {
+                let end = end.min(at.saturating_add(self.until_reported_to(task)));
+                return (Run::Touch, self.end_of_spare(at, end));
+            }
             Kind::Remove { .. } => return (Run::Remove, end),
             Kind::WriteThrough => return (Run::Through, end),
             Kind::Insert => return (Run::Insert, end),
