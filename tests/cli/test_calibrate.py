@@ -45,6 +45,7 @@ def small(monkeypatch):
         streams=(1, 2),
         stream_s=0.01,
         drain_bytes=4 * MIB,
+        old_s=0.0,
         long_bytes=16 * MIB,
         long_s=0.1,
     )

@@ -51,8 +51,6 @@ STEADY_FROM_S: Final = 0.3
 STEADY_MARK_S: Final = 0.005
 REST_S: Final = 0.2
 """After it a new slice begins."""
-OLD_S: Final = 40.0
-"""A host that runs Linux looks every 5 s (`dirty_writeback_centisecs`) for what it was told 30 s ago."""
 LEAST_AHEAD_S: Final = 0.04
 """A stream that is no further ahead of its rate meets no limiter that matters."""
 
@@ -261,7 +259,7 @@ def measure(
     for pieces, more in zip(into.touched, probe.touches(plan.touch_bytes, TOUCHED_BYTES), strict=True):
         pieces.extend(more)
     # What is old enough its host has written.
-    rest(max(0.0, OLD_S - (clock() - put)))
+    rest(max(0.0, plan.old_s - (clock() - put)))
     into.put_s, into.old_cut_s = clock() - put, probe.cut()
     into.elapsed_s = clock() - begun
     return into

@@ -56,6 +56,9 @@ class Plan:
     """How many at once."""
     stream_s: float
     drain_bytes: int
+    old_s: float
+    """How old a file is at least whose blocks are old: a host that runs Linux looks every 5 s for what was told
+    it 30 s ago (`dirty_writeback_centisecs`, `dirty_expire_centisecs`)."""
     long_streams: int
     """How often a long stream of writes is looked at for a write cache,"""
     long_bytes: int
@@ -152,6 +155,7 @@ _QUICK: Final = Plan(
     streams=(1, 2, 4),
     stream_s=0.1,
     drain_bytes=128 * MIB,
+    old_s=40.0,
     long_streams=2,
     long_bytes=3 * GIB,
     long_s=6.0,
