@@ -57,8 +57,8 @@ class Plan:
     stream_s: float
     drain_bytes: int
     old_s: float
-    """How old a file is at least whose blocks are old: a host that runs Linux looks every 5 s for what was told
-    it 30 s ago (`dirty_writeback_centisecs`, `dirty_expire_centisecs`)."""
+    """How old a file is at least whose blocks are old: a host that runs Linux looks every 5 s for what it was
+    told 30 s ago (`dirty_writeback_centisecs`, `dirty_expire_centisecs`)."""
     long_streams: int
     """How often a long stream of writes is looked at for a write cache,"""
     long_bytes: int
