@@ -37,9 +37,7 @@ impl Backed {
     fn look(&mut self, now_s: f64, free_bytes: u64, free_blocks: Option<Vec<u64>>) {
         let backed = self.0.get_or_insert_with(|| kernel::Backed::new(0, Fragments::default(), free_bytes));
         if let Some(blocks) = free_blocks {
-            let mut fragments = Fragments::default();
-            fragments.iter_mut().zip(blocks).for_each(|(order, blocks)| *order = blocks);
-            backed.fragment(fragments);
+            backed.fragment(kernel::fragments_of(blocks));
         }
         backed.observe(Nanos::from_seconds(now_s), free_bytes, 0, 1);
     }

@@ -288,9 +288,6 @@ pub struct PageCache {
     has_begun: bool,
 }
 
-/// An operation that nobody waits for.
-const NOBODY: OperationId = OperationId(u32::MAX);
-
 impl PageCache {
     /// The page cache of the only host of a machine file.
     ///
@@ -483,7 +480,7 @@ impl PageCache {
                 self.transfers.cancel(now, flow, &mut self.orders);
                 self.actions.release(flow);
             }
-            Command::Done(NOBODY, _) => {}
+            Command::Done(OperationId::NOBODY, _) => {}
             Command::Done(operation, outcome) => self.done(TaskId(operation.0), outcome),
             Command::Refuse(_, Refusal { what, remedy }) => {
                 return Err(EmbedError::NoAnswer { model: self.model.clone(), what, remedy });

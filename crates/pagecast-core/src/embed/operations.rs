@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{EmbedError, NOBODY, Order, PageCache, TaskId};
+use super::{EmbedError, Order, PageCache, TaskId};
 use crate::fs::{Located, Span, takes_dontcache};
 use crate::machine::MountSource;
 use crate::policy::{Call, DeviceId, FileId, FileView, Integrity, OperationId, Outcome};
@@ -49,7 +49,7 @@ impl PageCache {
         if bytes == Bytes::ZERO {
             return Ok(());
         }
-        self.request(NOBODY, Call::Free { bytes, owner: OperationId(task.0) })
+        self.request(OperationId::NOBODY, Call::Free { bytes, owner: OperationId(task.0) })
     }
 
     /// A file that exists before anything happens; the first `cached` bytes of it are in the page cache, and the first `dirty` of these
@@ -78,7 +78,7 @@ impl PageCache {
             return Ok(());
         }
         let file = self.view(located);
-        self.request(NOBODY, Call::Preload { file, bytes: cached, dirty })
+        self.request(OperationId::NOBODY, Call::Preload { file, bytes: cached, dirty })
     }
 
     /// The size of a file: the one that it has when the writes under way have ended. Reads come that far after them.

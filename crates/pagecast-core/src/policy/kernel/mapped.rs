@@ -167,7 +167,7 @@ impl Kernel {
         let reading = stream
             .read(self.synced, &span, limits, pace, |page, most| self.cached_before(file.id, page, most));
         self.streams.insert(key, stream);
-        self.note_folios(&file, &reading);
+        self.note_windows(&file, &reading);
         let (from, to) = (reading.begin * PAGE, reading.ahead.max(reading.end) * PAGE);
         let seconds = if pace.latency > 0.0 { reading.seconds + reading.ahead_seconds } else { 0.0 };
         self.read_ahead(operation, &file, (from.min(start), to.min(file.size.0)), 0, seconds, out);

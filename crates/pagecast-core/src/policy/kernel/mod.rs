@@ -76,7 +76,7 @@ use self::placement::Placement;
 use self::readahead::Stream;
 use self::reading::{StreamKey, operation_of};
 use self::refaults::Storm;
-pub use self::reporting::{Backed, Fragments};
+pub use self::reporting::{Backed, Fragments, fragments_of};
 use self::rules::Rules;
 use self::schedule::Survey;
 use self::seeks::Heads;

@@ -5,7 +5,7 @@ use super::law::{
     Bandwidth, BaseRate, DirtySettings, Fractions, HardLimit, INIT_BANDWIDTH, Limit, Rounding, Thresholds,
 };
 use super::memory::Memory;
-use super::reporting::{Backed, Fragments};
+use super::reporting::{Backed, Fragments, fragments_of};
 use super::rules::Rules;
 use crate::error::ScenarioError;
 use crate::machine::{Host, MountSource, VmSettings};
@@ -63,6 +63,8 @@ impl KernelOptions {
         let dirty_limit = options.quantity("dirty_limit", Bytes::parse, |limit| limit.0 >= PAGE)?;
         let completions = options.quantity("completions", Bytes::parse, |bytes| bytes.0 >= PAGE)?;
         let pages = completions.map_or(COMPLETED * write_bandwidth, |bytes| bytes.0 / PAGE);
+        let free_blocks =
+            options.counts("free_blocks", "as /proc/buddyinfo tells of each order, \"48011 35322 23474\"")?;
         let completed = |(device, share): (usize, f64)| (device, (share * pages as f64).round() as u64);
         let completed: Vec<(usize, u64)> = shares(options, host)?.into_iter().map(completed).collect();
         let here: u64 = completed.iter().map(|&(_, pages)| pages).sum();
@@ -71,7 +73,7 @@ impl KernelOptions {
             write_bandwidth,
             dirty_limit: dirty_limit.map(|limit| limit.0 / PAGE),
             backed: options.quantity("backed", Bytes::parse, |_| true)?.map_or(0, |bytes| bytes.0),
-            fragments: fragments(options)?,
+            fragments: fragments_of(free_blocks.unwrap_or_default().into_iter().map(u64::from)),
             prepared: options.quantity("prepared", Nanos::parse, |time| time > Nanos::ZERO)?,
             completed_elsewhere: if completed.is_empty() { 0 } else { pages.saturating_sub(here) },
             completed,
@@ -110,17 +112,6 @@ impl KernelOptions {
     pub(super) fn bandwidth(&self) -> Bandwidth {
         Bandwidth::with(self.write_bandwidth)
     }
-}
-
-/// `free_blocks`: those that are too small to be reported.
-fn fragments(options: &Options<'_>) -> Result<Fragments, ScenarioError> {
-    let mut fragments = Fragments::default();
-    let blocks =
-        options.counts("free_blocks", "as /proc/buddyinfo tells of each order, \"48011 35322 23474\"")?;
-    for (order, blocks) in fragments.iter_mut().zip(blocks.unwrap_or_default()) {
-        *order = u64::from(blocks);
-    }
-    Ok(fragments)
 }
 
 /// `writeout_fraction` of the devices of a host. A device of another host is written "HOST:DEVICE".

@@ -191,7 +191,7 @@ impl Kernel {
             (reading.end, reading.ahead) = (last, last);
         }
         self.streams.insert(key, stream);
-        self.note_folios(&file, &reading);
+        self.note_windows(&file, &reading);
         self.read_before(operation, &file, &span, &reading, out);
         self.shape(&span, &file, pace, &reading)
     }
@@ -262,8 +262,8 @@ impl Kernel {
         // Pages that are there get no mark: the stream has ended.
         let window = if missing > 0 { next } else { Default::default() };
         let order = order_of_window(Some(stream.order), next.size);
-        if missing > 0 && self.rules.largest_folio > 1 {
-            self.folios.set(file.id, (start, to), 1 << order);
+        if missing > 0 {
+            self.note_folios(&file, (start, to), 1 << order);
         }
         self.streams.insert(key, Stream { window, order, passed: None, ..stream });
         self.read_ahead(operation, &file, (start, to), 0, least, out);
@@ -271,11 +271,9 @@ impl Kernel {
     }
 
     /// What is read has folios as long as the windows in which it is.
-    pub(super) fn note_folios(&mut self, file: &FileView, reading: &Reading) {
-        if self.rules.largest_folio > 1 {
-            for (start, end, order) in reading.folios() {
-                self.folios.set(file.id, (start * PAGE, end * PAGE), 1 << order);
-            }
+    pub(super) fn note_windows(&mut self, file: &FileView, reading: &Reading) {
+        for (start, end, order) in reading.folios() {
+            self.note_folios(file, (start * PAGE, end * PAGE), 1 << order);
         }
     }
 

@@ -98,6 +98,13 @@ fn in_blocks(blocks: &[u64]) -> u64 {
     blocks.iter().zip(0..).map(|(blocks, order)| blocks * (PAGE << order)).sum()
 }
 
+/// Of so many free blocks of each order, as /proc/buddyinfo tells, those that are too small to be reported.
+pub fn fragments_of(blocks: impl IntoIterator<Item = u64>) -> Fragments {
+    let mut fragments = Fragments::default();
+    fragments.iter_mut().zip(blocks).for_each(|(order, blocks)| *order = blocks);
+    fragments
+}
+
 impl Kernel {
     /// Looks at what has become free or has been taken.
     pub(super) fn look_at_backed(&mut self, now: Nanos) {
@@ -120,6 +127,9 @@ impl Kernel {
 
     /// How much can be taken before that costs more, by whoever takes some.
     pub(super) fn until_reported(&self) -> u64 {
+        if self.backed.is_none() {
+            return u64::MAX;
+        }
         let takers = self.tasks.iter().filter(|(_, task)| task.takes_memory());
         takers.map(|(_, task)| self.until_reported_to(task)).min().unwrap_or(u64::MAX)
     }

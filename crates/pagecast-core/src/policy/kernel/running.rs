@@ -513,7 +513,7 @@ impl Kernel {
             }
             Run::Through | Run::Insert => {
                 self.pages.put(file.id, start, end, by);
-                self.note_written(&file, (start, end), folio);
+                self.note_folios(&file, (start, end), folio);
             }
             Run::New | Run::Clean | Run::Dirty => {
                 if drops_behind || !self.pages.dropbehind.is_empty() {
@@ -521,7 +521,7 @@ impl Kernel {
                     self.pages.mark_dropbehind(file.id, (start, end), leaves);
                 }
                 if run == Run::New {
-                    self.note_written(&file, (start, end), folio);
+                    self.note_folios(&file, (start, end), folio);
                 }
                 let written = self.make_dirty(now, &file, (start, end), by);
                 self.placement.has_written(operation, written.new, written.far);
@@ -535,7 +535,7 @@ impl Kernel {
     }
 
     /// New bytes of a file are in folios of so many pages.
-    fn note_written(&mut self, file: &FileView, range: (u64, u64), folio: u64) {
+    pub(super) fn note_folios(&mut self, file: &FileView, range: (u64, u64), folio: u64) {
         if self.rules.largest_folio > 1 {
             self.folios.set(file.id, range, folio);
         }
