@@ -17,6 +17,7 @@ mod kernel_levels;
 mod kernel_memory;
 mod kernel_mglru;
 mod kernel_opening;
+mod kernel_queue;
 mod kernel_readahead;
 mod kernel_reads;
 mod kernel_reporting;

@@ -1,6 +1,7 @@
 //! The two drivers: events, and steps of a millisecond without counters and heaps, agree within 1 %.
 //!
-//! A transfer ends up to a step late, so all transfers here last 200 ms or longer.
+//! A transfer ends up to a step late, so all transfers here last 200 ms or longer. Where fsync comes beside a flusher both submit
+//! request by request, and requests are as long as disks take.
 
 use crate::common::{Case, HOSTS, case, linux, on};
 
@@ -59,6 +60,7 @@ fn on_writes_that_are_throttled_and_flushed() {
     agree(
         &case()
             .set("machine.memory.size=3 GB")
+            .set("machine.disk.ssd.max_sectors_kb=4096")
             .set("model.wrench.chunk=250 MB")
             .set("model.wrench.expiry=5 s")
             .process("a", &["write = '/data/f', size = '1500 MB'", "sleep = '5 s'"])
@@ -117,6 +119,7 @@ fn on_a_disk_that_takes_writes_faster_while_its_cache_has_room() {
         agree(
             &case()
                 .set("machine.disk.ssd.write=40 MB/s")
+                .set("machine.disk.ssd.max_sectors_kb=4096")
                 .set("machine.disk.ssd.write_cache={ size = '400 MB', rate = '100 MB/s' }")
                 .set(&format!("machine.disk.ssd.sharing={sharing}"))
                 .set("model.wrench.chunk=250 MB")
@@ -132,6 +135,7 @@ fn on_a_disk_that_takes_writes_faster_while_its_cache_has_room() {
 fn on_mappings() {
     agree(
         &linux()
+            .set("machine.disk.ssd.max_sectors_kb=4096")
             .set("model.wrench.chunk=250 MB")
             .file("/data/f", "1 GB")
             .file("/data/g", "0 B")

@@ -2,7 +2,7 @@
 
 use super::Kernel;
 use super::memcg::MemcgId;
-use super::tasks::{Task, Transfer};
+use super::tasks::Task;
 use super::wb::WbId;
 
 /// With more inodes than this, looking at all of them after every event would take too long.
@@ -29,9 +29,11 @@ impl Kernel {
     /// What became dirty has been written or cancelled, waits for its device, or is dirty still.
     fn check_wbs(&self) {
         for (at, wb) in self.wbs.iter().enumerate() {
-            let Some(wb) = wb else { continue };
-            let of = self.pages.dirty.of_wb(WbId(at as u32));
-            let submitted = wb.flusher.queue.bytes() - wb.transfer.as_ref().map_or(0, Transfer::applied);
+            if wb.is_none() {
+                continue;
+            }
+            let id = WbId(at as u32);
+            let (of, submitted) = (self.pages.dirty.of_wb(id), self.queue_of_wb(id).bytes_of(id));
             let accounted = of.written + of.cancelled + submitted + of.reclaimable;
             assert_eq!(of.dirtied, accounted, "bytes that became dirty of wb {at}");
         }

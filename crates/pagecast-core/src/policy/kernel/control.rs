@@ -6,7 +6,6 @@ use super::memcg::MemcgId;
 use super::running::{count_dirtied, count_others};
 use super::tasks::Task;
 use super::throttling::{Rates, has_credit, rate_of};
-use super::wb::WbId;
 use super::{Kernel, Limits, OperationId, PAGE};
 use crate::policy::Actions;
 use crate::result::Part;
@@ -23,12 +22,12 @@ impl Kernel {
         if now == self.synced {
             return;
         }
-        for at in 0..self.wbs.len() {
-            let transfer = self.wbs[at].as_mut().and_then(|wb| wb.transfer.as_mut());
+        for device in 0..self.queues.len() {
+            let transfer = self.queues[device].transfer.as_mut();
             if let Some((from, bytes)) =
                 transfer.map(|transfer| transfer.take(now)).filter(|taken| taken.1 > 0)
             {
-                self.apply_written(now, WbId(at as u32), from, bytes);
+                self.apply_written(now, device, from, bytes);
             }
         }
         let has_first = self.count_moved(now);
@@ -74,8 +73,8 @@ impl Kernel {
         self.limit_domains();
         self.limit_strict();
         self.wake_flushers(now);
-        for at in 0..self.wbs.len() {
-            self.write_back(now, at, out);
+        for device in 0..self.queues.len() {
+            self.write_back(now, device, out);
         }
         self.release_followers(now, out);
         self.go_on_with_due(now, out);
@@ -239,6 +238,7 @@ mod tests {
     use super::super::shares::Strict;
     use super::super::tests::{MIB, kernel, write};
     use super::super::throttling::TaskRate;
+    use super::super::wb::WbId;
     use super::*;
     use crate::policy::FileId;
 

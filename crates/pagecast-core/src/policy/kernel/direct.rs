@@ -50,7 +50,7 @@ impl Kernel {
         self.placement.home(operation);
         let memcg = self.memcg_of(operation);
         self.tasks.insert(operation, Task { memcg, ..Task::new(kind, Some(file), at, now) });
-        if !self.write_range(operation, &file, (from, from + bytes.0)) {
+        if !self.write_range(now, operation, &file, (from, from + bytes.0), out) {
             self.next_calls(now, operation, out);
         }
     }

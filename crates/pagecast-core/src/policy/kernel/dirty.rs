@@ -170,6 +170,12 @@ impl DirtyPages {
         inode.map_or(0, |inode| inode.dirty.total() + inode.writeback.total() - inode.both(0, u64::MAX))
     }
 
+    /// Whether any page of a part of a file is dirty or under writeback.
+    pub(super) fn are_any_busy(&self, file: FileId, start: u64, end: u64) -> bool {
+        let is_busy = |inode: &Inode| inode.run(start, end) != (PageState::Clean, end);
+        self.inodes.get(&file).is_some_and(is_busy)
+    }
+
     /// How many bytes of a file are dirty.
     pub(super) fn reclaimable_of_file(&self, file: FileId) -> u64 {
         self.inodes.get(&file).map_or(0, |inode| inode.dirty.total())
@@ -334,6 +340,27 @@ impl DirtyPages {
         wb.writeback += put;
         self.dirty -= taken;
         self.writeback += put;
+    }
+
+    /// Whether any of these pages leaves the cache when the device has it.
+    pub(super) fn are_leaving(&self, file: FileId, start: u64, end: u64) -> bool {
+        self.inodes.get(&file).is_some_and(|inode| inode.leaving.first(start, end).is_some())
+    }
+
+    /// Pages that were submitted too early are dirty again, and the next that a pass over the file comes to.
+    pub(super) fn take_back(&mut self, file: FileId, start: u64, end: u64) {
+        let inode = self.inodes.get_mut(&file).expect("a file under writeback has an inode");
+        self.both -= inode.both(start, end);
+        let ended = inode.writeback.remove(start, end);
+        let new = inode.dirty.insert(start, end);
+        inode.index = start;
+        let wb = &mut self.wbs[inode.wb.0 as usize];
+        wb.writeback -= ended;
+        wb.reclaimable += new;
+        // They were made dirty a second time meanwhile, and will be written once.
+        wb.cancelled += ended - new;
+        self.writeback -= ended;
+        self.dirty += new;
     }
 
     /// The device has these pages. They are clean unless they were written to meanwhile. True if no more pages of the file

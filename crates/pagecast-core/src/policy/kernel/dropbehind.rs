@@ -18,7 +18,7 @@ impl Kernel {
         let task = &self.tasks[operation];
         let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
         let (file, end) = (*task.file(), task.end);
-        if !self.submit_range(operation, &file, (from, end), false) {
+        if !self.submit_range(now, operation, &file, (from, end), false, out) {
             self.next_step(now, operation, out);
         }
     }

@@ -90,24 +90,36 @@ impl Kernel {
         Nanos(1_000_000_000 / u64::from(self.host.kernel.hz))
     }
 
-    /// An operation waits until so many files are no more under writeback, then for what is left.
+    /// An operation on a file, or on all, waits until so many files are no more under writeback, then for what is left.
     pub(super) fn wait_for_files(
         &mut self,
         now: Nanos,
         operation: OperationId,
-        files: u32,
+        (file, files): (Option<FileView>, u32),
         then: Waits,
         out: &mut Actions,
     ) {
         let nothing = (0, Bytes::ZERO, Bytes::ZERO);
-        self.tasks.insert(operation, Task::new(Kind::Sync { files, then }, None, nothing, now));
+        self.tasks.insert(operation, Task::new(Kind::Sync { files, then }, file, nothing, now));
         if files == 0 {
-            self.wait(now, operation, then, out);
+            self.commit(now, operation, then, out);
         }
     }
 
-    /// The device has what an operation waited for: now it waits for file system and flush.
-    pub(super) fn wait(&mut self, now: Nanos, operation: OperationId, waits: Waits, out: &mut Actions) {
+    /// The device has the bytes of an operation: a commit is submitted, if one is due, and waits for what is in the device's queue.
+    pub(super) fn commit(&mut self, now: Nanos, operation: OperationId, waits: Waits, out: &mut Actions) {
+        let task = self.tasks.get_mut(operation).expect("who waits is under way");
+        let file = task.file.filter(|_| waits.journal > Nanos::ZERO);
+        let Some(file) = file.filter(|file| !self.queues[file.device.0 as usize].is_empty()) else {
+            return self.spend(now, operation, waits, out);
+        };
+        (task.since, task.commits) = (now, Some(waits));
+        self.make_way(now, file.device, out);
+        self.wb(&file).flusher.commit(file.id, operation);
+    }
+
+    /// An operation waits for file system and flush, for as long as they take.
+    pub(super) fn spend(&mut self, now: Nanos, operation: OperationId, waits: Waits, out: &mut Actions) {
         let time = waits.journal + waits.flush;
         if time == Nanos::ZERO {
             return self.flushed(now, operation, out);

@@ -1,24 +1,24 @@
 //! The flusher of one device: when it runs, which inode it visits, how much of it it submits.
 //!
 //! Source: `fs/fs-writeback.c: wb_workfn, wb_writeback, queue_io, writeback_sb_inodes, requeue_inode`, Linux 6.16. An inode's age is when it
-//! first became dirty, never the order of its pages in memory (`inodes`). What is submitted waits in one queue for the device
-//! (`queue`). Left out: superblocks (all inodes of a device are of one), locked buffers, metadata.
+//! first became dirty, never the order of its pages in memory (`inodes`). What is submitted waits in the queue of the device
+//! (`super::queue`). Left out: superblocks (all inodes of a device are of one), locked buffers, metadata.
 
 mod inodes;
-mod queue;
 mod tagged;
 mod timers;
 
 use std::collections::VecDeque;
 
 use self::inodes::{Inodes, Listed};
-use self::queue::Queue;
 use self::tagged::Tagged;
 pub(super) use self::tagged::{Until, WHOLE};
 pub(super) use self::timers::Timers;
 use super::PAGE;
 use super::dirty::DirtyPages;
-use super::wbt::{Wbt, Why};
+use super::queue::Queue;
+use super::wb::WbId;
+use super::wbt::Why;
 use crate::policy::ranges::Ranges;
 use crate::policy::{FileId, OperationId};
 use crate::units::Nanos;
@@ -29,7 +29,7 @@ const MIN_WRITEBACK_PAGES: u64 = 1024;
 /// `writeback_sb_inodes` goes from inode to inode for so long before it is looked at again whether there is reason to.
 const ROUND: Nanos = Nanos(100_000_000);
 
-/// What is submitted in one go is a part of the memory, small beside every threshold, between these bounds.
+/// A flusher that submits alone does it in parts of the memory, small beside every threshold, between these bounds.
 pub(super) const UNITS: u64 = 2048;
 pub(super) const LEAST_UNIT: u64 = MIN_WRITEBACK_PAGES * PAGE;
 pub(super) const MOST_UNIT: u64 = 128 << 20;
@@ -54,6 +54,11 @@ pub(super) enum Work {
 pub(super) struct Circumstances<'a> {
     pub now: Nanos,
     pub dirty: &'a mut DirtyPages,
+    /// The queue of its device, and its own wb.
+    pub queue: &'a mut Queue,
+    pub wb: WbId,
+    /// Whether somebody else submits to the device, too.
+    pub is_contended: bool,
     /// Whether the host or the device is over its background threshold.
     pub over_background: &'a dyn Fn(&DirtyPages) -> bool,
     /// `avg_write_bandwidth`, pages per second.
@@ -69,6 +74,17 @@ pub(super) struct Circumstances<'a> {
     pub requeue_has_cutoff: bool,
 }
 
+/// How far submitting has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Submitted {
+    /// There is nothing more.
+    Nothing,
+    /// All turns are taken.
+    Turns,
+    /// There is no room for whose turn it is.
+    UntilFull,
+}
+
 /// An inode being visited, and how many bytes of it may still be submitted.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
@@ -79,11 +95,7 @@ struct Visit {
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Flusher {
-    /// What waits for the device.
-    pub queue: Queue,
-    /// What the block layer leaves of the queue, where it does not leave all.
-    pub wbt: Option<Wbt>,
-    /// How many bytes are submitted in one go.
+    /// How many bytes are submitted in one go by a flusher that is alone.
     unit: u64,
     inodes: Inodes,
     work: Option<Work>,
@@ -110,11 +122,9 @@ pub(super) struct Flusher {
 }
 
 impl Flusher {
-    /// A flusher whose device has room for `capacity` bytes under writeback and gets them in units.
-    pub(super) fn new(capacity: u64, unit: u64) -> Self {
+    /// A flusher that submits such units while it is alone.
+    pub(super) fn new(unit: u64) -> Self {
         Self {
-            queue: Queue::new(capacity),
-            wbt: None,
             unit,
             inodes: Inodes::default(),
             work: None,
@@ -181,11 +191,15 @@ impl Flusher {
         interval > Nanos::ZERO && self.last_old_flush.is_none_or(|last| last + interval <= now)
     }
 
+    /// How many submit: the flusher for itself, for `sync`, and those beside it.
+    pub(super) fn submitters(&self) -> usize {
+        usize::from(self.work.is_some()) + usize::from(!self.syncing.is_empty()) + self.beside.len()
+    }
+
     /// Whether `submit` will look for another inode, or at the last pages of this one.
-    pub(super) fn is_at_a_turn(&self, dirty: &DirtyPages) -> bool {
+    pub(super) fn is_at_a_turn(&self, dirty: &DirtyPages, queue: &Queue) -> bool {
         let goes_on = |visit: &Visit| dirty.reclaimable_of_file(visit.inode.file) >= 2 * self.unit;
-        let has_work = self.work.is_some() || !self.beside.is_empty() || !self.syncing.is_empty();
-        has_work && self.has_room() && !self.visit.as_ref().is_some_and(goes_on)
+        self.submitters() > 0 && queue.has_room(self.why_next()) && !self.visit.as_ref().is_some_and(goes_on)
     }
 
     /// Whether `submit` may look at a file. It fills the queue with pages of an inode or two.
@@ -195,48 +209,82 @@ impl Flusher {
         is_visited || is_waited_for || self.inodes.may_be_next(file)
     }
 
-    /// Submits as much as there is work and room for. Returns who waits for pages that turn out to be written already.
-    pub(super) fn submit(&mut self, by: &mut Circumstances<'_>) -> Vec<OperationId> {
-        let mut ready = Vec::new();
+    /// Submits as much as there is work and room for, in so many turns at most, and adds to `ready` who waits for pages that turn out
+    /// to be written already.
+    pub(super) fn submit(
+        &mut self,
+        by: &mut Circumstances<'_>,
+        turns: usize,
+        ready: &mut Vec<OperationId>,
+    ) -> Submitted {
         self.holds_piece = false;
-        while self.has_room() {
+        for _ in 0..turns {
+            if self.submitters() == 0 {
+                return Submitted::Nothing;
+            }
+            // If there is no room for whose turn it is, the others wait behind him (`block/blk-rq-qos.c: rq_qos_wait`).
+            if !by.queue.has_room(self.why_next()) {
+                return Submitted::UntilFull;
+            }
             // Requests are given out first come, first served: who submits gets room in turn.
             self.is_turn_of_flusher = !self.is_turn_of_flusher;
             let flusher_first = self.is_turn_of_flusher || self.beside.is_empty();
             let has_submitted = if flusher_first {
-                self.submit_sync(by.dirty, &mut ready)
-                    || self.submit_visit(by)
-                    || self.submit_beside(by.dirty, &mut ready)
+                self.submit_sync(by, ready) || self.submit_visit(by) || self.submit_beside(by, ready)
             } else {
-                self.submit_beside(by.dirty, &mut ready)
+                self.submit_beside(by, ready)
             };
             if !has_submitted && self.beside.is_empty() {
-                break;
+                return Submitted::Nothing;
             }
         }
-        if let Some(wbt) = &mut self.wbt {
-            wbt.submitted(by.now, self.queue.front().is_some());
+        Submitted::Turns
+    }
+
+    /// Submits for the flusher alone until the queue is full, as it has done up to now if somebody else comes only now.
+    pub(super) fn fill(&mut self, by: &mut Circumstances<'_>) {
+        while by.queue.has_room(Some(self.why_of_work())) && self.submit_visit(by) {}
+        // It waits for room, before whoever comes.
+        self.is_turn_of_flusher = false;
+    }
+
+    /// Pages that the flusher had submitted too early are to be submitted again.
+    pub(super) fn take_back(&mut self, file: FileId, bytes: u64, dirty: &DirtyPages) {
+        match &mut self.visit {
+            Some(visit) if visit.inode.file == file => visit.left = visit.left.saturating_add(bytes),
+            Some(_) => self.inodes.take_on_again(file, dirty),
+            None => {
+                let dirtied_when = dirty.dirtied_when(file).expect("it has been made dirty again");
+                self.visit = Some(Visit { inode: Listed { file, dirtied_when }, left: bytes });
+            }
         }
-        ready
+        if let Some(Work::All(left)) = &mut self.work {
+            *left = left.saturating_add(bytes);
+        }
+        self.work.get_or_insert(Work::Background);
+        self.timer = None;
     }
 
-    /// Whether there is room for whose turn it is. If not, the others wait behind him (`block/blk-rq-qos.c: rq_qos_wait`).
-    fn has_room(&self) -> bool {
-        self.queue.has_room(self.wbt.as_ref().map(|wbt| wbt.limit(self.why_next())))
+    /// How many bytes go in one go.
+    fn unit(&self, by: &Circumstances<'_>) -> u64 {
+        if by.is_contended { self.unit.min(by.queue.turn_bytes()) } else { self.unit }
     }
 
-    /// Why the next is written.
-    fn why_next(&self) -> Why {
+    /// Why the next is written. Journals are not throttled (`JBD2_JOURNAL_REQ_FLAGS` has REQ_IDLE: `wbt_should_throttle`).
+    fn why_next(&self) -> Option<Why> {
         let flusher_first = !self.is_turn_of_flusher || self.beside.is_empty();
-        match self.work {
-            _ if flusher_first && !self.syncing.is_empty() => Why::Sync,
-            Some(Work::All(_)) if flusher_first => Why::Other,
-            Some(Work::Periodic | Work::Background) if flusher_first => Why::Background,
-            _ if self.beside.front().is_some_and(|tagged| !matches!(tagged.until, Until::Written(_))) => {
-                Why::Other
-            }
-            _ => Why::Sync,
+        match self.beside.front() {
+            _ if flusher_first && !self.syncing.is_empty() => Some(Why::Sync),
+            _ if flusher_first && self.work.is_some() => Some(self.why_of_work()),
+            Some(Tagged { until: Until::Passed(_), .. }) => None,
+            Some(Tagged { until: Until::Submitted(_) | Until::Never, .. }) => Some(Why::Other),
+            Some(Tagged { until: Until::Written(_), .. }) | None => Some(Why::Sync),
         }
+    }
+
+    /// Why the flusher writes for itself.
+    pub(super) fn why_of_work(&self) -> Why {
+        if let Some(Work::All(_)) = self.work { Why::Other } else { Why::Background }
     }
 
     /// Whether so little is dirty of an inode that more may come before it is worth a request.
@@ -258,7 +306,7 @@ impl Flusher {
     /// Submits a unit of the inode being visited; false if there is no work.
     fn submit_visit(&mut self, by: &mut Circumstances<'_>) -> bool {
         while let Some(visit) = self.visit.take().or_else(|| self.next_visit(by)) {
-            let most = visit.left.min(self.unit);
+            let most = visit.left.min(self.unit(by));
             if self.has_to_wait(&visit, by) {
                 self.visit = Some(visit);
                 return false;
@@ -266,7 +314,7 @@ impl Flusher {
             // Nothing is left of it if it has become clean meanwhile.
             if let Some((start, end)) = by.dirty.submit(visit.inode.file, most) {
                 self.untag(visit.inode.file, start, end);
-                self.queue.push(visit.inode.file, (start, end));
+                by.queue.push(by.wb, visit.inode.file, (start, end), true);
                 self.leave_or_stay(Visit { left: visit.left - (end - start), ..visit }, end - start, by);
                 return true;
             }
@@ -276,17 +324,17 @@ impl Flusher {
     }
 
     /// Submits a unit of what has waited longest beside the flusher; false if nothing does.
-    fn submit_beside(&mut self, dirty: &mut DirtyPages, ready: &mut Vec<OperationId>) -> bool {
+    fn submit_beside(&mut self, by: &mut Circumstances<'_>, ready: &mut Vec<OperationId>) -> bool {
         let Some(tagged) = self.beside.pop_front() else { return false };
-        let rest = self.submit_tagged(tagged, dirty, ready);
+        let rest = self.submit_tagged(tagged, by, ready);
         rest.into_iter().for_each(|rest| self.beside.push_front(rest));
         true
     }
 
     /// Submits a unit of what `sync` waits for; false if nobody has called it.
-    fn submit_sync(&mut self, dirty: &mut DirtyPages, ready: &mut Vec<OperationId>) -> bool {
+    fn submit_sync(&mut self, by: &mut Circumstances<'_>, ready: &mut Vec<OperationId>) -> bool {
         let Some(tagged) = self.syncing.pop_front() else { return false };
-        let rest = self.submit_tagged(tagged, dirty, ready);
+        let rest = self.submit_tagged(tagged, by, ready);
         rest.into_iter().for_each(|rest| self.syncing.push_front(rest));
         true
     }
@@ -295,20 +343,21 @@ impl Flusher {
     fn submit_tagged(
         &mut self,
         mut tagged: Tagged,
-        dirty: &mut DirtyPages,
+        by: &mut Circumstances<'_>,
         ready: &mut Vec<OperationId>,
     ) -> Option<Tagged> {
-        let submitted = tagged.submit(self.unit, dirty);
+        let submitted = tagged.submit(self.unit(by), by.dirty);
         if let Some(range) = submitted {
-            self.queue.push(tagged.file, range);
+            by.queue.push(by.wb, tagged.file, range, false);
         }
         if submitted.is_some() && tagged.ranges.total() > 0 {
             return Some(tagged);
         }
         self.has_ended_a_visit = true;
         match tagged.until {
-            Until::Written(waiter) if self.queue.wait_within(tagged.file, tagged.within, waiter) => {}
-            Until::Written(waiter) | Until::Submitted(waiter) => ready.push(waiter),
+            Until::Written(waiter) if by.queue.wait_within(tagged.file, tagged.within, waiter) => {}
+            Until::Passed(waiter) if by.queue.wait_behind(waiter) => {}
+            Until::Written(waiter) | Until::Passed(waiter) | Until::Submitted(waiter) => ready.push(waiter),
             Until::Never => {}
         }
         None
@@ -324,6 +373,12 @@ impl Flusher {
     /// Dirty bytes of a range of a file are to be submitted beside the flusher.
     pub(super) fn write_range(&mut self, file: FileId, within: (u64, u64), dirty: Ranges, until: Until) {
         self.beside.push_back(Tagged { file, within, ranges: dirty, until });
+    }
+
+    /// Somebody waits for the journal's own request: until the device has all that is in its queue then.
+    pub(super) fn commit(&mut self, file: FileId, waiter: OperationId) {
+        let (ranges, until) = (Ranges::default(), Until::Passed(waiter));
+        self.beside.push_back(Tagged { file, within: (0, 0), ranges, until });
     }
 
     /// Dirty bytes of a file are to be written for `sync`.

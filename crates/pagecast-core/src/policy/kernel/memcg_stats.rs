@@ -63,7 +63,7 @@ impl Kernel {
     pub(super) fn next_stats_flush(&self) -> Option<Nanos> {
         let due = self.stats_due?;
         let moves =
-            self.tasks.values().next().is_some() || self.wbs.iter().flatten().any(|wb| wb.transfer.is_some());
+            self.tasks.values().next().is_some() || self.queues.iter().any(|queue| queue.transfer.is_some());
         moves.then_some(due)
     }
 }

@@ -30,6 +30,7 @@ mod options;
 mod pages;
 mod placement;
 mod processors;
+mod queue;
 mod readahead;
 mod reading;
 mod refaults;
@@ -73,6 +74,7 @@ pub use self::options::KernelOptions;
 pub(in crate::policy) use self::options::limits_at_boot;
 use self::pages::Pages;
 use self::placement::Placement;
+use self::queue::Queue;
 use self::readahead::Stream;
 use self::reading::{StreamKey, operation_of};
 use self::refaults::Storm;
@@ -88,8 +90,8 @@ use self::wb::{Wb, WbId};
 use self::wbt::{Recent, Wbt};
 use self::written_back::WrittenBack;
 use super::{
-    Actions, Call, FileId, FileView, Integrity, ListedBlock, OperationId, Outcome, Policy, Remote, Request,
-    Setting,
+    Actions, Call, DeviceId, FileId, FileView, Integrity, ListedBlock, OperationId, Outcome, Policy, Remote,
+    Request, Setting,
 };
 use crate::flow::{Completion, Path, Progress};
 use crate::machine::{Disk, Host, Lru};
@@ -121,6 +123,7 @@ pub struct Kernel {
     placement: Placement,
     wbs: Vec<Option<Wb>>,
     /// Of each device.
+    queues: Vec<Queue>,
     recent: Vec<Recent>,
     fractions: Fractions,
     /// By which part of the limits each wb is measured, and whether any of them is strict.
@@ -236,6 +239,7 @@ impl Kernel {
             placement: Placement::new(pages.nodes()),
             pages,
             wbs: Vec::new(),
+            queues: (0..devices).map(|at| queue_of(&host, at)).collect(),
             recent: vec![Recent::default(); devices],
             hard_limit,
             domains,
@@ -313,9 +317,9 @@ impl Kernel {
         what: Integrity,
         out: &mut Actions,
     ) {
-        let waits = self.write_range(operation, &file, range);
+        let waits = self.write_range(now, operation, &file, range, out);
         let then = self.waits_after(&file, what);
-        self.wait_for_files(now, operation, waits.into(), then, out);
+        self.wait_for_files(now, operation, (Some(file), waits.into()), then, out);
     }
 
     /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
@@ -353,17 +357,24 @@ impl Kernel {
         if self.wbs.len() <= at {
             self.wbs.resize_with(at + 1, || None);
         }
-        let queue = self.disk_of(file).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
-        let capacity = u64::from(queue.0).saturating_mul(queue.1.0);
         let unit = (self.pages.memory.total / flusher::UNITS).clamp(flusher::LEAST_UNIT, flusher::MOST_UNIT);
         let (host, options) = (&self.host, &self.options);
         self.wbs[at].get_or_insert_with(|| {
             let (base_rate, bandwidth) = (options.base_rate(), options.bandwidth());
-            let mut flusher = Flusher::new(capacity, unit);
-            flusher.wbt = Wbt::of(host, file.device);
-            Wb::new(file.write, flusher, base_rate, bandwidth, host.kernel.hz)
+            Wb::new(file.write, Flusher::new(unit), base_rate, bandwidth, host.kernel.hz)
         })
     }
+
+    /// The queue of the device of a file.
+    fn queue(&mut self, file: &FileView) -> &mut Queue {
+        &mut self.queues[file.device.0 as usize]
+    }
+}
+
+/// The queue of a device of a host.
+fn queue_of(host: &Host, device: usize) -> Queue {
+    let requests = host.disks.get(device).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
+    Queue::new(requests, Wbt::of(host, DeviceId(device as u32)))
 }
 
 impl Policy for Kernel {
@@ -451,8 +462,8 @@ impl Policy for Kernel {
 
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
         self.sync(now);
-        match writeback::wb_of(done.tag) {
-            Some(wb) => self.unit_written(now, wb, out),
+        match writeback::device_of_tag(done.tag) {
+            Some(device) => self.unit_written(now, device, out),
             None => self.run_ended(now, operation_of(done.tag), done, out),
         }
         self.control(now, out);
@@ -462,8 +473,8 @@ impl Policy for Kernel {
     fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {
         self.sync(now);
         for each in progress {
-            let transfer = match writeback::wb_of(each.tag) {
-                Some(wb) => self.wbs[wb.0 as usize].as_mut().and_then(|wb| wb.transfer.as_mut()),
+            let transfer = match writeback::device_of_tag(each.tag) {
+                Some(device) => self.queues[device].transfer.as_mut(),
                 None => self.tasks.get_mut(operation_of(each.tag)).and_then(|task| task.transfer.as_mut()),
             };
             if let Some(transfer) = transfer.filter(|transfer| transfer.flow == each.flow) {

@@ -19,9 +19,8 @@ impl Kernel {
         outcome: Outcome,
         out: &mut Actions,
     ) {
-        let queue = &mut self.wb(&file).flusher.queue;
-        let must_wait =
-            operation != OperationId::NOBODY && queue.wait_within(file.id, (cut.from, u64::MAX), operation);
+        let must_wait = operation != OperationId::NOBODY
+            && self.queue(&file).wait_within(file.id, (cut.from, u64::MAX), operation);
         if must_wait {
             let wait = Task::new(Kind::Wait { cut }, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
             self.tasks.insert(operation, Task { outcome, ..wait });
@@ -48,6 +47,7 @@ impl Kernel {
         size: Bytes,
         out: &mut Actions,
     ) {
+        self.make_way_to(now, &file, (size.0, u64::MAX), out);
         self.forget_read_ahead(request.operation, file.id, size.0);
         let removed = Bytes(self.pages.lists.cached_within(file.id, size.0, u64::MAX));
         let cut = self.cut_from(&file, size.0);

@@ -242,7 +242,7 @@ impl Kernel {
     fn wait_for_stable_pages(&mut self, operation: OperationId, end: u64) {
         let task = &self.tasks[operation];
         let (file, range) = (*task.file(), (task.position, end));
-        let must_wait = self.wb(&file).flusher.queue.wait_within(file.id, range, operation);
+        let must_wait = self.queue(&file).wait_within(file.id, range, operation);
         debug_assert!(must_wait, "what is under writeback is in the queue");
     }
 

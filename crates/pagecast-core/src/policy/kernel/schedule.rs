@@ -87,7 +87,7 @@ impl Kernel {
 
     /// What devices write, in bytes per second.
     fn written(&self) -> f64 {
-        let transfers = self.wbs.iter().flatten().filter_map(|wb| wb.transfer.as_ref());
+        let transfers = self.queues.iter().filter_map(|queue| queue.transfer.as_ref());
         transfers.map(|transfer| transfer.rate).sum()
     }
 
@@ -176,9 +176,7 @@ impl Kernel {
         let writers = self.tasks.values().filter(|task| task.run.rewrites());
         let rates = writers.filter_map(|task| Some(task.transfer.as_ref()?.rate));
         slopes.redirtied = rates.sum();
-        let wbs = self.wbs.iter().enumerate().filter(|&(wb, _)| self.memcg_of_wb(wb) == Some(at));
-        let transfers = wbs.filter_map(|(_, wb)| wb.as_ref()?.transfer.as_ref());
-        slopes.written = transfers.map(|transfer| transfer.rate).sum();
+        slopes.written = self.wbs_of(at).filter_map(|wb| self.queue_of_wb(wb).rate_for(wb)).sum();
         slopes
     }
 
@@ -379,8 +377,13 @@ mod tests {
         for (number, owner, rate) in [(1, MemcgId::ROOT, 10.0), (2, MemcgId::of(0), 40.0)] {
             kernel.owners.insert(FileId(number), owner);
             let file = FileView { id: FileId(number), ..FileView::default() };
-            kernel.wb(&file).transfer = Some(transfer(rate * MB));
+            let wb = kernel.wb_of(&file);
+            kernel.wb(&file);
+            kernel.queues[0].push(wb, file.id, (0, 10), true);
+            kernel.queues[0].transfer = Some(transfer(rate * MB));
+            let of_group = if owner == MemcgId::ROOT { 0.0 } else { rate * MB };
+            assert_eq!(kernel.slopes_of_memcg(0).written, of_group, "the first in line is its own, or not");
+            kernel.queues[0].pop();
         }
-        assert_eq!(kernel.slopes_of_memcg(0).written, 40.0 * MB);
     }
 }

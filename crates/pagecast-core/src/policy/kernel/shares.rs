@@ -116,10 +116,11 @@ impl Kernel {
     /// What a device writes, in bytes per second; before that is known, what it did lately.
     fn rate_of_device(&self, at: usize) -> f64 {
         let Some(wb) = self.wbs[at].as_ref() else { return 0.0 };
-        match wb.transfer.as_ref().map(|transfer| transfer.rate) {
+        let id = WbId(at as u32);
+        match self.queue_of_wb(id).rate_for(id) {
             Some(rate) if rate > 0.0 => rate,
-            Some(_) => (wb.bandwidth.average * PAGE) as f64,
-            None => 0.0,
+            None if self.pages.dirty.of_wb(id).writeback == 0 => 0.0,
+            _ => (wb.bandwidth.average * PAGE) as f64,
         }
     }
 
@@ -167,6 +168,12 @@ mod tests {
         assert_eq!([50, 51].map(|dirty| STRICT.is_told(dirty, true)), [false, true]);
     }
 
+    /// The device of the first wb writes pages of it at this rate.
+    fn being_written(kernel: &mut Kernel, rate: f64) {
+        kernel.queues[0].push(WbId(0), FileId(1), (0, PAGE), true);
+        kernel.queues[0].transfer = Some(transfer(rate));
+    }
+
     /// Of two writers, each 100 MB/s, to a device that writes 40 MB/s.
     #[test]
     fn a_strict_device_is_looked_at_when_its_free_run_ends_and_with_each_step() {
@@ -181,14 +188,14 @@ mod tests {
         wb.strict = Some(STRICT);
         let page = PAGE as f64;
         assert_eq!(kernel.until_strict_changes(0), Some(100.0 * page / 200e6), "nothing is written yet");
-        kernel.wbs[0].as_mut().expect("it is there").transfer = Some(transfer(40e6));
+        being_written(&mut kernel, 40e6);
         assert_eq!(kernel.until_strict_changes(0), Some(100.0 * page / 160e6));
         kernel.pages.dirty.run_ahead(WbId(0), 50 * PAGE);
         assert_eq!(kernel.until_strict_changes(0), Some(50.0 * page / 160e6));
         kernel.pages.dirty.run_ahead(WbId(0), 41 * PAGE);
         assert_eq!(kernel.until_strict_changes(0), Some(10.0 * page / 160e6));
         // What it has just been given moves as fast as it has lately written: 25,600 pages/s.
-        kernel.wbs[0].as_mut().expect("it is there").transfer = Some(transfer(0.0));
+        being_written(&mut kernel, 0.0);
         assert_eq!(kernel.rate_of_device(0), 25_600.0 * page);
         // Within free run the two write what the device does, if the law lets them write less.
         assert_eq!(kernel.least_rate(0), 12_800.0 * page);
@@ -241,7 +248,7 @@ mod tests {
         assert_eq!([new, dirty].map(|writer| rate(&kernel, writer)), [Some(1e6), None]);
         kernel.tasks.remove(new);
         kernel.pages.dirty.run_ahead(WbId(0), 100 * PAGE);
-        kernel.wbs[0].as_mut().expect("it is there").transfer = Some(transfer(40e6));
+        being_written(&mut kernel, 40e6);
         assert_eq!((kernel.freerun_rate(0), kernel.until_strict_changes(0)), (None, None), "nobody does");
     }
 }

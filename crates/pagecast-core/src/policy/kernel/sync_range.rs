@@ -41,9 +41,10 @@ impl Kernel {
             let is_all = *is_all;
             let waits = match left.take_first() {
                 None => return self.end_task(now, operation, out),
-                Some(SyncRangeFlag::Write) => self.submit_range(operation, &file, range, is_all),
+                Some(SyncRangeFlag::Write) => self.submit_range(now, operation, &file, range, is_all, out),
                 Some(SyncRangeFlag::WaitBefore | SyncRangeFlag::WaitAfter) => {
-                    self.wb(&file).flusher.queue.wait_within(file.id, range, operation)
+                    self.make_way_to(now, &file, range, out);
+                    self.queue(&file).wait_within(file.id, range, operation)
                 }
             };
             if waits {
@@ -55,11 +56,14 @@ impl Kernel {
     /// Has dirty pages of a range submitted for somebody who waits for that; false if there are none.
     pub(super) fn submit_range(
         &mut self,
+        now: Nanos,
         operation: OperationId,
         file: &FileView,
         range: (u64, u64),
         is_all: bool,
+        out: &mut Actions,
     ) -> bool {
+        self.make_way_to(now, file, range, out);
         let dirty = self.pages.dirty.ranges_within(file.id, range.0, range.1);
         let is_dirty = dirty.total() > 0;
         if is_dirty {

@@ -1,15 +1,15 @@
 //! Writes that return when the device has them (O_SYNC, O_DSYNC), `sync` and `syncfs`.
 //!
 //! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, `fs/sync.c`, Linux 6.16. A call copies into the
-//! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps, which changes when the
-//! device is busy, not for how long. Left out: that beside a flusher every call waits in the queue anew (here every step does).
+//! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps while nobody else writes to the
+//! device, which changes when it is busy, not for how long; beside others each call is a step, and waits in the queue anew.
 
 use super::cost::Run;
 use super::flusher::Until;
 use super::tasks::Kind;
 use super::wb::WbId;
 use super::{FileView, Kernel};
-use crate::policy::{Actions, DeviceId, Integrity, OperationId, Request};
+use crate::policy::{Actions, Call, DeviceId, Integrity, OperationId, Request};
 use crate::units::{Bytes, Nanos};
 
 /// An operation is taken in about so many steps at most.
@@ -33,9 +33,17 @@ impl Kernel {
         out: &mut Actions,
     ) {
         let (from, bytes, piece) = at;
-        let step = step_of(bytes, piece);
-        let kind = Kind::WriteSync { from, step, last: from + bytes.0, durable };
+        // Nobody waits for the device where pages are only submitted, to be dropped behind.
+        let waits = matches!(request.call, Call::WriteSync { .. });
+        let step = self.step(&file, (bytes, piece), waits);
+        let kind = Kind::WriteSync { from, last: from + bytes.0, durable };
         self.begin_task(now, request, kind, Some(file), (from, bytes.min(Bytes(step)), piece), out);
+    }
+
+    /// How many bytes of an operation, in calls of `piece`, are its next step. A call that waits is one where others submit, too.
+    fn step(&self, file: &FileView, (bytes, piece): (Bytes, Bytes), waits: bool) -> u64 {
+        let is_alone = !waits || !self.is_submitted_to(file.device.0 as usize);
+        if is_alone { step_of(bytes, piece) } else { piece.0.max(1) }
     }
 
     /// The calls of a step have copied their bytes: the device gets them.
@@ -47,7 +55,7 @@ impl Kernel {
             return self.submit_step(now, operation, out);
         }
         let (file, end) = (*task.file(), task.end);
-        if !self.write_range(operation, &file, (from, end)) {
+        if !self.write_range(now, operation, &file, (from, end), out) {
             self.written_step(now, operation, out);
         }
     }
@@ -67,33 +75,41 @@ impl Kernel {
         };
         let (file, calls) = (*task.file(), (from, task.end, task.piece.0));
         let waits = self.waits_of_calls(now, &file, calls, durable);
-        self.wait(now, operation, waits, out);
+        self.commit(now, operation, waits, out);
     }
 
     /// The bytes of a step are durable: the next one begins.
     pub(super) fn next_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.get_mut(operation).expect("it is there");
-        let Kind::WriteSync { from, step, last, .. } = &mut task.kind else {
-            unreachable!("only these have steps")
-        };
-        if task.end == *last {
+        let task = &self.tasks[operation];
+        let Kind::WriteSync { last, durable, .. } = task.kind else { unreachable!("only these have steps") };
+        let (from, all) = (task.end, Bytes(last - task.origin));
+        if from == last {
             return self.end_task(now, operation, out);
         }
-        *from = task.end;
-        task.end = (task.end + *step).min(*last);
+        let step = self.step(task.file(), (all, task.piece), !task.drops_behind);
+        let task = self.tasks.get_mut(operation).expect("it is there");
+        task.kind = Kind::WriteSync { from, last, durable };
+        task.end = (from + step).min(last);
         self.next_run(now, operation, out);
     }
 
     /// Has the dirty pages of a range written for somebody who waits for all of it; false if nothing is to be waited for.
     ///
     /// `mm/filemap.c: filemap_write_and_wait_range`
-    pub(super) fn write_range(&mut self, operation: OperationId, file: &FileView, range: (u64, u64)) -> bool {
+    pub(super) fn write_range(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        file: &FileView,
+        range: (u64, u64),
+        out: &mut Actions,
+    ) -> bool {
+        self.make_way_to(now, file, range, out);
         let dirty = self.pages.dirty.ranges_within(file.id, range.0, range.1);
-        let flusher = &mut self.wb(file).flusher;
         if dirty.total() == 0 {
-            return flusher.queue.wait_within(file.id, range, operation);
+            return self.queue(file).wait_within(file.id, range, operation);
         }
-        flusher.write_range(file.id, range, dirty, Until::Written(operation));
+        self.wb(file).flusher.write_range(file.id, range, dirty, Until::Written(operation));
         true
     }
 
@@ -107,16 +123,17 @@ impl Kernel {
         out: &mut Actions,
     ) {
         let (mut files, devices) = (0, self.devices());
-        let is_meant = |wb: usize| device.is_none_or(|device| wb % devices == device.0 as usize);
+        let is_meant = |at: usize| device.is_none_or(|device| at == device.0 as usize);
+        (0..devices).filter(|&at| is_meant(at)).for_each(|at| self.make_way(now, DeviceId(at as u32), out));
         for (at, wb) in self.wbs.iter_mut().enumerate() {
-            let Some(wb) = wb.as_mut().filter(|_| is_meant(at)) else { continue };
+            let Some(wb) = wb.as_mut().filter(|_| is_meant(at % devices)) else { continue };
             for file in self.pages.dirty.files_of(WbId(at as u32)) {
                 let dirty = self.pages.dirty.ranges_within(file, 0, u64::MAX);
                 if dirty.total() > 0 {
                     wb.flusher.write_for_sync(file, dirty, operation);
                     files += 1;
                 } else {
-                    files += u32::from(wb.flusher.queue.wait_for(file, operation));
+                    files += u32::from(self.queues[at % devices].wait_for(file, operation));
                 }
             }
         }
@@ -124,7 +141,7 @@ impl Kernel {
             Some(device) => self.waits_of_disk(device.0 as usize),
             None => self.waits_of_all(),
         };
-        self.wait_for_files(now, operation, files, then, out);
+        self.wait_for_files(now, operation, (None, files), then, out);
     }
 }
 

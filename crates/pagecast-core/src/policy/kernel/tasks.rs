@@ -103,9 +103,8 @@ pub(super) enum Kind {
     },
     /// As `Write`, but what the calls of a step have copied is written, or submitted, before the next step begins.
     WriteSync {
-        /// Where the step began, how many bytes a step has, and where the operation ends.
+        /// Where the step began, and where the operation ends.
         from: u64,
-        step: u64,
         last: u64,
         /// What each call makes durable; nothing where pages are dropped behind.
         durable: Integrity,
@@ -174,6 +173,8 @@ pub(super) struct Task {
     pub outcome: Outcome,
     /// When it began to wait, if it does.
     pub since: Nanos,
+    /// The time that a commit and a flush take for which it waits, when the device has what was in its queue before them.
+    pub commits: Option<Waits>,
     /// Until when its processor is busy before the device gets its next request.
     pub busy_until: Option<Nanos>,
 }
@@ -208,6 +209,7 @@ impl Task {
             credit: None,
             outcome: Outcome::default(),
             since: now,
+            commits: None,
             busy_until: None,
         }
     }

@@ -10,7 +10,6 @@ use super::flusher::Flusher;
 use super::law::{BANDWIDTH_INTERVAL, Bandwidth, BaseRate, Hz, Position, RateSample};
 use super::sampling::Sampled;
 use super::shares::Strict;
-use super::tasks::Transfer;
 use super::throttling::TaskRate;
 use crate::flow::Path;
 use crate::units::Nanos;
@@ -30,8 +29,6 @@ pub(super) struct Wb {
     pub flusher: Flusher,
     /// What write-back crosses.
     pub path: Path,
-    /// The first of what waits for the device, on its way.
-    pub transfer: Option<Transfer>,
     pub base_rate: BaseRate,
     pub bandwidth: Bandwidth,
     /// By which bandwidths are averaged.
@@ -86,7 +83,6 @@ impl Wb {
         Self {
             flusher,
             path,
-            transfer: None,
             base_rate,
             bandwidth,
             clock: clock(hz),
@@ -176,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_measurement_by_the_flusher_puts_off_the_next_step_of_the_rate() {
-        let flusher = Flusher::new(1 << 20, 1 << 20);
+        let flusher = Flusher::new(1 << 20);
         let mut wb = Wb::new(Path::default(), flusher, BaseRate::default(), Bandwidth::default(), 250);
         wb.inode_ended(Nanos(0));
         wb.inode_ended(Nanos(50 * MS));
@@ -199,13 +195,8 @@ mod tests {
     #[test]
     fn bandwidths_are_averaged_over_as_long_as_the_kernels_clock_says() {
         for (hz, seconds) in [(100, 5.12), (250, 4.096), (300, 1024.0 / 300.0), (1000, 4.096)] {
-            let mut wb = Wb::new(
-                Path::default(),
-                Flusher::new(1 << 20, 1 << 20),
-                BaseRate::default(),
-                Bandwidth::with(0),
-                hz,
-            );
+            let mut wb =
+                Wb::new(Path::default(), Flusher::new(1 << 20), BaseRate::default(), Bandwidth::with(0), hz);
             wb.measure(Nanos(200 * MS), OfWb { written: 1_000_000 * PAGE, ..OfWb::default() });
             let expected = 1e6 / seconds;
             assert!((wb.bandwidth.write as f64 - expected).abs() <= 1.0, "{} at {hz} Hz", wb.bandwidth.write);
@@ -214,7 +205,7 @@ mod tests {
 
     #[test]
     fn after_more_than_a_second_without_an_update_estimates_begin_anew() {
-        let flusher = Flusher::new(1 << 20, 1 << 20);
+        let flusher = Flusher::new(1 << 20);
         let mut wb = Wb::new(Path::default(), flusher, BaseRate::default(), Bandwidth::default(), 250);
         wb.begin_anew(Nanos(500 * MS), OfWb::default());
         assert_eq!((wb.stamp(), wb.next_update()), (Nanos(500 * MS), Nanos(700 * MS)));

@@ -7,10 +7,10 @@
 //! request that ends (`wbt_rqw_done`), but when as many as `wb_normal` less half of `wb_background` are left; or none, with a
 //! write cache in the disk and no writer held back.
 
+use super::Kernel;
 use super::cost::Run;
 use super::tasks::Task;
 use super::wb::WbId;
-use super::{Kernel, Wb};
 use crate::machine::{Host, MountSource};
 use crate::policy::DeviceId;
 use crate::result::Part;
@@ -61,7 +61,7 @@ struct Scale {
     has_written: bool,
 }
 
-/// See the module. One for each wb of a disk that has it.
+/// See the module. One for each disk that has it.
 #[derive(Debug)]
 pub(super) struct Wbt {
     /// `blk_queue_depth`
@@ -173,14 +173,13 @@ impl Wbt {
 }
 
 impl Kernel {
-    /// Brings the throttling of a wb's disk up to date, if it has any.
+    /// Brings the throttling of a device up to date, if it has any.
     pub(super) fn look_at_wbt(&mut self, now: Nanos, at: usize) {
-        let has_wbt = |wb: &Wb| wb.flusher.wbt.is_some();
-        if !self.wbs[at].as_ref().is_some_and(has_wbt) {
+        if self.queues[at].wbt.is_none() {
             return;
         }
-        let device = self.device_of(WbId(at as u32));
-        let mut recent = self.recent[device.0 as usize];
+        let device = DeviceId(at as u32);
+        let mut recent = self.recent[at];
         for task in self.tasks.values() {
             if self.sleeps_at(task.wb, task.held_by) == Some(device) {
                 recent.slept = Some(now);
@@ -189,8 +188,7 @@ impl Kernel {
                 recent.read = Some(now);
             }
         }
-        let wbt = self.wbs[at].as_mut().and_then(|wb| wb.flusher.wbt.as_mut());
-        wbt.expect("it has one").look(now, recent);
+        self.queues[at].wbt.as_mut().expect("it has one").look(now, recent);
     }
 
     /// The device whose throttling takes notice of a task that this holds back and that writes to a wb.
@@ -367,8 +365,7 @@ pub(super) mod tests {
             kernel.tasks.get_mut(writer).expect("it is there").held_by = None;
         }
         kernel.look_at_wbt(Nanos(1000 * MS), 1);
-        let flusher = &kernel.wbs[1].as_ref().expect("it was made").flusher;
-        flusher.wbt.as_ref().expect("it is on").limit(Why::Background) / (1280 << 10)
+        kernel.queues[1].limit(Some(Why::Background)) / (1280 << 10)
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Write-back on its way: what a flusher has submitted crosses the device, unit by unit.
 
-use super::flusher::{Circumstances, Work};
+use super::flusher::{Circumstances, Flusher, Submitted, Work};
+use super::queue::Queue;
 use super::tasks::Transfer;
 use super::wb::{Wb, WbId};
-use super::{Kernel, PAGE};
+use super::wbt::Why;
+use super::{DeviceId, Kernel, PAGE};
 use crate::flow::FlowSpec;
 use crate::policy::kernel::tasks::Kind;
 use crate::policy::{Actions, FileView, OperationId};
@@ -16,47 +18,108 @@ const NOBODY: u64 = OperationId::NOBODY.0 as u64;
 /// How long nothing is told of the same again.
 const QUIET: Nanos = Nanos(1_000_000_000);
 
-/// The wb whose write-back a flow is, if it is one.
-pub(super) fn wb_of(tag: u64) -> Option<WbId> {
-    (tag & NOBODY == NOBODY).then_some(WbId((tag >> 32) as u32))
+/// The device that a flow of write-back writes to, if it is one.
+pub(super) fn device_of_tag(tag: u64) -> Option<usize> {
+    (tag & NOBODY == NOBODY).then_some((tag >> 32) as usize)
 }
 
-fn tag(wb: WbId) -> u64 {
-    u64::from(wb.0) << 32 | NOBODY
+fn tag(device: usize) -> u64 {
+    (device as u64) << 32 | NOBODY
 }
 
 impl Kernel {
     /// Whether pages of a file are on their way to its device: who adds pages to it shares the lock of its tree of pages
     /// (`i_pages`) with who submits and who completes them.
     pub(super) fn is_being_written(&self, file: &FileView) -> bool {
-        let wb = self.wbs.get(self.wb_of(file).0 as usize).and_then(Option::as_ref);
-        let unit = wb.filter(|wb| wb.transfer.is_some()).and_then(|wb| wb.flusher.queue.front());
+        let queue = &self.queues[file.device.0 as usize];
+        let unit = queue.front().filter(|_| queue.transfer.is_some());
         unit.is_some_and(|unit| unit.file == file.id)
     }
 
+    /// The queue of the device of a wb.
+    pub(super) fn queue_of_wb(&self, wb: WbId) -> &Queue {
+        &self.queues[self.device_of(wb).0 as usize]
+    }
+
     /// Pages of the unit on its way have been written.
-    pub(super) fn apply_written(&mut self, now: Nanos, at: WbId, from: u64, bytes: u64) {
-        let wb = self.wbs[at.0 as usize].as_ref().expect("what writes is there");
-        let unit = wb.flusher.queue.front().expect("what is written was in the queue");
-        let (file, start) = (unit.file, unit.start + from);
-        let before = self.pages.dirty.of_wb(at).written / PAGE;
-        if self.pages.written(file, at, start, start + bytes) && self.rules.measures_after_writeback {
-            self.wbs[at.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
+    pub(super) fn apply_written(&mut self, now: Nanos, device: usize, from: u64, bytes: u64) {
+        let unit = self.queues[device].front().expect("what is written was in the queue");
+        let (wb, file, start) = (unit.wb, unit.file, unit.start + from);
+        let before = self.pages.dirty.of_wb(wb).written / PAGE;
+        if self.pages.written(file, wb, start, start + bytes) && self.rules.measures_after_writeback {
+            self.wbs[wb.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
         }
-        let pages = self.pages.dirty.of_wb(at).written / PAGE - before;
+        let pages = self.pages.dirty.of_wb(wb).written / PAGE - before;
         self.written_back.add(now, file, (start, start + bytes));
-        self.add_completions(now, at.0 as usize, pages);
+        self.add_completions(now, wb.0 as usize, pages);
     }
 
     /// The unit on its way has been written: who waited for it goes on.
-    pub(super) fn unit_written(&mut self, now: Nanos, at: WbId, out: &mut Actions) {
-        let wb = self.wbs[at.0 as usize].as_mut().expect("what writes is there");
-        let mut transfer = wb.transfer.take().expect("a unit on its way has a transfer");
+    pub(super) fn unit_written(&mut self, now: Nanos, device: usize, out: &mut Actions) {
+        let mut transfer = self.queues[device].transfer.take().expect("a unit on its way has a transfer");
         let (from, rest) = transfer.take_rest();
-        self.apply_written(now, at, from, rest);
-        let wb = self.wbs[at.0 as usize].as_mut().expect("what writes is there");
-        for waiter in wb.flusher.queue.pop().waiters {
+        self.apply_written(now, device, from, rest);
+        for waiter in self.queues[device].pop().waiters {
             self.end_wait(now, waiter, out);
+        }
+    }
+
+    /// Somebody is about to submit to a device, or to wait for it. Flushers have kept its queue full until now and submitted nothing
+    /// beyond it: what they did in one go is put right.
+    pub(super) fn make_way(&mut self, now: Nanos, device: DeviceId, out: &mut Actions) {
+        let at = device.0 as usize;
+        let writing: Vec<usize> = self.wbs_at(at).filter(|&wb| self.is_writing(wb)).collect();
+        let why = writing.iter().find_map(|&wb| Some(self.wbs[wb].as_ref()?.flusher.why_of_work()));
+        let Some(why) = why else { return };
+        if self.queues[at].has_room(Some(why)) {
+            return;
+        }
+        self.queues[at].free_written();
+        self.take_excess_back(at, why);
+        for wb in writing {
+            self.call_flusher(now, wb, true, Flusher::fill);
+        }
+        if let Some((flow, bytes)) = self.queues[at].cut_into_turns() {
+            out.shorten(flow, bytes);
+        }
+    }
+
+    /// The same for who has to do with a part of a file, if any of it is dirty or under writeback.
+    pub(super) fn make_way_to(
+        &mut self,
+        now: Nanos,
+        file: &FileView,
+        (start, end): (u64, u64),
+        out: &mut Actions,
+    ) {
+        if self.pages.dirty.are_any_busy(file.id, start, end) {
+            self.make_way(now, file.device, out);
+        }
+    }
+
+    /// Whether pages of a wb are under writeback.
+    fn is_writing(&self, at: usize) -> bool {
+        self.pages.dirty.of_wb(WbId(at as u32)).writeback > 0
+    }
+
+    /// The places of the wbs of a device: that of the root cgroup first.
+    fn wbs_at(&self, device: usize) -> impl ExactSizeIterator<Item = usize> + use<> {
+        (device..self.wbs.len()).step_by(self.devices())
+    }
+
+    /// What flushers have submitted beyond the queue of a device is dirty again.
+    fn take_excess_back(&mut self, device: usize, why: Why) {
+        let Self { queues, wbs, pages, .. } = self;
+        let queue = &mut queues[device];
+        let limit = queue.limit(Some(why));
+        while let Some((wb, file, (from, to))) = queue.excess(limit) {
+            if pages.dirty.are_leaving(file, from, to) {
+                break;
+            }
+            queue.take_back(from);
+            pages.dirty.take_back(file, from, to);
+            let wb = wbs[wb.0 as usize].as_mut().expect("what it has submitted was in the queue");
+            wb.flusher.take_back(file, to - from, &pages.dirty);
         }
     }
 
@@ -68,13 +131,17 @@ impl Kernel {
             *files -= 1;
             return;
         }
+        if let Some(waits) = task.commits.take() {
+            task.outcome.parts.add(Part::Journal, now - task.since);
+            return self.spend(now, operation, waits, out);
+        }
         task.outcome.parts.add(Part::DeviceWrite, now - task.since);
         match task.kind {
             Kind::Write => self.next_run(now, operation, out),
             Kind::WriteSync { .. } if task.drops_behind => self.next_step(now, operation, out),
             Kind::WriteSync { .. } => self.written_step(now, operation, out),
             Kind::SyncRange { .. } => self.go_on_with_range(now, operation, out),
-            Kind::Sync { then, .. } => self.wait(now, operation, then, out),
+            Kind::Sync { then, .. } => self.commit(now, operation, then, out),
             Kind::Direct { .. } => self.next_calls(now, operation, out),
             _ => {
                 let task = self.tasks.remove(operation).expect("it is there");
@@ -86,27 +153,91 @@ impl Kernel {
         }
     }
 
-    /// Lets the flusher of a device submit what it should, and the device write what waits for it.
-    pub(super) fn write_back(&mut self, now: Nanos, at: usize, out: &mut Actions) {
-        let id = WbId(at as u32);
-        self.look_at_wbt(now, at);
-        let wb = self.wbs[at].as_ref();
-        let rings = |wb: &Wb| wb.flusher.timer.is_some_and(|timer| timer <= now);
-        if wb.is_some_and(|wb| rings(wb) || wb.flusher.is_at_a_turn(&self.pages.dirty)) {
+    /// Lets the flushers of a device submit what they should, and the device write what waits for it.
+    pub(super) fn write_back(&mut self, now: Nanos, device: usize, out: &mut Actions) {
+        self.look_at_wbt(now, device);
+        for at in self.wbs_at(device) {
+            self.prepare_flusher(now, at);
+        }
+        let ready = self.submit_in_turn(now, device);
+        for at in self.wbs_at(device) {
+            self.look_after_submission(now, at);
+        }
+        self.start_unit(now, device, out);
+        for waiter in ready {
+            self.end_wait(now, waiter, out);
+        }
+    }
+
+    /// Finds out which pages are dirty that a flusher is going to look at, and wakes it if its timer rings.
+    fn prepare_flusher(&mut self, now: Nanos, at: usize) {
+        let queue = self.queue_of_wb(WbId(at as u32));
+        let Some(Wb { flusher, .. }) = &self.wbs[at] else { return };
+        let rings = flusher.timer.is_some_and(|timer| timer <= now);
+        if rings || flusher.is_at_a_turn(&self.pages.dirty, queue) {
             self.settle_visited(now, at);
         }
-        let (share, fraction, timers) = (self.shares[at], self.fractions.fraction(at), self.timers());
-        let memcg = self.memcg_background(at);
-        let Some(wb) = self.wbs[at].as_mut() else { return };
-        let background = self.limits.thresholds.background;
-        let over_background = move |dirty: &super::DirtyPages| {
-            let (all, reclaimable) = (dirty.dirty() / PAGE, dirty.of_wb(id).reclaimable / PAGE);
-            let is_over = all > background || reclaimable > share.part(fraction, background, all);
-            is_over || memcg.as_ref().is_some_and(|memcg| memcg.is_over(dirty, &share, reclaimable))
-        };
+        if let Some(wb) = self.wbs[at].as_mut().filter(|_| rings) {
+            wb.flusher.wake(Work::Background, now, self.host.vm.dirty_writeback);
+        }
+    }
+
+    /// Everybody submits to a device for whom there is room, in turn. Returns who waits for pages that are written already.
+    fn submit_in_turn(&mut self, now: Nanos, device: usize) -> Vec<OperationId> {
+        let wbs = self.wbs_at(device).len();
+        let (mut ready, mut idle) = (Vec::new(), 0);
+        let (turns, is_contended) = (if wbs > 1 { 1 } else { usize::MAX }, self.is_contended(device));
+        while idle < wbs {
+            let queue = &mut self.queues[device];
+            let at = device + queue.turn % wbs * self.devices();
+            let submit =
+                |flusher: &mut Flusher, by: &mut Circumstances<'_>| flusher.submit(by, turns, &mut ready);
+            match self.call_flusher(now, at, is_contended, submit) {
+                Some(Submitted::Turns) => idle = 0,
+                Some(Submitted::Nothing) | None => idle += 1,
+                // The others wait behind him.
+                Some(Submitted::UntilFull) => break,
+            }
+            self.queues[device].turn = (self.queues[device].turn + 1) % wbs;
+        }
+        let queue = &mut self.queues[device];
+        let is_writing = queue.front().is_some();
+        if let Some(wbt) = &mut queue.wbt {
+            wbt.submitted(now, is_writing);
+        }
+        ready
+    }
+
+    /// Whether somebody submits to a device, or waits for it.
+    pub(super) fn is_submitted_to(&self, device: usize) -> bool {
+        let mut wbs = self.wbs_at(device).filter_map(|at| self.wbs[at].as_ref());
+        !self.queues[device].is_empty() || wbs.any(|wb| wb.flusher.submitters() > 0)
+    }
+
+    /// Whether several submit to a device.
+    fn is_contended(&self, device: usize) -> bool {
+        let wbs = self.wbs_at(device).filter_map(|at| self.wbs[at].as_ref());
+        wbs.map(|wb| wb.flusher.submitters()).sum::<usize>() > 1
+    }
+
+    /// Calls the flusher of a wb with what it must know.
+    fn call_flusher<R>(
+        &mut self,
+        now: Nanos,
+        at: usize,
+        is_contended: bool,
+        call: impl FnOnce(&mut Flusher, &mut Circumstances<'_>) -> R,
+    ) -> Option<R> {
+        let id = WbId(at as u32);
+        let (timers, device) = (self.timers(), self.device_of(id).0 as usize);
+        let over_background = self.over_background(at);
+        let wb = self.wbs[at].as_mut()?;
         let mut by = Circumstances {
             now,
             dirty: &mut self.pages.dirty,
+            queue: &mut self.queues[device],
+            wb: id,
+            is_contended,
             over_background: &over_background,
             average_bandwidth: wb.bandwidth.average,
             dirty_limit: self.hard_limit.follower(),
@@ -115,14 +246,30 @@ impl Kernel {
             timers,
             requeue_has_cutoff: self.rules.requeue_has_cutoff,
         };
-        if wb.flusher.timer.is_some_and(|timer| timer <= now) {
-            wb.flusher.wake(Work::Background, now, self.host.vm.dirty_writeback);
-        }
         let had_nothing = by.dirty.of_wb(id).writeback == 0;
-        let ready = wb.flusher.submit(&mut by);
+        let result = call(&mut wb.flusher, &mut by);
         if had_nothing && by.dirty.of_wb(id).writeback > 0 && wb.has_rested(now) {
             wb.begin_anew(now, by.dirty.of_wb(id));
         }
+        Some(result)
+    }
+
+    /// Whether the host, a wb or its memory cgroup is over the background threshold.
+    fn over_background(&self, at: usize) -> impl Fn(&super::DirtyPages) -> bool + use<> {
+        let (id, share, fraction) = (WbId(at as u32), self.shares[at], self.fractions.fraction(at));
+        let (memcg, background) = (self.memcg_background(at), self.limits.thresholds.background);
+        move |dirty| {
+            let (all, reclaimable) = (dirty.dirty() / PAGE, dirty.of_wb(id).reclaimable / PAGE);
+            let is_over = all > background || reclaimable > share.part(fraction, background, all);
+            is_over || memcg.as_ref().is_some_and(|memcg| memcg.is_over(dirty, &share, reclaimable))
+        }
+    }
+
+    /// Measures the bandwidth of a wb where that is due, and notes whether its flusher works.
+    fn look_after_submission(&mut self, now: Nanos, at: usize) {
+        let id = WbId(at as u32);
+        let over_background = self.over_background(at);
+        let Some(wb) = self.wbs[at].as_mut() else { return };
         let is_measured = wb.measure_at.is_some_and(|due| due <= now);
         let has_submitted = std::mem::take(&mut wb.flusher.has_ended_a_visit) && wb.next_update() <= now;
         if is_measured || has_submitted {
@@ -133,19 +280,16 @@ impl Kernel {
         if wb.in_background != is_in_background {
             self.note_background(now, id, is_in_background);
         }
-        self.start_unit(now, id, out);
-        for waiter in ready {
-            self.end_wait(now, waiter, out);
-        }
     }
 
     /// The device writes the first of what waits for it, unless it writes already.
-    fn start_unit(&mut self, now: Nanos, at: WbId, out: &mut Actions) {
-        let wb = self.wbs[at.0 as usize].as_mut().expect("it has submitted something");
-        let Some(unit) = wb.flusher.queue.front().filter(|_| wb.transfer.is_none()) else { return };
+    fn start_unit(&mut self, now: Nanos, device: usize, out: &mut Actions) {
+        let queue = &mut self.queues[device];
+        let Some(unit) = queue.front().filter(|_| queue.transfer.is_none()) else { return };
+        let wb = self.wbs[unit.wb.0 as usize].as_ref().expect("it has submitted something");
         let bytes = unit.end - unit.start;
-        let flow = out.start(FlowSpec { watched: true, ..FlowSpec::new(wb.path, bytes, tag(at)) });
-        wb.transfer = Some(Transfer::new(flow, bytes, None, now));
+        let flow = out.start(FlowSpec { watched: true, ..FlowSpec::new(wb.path, bytes, tag(device)) });
+        queue.transfer = Some(Transfer::new(flow, bytes, None, now));
     }
 
     /// Reclaim has found nothing but dirty pages: all flushers write all there is.
@@ -181,7 +325,7 @@ mod tests {
         let mut tells = |millis: u64, rests: bool| {
             let mut out = Actions::default();
             if rests {
-                kernel.wbs[0].as_mut().expect("somebody writes to it").flusher = Flusher::new(1, 1);
+                kernel.wbs[0].as_mut().expect("somebody writes to it").flusher = Flusher::new(1);
             }
             kernel.wake_all_flushers(Nanos(millis * 1_000_000), &mut out);
             assert!(kernel.wbs[0].as_ref().is_some_and(|wb| wb.flusher.writes_all()));
@@ -207,8 +351,8 @@ mod tests {
             for (device, pages) in [completed.0, completed.1].into_iter().enumerate() {
                 kernel.fractions.add_completions(Nanos::ZERO, device, pages);
             }
-            // The queue of its device is full.
-            let mut flusher = Flusher::new(0, 1);
+            kernel.queues[0] = queue(0);
+            let mut flusher = Flusher::new(1);
             flusher.wake(Work::Background, Nanos::ZERO, Nanos::ZERO);
             kernel.wbs[0].as_mut().expect("somebody writes to it").flusher = flusher;
             kernel.pages.dirty.run_ahead(WbId(0), own * PAGE);
@@ -226,11 +370,17 @@ mod tests {
     const OTHER_DISK: &str = "kernel.version = '6.18'\n\
         disk.other = { size = '1 TB', read = '100 MB/s', write = '100 MB/s' }";
 
+    /// That of a device with room for so much.
+    fn queue(room: u64) -> Queue {
+        Queue::new((1, Bytes(room)), None)
+    }
+
     /// A device that has room for so much, and a file of it of which so much is dirty, which is to be written.
     fn with_dirty_file(room: u64, dirty: u64) -> Kernel {
         let mut kernel = kernel("");
         let file = FileView { id: FileId(5), ..FileView::default() };
-        kernel.wb(&file).flusher = Flusher::new(room, MIB);
+        kernel.wb(&file).flusher = Flusher::new(MIB);
+        kernel.queues[0] = queue(room);
         kernel.make_dirty(Nanos::ZERO, &file, (0, dirty), on(0));
         kernel.wb(&file).flusher.wake(Work::All(u64::MAX), Nanos::ZERO, Nanos::ZERO);
         kernel

@@ -136,7 +136,7 @@ impl Kernel {
         }
         let task = Task::new(Kind::Free, Some(*file), (0, Bytes::ZERO, Bytes::ZERO), now);
         self.tasks.insert(operation, Task { outcome, ..task });
-        self.wait(now, operation, Waits { journal: time, ..Waits::default() }, out);
+        self.spend(now, operation, Waits { journal: time, ..Waits::default() }, out);
     }
 }
 

@@ -65,6 +65,17 @@ impl Inodes {
         self.io.len() < 2 || self.io.iter().take(2).any(|inode| inode.file == file)
     }
 
+    /// Pages of an inode that has had its turn are dirty again: it is next.
+    pub(super) fn take_on_again(&mut self, file: FileId, dirty: &DirtyPages) {
+        let is_listed = |inode: &&Listed| inode.file == file && inode.is_current(dirty);
+        if self.io.iter().chain(&self.more_io).any(|inode| is_listed(&inode)) {
+            return;
+        }
+        if let Some(dirtied_when) = dirty.dirtied_when(file) {
+            self.io.push_front(Listed { file, dirtied_when });
+        }
+    }
+
     /// An inode has had its turn and goes on in the next round.
     pub(super) fn requeue_io(&mut self, inode: Listed) {
         self.more_io.push_back(inode);

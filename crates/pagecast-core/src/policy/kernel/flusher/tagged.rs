@@ -17,6 +17,8 @@ pub(in crate::policy::kernel) enum Until {
     Written(OperationId),
     /// The queue of the device has taken all of them.
     Submitted(OperationId),
+    /// The device has all that was in its queue before a request of the journal.
+    Passed(OperationId),
     /// Nobody waits.
     Never,
 }

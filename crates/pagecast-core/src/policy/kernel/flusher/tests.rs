@@ -1,15 +1,18 @@
 //! When the flusher runs, which inodes it visits, in which order their bytes go, and who is let past it.
 
+use std::ops::{Deref, DerefMut};
+
 use super::*;
 use crate::policy::kernel::law::Hz;
-use crate::policy::kernel::wb::WbId;
+use crate::policy::kernel::wbt::Wbt;
 use crate::policy::kernel::wbt::tests::wbt;
+use crate::units::Bytes;
 
 const TIMERS: Timers = Timers { hz: Hz(250), has_wheel: true };
 
 #[test]
 fn expired_inodes_are_looked_for_at_the_first_wake_up_and_every_5_s() {
-    let mut flusher = Flusher::new(MOST_UNIT, LEAST_UNIT);
+    let mut flusher = Flusher::new(LEAST_UNIT);
     let mut woken_at = |seconds: u64| {
         flusher.work = None;
         flusher.wake(Work::Background, Nanos(seconds * 1_000_000_000), Nanos(5_000_000_000));
@@ -24,7 +27,7 @@ fn what_reclaim_wants_written_waits_for_background_work_since_4_15() {
     const DIRTY: u64 = 64 * PAGE;
     // While it is over the background threshold, and when it is no more.
     let works = [true, false].map(|waits| {
-        let (mut dirty, mut flusher) = (DirtyPages::default(), Flusher::new(MOST_UNIT, LEAST_UNIT));
+        let (mut dirty, mut flusher) = (DirtyPages::default(), Flusher::new(LEAST_UNIT));
         dirty.make_dirty(FileId(0), WbId(0), 0, DIRTY, Nanos::ZERO);
         flusher.inode_dirtied(FileId(0), Nanos::ZERO, Nanos::ZERO, TIMERS);
         flusher.work = Some(Work::Background);
@@ -34,6 +37,9 @@ fn what_reclaim_wants_written_waits_for_background_work_since_4_15() {
             let mut by = Circumstances {
                 now: Nanos(1_000_000_000),
                 dirty: &mut dirty,
+                queue: &mut queue(MOST_UNIT, None),
+                wb: WbId(0),
+                is_contended: false,
                 over_background: &|_: &DirtyPages| is_over,
                 average_bandwidth: 25_600,
                 dirty_limit: 8192,
@@ -54,13 +60,38 @@ fn what_reclaim_wants_written_waits_for_background_work_since_4_15() {
 const MIB: u64 = 1 << 20;
 const SECOND: u64 = 1_000_000_000;
 
+/// An empty one of so many bytes, of requests of a byte.
+fn queue(capacity: u64, wbt: Option<Wbt>) -> Queue {
+    Queue::new((capacity.min(u32::MAX.into()) as u32, Bytes(1)), wbt)
+}
+
+/// A flusher and the queue of its device.
+struct AtDevice {
+    flusher: Flusher,
+    queue: Queue,
+}
+
+impl Deref for AtDevice {
+    type Target = Flusher;
+
+    fn deref(&self) -> &Flusher {
+        &self.flusher
+    }
+}
+
+impl DerefMut for AtDevice {
+    fn deref_mut(&mut self) -> &mut Flusher {
+        &mut self.flusher
+    }
+}
+
 /// Files that became dirty in this order, a second apart: so many MiB of each.
-fn with_files(capacity: u64, mib: &[u64]) -> (Flusher, DirtyPages) {
-    let (mut flusher, mut dirty) = (Flusher::new(capacity, LEAST_UNIT), DirtyPages::default());
+fn with_files(capacity: u64, mib: &[u64]) -> (AtDevice, DirtyPages) {
+    let (mut flusher, mut dirty) = (Flusher::new(LEAST_UNIT), DirtyPages::default());
     for (number, mib) in (0..).zip(mib) {
         dirtied(&mut flusher, &mut dirty, number, (0, mib * MIB), u64::from(number) * SECOND);
     }
-    (flusher, dirty)
+    (AtDevice { flusher, queue: queue(capacity, None) }, dirty)
 }
 
 fn dirtied(flusher: &mut Flusher, dirty: &mut DirtyPages, file: u32, range: (u64, u64), at: u64) {
@@ -70,13 +101,13 @@ fn dirtied(flusher: &mut Flusher, dirty: &mut DirtyPages, file: u32, range: (u64
 }
 
 /// Over the background threshold is who has more than this dirty. The device writes 100 MiB/s; nobody else sets a bound.
-fn submit(flusher: &mut Flusher, dirty: &mut DirtyPages, at: u64, threshold: u64) -> Vec<(u32, u64)> {
+fn submit(flusher: &mut AtDevice, dirty: &mut DirtyPages, at: u64, threshold: u64) -> Vec<(u32, u64)> {
     submit_with(flusher, dirty, at, threshold, |_| ())
 }
 
 /// Which bytes of which files go one after the other, in MiB, if what is submitted is written at once.
 fn submit_with(
-    flusher: &mut Flusher,
+    device: &mut AtDevice,
     dirty: &mut DirtyPages,
     at: u64,
     threshold: u64,
@@ -85,6 +116,9 @@ fn submit_with(
     let mut by = Circumstances {
         now: Nanos(at),
         dirty,
+        queue: &mut device.queue,
+        wb: WbId(0),
+        is_contended: false,
         over_background: &|dirty| dirty.dirty() > threshold,
         average_bandwidth: 25_600,
         dirty_limit: 1 << 30,
@@ -94,10 +128,10 @@ fn submit_with(
         requeue_has_cutoff: true,
     };
     change(&mut by);
-    flusher.submit(&mut by);
+    device.flusher.submit(&mut by, usize::MAX, &mut Vec::new());
     let mut runs: Vec<(u32, u64)> = Vec::new();
-    while flusher.queue.front().is_some() {
-        let unit = flusher.queue.pop();
+    while !device.queue.is_empty() {
+        let unit = device.queue.pop();
         match runs.last_mut() {
             Some((file, bytes)) if *file == unit.file.0 => *bytes += unit.end - unit.start,
             _ => runs.push((unit.file.0, unit.end - unit.start)),
@@ -144,7 +178,7 @@ fn an_old_inode_is_written_to_its_end_and_a_young_one_waits_for_its_time() {
     let (mut flusher, mut dirty) = with_files(52 * MIB, &[100, 100]);
     flusher.work = Some(Work::Background);
     assert_eq!(submit(&mut flusher, &mut dirty, 29 * SECOND, 0), [(0, 52)]);
-    let rest = |requeue_has_cutoff, flusher: &mut Flusher, dirty: &mut DirtyPages| {
+    let rest = |requeue_has_cutoff, flusher: &mut AtDevice, dirty: &mut DirtyPages| {
         flusher.work = Some(Work::Periodic);
         let at = 30 * SECOND;
         let mut each =
@@ -184,28 +218,34 @@ fn small_pieces_go_once_in_a_millisecond() {
 #[test]
 fn woken_for_everything_it_leaves_what_it_does() {
     for work in [Work::Periodic, Work::Background] {
-        let mut flusher = Flusher::new(MOST_UNIT, LEAST_UNIT);
+        let mut flusher = Flusher::new(LEAST_UNIT);
         flusher.work = Some(work);
         flusher.wake(Work::All(MIB), Nanos(0), Nanos(5 * SECOND));
         assert_eq!(flusher.work, Some(Work::All(MIB)));
         flusher.wake(work, Nanos(0), Nanos(5 * SECOND));
         assert!(flusher.writes_all(), "and goes on with it");
     }
-    let mut flusher = Flusher::new(MOST_UNIT, LEAST_UNIT);
+    let mut flusher = Flusher::new(LEAST_UNIT);
     flusher.wake(Work::Background, Nanos(0), Nanos::ZERO);
     assert_eq!(flusher.work, Some(Work::Background), "nobody looks for expired inodes");
+}
+
+/// Whether who is next has room in a queue of 100 bytes that has so many, with write-back throttling.
+fn has_room_beside(flusher: &Flusher, bytes: u64) -> bool {
+    let mut queue = queue(100, Some(wbt(128)));
+    queue.push(WbId(0), FileId(0), (0, bytes), true);
+    queue.has_room(flusher.why_next())
 }
 
 /// Of a disk that lets who waits have 16 bytes on their way, reclaim 8 and the background 4.
 #[test]
 fn with_write_back_throttling_it_has_room_by_why_it_writes() {
     let has_room = |work, bytes, is_synced| {
-        let mut flusher = Flusher { wbt: Some(wbt(128)), work, ..Flusher::new(100, 1) };
+        let mut flusher = Flusher { work, ..Flusher::new(1) };
         if is_synced {
             flusher.write_for_sync(FileId(1), Ranges::default(), OperationId(0));
         }
-        flusher.queue.push(FileId(0), (0, bytes));
-        flusher.has_room()
+        has_room_beside(&flusher, bytes)
     };
     let works = [None, Some(Work::All(1)), Some(Work::Periodic), Some(Work::Background)];
     let each = |bytes, is_synced| works.map(|work| has_room(work, bytes, is_synced));
@@ -219,15 +259,9 @@ fn with_write_back_throttling_it_has_room_by_why_it_writes() {
 #[test]
 fn who_syncs_has_the_room_of_a_sync_if_it_is_his_turn() {
     let has_room = |is_turn_of_flusher, until| {
-        let mut flusher = Flusher {
-            wbt: Some(wbt(128)),
-            work: Some(Work::Background),
-            is_turn_of_flusher,
-            ..Flusher::new(100, 1)
-        };
+        let mut flusher = Flusher { work: Some(Work::Background), is_turn_of_flusher, ..Flusher::new(1) };
         flusher.write_range(FileId(1), (0, 10), Ranges::default(), until);
-        flusher.queue.push(FileId(0), (0, 10));
-        flusher.has_room()
+        has_room_beside(&flusher, 10)
     };
     let until = Until::Written(OperationId(0));
     assert_eq!([false, true].map(|turn| has_room(turn, until)), [false, true]);
@@ -237,15 +271,15 @@ fn who_syncs_has_the_room_of_a_sync_if_it_is_his_turn() {
 #[test]
 fn it_is_at_a_turn_when_it_has_work_and_may_look_at_the_next_files() {
     let (mut flusher, mut dirty) = with_files(8 * MIB, &[100, 100, 100, 100]);
-    assert!(!flusher.is_at_a_turn(&dirty), "it has no work");
+    assert!(!flusher.is_at_a_turn(&dirty, &flusher.queue), "it has no work");
     flusher.work = Some(Work::Background);
-    assert!(flusher.is_at_a_turn(&dirty));
+    assert!(flusher.is_at_a_turn(&dirty, &flusher.queue));
     submit(&mut flusher, &mut dirty, 9 * SECOND, 0);
-    assert!(!flusher.is_at_a_turn(&dirty), "it stays with the first");
+    assert!(!flusher.is_at_a_turn(&dirty, &flusher.queue), "it stays with the first");
     assert_eq!([0, 1, 2, 3].map(|file| flusher.may_visit(FileId(file))), [true, true, true, false]);
-    let mut idle = Flusher::new(MOST_UNIT, LEAST_UNIT);
+    let mut idle = Flusher::new(LEAST_UNIT);
     idle.write_for_sync(FileId(0), Ranges::default(), OperationId(0));
-    assert!(idle.is_at_a_turn(&dirty));
+    assert!(idle.is_at_a_turn(&dirty, &flusher.queue));
     flusher.write_range(FileId(3), WHOLE, Ranges::default(), Until::Written(OperationId(0)));
     assert!(flusher.may_visit(FileId(3)));
 }
