@@ -11,7 +11,7 @@
 
 #include <pagecast.h>
 
-enum { MOST = 256, TASKS = 4, FILES = 5, CALLS = 300 };
+enum { MOST = 256, TASKS = 4, FILES = 6, CALLS = 300 };
 
 #define CHECK(what)                                                                                                    \
   do {                                                                                                                 \
@@ -28,7 +28,7 @@ static const char *MACHINE = "cores = 2\n"
                              "disk.b = { size = \"3 GB\", read = \"800 MB/s\", write = \"800 MB/s\" }\n"
                              "mount.\"/a\".disk = \"a\"\n"
                              "mount.\"/b\" = { disk = \"b\", write_mode = \"through\" }\n";
-static const char *PATHS[FILES] = {"/a/1", "/a/2", "/b/1", "/b/2", "/nowhere/1"};
+static const char *PATHS[FILES] = {"/a/1", "/a/2", "/b/1", "/b/2", "/nowhere/1", "/a/late"};
 
 struct transfer {
   uint64_t number;
@@ -184,7 +184,7 @@ static void do_wrong(void)
   pagecast_levels levels;
   uint64_t other[8] = {0};
   double next;
-  switch (draw(12)) {
+  switch (draw(11)) {
   case 0:
     CHECK(pagecast_begin(cache, NAN, 0, &write) == PAGECAST_BAD_TIME);
     CHECK(pagecast_begin(cache, -1, 0, &write) == PAGECAST_BAD_TIME);
@@ -240,14 +240,20 @@ static void do_wrong(void)
     CHECK(pagecast_begin(cache, now, 0, &wrong) == PAGECAST_BAD_TEXT);
     CHECK(strlen(pagecast_error_text(cache)) > 0);
     break;
-  case 10:
-    CHECK(pagecast_add_file(cache, "/a/late", 1, 0, 0) == PAGECAST_FILE_EXISTS);
-    break;
   default:
     CHECK(pagecast_next_call(cache, &next) == PAGECAST_OK);
     if (next < 1e6)
       CHECK(pagecast_advance(cache, next + 1, NULL, 0) == PAGECAST_LATE);
   }
+}
+
+/* Files may come at any time. */
+static void add_late(void)
+{
+  pagecast_status status = pagecast_add_file(cache, now, "/a/late", 1000000, 500000, 1000);
+  CHECK(status == PAGECAST_OK || status == PAGECAST_FILE_EXISTS || status == PAGECAST_OUT_OF_MEMORY || status == PAGECAST_DISK_FULL);
+  CHECK(status != PAGECAST_OK || pagecast_add_file(cache, now, "/a/late", 1, 0, 0) == PAGECAST_FILE_EXISTS);
+  obey();
 }
 
 static void check_levels(void)
@@ -291,9 +297,9 @@ int main(int argc, char **argv)
     for (uint32_t i = 0, task; i < TASKS; i++)
       CHECK(pagecast_add_task(cache, &task) == PAGECAST_OK && task == i);
     int64_t cached = (int64_t)draw(700000000), dirty = (int64_t)draw(50000000);
-    CHECK(pagecast_add_file(cache, "/a/1", 1000, 1001, 0) == PAGECAST_BAD_SIZE);
-    CHECK(pagecast_add_file(cache, "/a/1", 1000, 10, 11) == PAGECAST_BAD_SIZE && strstr(pagecast_error_text(cache), "11 B"));
-    CHECK(pagecast_add_file(cache, "/a/1", 700000000, cached, dirty < cached ? dirty : cached) == PAGECAST_OK);
+    CHECK(pagecast_add_file(cache, now, "/a/1", 1000, 1001, 0) == PAGECAST_BAD_SIZE);
+    CHECK(pagecast_add_file(cache, now, "/a/1", 1000, 10, 11) == PAGECAST_BAD_SIZE && strstr(pagecast_error_text(cache), "11 B"));
+    CHECK(pagecast_add_file(cache, now, "/a/1", 700000000, cached, dirty < cached ? dirty : cached) == PAGECAST_OK);
     /* Years later a number of seconds does not tell nanoseconds any more. These two have nothing to do until then. */
     if (strcmp(model, "no-cache") == 0 || strcmp(model, "endless-cache") == 0)
       now = draw(2) ? 0 : 3e8;
@@ -304,6 +310,8 @@ int main(int argc, char **argv)
         do_something();
       else if (what < 5)
         do_wrong();
+      else if (draw(40) == 0)
+        add_late();
       else
         pass(draw(2) ? 0.01 : 10);
       check_levels();

@@ -17,7 +17,7 @@
 /*
  The version of this interface. It is raised when a program has to be compiled anew.
  */
-#define PAGECAST_ABI_VERSION 2
+#define PAGECAST_ABI_VERSION 3
 
 /*
  In the place of an offset or of bytes: the rest.
@@ -94,7 +94,7 @@ typedef enum pagecast_status {
    */
   PAGECAST_NO_MOUNT = 14,
   /*
-   The file is there already, or is added too late.
+   The file is there already.
    */
   PAGECAST_FILE_EXISTS = 15,
   /*
@@ -106,7 +106,7 @@ typedef enum pagecast_status {
    */
   PAGECAST_DISK_FULL = 17,
   /*
-   More anonymous memory than there can be.
+   More anonymous memory than there can be, or more cached bytes of a new file than there is free memory.
    */
   PAGECAST_OUT_OF_MEMORY = 18,
   /*
@@ -497,13 +497,15 @@ uint32_t pagecast_device_count(const struct pagecast_cache *cache);
 const char *pagecast_device_name(const struct pagecast_cache *cache, uint32_t device);
 
 /*
- A file that exists before anything happens. The first cached bytes of it are in memory, and the first dirty of these are dirty; more of
- them than there are is PAGECAST_BAD_SIZE.
+ Adds a file that no task has written: one that exists before the start, or that comes from outside the simulation at now_s. The first
+ cached bytes of it are in memory, and the first dirty of these are dirty; more of them than there are is PAGECAST_BAD_SIZE, more cached
+ bytes than free memory PAGECAST_OUT_OF_MEMORY.
 
  # Safety
  The cache was made by pagecast_create(); path ends in 0.
  */
 enum pagecast_status pagecast_add_file(struct pagecast_cache *cache,
+                                       double now_s,
                                        const char *path,
                                        int64_t size,
                                        int64_t cached,

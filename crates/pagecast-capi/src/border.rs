@@ -45,7 +45,7 @@ impl From<EmbedError> for Failure {
             EmbedError::FileExists(_) => PAGECAST_FILE_EXISTS,
             EmbedError::BeyondEnd { .. } => PAGECAST_BEYOND_END,
             EmbedError::DiskFull { .. } => PAGECAST_DISK_FULL,
-            EmbedError::OutOfMemory { .. } => PAGECAST_OUT_OF_MEMORY,
+            EmbedError::OutOfMemory { .. } | EmbedError::NoRoom { .. } => PAGECAST_OUT_OF_MEMORY,
             EmbedError::NoAnswer { .. } => PAGECAST_NO_ANSWER,
             EmbedError::MoreThanFile { .. } => PAGECAST_BAD_SIZE,
             EmbedError::Unaligned { .. } => PAGECAST_UNALIGNED,

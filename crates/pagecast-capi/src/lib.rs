@@ -25,7 +25,7 @@ pub use types::{
 };
 
 /// The version of this interface. It is raised when a program has to be compiled anew.
-pub const PAGECAST_ABI_VERSION: u32 = 2;
+pub const PAGECAST_ABI_VERSION: u32 = 3;
 
 /// In the place of an offset or of bytes: the rest.
 pub const PAGECAST_REST: i64 = i64::MAX;
@@ -185,14 +185,16 @@ pub unsafe extern "C" fn pagecast_device_name(cache: *const pagecast_cache, devi
     devices.get(device as usize).map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// A file that exists before anything happens. The first cached bytes of it are in memory, and the first dirty of these are dirty; more of
-/// them than there are is PAGECAST_BAD_SIZE.
+/// Adds a file that no task has written: one that exists before the start, or that comes from outside the simulation at now_s. The first
+/// cached bytes of it are in memory, and the first dirty of these are dirty; more of them than there are is PAGECAST_BAD_SIZE, more cached
+/// bytes than free memory PAGECAST_OUT_OF_MEMORY.
 ///
 /// # Safety
 /// The cache was made by pagecast_create(); path ends in 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pagecast_add_file(
     cache: *mut pagecast_cache,
+    now_s: f64,
     path: *const c_char,
     size: i64,
     cached: i64,
@@ -200,9 +202,9 @@ pub unsafe extern "C" fn pagecast_add_file(
 ) -> pagecast_status {
     // SAFETY: the caller guarantees the handle.
     unsafe {
-        enter(cache, |this| {
+        enter_at(cache, now_s, |this, now| {
             let path = Arc::from(text(path)?);
-            Ok(this.cache.add_file(&path, bytes(size)?, bytes(cached)?, bytes(dirty)?)?)
+            Ok(this.cache.add_file(now, &path, bytes(size)?, bytes(cached)?, bytes(dirty)?)?)
         })
     }
 }

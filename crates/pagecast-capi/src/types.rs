@@ -37,13 +37,13 @@ pub enum pagecast_status {
     PAGECAST_NO_FILE = 13,
     /// The path is under no mount.
     PAGECAST_NO_MOUNT = 14,
-    /// The file is there already, or is added too late.
+    /// The file is there already.
     PAGECAST_FILE_EXISTS = 15,
     /// A read beyond the end of its file.
     PAGECAST_BEYOND_END = 16,
     /// More on a disk than fits.
     PAGECAST_DISK_FULL = 17,
-    /// More anonymous memory than there can be.
+    /// More anonymous memory than there can be, or more cached bytes of a new file than there is free memory.
     PAGECAST_OUT_OF_MEMORY = 18,
     /// The model has no answer; the cache can only be destroyed now.
     PAGECAST_NO_ANSWER = 19,

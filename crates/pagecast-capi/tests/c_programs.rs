@@ -10,14 +10,14 @@ fn run(name: &str, arguments: &[&str]) -> Output {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = TempDir::new().unwrap();
     // The program asks for the library by the name that `make install` gives it.
-    std::os::unix::fs::symlink(library(), folder.path().join("libpagecast.so.2")).unwrap();
+    std::os::unix::fs::symlink(library(), folder.path().join("libpagecast.so.3")).unwrap();
     let program = folder.path().join(name);
     let compiled = Command::new("cc")
         .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-g"])
         .args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-I"])
         .arg(here.join("include"))
         .arg(here.join("c").join(name).with_extension("c"))
-        .arg(folder.path().join("libpagecast.so.2"))
+        .arg(folder.path().join("libpagecast.so.3"))
         .args(["-lm", "-o"])
         .arg(&program)
         .output()

@@ -66,7 +66,7 @@ impl PageCache {
         self.is_useless
     }
 
-    /// A file that exists before anything happens.
+    /// A file that no task has written, there from now on.
     fn add_file(
         &mut self,
         #[pyo3(from_py_with = path)] path: Arc<str>,
@@ -76,7 +76,8 @@ impl PageCache {
     ) -> PyResult<()> {
         let (size, cached) = (bytes("size_bytes", size_bytes)?, bytes("cached_bytes", cached_bytes)?);
         let dirty = bytes("dirty_bytes", dirty_bytes)?;
-        self.cache().add_file(&path, size, cached, dirty).map_err(|error| errors::embed(&error))
+        let now = self.cache().now();
+        self.cache().add_file(now, &path, size, cached, dirty).map_err(|error| errors::embed(&error))
     }
 
     fn add_task(&mut self) -> u32 {

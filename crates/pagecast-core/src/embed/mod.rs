@@ -172,8 +172,8 @@ pub enum EmbedError {
     /// A file that does not exist.
     #[error("there is no file {0}; add it, or write it first")]
     NoSuchFile(Arc<str>),
-    /// A file that is added twice, or after the start.
-    #[error("file {0} cannot be added; each is added once, before anything happens")]
+    /// A file that is added and is there already.
+    #[error("file {0} cannot be added, as it exists; unlink it first, or add another one")]
     FileExists(Arc<str>),
     /// A read that goes beyond the end of its file.
     #[error("{path} has {size}, and {bytes} at offset {offset} are beyond its end")]
@@ -228,6 +228,16 @@ pub enum EmbedError {
         path: Arc<str>,
         /// The version of the host's kernel.
         kernel: String,
+    },
+    /// More cached bytes of a new file than there is free memory.
+    #[error("{cached} of {path} are to be cached, and {free} of memory are free; cache less")]
+    NoRoom {
+        /// The path.
+        path: Arc<str>,
+        /// How much of it is to be cached.
+        cached: Bytes,
+        /// How much memory is free.
+        free: Bytes,
     },
     /// More on a disk than fits.
     #[error("{path} needs {needed} more, and its disk has {free} left")]
@@ -285,7 +295,6 @@ pub struct PageCache {
     resumes: Vec<u64>,
     orders: Vec<Order>,
     now: Nanos,
-    has_begun: bool,
 }
 
 impl PageCache {
@@ -332,7 +341,6 @@ impl PageCache {
             resumes: Vec::new(),
             orders: Vec::new(),
             now: Nanos::ZERO,
-            has_begun: false,
         })
     }
 
@@ -427,7 +435,6 @@ impl PageCache {
 
     fn come_to(&mut self, now: Nanos) {
         self.now = now;
-        self.has_begun = true;
     }
 
     /// What is due now: copies that have ended, what has given way, and the call that the policy has asked for.

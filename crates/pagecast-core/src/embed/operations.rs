@@ -52,27 +52,35 @@ impl PageCache {
         self.request(OperationId::NOBODY, Call::Free { bytes, owner: OperationId(task.0) })
     }
 
-    /// A file that exists before anything happens; the first `cached` bytes of it are in the page cache, and the first `dirty` of these
-    /// are dirty.
+    /// Adds a file that no task has written: one that exists before the start, or that comes from outside the simulation later. It takes
+    /// no time. The first `cached` bytes of it are in the page cache, and the first `dirty` of these are dirty.
     ///
     /// # Errors
-    /// It is there already, or under no mount; more is cached than it has, or dirty than cached; its disk is full; something has happened
-    /// already.
+    /// It is there already, or under no mount; more is cached than it has or than memory is free, or dirty than cached; its disk is full;
+    /// a time before the last one, or long after [`Self::next_call`].
     pub fn add_file(
         &mut self,
+        now: Nanos,
         path: &Arc<str>,
         size: Bytes,
         cached: Bytes,
         dirty: Bytes,
     ) -> Result<(), EmbedError> {
+        self.look(now)?;
         let located = self.locate(path)?;
-        if self.has_begun || self.files.exists(located.file) {
+        if self.files.exists(located.file) {
             return Err(EmbedError::FileExists(path.clone()));
         }
         if cached > size || dirty > cached {
             return Err(EmbedError::MoreThanFile { path: path.clone(), size, cached, dirty });
         }
         self.check_fits(path, located.file, size)?;
+        let levels = self.policy.levels();
+        let free = levels.total.saturating_sub(levels.cached + levels.anonymous);
+        if cached > free {
+            return Err(EmbedError::NoRoom { path: path.clone(), cached, free });
+        }
+        self.come_to(now);
         self.files.resize(located.file, size);
         if cached == Bytes::ZERO {
             return Ok(());

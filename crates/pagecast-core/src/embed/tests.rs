@@ -30,7 +30,7 @@ impl Other {
     fn new(scenario: &Scenario, model: &str) -> Self {
         let mut cache = PageCache::new(scenario.machine.clone(), model, &[]).unwrap();
         for file in &scenario.files {
-            cache.add_file(&file.path, file.size, file.cached, file.dirty).unwrap();
+            cache.add_file(Nanos::ZERO, &file.path, file.size, file.cached, file.dirty).unwrap();
         }
         let programs: Vec<_> = scenario.processes.iter().map(|each| each.program.start().unwrap()).collect();
         let wakes = scenario.processes.iter().enumerate().map(|(at, each)| Reverse((each.start, at)));
@@ -393,8 +393,8 @@ fn wrong_calls_are_refused_and_change_nothing() {
     let size = cache.size(&"/data/f".into());
     assert_eq!(size, Ok(Bytes(1_000)));
     cache.begin(nanos, task, &read("/data/f", 1_000)).unwrap();
-    let added = cache.add_file(&"/data/g".into(), Bytes(1), Bytes(0), Bytes(0));
-    assert_eq!(added, Err(EmbedError::FileExists("/data/g".into())));
+    let added = cache.add_file(nanos, &"/data/f".into(), Bytes(1), Bytes(0), Bytes(0));
+    assert_eq!(added, Err(EmbedError::FileExists("/data/f".into())));
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn memory_of_a_task_that_is_no_more_is_free() {
 fn what_is_cached_of_a_file_is_known_and_goes_with_its_end() {
     let path = "/data/f".into();
     let mut cache = small("kernel");
-    cache.add_file(&path, Bytes(1 << 20), Bytes(1 << 19), Bytes(1 << 18)).unwrap();
+    cache.add_file(Nanos::ZERO, &path, Bytes(1 << 20), Bytes(1 << 19), Bytes(1 << 18)).unwrap();
     let levels =
         |cache: &mut PageCache| cache.residency(Nanos::ZERO, &path).map(|each| (each.cached, each.dirty));
     assert_eq!(levels(&mut cache), Ok((Bytes(1 << 19), Bytes(1 << 18))));
@@ -489,7 +489,7 @@ fn a_file_larger_than_memory_is_read_again() {
 fn a_transfer_ends_when_it_is_told_and_never_before() {
     for action in [write(1_000), read("/data/in", 1_000)] {
         let mut cache = small("no-cache");
-        cache.add_file(&"/data/in".into(), Bytes(1_000), Bytes(0), Bytes(0)).unwrap();
+        cache.add_file(Nanos::ZERO, &"/data/in".into(), Bytes(1_000), Bytes(0), Bytes(0)).unwrap();
         let task = cache.add_task();
         cache.begin(Nanos::ZERO, task, &action).unwrap();
         let [Order::Start { transfer, .. }] = cache.orders().collect::<Vec<_>>()[..] else {
@@ -584,10 +584,10 @@ fn flags_of_a_call_are_those_of_an_open_file() {
 fn more_cached_bytes_than_a_file_has_are_refused() {
     let mut cache = small("kernel");
     for (cached, dirty) in [(11, 0), (10, 11), (5, 6)] {
-        let added = cache.add_file(&"/data/f".into(), Bytes(10), Bytes(cached), Bytes(dirty));
+        let added = cache.add_file(Nanos::ZERO, &"/data/f".into(), Bytes(10), Bytes(cached), Bytes(dirty));
         assert!(matches!(added, Err(EmbedError::MoreThanFile { size: Bytes(10), .. })), "{added:?}");
     }
-    cache.add_file(&"/data/f".into(), Bytes(10), Bytes(10), Bytes(10)).unwrap();
+    cache.add_file(Nanos::ZERO, &"/data/f".into(), Bytes(10), Bytes(10), Bytes(10)).unwrap();
 }
 
 /// Nobody waits for it, and its memory is given back when it can be.
@@ -603,7 +603,7 @@ fn a_killed_task_is_removed_when_its_operation_is_done() {
         .flat_map(|model| [&fresh, &write(1 << 30), &Action::Sync].map(|each| (model, each.clone())))
     {
         let mut cache = small(model);
-        cache.add_file(&"/data/in".into(), size, Bytes(1 << 20), Bytes(1 << 20)).unwrap();
+        cache.add_file(Nanos::ZERO, &"/data/in".into(), size, Bytes(1 << 20), Bytes(1 << 20)).unwrap();
         let mut disks = Disks::new(cache.host());
         let task = cache.add_task();
         cache.begin(Nanos::ZERO, task, &action).unwrap();
@@ -616,5 +616,59 @@ fn a_killed_task_is_removed_when_its_operation_is_done() {
             disks.completed(now).into_iter().for_each(|transfer| cache.completed(now, transfer).unwrap());
         }
         assert_eq!(cache.levels(cache.now()).unwrap().anonymous, Bytes::ZERO, "{model}: {action:?}");
+    }
+}
+
+/// A program in SimGrid could add files before the start alone, and a file that arrived later had to be written first.
+#[test]
+fn a_file_may_come_at_any_time_with_its_pages() {
+    let late: Arc<str> = "/data/late".into();
+    for model in ["kernel", "wrench"] {
+        let mut cache = small(model);
+        let task = cache.add_task();
+        cache.begin(Nanos::ZERO, task, &write(1 << 20)).unwrap();
+        let mut disks = Disks::new(cache.host());
+        play(&mut cache, &mut disks, Nanos(20_000_000_000));
+        let (now, before) = (cache.now(), cache.levels(cache.now()).unwrap());
+        cache.add_file(now, &late, Bytes(8 << 20), Bytes(4 << 20), Bytes(1 << 20)).unwrap();
+        let after = cache.levels(now).unwrap();
+        assert_eq!(
+            (after.cached - before.cached, after.dirty - before.dirty),
+            (Bytes(4 << 20), Bytes(1 << 20))
+        );
+        cache.begin(now, task, &read("/data/late", 8 << 20)).unwrap();
+        let [Outcome { from_cache, .. }] = play(&mut cache, &mut disks, now + Nanos(1_000_000_000))[..]
+        else {
+            panic!("{model}: the read is over")
+        };
+        assert_eq!(from_cache, Bytes(4 << 20), "{model}");
+        let now = cache.now();
+        cache.begin(now, task, &Action::Fsync { path: late.clone() }).unwrap();
+        play(&mut cache, &mut disks, now + Nanos(1_000_000_000));
+        assert_eq!(cache.residency(cache.now(), &late).unwrap().dirty, Bytes::ZERO, "{model}");
+        let huge = Bytes(after.total.0 + (1 << 30));
+        let refused = cache.add_file(cache.now(), &"/data/huge".into(), huge, huge, Bytes::ZERO);
+        assert!(matches!(refused, Err(EmbedError::NoRoom { .. })), "{model}: {refused:?}");
+    }
+}
+
+/// Lets time pass until then, and gives the outcomes of the operations that have ended.
+fn play(cache: &mut PageCache, disks: &mut Disks, until: Nanos) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    let mut now = cache.now();
+    loop {
+        for order in cache.orders() {
+            disks.carry_out(now, &order);
+            if let Order::Done { outcome, .. } = order {
+                outcomes.push(outcome);
+            }
+        }
+        cache.advance(now, &disks.rates(now)).unwrap();
+        let next = earlier(disks.next_event(), cache.next_call()).unwrap_or(until).max(now);
+        if now == until && next > until {
+            return outcomes;
+        }
+        now = next.min(until);
+        disks.completed(now).into_iter().for_each(|transfer| cache.completed(now, transfer).unwrap());
     }
 }

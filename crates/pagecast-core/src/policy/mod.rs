@@ -177,7 +177,7 @@ pub enum Call {
         /// Bytes of each system call but the last.
         piece: Bytes,
     },
-    /// The first pages of a file are cached before time 0. Takes no time.
+    /// The first pages of a new file are cached, without having been read or written. Takes no time.
     Preload {
         /// Whose.
         file: FileView,

@@ -325,8 +325,9 @@ impl Kernel {
     /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
     fn preload(&mut self, now: Nanos, file: &FileView, bytes: Bytes, dirty: Bytes) {
         let nobody = Taker { home: 0, memcg: MemcgId::ROOT };
+        let refaults = self.pages.refaults;
         self.pages.read_in(file.id, 0, bytes.0, nobody);
-        self.forget_refaults();
+        self.pages.refaults = refaults; // nothing was read
         if dirty > Bytes::ZERO {
             self.attach(file, MemcgId::ROOT);
             self.make_dirty(now, file, (0, dirty.0), nobody);

@@ -41,11 +41,6 @@ impl Refaults {
 }
 
 impl Kernel {
-    /// What has been read so far does not count.
-    pub(super) fn forget_refaults(&mut self) {
-        self.storm.seen = self.pages.refaults;
-    }
-
     /// All that has been read is settled: a storm may have begun, or have ended.
     pub(super) fn look_at_refaults(&mut self, now: Nanos) {
         if now < self.storm.at + WINDOW {
@@ -78,11 +73,9 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_begins_when_a_second_is_over_and_what_was_cached_before_does_not_count() {
+    fn a_storm_begins_when_a_second_is_over() {
         let mut kernel = kernel("");
-        kernel.pages.refaults = Refaults { read: 1 << 30, refaulted: 0 };
-        kernel.forget_refaults();
-        kernel.pages.refaults = Refaults { read: (1 << 30) + (32 << 20), refaulted: 32 << 20 };
+        kernel.pages.refaults = Refaults { read: 32 << 20, refaulted: 32 << 20 };
         let is_on = [WINDOW.0 - 1, WINDOW.0].map(|now| {
             kernel.look_at_refaults(Nanos(now));
             kernel.storm.is_on
