@@ -4,7 +4,8 @@
  * read and write files through it; its disks stay SimGrid's, and so does how they are shared. docs/guides/from-simgrid-and-wrench.md
  * is the guide. Source of what a page cache does: libpagecast (pagecast.h).
  *
- * Left out: the page cache of the host that serves a remote disk, model checking, hosts that fail.
+ * Left out: the page cache of the host that serves a remote disk, model checking. A host, disk or link that goes off while a page cache
+ * uses it ends Engine::run() with an Error.
  */
 #ifndef PAGECAST_SIMGRID_HPP
 #define PAGECAST_SIMGRID_HPP
@@ -93,7 +94,8 @@ public:
   using Settings = std::map<std::string, std::string>;
 
   /** Gives a host a page cache over its disks and over disks of other hosts. Each has a directory for its files: its property "mount",
-   * or "/" and its name; and a size: its property "size" as in a machine file ("450 GB"), or no limit. A disk is below one page cache. */
+   * or "/" and its name, or "/", its host's name, "/" and its name if it is another host's and a second disk has its name; and a size:
+   * its property "size" as in a machine file ("450 GB"), or no limit. A disk is below one page cache. */
   static PageCache& attach(simgrid::s4u::Host* host, const Settings& settings,
                            const std::vector<simgrid::s4u::Disk*>& remote = {});
 
@@ -104,7 +106,8 @@ public:
 
   virtual ~PageCache() = default;
 
-  /** A file that exists before the simulation starts. Its first cached bytes are in memory, and the first dirty of these are dirty. */
+  /** Adds a file that no actor has written, before the start or at any time after it. Its first cached bytes are in memory, and the first
+   * dirty of these are dirty. Takes no time. */
   virtual void add_file(const std::string& path, std::int64_t size, std::int64_t cached = 0, std::int64_t dirty = 0) = 0;
 
   /** Reads a file, and writes one, which it makes if need be. Blocks the calling actor; throws if no actor calls. */

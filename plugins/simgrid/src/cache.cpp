@@ -62,7 +62,10 @@ void Cache::check(pagecast_status status) const
 
 void Cache::add_file(const std::string& path, std::int64_t size, std::int64_t cached, std::int64_t dirty)
 {
-  simcall_answered([&] { check(pagecast_add_file(handle_, path.c_str(), size, cached, dirty)); });
+  simcall_answered([&] {
+    check(pagecast_add_file(handle_, sg4::Engine::get_clock(), path.c_str(), size, cached, dirty));
+    is_due_ = true;
+  });
 }
 
 aid_t Cache::caller() const
@@ -222,6 +225,7 @@ void Cache::carry_out(const pagecast_order& order)
       auto* disk = disks_[order.device];
       if (disk == nullptr)
         throw Error(0, host_->get_name() + ": SimGrid has no disk " + pagecast_device_name(handle_, order.device));
+      Plugin::get().check_route(*host_, *disk);
       auto& transfer = transfers_.emplace(order.transfer, Transfer(order, disk, host_)).first->second;
       for (const auto& activity : transfer.activities())
         Plugin::get().watch(activity, this, order.transfer);

@@ -42,6 +42,7 @@ public:
   void forget(aid_t actor);
   /** Whether some actor waits for an operation, or may. */
   bool has_operations() const { return not operations_.empty(); }
+  const simgrid::s4u::Host& host() const { return *host_; }
 
 private:
   OperationPtr begin(const pagecast_operation& operation);
@@ -90,8 +91,14 @@ public:
   void unwatch(const simgrid::s4u::Activity* activity);
   /** When the next of all caches wants to be called, from now; negative is never. */
   double share(double now);
+  /** The simulation cannot go on: the engine's run ends with this error. */
+  void fail(const std::string& text);
+  /** Throws if it cannot, as when a link to a disk is off. */
+  void check_route(const simgrid::s4u::Host& host, const simgrid::s4u::Disk& disk);
 
 private:
+  void watch_failures();
+  void check() const;
   bool settle();
 
   std::map<const simgrid::s4u::Host*, std::unique_ptr<Cache>> caches_;
@@ -110,6 +117,8 @@ private:
   /** How often SimGrid has shared its resources at this instant for want of rates. */
   int rounds_      = 0;
   bool is_started_ = false;
+  /** Why the simulation cannot go on; empty if it can. */
+  std::string failure_;
 };
 
 } // namespace pagecast

@@ -84,12 +84,23 @@ static void add_line(Description& all, const std::string& key, const std::string
   all.origins.push_back(origin);
 }
 
-/** A disk and its directory; settings beside those of SimGrid are its properties that begin with "pagecast.". */
-static void add_disk(Description& all, sg4::Disk* disk)
+static std::string full_name(const sg4::Disk& disk)
 {
-  const std::string& name = disk->get_name();
-  if (not all.disks.emplace(name, disk).second)
-    throw Error(0, "two disks are called " + name);
+  return "disk " + disk.get_name() + " of " + disk.get_host()->get_name();
+}
+
+/** A disk and its directory; settings beside those of SimGrid are its properties that begin with "pagecast.". */
+static void add_disk(Description& all, sg4::Disk* disk, const std::string& name)
+{
+  const std::string mount = property(*disk, "mount", "/" + name);
+  for (const auto& [other_name, other] : all.disks) {
+    if (other == disk)
+      throw Error(0, full_name(*disk) + " is given twice");
+    if (property(*other, "mount", "/" + other_name) == mount)
+      throw Error(PAGECAST_BAD_MACHINE, full_name(*other) + " and " + full_name(*disk) + " are both at " + mount +
+                                            "; give one of them another property mount");
+  }
+  all.disks[name] = disk;
   const std::string table = "disk." + quoted(name) + ".";
   const std::string of    = " of disk " + name;
   add_line(all, table + "size", quoted(spaced(property(*disk, "size", "9000 TB"))), "property size" + of);
@@ -98,7 +109,7 @@ static void add_disk(Description& all, sg4::Disk* disk)
   for (const auto& [key, text] : *disk->get_properties())
     if (begins_with(key, PREFIX))
       add_line(all, table + key.substr(PREFIX.size()), value(text), "property " + key + of);
-  add_line(all, "mount." + quoted(property(*disk, "mount", "/" + name)) + ".disk", quoted(name), "property mount" + of);
+  add_line(all, "mount." + quoted(mount) + ".disk", quoted(name), "property mount" + of);
 }
 
 /** Refuses what would not be one line of a machine file, or what libpagecast would not say in words of settings. */
@@ -125,12 +136,19 @@ Description describe(const sg4::Host& host, const PageCache::Settings& settings,
       throw Error(PAGECAST_BAD_MACHINE, "the page cache of " + host.get_name() + ": there is no " + what + key +
                                             ", nor a machine file by " + what + "from");
   // Disks are first: what a setting says once more is wrong in the line of the setting.
-  for (auto* disk : host.get_disks())
-    add_disk(all, disk);
+  std::map<std::string, int> of_name;
+  for (auto* disk : host.get_disks()) {
+    of_name[disk->get_name()]++;
+    add_disk(all, disk, disk->get_name());
+  }
   for (auto* disk : remote) {
     if (disk == nullptr)
       throw Error(PAGECAST_NULL_POINTER, "the page cache of " + host.get_name() + ": a remote disk is a null pointer");
-    add_disk(all, disk);
+    of_name[disk->get_name()]++;
+  }
+  for (auto* disk : remote) {
+    const std::string& name = disk->get_name();
+    add_disk(all, disk, of_name[name] > 1 ? disk->get_host()->get_name() + "/" + name : name);
   }
   if (not settings.count("cores"))
     add_line(all, "cores", std::to_string(host.get_core_count()), "core of host " + host.get_name());

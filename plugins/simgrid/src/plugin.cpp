@@ -7,6 +7,7 @@
 
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/kernel/resource/Model.hpp>
+#include <xbt/config.hpp>
 
 #include "cache.hpp"
 #include "versions.hpp"
@@ -39,20 +40,88 @@ void Plugin::start()
   on_completion([this](const sg4::Activity& activity) {
     auto watched = watched_.find(&activity);
     if (watched == watched_.end())
-      return;
+      return false;
     auto* cache   = watched->second.cache;
     auto transfer = watched->second.transfer;
     unwatch(&activity);
-    cache->ended(transfer, &activity);
+    if (activity.get_state() == sg4::Activity::State::FINISHED)
+      cache->ended(transfer, &activity);
+    else
+      fail("a link went off under a transfer of the page cache of " + cache->host().get_name() +
+           "; turn off links that no page cache uses only");
+    return true;
   });
+  watch_failures();
   sg4::Actor::on_termination_cb([this](const sg4::Actor& actor) {
     for (auto* cache : in_order_)
       cache->forget(actor.get_pid());
   });
 }
 
+void Plugin::fail(const std::string& text)
+{
+  if (failure_.empty())
+    failure_ = text;
+}
+
+void Plugin::check() const
+{
+  if (not failure_.empty())
+    throw Error(0, failure_);
+}
+
+void Plugin::check_route(const sg4::Host& host, const sg4::Disk& disk)
+{
+  if (disk.get_host() != &host) {
+    std::vector<sg4::Link*> links;
+    host.route_to(disk.get_host(), links, nullptr);
+    for (const auto* link : links)
+      if (not link->is_on())
+        fail("link " + link->get_name() + " is off, and the page cache of " + host.get_name() + " needs it for disk " +
+             disk.get_name() + " of " + disk.get_host()->get_name() + "; turn off links that no page cache uses only");
+  }
+  check();
+}
+
+/** A host that goes off loses its memory, and of each file its disk has what was written back before: libpagecast does not tell which
+ * bytes these are. So the simulation ends there. */
+void Plugin::watch_failures()
+{
+  sg4::Host::on_state_change_cb([this](const sg4::Host& host) {
+    if (host.is_on())
+      return;
+    if (find(&host) != nullptr)
+      fail("host " + host.get_name() + " went off, and has a page cache; turn off hosts without one only");
+    for (const auto* disk : host.get_disks()) {
+      auto owner = owners_.find(disk);
+      if (owner != owners_.end())
+        fail("host " + host.get_name() + " went off, and its disk " + disk->get_name() + " is below the page cache of " +
+             owner->second->get_name() + "; turn off hosts whose disks no page cache uses only");
+    }
+  });
+  sg4::Disk::on_state_change_cb([this](const sg4::Disk& disk) {
+    auto owner = owners_.find(&disk);
+    if (owner != owners_.end())
+      fail("disk " + disk.get_name() + " of " + disk.get_host()->get_name() + " went off, and is below the page cache of " +
+           owner->second->get_name() + "; leave its state profile out");
+  });
+}
+
+/** A transfer over the network is held at the rate of its disk, which SimGrid's own models of the network can do alone. */
+static void check_network(const sg4::Host& host, const Description& description)
+{
+  auto model     = simgrid::config::get_value<std::string>("network/model");
+  bool has_rates = model != "ns-3" && model != "Constant";
+  for (const auto& [_, disk] : description.disks)
+    if (disk->get_host() != &host && not has_rates)
+      throw Error(0, "disk " + disk->get_name() + " of " + disk->get_host()->get_name() + " cannot be below the page cache of " +
+                         host.get_name() + ": SimGrid's network/model:" + model +
+                         " does not tell the rate of a communication, nor lets it be held at one; take another network/model");
+}
+
 Cache& Plugin::add(sg4::Host* host, const Description& description)
 {
+  check_network(*host, description);
   if (caches_.count(host))
     throw Error(0, host->get_name() + " has a page cache already");
   for (const auto& [name, disk] : description.disks) {
@@ -116,6 +185,7 @@ bool Plugin::settle()
 double Plugin::share(double now)
 {
   over_.clear();
+  check();
   if (sg4::Engine::get_instance()->get_actor_count() == 0)
     return -1;
   if (not settle())

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <simgrid/kernel/resource/Model.hpp>
+#include <xbt/config.hpp>
 
 namespace sg4 = simgrid::s4u;
 
@@ -47,8 +48,27 @@ Transfer::Transfer(const pagecast_order& order, sg4::Disk* disk, sg4::Host* host
 Transfer::Leg& Transfer::add(const sg4::ActivityPtr& activity)
 {
   auto* action = action_of(*activity);
-  legs_.push_back({activity, action, action->get_bound(), 1});
+  legs_.push_back({activity, action, action->get_cost() / bytes_, action->get_bound(), 1});
   return legs_.back();
+}
+
+/** Whether communications are parallel tasks, which cost 1 whatever their bytes. Their model has no bandwidth factor, and sets their
+ * bound when their latency is over. */
+static bool are_parallel_tasks()
+{
+  static const bool are = simgrid::config::get_value<std::string>("host/model") == "ptask_L07";
+  return are;
+}
+
+/** Its latency is over, and its rate says its factor. */
+void Transfer::Leg::begin()
+{
+  if (are_parallel_tasks()) {
+    factor    = 1;
+    own_bound = action->get_bound();
+  } else {
+    factor = rate() / PROBE;
+  }
 }
 
 void Transfer::add_route(std::uint64_t bytes, sg4::Host* from, sg4::Host* to)
@@ -57,7 +77,8 @@ void Transfer::add_route(std::uint64_t bytes, sg4::Host* from, sg4::Host* to)
   comm->start();
   auto& leg  = add(comm);
   leg.factor = 0;
-  leg.action->set_bound(PROBE);
+  if (not are_parallel_tasks())
+    leg.action->set_bound(PROBE);
   std::vector<sg4::Link*> links;
   double latency_s = 0;
   from->route_to(to, links, &latency_s);
@@ -91,16 +112,15 @@ bool Transfer::settle()
   }
   auto& route = legs_[1];
   if (route.factor == 0) {
-    double rate = route.action->get_rate();
-    if (rate == 0)
+    if (route.rate() == 0)
       return true; // it is in its latency
-    route.factor = rate / PROBE;
+    route.begin();
     bound();
     return false;
   }
   if (limit_ == 0)
     return true;
-  double rate = legs_[free_].action->get_rate(), held = legs_[1 - free_].action->get_rate();
+  double rate = legs_[free_].rate(), held = legs_[1 - free_].rate();
   if (held < rate && held < held_at_ * (1 - NOISE)) {
     free_ = 1 - free_;
     rate  = held;
@@ -116,7 +136,7 @@ bool Transfer::has_news(double* rate)
 {
   *rate = INFINITY;
   for (const auto& leg : legs_)
-    *rate = std::min(*rate, leg.factor == 0 ? 0 : leg.action->get_rate());
+    *rate = std::min(*rate, leg.factor == 0 ? 0 : leg.rate());
   if (*rate == told_)
     return false;
   told_ = *rate;
@@ -152,7 +172,7 @@ void Transfer::bound()
     double most = legs_.size() == 1 || at == free_ ? limit_ : std::min(limit_, held_at_);
     // A route in its latency is left alone: SimGrid would forget when that ends.
     if (leg.factor > 0)
-      set_bound(leg.action, waits ? 0 : most / leg.factor, leg.own_bound);
+      set_bound(leg.action, waits ? 0 : most / leg.factor * leg.per_byte, leg.own_bound);
   }
 }
 
@@ -162,7 +182,7 @@ void Transfer::shorten(double bytes)
   bytes_      = bytes;
   told_       = -1;
   for (auto& leg : legs_) {
-    double left = leg.action->get_remains() - less;
+    double left = leg.action->get_remains() - less * leg.per_byte;
     // What is left of nothing ends with the next step of SimGrid.
     leg.action->set_remains(std::max(left, 0.0));
     // SimGrid reckons the end anew when it sees a change of the bound.

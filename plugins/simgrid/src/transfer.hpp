@@ -43,10 +43,15 @@ private:
   struct Leg {
     simgrid::s4u::ActivityPtr activity;
     simgrid::kernel::resource::Action* action;
+    /** What the action counts for each byte: 1, or of a parallel task, whose bound and rate are fractions per second, less. */
+    double per_byte;
     /** What SimGrid bounds it to by itself, such as a TCP window; negative is nothing. */
     double own_bound;
     /** Bytes of ours for one of its bound: the bandwidth factor of a network model. 0 is not known yet. */
     double factor;
+    /** In bytes per second. */
+    double rate() const { return action->get_rate() / per_byte; }
+    void begin();
   };
   Leg& add(const simgrid::s4u::ActivityPtr& activity);
   void add_route(std::uint64_t bytes, simgrid::s4u::Host* from, simgrid::s4u::Host* to);

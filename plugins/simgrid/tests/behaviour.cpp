@@ -1,53 +1,8 @@
 /** What a program sees of its page cache, one case a process: SimGrid simulates once. `behaviour CASE PLATFORM` fails by itself. */
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
 #include <map>
-#include <string>
 #include <vector>
 
-#include <pagecast-simgrid.hpp>
-#include <pagecast.h>
-
-namespace sg4 = simgrid::s4u;
-using pagecast::PageCache;
-
-#define CHECK(what) check(what, #what, __LINE__)
-
-static void check(bool is_true, const char* what, int line)
-{
-  if (is_true)
-    return;
-  std::fprintf(stderr, "line %d at %.9f s: not %s\n", line, sg4::Engine::get_clock(), what);
-  std::exit(1);
-}
-
-static bool near(double value, double expected)
-{
-  return std::fabs(value - expected) <= 1e-6 * expected;
-}
-
-static double now()
-{
-  return sg4::Engine::get_clock();
-}
-
-constexpr std::int64_t GB = 1'000'000'000;
-
-static const PageCache::Settings MEMORY = {
-    {"model", "kernel"}, {"memory.size", "16 GB"}, {"memory.read", "8 GB/s"}, {"memory.write", "4 GB/s"}};
-
-/** Whether a call is refused with this status. */
-static bool is_refused(int status, const std::function<void()>& call)
-{
-  try {
-    call();
-  } catch (const pagecast::Error& error) {
-    return error.status() == status && error.what()[0] != '\0';
-  }
-  return false;
-}
+#include "check.hpp"
 
 /** Written bytes are in memory, then on the disk, and a second read takes the memory's time. */
 static void writes_and_reads()
@@ -102,11 +57,6 @@ static void over_the_network()
   CHECK(now() - start < 0.2);
   cache.fsync("/hdd/h");
   CHECK(near(now() - start, 0.125 + 10));
-}
-
-static sg4::Disk* disk_of(const char* host)
-{
-  return sg4::Host::by_name(host)->get_disks().front();
 }
 
 /** A transfer over a disk and a link takes what the slower of them takes; others have what it leaves of the faster one. */
@@ -203,7 +153,7 @@ static void refuses()
   CHECK(is_refused(PAGECAST_OUT_OF_MEMORY, [&] { cache.allocate(17 * GB); }));
   CHECK(is_refused(PAGECAST_FILE_EXISTS, [&] {
     cache.write("/scratch/f", 1);
-    cache.add_file("/scratch/g", 1);
+    cache.add_file("/scratch/f", 1);
   }));
   CHECK(is_refused(0, [] { PageCache::of(sg4::Host::by_name("server")); }));
   CHECK(is_refused(PAGECAST_NULL_POINTER, [] { PageCache::of(nullptr); }));
@@ -213,22 +163,6 @@ static void refuses()
                    [] { PageCache::attach(sg4::Host::by_name("server"), {{"model", "fast"}}); }));
   cache.write("/scratch/h", GB);
   CHECK(cache.file("/scratch/h").size == GB);
-}
-
-/** What a call that is refused says; nothing if it is not. */
-static std::string said(const std::function<void()>& call)
-{
-  try {
-    call();
-  } catch (const pagecast::Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-static bool has(const std::string& text, const std::string& part)
-{
-  return text.find(part) != std::string::npos;
 }
 
 /** A write begins where it is told: at the first byte, at an offset, or at the end of the file. */
