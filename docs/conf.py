@@ -1,5 +1,6 @@
 """Sphinx builds the site from Markdown; `make docs` treats a warning as an error."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,9 @@ import click
 
 import pagecast
 from pagecast.cli import cli
+
+sys.path.insert(0, str(Path(__file__).parent))
+from headers import HEADER, reference
 
 project = "pagecast"
 author = copyright = "The pagecast authors"
@@ -42,3 +46,4 @@ def helps(command: click.Command, name: str) -> Iterator[str]:
 generated = Path(__file__).parent / "_generated"
 generated.mkdir(exist_ok=True)
 (generated / "cli.md").write_text("\n".join(helps(cli, "pagecast")))
+(generated / "pagecast-h.md").write_text(reference(HEADER.read_text()))

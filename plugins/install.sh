@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs libpagecast, pagecast.h and pagecast.pc into PREFIX, and the SimGrid plug-in where SimGrid is installed: `make install
-# PREFIX=...`. DESTDIR stands before it, for packagers. PROFILE=dev installs the debug build, for tests.
+# Installs libpagecast, pagecast.h and what pkg-config and CMake find them by into PREFIX, and the SimGrid plug-in where SimGrid is
+# installed: `make install PREFIX=...`. DESTDIR stands before it, for packagers. PROFILE=dev installs the debug build, for tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 prefix=${PREFIX:?say where: make install PREFIX=/usr/local}
@@ -30,6 +30,10 @@ Version: $version
 Cflags: -I\${includedir}
 Libs: -L\${libdir} -lpagecast
 END
+install -d "$to/lib/cmake/pagecast"
+for file in pagecastConfig.cmake pagecastConfigVersion.cmake; do
+    sed -e "s/@ABI@/$abi/" -e "s/@VERSION@/$version/" "crates/pagecast-capi/cmake/$file.in" > "$to/lib/cmake/pagecast/$file"
+done
 echo "installed libpagecast $version (interface $abi) into $to"
 
 if ! command -v cmake >/dev/null || ! pkg-config --atleast-version=3.32 simgrid 2>/dev/null; then
