@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 
 from tests.hostile import programs, scenarios
+from tests.hostile.endless import ENDLESS
 from tests.hostile.mutants import plain, spoiled
 from tests.hostile.worker import Input
 
@@ -202,6 +203,15 @@ PLACES = (
     "-",
 )
 
+
+def endless_scenarios() -> Iterator[Input]:
+    """Scenarios that never ended, under each model that has a word in it."""
+    for name, text in ENDLESS.items():
+        for model in ("cawl",) if "cawl" in text else ("kernel", "wrench"):
+            arguments = ("simulate", "x.toml", "--model", model, "--json")
+            yield Input(f"{name} under {model}", arguments, files={"x.toml": text.encode()})
+
+
 KINDS = {
     "scenario files": scenario_files,
     "machine files": machine_files,
@@ -209,5 +219,6 @@ KINDS = {
     "python": calls,
     "data files": data_files,
     "outputs": outputs,
+    "endless scenarios": endless_scenarios,
 }
 """By kind: a function that gives the inputs."""
