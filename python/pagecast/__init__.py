@@ -16,51 +16,52 @@ Examples
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
-from pagecast._core import (
-    MODELS,
-    Machine,
-    Operation,
-    __version__,
-    alloc,
-    close,
-    compute,
-    copy,
-    drop_caches,
-    exit,
-    fadvise,
-    fclose,
-    fdatasync,
-    fflush,
-    fopen,
-    fread,
-    free,
-    fseek,
-    fsync,
-    fwrite,
-    mmap,
-    mmap_read,
-    mmap_write,
-    msync,
-    munmap,
-    open,
-    read,
-    readahead,
-    setvbuf,
-    signal,
-    sleep,
-    sync,
-    sync_file_range,
-    syncfs,
-    truncate,
-    unlink,
-    wait,
-    write,
-)
+# As in `typing`, which takes longer to import than all else here: the command heeds Ctrl-C after this module.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from pagecast import cache, cawl, errors, plot
+    from pagecast._core import (
+        MODELS,
+        Machine,
+        Operation,
+        __version__,
+        alloc,
+        close,
+        compute,
+        copy,
+        drop_caches,
+        exit,
+        fadvise,
+        fclose,
+        fdatasync,
+        fflush,
+        fopen,
+        fread,
+        free,
+        fseek,
+        fsync,
+        fwrite,
+        mmap,
+        mmap_read,
+        mmap_write,
+        msync,
+        munmap,
+        open,
+        read,
+        readahead,
+        setvbuf,
+        signal,
+        sleep,
+        sync,
+        sync_file_range,
+        syncfs,
+        truncate,
+        unlink,
+        wait,
+        write,
+    )
     from pagecast.api import File, Process, Scenario, list_machines, load_machine, simulate
     from pagecast.benchmark import Benchmark, bench
     from pagecast.calibration import calibrate
@@ -133,7 +134,8 @@ __all__ = [
     "write",
 ]
 
-# Imported at first use, so that `import pagecast` and `pagecast --help` stay quick.
+# Imported at first use, so that `import pagecast` and `pagecast --help` stay quick. All names that are
+# not here are in the compiled part.
 _LAZY = {
     "Benchmark": "pagecast.benchmark",
     "Case": "pagecast.validation.case",
@@ -158,11 +160,12 @@ _LAZY = {
 _LAZY_MODULES = ("cache", "cawl", "errors", "plot")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _LAZY_MODULES:
         return importlib.import_module(f"pagecast.{name}")
-    if name in _LAZY:
-        value = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
+    if name in __all__:
+        module = importlib.import_module(_LAZY.get(name, "pagecast._core"))
+        value = globals()[name] = getattr(module, name)
         return value
     raise AttributeError(f"module 'pagecast' has no attribute {name!r}")
 

@@ -9,7 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pagecast import _core
-from pagecast.errors import ScenarioError
+from pagecast.arguments import (
+    check_mapping,
+    check_name,
+    check_number,
+    check_path,
+    check_progress,
+    check_text,
+    check_type,
+    check_whole,
+    check_word,
+    texts,
+    written,
+)
+from pagecast.errors import ArgumentTypeError, ScenarioError
 from pagecast.result import Result
 
 if TYPE_CHECKING:
@@ -21,7 +34,6 @@ __all__ = [
     "Process",
     "Program",
     "Scenario",
-    "check_type",
     "list_machines",
     "load_machine",
     "shown",
@@ -31,8 +43,14 @@ __all__ = [
 MACHINE_DIR = Path(__file__).parent / "machines"
 """The machine files that are shipped."""
 
+_MOST_BYTES = 2**53 - 1
+"""As the operations take: a float holds every whole number up to there."""
+
 _ENOUGH_BYTES = 2**28
 """Far more than the parser takes; there are files without an end, such as /dev/zero."""
+
+RESIDENCIES = ("end", "operation")
+"""When the table `files` is filled."""
 
 Program: TypeAlias = (
     Callable[[], Iterable[_core.Operation]] | list[_core.Operation] | tuple[_core.Operation, ...]
@@ -56,7 +74,7 @@ class File:
 
     Raises
     ------
-    TypeError
+    ArgumentTypeError
         A size that is no number.
     ScenarioError
         A negative size; more is cached than the file has.
@@ -69,11 +87,7 @@ class File:
 
     def __post_init__(self) -> None:
         for name in ("size_bytes", "cached_bytes", "dirty_bytes"):
-            size = getattr(self, name)
-            if not isinstance(size, Real):
-                raise TypeError(
-                    f"{name}={size!r} is a {type(size).__name__}, not a number of bytes; write 20e9 for 20 GB"
-                )
+            size = check_number(name, getattr(self, name), of="bytes; write 20e9 for 20 GB")
             if size < 0:
                 raise ScenarioError(f"{name}={size:g}: a size cannot be negative; give 0 or more")
         if self.cached_bytes > self.size_bytes:
@@ -140,25 +154,25 @@ class Scenario:
         check_type("machine", machine, _core.Machine, "load_machine(...)")
         all_files = [
             (path, file if isinstance(file, File) else File(size_bytes=file))
-            for path, file in (files or {}).items()
+            for path, file in check_mapping("files", files, "{'/data/in': 20e9}").items()
         ]
         all_processes = [
-            (name, process if isinstance(process, Process) else Process(process))
-            for name, process in processes.items()
+            (check_name("process", name), process if isinstance(process, Process) else Process(process))
+            for name, process in check_mapping("processes", processes, "{'app': app}").items()
         ]
         self._core = _core.Scenario.from_parts(
             machine,
             [
-                (file.host, path, file.size_bytes, file.cached_bytes, file.dirty_bytes)
+                (_name_or_none("host", file.host), path, file.size_bytes, file.cached_bytes, file.dirty_bytes)
                 for path, file in all_files
             ],
             [
                 (
                     name,
-                    process.host,
-                    process.cgroup,
-                    _names(name, process.after),
-                    process.start_s,
+                    _name_or_none("host", process.host),
+                    _name_or_none("cgroup", process.cgroup),
+                    texts(f"process {name!r}: after", process.after),
+                    check_number("start_s", process.start_s, of="seconds"),
                     _factory(name, process.program),
                 )
                 for name, process in all_processes
@@ -211,15 +225,15 @@ class Scenario:
         -------
         Scenario
         """
-        if isinstance(set, str):
-            raise TypeError(f"set={set!r} is a string; write [{set!r}]")
+        if not isinstance(text, str | bytes):
+            raise ArgumentTypeError(f"text={written(text)} is a {type(text).__name__}, not a str or bytes")
         scenario = cls.__new__(cls)
         scenario._core = _core.Scenario.from_toml(
-            text.encode() if isinstance(text, str) else text,
-            origin,
-            base_dir=os.fspath(base_dir),
+            text.encode(errors="surrogatepass") if isinstance(text, str) else text,
+            check_text("origin", origin),
+            base_dir=check_path("base_dir", base_dir),
             machine_dir=os.fspath(MACHINE_DIR),
-            overrides=list(set),
+            overrides=texts("set", set),
         )
         return scenario
 
@@ -240,7 +254,9 @@ class Scenario:
             Only the model `kernel` knows memory cgroups.
         """
         scenario = Scenario.__new__(Scenario)
-        scenario._core = self._core.in_cgroup(name, limit_bytes, version == 2)
+        limit_bytes = check_whole("limit_bytes", limit_bytes, least=1, most=_MOST_BYTES)
+        version = check_whole("version", version, least=1, most=2)
+        scenario._core = self._core.in_cgroup(check_name("name", name), limit_bytes, version == 2)
         return scenario
 
     def with_memory(self, size_bytes: int) -> "Scenario":
@@ -256,6 +272,7 @@ class Scenario:
         Scenario
         """
         scenario = Scenario.__new__(Scenario)
+        size_bytes = check_whole("size_bytes", size_bytes, least=1, most=_MOST_BYTES)
         scenario._core = self._core.with_memory(size_bytes)
         return scenario
 
@@ -345,28 +362,40 @@ def simulate(
     ------
     UnknownModelError
         No such model or option.
-    ValueError
-        A seed that 64 bits do not hold, or no thread.
+    ArgumentError, ArgumentTypeError
+        A seed that 64 bits do not hold, or no thread; an argument of another type.
+    RecursionError
+        A program simulates a scenario whose program simulates a scenario, and so on, 50 deep.
     SimulationError
         The workload cannot go on: a deadlock, a read beyond the end of a file, not enough memory.
     KeyboardInterrupt
         Ctrl-C was pressed.
     """
     check_type("scenario", scenario, Scenario, "Scenario(...) or Scenario.load(...)")
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed={seed} is not from 0 to 2^64 - 1")
-    texts = {name: str(value) for name, value in (options or {}).items()}
     return Result(
         _core.simulate(
             scenario._core,
-            model,
-            seed=seed,
-            options=texts,
-            residency=residency,
-            threads=threads,
-            progress=progress,
+            check_name("model", model),
+            seed=check_whole("seed", seed, least=0, most=2**64 - 1),
+            options=model_options(options),
+            residency=None if residency is None else check_word("residency", residency, RESIDENCIES),
+            threads=None if threads is None else check_whole("threads", threads, least=1, most=2**32 - 1),
+            progress=check_progress(progress),
         )
     )
+
+
+def model_options(options: Mapping[str, object] | None) -> dict[str, str]:
+    """Give the options of a model as texts."""
+    given = check_mapping("options", options, "{'chunk': '100 MB'}")
+    return {check_name("option", name): _option(name, value) for name, value in given.items()}
+
+
+def _option(name: str, value: object) -> str:
+    """Give an option as a text; a number may be one of Python's."""
+    if isinstance(value, str | Real):
+        return check_text(name, str(value))
+    raise ArgumentTypeError(f"{name}={written(value)} is a {type(value).__name__}, not a str or a number")
 
 
 def load_machine(name_or_path: str | os.PathLike[str]) -> _core.Machine:
@@ -386,7 +415,7 @@ def load_machine(name_or_path: str | os.PathLike[str]) -> _core.Machine:
     ScenarioError
         There is no such machine, or its file cannot be understood.
     """
-    name = os.fspath(name_or_path)
+    name = check_path("name_or_path", name_or_path)
     path = machine_path(name) if is_machine_name(name) else Path(name)
     return _core.Machine.from_toml(
         read_input(path),
@@ -426,7 +455,8 @@ def is_machine_name(name: str) -> bool:
 
 def read_input(path: str | os.PathLike[str]) -> bytes:
     """Read a file that a user named; a `ScenarioError` says in one line why it cannot be read."""
-    if not os.fspath(path):
+    path = check_path("path", path)
+    if not path:
         raise ScenarioError("the name of the file is empty")
     try:
         with open(path, "rb") as file:
@@ -450,18 +480,8 @@ def counted(things: Sequence[object], one: str, several: str = "") -> str:
     return f"{len(things)} {one if len(things) == 1 else several or f'{one}s'}"
 
 
-def check_type(name: str, value: object, wanted: type, remedy: str) -> None:
-    """Raise a `TypeError` that names the remedy if an argument is something else than it must be."""
-    if not isinstance(value, wanted):
-        raise TypeError(
-            f"{name}={value!r} is a {type(value).__name__}, not a {wanted.__name__}; get one with {remedy}"
-        )
-
-
-def _names(process: str, names: Sequence[str]) -> list[str]:
-    if isinstance(names, str):
-        raise TypeError(f"process {process!r}: after={names!r} is a string; write [{names!r}]")
-    return list(names)
+def _name_or_none(what: str, name: str | None) -> str | None:
+    return None if name is None else check_name(what, name)
 
 
 def _factory(process: str, program: Program) -> Callable[[], Iterable[_core.Operation]]:
@@ -471,12 +491,12 @@ def _factory(process: str, program: Program) -> Callable[[], Iterable[_core.Oper
         fixed = tuple(program)
         strange = [step for step in fixed if not isinstance(step, _core.Operation)]
         if strange:
-            raise TypeError(
-                f"process {process!r}: {strange[0]!r} ({type(strange[0]).__name__}) is no operation; "
+            raise ArgumentTypeError(
+                f"process {process!r}: {written(strange[0])} ({type(strange[0]).__name__}) is no operation; "
                 "give read(...), write(...) or another one"
             )
         return lambda: fixed
-    raise TypeError(
-        f"process {process!r}: {program!r} is no program; give a generator function (without calling it) "
-        "or a list of operations"
+    raise ArgumentTypeError(
+        f"process {process!r}: {written(program)} is no program; give a generator function "
+        "(without calling it) or a list of operations"
     )

@@ -5,9 +5,12 @@ The compiled core raises these classes too, so one ``except`` clause is enough. 
 """
 
 __all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
     "BeyondEndError",
     "DeadlockError",
     "DiskFullError",
+    "FigureWarning",
     "FileMissingError",
     "NoMountError",
     "NotAllowedError",
@@ -25,6 +28,14 @@ __all__ = [
 
 class PagecastError(Exception):
     """The base class of all errors of pagecast."""
+
+
+class ArgumentError(PagecastError, ValueError):
+    """An argument with a value that cannot be."""
+
+
+class ArgumentTypeError(PagecastError, TypeError):
+    """An argument of another type than is wanted."""
 
 
 class ScenarioError(PagecastError, ValueError):
@@ -73,6 +84,10 @@ class ProgramError(SimulationError):
 
 class OutputError(PagecastError, OSError):
     """Results that cannot be written where they should go, or read where they should be."""
+
+
+class FigureWarning(UserWarning):
+    """A figure or a report that could not be drawn; what it would show is in the tables."""
 
 
 class ProbeError(PagecastError, OSError):

@@ -24,4 +24,4 @@ class ExitCode(IntEnum):
     """A mistake in pagecast itself (``EX_SOFTWARE`` of ``sysexits.h``); please report it."""
 
     INTERRUPTED = 130
-    """Stopped with Ctrl-C (128 + SIGINT, as shells do)."""
+    """Stopped with Ctrl-C (128 + SIGINT, as shells do), SIGTERM or SIGHUP."""

@@ -3,19 +3,35 @@
 import csv
 import json
 import os
+import secrets
 import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pagecast.api import shown
+from pagecast.arguments import check_path
 from pagecast.errors import OutputError
 from pagecast.result import Columns, Result
+from pagecast.stopping import finished_first
 from pagecast.trace import save_trace
 
-__all__ = ["check_directory", "new_directory", "save_figures", "save_provenance", "save_run", "save_tables"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "check_directory",
+    "new_directory",
+    "save_figures",
+    "save_provenance",
+    "save_results",
+    "save_tables",
+    "unquoted",
+    "write_file",
+]
 
 PROVENANCE = "provenance.json"
 """The file by which a directory is known to be one of ours."""
@@ -44,8 +60,19 @@ def check_directory(
     OutputError
         There is something else, or it cannot be written.
     """
-    if not os.fspath(directory):
+    directory = check_path("directory", directory)
+    if not directory:
         raise OutputError("the name of the directory for the results is empty")
+    try:
+        return _checked(directory, replace=replace, remedy=remedy)
+    except (OSError, RuntimeError) as error:  # a name that is too long, links that lead to each other
+        if isinstance(error, OutputError):
+            raise
+        reason = (isinstance(error, OSError) and error.strerror) or "a link that leads to itself"
+        raise OutputError(f"{shown(directory)}: cannot be used ({reason}); {remedy}") from None
+
+
+def _checked(directory: str | os.PathLike[str], *, replace: bool, remedy: str) -> Path:
     target = Path(directory).resolve()
     if target.exists() and not target.is_dir():
         raise OutputError(f"{shown(directory)}: is a file, and results need a directory; choose another name")
@@ -81,26 +108,42 @@ def new_directory(directory: str | os.PathLike[str], *, replace: bool = False) -
         It cannot be written: in the way, read-only, disk full.
     """
     target = check_directory(directory, replace=replace)
-    folder = None
+    # Called what it will be before it is there: whoever is stopped right after making it removes it.
+    folder = _sibling(target)
+    made = _missing_parents(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-        folder.chmod(0o777 & ~_umask())
+        folder.mkdir()
         yield folder
-        _put_in_place(folder, target)
+        with finished_first():
+            _put_in_place(folder, target)
+            made.clear()
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"{shown(directory)}: cannot be written ({reason}); nothing was kept") from error
     finally:
-        if folder is not None:
+        with finished_first():
             shutil.rmtree(folder, ignore_errors=True)
+            for parent in made:
+                with suppress(OSError):  # somebody else has put something into it
+                    parent.rmdir()
+
+
+def _sibling(target: Path) -> Path:
+    """Give a hidden name beside a file or directory that nobody else has."""
+    return target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}")
+
+
+def _missing_parents(target: Path) -> list[Path]:
+    """Give the directories above that are not there, the innermost first."""
+    return [parent for parent in target.parents if not parent.exists()]
 
 
 def _put_in_place(folder: Path, target: Path) -> None:
     if not target.exists() or not any(target.iterdir()):
         folder.rename(target)  # an empty directory gives way to it
         return
-    old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
+    old = _sibling(target)
     target.rename(old)
     try:
         folder.rename(target)
@@ -110,23 +153,63 @@ def _put_in_place(folder: Path, target: Path) -> None:
     shutil.rmtree(old)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def save_run(result: Result, folder: Path) -> None:
-    """Write everything that one model gave: tables, trace, and figures where matplotlib is installed.
+def write_file(path: str | os.PathLike[str], content: bytes, *, replace: bool = False) -> None:
+    """Write a file that is whole, or is not there; one that is replaced stays until the new one is whole.
 
     Parameters
     ----------
-    result : Result
-    folder : Path
+    path : path-like
+    content : bytes
+    replace : bool
+        Another file may be there.
+
+    Raises
+    ------
+    OutputError
+        It is there already, or cannot be written.
     """
-    save_tables(result, folder)
-    save_trace(result, folder / "trace.json")
-    save_figures(result, folder)
+    target = Path(path)
+    try:
+        if replace and target.exists() and not target.is_file():
+            target.write_bytes(content)  # what is no file, such as /dev/stdout, cannot be replaced
+            return
+        final = Path(os.path.realpath(target)) if replace else target  # a link stays one
+        new = _sibling(final) if replace else final
+        with finished_first(), new.open("xb") as file:
+            try:
+                file.write(content)
+                file.flush()
+                if replace:
+                    new.replace(final)
+            except BaseException:
+                new.unlink()
+                raise
+    except FileExistsError:
+        raise OutputError(f"{shown(path)}: is there already; choose another name or add --force") from None
+    except OSError as error:
+        raise OutputError(f"{shown(path)}: cannot be written ({error.strerror}); nothing was kept") from None
+
+
+def save_results(results: Sequence[Result], folder: Path, *, begin: Callable[[str], object]) -> None:
+    """Write everything that the models gave, a folder for each: tables and traces of all, then figures.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Of one scenario.
+    folder : Path
+    begin : callable
+        Is told of which model something is written next.
+    """
+    save_provenance(results, folder)
+    for result in results:
+        begin(result.model)
+        (folder / result.model).mkdir()
+        save_tables(result, folder / result.model)
+        save_trace(result, folder / result.model / "trace.json")
+    for result in results:
+        begin(result.model)
+        save_figures(result, folder / result.model)
 
 
 def save_provenance(results: Sequence[Result], folder: Path) -> None:
@@ -160,11 +243,28 @@ def save_tables(result: Result, folder: Path) -> None:
 
 
 def _save_csv(table: Columns, path: Path) -> None:
-    columns = table.to_dict()
+    columns = {
+        name: list(map(_quoted, column)) if isinstance(table[name], list) else column
+        for name, column in table.to_dict().items()
+    }
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
+
+
+_RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
+"""A cell that begins with one of these is a formula to a spreadsheet (OWASP, "CSV Injection")."""
+
+
+def _quoted(text: str) -> str:
+    """Keep a spreadsheet from running a text: with an apostrophe before it, it is one."""
+    return f"'{text}" if text.startswith((*_RUN_BY_SPREADSHEETS, "'")) else text
+
+
+def unquoted(cell: str) -> str:
+    """Give the text that a cell of a CSV file of ours stands for."""
+    return cell.removeprefix("'")
 
 
 def _save_parquet(table: Columns, path: Path) -> None:
@@ -185,7 +285,8 @@ def _save_parquet(table: Columns, path: Path) -> None:
 def save_figures(result: Result, folder: Path) -> None:
     """Draw the figures as PNG and SVG; without matplotlib there are none.
 
-    What is of a host is drawn of each, one above the other.
+    What is of a host is drawn of each, one above the other. Of a figure that cannot be drawn there is a
+    `FigureWarning`.
 
     Parameters
     ----------
@@ -194,20 +295,29 @@ def save_figures(result: Result, folder: Path) -> None:
     """
     if find_spec("matplotlib") is None:
         return
-    from matplotlib.figure import Figure
+    from pagecast.plot.saving import optional_files, save_figure
 
+    for name, draw in _figures(result).items():
+        files = [folder / f"{name}.png", folder / f"{name}.svg"]
+        with optional_files(f"{name} of {result.model}", *files):
+            figure = draw()
+            save_figure(figure, files[0], dpi=150)
+            save_figure(figure, files[1], metadata={"Date": None})
+
+
+def _figures(result: Result) -> "dict[str, Callable[[], Figure]]":
+    """Give what draws each figure."""
     from pagecast import plot
     from pagecast.plot.hosts import hosts_figure
 
-    of_all = Figure(figsize=(8, 4.5), layout="constrained")
-    plot.parts(result, ax=of_all.add_subplot())
-    figures = {"parts": of_all}
-    of_host = {"timeline": plot.timeline, "files": plot.cache_content}
+    def of_table(table: str, draw: "Callable[..., Axes]") -> "Figure":
+        return hosts_figure(draw, result, list(dict.fromkeys(result.table(table)["host"])))
+
+    figures: dict[str, Callable[[], Figure]] = {
+        "parts": lambda: hosts_figure(lambda result, ax, host: plot.parts(result, ax=ax), result, []),
+        "timeline": lambda: of_table("timeline", plot.timeline),
+        "cache_content": lambda: of_table("files", plot.cache_content),
+    }
     if len(result.devices):
-        of_host["devices"] = plot.rates
-    for table, draw in of_host.items():
-        hosts = list(dict.fromkeys(result.table(table)["host"]))
-        figures[draw.__name__] = hosts_figure(draw, result, hosts)
-    for name, figure in figures.items():
-        figure.savefig(folder / f"{name}.png", dpi=150)
-        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        figures["rates"] = lambda: of_table("devices", plot.rates)
+    return figures

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from pagecast import _core
+from pagecast.arguments import check_text, written
+from pagecast.errors import ArgumentError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -232,8 +234,8 @@ class Result:
         -------
         Columns
         """
-        if name not in self.tables:
-            raise ValueError(f"there is no table {name!r}; choose one of {', '.join(self.tables)}")
+        if check_text("name", name) not in self.tables:
+            raise ArgumentError(f"there is no table {written(name)}; choose one of {', '.join(self.tables)}")
         return cast("Columns", getattr(self, name))
 
     def to_dict(self) -> dict[str, Any]:

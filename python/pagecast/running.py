@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pagecast import _core
-from pagecast.api import Scenario
+from pagecast.api import RESIDENCIES, Scenario
+from pagecast.arguments import (
+    check_flag,
+    check_path,
+    check_progress,
+    check_type,
+    check_whole,
+    check_word,
+    written,
+)
+from pagecast.errors import ArgumentError
 from pagecast.result import TABLES, Columns, Result
 
 __all__ = ["DEFAULT_SAMPLE_HZ", "MOST_SAMPLE_HZ", "Measured", "Plan", "check_tracing", "run"]
@@ -159,10 +169,13 @@ class Plan:
     def __init__(
         self, scenario: Scenario, *, residency: str | None = None, per_call: int | None = None
     ) -> None:
-        if not isinstance(scenario, Scenario):
-            raise TypeError(f"scenario={scenario!r} is a {type(scenario).__name__}, not a Scenario")
-        if per_call is not None and not 1 <= per_call < 2**64:
-            raise ValueError(f"per_call={per_call} is not a number of calls from 1")
+        check_type("scenario", scenario, Scenario, "Scenario(...) or Scenario.load(...)")
+        if per_call is not None:
+            per_call = check_whole("per_call", per_call)
+            if not 1 <= per_call < 2**64:
+                raise ArgumentError(f"per_call={written(per_call)} is not a number of calls from 1")
+        if residency is not None:
+            check_word("residency", residency, RESIDENCIES)
         self._core = _core.RunPlan(scenario._core, residency=residency, per_call=per_call)
 
     @property
@@ -217,7 +230,7 @@ class Plan:
         NotAllowedError
             Something needs root.
         """
-        return self._core.check(dir)
+        return self._core.check(check_path("dir", dir))
 
     def run(
         self,
@@ -229,9 +242,15 @@ class Plan:
         progress: Progress | None = None,
     ) -> Measured:
         """Run it; see `run`."""
-        if not 1 <= sample_hz <= MOST_SAMPLE_HZ:
-            raise ValueError(f"sample_hz={sample_hz} is not from 1 to {MOST_SAMPLE_HZ}")
-        return Measured(self._core.run(dir, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress))
+        return Measured(
+            self._core.run(
+                check_path("dir", dir),
+                keep=check_flag("keep", keep),
+                sample_hz=check_whole("sample_hz", sample_hz, least=1, most=MOST_SAMPLE_HZ),
+                trace=check_flag("trace", trace),
+                progress=check_progress(progress),
+            )
+        )
 
 
 def run(

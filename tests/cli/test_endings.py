@@ -9,6 +9,7 @@ import time
 import pytest
 
 from pagecast.exit_codes import ExitCode
+from pagecast.stopping import interrupted_by_signals
 
 COMMAND = [sys.executable, "-m", "pagecast"]
 ENDLESS = """\
@@ -107,3 +108,59 @@ def test_the_traceback_comes_on_demand(pagecast, monkeypatch):
     outcome = pagecast("simulate", "scenario.toml")
     assert outcome.code == ExitCode.UNFORESEEN
     assert "Traceback (most recent call last)" in outcome.stderr
+
+
+AS_IT_BEGINS = """\
+import sys
+from pagecast.__main__ import main
+print("begun", flush=True)
+main()
+"""
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3])
+def test_ctrl_c_while_it_starts(after_s, pagecast):
+    """Ctrl-C right after Enter met the imports: a traceback, or exit code 70 with the wish to report it."""
+    (pagecast.folder / "endless.toml").write_text(ENDLESS)
+    process = subprocess.Popen(
+        [sys.executable, "-c", AS_IT_BEGINS, "simulate", "endless.toml", "--model", "no-cache"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.readline()
+    time.sleep(after_s)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stderr) == (ExitCode.INTERRUPTED, "\npagecast: interrupted\n")
+
+
+def test_the_command_begins_with_little():
+    """Until the command heeds Ctrl-C, as little as possible is imported."""
+    code = (
+        "import sys; before = {*sys.modules}; import pagecast.__main__; print(len({*sys.modules} - before))"
+    )
+    assert int(subprocess.check_output([sys.executable, "-c", code])) <= 6
+
+
+def test_an_interruption_that_becomes_another_failure(pagecast, monkeypatch):
+    """Ctrl-C while NumPy was imported came back as a failure of the import, and ended with 70."""
+
+    def broken(*_: object, **__: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt as error:
+            raise ImportError("half imported") from error
+
+    monkeypatch.setattr("pagecast.cli.options.load_scenario", broken)
+    outcome = pagecast("simulate", "scenario.toml")
+    assert (outcome.code, outcome.stderr) == (ExitCode.INTERRUPTED, "\npagecast: interrupted\n")
+
+
+def test_what_is_ignored_stays_ignored(pagecast):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interrupted_by_signals():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)

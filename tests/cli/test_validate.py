@@ -161,7 +161,7 @@ def test_an_interrupted_validation_removes_its_folder_and_tells_what_is_done(end
     (on_disk.folder / "v.py").write_text(
         "import os, sys\n"
         "import pagecast.running as running\n"
-        "from pagecast.cli import main\n"
+        "from pagecast.__main__ import main\n"
         "again = running.Plan.run\n"
         "def run(self, *args, **kwargs):\n"
         "    made = again(self, *args, **kwargs)\n"

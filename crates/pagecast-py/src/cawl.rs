@@ -2,32 +2,54 @@
 
 use numpy::{AllowTypeChange, IntoPyArray, PyArray1, PyArrayLike1};
 use pagecast_core::cawl::{self, PageCache, ParameterError, Stream, Throttling, Unit, WhenFull};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-use crate::errors::ScenarioError;
-use crate::quantity::{Amount, bytes, one_of};
+use crate::errors::{ArgumentTypeError, ScenarioError};
+use crate::quantity::{Amount, Whole, Word, bytes, one_of, real, shown};
 
 /// Seconds of each chunk, and dirty bytes after it.
 type SecondsAndDirty<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u64>>);
 
 /// Numbers of all chunks: anything that NumPy makes an array of.
-type Numbers<'py> = PyArrayLike1<'py, f64, AllowTypeChange>;
+struct Numbers<'py>(PyArrayLike1<'py, f64, AllowTypeChange>);
+
+impl<'py> FromPyObject<'_, 'py> for Numbers<'py> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        value.extract().map(Self).map_err(|error: PyErr| {
+            if !error.is_instance_of::<PyException>(value.py()) {
+                return error; // Ctrl-C
+            }
+            ArgumentTypeError::new_err(format!("{} cannot be made an array of numbers", shown(&value)))
+        })
+    }
+}
 
 fn wrong(error: &ParameterError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 
 /// A time in seconds that is not negative.
-fn not_negative(name: &str, seconds: f64) -> PyResult<f64> {
+fn not_negative(name: &str, seconds: impl Into<Amount>) -> PyResult<f64> {
+    let seconds = real(name, seconds.into())?;
     if seconds.is_finite() && seconds >= 0.0 {
         return Ok(seconds);
     }
     Err(ScenarioError::new_err(format!("{name}={seconds}: must be zero seconds or more, and finite")))
 }
 
+/// Which file is written.
+fn file_number(file: Whole) -> PyResult<u32> {
+    let range = "must be a whole number from 0, of 32 bits";
+    let number = file.named("file", "a whole number", range)?;
+    u32::try_from(number).map_err(|_| ScenarioError::new_err(format!("file={number}: {range}")))
+}
+
 /// Sizes or offsets of all chunks, in whole bytes.
 fn all_bytes(name: &str, values: &Numbers<'_>) -> PyResult<Vec<u64>> {
-    let values = values.as_array();
+    let values = values.0.as_array();
     let each = |(at, &value): (usize, &f64)| match bytes(name, value) {
         Ok(bytes) => Ok(bytes.0),
         Err(_) => bytes(&format!("{name}[{at}]"), value).map(|bytes| bytes.0),
@@ -61,11 +83,12 @@ enum Moment {
 }
 
 impl Moment {
-    fn of(pause_s: f64, at_s: Option<f64>) -> PyResult<Self> {
+    fn of(pause_s: Amount, at_s: Option<Amount>) -> PyResult<Self> {
+        let pause_s = not_negative("pause_s", pause_s)?;
         match at_s {
             Some(_) if pause_s != 0.0 => Err(both()),
             Some(at) => Ok(Self::At(not_negative("at_s", at)?)),
-            None => Ok(Self::After(not_negative("pause_s", pause_s)?)),
+            None => Ok(Self::After(pause_s)),
         }
     }
 
@@ -93,10 +116,10 @@ fn moments(
         (None, Some(times)) => ("at_s", Moment::At, times),
         (Some(pause), None) => match pause.extract::<f64>() {
             Ok(pause) => return Ok(vec![Moment::After(not_negative("pause_s", pause)?); chunks]),
-            Err(_) => ("pause_s", Moment::After, pause.extract()?),
+            Err(_) => ("pause_s", Moment::After, pause.extract::<Numbers<'_>>()?),
         },
     };
-    let values = values.as_array();
+    let values = values.0.as_array();
     same_length(name, values.len(), chunks)?;
     let each = |(at, &value): (usize, &f64)| match not_negative(name, value) {
         Ok(value) => Ok(moment(value)),
@@ -176,9 +199,16 @@ pub struct DirectCost {
 #[pymethods]
 impl DirectCost {
     #[new]
-    #[pyo3(signature = (*, bw_dev, sc_sw, c_sk=0.0))]
-    fn new(bw_dev: f64, sc_sw: f64, c_sk: f64) -> PyResult<Self> {
-        let cost = cawl::DirectCost { bw_dev, sc_sw, c_sk };
+    #[pyo3(
+        signature = (*, bw_dev, sc_sw, c_sk=Amount::from(0.0)),
+        text_signature = "(*, bw_dev, sc_sw, c_sk=0.0)"
+    )]
+    fn new(bw_dev: Amount, sc_sw: Amount, c_sk: Amount) -> PyResult<Self> {
+        let cost = cawl::DirectCost {
+            bw_dev: real("bw_dev", bw_dev)?,
+            sc_sw: real("sc_sw", sc_sw)?,
+            c_sk: real("c_sk", c_sk)?,
+        };
         cost.check().map_err(|error| wrong(&error))?;
         Ok(Self { cost, head: Head::default() })
     }
@@ -258,19 +288,29 @@ pub struct SyncCost {
 #[pymethods]
 impl SyncCost {
     #[new]
-    #[pyo3(signature = (*, bw_ramdisk, bw_dev, bw_rdev, sc_sw, bs=512.0, c_sk=0.0, partial="block"))]
+    #[pyo3(
+        signature = (*, bw_ramdisk, bw_dev, bw_rdev, sc_sw, bs=Amount::from(512.0), c_sk=Amount::from(0.0), partial=Word::from("block")),
+        text_signature = "(*, bw_ramdisk, bw_dev, bw_rdev, sc_sw, bs=512.0, c_sk=0.0, partial='block')"
+    )]
     fn new(
-        bw_ramdisk: f64,
-        bw_dev: f64,
-        bw_rdev: f64,
-        sc_sw: f64,
-        bs: f64,
-        c_sk: f64,
-        partial: &str,
+        bw_ramdisk: Amount,
+        bw_dev: Amount,
+        bw_rdev: Amount,
+        sc_sw: Amount,
+        bs: Amount,
+        c_sk: Amount,
+        partial: Word,
     ) -> PyResult<Self> {
         let unit = Unit::ALL[one_of("partial", partial, &Unit::NAMES)?];
-        let bs = bytes("bs", bs)?.0;
-        let cost = cawl::SyncCost { bw_ramdisk, bw_dev, bw_rdev, bs, sc_sw, c_sk, unit };
+        let cost = cawl::SyncCost {
+            bw_ramdisk: real("bw_ramdisk", bw_ramdisk)?,
+            bw_dev: real("bw_dev", bw_dev)?,
+            bw_rdev: real("bw_rdev", bw_rdev)?,
+            bs: bytes("bs", bs)?.0,
+            sc_sw: real("sc_sw", sc_sw)?,
+            c_sk: real("c_sk", c_sk)?,
+            unit,
+        };
         cost.check().map_err(|error| wrong(&error))?;
         Ok(Self { cost, head: Head::default() })
     }
@@ -352,30 +392,33 @@ pub struct SyscallCost(cawl::SyscallCost);
 #[pymethods]
 impl SyscallCost {
     #[new]
-    #[pyo3(signature = (
-        *, bw_ramdisk, bw_reduced, bw_dev, limit_bg, limit_hard, dirty_expire=30.0, sc_w=0.0, throttling="minimum", bw_sync=None
-    ))]
+    #[pyo3(
+        signature = (
+        *, bw_ramdisk, bw_reduced, bw_dev, limit_bg, limit_hard, dirty_expire=Amount::from(30.0), sc_w=Amount::from(0.0), throttling=Word::from("minimum"), bw_sync=None
+    ),
+        text_signature = "(*, bw_ramdisk, bw_reduced, bw_dev, limit_bg, limit_hard, dirty_expire=30.0, sc_w=0.0, throttling='minimum', bw_sync=None)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "so many does the algorithm have")]
     fn new(
-        bw_ramdisk: f64,
-        bw_reduced: f64,
-        bw_dev: f64,
+        bw_ramdisk: Amount,
+        bw_reduced: Amount,
+        bw_dev: Amount,
         limit_bg: Amount,
         limit_hard: Amount,
-        dirty_expire: f64,
-        sc_w: f64,
-        throttling: &str,
-        bw_sync: Option<f64>,
+        dirty_expire: Amount,
+        sc_w: Amount,
+        throttling: Word,
+        bw_sync: Option<Amount>,
     ) -> PyResult<Self> {
         let cache = PageCache {
-            bw_ramdisk,
-            bw_reduced,
-            bw_dev,
-            bw_sync,
-            sc_w,
+            bw_ramdisk: real("bw_ramdisk", bw_ramdisk)?,
+            bw_reduced: real("bw_reduced", bw_reduced)?,
+            bw_dev: real("bw_dev", bw_dev)?,
+            bw_sync: bw_sync.map(|rate| real("bw_sync", rate)).transpose()?,
+            sc_w: real("sc_w", sc_w)?,
             limit_bg: bytes("limit_bg", limit_bg)?.0,
             limit_hard: bytes("limit_hard", limit_hard)?.0,
-            dirty_expire,
+            dirty_expire: real("dirty_expire", dirty_expire)?,
             throttling: Throttling::ALL[one_of("throttling", throttling, &Throttling::NAMES)?],
         };
         Ok(Self(cawl::SyscallCost::new(cache).map_err(|error| wrong(&error))?))
@@ -397,18 +440,21 @@ impl SyscallCost {
     /// -------
     /// float
     ///     Seconds.
-    #[pyo3(signature = (offset_bytes, size_bytes, *, pause_s=0.0, at_s=None, file=0))]
+    #[pyo3(
+        signature = (offset_bytes, size_bytes, *, pause_s=Amount::from(0.0), at_s=None, file=Whole::from(0)),
+        text_signature = "($self, offset_bytes, size_bytes, *, pause_s=0.0, at_s=None, file=0)"
+    )]
     fn write(
         &mut self,
         offset_bytes: Amount,
         size_bytes: Amount,
-        pause_s: f64,
-        at_s: Option<f64>,
-        file: u32,
+        pause_s: Amount,
+        at_s: Option<Amount>,
+        file: Whole,
     ) -> PyResult<f64> {
         let (offset, size) = (bytes("offset_bytes", offset_bytes)?.0, bytes("size_bytes", size_bytes)?.0);
         let pause = Moment::of(pause_s, at_s)?.pause(self.0.time());
-        Ok(self.0.write(file, offset, size, pause).seconds)
+        Ok(self.0.write(file_number(file)?, offset, size, pause).seconds)
     }
 
     /// Write chunks one after the other.
@@ -430,7 +476,10 @@ impl SyscallCost {
     ///     Of each chunk.
     /// dirty_bytes : numpy.ndarray of int
     ///     After each chunk.
-    #[pyo3(signature = (offset_bytes, size_bytes, *, pause_s=None, at_s=None, file=0))]
+    #[pyo3(
+        signature = (offset_bytes, size_bytes, *, pause_s=None, at_s=None, file=Whole::from(0)),
+        text_signature = "($self, offset_bytes, size_bytes, *, pause_s=None, at_s=None, file=0)"
+    )]
     fn write_all<'py>(
         &mut self,
         py: Python<'py>,
@@ -438,10 +487,11 @@ impl SyscallCost {
         size_bytes: Numbers<'py>,
         pause_s: Option<&Bound<'py, PyAny>>,
         at_s: Option<Numbers<'py>>,
-        file: u32,
+        file: Whole,
     ) -> PyResult<SecondsAndDirty<'py>> {
         let chunks = chunks(&size_bytes, &offset_bytes)?;
         let moments = moments(pause_s, at_s, chunks.len())?;
+        let file = file_number(file)?;
         let cost = &mut self.0;
         Ok(run_all(py, chunks.into_iter().zip(moments).collect(), |((offset, size), moment)| {
             let pause = moment.pause(cost.time());
@@ -454,7 +504,7 @@ impl SyscallCost {
     /// Parameters
     /// ----------
     /// duration_s : float
-    fn pause(&mut self, duration_s: f64) -> PyResult<()> {
+    fn pause(&mut self, duration_s: Amount) -> PyResult<()> {
         self.0.pause(not_negative("duration_s", duration_s)?);
         Ok(())
     }
@@ -527,10 +577,24 @@ pub struct LibraryCost(cawl::LibraryCost);
 #[pymethods]
 impl LibraryCost {
     #[new]
-    #[pyo3(signature = (calls, *, bw_mem, bf=4096.0, lib_metacost=0.0, when_full="now"))]
-    fn new(calls: &SyscallCost, bw_mem: f64, bf: f64, lib_metacost: f64, when_full: &str) -> PyResult<Self> {
+    #[pyo3(
+        signature = (calls, *, bw_mem, bf=Amount::from(4096.0), lib_metacost=Amount::from(0.0), when_full=Word::from("now")),
+        text_signature = "(calls, *, bw_mem, bf=4096.0, lib_metacost=0.0, when_full='now')"
+    )]
+    fn new(
+        calls: &SyscallCost,
+        bw_mem: Amount,
+        bf: Amount,
+        lib_metacost: Amount,
+        when_full: Word,
+    ) -> PyResult<Self> {
         let when_full = WhenFull::ALL[one_of("when_full", when_full, &WhenFull::NAMES)?];
-        let stream = Stream { bw_mem, bf: bytes("bf", bf)?.0, lib_metacost, when_full };
+        let stream = Stream {
+            bw_mem: real("bw_mem", bw_mem)?,
+            bf: bytes("bf", bf)?.0,
+            lib_metacost: real("lib_metacost", lib_metacost)?,
+            when_full,
+        };
         Ok(Self(cawl::LibraryCost::new(stream, calls.0.clone()).map_err(|error| wrong(&error))?))
     }
 
@@ -548,8 +612,11 @@ impl LibraryCost {
     /// -------
     /// float
     ///     Seconds.
-    #[pyo3(signature = (size_bytes, *, pause_s=0.0, at_s=None))]
-    fn write(&mut self, size_bytes: Amount, pause_s: f64, at_s: Option<f64>) -> PyResult<f64> {
+    #[pyo3(
+        signature = (size_bytes, *, pause_s=Amount::from(0.0), at_s=None),
+        text_signature = "($self, size_bytes, *, pause_s=0.0, at_s=None)"
+    )]
+    fn write(&mut self, size_bytes: Amount, pause_s: Amount, at_s: Option<Amount>) -> PyResult<f64> {
         let size = bytes("size_bytes", size_bytes)?.0;
         let pause = Moment::of(pause_s, at_s)?.pause(self.0.time());
         Ok(self.0.write(size, pause))

@@ -65,6 +65,7 @@ impl Result {
 
     /// The columns of one table by name.
     fn columns<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyDict>> {
+        py.import("numpy")?; // here Ctrl-C is an exception; in the making of an array it would be a broken promise
         let columns = Columns { py, data: &self.data, dict: PyDict::new(py) };
         match table {
             "operations" => columns.operations(&self.data.operations),

@@ -5,7 +5,7 @@ use pagecast_core::error::{ScenarioError as CoreScenarioError, SimulationError a
 use pagecast_probe::bench::BenchError as CoreBenchError;
 use pagecast_probe::run::RunError as CoreRunError;
 use pagecast_probe::{ProbeError as CoreProbeError, Trouble};
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRecursionError};
 use pyo3::prelude::*;
 
 use std::io::ErrorKind;
@@ -14,6 +14,7 @@ mod classes {
     #![allow(missing_docs, reason = "documented where they are defined, in python/pagecast/errors.py")]
     use pyo3::import_exception;
 
+    import_exception!(pagecast.errors, ArgumentTypeError);
     import_exception!(pagecast.errors, BeyondEndError);
     import_exception!(pagecast.errors, DeadlockError);
     import_exception!(pagecast.errors, DiskFullError);
@@ -27,7 +28,7 @@ mod classes {
     import_exception!(pagecast.errors, SimulationError);
     import_exception!(pagecast.errors, UnknownModelError);
 }
-pub use classes::ScenarioError;
+pub use classes::{ArgumentTypeError, ScenarioError};
 
 /// The exception for a scenario that cannot be understood.
 pub fn scenario(error: &CoreScenarioError) -> PyErr {
@@ -124,11 +125,12 @@ pub fn run(py: Python<'_>, error: CoreRunError) -> PyErr {
 }
 
 /// Keeps the exception of a Python program as `__cause__`. One that is meant to end Python itself (Ctrl-C,
-/// `SystemExit`) passes through as it is.
+/// `SystemExit`) passes through as it is, and so does one that is about Python's stack and not about the program.
 fn program(py: Python<'_>, text: &str, source: Box<dyn std::error::Error + Send + Sync>) -> PyErr {
     let text = format!("{text}: {source}");
     match source.downcast::<PyErr>() {
         Ok(cause) if !cause.is_instance_of::<PyException>(py) => *cause,
+        Ok(cause) if cause.is_instance_of::<PyRecursionError>(py) => *cause,
         Ok(cause) => {
             let error = classes::ProgramError::new_err(text);
             error.set_cause(py, Some(*cause));

@@ -13,6 +13,7 @@ mod embed;
 mod errors;
 mod law;
 mod mapped;
+mod nesting;
 mod operation;
 mod program;
 mod quantity;

@@ -7,7 +7,7 @@ use pagecast_core::workload::{Action, MapAdvice, MappedCall};
 use pyo3::prelude::*;
 
 use crate::operation::Operation;
-use crate::quantity::{Amount, one_of, part, path};
+use crate::quantity::{Amount, Flag, Word, one_of, part, path};
 
 /// Map a file, as mmap(2) does with MAP_SHARED: it stays mapped until `munmap`. Takes no time by itself.
 ///
@@ -54,14 +54,14 @@ pub fn munmap(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, advice="normal"),
+    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, advice=Word::from("normal")),
     text_signature = "(path, *, offset_bytes=0, size_bytes=None, advice='normal')"
 )]
 pub fn mmap_read(
     #[pyo3(from_py_with = path)] path: Arc<str>,
     offset_bytes: Amount,
     size_bytes: Option<Amount>,
-    advice: &str,
+    advice: Word,
 ) -> PyResult<Operation> {
     let call = |offset, bytes, advice| MappedCall::Read { offset, bytes, advice };
     touch(path, (offset_bytes, size_bytes), advice, call)
@@ -84,14 +84,14 @@ pub fn mmap_read(
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, advice="normal"),
+    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, advice=Word::from("normal")),
     text_signature = "(path, *, offset_bytes=0, size_bytes=None, advice='normal')"
 )]
 pub fn mmap_write(
     #[pyo3(from_py_with = path)] path: Arc<str>,
     offset_bytes: Amount,
     size_bytes: Option<Amount>,
-    advice: &str,
+    advice: Word,
 ) -> PyResult<Operation> {
     let call = |offset, bytes, advice| MappedCall::Write { offset, bytes, advice };
     touch(path, (offset_bytes, size_bytes), advice, call)
@@ -101,7 +101,7 @@ pub fn mmap_write(
 fn touch(
     path: Arc<str>,
     (offset_bytes, size_bytes): (Amount, Option<Amount>),
-    advice: &str,
+    advice: Word,
     call: impl Fn(u64, Option<Bytes>, MapAdvice) -> MappedCall,
 ) -> PyResult<Operation> {
     let (offset, bytes) = part(offset_bytes, size_bytes)?;
@@ -126,15 +126,16 @@ fn touch(
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, is_async=false),
+    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, is_async=Flag::from(false)),
     text_signature = "(path, *, offset_bytes=0, size_bytes=None, is_async=False)"
 )]
 pub fn msync(
     #[pyo3(from_py_with = path)] path: Arc<str>,
     offset_bytes: Amount,
     size_bytes: Option<Amount>,
-    is_async: bool,
+    is_async: Flag,
 ) -> PyResult<Operation> {
     let (offset, bytes) = part(offset_bytes, size_bytes)?;
+    let is_async = is_async.truth("is_async")?;
     Ok(Action::Mapped { path, call: MappedCall::Sync { offset, bytes, is_async } }.into())
 }

@@ -8,7 +8,9 @@ use pagecast_core::workload::{
 use pyo3::prelude::*;
 
 use crate::errors::ScenarioError;
-use crate::quantity::{Amount, bytes, call_size, one_of, part, path, places, seconds, texts};
+use crate::quantity::{
+    Amount, Flag, Whole, Word, bytes, call_size, name_of, one_of, part, path, places, seconds, texts,
+};
 use crate::stdio::size_of;
 
 /// One step of a program; made by `read`, `write` and the other functions of this module.
@@ -83,7 +85,7 @@ impl Operation {
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, call_bytes=None, vector=1, buffer="reused"),
+    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, call_bytes=None, vector=Whole::from(1), buffer=Word::from("reused")),
     text_signature = "(path, *, offset_bytes=0, size_bytes=None, call_bytes=None, vector=1, buffer='reused')"
 )]
 pub fn read(
@@ -91,8 +93,8 @@ pub fn read(
     offset_bytes: Amount,
     size_bytes: Option<Amount>,
     call_bytes: Option<Amount>,
-    vector: i64,
-    buffer: &str,
+    vector: Whole,
+    buffer: Word,
 ) -> PyResult<Operation> {
     let buffer = [Buffer::Reused, Buffer::Fresh][one_of("buffer", buffer, &Buffer::NAMES)?];
     let offset = bytes("offset_bytes", offset_bytes)?.0;
@@ -123,22 +125,29 @@ pub fn read(
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, size_bytes, offset_bytes=Amount::from(0.0), append=false, call_bytes=None, vector=1),
+    signature = (path, *, size_bytes, offset_bytes=Amount::from(0.0), append=Flag::from(false), call_bytes=None, vector=Whole::from(1)),
     text_signature = "(path, *, size_bytes, offset_bytes=0, append=False, call_bytes=None, vector=1)"
 )]
 pub fn write(
     #[pyo3(from_py_with = path)] path: Arc<str>,
     size_bytes: Amount,
     offset_bytes: Amount,
-    append: bool,
+    append: Flag,
     call_bytes: Option<Amount>,
-    vector: i64,
+    vector: Whole,
 ) -> PyResult<Operation> {
     let size = bytes("size_bytes", size_bytes)?;
     let offset = bytes("offset_bytes", offset_bytes)?.0;
     let call = call_size(call_bytes)?;
     let vector = places(vector)?;
-    Ok(Action::Write { path, offset: (!append).then_some(offset), bytes: size, call, vector }.into())
+    Ok(Action::Write {
+        path,
+        offset: (!append.truth("append")?).then_some(offset),
+        bytes: size,
+        call,
+        vector,
+    }
+    .into())
 }
 
 /// Copy a file, or a piece of it, to the same place in another one; makes that if it is not there.
@@ -174,7 +183,7 @@ pub fn write(
 pub fn copy(
     #[pyo3(from_py_with = path)] path: Arc<str>,
     #[pyo3(from_py_with = path)] to: Arc<str>,
-    by: &str,
+    by: Word,
     offset_bytes: Amount,
     size_bytes: Option<Amount>,
     call_bytes: Option<Amount>,
@@ -205,17 +214,18 @@ pub fn copy(
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, create=false, truncate=false, flags=Vec::new()),
+    signature = (path, *, create=Flag::from(false), truncate=Flag::from(false), flags=Vec::new()),
     text_signature = "(path, *, create=False, truncate=False, flags=())"
 )]
 pub fn open(
     #[pyo3(from_py_with = path)] path: Arc<str>,
-    create: bool,
-    truncate: bool,
+    create: Flag,
+    truncate: Flag,
     #[pyo3(from_py_with = texts)] flags: Vec<String>,
 ) -> PyResult<Operation> {
     let flag = |name: &String| Ok(OpenFlag::ALL[one_of("flags", name, &OpenFlag::NAMES)?]);
     let flags = flags.iter().map(flag).collect::<PyResult<OpenFlags>>()?;
+    let (create, truncate) = (create.truth("create")?, truncate.truth("truncate")?);
     Ok(Action::Open { path, create, truncate, flags }.into())
 }
 
@@ -406,7 +416,7 @@ pub fn drop_caches() -> Operation {
 )]
 pub fn fadvise(
     #[pyo3(from_py_with = path)] path: Arc<str>,
-    advice: &str,
+    advice: Word,
     offset_bytes: Amount,
     size_bytes: Option<Amount>,
 ) -> PyResult<Operation> {
@@ -484,8 +494,8 @@ pub fn free(size_bytes: Option<Amount>) -> PyResult<Operation> {
 /// -------
 /// Operation
 #[pyfunction]
-pub fn wait(event: &str) -> Operation {
-    Action::Wait { event: event.into() }.into()
+pub fn wait(event: Word) -> PyResult<Operation> {
+    Ok(Action::Wait { event: name_of("event", event)?.into() }.into())
 }
 
 /// Signal an event, once and for all.
@@ -498,8 +508,8 @@ pub fn wait(event: &str) -> Operation {
 /// -------
 /// Operation
 #[pyfunction]
-pub fn signal(event: &str) -> Operation {
-    Action::Signal { event: event.into() }.into()
+pub fn signal(event: Word) -> PyResult<Operation> {
+    Ok(Action::Signal { event: name_of("event", event)?.into() }.into())
 }
 
 /// End the process here, which frees its memory.

@@ -48,7 +48,7 @@ impl RunPlan {
         per_call: Option<NonZero<u64>>,
     ) -> PyResult<Self> {
         let machine_hash = scenario.machine_hash(py)?;
-        let scenario = &scenario.0;
+        let scenario = &scenario.core;
         let residency = match residency {
             Some(word) => {
                 [Residency::End, Residency::Operation][one_of("residency", word, &Residency::NAMES)?]

@@ -9,6 +9,8 @@ use pagecast_core::scenario::{self, Residency, Tolerance, load_machine, machine_
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{InitialFile, Process};
 use pagecast_core::{ALL_MODELS, models_for};
+use pyo3::PyTraverseError;
+use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 
 use crate::errors::{self, ScenarioError};
@@ -59,7 +61,11 @@ type ProcessParts = (String, Option<String>, Option<String>, Vec<String>, f64, P
 
 /// A machine, the files on it and the processes; can be simulated any number of times.
 #[pyclass(frozen, module = "pagecast._core")]
-pub struct Scenario(pub scenario::Scenario);
+pub struct Scenario {
+    pub core: scenario::Scenario,
+    /// The programs of its processes, one by one, if they are Python's; it alone holds them, and `core`.
+    programs: Vec<Arc<Factory>>,
+}
 
 #[pymethods]
 impl Scenario {
@@ -82,7 +88,8 @@ impl Scenario {
             }
             Ok(scenario)
         };
-        read().map(Self).map_err(|error| errors::scenario(&error))
+        let core = read().map_err(|error| errors::scenario(&error))?;
+        Ok(Self { core, programs: Vec::new() })
     }
 
     /// Put a scenario together.
@@ -110,19 +117,21 @@ impl Scenario {
             }
             Ok(InitialFile { host: host(on)?, path: path(&name)?, size, cached, dirty })
         });
+        let mut programs = Vec::new();
         let processes = processes.into_iter().map(|(name, on, cgroup, after, start, callable)| {
             let process: Arc<str> = name.into();
             let on = host(on)?;
+            programs.push(Arc::new(Factory::new(process.clone(), callable)));
             Ok(Process {
                 name: process.clone(),
                 host: on,
                 cgroup: cgroup_index(&machine.0.hosts[on], cgroup)?,
                 after: after.into_iter().map(Arc::from).collect(),
                 start: seconds("start_s", start)?,
-                program: Arc::new(Factory { process, callable }),
+                program: programs[programs.len() - 1].clone(),
             })
         });
-        Ok(Self(scenario::Scenario {
+        let core = scenario::Scenario {
             origin: "<python>".to_owned(),
             models: all_models(&machine.0),
             model_options: BTreeMap::new(),
@@ -131,43 +140,50 @@ impl Scenario {
             machine: machine.0.clone(),
             files: files.collect::<PyResult<_>>()?,
             processes: processes.collect::<PyResult<_>>()?,
-        }))
+        };
+        Ok(Self { core, programs })
     }
 
     /// The same with a memory cgroup on its first host, which all processes there are in. `is_v2` says by which file it has its limit.
-    fn in_cgroup(&self, name: String, limit_bytes: u64, is_v2: bool) -> Self {
-        let mut scenario = self.0.clone();
-        let limit = if is_v2 { MemoryLimit::Max } else { MemoryLimit::LimitInBytes };
-        let cgroups = &mut scenario.machine.hosts[0].cgroups;
-        cgroups.push(Cgroup { name, limit: limit(Bytes(limit_bytes)) });
-        let at = cgroups.len() - 1;
-        scenario.processes.iter_mut().filter(|one| one.host == 0).for_each(|one| one.cgroup = Some(at));
-        Self(scenario)
+    fn in_cgroup(&self, py: Python<'_>, name: String, limit_bytes: u64, is_v2: bool) -> Self {
+        self.changed(py, |scenario| {
+            let limit = if is_v2 { MemoryLimit::Max } else { MemoryLimit::LimitInBytes };
+            let cgroups = &mut scenario.machine.hosts[0].cgroups;
+            cgroups.push(Cgroup { name, limit: limit(Bytes(limit_bytes)) });
+            let at = cgroups.len() - 1;
+            scenario.processes.iter_mut().filter(|one| one.host == 0).for_each(|one| one.cgroup = Some(at));
+        })
     }
 
     /// The same with so much memory on its first host.
-    fn with_memory(&self, size_bytes: u64) -> Self {
-        let mut scenario = self.0.clone();
-        scenario.machine.hosts[0].memory.size = Bytes(size_bytes);
-        Self(scenario)
+    fn with_memory(&self, py: Python<'_>, size_bytes: u64) -> Self {
+        self.changed(py, |scenario| scenario.machine.hosts[0].memory.size = Bytes(size_bytes))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.programs.iter().try_for_each(|program| program.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        self.programs.iter().for_each(|program| program.clear());
     }
 
     /// Where it came from: a file name, or "<python>".
     #[getter]
     fn origin(&self) -> &str {
-        &self.0.origin
+        &self.core.origin
     }
 
     /// The models that it asks for by itself.
     #[getter]
     fn models(&self) -> Vec<String> {
-        self.0.models.clone()
+        self.core.models.clone()
     }
 
     /// How far a forecast may be off: what it says of it, as fractions by name.
     #[getter]
     fn tolerance(&self) -> BTreeMap<&'static str, f64> {
-        let Tolerance { total, dirty, cached } = self.0.tolerance;
+        let Tolerance { total, dirty, cached } = self.core.tolerance;
         let all = [("total", total), ("dirty", dirty), ("cached", cached)];
         all.into_iter().filter_map(|(name, part)| Some((name, part?.0))).collect()
     }
@@ -175,38 +191,49 @@ impl Scenario {
     /// The machine, with what the scenario overrides.
     #[getter]
     fn machine(&self) -> Machine {
-        Machine(self.0.machine.clone())
+        Machine(self.core.machine.clone())
     }
 
     /// The names of its hosts.
     #[getter]
     fn hosts(&self) -> Vec<&str> {
-        self.0.machine.hosts.iter().map(|host| host.name.as_str()).collect()
+        self.core.machine.hosts.iter().map(|host| host.name.as_str()).collect()
     }
 
     /// The names of its processes.
     #[getter]
     fn processes(&self) -> Vec<&str> {
-        self.0.processes.iter().map(|process| &*process.name).collect()
+        self.core.processes.iter().map(|process| &*process.name).collect()
     }
 
     /// The paths of the files that exist before time 0.
     #[getter]
     fn files(&self) -> Vec<&str> {
-        self.0.files.iter().map(|file| &*file.path).collect()
+        self.core.files.iter().map(|file| &*file.path).collect()
     }
 
     /// SHA-256 of the canonical text of its machine, in hexadecimal.
     #[getter]
     pub fn machine_hash(&self, py: Python<'_>) -> PyResult<String> {
-        machine_hash(py, &self.0.machine)
+        machine_hash(py, &self.core.machine)
     }
 }
 
 impl Scenario {
+    /// The same with a change, and with programs of its own: no two objects may show the garbage collector the same one.
+    fn changed(&self, py: Python<'_>, change: impl FnOnce(&mut scenario::Scenario)) -> Self {
+        let mut core = self.core.clone();
+        change(&mut core);
+        let programs: Vec<_> = self.programs.iter().map(|program| Arc::new(program.another(py))).collect();
+        for (process, program) in core.processes.iter_mut().zip(&programs) {
+            process.program = program.clone();
+        }
+        Self { core, programs }
+    }
+
     /// The options that it gives a model.
     pub fn options(&self, model: &str) -> BTreeMap<String, String> {
-        let given = self.0.model_options.get(model).into_iter().flatten();
+        let given = self.core.model_options.get(model).into_iter().flatten();
         given.map(|(key, value)| (key.clone(), value.text.clone())).collect()
     }
 }

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use pagecast_core::Settings;
 use pagecast_core::scenario::Residency;
 use pagecast_core::units::Nanos;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::columns::Result;
 use crate::errors;
+use crate::nesting::into_python;
 use crate::quantity::one_of;
 use crate::scenario::Scenario;
 
@@ -31,13 +31,12 @@ pub fn simulate(
     seed: u64,
     options: Option<BTreeMap<String, String>>,
     residency: Option<&str>,
-    threads: Option<u32>,
+    threads: Option<NonZero<usize>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Result> {
-    let threads = threads.map(threads_from).transpose()?;
     let residency = match residency {
         Some(word) => [Residency::End, Residency::Operation][one_of("residency", word, &Residency::NAMES)?],
-        None => scenario.0.residency,
+        None => scenario.core.residency,
     };
     let overrides = options.unwrap_or_default();
     let mut options = scenario.options(model);
@@ -54,21 +53,15 @@ pub fn simulate(
             threads,
             interrupt: Some(&mut interrupt),
         };
-        pagecast_core::simulate(&scenario.0, model, settings).map_err(Box::new)
+        pagecast_core::simulate(&scenario.core, model, settings).map_err(Box::new)
     });
     let wall_s = begun.elapsed().as_secs_f64();
     if let Some(error) = watch.error {
         return Err(error);
     }
     let data = outcome.map_err(|error| errors::simulation(py, *error))?;
-    let (model, origin) = (model.to_owned(), scenario.0.origin.clone());
+    let (model, origin) = (model.to_owned(), scenario.core.origin.clone());
     Ok(Result { data, model, options, machine_hash, seed, origin, wall_s })
-}
-
-fn threads_from(threads: u32) -> PyResult<NonZero<usize>> {
-    NonZero::new(threads as usize).ok_or_else(|| {
-        PyValueError::new_err("threads is 0; give 1 or more, or leave it out for one per processor")
-    })
 }
 
 /// Looks at the outside world now and then while a simulation runs.
@@ -102,7 +95,7 @@ impl Watch {
         if self.reported.elapsed() >= PROGRESS_PERIOD {
             self.reported = Instant::now();
             // How much is left is not known: programs may be generators that go on for ever.
-            progress.call1(py, (f64::NAN, now.as_seconds()))?;
+            into_python(|| progress.call1(py, (f64::NAN, now.as_seconds())))?;
         }
         Ok(())
     }

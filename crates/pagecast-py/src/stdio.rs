@@ -8,7 +8,7 @@ use pagecast_core::workload::Action;
 use pyo3::prelude::*;
 
 use crate::operation::Operation;
-use crate::quantity::{Amount, bytes, call_size, one_of, path, positive_bytes};
+use crate::quantity::{Amount, Word, bytes, call_size, one_of, path, positive_bytes};
 
 fn on_stream(path: Arc<str>, call: LibraryCall) -> Operation {
     Action::Stream { path, call }.into()
@@ -43,13 +43,13 @@ fn place(offset_bytes: Option<Amount>) -> PyResult<Option<u64>> {
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, mode, stream="c", buffer_bytes=None),
+    signature = (path, *, mode, stream=Word::from("c"), buffer_bytes=None),
     text_signature = "(path, *, mode, stream='c', buffer_bytes=None)"
 )]
 pub fn fopen(
     #[pyo3(from_py_with = path)] path: Arc<str>,
-    mode: &str,
-    stream: &str,
+    mode: Word,
+    stream: Word,
     buffer_bytes: Option<Amount>,
 ) -> PyResult<Operation> {
     let mode = Mode::ALL[one_of("mode", mode, &Mode::NAMES)?];

@@ -121,16 +121,19 @@ def save(
         text = json.dumps({"schema_version": SCHEMA_VERSION, **document(done)}, indent=1, allow_nan=False)
         (folder / "results.json").write_text(f"{text}\n")
         (folder / PROVENANCE).write_text(f"{json.dumps(done.provenance, indent=1)}\n")
-        _save_figure(done, folder)
         if flame_graph is not None:
             (folder / "flame-graph.svg").write_text(flame_graph)
+        _save_figure(done, folder)
 
 
 def _save_figure(done: Benchmark, folder: Path) -> None:
     if find_spec("matplotlib") is None:
         return
     from pagecast.benchmark.drawing import draw
+    from pagecast.plot.saving import optional_files, save_figure
 
-    figure = draw(done)
-    figure.savefig(folder / "rates.svg", metadata={"Date": None})
-    figure.savefig(folder / "rates.png", dpi=150)
+    files = [folder / "rates.svg", folder / "rates.png"]
+    with optional_files("rates", *files):
+        figure = draw(done)
+        save_figure(figure, files[0], metadata={"Date": None})
+        save_figure(figure, files[1], dpi=150)

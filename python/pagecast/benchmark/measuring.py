@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pagecast import _core
+from pagecast.arguments import check_path
 from pagecast.benchmark.plan import ACCESSES, DEFAULT_CALLS, DEFAULT_SIZE, MODES, Cell, Plan
 from pagecast.benchmark.result import Benchmark, Copy, Measurement, Repetition, device_rates
 from pagecast.errors import NotAllowedError
@@ -72,7 +73,7 @@ def bench(
 
     Raises
     ------
-    ValueError
+    ArgumentError, ArgumentTypeError
         A value that is not possible.
     ProbeError
         The directory or the device cannot be used, there is not enough room or memory, or the kernel refused
@@ -88,7 +89,7 @@ def bench(
         size_bytes=size_bytes,
         repetitions=repetitions,
         limit_s=limit_s,
-        device=None if device is None else Path(device),
+        device=None if device is None else Path(check_path("device", device)),
         settings=settings,
     )
     return measure(plan, dir, with_fio=with_fio, progress=progress)

@@ -8,6 +8,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pagecast import _core
+from pagecast.arguments import (
+    check_mapping,
+    check_number,
+    check_path,
+    check_text,
+    listed,
+    texts,
+    written,
+)
+from pagecast.errors import ArgumentError
 
 __all__ = [
     "ACCESSES",
@@ -36,6 +46,7 @@ BLOCK_BYTES = 4096
 """Calls are multiples of it: what O_DIRECT wants."""
 
 LARGEST_CALL = 16 << 20
+_MOST = 2**53
 DEFAULT_CALLS = (4 << 10, 64 << 10, 1 << 20)
 DEFAULT_SIZE = 256 << 20
 
@@ -120,7 +131,7 @@ class Plan:
 
     Raises
     ------
-    ValueError
+    ArgumentError, ArgumentTypeError
         A value that is not possible.
     """
 
@@ -142,15 +153,20 @@ class Plan:
             "modes": _known("mode", self.modes, MODES),
             "accesses": _known("access", self.accesses, ACCESSES),
             "device": None if self.device is None else Path(self.device),
-            "settings": dict(self.settings or {}),
+            "settings": check_mapping("settings", self.settings, "{'vm.dirty_ratio': 40}"),
+            "size_bytes": _whole("size_bytes", self.size_bytes),
+            "repetitions": _whole("repetitions", self.repetitions),
+            "limit_s": check_number("limit_s", self.limit_s, of="seconds"),
         }
         for name, value in chosen.items():
             object.__setattr__(self, name, value)
         for call in self.calls:
             if call % BLOCK_BYTES or not BLOCK_BYTES <= call <= LARGEST_CALL:
-                raise ValueError(f"a call of {call} bytes is no multiple of 4096 up to 16777216 (16 MiB)")
+                raise ArgumentError(f"a call of {call} bytes is no multiple of 4096 up to 16777216 (16 MiB)")
         if min(self.threads) < 1 or self.repetitions < 1 or self.size_bytes < 1 or not self.limit_s > 0:
-            raise ValueError("threads, repetitions, size_bytes and limit_s must be greater than 0")
+            raise ArgumentError("threads, repetitions, size_bytes and limit_s must be greater than 0")
+        if max(*self.threads, self.repetitions, self.size_bytes, self.limit_s) > _MOST:
+            raise ArgumentError(f"threads, repetitions, size_bytes and limit_s must be {_MOST} at most")
         for setting, wanted in (self.settings or {}).items():
             _check_setting(setting, wanted)
 
@@ -209,30 +225,35 @@ class Plan:
         NotAllowedError
             The directory or the device may not be written to.
         """
-        place = _core.bench_check(dir, **self.needed())
+        place = _core.bench_check(check_path("dir", dir), **self.needed())
         if self.device is not None:
             _core.bench_check_device(self.device, size_bytes=self.size_bytes)
         return place
 
 
 def _each_once(name: str, values: Sequence[int]) -> tuple[int, ...]:
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise ValueError(f"{name}: {value!r} is no whole number")
-    return tuple(dict.fromkeys(values))
+    return tuple(dict.fromkeys(_whole(name, value) for value in listed(name, values)))
+
+
+def _whole(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ArgumentError(f"{name}: {written(value)} is no whole number")
+    return value
 
 
 def _known(name: str, words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    for word in words:
+    chosen = texts(name, words)
+    for word in chosen:
         if word not in known:
-            raise ValueError(f"there is no {name} {word!r}; there are {', '.join(known)}")
-    return tuple(word for word in known if word in words) or tuple(known)
+            raise ArgumentError(f"there is no {name} {word!r}; there are {', '.join(known)}")
+    return tuple(word for word in known if word in chosen) or tuple(known)
 
 
 def _check_setting(name: str, value: int) -> None:
+    check_text("setting", name)
     if name not in SETTINGS:
         nearest = get_close_matches(name, SETTINGS, n=1)
         hint = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(SETTINGS)}"
-        raise ValueError(f"{name} is no setting that can be changed here; {hint}")
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{name} = {value!r}: is no whole number from 0")
+        raise ArgumentError(f"{name} is no setting that can be changed here; {hint}")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**64:
+        raise ArgumentError(f"{name} = {written(value)}: is no whole number from 0")

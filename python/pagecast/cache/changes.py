@@ -5,7 +5,17 @@ from types import TracebackType
 from typing import Any
 
 from pagecast import _core
-from pagecast.cache.files import Files, FileSystem, Paths, Problem, Progress, as_files, problems
+from pagecast.arguments import check_flag, check_progress, check_word
+from pagecast.cache.files import (
+    Files,
+    FileSystem,
+    Paths,
+    Problem,
+    Progress,
+    as_files,
+    check_method,
+    problems,
+)
 from pagecast.result import Columns
 
 __all__ = ["Eviction", "Lock", "Warming", "drop", "evict", "lock", "warm"]
@@ -70,8 +80,10 @@ def evict(
     ProbeError
         A path that cannot be used.
     """
+    check_method(method)
+    check_flag("sync", sync)
     files = as_files(paths, progress)
-    done = _core.cache_evict(files._core, method=method, sync=sync, progress=progress)
+    done = _core.cache_evict(files._core, method=method, sync=sync, progress=check_progress(progress))
     return Eviction(**_answer(files, done))
 
 
@@ -120,8 +132,10 @@ def warm(paths: Paths, *, method: str | None = None, progress: Progress | None =
     ProbeError
         A path that cannot be used, or more than fits into memory.
     """
+    check_method(method)
     files = as_files(paths, progress)
-    return _warming(files, _core.cache_warm(files._core, method=method, progress=progress))
+    done = _core.cache_warm(files._core, method=method, progress=check_progress(progress))
+    return _warming(files, done)
 
 
 def _warming(files: Files, done: dict[str, Any]) -> Warming:
@@ -186,8 +200,9 @@ def lock(paths: Paths, *, method: str | None = None, progress: Progress | None =
     ProbeError
         A path that cannot be used, or more than fits into memory.
     """
+    check_method(method)
     files = as_files(paths, progress)
-    held, done = _core.cache_lock(files._core, method=method, progress=progress)
+    held, done = _core.cache_lock(files._core, method=method, progress=check_progress(progress))
     return Lock(held, _warming(files, done))
 
 
@@ -214,4 +229,5 @@ def drop(
     NotAllowedError
         Not root.
     """
-    return _core.cache_drop(what, sync=sync, progress=progress)
+    check_word("what", what, ("pages", "slab", "all"))
+    return _core.cache_drop(what, sync=check_flag("sync", sync), progress=check_progress(progress))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pagecast import _core
+from pagecast.arguments import check_flag, check_progress, check_whole, texts
 from pagecast.cache.changes import evict, warm
-from pagecast.cache.files import Files, FileSystem, Paths, Progress, as_files, status
+from pagecast.cache.files import Files, FileSystem, Paths, Progress, as_files, check_method, status
 from pagecast.errors import ProbeError
 
 __all__ = ["Run", "Trial", "cold"]
@@ -145,8 +146,15 @@ def cold(
     ProbeError
         A path or a command that cannot be used, or more than fits into memory.
     """
+    command = texts("command", command)
     if not command:
         raise ProbeError("there is no command to run")
+    runs = check_whole("runs", runs, least=1)
+    check_flag("show_output", show_output)
+    check_method(method)
+    check_progress(progress)
+    if memory_bytes is not None:
+        memory_bytes = check_whole("memory_bytes", memory_bytes, least=1)
     _core.find_command(command[0])
     files = as_files(paths, progress)
     group = _group(memory_bytes)

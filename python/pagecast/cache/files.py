@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypedDict
 
 from pagecast import _core
+from pagecast.arguments import check_flag, check_path, check_progress, check_whole, check_word, listed
 from pagecast.result import Columns
 
 __all__ = [
@@ -17,10 +18,17 @@ __all__ = [
     "Progress",
     "Status",
     "as_files",
+    "check_method",
     "find",
     "problems",
     "status",
 ]
+
+METHODS = ("cachestat", "mincore")
+"""How the kernel can be asked."""
+
+_MOST_CELLS = 1_000_000
+"""More than any picture shows."""
 
 Progress: TypeAlias = Callable[[str, int, int | None], object]
 """Is called now and then with what is being done, how much of it is done, and the total if that is known."""
@@ -114,13 +122,25 @@ def find(
     ProbeError
         A path that does not exist, is no file, or holds no file.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    return Files(_core.cache_find(given, follow=follow, one_file_system=one_file_system, progress=progress))
+    given = [paths] if isinstance(paths, str | os.PathLike) else listed("paths", paths)
+    return Files(
+        _core.cache_find(
+            [check_path("paths", path) for path in given],
+            follow=check_flag("follow", follow),
+            one_file_system=check_flag("one_file_system", one_file_system),
+            progress=check_progress(progress),
+        )
+    )
 
 
 def as_files(paths: Paths, progress: Progress | None = None) -> Files:
     """Give the files of paths, unless they were found already."""
     return paths if isinstance(paths, Files) else find(paths, progress=progress)
+
+
+def check_method(method: str | None) -> str | None:
+    """Give how the kernel is asked, or None for the best way."""
+    return None if method is None else check_word("method", method, METHODS)
 
 
 @dataclass(frozen=True)
@@ -191,8 +211,10 @@ def status(
     ProbeError
         A path that cannot be used, or a method that is not to be had.
     """
+    check_method(method)
+    cells = check_whole("cells", cells, least=0, most=_MOST_CELLS)
     files = as_files(paths, progress)
-    found = _core.cache_status(files._core, method=method, cells=cells, progress=progress)
+    found = _core.cache_status(files._core, method=method, cells=cells, progress=check_progress(progress))
     return Status(
         files=Columns(found["files"]),
         problems=[*files.problems, *problems(found["problems"])],

@@ -9,6 +9,7 @@ from pathlib import Path
 from pagecast import _core, procfs
 from pagecast._core import format_bytes
 from pagecast.api import MACHINE_DIR, shown
+from pagecast.arguments import check_path, check_progress, check_word
 from pagecast.calibration.facts import Facts, read_facts
 from pagecast.calibration.machine_file import Provenance, has_changed, source_of, write_machine
 from pagecast.calibration.measure import Measurements, Progress, measure
@@ -167,12 +168,11 @@ def survey(directory: str | os.PathLike[str], *, effort: str = "normal") -> Surv
     ------
     ProbeError
         If it is no directory, is in memory, may not be written to or has too little room.
-    ValueError
+    ArgumentError
         Another effort.
     """
-    if effort not in EFFORTS:
-        raise ValueError(f"effort={effort!r} is not known; choose one of {', '.join(EFFORTS)}")
-    path = Path(directory)
+    check_word("effort", effort, EFFORTS)
+    path = Path(check_path("directory", directory))
     facts = facts_at(path)
     limits = [group.limit_bytes // GROUP_SHARE for group in facts.groups]
     background = facts.memory.background_bytes
@@ -218,6 +218,7 @@ def calibrate(
     `pagecast.calibration.survey` says before how much is written. Each value is the median over rounds,
     with an interval that assumes nothing of the noise.
     """
+    check_progress(progress)
     return calibrate_as(
         survey(directory, effort=effort), command=f"calibrate(effort={effort!r})", progress=progress
     )

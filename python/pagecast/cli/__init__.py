@@ -1,17 +1,14 @@
 """The ``pagecast`` command: a table of contents; each sub-command is one file."""
 
 import importlib
-import sys
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from pagecast._core import __version__
-from pagecast.cli.failures import run
 from pagecast.cli.options import Group
 
-__all__ = ["cli", "main"]
+__all__ = ["cli"]
 
 COMMANDS = {
     "simulate": "pagecast.cli.simulate",
@@ -62,8 +59,3 @@ def cli(**_: Any) -> None:
     Results go to stdout, all else to stderr. Exit codes: 0 fine, 1 a check failed, 2 wrong use or bad input,
     3 the simulated workload cannot go on, 70 a mistake in pagecast, 130 interrupted.
     """
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and end Python with its exit code."""
-    sys.exit(run(cli, sys.argv[1:] if arguments is None else arguments))

@@ -10,7 +10,6 @@ from pagecast.api import shown
 from pagecast.cli import options
 from pagecast.cli.cache.common import print_json
 from pagecast.cli.real_runs import cautions
-from pagecast.cli.stopping import interrupted_by_signals
 from pagecast.errors import ProbeError
 
 if TYPE_CHECKING:
@@ -245,7 +244,7 @@ def _measure(
 
         recorder = Profile()
     recording = recorder if profile else nullcontext()
-    with interrupted_by_signals(), recording, Progress() as progress:
+    with recording, Progress() as progress:
         done = measure(plan, directory, with_fio=with_fio, progress=progress.part)
     if out is not None:
         from pagecast.benchmark.export import save

@@ -13,7 +13,6 @@ from pagecast.cache.proactive import proactive_reclaim
 from pagecast.cli import options
 from pagecast.cli.cache.common import amount, dry_run, print_json, printable, tell
 from pagecast.cli.progress import Progress
-from pagecast.cli.stopping import interrupted_by_signals
 from pagecast.errors import OutputError
 
 __all__ = ["command"]
@@ -60,6 +59,7 @@ def command(
     """
     from pagecast.calibration import calibrate_as, survey
     from pagecast.calibration.summary import summary_lines
+    from pagecast.export import write_file
 
     if quick and thorough:
         raise click.UsageError("--quick and --thorough exclude each other")
@@ -89,12 +89,12 @@ def command(
     line = " ".join(
         ["pagecast calibrate", shown(directory), *([f"--{effort}"] if effort != "normal" else [])]
     )
-    with interrupted_by_signals(), Progress() as progress:
+    with Progress() as progress:
         done = calibrate_as(found, command=line, progress=progress.part)
     for line in (*summary_lines(done), *done.warnings):
         tell(line)
     if output is not None:
-        _write(output, done.toml, force)
+        write_file(output, done.toml.encode(errors="surrogateescape"), replace=force)
     if as_json:
         print_json(_document(done))
     elif output is None:
@@ -109,14 +109,6 @@ def _check_output(output: Path, force: bool) -> None:
         raise OutputError(f"{shown(output)}: is there already; choose another name or add --force")
     if output.is_dir() or not os.access(output if output.exists() else output.parent, os.W_OK):
         raise OutputError(f"{shown(output)}: cannot be written; choose another name")
-
-
-def _write(output: Path, text: str, force: bool) -> None:
-    try:
-        with output.open("wb" if force else "xb") as file:
-            file.write(text.encode(errors="surrogateescape"))
-    except OSError as error:
-        raise OutputError(f"{shown(output)}: cannot be written ({error.strerror})") from None
 
 
 def _document(done: Any) -> dict[str, Any]:

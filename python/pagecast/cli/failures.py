@@ -4,19 +4,26 @@ import errno
 import os
 import re
 import sys
+import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 from click.shell_completion import shell_complete
 
 from pagecast._core import __version__
+from pagecast.errors import FigureWarning, PagecastError, SimulationError
 from pagecast.exit_codes import ExitCode
+from pagecast.stopping import Stopped, interrupted_by_signals
 
 __all__ = ["COMPLETION", "NAME", "run"]
 
 NAME = "pagecast"
 COMPLETION = "_PAGECAST_COMPLETE"
 """The variable in which a shell asks for completions."""
+
+_LONGEST_WORD = 300
+"""Characters of one word that a message shows: a path is rarely as long."""
 
 
 def run(command: click.Command, arguments: Sequence[str]) -> int:
@@ -35,6 +42,13 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
     if sys.stdout is None:
         _say("standard output is closed; send it to a file or to /dev/null")
         return ExitCode.BAD_INPUT
+    with interrupted_by_signals() as stopped, warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        warnings.simplefilter("always", FigureWarning)
+        return _run(command, arguments, stopped)
+
+
+def _run(command: click.Command, arguments: Sequence[str], stopped: Stopped) -> int:
     try:
         if instruction := os.environ.get(COMPLETION):
             return shell_complete(command, {}, NAME, COMPLETION, instruction)
@@ -52,15 +66,26 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
         _say(_in_one_line(error))
         return ExitCode.BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
-        click.echo("\npagecast: interrupted", err=True)  # the terminal's ^C has a line of its own
-        return ExitCode.INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
         _drop_stdout()
         return ExitCode.OK
     except SystemExit:
         raise
     except BaseException as error:  # a broken promise of the core (a Rust panic) is no `Exception`
-        return _failure(error)
+        # On its way an interruption may have become another failure.
+        return _interrupted() if stopped.is_heard else _failure(error)
+
+
+def _interrupted() -> int:
+    with suppress(OSError):  # a terminal that is gone
+        click.echo("\npagecast: interrupted", err=True)  # the terminal's ^C has a line of its own
+    return ExitCode.INTERRUPTED
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    with suppress(OSError):
+        click.echo(f"pagecast: warning: {message}", err=True)
 
 
 def _in_one_line(error: click.ClickException) -> str:
@@ -75,8 +100,6 @@ def _in_one_line(error: click.ClickException) -> str:
 
 
 def _failure(error: BaseException) -> int:
-    from pagecast.errors import PagecastError, SimulationError
-
     if isinstance(error, SimulationError):
         _say(str(error))
         return ExitCode.SIMULATION_FAILED
@@ -97,18 +120,22 @@ def _unforeseen(error: BaseException) -> int:
         traceback.print_exception(error)
     python = ".".join(map(str, sys.version_info[:3]))
     _say(
-        f"this is a mistake in pagecast, not yours: {type(error).__name__}: {error}\n"
+        f"this is a mistake in pagecast, not yours: {type(error).__name__}: {error}",
         f"Please report it with the command, its input and this line: pagecast {__version__}, "
-        f"Python {python}, {sys.platform}. PAGECAST_DEBUG=1 shows where it happened."
+        f"Python {python}, {sys.platform}. PAGECAST_DEBUG=1 shows where it happened.",
     )
     return ExitCode.UNFORESEEN
 
 
-def _say(text: str) -> None:
-    try:
-        click.echo(f"pagecast: error: {text}", err=True)
-    except OSError:
-        return  # nobody listens; the exit code still tells
+def _say(text: str, *more: str) -> None:
+    with suppress(OSError):  # nobody listens; the exit code still tells
+        click.echo("\n".join(map(_readable, (f"pagecast: error: {text}", *more))), err=True)
+
+
+def _readable(line: str) -> str:
+    """Write control characters out, and of a very long word only its beginning."""
+    line = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in line)
+    return re.sub(rf"(\S{{{_LONGEST_WORD}}})\S+", r"\1...", line)
 
 
 def _drop_stdout() -> None:

@@ -6,7 +6,6 @@ import click
 
 from pagecast.api import shown
 from pagecast.cli.options import FileName
-from pagecast.errors import OutputError
 
 __all__ = ["command"]
 
@@ -30,11 +29,7 @@ def command(file: Path, force: bool) -> None:
     if str(file) == "-":
         click.echo(text, nl=False)
         return
-    try:
-        with file.open("w" if force else "x", encoding="utf-8") as output:
-            output.write(text)
-    except FileExistsError:
-        raise OutputError(f"{shown(file)}: is there already; choose another name or add --force") from None
-    except OSError as error:
-        raise OutputError(f"{shown(file)}: cannot be written ({error.strerror})") from None
+    from pagecast.export import write_file
+
+    write_file(file, text.encode(), replace=force)
     click.echo(f"Wrote {shown(file)}. Next: pagecast simulate {shown(file)}", err=True)

@@ -49,7 +49,11 @@ def save(outcome: Reported, out: Path, *, replace: bool) -> None:
             text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
             (folder / name).write_text(text + "\n", encoding="utf-8")
         if not missing:
-            outcome.write_report(folder / "report.html")
+            from pagecast.plot.saving import optional_files
+
+            report = folder / "report.html"
+            with optional_files(report.name, report):
+                outcome.write_report(report)
 
 
 def tell_saved(out: Path) -> None:

@@ -10,7 +10,6 @@ from pagecast._core import format_bytes
 from pagecast.api import counted, shown
 from pagecast.cli import options
 from pagecast.cli.real_runs import cautions, tell_busy
-from pagecast.cli.stopping import interrupted_by_signals
 
 if TYPE_CHECKING:
     from pagecast.running import Measured, Plan
@@ -122,7 +121,7 @@ def _tell(plan: "Plan", directory: Path) -> None:
 def _run(plan: "Plan", directory: Path, *, keep: bool, sample_hz: int, trace: bool) -> "Measured":
     from pagecast.cli.progress import Progress
 
-    with interrupted_by_signals(), Progress() as progress:
+    with Progress() as progress:
         return plan.run(directory, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress.counted)
 
 

@@ -110,14 +110,10 @@ def run(
 def save(results: list[Result], out: Path, *, force: bool) -> None:
     """Write everything to a directory, a folder for each model."""
     from pagecast.cli.progress import Progress
-    from pagecast.export import new_directory, save_provenance, save_run
+    from pagecast.export import new_directory, save_results
 
     with Progress() as progress, new_directory(out, replace=force) as folder:
-        save_provenance(results, folder)
-        for result in results:
-            progress.begin(f"writing {shown(out / result.model)}")
-            (folder / result.model).mkdir()
-            save_run(result, folder / result.model)
+        save_results(results, folder, begin=lambda model: progress.begin(f"writing {shown(out / model)}"))
 
 
 def to_json(results: list[Result]) -> dict[str, object]:

@@ -13,7 +13,6 @@ from pagecast._core import format_bytes
 from pagecast.api import counted, shown
 from pagecast.cli import options
 from pagecast.cli.real_runs import cautions
-from pagecast.cli.stopping import interrupted_by_signals
 from pagecast.errors import ProbeError
 
 if TYPE_CHECKING:
@@ -272,7 +271,7 @@ def _run(validation: "Validation", directory: Path, overrides: tuple[str, ...]) 
     from pagecast.cli.progress import Progress
 
     try:
-        with interrupted_by_signals(), Progress() as progress:
+        with Progress() as progress:
             validation.run(directory, progress=progress.part)
     except KeyboardInterrupt:
         _tell_so_far(validation)

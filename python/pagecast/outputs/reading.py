@@ -7,6 +7,7 @@ files, under the names that `validate` gives them.
 
 import csv
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from typing import Any, Final
 
 from pagecast.api import shown
 from pagecast.errors import OutputError
-from pagecast.export import PROVENANCE
+from pagecast.export import PROVENANCE, unquoted
 from pagecast.result import Columns
 from pagecast.validation import comparing
 from pagecast.validation.outcome import MEASURED, TOTAL
@@ -104,12 +105,23 @@ def _cannot(path: Path, why: object) -> OutputError:
 
 def _mapping(path: Path, text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
-    except ValueError as error:
+        found = json.loads(text, parse_constant=_refused)
+    except (ValueError, RecursionError) as error:
         raise _cannot(path, error) from error
     if not isinstance(found, dict):
         raise _cannot(path, "it is no object")
     return found
+
+
+def _refused(constant: str) -> float:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _seconds(value: Any) -> float:
+    seconds = float(value)
+    if not math.isfinite(seconds):
+        raise ValueError(f"{value} is no time")
+    return seconds
 
 
 # Of simulate and run ------------------------------------------------------------------------------------
@@ -124,13 +136,15 @@ def _of_table(path: Path) -> Times:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
+        if any(None in row.values() for row in rows):
+            raise ValueError("a row is too short")
         table = Columns(
             {
-                "process": [row["process"] for row in rows],
+                "process": [unquoted(row["process"]) for row in rows],
                 "operation": [row["operation"] for row in rows],
-                "path": [row["path"] for row in rows],
+                "path": [unquoted(row["path"]) for row in rows],
                 "index": [int(row["index"]) for row in rows],
-                "duration_s": [float(row["duration_s"]) for row in rows],
+                "duration_s": [_seconds(row["duration_s"]) for row in rows],
                 "call_bytes": [int(row.get("call_bytes") or 0) for row in rows],
             }
         )
@@ -171,7 +185,7 @@ def _of_results(path: Path) -> dict[str, Times]:
         columns |= {model: (of, "forecast_s") for model, of in by_model.items()}
         return {
             name: _times(
-                {key: mean(float(row[column]) for row in found) for key, found in of.items()}, paths, calls
+                {key: mean(_seconds(row[column]) for row in found) for key, found in of.items()}, paths, calls
             )
             for name, (of, column) in columns.items()
         }

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
+from pagecast.errors import ArgumentError
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -46,12 +48,12 @@ def chosen_host(result: "Result", host: str | None) -> str:
 
     Raises
     ------
-    ValueError
+    ArgumentError
         There is no such host.
     """
     hosts = _hosts(result)
     if host is not None and host not in hosts:
-        raise ValueError(f"there is no host {host!r}; there are {', '.join(hosts)}")
+        raise ArgumentError(f"there is no host {host!r}; there are {', '.join(hosts)}")
     return host if host is not None else next(iter(hosts), "")
 
 

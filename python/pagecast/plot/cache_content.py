@@ -14,6 +14,7 @@ from pagecast.plot.axes import (
     say,
     size_scale,
 )
+from pagecast.plot.saving import draw_names_as_they_are
 from pagecast.plot.style import SEQUENCE
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def cache_content(result: "Result", ax: "Axes | None" = None, *, host: str | Non
 
     Raises
     ------
-    ValueError
+    ArgumentError
         There is no such host.
     """
     ax = given_or_new(ax)
@@ -65,6 +66,7 @@ def cache_content(result: "Result", ax: "Axes | None" = None, *, host: str | Non
     if len(bars) <= 1:
         _draw_end(ax, files, scale)
         ax.set(xlabel=f"cached ({unit})", title=title.format(" at the end"))
+        draw_names_as_they_are(ax)
         return ax
     position, bottom = np.arange(len(bars)), np.zeros(len(bars))
     for number, (path, (cached, dirty)) in enumerate(files.items()):
@@ -78,6 +80,7 @@ def cache_content(result: "Result", ax: "Axes | None" = None, *, host: str | Non
     ax.set(ylabel=f"cached ({unit})", title=title.format(""))
     ax.grid(visible=False, axis="x")
     outside_legend(ax, files)
+    draw_names_as_they_are(ax)
     return ax
 
 

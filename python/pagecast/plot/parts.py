@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pagecast.plot.axes import given_or_new, outside_legend, quiet_frame
+from pagecast.plot.saving import draw_names_as_they_are
 from pagecast.plot.style import PART_COLOURS, PART_HATCHES
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def parts(result: "Result", ax: "Axes | None" = None) -> "Axes":
     quiet_frame(ax)
     ax.grid(visible=False, axis="y")
     outside_legend(ax, shown)
+    draw_names_as_they_are(ax)
     return ax
 
 

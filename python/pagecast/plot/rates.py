@@ -15,6 +15,7 @@ from pagecast.plot.axes import (
     size_scale,
     time_axis,
 )
+from pagecast.plot.saving import draw_names_as_they_are
 from pagecast.plot.style import SEQUENCE
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None
 
     Raises
     ------
-    ValueError
+    ArgumentError
         There is no such host.
     """
     ax = given_or_new(ax)
@@ -81,4 +82,5 @@ def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None
         say(ax, "nothing was written" if result.model == "kernel" else f"{result.model} knows no rates")
     quiet_frame(ax)
     outside_legend(ax, writers)
+    draw_names_as_they_are(ax)
     return ax

@@ -15,6 +15,7 @@ from pagecast.plot.axes import (
     time_axis,
 )
 from pagecast.plot.limits import LIMIT_LINE, LIMIT_NAMES, limits_in_reach
+from pagecast.plot.saving import draw_names_as_they_are
 from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, PART_COLOURS
 from pagecast.result import is_modelled
 from pagecast.spans import throttled_spans
@@ -60,7 +61,7 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
 
     Raises
     ------
-    ValueError
+    ArgumentError
         There is no such host.
     """
     ax = given_or_new(ax)
@@ -99,6 +100,7 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
     ax.set_ylim(bottom=0)
     quiet_frame(ax)
     outside_legend(ax, levels)
+    draw_names_as_they_are(ax)
     return ax
 
 

@@ -6,12 +6,17 @@ colours.
 
 import io
 import re
+from collections.abc import Callable
+from html import escape
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from pagecast.plot.saving import not_drawn, save_figure
+from pagecast.report.document import Figure
 
-__all__ = ["to_svg"]
+if TYPE_CHECKING:
+    from matplotlib import figure as drawing
+
+__all__ = ["drawn", "to_svg"]
 
 _PAGE_COLOURS: Final = {
     "#000000": "var(--ink)",
@@ -24,7 +29,36 @@ _ID: Final = re.compile(r' id="([^"]+)"')
 _REFERENCE: Final = re.compile(r'(?:url\(#|href="#)([^")]+)')
 
 
-def to_svg(figure: "Figure", *, name: str) -> str:
+def drawn(
+    title: str, draw: "Callable[[], drawing.Figure | None]", caption: str, *, name: str
+) -> list[Figure]:
+    """Draw a figure of a report; if that fails a sentence is in its place, and a warning names it.
+
+    Parameters
+    ----------
+    title : str
+    draw : callable
+        Gives the figure, or None where there is nothing to draw.
+    caption : str
+    name : str
+        As for `to_svg`.
+
+    Returns
+    -------
+    list of Figure
+        One, or none where there is nothing to draw.
+    """
+    try:
+        figure = draw()
+        if figure is None:
+            return []
+        svg = to_svg(figure, name=name)
+    except Exception as error:
+        svg = f"<p>{escape(not_drawn(f'{title} ({name})', error))}</p>"
+    return [Figure(title, svg, caption)]
+
+
+def to_svg(figure: "drawing.Figure", *, name: str) -> str:
     """Draw a figure.
 
     Parameters
@@ -42,7 +76,7 @@ def to_svg(figure: "Figure", *, name: str) -> str:
 
     text = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
-        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        save_figure(figure, text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = text.getvalue()
     return _without_idle_ids(_in_page_colours(svg[svg.index("<svg") :]))
 

@@ -10,8 +10,9 @@ from simpy import Environment, Process
 from simpy.events import Event
 
 from pagecast import _core
-from pagecast.api import File, check_type
-from pagecast.errors import ScenarioError, SimulationError
+from pagecast.api import File, model_options
+from pagecast.arguments import check_mapping, check_name, check_number, check_type, check_whole, written
+from pagecast.errors import ArgumentTypeError, ScenarioError, SimulationError
 from pagecast.simpy.clock import clock_of
 from pagecast.simpy.served import Serve, ServedDisk, Transfer
 from pagecast.simpy.state import FileState, Memory, Outcome
@@ -92,20 +93,19 @@ class PageCache:
     ) -> None:
         check_type("env", env, Environment, "simpy.Environment()")
         check_type("machine", machine, _core.Machine, "pagecast.load_machine(...)")
+        request_bytes = check_whole("request_bytes", request_bytes)
         if request_bytes < 1:
             raise ScenarioError(f"request_bytes={request_bytes}: must be at least one byte")
-        if not 0 < units_per_s < inf:
+        self.units_per_s = check_number("units_per_s", units_per_s, of="units of time")
+        if not 0 < self.units_per_s < inf:
             raise ScenarioError(f"units_per_s={units_per_s}: must be a finite number above 0")
-        self.units_per_s = units_per_s
         self._env = env
         self._born = env.now
-        self._core = _core.PageCache(
-            machine, model, options={name: str(value) for name, value in (options or {}).items()}
-        )
-        for path, file in (files or {}).items():
+        self._core = _core.PageCache(machine, check_name("model", model), options=model_options(options))
+        for path, file in check_mapping("files", files, "{'/data/in': 20e9}").items():
             self._add_file(path, file if isinstance(file, File) else File(size_bytes=file))
         self._disks = _core.Disks(machine)
-        self._served = self._serve(disks or {}, request_bytes)
+        self._served = self._serve(check_mapping("disks", disks, "{'ssd': serve}"), request_bytes)
         self._transfers: dict[int, Transfer] = {}
         self._rates: dict[int, float] = {}
         self._tasks: dict[Process, _Task] = {}
@@ -328,9 +328,9 @@ class PageCache:
                 nearest = get_close_matches(name, known, n=1) or sorted(known)
                 raise ScenarioError(f"the machine has no disk {name!r}; it has {', '.join(nearest)}")
             if not callable(serve):
-                raise TypeError(
-                    f"disks[{name!r}]={serve!r} is a {type(serve).__name__}; give a generator function that "
-                    "takes a request and yields events"
+                raise ArgumentTypeError(
+                    f"disks[{name!r}]={written(serve)} is a {type(serve).__name__}; give a generator "
+                    "function that takes a request and yields events"
                 )
             _, read_bytes_per_s, write_bytes_per_s = self._core.disks[known[name]]
             served[known[name]] = ServedDisk(

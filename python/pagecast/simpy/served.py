@@ -15,6 +15,7 @@ from simpy import Environment
 from simpy.events import Event
 
 from pagecast._core import Order
+from pagecast.errors import ArgumentTypeError
 
 __all__ = ["Host", "Request", "Serve", "ServedDisk", "Transfer"]
 
@@ -95,7 +96,7 @@ class ServedDisk:
         """Have a request served."""
         served = self._serve(request)
         if not isinstance(served, Generator):
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"disks[{self.name!r}] gave {served!r} and no generator; give a function that yields events"
             )
         return served

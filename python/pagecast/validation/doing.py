@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from pagecast.running import DEFAULT_SAMPLE_HZ, Plan
+from pagecast.arguments import check_flag, check_whole
+from pagecast.running import DEFAULT_SAMPLE_HZ, MOST_SAMPLE_HZ, Plan
 from pagecast.studies.comparison import RIVALS, main_model
 from pagecast.validation.case import Case, Validated
 from pagecast.validation.forecasting import preparing_s
@@ -48,8 +49,9 @@ class Settings:
     machine: str = ""
 
     def __post_init__(self) -> None:
-        if self.runs < 1:
-            raise ValueError(f"runs={self.runs}: at least 1 is needed")
+        check_whole("runs", self.runs, least=1)
+        check_whole("sample_hz", self.sample_hz, least=1, most=MOST_SAMPLE_HZ)
+        check_flag("trace", self.trace)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

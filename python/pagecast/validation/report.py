@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pagecast.report.document import Figure, Report, Section
-from pagecast.report.svg import to_svg
+from pagecast.report.svg import drawn
 from pagecast.studies import provenance
 from pagecast.studies.plateaus import plateau_table
 from pagecast.studies.tables import percent, signed_percent
@@ -139,6 +139,6 @@ def _verdict(outcome: "Outcome", case: str) -> Iterator[str]:
 def _figures(validated: "Validated", rows: "list[Row]", name: str) -> Iterator[Figure]:
     is_traced = any(throttling(run) is not None for run in validated.measured)
     caption = MEMORY + (RATES if is_traced else "")
-    yield Figure("Memory over time", to_svg(memory_figure(validated), name=f"{name}-memory"), caption)
+    yield from drawn("Memory over time", lambda: memory_figure(validated), caption, name=f"{name}-memory")
     if rows:
-        yield Figure("Operations", to_svg(operations_figure(rows), name=f"{name}-operations"), TIMES)
+        yield from drawn("Operations", lambda: operations_figure(rows), TIMES, name=f"{name}-operations")

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pagecast.api import Scenario, simulate
-from pagecast.errors import PagecastError, ScenarioError
+from pagecast.arguments import check_path, listed, texts, written
+from pagecast.errors import ArgumentTypeError, PagecastError, ScenarioError
 from pagecast.running import DEFAULT_SAMPLE_HZ, Plan, check_tracing
 from pagecast.studies.comparison import main_model
 from pagecast.validation.case import Case
@@ -339,7 +340,8 @@ def validate(
         Ctrl-C was pressed.
     """
     cases = _cases(scenario)
-    chosen = tuple(dict.fromkeys(models)) or MODELS
+    dir = check_path("dir", dir)
+    chosen = tuple(dict.fromkeys(texts("models", models))) or MODELS
     settings = Settings(runs=runs, models=chosen, sample_hz=sample_hz, trace=trace)
     validation = Validation(cases, name=name or cases[0].scenario.origin, settings=settings)
     validation.check(dir)
@@ -350,11 +352,12 @@ def validate(
 def _cases(scenario: "Scenario | Case | Sequence[Case]") -> list[Case]:
     if isinstance(scenario, Scenario):
         return [case_of(scenario)]
-    cases = [scenario] if isinstance(scenario, Case) else list(scenario)
+    cases = [scenario] if isinstance(scenario, Case) else listed("scenario", scenario)
     if not cases:
         raise ScenarioError("there is no case to validate")
     if strange := [each for each in cases if not isinstance(each, Case)]:
-        raise TypeError(f"{strange[0]!r} is a {type(strange[0]).__name__}, not a Case; give Case(...)")
+        what = f"{written(strange[0])} is a {type(strange[0]).__name__}, not a Case; give Case(...)"
+        raise ArgumentTypeError(what)
     names = [case.name for case in cases]
     if twice := [each for each in names if names.count(each) > 1]:
         raise ScenarioError(f"two cases are called {twice[0]!r}; rename one of them")

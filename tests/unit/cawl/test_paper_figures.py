@@ -7,7 +7,7 @@ from pagecast.studies import cawl
 from pagecast.studies.cawl.alone import unpublished
 from pagecast.studies.cawl.cost_panels import ALONE
 from pagecast.studies.cawl.forecast import run_series, simulate_series
-from pagecast.studies.cawl.paper_figures import FIGURES, draw_paper_figures
+from pagecast.studies.cawl.paper_figures import FIGURES, paper_figures
 from pagecast.studies.cawl.series import GIB, all_series
 from tests.unit.cawl.conftest import half_a_second
 
@@ -16,7 +16,7 @@ from tests.unit.cawl.conftest import half_a_second
 def figures():
     """All figures by number, of real forecasts."""
     outcome = cawl.run(models=["kernel", "cawl", "no-cache"])
-    return {figure.number: drawn for figure, drawn in draw_paper_figures(outcome)}
+    return {figure.number: draw() for figure, draw in paper_figures(outcome)}
 
 
 def panels(drawn):

@@ -16,7 +16,6 @@ from pagecast.cli.amounts import seconds
 from pagecast.cli.cache import common
 from pagecast.cli.cache.common import Request, amount, counted, printable, tell
 from pagecast.cli.progress import Progress
-from pagecast.cli.stopping import interrupted_by_signals
 
 __all__ = ["command"]
 
@@ -87,7 +86,7 @@ def command(
       pagecast cache cold data --runs 5 --json -- grep -r needle data
       pagecast cache cold data --memory 4GiB -- ./analyse data
     """
-    with interrupted_by_signals(), Progress() as progress:
+    with Progress() as progress:
         files = common.find_files(request, progress)
         trial = cold(
             files,

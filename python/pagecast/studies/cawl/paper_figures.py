@@ -5,6 +5,7 @@ What has no published measurements is drawn from the models alone, and says so.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pagecast.studies.cawl.cost_panels import by_bytes_written, by_size
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pagecast.studies.cawl.forecast import SeriesRun
     from pagecast.studies.cawl.study import CawlOutcome
 
-__all__ = ["FIGURES", "PaperFigure", "draw_paper_figures"]
+__all__ = ["FIGURES", "PaperFigure", "paper_figures"]
 
 COLUMNS: Final = 3
 HEIGHT_IN: Final = 2.6
@@ -112,8 +113,8 @@ FIGURES: Final = (
 """In the order of the paper; series without measurements are those of `alone.unpublished`."""
 
 
-def draw_paper_figures(outcome: "CawlOutcome") -> "Iterator[tuple[PaperFigure, Figure]]":
-    """Draw every figure of which a series was forecast.
+def paper_figures(outcome: "CawlOutcome") -> "Iterator[tuple[PaperFigure, Callable[[], Figure]]]":
+    """Give every figure of which a series was forecast, and what draws it.
 
     Parameters
     ----------
@@ -121,7 +122,8 @@ def draw_paper_figures(outcome: "CawlOutcome") -> "Iterator[tuple[PaperFigure, F
 
     Yields
     ------
-    tuple of PaperFigure and Figure
+    tuple of PaperFigure and callable
+        Which gives the figure.
     """
     runs: dict[str, list[SeriesRun]] = {}
     for run in (*outcome.runs, *outcome.alone):
@@ -130,7 +132,7 @@ def draw_paper_figures(outcome: "CawlOutcome") -> "Iterator[tuple[PaperFigure, F
         names = [name for name in figure.panels if name in runs]
         draws = [_panel(outcome, figure, runs[name]) for name in names]
         if draws:
-            yield figure, _figure([figure.panels[name] for name in names], draws)
+            yield figure, partial(_figure, [figure.panels[name] for name in names], draws)
 
 
 def _panel(outcome: "CawlOutcome", figure: PaperFigure, runs: "list[SeriesRun]") -> "Callable[[Axes], Axes]":

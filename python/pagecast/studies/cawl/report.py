@@ -1,13 +1,14 @@
 """The study as a report: every main series drawn, errors, and the inputs."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pagecast.report.document import Figure, Report, Section
-from pagecast.report.svg import to_svg
+from pagecast.report.document import Report, Section
+from pagecast.report.svg import drawn
 from pagecast.studies.cawl.conclusion import conclusion
 from pagecast.studies.cawl.figures import draw
-from pagecast.studies.cawl.paper_figures import draw_paper_figures
+from pagecast.studies.cawl.paper_figures import paper_figures
 from pagecast.studies.cawl.results import (
     deviations_table,
     groups_table,
@@ -78,17 +79,19 @@ def _sections(outcome: "CawlOutcome") -> Iterator[Section]:
         at_a_glance.append(phases_table(outcome))
     yield Section("Errors at a glance", tables=[*at_a_glance, parameters_table(outcome)])
     for host, title in HOSTS.items():
-        if (drawn := draw(outcome, host)) is not None:
-            each = "Points are single writes." if outcome.is_full else "Points are means of 5 or 25 writes."
-            caption = f"Time of each write of 1 GiB. {each} n = 1 run per series. Lines are forecasts."
-            yield Section(title, figures=[Figure(host, to_svg(drawn, name=f"figure-{host}"), caption)])
+        each = "Points are single writes." if outcome.is_full else "Points are means of 5 or 25 writes."
+        caption = f"Time of each write of 1 GiB. {each} n = 1 run per series. Lines are forecasts."
+        if figures := drawn(host, partial(draw, outcome, host), caption, name=f"figure-{host}"):
+            yield Section(title, figures=figures)
     figures = [
-        Figure(
+        figure
+        for index, (of_paper, draw_it) in enumerate(paper_figures(outcome))
+        for figure in drawn(
             f"paper-{index}",
-            to_svg(drawn, name=f"figure-paper-{index}"),
-            f"Figure {figure.number}. {figure.caption}",
+            draw_it,
+            f"Figure {of_paper.number}. {of_paper.caption}",
+            name=f"figure-paper-{index}",
         )
-        for index, (figure, drawn) in enumerate(draw_paper_figures(outcome))
     ]
     yield Section("The figures of the paper", [FIGURES_TEXT], figures)
     if outcome.deviations:

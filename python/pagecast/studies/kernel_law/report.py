@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from pagecast.report.document import Figure, Report, Section
-from pagecast.report.svg import to_svg
+from pagecast.report.document import Report, Section
+from pagecast.report.svg import drawn
 from pagecast.studies.kernel_law.conclusion import conclusion
 from pagecast.studies.kernel_law.figures import draw_law, draw_throughput
 from pagecast.studies.kernel_law.results import law_table, seeks_table, throughput_table
@@ -63,11 +63,12 @@ def build(outcome: "KernelLawOutcome") -> Report:
 
 def _sections(outcome: "KernelLawOutcome") -> Iterator[Section]:
     if outcome.events:
-        drawn = Figure("Law", to_svg(draw_law(outcome), name="figure-law"), LAW_CAPTION)
-        yield Section("The law", figures=[drawn], tables=[law_table(outcome)])
+        law = drawn("Law", lambda: draw_law(outcome), LAW_CAPTION, name="figure-law")
+        yield Section("The law", figures=law, tables=[law_table(outcome)])
     if outcome.throughputs:
-        svg = to_svg(draw_throughput(outcome), name="figure-throughput")
-        drawn = Figure("Throughput", svg, THROUGHPUT_CAPTION)
+        throughput = drawn(
+            "Throughput", lambda: draw_throughput(outcome), THROUGHPUT_CAPTION, name="figure-throughput"
+        )
         tables = [seeks_table(outcome), throughput_table(outcome)]
-        yield Section("Throughput", figures=[drawn], tables=tables)
+        yield Section("Throughput", figures=throughput, tables=tables)
     yield Section("What to beware of", text=PITFALLS)

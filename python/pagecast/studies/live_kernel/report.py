@@ -1,10 +1,11 @@
 """The study as a report: dirty memory drawn, times, levels and errors, and the inputs."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pagecast.report.document import Figure, Report, Section
-from pagecast.report.svg import to_svg
+from pagecast.report.document import Report, Section
+from pagecast.report.svg import drawn
 from pagecast.studies.live_kernel.conclusion import conclusion
 from pagecast.studies.live_kernel.figures import draw
 from pagecast.studies.live_kernel.results import (
@@ -74,10 +75,7 @@ def _sections(outcome: "LiveKernelOutcome") -> Iterator[Section]:
     )
     yield Section("Errors at a glance", tables=[table for table in found if table is not None and table.rows])
     for number, platform in enumerate(outcome.platforms):
-        drawn = draw(outcome, platform)
-        figures = (
-            [] if drawn is None else [Figure(platform, to_svg(drawn, name=f"platform-{number}"), CAPTION)]
-        )
+        figures = drawn(platform, partial(draw, outcome, platform), CAPTION, name=f"platform-{number}")
         yield Section(platform, figures=figures, tables=[times_table(outcome, platform)])
     left_out = [f"Left out: {line}." for line in outcome.left_out]
     yield Section("What to beware of", text=[*PITFALLS, *left_out])

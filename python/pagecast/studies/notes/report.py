@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Final
 
-from pagecast.report.document import Figure, Report, Section
-from pagecast.report.svg import to_svg
+from pagecast.report.document import Report, Section
+from pagecast.report.svg import drawn
 from pagecast.studies.notes.conclusion import conclusion
 from pagecast.studies.notes.figures import draw
 from pagecast.studies.notes.results import figures_table, summary_table
@@ -28,14 +28,14 @@ def build(outcome: "NoteOutcome") -> Report:
     -------
     Report
     """
-    drawn = Figure("Times", to_svg(draw(outcome), name="figure-times"), CAPTION)
+    times = drawn("Times", lambda: draw(outcome), CAPTION, name="figure-times")
     return Report(
         title=outcome.note.title,
         lead=outcome.note.lead,
         conclusion=conclusion(outcome),
         facts=facts(outcome.provenance, outcome.models),
         sections=(
-            Section("Forecast and measured", figures=[drawn], tables=[figures_table(outcome)]),
+            Section("Forecast and measured", figures=times, tables=[figures_table(outcome)]),
             Section("Errors at a glance", tables=[summary_table(outcome)]),
             Section("What to beware of", text=outcome.note.pitfalls),
         ),

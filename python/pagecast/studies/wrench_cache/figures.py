@@ -1,6 +1,7 @@
 """The figures of the paper, redrawn from panels; no global style is touched, no window is opened."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pagecast.result import is_modelled
@@ -17,11 +18,26 @@ if TYPE_CHECKING:
 
     from pagecast.studies.wrench_cache.study import WrenchCacheOutcome
 
-__all__ = ["draw"]
+__all__ = ["draw", "makers"]
 
 
 def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
-    """Draw every figure that the outcome has the numbers for.
+    """Draw all figures of the experiments that were run.
+
+    Parameters
+    ----------
+    outcome : WrenchCacheOutcome
+
+    Returns
+    -------
+    dict
+        By the names that `makers` gives.
+    """
+    return {name: make() for name, make in makers(outcome).items()}
+
+
+def makers(outcome: "WrenchCacheOutcome") -> "dict[str, Callable[[], Figure]]":
+    """Give what draws each figure of the experiments that were run.
 
     Parameters
     ----------
@@ -33,7 +49,7 @@ def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
         By the paper's number: "4a" to "8"; "4b aligned", "5 by task", "5 long writes" and "7 by task"
         are ours.
     """
-    makers: dict[str, tuple[str, Callable[[WrenchCacheOutcome], Figure]]] = {
+    every: dict[str, tuple[str, Callable[[WrenchCacheOutcome], Figure]]] = {
         "4a": ("1", _figure_4a),
         "4b": ("1", _figure_4b),
         "4b aligned": ("1", _figure_4b_aligned),
@@ -46,13 +62,17 @@ def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
         "7 by task": ("3", lambda of: _figure_by_task(of, "3")),
         "8": ("23", _figure_8),
     }
+    return {
+        name: partial(_in_style, maker, outcome)
+        for name, (experiments, maker) in every.items()
+        if any(number in outcome.experiments for number in experiments)
+        and (name != "4b aligned" or is_modelled(main_model(outcome.models), "dirty"))
+    }
+
+
+def _in_style(maker: "Callable[[WrenchCacheOutcome], Figure]", outcome: "WrenchCacheOutcome") -> "Figure":
     with style():
-        return {
-            name: maker(outcome)
-            for name, (experiments, maker) in makers.items()
-            if any(number in outcome.experiments for number in experiments)
-            and (name != "4b aligned" or is_modelled(main_model(outcome.models), "dirty"))
-        }
+        return maker(outcome)
 
 
 def _figure_4a(outcome: "WrenchCacheOutcome") -> "Figure":

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from pagecast.report.document import Figure, Report, Section, Table
-from pagecast.report.svg import to_svg
+from pagecast.report.svg import drawn
 from pagecast.studies.comparison import main_model
 from pagecast.studies.wrench_cache.conclusion import conclusion
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS
-from pagecast.studies.wrench_cache.figures import draw
+from pagecast.studies.wrench_cache.figures import makers
 from pagecast.studies.wrench_cache.forecast import TIMINGS
 from pagecast.studies.wrench_cache.results import (
     cached_files_table,
@@ -126,13 +126,14 @@ def build(outcome: "WrenchCacheOutcome") -> Report:
 
 def _figures(outcome: "WrenchCacheOutcome") -> Iterator[tuple[str, Figure]]:
     model = main_model(outcome.models)
-    for name, figure in draw(outcome).items():
+    for name, draw in makers(outcome).items():
         caption = CAPTIONS[name].format(model=model, timings=max(TIMINGS, outcome.seeds))
         if name == "4b":
             caption += WITH_PROFILES if outcome.profiles else WITHOUT_PROFILES
-        svg = to_svg(figure, name=f"figure-{name.replace(' ', '-')}")
         on = outcome.machine_of(model) if name in OF_ONE_MODEL else outcome.machines_text
-        yield name, Figure(f"Figure {name}", svg, f"{caption} Simulated: {on}.")
+        told = f"{caption} Simulated: {on}."
+        for figure in drawn(f"Figure {name}", draw, told, name=f"figure-{name.replace(' ', '-')}"):
+            yield name, figure
 
 
 def _sections(outcome: "WrenchCacheOutcome", figures: dict[str, Figure]) -> Iterator[Section]:
