@@ -2,7 +2,7 @@
 
 from pagecast._core import format_rate
 
-__all__ = ["rate", "seconds", "seconds_and_more", "shares", "span"]
+__all__ = ["between", "rate", "seconds", "seconds_and_more", "shares", "span"]
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _LONG = ((2 * 86400, 86400, "days"), (2 * 3600, 3600, "h"), (2 * 60, 60, "min"))
@@ -40,7 +40,11 @@ def rate(bytes_per_s: float) -> str:
 
 def span(least_s: float, greatest_s: float) -> str:
     """Give two times as "1.20 to 3.40 s", and nothing if no difference is seen."""
-    least, greatest = seconds(least_s), seconds(greatest_s)
+    return between(seconds(least_s), seconds(greatest_s))
+
+
+def between(least: str, greatest: str) -> str:
+    """Give two texts with units as one; nothing if they are the same."""
     if least == greatest:
         return ""
     value, unit = least.split()
