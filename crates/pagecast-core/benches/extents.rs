@@ -43,7 +43,7 @@ fn program(extents: u64, instants: Arc<Mutex<Vec<Instant>>>) -> impl Iterator<It
     // A multiplier that is odd and ends in 5 visits all places of a power of two, far from each other.
     let places = extents.next_power_of_two();
     let scattered = (0..).map(move |call: u64| (call * 2_654_435_765 + 12_345) % places);
-    let among = scattered.filter(move |&page| page < extents).take(CALLS as usize);
+    let among = scattered.filter(move |&page| page < extents).take(std::env::var("CALLS").ok().and_then(|v| v.parse().ok()).unwrap_or(CALLS as usize));
     let note = move || instants.lock().expect("nobody panics").push(Instant::now());
     let last = note.clone();
     let noted = std::iter::once_with(note).filter_map(|()| None);
@@ -78,6 +78,10 @@ fn run(extents: u64) -> Duration {
 }
 
 fn main() -> ExitCode {
+    if let Some(n) = std::env::var("EXT").ok().and_then(|v| v.parse().ok()) {
+        println!("{:?}", run(n));
+        return ExitCode::SUCCESS;
+    }
     let mut per_call = Vec::new();
     for extents in EXTENTS {
         let mut times: Vec<Duration> = (0..REPEAT).map(|_| run(extents)).collect();
