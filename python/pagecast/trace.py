@@ -2,8 +2,8 @@
 
 Format: the "JSON object format" of the Trace Event Format. Hosts are its processes, our processes are its
 threads, and one operation is one complete event ("X"). Throttling and direct reclaim of a process and the
-flusher of a device are such events in tracks of their own: they may go on when an operation ends. Levels of memory, limits and rates are counters ("C"), which hold until their next
-event. Times are microseconds.
+flusher of a device are such events in tracks of their own: they may go on when an operation ends. Levels of
+memory, limits and rates are counters ("C"), which hold until their next event. Times are microseconds.
 """
 
 import json
