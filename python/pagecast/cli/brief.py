@@ -10,7 +10,8 @@ from pagecast.studies.tables import percent
 
 __all__ = ["print_brief"]
 
-_COLUMN = 10
+_COLUMN = 8
+"""A number with its percent sign; columns are two apart."""
 
 
 def print_brief(study: str, rows: Sequence[Row], out: Path | None) -> None:
@@ -32,14 +33,12 @@ def print_brief(study: str, rows: Sequence[Row], out: Path | None) -> None:
     names = {model: f"{model} on {' and '.join(on)}" for model, on in machines.items()}
     head = f"Mean error per operation, {study}"
     width = max(map(len, (head, *names.values())))
-    click.echo(head.ljust(width) + "".join(_called(each).rjust(_COLUMN) for each in experiments))
+    called = {each: f"Exp {each}" if each.isdigit() else each for each in experiments}
+    widths = {each: 2 + max(_COLUMN, len(text)) for each, text in called.items()}
+    click.echo(head.ljust(width) + "".join(called[each].rjust(widths[each]) for each in experiments))
     for model, name in names.items():
-        cells = (errors.get((model, each), "").rjust(_COLUMN) for each in experiments)
+        cells = (errors.get((model, each), "").rjust(widths[each]) for each in experiments)
         click.echo(f"{name.ljust(width)}{''.join(cells)}")
     if out is not None:
         report = out / "report.html"
         click.echo((report if report.exists() else out).absolute().as_uri())
-
-
-def _called(experiment: str) -> str:
-    return f"Exp {experiment}" if experiment.isdigit() else f" {experiment}"
