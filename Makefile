@@ -31,8 +31,8 @@ help: ## show this menu
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build ## forecast the four experiments of the WRENCH-cache paper; the report is in out/demo
-	$(BIN)/pagecast reproduce wrench-cache --out out/demo
+demo: build ## forecast the four experiments of the WRENCH-cache paper; ends with a link to the report in out/demo
+	@$(BIN)/pagecast reproduce wrench-cache --brief --out out/demo
 
 .PHONY: build
 build: $(CORE) ## the program .venv/bin/pagecast, with the release core

@@ -218,6 +218,13 @@ class Result:
         return self._core.blocks_left_out
 
     @cached_property
+    def repeated(self) -> Columns:
+        """How long operations take that are done again and again; not saved, but in `to_dict`."""
+        from pagecast.repeated import repeated
+
+        return repeated(self.operations)
+
+    @cached_property
     def cgroups(self) -> Columns:
         """What was charged to each memory cgroup; not saved."""
         return self._table("cgroups")
@@ -246,6 +253,7 @@ class Result:
         dict
         """
         tables = {name: self.table(name).to_dict() for name in self.tables}
+        tables["repeated"] = self.repeated.to_dict()
         return {"model": self.model, "options": self.options, **tables}
 
     def save(self, directory: str | os.PathLike[str]) -> None:

@@ -1,20 +1,30 @@
-"""Operations as a trace that chrome://tracing and ui.perfetto.dev show.
+"""A result as a trace that chrome://tracing and ui.perfetto.dev show.
 
 Format: the "JSON object format" of the Trace Event Format. Hosts are its processes, our processes are its
-threads, one operation is one complete event ("X"), and the levels of memory are counters ("C"). Times are
-microseconds.
+threads, and one operation is one complete event ("X"). Throttling and direct reclaim of a process and the
+flusher of a device are such events in tracks of their own: they may go on when an operation ends. Levels of
+memory, limits and rates are counters ("C"), which hold until their next event. Times are microseconds.
 """
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from pagecast.result import Result
+from pagecast.result import Columns, Result
+from pagecast.spans import event_spans
 
 __all__ = ["save_trace", "trace_events"]
 
-_LEVELS = ("anonymous", "cached", "dirty")
+_LEVELS: Final = ("anonymous", "cached", "dirty")
+_WRITE_BACK: Final = ("writeback", "background_threshold", "dirty_limit")
+_RATES: Final = {
+    "base rate of a writer": "dirty_ratelimit_bytes_per_s",
+    "a writer may": "task_ratelimit_bytes_per_s",
+    "device wrote": "write_bandwidth_bytes_per_s",
+}
+_DEVICE: Final = {"dirty": "dirty_bytes", "under writeback": "writeback_bytes"}
 
 
 def save_trace(result: Result, path: Path) -> None:
@@ -29,7 +39,7 @@ def save_trace(result: Result, path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.write(json.dumps(head)[:-1] + ', "traceEvents": [\n')
         for number, event in enumerate(trace_events(result)):
-            file.write((",\n" if number else "") + json.dumps(event, ensure_ascii=False))
+            file.write((",\n" if number else "") + json.dumps(event, ensure_ascii=False, allow_nan=False))
         file.write("\n]}\n")
 
 
@@ -46,33 +56,48 @@ def trace_events(result: Result) -> Iterator[dict[str, Any]]:
     """
     operations = result.operations.to_dict()
     hosts = list(dict.fromkeys([*result.timeline["host"], *operations["host"]]))
-    numbers = {host: number for number, host in enumerate(hosts, 1)}
-    yield from _names(numbers, operations)
-    yield from _operations(result, numbers, operations)
-    yield from _memory(result, numbers)
+    tracks = _Tracks({host: number for number, host in enumerate(hosts, 1)})
+    for host, process in dict.fromkeys(zip(operations["host"], operations["process"], strict=True)):
+        tracks.add(host, process)
+    held_up = list(_held_up(result, tracks))
+    yield from tracks.names()
+    yield from _operations(result, tracks, operations)
+    yield from held_up
+    yield from _counters(result.timeline, "memory (bytes)", {of: f"{of}_bytes" for of in _LEVELS}, tracks)
+    if "writeback_bytes" in result.timeline:
+        limits = {of.replace("_", " "): f"{of}_bytes" for of in _WRITE_BACK}
+        yield from _counters(result.timeline, "write-back (bytes)", {"dirty": "dirty_bytes"} | limits, tracks)
+    for name, columns in (("rates (bytes/s)", _RATES), ("to be written (bytes)", _DEVICE)):
+        yield from _counters(result.devices, name, columns, tracks)
 
 
-def _names(numbers: dict[str, int], operations: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    for host, pid in numbers.items():
-        yield {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": host}}
-    tracks = dict.fromkeys(zip(operations["host"], operations["process"], strict=True))
-    threads = _thread_numbers(operations)
-    for host, process in tracks:
-        where = {"pid": numbers[host], "tid": threads[process]}
-        yield {"ph": "M", "name": "thread_name", **where, "args": {"name": process}}
-        yield {"ph": "M", "name": "thread_sort_index", **where, "args": {"sort_index": threads[process]}}
+class _Tracks:
+    """The numbers of hosts, and of the tracks on each, in the order in which they are added."""
 
+    def __init__(self, hosts: dict[str, int]) -> None:
+        self.hosts = hosts
+        self._numbers: dict[tuple[str, str], int] = {}
 
-def _thread_numbers(operations: dict[str, list[Any]]) -> dict[str, int]:
-    return {process: number for number, process in enumerate(dict.fromkeys(operations["process"]), 1)}
+    def add(self, host: str, name: str) -> dict[str, int]:
+        """Give where the events of a track belong; a new one comes last."""
+        number = self._numbers.setdefault((host, name), len(self._numbers) + 1)
+        return {"pid": self.hosts[host], "tid": number}
+
+    def names(self) -> Iterator[dict[str, Any]]:
+        """Give the events that name hosts and tracks."""
+        for host, pid in self.hosts.items():
+            yield {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": host}}
+        for (host, name), number in self._numbers.items():
+            where = self.add(host, name)
+            yield {"ph": "M", "name": "thread_name", **where, "args": {"name": name}}
+            yield {"ph": "M", "name": "thread_sort_index", **where, "args": {"sort_index": number}}
 
 
 def _operations(
-    result: Result, numbers: dict[str, int], operations: dict[str, list[Any]]
+    result: Result, tracks: _Tracks, operations: dict[str, list[Any]]
 ) -> Iterator[dict[str, Any]]:
     parts = result.parts.to_dict()
     part_names = [name for name in parts if name.endswith("_s")]
-    threads = _thread_numbers(operations)
     for row, operation in enumerate(operations["operation"]):
         path = operations["path"][row]
         args = {name: operations[name][row] for name in ("bytes", "from_cache_bytes", "from_device_bytes")}
@@ -81,16 +106,59 @@ def _operations(
             "ph": "X",
             "name": f"{operation} {path}".rstrip(),
             "cat": operation,
-            "pid": numbers[operations["host"][row]],
-            "tid": threads[operations["process"][row]],
+            **tracks.add(operations["host"][row], operations["process"][row]),
             "ts": operations["start_s"][row] * 1e6,
             "dur": operations["duration_s"][row] * 1e6,
             "args": args,
         }
 
 
-def _memory(result: Result, numbers: dict[str, int]) -> Iterator[dict[str, Any]]:
-    timeline = result.timeline.to_dict()
-    for row, (time_s, host) in enumerate(zip(timeline["time_s"], timeline["host"], strict=True)):
-        levels = {level: timeline[f"{level}_bytes"][row] for level in _LEVELS}
-        yield {"ph": "C", "name": "memory (bytes)", "pid": numbers[host], "ts": time_s * 1e6, "args": levels}
+def _held_up(result: Result, tracks: _Tracks) -> Iterator[dict[str, Any]]:
+    """Give slices of who was throttled, whose flusher wrote in the background, and who reclaimed."""
+    for (host, process, device), spans in event_spans(
+        result, "throttling", "host", "process", "device"
+    ).items():
+        where = tracks.add(host, f"{process}: throttled at {device}")
+        yield from _slices("throttled", f"at {device}", where, spans)
+    for (host, process), spans in event_spans(result, "direct_reclaim", "host", "process").items():
+        where = tracks.add(host, f"{process}: reclaim" if process else "reclaim for other hosts")
+        yield from _slices("direct reclaim", "", where, spans)
+    for (host, device), spans in event_spans(result, "background", "host", "device").items():
+        where = tracks.add(host, f"flusher of {device}")
+        yield from _slices("background write-back", f"to {device}", where, spans)
+
+
+def _slices(
+    what: str, more: str, where: dict[str, int], spans: list[tuple[float, float]]
+) -> Iterator[dict[str, Any]]:
+    for begin_s, end_s in spans:
+        yield {
+            "ph": "X",
+            "name": f"{what} {more}".rstrip(),
+            "cat": what,
+            **where,
+            "ts": begin_s * 1e6,
+            "dur": (end_s - begin_s) * 1e6,
+        }
+
+
+def _counters(
+    table: Columns, name: str, columns: dict[str, str], tracks: _Tracks
+) -> Iterator[dict[str, Any]]:
+    """Give the rows of a table as counters, of each device and memory cgroup one; a rate of none is 0.
+
+    In a counter every level has a value, and there is none for "nobody is held back".
+    """
+    levels = {of: table[column].tolist() for of, column in columns.items()}
+    devices = table["device"] if "device" in table else [""] * len(table)
+    cgroups = table["cgroup"] if "cgroup" in table else [""] * len(table)
+    rows = zip(table["time_s"].tolist(), table["host"], devices, cgroups, strict=True)
+    for row, (time_s, host, device, cgroup) in enumerate(rows):
+        values = {of: values[row] for of, values in levels.items()}
+        yield {
+            "ph": "C",
+            "name": " ".join(filter(None, (device, cgroup and f"of {cgroup}", name))),
+            "pid": tracks.hosts[host],
+            "ts": time_s * 1e6,
+            "args": {of: value if math.isfinite(value) else 0 for of, value in values.items()},
+        }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -61,13 +62,17 @@ def test_calibrate_help(pagecast, matches):
 def test_a_dry_run_says_how_much_and_does_nothing(on_disk):
     outcome = on_disk("calibrate", "data", "--dry-run", "-o", "m.toml")
     assert outcome.code == ExitCode.OK
-    assert "would be written in data" in outcome.stdout
-    assert "of which a disk of 500 MB/s has time for " in outcome.stdout
+    assert re.match(
+        r"Expects to write \S+ to \S+ GB to a disk of 500 MB/s, .* at most \S+ GB to any, in data",
+        outcome.stdout,
+    )
     assert outcome.stdout.endswith("Nothing was done.\n")
     outcome = on_disk("calibrate", "data", "--dry-run", "--json", "--quick")
     found = json.loads(outcome.stdout)
     assert (found["dry_run"], found["effort"]) == (True, "quick")
-    assert found["room_bytes"] < found["written_bytes"]
+    slow, fast = found["expected"]
+    assert found["room_bytes"] < slow["least_bytes"] < slow["most_bytes"] < fast["most_bytes"]
+    assert fast["most_bytes"] < found["written_bytes"]
     assert (os.listdir("data"), Path("m.toml").exists()) == ([], False)
 
 
@@ -75,7 +80,8 @@ def test_a_dry_run_says_how_much_and_does_nothing(on_disk):
 def test_it_writes_a_machine_that_simulates(on_disk, small, effort):
     outcome = on_disk("calibrate", "data", effort, "-o", "m.toml")
     assert (outcome.code, outcome.stdout) == (ExitCode.OK, ""), outcome
-    assert "will be written in data" in outcome.stderr
+    assert "pagecast: expects to write " in outcome.stderr
+    assert "were written to the disk" in outcome.stderr
     document = tomllib.loads(Path("m.toml").read_text())
     [mount] = document["mount"]
     scenario = f"""\

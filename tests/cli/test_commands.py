@@ -147,14 +147,14 @@ def test_simulate_says_when_writers_are_throttled(pagecast, matches):
 def test_simulate_says_on_which_host_writers_are_throttled(pagecast):
     (pagecast.folder / "throttled.toml").write_text(TWO_HOSTS)
     stdout = pagecast("simulate", "throttled.toml", "--model", "kernel").stdout
-    said = [line.split(":")[0] for line in stdout.splitlines() if "of the time throttled" in line]
+    said = [line.split(":")[0] for line in stdout.splitlines() if " throttled from " in line]
     assert said == ["kernel, busy"]
 
 
 def test_simulate_says_who_is_throttled(pagecast):
     (pagecast.folder / "two.toml").write_text(TWO_WRITERS)
     lines = pagecast("simulate", "two.toml", "--model", "kernel").stdout.splitlines()
-    told = [line for line in lines if line.startswith("kernel:") and line.endswith("throttled")]
+    told = [line for line in lines if line.startswith("kernel:") and " throttled from " in line]
     assert [line.split(" throttled from")[0] for line in told] == ["kernel: first", "kernel: second"]
     assert sum(line.startswith("kernel: background write-back to ssd from") for line in lines) == 1
 
@@ -186,11 +186,56 @@ def test_simulate_says_that_events_were_left_out_of_the_throttled_time(pagecast,
     (pagecast.folder / "throttled.toml").write_text(THROTTLED)
     monkeypatch.setattr(Result, "events_left_out", 3)
     stdout = pagecast("simulate", "throttled.toml", "--model", "kernel").stdout
-    assert re.search(r"; at least \d+ % of the time throttled$", stdout, re.MULTILINE)
+    assert re.search(r" throttled from .*; at least \d+ % of the time$", stdout, re.MULTILINE)
 
 
 def test_simulate_says_nothing_of_throttling_where_there_is_none(pagecast):
-    assert "of the time throttled" not in pagecast("simulate", "scenario.toml", "--model", "kernel").stdout
+    assert "throttled from" not in pagecast("simulate", "scenario.toml", "--model", "kernel").stdout
+
+
+COPY = f"""[machine]{HOST}
+[[file]]
+path = "/data/in"
+size = "2 GB"
+[[process]]
+name = "cp"
+do = [ {{ copy = "/data/in", to = "/data/out", by = "read_write" }} ]
+"""
+
+
+def test_what_is_copied_is_read_and_written(pagecast):
+    """After a copy of 200 GB the totals said "bytes read 0 B" and "bytes written 0 B"."""
+    (pagecast.folder / "copy.toml").write_text(COPY)
+    stdout = pagecast("simulate", "copy.toml", "--model", "kernel").stdout
+    for total in ("bytes read", "bytes written"):
+        assert re.search(rf"^ {total} +2 GB$", stdout, re.MULTILINE)
+
+
+def test_a_row_of_operations_is_one_line_of_80_columns(pagecast, monkeypatch):
+    """At 80 columns a row took up to four lines, with parts below 1 % and paths below their operations."""
+    monkeypatch.setenv("COLUMNS", "80")
+    (pagecast.folder / "many.toml").write_text(MANY_PARTS)
+    stdout = pagecast("simulate", "many.toml", "--model", "kernel", "--model", "wrench").stdout
+    tables = stdout.partition("Totals")[0].split("Forecast by ")[1:]
+    assert len(tables) == 2
+    for table in tables:
+        rows = [line for line in table.splitlines()[4:] if line.strip()]
+        assert [row.split()[1] for row in rows] == ["read", "write", "fsync", "read"]
+        assert all(len(row) <= 80 and row.startswith(" application") for row in rows)
+        assert "<1 %" not in table
+
+
+MANY_PARTS = f"""[machine]{HOST}
+[[file]]
+path = "/data/a/path/that/is/long/enough/to/be/shortened/in"
+size = "4 GB"
+[[process]]
+name = "application"
+do = [ {{ read = "/data/a/path/that/is/long/enough/to/be/shortened/in", call = "1 MiB" }},
+       {{ write = "/data/a/path/that/is/long/enough/to/be/shortened/out", size = "9 GB", call = "1 MiB" }},
+       {{ fsync = "/data/a/path/that/is/long/enough/to/be/shortened/out" }},
+       {{ read = "/data/a/path/that/is/long/enough/to/be/shortened/in", call = "4 KiB" }} ]
+"""
 
 
 def test_simulate_on_a_narrow_terminal(pagecast, matches, monkeypatch):
@@ -214,13 +259,20 @@ def test_simulate_many_applications_on_a_narrow_terminal(pagecast, matches, monk
 def test_simulate_puts_the_rounds_of_a_long_loop_together(pagecast):
     (pagecast.folder / "loop.toml").write_text(LOOP)
     stdout = pagecast("simulate", "loop.toml", "--model", "no-cache").stdout
-    assert [line.split()[:3] for line in stdout.splitlines() if line.startswith(" app ")] == [
-        ["app", "read", "/data/in{n}"],
-        ["app", "compute", "1.00"],
-        ["app", "write", "/data/out"],
-        ["app", "read", "/data/out"],
+    operations = stdout.partition("Repeated operations")[0]
+    assert [line.split()[:4] for line in operations.splitlines() if line.startswith(" app ")] == [
+        ["app", "30", "read", "/data/in{n}"],
+        ["app", "30", "compute", "1.00"],
+        ["app", "30", "write", "/data/out"],
+        ["app", "1", "read", "/data/out"],
     ]
-    assert stdout.count("mean of 30") == 3
+    assert len(re.findall(r"^ app +30 ", stdout, re.MULTILINE)) == 3
+    repeated = stdout.partition("Repeated operations")[2].partition("Totals")[0]
+    assert [line.split()[:4] for line in repeated.splitlines() if line.startswith(" app ")] == [
+        ["app", "read", "/data/in{n}", "30"],
+        ["app", "compute", "30", "1.00"],
+        ["app", "write", "/data/out", "30"],
+    ]
     assert "more rows" not in stdout
 
 

@@ -1,6 +1,7 @@
 """``pagecast reproduce`` of the studies that take recordings: what is printed, and what is refused."""
 
 import json
+import re
 
 import pytest
 
@@ -27,6 +28,37 @@ def test_reproduce_cawl(pagecast, matches):
         "report.html",
         "results.json",
     ]
+
+
+def test_brief_ends_in_a_line_for_each_model_and_a_link(pagecast):
+    """`make demo` ended in 245 lines, of which nobody saw the report's name on the last."""
+    outcome = pagecast("reproduce", "wrench-cache", "--exp", "4", "--brief", "--out", "out/demo")
+    assert outcome.code == ExitCode.OK
+    head, *models, link = outcome.stdout.splitlines()
+    assert head.split() == ["Mean", "error", "per", "operation,", "wrench-cache", "Exp", "4"]
+    assert [line.split()[0] for line in models] == ["kernel", "wrench", "no-cache", "endless-cache"]
+    assert all(len(line) <= 80 and line.endswith(" %") for line in models)
+    report = pagecast.folder / "out" / "demo" / "report.html"
+    assert link == report.as_uri()
+    assert report.exists()
+
+
+def test_brief_is_for_people(pagecast):
+    outcome = pagecast("reproduce", "wrench-cache", "--brief", "--json")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert "--brief and --json exclude each other" in outcome.stderr
+
+
+def test_a_report_begins_with_a_figure(pagecast):
+    pagecast("reproduce", "wrench-cache", "--exp", "4", "--model", "no-cache", "--out", "there")
+    text = (pagecast.folder / "there" / "report.html").read_text()
+    places = [text.index(what) for what in ("<h1>", "<figure", '<ul class="conclusion">', "<h2>", "<table")]
+    assert places == sorted(places)
+    assert (
+        text.count("<figure")
+        == text.count("<figcaption")
+        == len(set(re.findall(r"<strong>Figure .*?\.<", text)))
+    )
 
 
 def test_reproduce_cawl_unknown_experiment(pagecast, matches):

@@ -74,7 +74,7 @@ def test_a_forecast_outside_the_tolerance_has_its_own_exit_code(on_disk):
     outcome = on_disk("validate", "mean.toml", "--dir", "there", "--runs", "1")
     assert (outcome.code, left(on_disk)) == (ExitCode.CHECK_FAILED, [])
     assert "OUTSIDE" in outcome.stdout
-    assert "kernel forecasts 0 of 1 case within the tolerance; 1 outside: mean.toml (" in " ".join(
+    assert "kernel forecasts 0 of 1 case within the tolerance; 1 outside (mean.toml: " in " ".join(
         outcome.stdout.split()
     )
     outcome = on_disk("validate", "mean.toml", "--dir", "there", "--runs", "1", "--tolerance", "1e9 %")

@@ -165,7 +165,7 @@ def test_residency_after_each_operation_and_at_the_end(result):
 
 def test_to_dict_is_plain(result):
     run = result.to_dict()
-    assert list(run) == ["model", "options", *TABLES]
+    assert list(run) == ["model", "options", *TABLES, "repeated"]
     assert run["operations"]["bytes"] == [2_000_000_000, 0, 1_000_000_000, 0]
     assert {type(value) for table in TABLES for column in run[table].values() for value in column} <= {
         *(str, int, float)

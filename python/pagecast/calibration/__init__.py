@@ -15,6 +15,7 @@ from pagecast.calibration.machine_file import Provenance, has_changed, source_of
 from pagecast.calibration.measure import Measurements, Progress, measure
 from pagecast.calibration.plan import EFFORTS, Plan, plan_for
 from pagecast.calibration.values import Value, facts_of, figures_of, values_of
+from pagecast.calibration.written import written_so_far_bytes
 from pagecast.errors import NotAllowedError, ProbeError
 
 __all__ = ["Calibrated", "Survey", "Value", "calibrate", "facts_at", "has_changed", "source_of", "survey"]
@@ -62,6 +63,8 @@ class Calibrated:
     """What was measured beside."""
     toml: str
     """The machine file."""
+    written_bytes: int | None = None
+    """What was written to the disk; None where the kernel does not tell."""
 
     @cached_property
     def machine(self) -> _core.Machine:
@@ -103,12 +106,19 @@ class Calibrated:
         for value in self.values:
             if value.estimate is not None and value.estimate.is_drifting and abs(value.estimate.drift) > 0.1:
                 found.append(f"{value.key} changed by {100 * value.estimate.drift:+.0f} % meanwhile")
-        if unsure := [value.key for value in self.values if value.estimate and value.estimate.is_unsure]:
+        if wide := [_with_spread(value) for value in self.values if value.is_wide]:
             found.append(
-                f"not sure, as rounds differ by more than a factor of two: {', '.join(unsure)}; "
+                f"measured with a wide spread: {', '.join(wide)}; "
                 "calibrate when the machine is idle, for longer"
             )
         return found
+
+
+def _with_spread(value: Value) -> str:
+    """Give a value and how far it may be off: "disk.latency 60.2 us (±31 %)"."""
+    assert value.estimate is not None
+    spread = 100 * value.estimate.spread
+    return f"{value.key} {value.plain} ({f'±{spread:.0f}' if spread < 100 else 'more than ±100'} %)"
 
 
 def _is_direct(loop: str) -> bool:
@@ -226,13 +236,16 @@ def calibrate(
 
 def calibrate_as(found: Survey, *, command: str, progress: Progress | None = None) -> Calibrated:
     """Do what a survey says; `command` is what the file says that it comes from."""
+    before = written_so_far_bytes()
     probe = _core.Calibration(found.directory, found.plan.room_bytes)
     try:
         direct = probe.accepts_direct()
         measurements = measure(probe, found.plan, direct=direct, seed=int(time.time()), progress=progress)
     finally:
         probe.close()
-    return _calibrated(found, measurements, command)
+    after = written_so_far_bytes()
+    written = None if before is None or after is None else after - before
+    return replace(_calibrated(found, measurements, command), written_bytes=written)
 
 
 def _calibrated(found: Survey, measurements: Measurements, command: str) -> Calibrated:

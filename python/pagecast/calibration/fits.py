@@ -44,6 +44,8 @@ CONFIDENCE: Final = 0.95
 UNSURE_FACTOR: Final = 2.0
 UNSURE_NOISE: Final = 0.5
 """Half of the rounds of a normal one are then within a factor of two."""
+WIDE: Final = 0.25
+"""A value that may be off by more than this part of it is named when a calibration ends."""
 
 PLAIN_PERCENT_BEFORE: Final = (4, 7)
 """Later kernels round limits down to 4096ths of the dirtyable memory."""
@@ -73,6 +75,18 @@ class Estimate:
         if self.low is None or self.high is None:
             return self.noise > UNSURE_NOISE
         return self.value != 0 and (self.low <= 0 or self.high > UNSURE_FACTOR * self.low)
+
+    @property
+    def spread(self) -> float:
+        """Half of its interval as a part of the value, or the noise without one; 0 of a value of 0."""
+        if self.low is None or self.high is None:
+            return self.noise
+        return (self.high - self.low) / 2 / abs(self.value) if self.value else 0.0
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its spread is more than `WIDE`."""
+        return self.is_unsure or self.spread > WIDE
 
 
 def estimate(rounds: Sequence[float]) -> Estimate:

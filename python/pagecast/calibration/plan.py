@@ -21,7 +21,6 @@ LOOKS: Final = 3
 STEADY_S: Final = 1.0
 """So long is a stream watched for a limiter: ten of its slices in the kernel (`block/blk-throttle.c`,
 `DFL_THROTL_SLICE_HD`: 100 ms), which lets pass at their beginning what belongs to each."""
-FILLED_BYTES_PER_S: Final = 1e9
 FILL_PART: Final = 0.95
 """Of the way to where writers begin to be held back: half way between background threshold and limit."""
 LEAST_FILL: Final = 1.2
@@ -89,44 +88,6 @@ class Plan:
         """The most that is there at once."""
         beside = max(max(self.threads) * self.copy_bytes, 3 * self.drain_bytes, self.fill_bytes)
         return self.file_bytes + self.drain_bytes + beside + MIB
-
-    @property
-    def written_bytes(self) -> int:
-        """The most that is written in all, also what never leaves memory."""
-        copies = 2 * self.copy_bytes * (len(self.copy_calls) + 1 + sum(self.threads[1:]))
-        direct = self.stream_bytes * (self._alone + sum(self.streams[1:]))
-        mapped = 3 * self.copy_bytes * len(self.map_calls)
-        again = MOST_LOST * 3 * self.copy_bytes * max(self.threads)
-        each = copies + mapped + direct + 4 * self.drain_bytes + 2 * MIB
-        rounds = self.drain_bytes + self.most_rounds * each
-        limited = (LOOKS + 2 * self.most_rounds) * self.device_bytes
-        held = self.long_streams * self.long_bytes
-        filled = self.fills * self.fill_bytes
-        return self.file_bytes + rounds + again + limited + held + filled + self.bucket_bytes
-
-    def written_at(self, bytes_per_s: float) -> int:
-        """Give the most that is written to a disk of that rate: a stream ends when its time is over.
-
-        Copies are left out: their files are gone before they are written back. Of what fills memory it is
-        what the disk can take meanwhile, as if it were filled at 1 GB/s.
-        """
-
-        def most(size: float, lasts_s: float) -> float:
-            return min(size, lasts_s * bytes_per_s)
-
-        alone = self._alone * most(self.stream_bytes, self.stream_s)
-        together = sum(most(count * self.stream_bytes, self.stream_s) for count in self.streams[1:])
-        rounds = self.drain_bytes + self.most_rounds * (alone + together + 4 * self.drain_bytes + 2 * MIB)
-        limited = (LOOKS + 2 * self.most_rounds) * most(self.device_bytes, STEADY_S)
-        watched = most(self.bucket_bytes, self.bucket_s)
-        held = self.long_streams * most(self.long_bytes, self.long_s)
-        filled = self.fills * most(self.fill_bytes, self.fill_bytes / FILLED_BYTES_PER_S)
-        return int(most(self.file_bytes, self.prepare_s) + rounds + limited + held + filled + watched)
-
-    @property
-    def _alone(self) -> int:
-        """Say how many streams of writes a round has that go alone; one is random, one beside a reader."""
-        return len(self.device_calls) + len(self.durable_calls) + 2
 
     @property
     def stream_bytes(self) -> int:

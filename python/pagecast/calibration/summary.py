@@ -21,10 +21,10 @@ def summary_lines(done: "Calibrated") -> Iterator[str]:
     Yields
     ------
     str
-        A line about the disk, one about memory, and one about limits.
+        A line about the disk, one about memory, one about limits, and one about what was written.
     """
     sure = {value.key: value.estimate is None or not value.estimate.is_unsure for value in done.values}
-    texts = {value.key: value.text.strip('"{} ') for value in done.values if value.key}
+    texts = {value.key: value.plain for value in done.values if value.key}
 
     def told(what: str, key: str) -> list[str]:
         return [f"{what} {texts[key]}{'' if sure[key] else ' (?)'}"] if key in texts else []
@@ -53,3 +53,5 @@ def summary_lines(done: "Calibrated") -> Iterator[str]:
         limits.append(f"write-back begins at {format_bytes(memory.background_bytes)} of dirty memory")
         limits.append(f"its limit is {format_bytes(memory.limit_bytes)}")
     yield f"memory: {', '.join(limits)}"
+    if done.written_bytes is not None:
+        yield f"{format_bytes(done.written_bytes)} were written to the disk"

@@ -1,15 +1,16 @@
 """Times, rates and shares as a person at a terminal reads them; ``--json`` has the exact numbers."""
 
+from rich.cells import cell_len
+
 from pagecast._core import format_rate
 
-__all__ = ["rate", "seconds", "seconds_and_more", "shares", "span"]
+__all__ = ["between", "rate", "seconds", "seconds_and_more", "shares", "shortened"]
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _LONG = ((2 * 86400, 86400, "days"), (2 * 3600, 3600, "h"), (2 * 60, 60, "min"))
 """From how many seconds on another unit helps, its seconds, and its name."""
 
 _SMALL_SHARE = 0.01
-_MOST_SMALL = 2
 
 
 def seconds(time_s: float) -> str:
@@ -38,9 +39,8 @@ def rate(bytes_per_s: float) -> str:
     return format_rate(float(f"{bytes_per_s:.3g}"))
 
 
-def span(least_s: float, greatest_s: float) -> str:
-    """Give two times as "1.20 to 3.40 s", and nothing if no difference is seen."""
-    least, greatest = seconds(least_s), seconds(greatest_s)
+def between(least: str, greatest: str) -> str:
+    """Give two amounts as "14 to 16 GB", with a common unit once; nothing if they are the same."""
     if least == greatest:
         return ""
     value, unit = least.split()
@@ -48,22 +48,27 @@ def span(least_s: float, greatest_s: float) -> str:
 
 
 def shares(parts_s: dict[str, float]) -> list[str]:
-    """Say where the time went, in whole percent that add up to 100, largest first.
+    """Say where the time went, in whole percent, largest first.
 
-    Parts below 1 % are named without a number, or counted if there are many.
+    Parts below 1 % are not named; with them it is 100 % in all.
     """
     total = sum(parts_s.values())
     parts = sorted(((part / total, name) for name, part in parts_s.items() if part > 0), reverse=True)
     large = [(share, name.replace("_", " ")) for share, name in parts if share >= _SMALL_SHARE]
-    small = [name.replace("_", " ") for _, name in parts[len(large) :]]
-    *percents, rest = _percents([*(share for share, _ in large), 1 - sum(share for share, _ in large)])
-    said = [
-        f"{name} {'>99' if percent == 100 and small else percent} %"
+    *percents, _ = _percents([*(share for share, _ in large), 1 - sum(share for share, _ in large)])
+    is_all = len(large) == len(parts)
+    return [
+        f"{name} {percent if percent < 100 or is_all else '>99'} %"
         for (_, name), percent in zip(large, percents, strict=True)
     ]
-    if len(small) > _MOST_SMALL:
-        return [*said, f"and {rest or '<1'} % in {len(small)} more parts"]
-    return [*said, *(f"{name} <1 %" for name in small)]
+
+
+def shortened(path: str, width: int) -> str:
+    """Replace the middle of a path that is too long; the end says most."""
+    if cell_len(path) <= width:
+        return path
+    head = max(width - 1, 0) // 3
+    return f"{path[:head]}…{path[head - width + 1 :]}"
 
 
 def _percents(fractions: list[float]) -> list[int]:

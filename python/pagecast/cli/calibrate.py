@@ -4,21 +4,24 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pagecast._core import format_bytes
 from pagecast.api import shown
 from pagecast.cache.proactive import proactive_reclaim
 from pagecast.cli import options
+from pagecast.cli.amounts import between
 from pagecast.cli.cache.common import amount, dry_run, print_json, printable, tell
 from pagecast.cli.progress import Progress
 from pagecast.errors import OutputError
 
+if TYPE_CHECKING:
+    from pagecast.calibration import Survey
+
 __all__ = ["command"]
 
-_USUAL_BYTES_PER_S = 500_000_000
-"""Of a disk for which it is said how much is written, as nobody knows yet what this one has time for."""
 _TAKES = {"quick": "less than a minute", "normal": "2 to 4 minutes", "thorough": "20 minutes or more"}
 
 
@@ -67,18 +70,10 @@ def command(
     if output is not None:
         _check_output(output, force)
     found = survey(directory, effort=effort)
-    plan = found.plan
     if dry_run and as_json:
-        sizes = {"written_bytes": plan.written_bytes, "room_bytes": plan.room_bytes}
-        print_json({"dry_run": True, "effort": effort, "free_bytes": found.facts.mount.free_bytes} | sizes)
+        print_json({"dry_run": True, "effort": effort} | _sizes(found))
         return
-    where = f"{printable(str(directory))} ({found.facts.mount.kind} at {printable(found.facts.mount.point)})"
-    usual = amount(plan.written_at(_USUAL_BYTES_PER_S))
-    what = (
-        f"up to {amount(plan.written_bytes)} {'would' if dry_run else 'will'} be written in {where}, "
-        f"of which a disk of {amount(_USUAL_BYTES_PER_S)}/s has time for {usual}, "
-        f"never more than {amount(plan.room_bytes)} at once; takes {_TAKES[effort]}"
-    )
+    what = f"{_how_much(found)}; takes {_TAKES[effort]}"
     if dry_run:
         click.echo(f"{what[0].upper()}{what[1:]}. Nothing was done.")
         return
@@ -127,5 +122,48 @@ def _document(done: Any) -> dict[str, Any]:
         "elapsed_s": done.measurements.elapsed_s,
         "values": [row(value) for value in done.values],
         "figures": [row(value) for value in done.figures],
+        "written_bytes": done.written_bytes,
         "warnings": done.warnings,
     }
+
+
+def _how_much(found: "Survey") -> str:
+    """Say how much is expected to be written, to which disk, and how much at most."""
+    from pagecast.calibration.written import USUAL_DISKS, expected_bytes, most_bytes
+
+    mount, plan = found.facts.mount, found.plan
+    expected = [f"{_range(*expected_bytes(plan, disk))} to {name}" for name, disk in USUAL_DISKS.items()]
+    where = f"{printable(str(found.directory))} ({mount.kind} at {printable(mount.point)})"
+    return (
+        f"expects to write {', '.join(expected)}, at most {_about(most_bytes(plan))} to any, in {where}; "
+        f"never more than {amount(plan.room_bytes)} at once"
+    )
+
+
+def _sizes(found: "Survey") -> dict[str, Any]:
+    """Give the same for ``--json``."""
+    from pagecast.calibration.written import USUAL_DISKS, expected_bytes, in_memory_bytes, most_bytes
+
+    plan = found.plan
+    return {
+        "free_bytes": found.facts.mount.free_bytes,
+        "written_bytes": most_bytes(plan),
+        "expected": [
+            {"disk_bytes_per_s": disk.bytes_per_s, "least_bytes": least, "most_bytes": most}
+            for disk in USUAL_DISKS.values()
+            for least, most in [expected_bytes(plan, disk)]
+        ],
+        "in_memory_bytes": in_memory_bytes(plan),
+        "room_bytes": plan.room_bytes,
+    }
+
+
+def _range(least: int, most: int) -> str:
+    """Give two sizes as "14 to 16 GB"."""
+    return between(_about(least), _about(most)) or _about(least)
+
+
+def _about(size: int) -> str:
+    """Give a size with two digits that count, rounded up: it is not known better."""
+    digits = 10 ** max(len(str(size)) - 2, 0)
+    return format_bytes(-(-size // digits) * digits)

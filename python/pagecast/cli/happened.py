@@ -14,6 +14,8 @@ __all__ = ["happenings"]
 
 _MOST_LINES = 8
 _MOST_NAMES = 3
+_WINDOW_S = 1.0
+"""Who is held back again within this was so all the time, as in the events; no rate of less is told of."""
 
 _Array: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 _Told: TypeAlias = tuple[str, str]
@@ -53,13 +55,15 @@ def _throttled(result: Result) -> Iterator[_Told]:
     if not throttled:
         return
     dirtied = _Columns(result.timeline, "dirtied_bytes", "host")
+    dirty = _Columns(result.timeline, "dirty_bytes", "host")
     rates = _TaskRates(result)
     processes: dict[_Told, list[str]] = {}
     for (host, process), spans in throttled.items():
-        became_dirty = np.interp(spans[0][0], *dirtied.of(host))
+        begin_s = spans[0][0]
+        level, so_far = (format_bytes(int(np.interp(begin_s, *of.of(host)))) for of in (dirty, dirtied))
         said = (
-            f"throttled from {seconds(spans[0][0])}, after {format_bytes(int(became_dirty))} became dirty"
-            f"{_down_to(rates.least(host, process, spans))}; {_share(result, spans)} throttled"
+            f"throttled from {seconds(begin_s)} with {level} dirty ({so_far} dirtied so far)"
+            f"{_down_to(rates.least(host, process, spans))}; {_share(result, spans)}"
         )
         processes.setdefault((host, said), []).append(process)
     everybody = len(set(result.operations["process"]))
@@ -84,13 +88,20 @@ class _Columns:
         """Give the times and the values; empty where there is none."""
         return self._columns.get(names, (np.array([]), np.array([])))
 
+    def names(self) -> Iterable[tuple[str, ...]]:
+        """Give the names that there are columns of."""
+        return self._columns
+
 
 class _TaskRates:
     """The rates of tasks at the devices where processes were throttled."""
 
     def __init__(self, result: Result) -> None:
         events = result.events
-        self._rates = _Columns(result.devices, "task_ratelimit_bytes_per_s", "host", "device")
+        self._rates = _Columns(result.devices, "task_ratelimit_bytes_per_s", "host", "device", "cgroup")
+        self._cgroups: dict[tuple[str, str], list[str]] = {}
+        for host, device, cgroup in self._rates.names():
+            self._cgroups.setdefault((host, device), []).append(cgroup)
         self._devices: dict[tuple[str, str], dict[str, None]] = {}
         told = zip(events["event"], events["host"], events["process"], events["device"], strict=True)
         for event, host, process, device in told:
@@ -98,15 +109,54 @@ class _TaskRates:
                 self._devices.setdefault((host, process), {})[device] = None
 
     def least(self, host: str, process: str, spans: Spans) -> float | None:
-        """Give the lowest rate meanwhile at the devices where a process was throttled, if one is known."""
-        begins_s, ends_s = np.array(spans).T
-        least = []
+        """Give the lowest rate over a second at the devices where a process was throttled, if one is known.
+
+        At one instant the law may say 0, which is a pause of 0.2 s at most. Where memory cgroups write to a
+        device too, nobody knows whose limits hold: the highest of their lowest rates is no exaggeration.
+        """
+        devices = []
         for device in self._devices[host, process]:
-            time_s, rates = self._rates.of(host, device)
-            firsts, ends = np.searchsorted(time_s, begins_s), np.searchsorted(time_s, ends_s, side="right")
-            least += [np.fmin.reduce(rates[a:b]) for a, b in zip(firsts, ends, strict=True) if a < b]
-        known = [float(value) for value in least if not np.isnan(value)]
-        return min(known, default=None)
+            of_cgroups = (
+                _least_over_a_second(*self._rates.of(host, device, cgroup), spans)
+                for cgroup in self._cgroups.get((host, device), [])
+            )
+            devices.append(max((rate for rate in of_cgroups if rate is not None), default=None))
+        return min((rate for rate in devices if rate is not None), default=None)
+
+
+def _least_over_a_second(time_s: _Array, rates: _Array, spans: Spans) -> float | None:
+    """Give the lowest mean rate over a second; where a span is shorter, over the span.
+
+    Nobody is held while no rate is known (NaN), so a second with such a time in it has no mean.
+    """
+    least: list[float] = []
+    for begin_s, end_s in spans:
+        first, last = np.searchsorted(time_s, (begin_s, end_s), side="right")
+        edges = np.concatenate([[begin_s], time_s[first:last], [end_s]])
+        held = np.append(np.nan, rates)[first : last + 1]
+        window_s = min(_WINDOW_S, end_s - begin_s)
+        for of, known in _known(edges, held):
+            if of[-1] - of[0] >= window_s:
+                rate = _least_mean(of, known, window_s)
+                least += [rate] if rate > 0 or window_s == _WINDOW_S else []
+    return min(least, default=None)
+
+
+def _known(edges: _Array, held: _Array) -> Iterator[tuple[_Array, _Array]]:
+    """Give the stretches of time in which a rate is known: edges of shape (n + 1,), rates of shape (n,)."""
+    steps = np.diff(np.concatenate([[0], np.isfinite(held).astype(int), [0]]))
+    for begin, end in zip(np.flatnonzero(steps == 1), np.flatnonzero(steps == -1), strict=True):
+        yield edges[begin : end + 1], held[begin:end]
+
+
+def _least_mean(edges: _Array, held: _Array, window_s: float) -> float:
+    """Give the least mean over a window; that one begins or ends where the rate changes."""
+    moved = np.concatenate([[0.0], np.cumsum(np.diff(edges) * held)])
+    begins = np.concatenate([edges, edges - window_s]).clip(edges[0], edges[-1] - window_s)
+    means = (np.interp(begins + window_s, edges, moved) - np.interp(begins, edges, moved)) / window_s
+    # Sums of floats may end just below 0, or just above.
+    least = float(means.min())
+    return least if least > 1.0 else 0.0
 
 
 def _background(result: Result) -> Iterator[_Told]:

@@ -47,6 +47,9 @@ __all__ = ["command"]
     help="Full recordings, for what the shipped summary figures do not hold. live-kernel and kernel-law need "
     "them.",
 )
+@click.option(
+    "--brief", is_flag=True, help="Print the mean error of each model and where the report is, and no more."
+)
 @options.as_json
 @click.option(
     "--out",
@@ -62,6 +65,7 @@ def command(
     overrides: tuple[str, ...],
     seeds: int | None,
     data: Path | None,
+    brief: bool,
     as_json: bool,
     out: Path | None,
 ) -> None:
@@ -94,6 +98,8 @@ def command(
     from pagecast.export import check_directory
     from pagecast.studies import load
 
+    if brief and as_json:
+        raise click.UsageError("--brief and --json exclude each other")
     if out is None and not as_json:
         out = Path(study)
     if out is not None:
@@ -115,6 +121,11 @@ def command(
             save(outcome, out, replace=_is_earlier_report(study, out))
     if as_json:
         click.echo(json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False))
+    elif brief:
+        from pagecast.cli.brief import print_brief
+
+        print_brief(study, outcome.rows, out)
+        return
     else:
         from pagecast.cli.summary import new_console
 

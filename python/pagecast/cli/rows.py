@@ -4,14 +4,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import zip_longest
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from pagecast._core import format_bytes
 from pagecast.api import Scenario
-from pagecast.cli.amounts import rate, seconds, shares, span
+from pagecast.cli.amounts import rate, seconds, shares
+from pagecast.repeated import common_path, generic_name
 from pagecast.result import Result
 
 __all__ = ["Forecast", "Operations", "Row"]
@@ -30,18 +30,12 @@ class Forecast:
 
     count: int
     time_s: float
-    least_s: float
-    greatest_s: float
     bytes: int
     parts_s: dict[str, float]
 
     def time(self) -> str:
         """Give the mean over the operations."""
         return seconds(self.time_s / self.count) if self.count else ""
-
-    def range(self) -> str:
-        """Give the least and the greatest time, if they differ."""
-        return span(self.least_s, self.greatest_s) if self.count > 1 else ""
 
     def rate(self) -> str:
         """Give the bytes by the time; nothing where there are none."""
@@ -93,7 +87,7 @@ class Operations:
     def __init__(
         self, scenario: Scenario, results: Sequence[Result], *, together: bool, loops: bool, every: bool
     ) -> None:
-        names = {process: _generic(process) if together else process for process in scenario.processes}
+        names = {process: generic_name(process) if together else process for process in scenario.processes}
         self._names = list(dict.fromkeys(names.values()))
         self._kinds = list(
             dict.fromkeys(kind for result in results for kind in result.operations["operation"])
@@ -164,10 +158,6 @@ class Operations:
         operations, parts = self._results[number].operations, self._results[number].parts
         count = np.bincount(self._groups[number], minlength=len(self._all_keys))[shown].tolist()
         time_s = self._sum(number, operations["duration_s"])[shown].tolist()
-        least_s, greatest_s = (
-            self._extreme(number, operations["duration_s"], extreme)[shown].tolist()
-            for extreme in (np.fmin, np.fmax)
-        )
         size = self._sum(number, operations["bytes"])[shown].tolist()
         names = [name for name in parts if name.endswith("_s")]
         parts_s = np.array([self._sum(number, parts[name])[shown] for name in names]).T.tolist()
@@ -176,19 +166,11 @@ class Operations:
             Forecast(
                 count[row],
                 time_s[row],
-                least_s[row],
-                greatest_s[row],
                 int(size[row]),
                 dict(zip(short, parts_s[row], strict=True)),
             )
             for row in range(len(shown))
         ]
-
-    def _extreme(self, number: int, column: Any, extreme: np.ufunc) -> Any:
-        """Give the least or the greatest of each group; NaN for a group without operations."""
-        found = np.full(len(self._all_keys), np.nan)
-        extreme.at(found, self._groups[number], column)
-        return found
 
     def _paths(self, shown: _Integers) -> list[str]:
         """Give the path of each row, or what its paths have in common."""
@@ -198,19 +180,4 @@ class Operations:
             column = result.operations["path"]
             for at in np.flatnonzero(np.isin(groups, shown)).tolist():
                 paths[places[int(groups[at])]][column[at]] = None
-        return [reduce(_common, of_row) for of_row in paths]
-
-
-def _generic(process: str) -> str:
-    """Replace the first number of a name: copies of one process become the same."""
-    return _NUMBER.sub("{n}", process, count=1)
-
-
-def _common(one: str, other: str) -> str:
-    """Give what two paths have in common: numbers that differ become {n}."""
-    if one == other:
-        return one
-    pairs = list(zip_longest(*(re.split(r"(\d+|\{n\})", path) for path in (one, other))))
-    if any(left != right for left, right in pairs[::2]):
-        return "(several files)"
-    return "".join(str(left) if left == right else "{n}" for left, right in pairs)
+        return [reduce(common_path, of_row) for of_row in paths]

@@ -1,4 +1,4 @@
-"""What ``pagecast simulate`` prints: the operations, the totals, and what the memory held."""
+"""What ``pagecast simulate`` prints: operations, percentiles of repeated ones, totals, what memory held."""
 
 import os
 import tomllib
@@ -13,6 +13,7 @@ from pagecast._core import format_bytes
 from pagecast.api import Scenario
 from pagecast.cli.amounts import seconds, seconds_and_more
 from pagecast.cli.happened import happenings
+from pagecast.cli.repeated_table import repeated_tables
 from pagecast.cli.rows import Operations
 from pagecast.cli.table import operation_tables
 from pagecast.report.terminal import print_plain
@@ -43,6 +44,9 @@ def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool 
         print_plain(table, console)
     if lines := list(_left_out(len(operations) - len(rows), operations.hidden)):
         print_plain("\n".join(lines) + "\n", console)
+    are_together = any(row.count() > 1 for row in rows)
+    for table in repeated_tables(console.width, results, are_together=are_together):
+        print_plain(table, console)
     for table in _totals_that_fit(console, results):
         print_plain(table, console)
     if any(_NOT_MODELLED in _peaks(result).values() for result in results):
@@ -123,7 +127,7 @@ def _totals_of(result: Result) -> dict[str, str]:
     kinds = np.array(operations["operation"], dtype=object)
     lines = {"last process ends after": seconds_and_more(result.end_s)}
     for kind, what in (("read", "bytes read"), ("write", "bytes written")):
-        is_kind = np.isin(kinds, (kind, f"f{kind}", f"mmap_{kind}"))
+        is_kind = np.isin(kinds, (kind, f"f{kind}", f"mmap_{kind}", "copy"))
         lines[what] = format_bytes(int(operations["bytes"][is_kind].sum()))
     lines |= _peaks(result)
     if result.events_left_out:

@@ -60,3 +60,8 @@ class Report:
     conclusion: Sequence[str]
     facts: Sequence[tuple[str, str]]
     sections: Sequence[Section] = field(default=())
+
+    @property
+    def opening(self) -> Section | None:
+        """The first section with a figure: the report begins with that."""
+        return next((section for section in self.sections if section.figures), None)

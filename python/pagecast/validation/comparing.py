@@ -154,15 +154,20 @@ def verdict(
         None if no operation on a file took any time.
     """
     totals = [total_s(run) for run in validated.measured]
-    if not sum(totals):
+    if not (measured_s := sum(totals)):
         return None
+    forecast_s = sum(map(total_s, validated.forecasts[model]))
+    waited = [run_queue_s(run) for run in validated.measured]
+    moving_s = measured_s - sum(waited)
     tolerance = validated.case.tolerance
     return Verdict(
         case=validated.case.name,
         model=model,
-        error=sum(map(total_s, validated.forecasts[model])) / sum(totals) - 1,
+        error=forecast_s / measured_s - 1,
+        # Whoever did nothing but wait has shown nothing.
+        error_without_waiting=forecast_s / moving_s - 1 if moving_s > 0 else 0.0,
         spread=spread(totals),
-        run_queue_s=float(np.mean([run_queue_s(run) for run in validated.measured])),
+        run_queue_s=float(np.mean(waited)),
         tolerance=tolerance,
         dirty=level_verdict(dirty, validated.case.name, model, tolerance.dirty),
         cached=level_verdict(cached, validated.case.name, model, tolerance.cached),

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["conclusion", "reasons"]
 
+_REPEAT = "not judged: repeat when quiet"
+
 
 def conclusion(outcome: "Outcome") -> tuple[str, ...]:
     """Say how far off cases are, how many are close under each model, and how far apart runs are.
@@ -56,10 +58,15 @@ def reasons(verdict: "Verdict") -> tuple[str, ...]:
 
 
 def _total_reason(verdict: "Verdict") -> str:
-    if verdict.standing is Standing.NOT_JUDGED:
+    if verdict.total.is_noisy:
         return (
             f"the total times of its runs differ by ±{percent(verdict.spread or 0.0)} %, the tolerance is "
             f"{percent(verdict.tolerance.total)} %"
+        )
+    if verdict.total.is_by_waiting:
+        return (
+            f"total time {signed_percent(verdict.error)} %, without what waited for a processor "
+            f"{signed_percent(verdict.error_without_waiting)} %"
         )
     return f"total time {signed_percent(verdict.error)} %, allowed is {percent(verdict.allowed)} %"
 
@@ -158,8 +165,8 @@ def _verdict(outcome: "Outcome") -> str:
     cases = f"all {within} cases" if within == len(verdicts) else f"{within} of {counted(verdicts, 'case')}"
     some = f", {by_spread} of them {only}" if by_spread else ""
     missed = "".join(
-        f"; {counts[standing]} {called}: {_named(verdicts, standing)}"
-        for standing, called in ((Standing.OUTSIDE, "outside"), (Standing.NOT_JUDGED, "not judged"))
+        f"; {counts[standing]} {called} ({_named(verdicts, standing)})"
+        for standing, called in ((Standing.OUTSIDE, "outside"), (Standing.NOT_JUDGED, _REPEAT))
         if counts[standing]
     )
     return f"{outcome.model} forecasts {cases} within the tolerance{some}{missed}."
@@ -167,4 +174,4 @@ def _verdict(outcome: "Outcome") -> str:
 
 def _named(verdicts: "Sequence[Verdict]", standing: Standing) -> str:
     found = (verdict for verdict in verdicts if verdict.standing is standing)
-    return "; ".join(f"{verdict.case} ({', '.join(reasons(verdict))})" for verdict in found)
+    return "; ".join(f"{verdict.case}: {', '.join(reasons(verdict))}" for verdict in found)

@@ -92,6 +92,8 @@ class Verdict:
     ----------
     error : float
         Signed error of the total time, of all repetitions together.
+    error_without_waiting : float
+        The same of the total time less what went by waiting for a processor.
     spread : float or None
         Half the range of the measured total times by their median; None of one run.
     run_queue_s : float
@@ -105,6 +107,7 @@ class Verdict:
     case: str
     model: str
     error: float
+    error_without_waiting: float
     spread: float | None
     run_queue_s: float
     tolerance: Tolerance
@@ -115,11 +118,17 @@ class Verdict:
     def total(self) -> Check:
         """The total time: two runs are apart by twice `spread` at most."""
         between_runs = None if self.spread is None else 2 * self.spread
-        return Check(abs(self.error), self.tolerance.total, between_runs)
+        without = abs(self.error_without_waiting) if self.error < 0 else None
+        return Check(abs(self.error), self.tolerance.total, between_runs, without)
 
     @property
     def standing(self) -> Standing:
-        """The worst of total time, dirty and cached memory; a level that is not known does not count."""
+        """The worst of total time, dirty and cached memory; a level that is not known does not count.
+
+        Where the time is not judged, levels over that time are not either.
+        """
+        if self.total.standing is Standing.NOT_JUDGED:
+            return Standing.NOT_JUDGED
         levels = (level.check for level in (self.dirty, self.cached) if level is not None)
         return max((check.standing for check in (self.total, *levels)), key=list(Standing).index)
 
@@ -131,7 +140,7 @@ class Verdict:
     @property
     def is_total_within(self) -> bool:
         """Whether the total time is off by no more than `allowed`."""
-        return self.total.standing is not Standing.OUTSIDE
+        return self.total.off <= self.total.allowed
 
     @property
     def dirty_within(self) -> float | None:
@@ -160,6 +169,7 @@ class Verdict:
             "model": self.model,
             "verdict": self.standing.value,
             "total_error": self.error,
+            "total_error_without_waiting": self.error_without_waiting,
             "spread": self.spread,
             "run_queue_s": self.run_queue_s,
             "total_tolerance": self.tolerance.total,

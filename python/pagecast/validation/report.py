@@ -45,7 +45,7 @@ TIMES: Final = "How long each operation took: a point for each run, and what eac
 _SAID: Final = {
     Standing.WITHIN: "Within the tolerance",
     Standing.BY_SPREAD: "Within what the runs differ",
-    Standing.NOT_JUDGED: "Not judged",
+    Standing.NOT_JUDGED: "Not judged, repeat when quiet",
     Standing.OUTSIDE: "Outside the tolerance",
 }
 

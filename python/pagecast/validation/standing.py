@@ -1,8 +1,8 @@
 """How a forecast stands to what was measured: against a tolerance, and what the runs themselves differ.
 
 The same rule for a time and for a level of memory: a forecast may be off by the tolerance, or by as much as
-one run is from another, whichever is more. Where runs differ by far more than the tolerance a forecast
-within that is not judged: almost any would be.
+one run is from another, whichever is more. A noisy measurement is not judged: runs that differ by far more
+than the tolerance, and times that only waiting for a processor keeps away from their forecast.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from typing import Final
 __all__ = ["MOST_ALLOWED", "Check", "Standing"]
 
 MOST_ALLOWED: Final = 4.0
-"""More than so many tolerances allowed by what runs differ, and being within that says nothing."""
+"""Runs that differ by more than so many tolerances say nothing: whatever is forecast, one may be close."""
 
 
 class Standing(StrEnum):
@@ -36,11 +36,15 @@ class Check:
         How far it was asked to be at most.
     between_runs : float or None
         How far runs are from each other by the same measure; None of one run.
+    off_without_waiting : float or None
+        How far the forecast would be off if nobody had waited for a processor, which no forecast knows; None
+        where that makes it no better.
     """
 
     off: float
     tolerance: float
     between_runs: float | None
+    off_without_waiting: float | None = None
 
     @property
     def allowed(self) -> float:
@@ -50,8 +54,19 @@ class Check:
     @property
     def standing(self) -> Standing:
         """Whether it is within, and by what."""
+        if self.is_noisy or self.is_by_waiting:
+            return Standing.NOT_JUDGED
         if self.off > self.allowed:
             return Standing.OUTSIDE
-        if self.allowed > MOST_ALLOWED * self.tolerance:
-            return Standing.NOT_JUDGED
         return Standing.WITHIN if self.off <= self.tolerance else Standing.BY_SPREAD
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether runs differ by more than `MOST_ALLOWED` tolerances."""
+        return self.allowed > MOST_ALLOWED * self.tolerance
+
+    @property
+    def is_by_waiting(self) -> bool:
+        """Whether it is off by more than is allowed only because somebody waited for a processor."""
+        without = self.off_without_waiting
+        return self.off > self.allowed and without is not None and without <= self.allowed

@@ -56,8 +56,8 @@ def verdicts_table(outcome: "Outcome") -> Table:
         "- least), by the median. allowed: the tolerance of the case, or twice ±% if that is more. dirty, "
         f"cached: at how many of the samples {outcome.model} is within what is allowed of that level, the "
         "tolerance or what 95 % of the samples of another run are within if that is more; 95 % are asked "
-        "for. within ±: only by what the runs differ; not judged: they differ so much that being within "
-        "would say nothing.",
+        "for. within ±: only by what the runs differ; not judged, to be repeated when the machine is quiet: "
+        "they differ too much, or only waiting for a processor keeps the time away from its forecast.",
     )
 
 

@@ -138,7 +138,7 @@ def test_a_forecast_that_is_too_long_is_outside(scenario):
     assert not outcome.is_within
     text = text_of(outcome)
     assert "OUTSIDE" in text
-    assert "0 of 1 case within the tolerance; 1 outside: a (total time +30.0 %, allowed is 15.0 %)." in text
+    assert "0 of 1 case within the tolerance; 1 outside (a: total time +30.0 %, allowed is 15.0 %)." in text
     assert "the spread is not known" in text
 
 
@@ -177,8 +177,8 @@ def test_cases_are_counted_by_their_verdict(scenario):
     assert not outcome.is_within
     assert outcome.conclusion()[-1] == (
         "kernel forecasts 2 of 4 cases within the tolerance, 1 of them only by what the runs themselves "
-        "differ; 1 outside: bad (total time +100.0 %, allowed is 15.0 %); 1 not judged: wild (the total "
-        "times of its runs differ by ±44.4 %, the tolerance is 15.0 %)."
+        "differ; 1 outside (bad: total time +100.0 %, allowed is 15.0 %); 1 not judged: repeat when quiet "
+        "(wild: the total times of its runs differ by ±44.4 %, the tolerance is 15.0 %)."
     )
     assert "not judged" in text_of(outcome)
 

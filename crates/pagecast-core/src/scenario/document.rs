@@ -31,6 +31,8 @@ pub struct Node {
     pub value: Value,
     /// Where it starts.
     pub at: Place,
+    /// The text of a number, boolean or date after `--set`, for a key that holds text: 5.10 is another version than 5.1.
+    pub typed: Option<Arc<str>>,
 }
 
 /// What TOML knows, without the dates' insides.
@@ -194,7 +196,11 @@ pub fn parse(bytes: &[u8], origin: &str, start_from: &str) -> Result<Node, Scena
 /// Parses a single value, as after `--set key=`; `None` if the text is no TOML value.
 pub fn parse_value(text: &str, source: &str) -> Option<Result<Node, ScenarioError>> {
     let value = DeValue::parse(text).ok()?;
-    Some(Lines { source: source.into(), starts: Vec::new() }.node(value))
+    let node = Lines { source: source.into(), starts: Vec::new() }.node(value);
+    Some(node.map(|node| match node.value {
+        Value::Text(_) | Value::List(_) | Value::Table(_) => node,
+        _ => Node { typed: Some(text.into()), ..node },
+    }))
 }
 
 fn shorten_message(message: &str) -> String {
@@ -235,7 +241,7 @@ impl Lines {
                 Ok(Entry { key: key.into_inner().into_owned(), at, node: self.node(value)? })
             })
             .collect::<Result<_, ScenarioError>>()?;
-        Ok(Node { value: Value::Table(Table { entries }), at: self.place(offset) })
+        Ok(Node { value: Value::Table(Table { entries }), at: self.place(offset), typed: None })
     }
 
     fn node(&self, value: Spanned<DeValue<'_>>) -> Result<Node, ScenarioError> {
@@ -261,7 +267,7 @@ impl Lines {
             }
             DeValue::Table(table) => return self.table(offset, table),
         };
-        Ok(Node { value, at })
+        Ok(Node { value, at, typed: None })
     }
 }
 

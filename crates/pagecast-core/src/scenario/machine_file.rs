@@ -167,7 +167,7 @@ fn put(table: &mut Table, entry: Entry) {
             *at = entry.node.at;
             merge(below, above);
         }
-        (_, value) => table.put(Entry { node: Node { value, at: entry.node.at }, ..entry }),
+        (_, value) => table.put(Entry { node: Node { value, ..entry.node }, ..entry }),
     }
 }
 
@@ -187,7 +187,7 @@ fn superseded_by(key: &str) -> impl Iterator<Item = &'static str> {
 /// An entry made here rather than written by somebody.
 pub fn wrap(key: &str, node: Node, at: &Place) -> Node {
     let entry = Entry { key: key.to_owned(), at: node.at.clone(), node };
-    Node { value: Value::Table(Table { entries: vec![entry] }), at: at.clone() }
+    Node { value: Value::Table(Table { entries: vec![entry] }), at: at.clone(), typed: None }
 }
 
 #[cfg(test)]

@@ -46,12 +46,13 @@ fn read_model(model: &str, node: &Node) -> Result<ModelOptions, ScenarioError> {
     options.collect()
 }
 
-/// A string, number or boolean as text.
+/// A string, number or boolean as text, after `--set` as it was typed.
 ///
 /// # Errors
 /// Anything else.
 pub fn scalar(node: &Node, key: &str) -> Result<String, ScenarioError> {
     match &node.value {
+        _ if let Some(typed) = &node.typed => Ok(typed.to_string()),
         Value::Text(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
         Value::Float(number) => Ok(number.to_string()),

@@ -1,6 +1,7 @@
 //! `--set machine.vm.dirty_ratio=10`: values that replace those of the file before it is understood.
 //!
-//! A value that is no TOML is a string, so that `--set parameter.size=3GB` needs no quotes. Files and processes are
+//! A value that is no TOML is a string, so that `--set parameter.size=3GB` needs no quotes. Neither does a number where a
+//! key holds text, as in `--set machine.kernel.version=5.10`: that key gets what was typed. Files and processes are
 //! addressed by path and name. Since a shell eats quotes, a key with dots in it is also found without them.
 
 use super::document::{Node, Place, Table, Value, parse_value, shorten};
@@ -20,7 +21,7 @@ pub fn apply(root: &mut Node, text: &str) -> Result<(), ScenarioError> {
     let path = segments(path, &at)?;
     let value = match parse_value(value.trim(), &source) {
         Some(node) => node?,
-        None => Node { value: Value::Text(value.trim().to_owned()), at: at.clone() },
+        None => Node { value: Value::Text(value.trim().to_owned()), at: at.clone(), typed: None },
     };
     Setting { at }.set_in_node(root, &path, value)
 }
@@ -102,7 +103,7 @@ impl Setting {
             None => {
                 let mut inner = Table::default();
                 self.set_in_table(&mut inner, rest, value)?;
-                set(table, &key, Node { value: Value::Table(inner), at: self.at.clone() });
+                set(table, &key, Node { value: Value::Table(inner), at: self.at.clone(), typed: None });
                 Ok(())
             }
         }
@@ -179,6 +180,7 @@ mod tests {
 
     use super::*;
     use crate::scenario::document::parse;
+    use crate::scenario::testing::{MACHINE, PROCESS, read};
 
     const FILE: &str = r#"
         [parameter]
@@ -223,6 +225,30 @@ mod tests {
         );
         assert_eq!(after("models=['wrench']", &["models"]), "a list");
         assert_eq!(after("parameter.apps=", &["parameter", "apps"]), r#"the string """#);
+    }
+
+    /// Somebody asked for `--set machine.kernel.version=5.15` and was refused: the value was the number 5.15 and had
+    /// to be a text, and the quotes that would have made it one are eaten by the shell.
+    #[test]
+    fn a_number_is_a_text_as_typed_where_the_key_holds_text() {
+        let version = |typed: &str| {
+            let typed = format!("machine.kernel.version={typed}");
+            read(&format!("{MACHINE}\n{PROCESS}"), &[&typed])
+                .map(|scenario| scenario.machine.hosts[0].kernel.version)
+        };
+        assert_eq!(version("5.15"), Ok((5, 15)));
+        assert_eq!(version("5.10"), Ok((5, 10)), "another version than 5.1");
+        assert_eq!(version("5.1"), Ok((5, 1)));
+        assert_eq!(version("5.15.3-generic"), Ok((5, 15)));
+        assert_snapshot!(version("6").unwrap_err(), @r#"--set machine.kernel.version=6: `6` is no version of Linux; write for example version = "6.18""#);
+    }
+
+    #[test]
+    fn a_parameter_keeps_the_digits_that_were_typed() {
+        let text = format!("parameter.version = '6.18'\n{MACHINE}\n{PROCESS}");
+        let overrides = ["machine.kernel.version={version}", "parameter.version=5.10"];
+        let scenario = read(&text, &overrides).unwrap();
+        assert_eq!(scenario.machine.hosts[0].kernel.version, (5, 10));
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn read_copies(
 
 fn has_several_hosts(fields: &Fields<'_>) -> Result<bool, ScenarioError> {
     match fields.node("host") {
-        Some(Node { value: Value::Text(text), at }) => has_copy_number(text, at),
+        Some(Node { value: Value::Text(text), at, .. }) => has_copy_number(text, at),
         _ => Ok(false),
     }
 }
@@ -143,7 +143,7 @@ impl Processes {
 
     /// Remembers how many copies a process has, for messages about a copy that it has not.
     fn note_copies(&mut self, fields: &Fields<'_>, count: u32) -> Result<(), ScenarioError> {
-        if let Some(Node { value: Value::Text(name), at }) = fields.node("name") {
+        if let Some(Node { value: Value::Text(name), at, .. }) = fields.node("name") {
             let pattern = Pattern::parse(name, &Scope::of(Copies::Number(count)), at)?;
             self.copied.push((name.clone(), pattern, count));
         }

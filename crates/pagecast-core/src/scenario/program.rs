@@ -181,7 +181,8 @@ pub(super) fn text_of(
         return Ok(None);
     }
     fields.need::<String>(verb.name)?;
-    let Node { value: Value::Text(text), at } = fields.node(verb.name).expect("its value was read") else {
+    let Node { value: Value::Text(text), at, .. } = fields.node(verb.name).expect("its value was read")
+    else {
         panic!("a value that was read as a string is one");
     };
     // Numbers cannot make a part "." or "..", so a path that is normal before they are put in stays so.

@@ -203,13 +203,13 @@ impl Given<'_> {
     /// # Errors
     /// If it is no string, or has wrong braces.
     pub fn text(&self) -> Result<Cow<'_, str>, ScenarioError> {
-        match &self.node.value {
-            Value::Text(text) => {
-                let may_have_rounds = matches!(self.kind, Kind::Path | Kind::Text);
-                braces::render(text, &self.scope, may_have_rounds, &self.node.at)
-            }
-            _ => Err(self.mismatch()),
-        }
+        let text = match (&self.node.value, &self.node.typed) {
+            (Value::Text(text), _) => text,
+            (_, Some(typed)) => &**typed,
+            _ => return Err(self.mismatch()),
+        };
+        let may_have_rounds = matches!(self.kind, Kind::Path | Kind::Text);
+        braces::render(text, &self.scope, may_have_rounds, &self.node.at)
     }
 
     /// A quantity; `parse` is of `units`.

@@ -25,6 +25,16 @@ class Value:
     unit: str = ""
     show: Callable[[float], str] | None = None
 
+    @property
+    def plain(self) -> str:
+        """The text as a person reads it, without what makes it TOML."""
+        return self.text.strip('"{} ')
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it was measured with a wide spread."""
+        return self.estimate is not None and self.estimate.is_wide
+
 
 def show_rate(bytes_per_s: float) -> str:
     """Give a rate as TOML has it."""

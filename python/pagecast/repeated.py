@@ -1,0 +1,104 @@
+"""How long operations take that are done again and again: their mean and percentiles.
+
+A program does an operation repeatedly in a loop, and copies of a program do it beside each other. Operations
+are put together that are of one kind, of processes whose names differ in a number only, and of files whose
+paths differ in numbers only. A percentile is a time that an operation took, never one in between: the least
+one that so many percent are no longer than (nearest rank).
+"""
+
+import re
+from collections.abc import Iterable
+from functools import reduce
+from itertools import zip_longest
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagecast.result import Columns
+
+__all__ = ["PERCENTILES", "common_path", "generic_name", "repeated"]
+
+PERCENTILES: Final = {"p50_s": 50.0, "p90_s": 90.0, "p99_s": 99.0, "p99_9_s": 99.9}
+"""The columns of percentiles, and the percent of the operations that are no longer."""
+
+_NUMBER: Final = re.compile(r"\d+")
+
+
+def repeated(operations: Columns) -> Columns:
+    """Give a row for each operation that was done more than once.
+
+    Parameters
+    ----------
+    operations : Columns
+        As of a result.
+
+    Returns
+    -------
+    Columns
+        `process`, `operation` and `path` (what differs is "{n}"), `n`, `mean_s`, `PERCENTILES`, `max_s`; in
+        the order in which they were done first.
+    """
+    groups, count = _groups(operations)
+    order = np.lexsort((operations["duration_s"], groups))
+    duration_s = operations["duration_s"][order]
+    n = np.bincount(groups, minlength=count)
+    ends = np.cumsum(n)
+    total_s = np.bincount(groups, weights=operations["duration_s"], minlength=count)
+    again = np.flatnonzero(n > 1)
+    names = {name: _common(operations[name], groups, again, count) for name in ("process", "path")}
+    kinds = dict(zip(groups.tolist(), operations["operation"], strict=True))
+    ranks = {
+        name: np.ceil(np.round(percent / 100 * n, 6)).astype(int) for name, percent in PERCENTILES.items()
+    }
+    return Columns(
+        {
+            "process": names["process"],
+            "operation": [kinds[group] for group in again.tolist()],
+            "path": names["path"],
+            "n": n[again],
+            "mean_s": total_s[again] / n[again],
+            **{name: duration_s[(ends - n + rank - 1)[again]] for name, rank in ranks.items()},
+            "max_s": duration_s[(ends - 1)[again]],
+        }
+    )
+
+
+def generic_name(process: str) -> str:
+    """Replace the first number of a name: copies of one process become the same."""
+    return _NUMBER.sub("{n}", process, count=1)
+
+
+def common_path(one: str, other: str) -> str:
+    """Give what two paths have in common: numbers that differ become {n}."""
+    if one == other:
+        return one
+    pairs = list(zip_longest(*(re.split(r"(\d+|\{n\})", path) for path in (one, other))))
+    if any(left != right for left, right in pairs[::2]):
+        return "(several files)"
+    return "".join(str(left) if left == right else "{n}" for left, right in pairs)
+
+
+def _groups(operations: Columns) -> tuple[NDArray[np.int64], int]:
+    """Number the operations that go together, in the order of their first, and count these numbers."""
+    paths = {path: _NUMBER.sub("{n}", path) for path in dict.fromkeys(operations["path"])}
+    processes = {name: generic_name(name) for name in dict.fromkeys(operations["process"])}
+    keys = (
+        (processes[process], kind, paths[path])
+        for process, kind, path in zip(
+            operations["process"], operations["operation"], operations["path"], strict=True
+        )
+    )
+    numbers: dict[tuple[str, str, str], int] = {}
+    groups = [numbers.setdefault(key, len(numbers)) for key in keys]
+    return np.array(groups, dtype=np.int64), len(numbers)
+
+
+def _common(
+    texts: Iterable[str], groups: NDArray[np.int64], again: NDArray[np.int64], count: int
+) -> list[str]:
+    """Give what the texts of each group of several have in common."""
+    of_groups: list[dict[str, None]] = [{} for _ in range(count)]
+    for group, text in zip(groups.tolist(), texts, strict=True):
+        of_groups[group][text] = None
+    return [reduce(common_path, of_groups[group]) for group in again.tolist()]
