@@ -12,6 +12,7 @@ use pagecast_core::{ALL_MODELS, models_for};
 use pyo3::prelude::*;
 
 use crate::errors::{self, ScenarioError};
+use crate::interrupt::interruptible;
 use crate::program::Factory;
 use crate::quantity::{bytes, path, seconds};
 
@@ -26,7 +27,7 @@ impl Machine {
     #[staticmethod]
     #[pyo3(signature = (text, origin, *, base_dir, machine_dir))]
     fn from_toml(text: &[u8], origin: &str, base_dir: PathBuf, machine_dir: PathBuf) -> PyResult<Self> {
-        let machine = load_machine(text, origin, &base_dir, &machine_dir);
+        let machine = interruptible(|| load_machine(text, origin, &base_dir, &machine_dir))?;
         machine.map(Self).map_err(|error| errors::scenario(&error))
     }
 
@@ -82,7 +83,7 @@ impl Scenario {
             }
             Ok(scenario)
         };
-        read().map(Self).map_err(|error| errors::scenario(&error))
+        interruptible(read)?.map(Self).map_err(|error| errors::scenario(&error))
     }
 
     /// Put a scenario together.
