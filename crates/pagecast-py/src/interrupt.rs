@@ -12,11 +12,11 @@ const SIGNAL_PERIOD: Duration = Duration::from_millis(20);
 /// How often progress is reported at most.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
-/// Does some work that Ctrl-C can stop.
-pub fn interruptible<T>(work: impl FnOnce() -> T) -> PyResult<T> {
+/// Does some work without the interpreter lock, which Ctrl-C can stop.
+pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let watch = Watch::new(None);
     let why = watch.why();
-    match stop::watched(Some(watch.into_interrupt()), work) {
+    match py.detach(|| stop::watched(Some(watch.into_interrupt()), work)) {
         Ok(done) => Ok(done),
         Err(_) => Err(why.take().expect("the core stops where it is told to")),
     }

@@ -26,8 +26,14 @@ impl Machine {
     /// Parse the text of a machine file.
     #[staticmethod]
     #[pyo3(signature = (text, origin, *, base_dir, machine_dir))]
-    fn from_toml(text: &[u8], origin: &str, base_dir: PathBuf, machine_dir: PathBuf) -> PyResult<Self> {
-        let machine = interruptible(|| load_machine(text, origin, &base_dir, &machine_dir))?;
+    fn from_toml(
+        py: Python<'_>,
+        text: &[u8],
+        origin: &str,
+        base_dir: PathBuf,
+        machine_dir: PathBuf,
+    ) -> PyResult<Self> {
+        let machine = interruptible(py, || load_machine(text, origin, &base_dir, &machine_dir))?;
         machine.map(Self).map_err(|error| errors::scenario(&error))
     }
 
@@ -68,6 +74,7 @@ impl Scenario {
     #[staticmethod]
     #[pyo3(signature = (text, origin, *, base_dir, machine_dir, overrides))]
     fn from_toml(
+        py: Python<'_>,
         text: &[u8],
         origin: &str,
         base_dir: PathBuf,
@@ -83,7 +90,7 @@ impl Scenario {
             }
             Ok(scenario)
         };
-        interruptible(read)?.map(Self).map_err(|error| errors::scenario(&error))
+        interruptible(py, read)?.map(Self).map_err(|error| errors::scenario(&error))
     }
 
     /// Put a scenario together.
