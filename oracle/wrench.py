@@ -115,6 +115,8 @@ class Cache:
 
     def flusher(self, number: int, period_ns: int, expiry_ns: int) -> Steps:
         """The periodic flusher of host `number`: one expired block after the other, inactive list first."""
+        if period_ns == 0:  # vm.dirty_writeback_centisecs = 0 switches it off
+            return
         yield Sleep(0, host=number)
         while True:
             start = self.engine.now_ns

@@ -186,6 +186,14 @@ pub enum SimulationError {
         /// How much all its processes hold, and which of them most.
         held: String,
     },
+    /// An operation that would end after the end of time.
+    #[error("{}: process `{}` does a {operation} {}, which goes on for longer than can be simulated (292 years, 2^63 ns); make it smaller or the machine faster", at.place, at.process, begun(at.time))]
+    TooLong {
+        /// Where, and when it began.
+        at: Blame,
+        /// What it does.
+        operation: &'static str,
+    },
     /// Processes that wait for each other, or for what never comes.
     #[error("{place}: deadlock {}: {cycle}; let one of them go first", moment(*time))]
     Deadlock {
@@ -244,6 +252,11 @@ pub enum SimulationError {
 /// An instant within a sentence.
 fn moment(time: Nanos) -> String {
     if time == Nanos::ZERO { "at the start".to_owned() } else { format!("at {time}") }
+}
+
+/// When something began that goes on, within a sentence.
+fn begun(time: Nanos) -> String {
+    if time == Nanos::ZERO { "from the start on".to_owned() } else { format!("from {time} on") }
 }
 
 /// In how many places a call has its bytes, if not in one.

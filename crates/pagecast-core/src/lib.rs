@@ -1,5 +1,5 @@
 //! pagecast's simulator: (scenario, model, seed) -> result. No Python, no real input or output but reading machine files,
-//! no wall clock, no global state.
+//! no wall clock; no global state but the question of each thread whether to [`stop`].
 //!
 //! From the ground up: [`units`]; [`machine`] and [`workload`] are data; [`policy`] decides what the page cache does and
 //! has no clock; `device` and `net` are what flows share; `fs` lies between a system call and a device;
@@ -65,6 +65,7 @@ pub mod policy;
 pub mod result;
 pub mod scenario;
 pub mod stdio;
+pub mod stop;
 pub mod units;
 pub mod workload;
 

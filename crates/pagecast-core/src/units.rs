@@ -52,6 +52,9 @@ pub enum QuantityError {
     /// More than a 64-bit integer of the base unit holds.
     #[error("`{0}` is too large")]
     TooLarge(String),
+    /// A rate that no device has.
+    #[error("`{0}` is no rate that can be simulated; rates go from {SLOWEST} to {FASTEST}")]
+    OutOfRange(String),
 }
 
 const BYTE_UNITS: [(&str, f64); 9] = [
@@ -70,6 +73,12 @@ const KNOWN_RATES: &str = "B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s";
 const TIME_UNITS: [(&str, f64); 6] =
     [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)];
 const KNOWN_TIMES: &str = "ns, us, ms, s, min, h";
+
+/// The slowest rate: a floppy disk does 30 kB/s. The kernel's estimates are renewed five times a second, so that a slower device
+/// would take them through years.
+const SLOWEST: BytesPerSecond = BytesPerSecond(1e4);
+/// The fastest rate: a byte more takes less than a millionth of a nanosecond, and time is counted in these.
+const FASTEST: BytesPerSecond = BytesPerSecond(1e15);
 
 /// What to write instead of an unknown unit: the one with the same letters, or any.
 fn near_or_known(unit: &str, known: &str) -> String {
@@ -169,6 +178,9 @@ impl Nanos {
     /// The start of the simulation, or no time at all.
     pub const ZERO: Self = Self(0);
 
+    /// The last instant of a simulation: 292 years, as many nanoseconds as a signed integer holds.
+    pub const LAST: Self = Self(i64::MAX as u64);
+
     /// Parses a time such as "28 s" or "20 us"; the result is rounded to whole nanoseconds.
     ///
     /// # Errors
@@ -201,7 +213,7 @@ impl BytesPerSecond {
     /// Parses a rate such as "465 MB/s".
     ///
     /// # Errors
-    /// [`QuantityError`] if the number or the unit is missing, unknown or negative, or the rate is zero.
+    /// [`QuantityError`] if the number or the unit is missing, unknown or negative, or the rate is zero or one that no device has.
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
         let (number, unit) = split(text, "MB/s")?;
         let per_second = |(name, _): &&(&str, f64)| unit.strip_suffix("/s").map(str::trim) == Some(*name);
@@ -210,8 +222,8 @@ impl BytesPerSecond {
         if rate == 0.0 {
             return Err(QuantityError::Zero(text.trim().to_owned()));
         }
-        if rate.is_infinite() {
-            return Err(QuantityError::TooLarge(text.trim().to_owned()));
+        if !(SLOWEST..=FASTEST).contains(&Self(rate)) {
+            return Err(QuantityError::OutOfRange(text.trim().to_owned()));
         }
         Ok(Self(rate))
     }
@@ -230,14 +242,41 @@ impl Fraction {
 
 macro_rules! additive {
     ($($name:ident),*) => {$(
-        impl Add for $name { type Output = Self; fn add(self, other: Self) -> Self { Self(self.0 + other.0) } }
         impl Sub for $name { type Output = Self; fn sub(self, other: Self) -> Self { Self(self.0 - other.0) } }
-        impl AddAssign for $name { fn add_assign(&mut self, other: Self) { self.0 += other.0; } }
         impl SubAssign for $name { fn sub_assign(&mut self, other: Self) { self.0 -= other.0; } }
         impl Sum for $name { fn sum<I: Iterator<Item = Self>>(all: I) -> Self { Self(all.map(|each| each.0).sum()) } }
     )*};
 }
 additive!(Bytes, Nanos);
+
+impl Add for Bytes {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+/// What would come after the end of time is there at the end: nothing happens after [`Nanos::LAST`].
+impl Add for Nanos {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl AddAssign for Nanos {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
 
 /// A count of less than 2^63 as a number. Processors have an instruction for signed integers only.
 #[inline(always)]
@@ -348,7 +387,16 @@ mod tests {
         assert_eq!(BytesPerSecond::parse("465 MB/s"), Ok(BytesPerSecond(465e6)));
         assert_eq!(BytesPerSecond::parse("0 MB/s"), Err(QuantityError::Zero("0 MB/s".into())));
         assert!(matches!(BytesPerSecond::parse("465 MB"), Err(QuantityError::UnknownUnit { .. })));
-        assert_eq!(BytesPerSecond::parse("1e300 TB/s"), Err(QuantityError::TooLarge("1e300 TB/s".into())));
+        assert_eq!(BytesPerSecond::parse("10 kB/s"), Ok(BytesPerSecond(1e4)));
+        assert_eq!(BytesPerSecond::parse("1000 TB/s"), Ok(BytesPerSecond(1e15)));
+        let wrong = |text| BytesPerSecond::parse(text).unwrap_err().to_string();
+        assert_eq!(
+            wrong("3.3 B/s"),
+            "`3.3 B/s` is no rate that can be simulated; rates go from 10 kB/s to 1000 TB/s"
+        );
+        for text in ["9.999 kB/s", "1001 TB/s", "1e300 TB/s", "1e-300 B/s"] {
+            assert_eq!(BytesPerSecond::parse(text), Err(QuantityError::OutOfRange(text.into())));
+        }
     }
 
     #[test]

@@ -398,6 +398,21 @@ impl Action {
         matches!(self, Self::Write { .. } | Self::Mapped { call: MappedCall::Write { .. }, .. })
     }
 
+    /// Whether it takes no time by itself, whatever the machine and the model.
+    #[must_use]
+    pub fn takes_no_time(&self) -> bool {
+        match self {
+            Self::Compute { time } | Self::Sleep { time } => *time == Nanos::ZERO,
+            Self::Read { bytes, .. } | Self::Copy { bytes, .. } | Self::Readahead { bytes, .. } => {
+                *bytes == Some(Bytes::ZERO)
+            }
+            Self::Write { bytes, .. } | Self::Allocate { bytes } => *bytes == Bytes::ZERO,
+            Self::Open { truncate, .. } => !truncate,
+            Self::Close { .. } | Self::Free { .. } | Self::Wait { .. } | Self::Signal { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Whether it makes its file if that is not there.
     #[must_use]
     pub fn makes_file(&self) -> bool {

@@ -7,6 +7,7 @@ mod copies;
 mod direct_io;
 mod dontcache;
 mod durability;
+mod endings;
 mod errors;
 mod fsync_and_flush;
 mod groups;

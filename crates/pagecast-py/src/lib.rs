@@ -11,6 +11,7 @@ mod cawl;
 mod columns;
 mod embed;
 mod errors;
+mod interrupt;
 mod law;
 mod mapped;
 mod nesting;

@@ -14,6 +14,7 @@ use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 
 use crate::errors::{self, ScenarioError};
+use crate::interrupt::interruptible;
 use crate::program::Factory;
 use crate::quantity::{bytes, path, seconds};
 
@@ -27,8 +28,14 @@ impl Machine {
     /// Parse the text of a machine file.
     #[staticmethod]
     #[pyo3(signature = (text, origin, *, base_dir, machine_dir))]
-    fn from_toml(text: &[u8], origin: &str, base_dir: PathBuf, machine_dir: PathBuf) -> PyResult<Self> {
-        let machine = load_machine(text, origin, &base_dir, &machine_dir);
+    fn from_toml(
+        py: Python<'_>,
+        text: &[u8],
+        origin: &str,
+        base_dir: PathBuf,
+        machine_dir: PathBuf,
+    ) -> PyResult<Self> {
+        let machine = interruptible(py, || load_machine(text, origin, &base_dir, &machine_dir))?;
         machine.map(Self).map_err(|error| errors::scenario(&error))
     }
 
@@ -73,6 +80,7 @@ impl Scenario {
     #[staticmethod]
     #[pyo3(signature = (text, origin, *, base_dir, machine_dir, overrides))]
     fn from_toml(
+        py: Python<'_>,
         text: &[u8],
         origin: &str,
         base_dir: PathBuf,
@@ -88,7 +96,7 @@ impl Scenario {
             }
             Ok(scenario)
         };
-        let core = read().map_err(|error| errors::scenario(&error))?;
+        let core = interruptible(py, read)?.map_err(|error| errors::scenario(&error))?;
         Ok(Self { core, programs: Vec::new() })
     }
 

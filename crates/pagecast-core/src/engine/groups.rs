@@ -5,34 +5,34 @@
 //! processes have ended go on, with their flushers, until all have. Hosts belong together if one mounts the other's files, or if
 //! a process of one waits for a process or an event of the other. Of groups that are alike one is simulated (`twins`).
 
-use std::cell::RefCell;
-
 use rustc_hash::FxHashMap;
 
 use super::twins::Twins;
-use super::{Engine, INTERRUPT_EVERY, Interrupt, Settings, Watch, threads};
+use super::{Engine, Settings, threads};
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::machine::{Link, Machine, Mount, MountSource};
 use crate::result::{Merger, SimulationResult};
 use crate::scenario::Scenario;
+use crate::stop;
 use crate::workload::{InitialFile, Process};
 
 /// Simulates group by group.
 pub(super) fn simulate<N: Network>(
     scenario: &Scenario,
     model: &str,
-    mut settings: Settings<'_>,
+    mut settings: Settings,
 ) -> Result<SimulationResult, SimulationError> {
-    let mut interrupt = settings.interrupt.take();
-    let interrupt = interrupt.as_mut().map(|interrupt| &mut **interrupt as &mut Interrupt<'_>);
+    let interrupt = settings.interrupt.take();
     let hosts = scenario.machine.hosts.len();
     let groups = groups_of_hosts(scenario);
     if groups.count == 1 {
-        let watch = RefCell::new(Watch { interrupt, left: INTERRUPT_EVERY });
-        let mut engine = Engine::<N>::new(scenario, model, &settings, &watch, hosts)?;
-        let end = engine.run()?;
-        return engine.finish(end);
+        let run = || {
+            let mut engine = Engine::<N>::new(scenario, model, &settings, hosts)?;
+            let end = engine.run()?;
+            engine.finish(end)
+        };
+        return stop::watched(interrupt, run).unwrap_or(Err(SimulationError::Interrupted));
     }
     let parts = split(scenario, &groups);
     let names = scenario.machine.hosts.iter().map(|host| host.name.clone()).collect();

@@ -19,7 +19,6 @@ mod threads;
 mod transfers;
 mod twins;
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -38,14 +37,12 @@ use crate::machine::Machine;
 use crate::policy::{Actions, Command, DeviceId, DeviceSample, Event, OperationId, Outcome, Policy, Request};
 use crate::result::{Happened, Recorder, SimulationResult, Writing};
 use crate::scenario::{Residency, Scenario};
+use crate::stop::{self, Interrupt};
 use crate::units::{Nanos, earlier};
-
-/// Asked now and then with the simulated time; true stops the run.
-pub type Interrupt<'a> = dyn FnMut(Nanos) -> bool + 'a;
 
 /// How to run a scenario.
 #[derive(Default)]
-pub struct Settings<'a> {
+pub struct Settings {
     /// Of all random streams.
     pub seed: u64,
     /// When file residency is written down.
@@ -55,7 +52,7 @@ pub struct Settings<'a> {
     /// How many threads share the groups of hosts that have nothing to do with each other; by default one for each processor.
     pub threads: Option<NonZero<usize>>,
     /// May stop the run.
-    pub interrupt: Option<&'a mut Interrupt<'a>>,
+    pub interrupt: Option<Interrupt>,
 }
 
 /// Simulates a scenario under a model.
@@ -65,7 +62,7 @@ pub struct Settings<'a> {
 pub fn simulate(
     scenario: &Scenario,
     model: &str,
-    settings: Settings<'_>,
+    settings: Settings,
 ) -> Result<SimulationResult, SimulationError> {
     groups::simulate::<Fluid>(scenario, model, settings)
 }
@@ -77,30 +74,9 @@ pub fn simulate(
 pub fn simulate_by_steps(
     scenario: &Scenario,
     model: &str,
-    settings: Settings<'_>,
+    settings: Settings,
 ) -> Result<SimulationResult, SimulationError> {
     groups::simulate::<Stepped>(scenario, model, settings)
-}
-
-/// How often an interrupt is asked for, in rounds of the loop and operations begun.
-const INTERRUPT_EVERY: u32 = 1 << 10;
-
-/// Asks now and then whether to stop. All groups of hosts count together: each may be small.
-struct Watch<'a> {
-    interrupt: Option<&'a mut Interrupt<'a>>,
-    left: u32,
-}
-
-impl Watch<'_> {
-    fn check(&mut self, now: Nanos) -> Result<(), SimulationError> {
-        self.left -= 1;
-        if self.left > 0 {
-            return Ok(());
-        }
-        self.left = INTERRUPT_EVERY;
-        let stop = self.interrupt.as_mut().is_some_and(|interrupt| interrupt(now));
-        if stop { Err(SimulationError::Interrupted) } else { Ok(()) }
-    }
 }
 
 /// Who a flow belongs to.
@@ -146,7 +122,6 @@ struct Engine<'a, N> {
     residency: Residency,
     /// Whether there are so few hosts that their blocks are listed at the end.
     keeps_blocks: bool,
-    watch: &'a RefCell<Watch<'a>>,
     now: Nanos,
     network: N,
     hosts: Vec<HostState>,
@@ -189,6 +164,9 @@ impl<N: Network> Engine<'_, N> {
             self.check_deadlock()?;
             let next =
                 self.next_event().expect("a live process that waits for no other has a flow or a wake-up");
+            if next > Nanos::LAST {
+                return Err(self.takes_too_long());
+            }
             self.step(next)?;
         }
     }
@@ -227,7 +205,8 @@ impl<N: Network> Engine<'_, N> {
     /// All that happens at the next instant.
     fn step(&mut self, now: Nanos) -> Result<(), SimulationError> {
         self.now = now;
-        self.check_interrupt()?;
+        stop::come_to(now);
+        stop::spend(stop::EVENT);
         let mut ended = std::mem::take(&mut self.ended);
         self.network.completed(now, &mut ended);
         self.turn_arrivals(&mut ended);
@@ -240,10 +219,6 @@ impl<N: Network> Engine<'_, N> {
             self.woken(wake)?;
         }
         Ok(())
-    }
-
-    fn check_interrupt(&self) -> Result<(), SimulationError> {
-        self.watch.borrow_mut().check(self.now)
     }
 
     /// Gives all flows their rates, and policies that watch some the news.

@@ -15,6 +15,7 @@ use crate::fs::Located;
 use crate::policy::{FileId, OperationId, Outcome, Refusal};
 use crate::result::{Part, Parts};
 use crate::scenario::Scenario;
+use crate::stop;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, OpenFlags, Operation, Program};
 
@@ -163,7 +164,7 @@ impl<N: Network> Engine<'_, N> {
     /// Lets a process do operations until one takes time or it exits.
     pub(super) fn run_process(&mut self, at: u32) -> Result<(), SimulationError> {
         while self.processes[at as usize].state == State::Active && !self.processes[at as usize].is_busy() {
-            self.check_interrupt()?;
+            stop::spend(stop::EVENT);
             if let Some(current) = &self.processes[at as usize].current {
                 match current.copying {
                     Some(_) => self.go_on_with_copy(at)?,
@@ -324,6 +325,17 @@ impl<N: Network> Engine<'_, N> {
             None => self.scenario.origin.clone(),
         };
         Blame { place, process: self.processes[at as usize].name.clone(), time: self.now }
+    }
+
+    /// Nothing happens any more before the end of time, because of what one of the processes does.
+    pub(super) fn takes_too_long(&self) -> SimulationError {
+        let under_way = |at: usize| self.processes[at].current.as_ref().map(|current| (at as u32, current));
+        let (at, Current { operation, start, .. }) = (0..self.processes.len())
+            .filter(|&at| self.processes[at].state == State::Active)
+            .find_map(under_way)
+            .expect("a process that waits for no other is in an operation");
+        let at = Blame { time: *start, ..self.blame(at, operation.line) };
+        SimulationError::TooLong { at, operation: operation.action.name() }
     }
 
     /// The model has no answer to what a process does, or to what there is before any does something.

@@ -1,6 +1,5 @@
 //! Builds the run: resources of all hosts and links, a policy for each host, the files that exist before.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::device::{self, ReadWrite};
@@ -18,7 +17,7 @@ use crate::units::Nanos;
 
 use super::agenda::Agenda;
 use super::processes::{Events, Running};
-use super::{Engine, HostState, Settings, Uneven, Watch};
+use super::{Engine, HostState, Settings, Uneven};
 
 /// What is crossed to read and to write.
 #[derive(Clone, Copy)]
@@ -96,8 +95,7 @@ impl<'a, N: Network> Engine<'a, N> {
     pub(super) fn new(
         scenario: &'a Scenario,
         model: &str,
-        settings: &Settings<'_>,
-        watch: &'a RefCell<Watch<'a>>,
+        settings: &Settings,
         hosts_in_all: usize,
     ) -> Result<Self, SimulationError> {
         let mut network = N::default();
@@ -130,7 +128,6 @@ impl<'a, N: Network> Engine<'a, N> {
             seed: settings.seed,
             residency: settings.residency,
             keeps_blocks: hosts_in_all <= BlockTable::MOST_HOSTS,
-            watch,
             now: Nanos::ZERO,
             uneven: hardware.uneven(machine),
             links: hardware.links.into_iter().map(|link| network.add_path(link)).collect(),

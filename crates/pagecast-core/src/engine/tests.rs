@@ -1,6 +1,5 @@
 //! What the engine does for a policy that watches, caps and cancels its transfers. No published model does; these play one.
 
-use std::cell::RefCell;
 use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex};
 
@@ -131,9 +130,8 @@ fn play_on<N: Network>(
     let nowhere = FilePath::new("");
     let scenario =
         Scenario::from_toml(text.as_bytes(), "test.toml", nowhere, nowhere, &[]).expect("it is right");
-    let watch = RefCell::new(Watch { interrupt: None, left: INTERRUPT_EVERY });
     let settings = Settings::default();
-    let mut engine = Engine::<N>::new(&scenario, "no-cache", &settings, &watch, 2).expect("it is right");
+    let mut engine = Engine::<N>::new(&scenario, "no-cache", &settings, 2).expect("it is right");
     let told = Told::default();
     for host in &mut engine.hosts {
         host.policy = Box::new(Played { intent, told: told.clone(), first: None, calls: 0 });
@@ -248,9 +246,8 @@ fn disks_and_mounts_of_other_hosts_are_devices_of_their_own() {
     let nowhere = FilePath::new("");
     let scenario =
         Scenario::from_toml(text.concat().as_bytes(), "test.toml", nowhere, nowhere, &[]).expect("right");
-    let watch = RefCell::new(Watch { interrupt: None, left: INTERRUPT_EVERY });
     let settings = Settings::default();
-    let mut engine = Engine::<Fluid>::new(&scenario, "no-cache", &settings, &watch, 2).expect("it is right");
+    let mut engine = Engine::<Fluid>::new(&scenario, "no-cache", &settings, 2).expect("it is right");
     let mut device = |host: usize, path: &str| {
         let located = engine.namespace.locate(host, &path.into()).expect("it is mounted");
         engine.view(host, located).device.0

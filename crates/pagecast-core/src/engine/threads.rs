@@ -1,19 +1,19 @@
 //! Groups of hosts on several threads. Each is simulated on one alone, so that the number of threads changes no result.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
 use super::groups::Part;
-use super::{Engine, INTERRUPT_EVERY, Interrupt, Settings, Watch};
+use super::{Engine, Settings};
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::result::SimulationResult;
+use crate::stop::{self, Interrupt};
 use crate::units::Nanos;
 
 /// How often the caller is asked whether to stop: well below the 100 ms that a person notices.
@@ -58,21 +58,21 @@ type Told = (usize, Result<SimulationResult, SimulationError>);
 pub(super) fn simulate<N: Network>(
     parts: &[&Part],
     model: &str,
-    settings: &Settings<'_>,
-    mut interrupt: Option<&mut Interrupt<'_>>,
+    settings: &Settings,
+    mut interrupt: Option<Interrupt>,
     hosts: usize,
     mut take: impl FnMut(usize, SimulationResult),
 ) -> Result<(), SimulationError> {
     let wanted = settings.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
     let threads = wanted.min(parts.len());
-    let shared = Shared {
+    let shared = Arc::new(Shared {
         next: AtomicUsize::new(0),
         failed: AtomicUsize::new(NONE),
         end: AtomicU64::new(0),
         now: AtomicU64::new(0),
         stop: AtomicBool::new(false),
         all_have_ended: Barrier::new(threads),
-    };
+    });
     // Results that came before that of a group in front of them.
     let mut early = BTreeMap::new();
     let mut next = 0;
@@ -115,18 +115,13 @@ pub(super) fn simulate<N: Network>(
 
 /// Simulates groups until there are no more, then each of them up to the end of all.
 fn work<N: Network>(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     parts: &[&Part],
     model: &str,
-    settings: &Settings<'_>,
+    settings: &Settings,
     hosts: usize,
     tell: &SyncSender<Told>,
 ) {
-    let mut interrupt = |now: Nanos| {
-        shared.now.store(now.0, Relaxed);
-        shared.stop.load(Relaxed)
-    };
-    let watch = RefCell::new(Watch { interrupt: Some(&mut interrupt), left: INTERRUPT_EVERY });
     let mut engines = Vec::new();
     {
         let _wait = WaitsAtLast(&shared.all_have_ended);
@@ -135,8 +130,11 @@ fn work<N: Network>(
             if at >= parts.len() || at > shared.failed.load(Relaxed) {
                 break;
             }
-            let begun = Engine::<N>::new(&parts[at].scenario, model, settings, &watch, hosts);
-            match begun.and_then(|mut engine| Ok((engine.run()?, engine))) {
+            let run = || {
+                let mut engine = Engine::<N>::new(&parts[at].scenario, model, settings, hosts)?;
+                Ok((engine.run()?, engine))
+            };
+            match watched(shared, run) {
                 Ok((end, engine)) => {
                     shared.end.fetch_max(end.0, Relaxed);
                     engines.push((at, engine));
@@ -153,6 +151,20 @@ fn work<N: Network>(
     }
     let end = Nanos(shared.end.load(Relaxed));
     for (at, engine) in engines {
-        tell.send((at, engine.finish(end))).expect("the caller listens until all have ended");
+        tell.send((at, watched(shared, || engine.finish(end))))
+            .expect("the caller listens until all have ended");
     }
+}
+
+/// Does something that ends when all are to stop.
+fn watched<T>(
+    shared: &Arc<Shared>,
+    work: impl FnOnce() -> Result<T, SimulationError>,
+) -> Result<T, SimulationError> {
+    let shared = Arc::clone(shared);
+    let interrupt = move |now: Nanos| {
+        shared.now.store(now.0, Relaxed);
+        shared.stop.load(Relaxed)
+    };
+    stop::watched(Some(Box::new(interrupt)), work).unwrap_or(Err(SimulationError::Interrupted))
 }

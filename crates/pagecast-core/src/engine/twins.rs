@@ -21,7 +21,7 @@ pub(super) struct Twins {
 }
 
 impl Twins {
-    pub(super) fn of(parts: &[Part], model: &str, settings: &Settings<'_>) -> Self {
+    pub(super) fn of(parts: &[Part], model: &str, settings: &Settings) -> Self {
         let may_be_alike = parts.first().is_some_and(|part| !names_hosts(&part.scenario, model, settings));
         let (mut firsts, mut like) = (Vec::<usize>::new(), Vec::with_capacity(parts.len()));
         // Places in `firsts` of groups with the same workload.
@@ -45,7 +45,7 @@ impl Twins {
 }
 
 /// Whether an option may be about one host: devices are named "HOST:DEVICE" in them.
-fn names_hosts(scenario: &Scenario, model: &str, settings: &Settings<'_>) -> bool {
+fn names_hosts(scenario: &Scenario, model: &str, settings: &Settings) -> bool {
     let own = scenario.model_options.get(model).into_iter().flatten().map(|(_, value)| &value.text);
     own.chain(settings.options.iter().map(|(_, text)| text)).any(|text| text.contains(':'))
 }

@@ -12,7 +12,7 @@ use super::burst::Bursts;
 use super::sharing::{self, Binding, Crossed, Member};
 use super::write_cache::{WriteCache, WriteCaches};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route, Use};
-use super::{finish_time, served};
+use super::{NEVER, finish_time, served};
 use crate::least::Least;
 use crate::result::{Part, Parts};
 use crate::units::{Nanos, earlier};
@@ -430,7 +430,7 @@ impl Fluid {
 
     /// Announces when the next flow of a resource ends.
     fn announce(&mut self, resource: u32, next: Option<(Nanos, u32)>) {
-        let next = next.filter(|&(time, _)| time.0 != u64::MAX);
+        let next = next.filter(|&(time, _)| time != NEVER);
         self.next_of_resources.set(resource, next.map(|(time, _)| (time.0, resource)));
     }
 

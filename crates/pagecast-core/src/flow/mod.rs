@@ -239,13 +239,21 @@ fn served(rate: f64, from: Nanos, to: Nanos) -> f64 {
     rate * (as_number(to.0 - from.0) * 1e-9)
 }
 
+/// That something never happens.
+const NEVER: Nanos = Nanos(u64::MAX);
+
 /// When `amount` has been served at `rate`, from `from` on: rounded up to the next nanosecond, but for a
-/// thousandth of one, so that the noise of floating point does not cost a whole one.
+/// thousandth of one, so that the noise of floating point does not cost a whole one. [`NEVER`] without a rate; what takes
+/// longer than time lasts ends before that.
 fn finish_time(amount: f64, rate: f64, from: Nanos) -> Nanos {
+    if rate == 0.0 && amount > 0.0 {
+        return NEVER;
+    }
     let nanos = amount / rate * 1e9 - 1.0 / 1024.0;
     // Rounding up by hand: `ceil` is a call where the processor's own instruction cannot be relied on.
     let whole = nanos as u64;
-    Nanos(from.0.saturating_add(whole.saturating_add(u64::from(nanos > whole as f64))))
+    let end = from.0.saturating_add(whole.saturating_add(u64::from(nanos > whole as f64)));
+    Nanos(end.min(NEVER.0 - 1))
 }
 
 #[cfg(test)]
@@ -265,6 +273,7 @@ mod tests {
         assert_eq!(finish_time(1.0 + 1e-15, 1.0, Nanos(0)), Nanos(1_000_000_000));
         assert_eq!(finish_time(0.0, 1.0, Nanos(7)), Nanos(7));
         assert_eq!(finish_time(5.0 + 1.0 / 1024.0, 1e9, Nanos(0)), Nanos(5), "no more than noise");
-        assert_eq!(finish_time(1.0, 0.0, Nanos(7)), Nanos(u64::MAX), "never");
+        assert_eq!(finish_time(1.0, 0.0, Nanos(7)), NEVER);
+        assert_eq!(finish_time(1e300, 1.0, Nanos(7)), Nanos(u64::MAX - 1), "at some time");
     }
 }

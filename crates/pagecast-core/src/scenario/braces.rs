@@ -6,9 +6,13 @@ use std::collections::BTreeMap;
 use super::document::{Node, Place, Table, Value, shorten};
 use super::nearest::hint;
 use crate::error::ScenarioError;
+use crate::stop;
 
 /// The name that is no parameter: the number of a copy.
 const COPY: &str = "n";
+
+/// The length of the longest text that parameters make: no path is longer (`PATH_MAX`, include/uapi/linux/limits.h).
+const LONGEST: usize = 4096;
 
 /// Parameters by name.
 pub type Parameters = BTreeMap<String, Parameter>;
@@ -234,6 +238,7 @@ pub fn substitute(
     parameters: &Parameters,
     innermost: Option<&Loop<'_>>,
 ) -> Result<(), ScenarioError> {
+    stop::spend(1);
     match &mut node.value {
         Value::Text(text) if text.contains(['{', '}']) => {
             let (with_values, origin) = replaced(text, parameters, innermost, &node.at)?;
@@ -310,6 +315,10 @@ fn replaced(
                     origins.push(origin);
                 }
             }
+        }
+        if result.len() > LONGEST && !origins.is_empty() {
+            let what = format!("\"{}\" is longer than {LONGEST} bytes with its parameters", shorten(text));
+            return Err(at.error(what, "write something shorter"));
         }
     }
     Ok((result, (!origins.is_empty()).then(|| origins.join(", "))))

@@ -12,6 +12,7 @@ use super::schema::FILE;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::machine::Machine;
+use crate::stop;
 use crate::units::Bytes;
 use crate::workload::InitialFile;
 
@@ -28,6 +29,7 @@ pub fn read_files<'a>(
         let fields = Fields::open(node, &FILE, "[[file]]")?;
         let count = fields.get("count")?;
         for n in 1..=count.unwrap_or(1) {
+            stop::spend(stop::EVENT);
             let fields = fields.clone().within(Scope::of(Copies::of("file", count, n)));
             let file = InitialFile {
                 host: host_of(&fields, hosts)?,

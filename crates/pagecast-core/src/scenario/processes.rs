@@ -14,14 +14,19 @@ use super::network::{Hosts, host_of};
 use super::paths::Mounts;
 use super::program::{Role, Use, differs_by_copy, read_program};
 use super::schema::PROCESS;
-use super::script::{CopyProgram, Step};
+use super::script::{CopyProgram, Step, empty_operations};
 use super::table::Fields;
 use crate::error::ScenarioError;
+use crate::stop;
 use crate::units::Nanos;
 use crate::workload::Process;
 
 /// How many processes of a circle a message names.
 const NAMED_IN_CIRCLE: usize = 8;
+
+/// How many operations that take no time all processes may have. Each is a row of the result, and so many take 2 GB; where time passes,
+/// a run that gets long can be seen to do so.
+const MOST_EMPTY: u64 = 10_000_000;
 
 /// Reads all processes and their copies.
 ///
@@ -61,11 +66,13 @@ fn read_copies(
     let differs = differs_by_copy(list)?;
     let mut program = Program::read(list, Copies::of("process", given, 1))?;
     for n in 1..=count {
+        stop::spend(stop::EVENT);
         let copies = Copies::of("process", given, n);
         if differs && n > 1 {
             program = Program::read(list, copies)?;
         }
         let fields = fields.clone().within(Scope::of(copies));
+        processes.note_empty(&fields, program.empty)?;
         let process = read_process(&fields, n, &mut program, hosts, mounts)?;
         if n == 1 {
             let host = (!has_several_hosts(&fields)?).then_some(process.host);
@@ -118,6 +125,8 @@ pub struct Processes {
     by_name: FxHashMap<Arc<str>, usize>,
     /// The names of those that have copies, as written and as patterns, and how many they have.
     copied: Vec<(String, Pattern, u32)>,
+    /// How many operations that take no time they have.
+    empty: u64,
 }
 
 impl Processes {
@@ -139,6 +148,18 @@ impl Processes {
         self.after_at.push(at("after").clone());
         self.found.push(process);
         Ok(())
+    }
+
+    /// Counts the operations of a process that take no time.
+    fn note_empty(&mut self, fields: &Fields<'_>, empty: u64) -> Result<(), ScenarioError> {
+        self.empty = self.empty.saturating_add(empty);
+        if self.empty <= MOST_EMPTY {
+            return Ok(());
+        }
+        let what = format!(
+            "with those of this process there are more than {MOST_EMPTY} operations that take no time"
+        );
+        Err(fields.place("do").error(what, "give `repeat` or `count` less"))
     }
 
     /// Remembers how many copies a process has, for messages about a copy that it has not.
@@ -240,6 +261,8 @@ fn find_circle(order: &[Vec<usize>]) -> Option<Vec<usize>> {
 /// The steps of a program, with the host for which its paths have been checked.
 struct Program {
     steps: Arc<[Step]>,
+    /// How many operations that take no time a copy has at most.
+    empty: u64,
     uses: Vec<Use>,
     /// The host last checked, and which paths must be looked at for every copy.
     checked: Option<(usize, Vec<usize>)>,
@@ -248,7 +271,7 @@ struct Program {
 impl Program {
     fn read(list: &[Node], copies: Copies) -> Result<Self, ScenarioError> {
         let (steps, uses) = read_program(list, copies)?;
-        Ok(Self { steps: steps.into(), uses, checked: None })
+        Ok(Self { empty: empty_operations(&steps), steps: steps.into(), uses, checked: None })
     }
 
     /// Refuses paths that no mount of the host covers.

@@ -162,8 +162,10 @@ impl Reader {
         self.operations(list, Scope { innermost: Some(&inside), ..scope })?;
         self.rounds.pop();
         if times == 0 {
-            self.steps.truncate(begin - 1);
             self.has_exited = had_exited;
+        }
+        if times == 0 || self.steps.len() == begin {
+            self.steps.truncate(begin - 1);
         } else {
             self.steps.push(Step::End { begin, times });
         }

@@ -37,6 +37,28 @@ pub enum Step {
     },
 }
 
+/// How many operations that take no time a run of the steps has at most.
+pub fn empty_operations(steps: &[Step]) -> u64 {
+    // Of the program, and of one round of each loop that has begun.
+    let mut sums = vec![0_u64];
+    for step in steps {
+        let sum = match step {
+            Step::Begin { .. } => {
+                sums.push(0);
+                continue;
+            }
+            Step::Do { operation: Operation { action: Action::Exit, .. }, .. } => break,
+            Step::Do { operation, .. } => u64::from(operation.action.takes_no_time()),
+            Step::End { times, .. } => {
+                sums.pop().expect("a loop that ends has begun").saturating_mul(u64::from(*times))
+            }
+        };
+        let around = sums.last_mut().expect("the program is around all loops");
+        *around = around.saturating_add(sum);
+    }
+    sums.into_iter().fold(0, u64::saturating_add)
+}
+
 /// A copy's program, before it runs.
 pub struct CopyProgram {
     /// What it shares with the other copies.

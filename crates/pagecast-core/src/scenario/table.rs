@@ -390,7 +390,7 @@ mod tests {
     }
 
     fn memory(size: &str) -> String {
-        let text = format!("read = '1 B/s'\nwrite = '1 B/s'\nsize = {size}");
+        let text = format!("read = '1 MB/s'\nwrite = '1 MB/s'\nsize = {size}");
         read(&text, &MEMORY, |fields| fields.need::<Bytes>("size")).unwrap_err()
     }
 
@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_rate_of_zero_is_refused() {
-        let text = "size = '1 GB'\nread = '0 MB/s'\nwrite = '1 B/s'";
+        let text = "size = '1 GB'\nread = '0 MB/s'\nwrite = '1 MB/s'";
         assert_snapshot!(read(text, &MEMORY, |fields| fields.need::<BytesPerSecond>("read")).unwrap_err(), @"x.toml:2: `read`: `0 MB/s` is zero; it must be more than zero");
     }
 
@@ -464,7 +464,7 @@ mod tests {
 
     #[test]
     fn a_wrong_word_names_the_nearest() {
-        let text = "size = '1 GB'\nread = '1 B/s'\nwrite = '1 B/s'\nsharing = 'totl'";
+        let text = "size = '1 GB'\nread = '1 MB/s'\nwrite = '1 MB/s'\nsharing = 'totl'";
         let error = read(text, &DISK, |fields| fields.word("sharing", &[1, 2, 3])).unwrap_err();
         assert_snapshot!(error, @r#"x.toml:4: `sharing` cannot be "totl"; did you mean `total`?"#);
     }

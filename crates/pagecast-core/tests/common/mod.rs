@@ -128,7 +128,7 @@ impl Case {
         Scenario::from_toml(self.text.as_bytes(), "test.toml", nowhere, nowhere, &self.overrides)
     }
 
-    fn settings<'a>(&self, scenario: &Scenario) -> Settings<'a> {
+    fn settings(&self, scenario: &Scenario) -> Settings {
         Settings {
             seed: self.seed,
             residency: scenario.residency,

@@ -101,8 +101,7 @@ fn groups_on_several_threads_can_be_stopped() {
     let endless =
         ["a", "c"].map(|host| process(host, host, "", "{ repeat = 1000000, do = [ { sleep = '0 s' } ] }"));
     let scenario = scenario(&endless.concat());
-    let mut at_once = |_| true;
     let settings =
-        Settings { interrupt: Some(&mut at_once), threads: NonZero::new(2), ..Settings::default() };
+        Settings { interrupt: Some(Box::new(|_| true)), threads: NonZero::new(2), ..Settings::default() };
     assert!(matches!(crate::simulate(&scenario, "no-cache", settings), Err(SimulationError::Interrupted)));
 }

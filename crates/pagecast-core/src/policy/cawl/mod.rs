@@ -19,6 +19,7 @@ use crate::error::ScenarioError;
 use crate::flow::{Completion, Progress};
 use crate::machine::Host;
 use crate::result::{FileLevels, MemoryLevels, Part, Parts};
+use crate::stop;
 use crate::units::{Bytes, Nanos};
 
 const ASK_KERNEL: &str = "ask model `kernel`";
@@ -37,7 +38,14 @@ const ONE_PROCESS: Refusal = Refusal { what: "knows one process that writes", re
 const ONE_DEVICE: Refusal = Refusal { what: "knows one device that is written to", remedy: ASK_KERNEL };
 const NO_PAST: Refusal =
     Refusal { what: "begins with nothing dirty", remedy: "ask model `kernel`, or let the file be clean" };
+const TOO_MANY_CALLS: Refusal = Refusal {
+    what: "computes each of its more than 100 million calls",
+    remedy: "ask model `kernel`, or write less in larger calls",
+};
 const NO_REMOTE: Refusal = Refusal { what: "knows no files of other hosts", remedy: ASK_KERNEL };
+
+/// How many calls a write may have: each takes about a microsecond to compute.
+const MOST_CALLS: u64 = 100_000_000;
 
 /// See the module.
 pub struct Cawl {
@@ -122,6 +130,9 @@ impl Cawl {
         (offset, bytes, piece): (u64, Bytes, Bytes),
         out: &mut Actions,
     ) {
+        if bytes.0 / MOST_CALLS > piece.0 {
+            return out.refuse(operation, TOO_MANY_CALLS);
+        }
         let writer = match self.writer(operation, file.device) {
             Ok(writer) => writer,
             Err(refusal) => return out.refuse(operation, refusal),
@@ -175,6 +186,7 @@ impl Writer {
         let mut spent = Spent::default();
         let mut at = range.start;
         loop {
+            stop::spend(stop::EVENT);
             let bytes = piece.0.min(range.end - at);
             spent.add(&match way {
                 Way::Buffered => self.write_buffered(file, at, bytes),

@@ -9,6 +9,7 @@ use super::lists::LruvecId;
 use super::memcg::Taker;
 use super::memory::Node;
 use super::pages::Pages;
+use crate::stop;
 
 /// With memory to spare, what is pending is at most this part of it.
 const LOOSE: u64 = 256;
@@ -115,8 +116,13 @@ impl Pages {
         (0..nodes).map(|far| (home + far) % nodes).find_map(|node| {
             let room = self.free_of(node).saturating_sub(self.memory.nodes[node].low);
             let room = if to_write { room.min(self.dirty_room(node)) } else { room };
-            (room >= self.memory.nodes[node].total / CRUMBS).then_some((node, room))
+            (room >= self.least_room(node)).then_some((node, room))
         })
+    }
+
+    /// What counts as room on a node, and is given at a time where there is less: a page at least.
+    fn least_room(&self, node: usize) -> u64 {
+        (self.memory.nodes[node].total / CRUMBS).max(PAGE)
     }
 
     /// How many more dirty pages a node should have: `node_dirty_limit`. What its zones keep (`totalreserve_pages` of the node) is not dirtyable.
@@ -141,6 +147,7 @@ impl Pages {
     }
 
     fn allocate_of_node(&mut self, home: usize, to_write: bool) -> (usize, u64) {
+        stop::spend(1);
         if let Some(found) = self.target(home, to_write) {
             return found;
         }
@@ -150,7 +157,7 @@ impl Pages {
             // out there is a little more.
             let above_min = |node: usize| self.free_of(node).saturating_sub(self.memory.nodes[node].min);
             let node = (0..self.nodes()).max_by_key(|&node| above_min(node)).unwrap_or(home);
-            (node, above_min(node).max(self.memory.nodes[node].total / CRUMBS))
+            (node, above_min(node).max(self.least_room(node)))
         })
     }
 
@@ -159,7 +166,7 @@ impl Pages {
         for node in 0..self.nodes() {
             let Node { total, anonymous, high, .. } = self.memory.nodes[node];
             // No less than is given at a time, which may be more than was free.
-            let wanted = anonymous + self.cached_of(node) + high.max(total / CRUMBS);
+            let wanted = anonymous + self.cached_of(node) + high.max(self.least_room(node));
             if wanted > total {
                 if self.memcgs.is_empty() {
                     let lruvec = LruvecId(node as u16);

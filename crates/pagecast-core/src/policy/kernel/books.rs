@@ -56,6 +56,8 @@ impl Kernel {
         let counted = [self.pages.ahead_cached, self.pages.ahead_anonymous, self.pages.dirty.ahead()];
         let of_tasks = self.pending_of(|_| true);
         assert_eq!(counted, of_tasks, "cached, anonymous and dirty bytes ahead are those of tasks");
+        let pending: u64 = self.tasks.values().map(|task| task.pending).sum();
+        assert_eq!(self.pages.pending, pending, "bytes that tasks have pending");
     }
 
     /// The bytes that some tasks have pending: of page cache, of anonymous memory, and dirty ones.

@@ -9,12 +9,16 @@ use super::throttling::{Rates, has_credit, rate_of};
 use super::{Kernel, Limits, OperationId, PAGE};
 use crate::policy::Actions;
 use crate::result::Part;
+use crate::stop;
 use crate::units::Nanos;
 
 /// What is pending is never older than this.
 const SETTLE: Nanos = Nanos(5_000_000_000);
 /// A change of a rate by less than this part is not passed on.
 pub(super) const LEAST_CHANGE: f64 = 0.005;
+/// With more tasks than this all of them are looked at no more than twice at an instant: with the first event and after the last one.
+/// Thousands of tasks often begin or end together.
+const MANY: usize = 64;
 
 impl Kernel {
     /// Brings all levels up to `now`. Where the bytes are that have moved since is found out when it matters, or now and then.
@@ -76,11 +80,25 @@ impl Kernel {
         for device in 0..self.queues.len() {
             self.write_back(now, device, out);
         }
-        self.release_followers(now, out);
+        self.is_put_off = self.tasks.len() > MANY && self.decided == Some(now);
+        if !self.is_put_off {
+            // Each of them is looked at.
+            stop::spend(self.tasks.len() as u64);
+            self.decided = Some(now);
+            self.release_followers(now, out);
+        }
         self.go_on_with_due(now, out);
         self.throttle(now);
-        self.set_caps(now, out);
+        if !self.is_put_off {
+            self.set_caps(now, out);
+        }
         self.sample_devices(out);
+    }
+
+    /// The same when nothing else happens at this instant: what was put off is decided.
+    pub(super) fn control_at_last(&mut self, now: Nanos, out: &mut Actions) {
+        self.decided = None;
+        self.control(now, out);
     }
 
     /// Reclaim that met only dirty pages has all of them written.

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::lists::{Busy, PageState};
 use super::wb::WbId;
+use super::{PAGE, whole_pages};
 use crate::policy::FileId;
 use crate::policy::ranges::Ranges;
 use crate::units::Nanos;
@@ -230,6 +231,18 @@ impl DirtyPages {
             Some((from, to)) if from == start => (true, to),
             Some((from, _)) => (false, from),
             None => (false, end),
+        }
+    }
+
+    /// As `run`, for who waits for pages under writeback: a page is that until all of it has been written. Byte by byte a fast writer
+    /// would follow the device in ever smaller steps.
+    pub(super) fn stable_run(&self, file: FileId, at: u64, end: u64) -> (PageState, u64) {
+        let inode = self.inodes.get(&file);
+        let writeback = inode.and_then(|inode| inode.writeback.first(at / PAGE * PAGE, end)).map(whole_pages);
+        match writeback {
+            Some((start, to)) if start <= at => (PageState::Writeback, to.min(end)),
+            Some((start, _)) => self.run(file, at, start),
+            None => self.run(file, at, end),
         }
     }
 

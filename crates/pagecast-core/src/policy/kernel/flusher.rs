@@ -21,6 +21,7 @@ use super::wb::WbId;
 use super::wbt::Why;
 use crate::policy::ranges::Ranges;
 use crate::policy::{FileId, OperationId};
+use crate::stop;
 use crate::units::Nanos;
 
 /// `MIN_WRITEBACK_PAGES`: a visit submits a multiple of this, in pages.
@@ -219,6 +220,7 @@ impl Flusher {
     ) -> Submitted {
         self.holds_piece = false;
         for _ in 0..turns {
+            stop::spend(1);
             if self.submitters() == 0 {
                 return Submitted::Nothing;
             }

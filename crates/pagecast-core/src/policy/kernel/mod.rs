@@ -146,6 +146,9 @@ pub struct Kernel {
     runs_ahead: bool,
     /// For what their caps hold, and when they were last surveyed and what that told: see `unchanged`.
     caps_of: Option<CapsOf>,
+    /// When it was last decided for all tasks who goes on and how fast, and whether that is put off to the end of this instant.
+    decided: Option<Nanos>,
+    is_put_off: bool,
     surveyed: Cell<Option<(u64, Survey)>>,
     credits: FxHashMap<OperationId, Credit>,
     streams: FxHashMap<StreamKey, Stream>,
@@ -251,6 +254,8 @@ impl Kernel {
             has_busy: false,
             runs_ahead: false,
             caps_of: None,
+            decided: None,
+            is_put_off: false,
             surveyed: Cell::new(None),
             credits: FxHashMap::default(),
             streams: FxHashMap::default(),
@@ -483,7 +488,9 @@ impl Policy for Kernel {
             }
         }
         // New rates change no level, only when the next threshold is crossed, and who needs how much of a processor.
-        if progress.is_empty() || self.has_share_changed() {
+        if progress.is_empty() {
+            self.control_at_last(now, out);
+        } else if self.has_share_changed() {
             self.control(now, out);
         }
         self.check_books();

@@ -38,6 +38,8 @@ pub(super) struct Pages {
     /// Bytes that are known to have come into the cache, and into anonymous memory, but not yet where.
     pub ahead_cached: u64,
     pub ahead_anonymous: u64,
+    /// What all tasks have pending.
+    pub pending: u64,
     /// Reclaim has met nothing but dirty pages since this was last cleared.
     pub found_only_dirty: bool,
     /// Pages that leave when the device has them (`PG_dropbehind`).
@@ -65,6 +67,7 @@ impl Pages {
             node_dirty_bytes: host.vm.dirty_bytes.map(|bytes| bytes.0),
             ahead_cached: 0,
             ahead_anonymous: 0,
+            pending: 0,
             found_only_dirty: false,
             dropbehind: FxHashMap::default(),
             refaults: Refaults::default(),

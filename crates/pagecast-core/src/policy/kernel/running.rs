@@ -1,17 +1,18 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
 use super::cost::{Distance, PerByte, Run, Step, Touched};
-use super::lists::{Busy, PageState};
+use super::lists::PageState;
 use super::memcg::Taker;
 use super::pages::{Pages, Written};
 use super::reading::tag;
 use super::tasks::{Kind, Place, Task, Transfer};
 use super::throttling::{check, rate_of, resume, task_rate};
 use super::wb::Wb;
-use super::{Kernel, PAGE};
+use super::{Kernel, PAGE, whole_pages};
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::policy::{Actions, FileId, FileView, OperationId};
 use crate::result::Part;
+use crate::stop;
 use crate::units::Nanos;
 
 /// What is found in the cache is looked at anew after so many bytes, since it may have been cleaned meanwhile.
@@ -49,6 +50,7 @@ pub(super) fn count_dirtied(
         pages.ahead_cached += bytes;
     }
     task.pending += bytes;
+    pages.pending += bytes;
     runs_ahead
 }
 
@@ -65,10 +67,12 @@ pub(super) fn count_others(task: &mut Task, bytes: u64, pages: &mut Pages) {
         pages.ahead_anonymous += task.asked_of(bytes);
     }
     task.pending += bytes;
+    pages.pending += bytes;
 }
 
 /// The bytes that a task had pending no more count as such: it is going to be told where they are, or nobody keeps them.
 pub(super) fn uncount(task: &Task, bytes: u64, pages: &mut Pages) {
+    pages.pending -= bytes;
     if task.run.fills() {
         pages.ahead_cached -= bytes;
     }
@@ -92,12 +96,16 @@ pub(super) const LEAST_RUN: u64 = 64 << 10;
 /// What is written over on a disk that wants stable pages is looked at anew after so many bytes.
 const STABLE_RUN: u64 = 1 << 20;
 
+/// The steps of beginning or ending a part of a run, see `stop`.
+const RUN: u64 = 32;
+
 /// A follower goes on when so many bytes have come.
 const STRIDE: u64 = 16 << 20;
 
 impl Kernel {
     /// Begins the next run of a task, or ends it.
     pub(super) fn next_run(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        stop::spend(RUN);
         let Some(task) = self.tasks.get(operation) else { return };
         match task.kind {
             Kind::Direct { .. } => return self.next_calls(now, operation, out),
@@ -219,7 +227,7 @@ impl Kernel {
             // It has to wait where no page can be had.
             (_, true) if run_end < least && self.pages.is_memcg_exhausted(task.memcg) => (Run::New, least),
             (Kind::Write, true) if self.has_stable_pages(task) => {
-                match self.pages.dirty.run(file, at, run_end.min(at.saturating_add(STABLE_RUN))) {
+                match self.pages.dirty.stable_run(file, at, run_end.min(at.saturating_add(STABLE_RUN))) {
                     (PageState::Writeback, to) => (Run::Wait, to),
                     (PageState::Dirty, to) => (Run::Dirty, to),
                     (PageState::Clean, to) => (Run::Clean, to),
@@ -241,7 +249,7 @@ impl Kernel {
     /// A writer waits until what is before him is on the device.
     fn wait_for_stable_pages(&mut self, operation: OperationId, end: u64) {
         let task = &self.tasks[operation];
-        let (file, range) = (*task.file(), (task.position, end));
+        let (file, range) = (*task.file(), whole_pages((task.position, end)));
         let must_wait = self.queue(&file).wait_within(file.id, range, operation);
         debug_assert!(must_wait, "what is under writeback is in the queue");
     }
@@ -445,6 +453,9 @@ impl Kernel {
 
     /// The tasks of a kind whose bytes have moved and are nowhere yet.
     pub(super) fn pending(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<Place> {
+        if self.pages.pending == 0 {
+            return Vec::new();
+        }
         self.tasks.places(|task| task.pending > 0 && is_wanted(task))
     }
 
@@ -492,6 +503,7 @@ impl Kernel {
 
     /// Bytes of a task have moved: pages change.
     fn apply(&mut self, now: Nanos, place: Place, bytes: u64) {
+        stop::spend(RUN);
         let (operation, task) = self.tasks.at_moving(place);
         let start = task.reads_from();
         let end = task.position + bytes;

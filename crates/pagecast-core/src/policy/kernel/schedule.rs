@@ -10,6 +10,9 @@ use crate::units::{Nanos, earlier};
 /// Levels are looked at no more often than this: a tenth of a pause.
 pub(super) const LEAST_STEP: f64 = 1e-3;
 
+/// But no more than this part of the memory is taken between two looks: a fast copy would take more than there is.
+const LOOKS: u64 = 16;
+
 /// At what rates the levels change, in bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Slopes {
@@ -93,6 +96,9 @@ impl Kernel {
 
     /// The next call that this policy wants.
     pub(super) fn schedule(&self, now: Nanos) -> Option<Nanos> {
+        if self.is_put_off {
+            return Some(now);
+        }
         let survey = self.survey();
         let slopes = Slopes { written: self.written(), ..survey.slopes };
         let mut next = earlier(survey.busy_until, self.next_update(now));
@@ -103,18 +109,24 @@ impl Kernel {
             }
         }
         let levels = [
-            self.until_memory_changes(&slopes),
             self.until_background(&slopes),
             self.until_throttling(&slopes),
             self.until_strict_throttling(),
             survey.soonest,
             self.until_memcgs_change(),
         ];
-        for level in levels {
-            let due = level.map(|seconds| now + Nanos((seconds.max(LEAST_STEP) * 1e9) as u64));
+        let mut looks_at = |level: Option<f64>, least: f64| {
+            let due = level.map(|seconds| now + Nanos((seconds.max(least) * 1e9) as u64).max(Nanos(1)));
             next = earlier(next, due);
-        }
+        };
+        looks_at(self.until_memory_changes(&slopes), LEAST_STEP.min(self.until_too_much(&slopes)));
+        levels.into_iter().for_each(|level| looks_at(level, LEAST_STEP));
         next
+    }
+
+    /// How long it takes to take as much memory as may be taken without a look.
+    fn until_too_much(&self, slopes: &Slopes) -> f64 {
+        (self.pages.memory.total / LOOKS) as f64 / slopes.taken
     }
 
     /// The beginning of reclaim, the end of what can be had without waiting, or of the node that a task takes its pages from.

@@ -48,6 +48,16 @@ pub(super) struct Flusher {
     pub(super) wakes: Nanos,
 }
 
+impl Flusher {
+    /// It has slept on at the times that have passed since it was last called: nothing was dirty then.
+    pub(super) fn pass_over(&mut self, now: Nanos, period: Nanos) {
+        if !self.is_writing && self.wakes < now && period > Nanos::ZERO {
+            let passed = (now - self.wakes).0.div_ceil(period.0);
+            self.wakes += Nanos(passed * period.0);
+        }
+    }
+}
+
 impl Wrench {
     pub(super) fn evict(&mut self, amount: u64, except: Option<HostFile>, out: &mut Actions) -> u64 {
         let evicted = self.cache.evict(amount, except);

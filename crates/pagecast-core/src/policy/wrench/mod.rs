@@ -25,6 +25,7 @@ use super::{
 };
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::result::{FileLevels, MemoryLevels, Part, Parts};
+use crate::stop;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Advice, SyncRangeFlag};
 
@@ -169,6 +170,7 @@ impl Wrench {
 
     /// Begins the next chunk, or ends the operation.
     fn next_chunk(&mut self, now: Nanos, operation: Ticket, out: &mut Actions) {
+        stop::spend(1);
         let chunk_size = self.options.chunk.0;
         let running = self.running(operation);
         let chunk = running.left.min(chunk_size);
@@ -233,6 +235,7 @@ impl Wrench {
 impl Policy for Wrench {
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions) {
         let operation = request.operation;
+        self.flusher.pass_over(now, self.options.period);
         match request.call {
             Call::Read { file, offset, bytes, fresh, .. } => {
                 return self.start(now, operation, Kind::Read { fresh }, file, (offset, bytes), out);
@@ -300,6 +303,7 @@ impl Policy for Wrench {
     }
 
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
+        self.flusher.pass_over(now, self.options.period);
         if done.tag == FLUSHER {
             self.flusher.is_writing = false;
             self.cache.flushed_expired();
@@ -328,18 +332,21 @@ impl Policy for Wrench {
     }
 
     fn resumed(&mut self, now: Nanos, tag: u64, out: &mut Actions) {
+        self.flusher.pass_over(now, self.options.period);
         self.next_chunk(now, Ticket::of_tag(tag), out);
     }
 
     fn advance(&mut self, now: Nanos, _progress: &[crate::flow::Progress], out: &mut Actions) {
-        if !self.flusher.is_writing && self.flusher.wakes <= now {
+        if self.next_call().is_some_and(|wakes| wakes <= now) {
             self.flusher.pass_began = now;
             self.flush_expired(now, out);
         }
     }
 
     fn next_call(&self) -> Option<Nanos> {
-        (!self.flusher.is_writing).then_some(self.flusher.wakes)
+        // While nothing is dirty it finds nothing. A period of zero is never, as in Linux.
+        let has_work = self.options.period > Nanos::ZERO && self.cache.dirty() > 0;
+        (has_work && !self.flusher.is_writing).then_some(self.flusher.wakes)
     }
 
     fn copied_at_once(&self, _file: &FileView, _at: u64, _end: u64) -> Bytes {

@@ -13,6 +13,7 @@ use super::shadows::Token;
 use super::slab::{Slot, State};
 use super::{ACTIVE, INACTIVE, Lists, LruvecId, TwoLists};
 use crate::policy::FileId;
+use crate::stop;
 
 pub(super) const PAGE: u64 = 4096;
 
@@ -211,6 +212,7 @@ impl Lists {
     ) -> u64 {
         let mut batches = Batches::default();
         while batches.scanned < share && total.freed < want {
+            stop::spend(1);
             let Some((slot, extent)) = self.extents.oldest(lruvec, INACTIVE) else { break };
             let (file, start) = (extent.file, extent.start);
             let (state, end) = busy.run(file, start, extent.end.min(start + share - batches.scanned));
@@ -245,6 +247,7 @@ impl Lists {
     fn shrink_active(&mut self, lruvec: LruvecId, bytes: u64) {
         let mut left = bytes;
         while let Some((slot, extent)) = self.extents.oldest(lruvec, ACTIVE).filter(|_| left > 0) {
+            stop::spend(1);
             let end = extent.end.min(extent.start + left);
             let slot = self.extents.cut(slot, extent.start, end);
             self.extents.take(slot);

@@ -10,6 +10,7 @@ use super::{LruGen, MIN_NR_GENS, list};
 use crate::policy::kernel::lists::reclaim::{Busy, PAGE, PageState, Reclaimed, share};
 use crate::policy::kernel::lists::slab::{Slot, State};
 use crate::policy::kernel::lists::{Lists, LruvecId};
+use crate::stop;
 
 /// `include/linux/mmzone.h: MAX_LRU_BATCH`: so many pages are looked at before the tiers are compared anew.
 const MAX_LRU_BATCH: u64 = 64 * MIN_LRU_BATCH;
@@ -89,6 +90,7 @@ impl Lists {
         let mut passes = Passes { priority: FIRST_PRIORITY, scanned: 0, all_dirty: false };
         let mut unclean = 0;
         while total.freed < want && unclean < self.of_lruvec(lruvec) {
+            stop::spend(1);
             while self.should_run_aging(version, lruvec) {
                 self.inc_max_seq(lruvec);
                 passes.end(&total);
