@@ -514,6 +514,7 @@ impl Policy for Kernel {
     }
 
     fn tell_rest(&mut self, now: Nanos, out: &mut Actions) {
+        self.settle_for_good(now);
         self.spells.tell_rest(now, out);
         self.sample_all_devices(out);
     }

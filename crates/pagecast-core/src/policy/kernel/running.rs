@@ -430,6 +430,14 @@ impl Kernel {
         self.look_at_refaults(now);
     }
 
+    /// The same at the end of a run, also of requests that are on their way: their pages are in the cache before their bytes are there.
+    pub(super) fn settle_for_good(&mut self, now: Nanos) {
+        self.sync(now);
+        self.tasks.values_mut().filter(|task| task.is_in_flight()).for_each(|task| task.transfer = None);
+        self.settle(now);
+        self.check_books();
+    }
+
     /// The same for those who write to files that the flusher of a device is going to look at.
     pub(super) fn settle_visited(&mut self, now: Nanos, device: usize) {
         let Some(Wb { flusher, .. }) = &self.wbs[device] else { return };
