@@ -38,7 +38,7 @@ impl<N: Network> Engine<'_, N> {
             Action::Allocate { bytes } => {
                 self.take_memory(at, bytes, operation.line)?;
                 self.enter(at, operation, None, 0, bytes);
-                self.call(at, Call::Allocate { bytes })
+                self.call(at, Call::Allocate { bytes, owner: OperationId(at) })
             }
             Action::Free { bytes } => self.free(at, operation, bytes),
             Action::DropCaches => {
@@ -256,7 +256,9 @@ impl<N: Network> Engine<'_, N> {
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
         match self.remote_chunk(host, located) {
-            Some(chunk) if is_direct => self.begin_transfer(at, located, bytes, chunk, Direction::ReadDirect),
+            Some(chunk) if is_direct => {
+                self.begin_transfer(at, located, bytes, chunk, Direction::ReadDirect { fresh })
+            }
             Some(chunk) => self.remote_read(at, located, bytes, fresh, chunk),
             None if is_direct => self.call(at, Call::ReadDirect { file, offset, bytes, fresh, piece }),
             None => {

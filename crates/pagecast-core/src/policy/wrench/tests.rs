@@ -11,7 +11,8 @@ fn called_before_its_time_the_flusher_sleeps_on() {
     let memory = network.add_path(Route::new(&[Use { resource, cost: 1.0, part: Part::CpuCopy }]));
     let period = Nanos(5_000_000_000);
     let (vintage, expiry) = (Vintage::CameraReady, Nanos::ZERO);
-    let options = WrenchOptions { chunk: Bytes(1), vintage, dirty_ratio: 0.4, period, expiry };
+    let remote_memory = RemoteMemory::Client;
+    let options = WrenchOptions { chunk: Bytes(1), vintage, dirty_ratio: 0.4, period, expiry, remote_memory };
     let mut wrench = Wrench::new(Bytes(100), memory, memory, options);
     for now in [Nanos::ZERO, Nanos(1_000_000_000)] {
         wrench.advance(now, &[], &mut Actions::default());
