@@ -61,7 +61,7 @@ def cases(experiment: str, applications: Sequence[int]) -> Iterator[tuple[str, S
 def compare(
     table: Published, experiment: str, vintage: str, model: str, applications: Sequence[int], per_case: bool
 ) -> None:
-    options = {"vintage": vintage} if model == "wrench" else {}
+    options = {"vintage": vintage, "remote_memory": "server"} if model == "wrench" else {}
     means: dict[str, list[tuple[float, str]]] = {}  # deviation and case, by operation
     singles: dict[str, list[float]] = {}
     for case, scenario in cases(experiment, applications):

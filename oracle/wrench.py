@@ -225,17 +225,19 @@ class Cache:
         if clean > 0:
             self.active.append(Block(file, clean, False, self.engine.now_ns, 0))
 
-    def write(self, file: str, file_size: int, size: int, is_dirty: bool) -> Steps:
+    def write(self, file: str, file_size: int, size: int, is_dirty: bool, is_fresh: bool = False) -> Steps:
         """Write a chunk: at memory speed below the dirty limit, else flush as much as is written, then write.
 
-        `file_size` is that after the chunk.
+        `file_size` is that after the chunk. With `is_fresh` as much anonymous memory is taken: it came from
+        another host to a reader.
         """
         limit = math.floor(self.dirty_ratio * max(0, self.available()))
         room = limit - self.dirty if is_dirty else self.available()
         self.discard_beyond(file, file_size - size)
         left = to_flush = size
         if room > 0:
-            self.evict(min(size, room) - self.free, keep=self.own(file))
+            needed = min(size, room) + (size if is_fresh else 0)
+            self.evict(needed - self.free, keep=self.own(file))
             put = yield from self._put(file, size, is_dirty)
             left -= put
             to_flush = left if put else self.chunk_bytes
@@ -249,6 +251,8 @@ class Cache:
                 if is_dirty:
                     yield self.machine.writing(self.host, file, left)
                 break
+        if is_fresh:
+            self.take_anonymous(size)
 
     def _put(self, file: str, size: int, is_dirty: bool) -> Steps:
         """Copy up to `size` bytes into free memory; returns how many."""
@@ -290,9 +294,12 @@ class Wrench(Policy):
         dirty_ratio: float = 0.4,
         flush_period_s: float = 5,
         dirty_expiry_s: float = 30,
+        remote_memory: str = "client",
     ):
         super().__init__(engine, machine)
         assert vintage in ("camera_ready", "v1")
+        assert remote_memory in ("client", "server")
+        self.server_pays = remote_memory == "server"
         self.chunk_bytes = chunk_bytes
         self.caches: dict[str, Cache] = {}
         for number, host in enumerate(machine.hosts):
@@ -375,21 +382,23 @@ class Wrench(Policy):
     def _download(self, call: Call) -> Steps:
         """A request; then each chunk is read by the server, sent, and kept, clean, by the client.
 
-        The anonymous memory of the transfer is charged to the server, and never given back there.
+        As published (`server_pays`), the anonymous memory of the transfer is taken of the server, and never
+        given back there; otherwise it is that of the reader.
         """
         mount = self.machine.mount_of(call.path)
         server, client = self.caches[mount.host], self.caches[call.host]
         sizes = self.chunks(call.size)
 
         def serve(i: int) -> Steps:
-            yield from server.read(call.path, call.file_size, sizes[i], is_fresh=True)
+            yield from server.read(call.path, call.file_size, sizes[i], is_fresh=self.server_pays)
             yield self.give_way()
 
         def send(i: int) -> Steps:
             yield from self._send(mount, sizes[i], is_last_first=True)
 
         def keep(i: int) -> Steps:
-            yield from client.write(call.path, call.file_size, sizes[i], is_dirty=False)
+            is_fresh = call.is_fresh and not self.server_pays
+            yield from client.write(call.path, call.file_size, sizes[i], is_dirty=False, is_fresh=is_fresh)
 
         yield from self._send(mount, MESSAGE_BYTES)
         yield from self._pipeline(len(sizes), [serve, send, keep], order=(1, 2, 0))

@@ -368,6 +368,48 @@ def test_check(pagecast, matches):
     matches(pagecast("check", "scenario.toml"))
 
 
+KINDS = """\
+[machine]
+cores = 4
+memory = { size = "4 GB", read = "8 GB/s", write = "5 GB/s", cost.page_reported = "1 us" }
+disk.ssd = { size = "1 TB", read = "500 MB/s", write = "450 MB/s", kind = "nvme", latency = "80 us" }
+mount."/data" = { disk = "ssd" }
+[[process]]
+name = "app"
+do = [ { write = "/data/out", size = "100 MB" } ]
+"""
+
+
+def test_check_and_show_tell_what_the_kind_of_a_disk_gave(pagecast):
+    (pagecast.folder / "kinds.toml").write_text(KINDS)
+    (pagecast.folder / "machine.toml").write_text(KINDS.partition("[[process]]")[0])
+    requests = "disk ssd: nr_requests = 1023 by its kind (drivers/nvme/host/pci.c"
+    assert f"\n{requests}" in pagecast("check", "kinds.toml").stdout
+    shown = pagecast("machine", "show", "./machine.toml").stdout
+    assert f"\n# {requests}" in shown
+    assert "# disk ssd: latency" not in shown, "that was said"
+
+
+def test_what_a_forecast_takes_for_granted_is_told_beside_it(pagecast):
+    (pagecast.folder / "kinds.toml").write_text(KINDS)
+    note = "Note: At time 0 the host of machine has taken all its free memory back"
+    assert note in pagecast("simulate", "kinds.toml", "--model", "kernel").stdout
+    outcome = pagecast("simulate", "kinds.toml", "--model", "kernel", "--json")
+    assert outcome.stderr.startswith(note)
+    assert json.loads(outcome.stdout)["runs"]
+
+
+def test_a_run_says_that_it_does_not_change_the_machine(pagecast):
+    (pagecast.folder / "kinds.toml").write_text(KINDS)
+    outcome = pagecast(
+        "run", "kinds.toml", "--dir", ".", "--dry-run", "--set", "machine.vm.dirty_writeback_centisecs=777"
+    )
+    assert (
+        "Note: --set machine.vm.dirty_writeback_centisecs is of the machine that is forecast"
+        in outcome.stderr
+    )
+
+
 def test_check_json(pagecast):
     found = json.loads(pagecast("check", "scenario.toml", "--json").stdout)
     assert (found["schema_version"], found["processes"], found["files"]) == (1, ["app"], ["/data/in"])

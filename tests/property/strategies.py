@@ -47,6 +47,7 @@ options = st.fixed_dictionaries(
         "dirty_ratio": st.sampled_from([0.1, 0.2, 0.4, 0.8]),
         "flush_period_s": st.sampled_from([1, 5, 7.5]),
         "dirty_expiry_s": st.sampled_from([0, 2, 10, 30]),
+        "remote_memory": st.sampled_from(["client", "server"]),
     }
 )
 """Of `wrench`."""

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import oracle
 import pagecast
-from oracle.machine import Device, Host, Mount
+from oracle.machine import Device, Host, Link, Mount
 from oracle.scenario import File, Op, Process, Scenario
 from oracle.to_toml import to_toml
 from pagecast.result import Result
@@ -265,12 +265,85 @@ def test_kernel_keeps_dirty_and_active_bytes_of_a_file_in_the_cache(scenario: Sc
     assert (files["active_bytes"] <= files["cached_bytes"]).all()
 
 
-@given(scenario=all_scenarios)
-def test_kernel_has_no_more_dirty_bytes_than_became_dirty(scenario: Scenario) -> None:
+@given(scenario=all_scenarios, data=st.data())
+def test_kernel_has_no_more_dirty_bytes_than_became_dirty(scenario: Scenario, data: st.DataObject) -> None:
     """What is written and what is cancelled cannot be seen here: debug builds check it after every event."""
-    timeline = simulate(scenario, "kernel").timeline
+    timeline = simulate(data.draw(in_calls(scenario)), "kernel").timeline
     for host in scenario.hosts:
         rows = np.array([name == host for name in timeline["host"]], dtype=bool)
         dirtied = timeline["dirtied_bytes"][rows]
         assert (np.diff(dirtied) >= 0).all()
         assert (timeline["dirty_bytes"][rows] <= dirtied).all()
+
+
+@given(scenario=all_scenarios, data=st.data())
+def test_under_kernel_files_add_up_to_what_is_cached(scenario: Scenario, data: st.DataObject) -> None:
+    """At the end, also where read-ahead is under way then and where only clients have named a file."""
+    result = simulate(data.draw(in_calls(scenario)), "kernel")
+    for host in scenario.hosts:
+        cached = [
+            table["cached_bytes"][np.array([name == host for name in table["host"]], dtype=bool)]
+            for table in (result.files, result.timeline)
+        ]
+        assert cached[0].sum() == cached[1][-1]
+
+
+@st.composite
+def in_calls(draw: st.DrawFn, scenario: Scenario) -> Scenario:
+    """Draw the bytes of a call for each read and write."""
+    calls = st.sampled_from([None, None, 4096, 50_001, 65_536, 1_000_000])
+
+    def split(op: Op) -> Op:
+        return replace(op, call_bytes=draw(calls)) if op.kind in ("read", "write") else op
+
+    processes = (replace(each, ops=tuple(map(split, each.ops))) for each in scenario.processes)
+    return replace(scenario, processes=tuple(processes))
+
+
+@given(
+    model=models,
+    disk=disks(),
+    readers=st.lists(
+        st.tuples(st.integers(1, 800 * MB), st.sampled_from([0.0, 0.0, 0.0, 1.5])), min_size=2, max_size=5
+    ),
+    burst_ms=st.integers(1, 4000),
+    data=st.data(),
+)
+def test_the_order_of_independent_processes_changes_nothing_before_a_limiter(
+    model: str, disk: Device, readers: list[tuple[int, float]], burst_ms: int, data: st.DataObject
+) -> None:
+    memory = Device(5000 * MB, 5000 * MB)
+    files = {f"/data/p{n}": File(size) for n, (size, _) in enumerate(readers)}
+    all_of_them = tuple(
+        Process(f"p{n}", (Op("read", f"/data/p{n}"),), start_s=start_s)
+        for n, (_, start_s) in enumerate(readers)
+    )
+
+    def times(processes: tuple[Process, ...]) -> dict[tuple[str, int], tuple[str, int, int]]:
+        scenario = replace(one_process([], disk, memory), files=files, processes=processes)
+        limited = f'[machine.disk.ssd]\nburst = "{burst_ms} ms"\n'
+        return our_times(simulate_text(to_toml(scenario).replace("[machine.disk.ssd]\n", limited), model))
+
+    shuffled = times(tuple(data.draw(st.permutations(all_of_them))))
+    for key, (_, *one) in times(all_of_them).items():
+        assert one == pytest.approx(shuffled[key][1:], abs=2)
+
+
+@given(model=st.sampled_from(["kernel", "wrench"]), size=st.integers(1, 1000 * MB), is_fresh=st.booleans())
+def test_a_read_from_another_host_takes_memory_as_a_local_one_does(
+    model: str, size: int, is_fresh: bool
+) -> None:
+    rates = Device(500 * MB, 500 * MB)
+    hosts = {name: Host(4000 * MB, rates, {"ssd": rates}) for name in ("client", "server")}
+    mounts = {"/remote": Mount("server", "ssd", "lan"), "/local": Mount("client", "ssd")}
+    for path in mounts:
+        process = Process(
+            "p", (Op("read", f"{path}/f", is_fresh=is_fresh), Op("sleep", seconds=1.0)), "client"
+        )
+        files = {f"{path}/f": File(size, host="client")}
+        timeline = simulate(
+            Scenario(hosts, mounts, files, (process,), {"lan": Link(500 * MB, 0)}), model
+        ).timeline
+        for name, taken in (("client", size if is_fresh else 0), ("server", 0)):
+            rows = np.array([host == name for host in timeline["host"]], dtype=bool)
+            assert timeline["anonymous_bytes"][rows].max() == taken

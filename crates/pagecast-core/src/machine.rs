@@ -2,7 +2,11 @@
 //!
 //! Plain data without behaviour; `device` and `net` turn it into resources that flows share.
 
+mod disk_kind;
+
 use crate::units::{Bytes, BytesPerSecond, Nanos};
+
+pub use disk_kind::{DiskKind, Implied, READ_AHEAD_KB, WBT_SINCE};
 
 /// All hosts of a scenario and the links between them. A scenario with one `[machine]` has one host.
 #[derive(Clone, Debug, PartialEq)]
@@ -302,6 +306,8 @@ pub struct Disk {
     pub unevenness: f64,
     /// What bears on its part of the dirty limits.
     pub bdi: Bdi,
+    /// Which of these its kind has given, where its file has no key.
+    pub implied: Vec<Implied>,
 }
 
 /// The memory of a disk that takes writes before they are kept.

@@ -502,3 +502,33 @@ fn writers_that_were_blocked_at_the_limit_have_no_credit() {
     let ends = (1..=10).map(|n| run.end(&format!("dd{n}"), 0)).fold(f64::INFINITY, f64::min);
     assert!(near(ends, (3500.0 - 87.5) / 100.0, 0.05), "{ends} s");
 }
+
+/// Somebody raised `vm.dirty_ratio` from 79 to 80 % and his only writer became 2.7 % slower. A pause is a whole number of ticks, and since
+/// 6.16 a writer pauses after folios of up to 2 MiB: alone it writes 4 MiB in 8 ms (524 MB/s) or in 12 (350 MB/s), and nothing between, so it
+/// depends on the limit in which of these it spends its time, and how much is left dirty when it ends. With shorter ticks, or pages for
+/// folios, a higher limit is never slower.
+#[test]
+fn a_higher_limit_may_be_slower_where_pauses_are_long_for_a_folio_and_only_there() {
+    let writer = |ratio: u32, setting: &str| {
+        let case = linux()
+            .set("machine.memory={ size = '8 GB', read = '10 GB/s', write = '5 GB/s' }")
+            .set("machine.disk.ssd.write=450 MB/s")
+            .set(&format!("machine.vm.dirty_ratio={ratio}"))
+            .set(setting);
+        let run = case.process("p", &[&write("20 GB")]).run("kernel");
+        let last = run.timeline.levels.last().expect("there are samples");
+        (run.seconds("p", 0), last.dirty.0 as f64 / 1e9)
+    };
+    let sweep = |setting: &str| (78..=84).map(|ratio| writer(ratio, setting)).collect::<Vec<_>>();
+    for setting in ["machine.kernel.version=\"6.12\"", "machine.kernel.hz=1000"] {
+        let seconds: Vec<f64> = sweep(setting).into_iter().map(|(seconds, _)| seconds).collect();
+        assert!(seconds.is_sorted_by(|before, after| before > after), "{setting}: {seconds:?}");
+    }
+    let found = sweep("machine.kernel.version=\"6.18\"");
+    let slower: Vec<bool> = found.windows(2).map(|pair| pair[1].0 > pair[0].0 * 1.02).collect();
+    assert!(slower.contains(&true), "{found:?}");
+    // The disk is busy all the time; it writes what is not left dirty.
+    for (seconds, dirty) in found {
+        assert!(near(seconds, (20.0 - dirty) / 0.45, 0.01), "{seconds} s, {dirty} GB left");
+    }
+}

@@ -186,3 +186,29 @@ fn hosts_have_cores_and_memory_of_their_own() {
         .run("no-cache");
     assert_eq!(["a", "b", "c"].map(|name| run.seconds(name, 0)), [1.0, 2.0, 2.0]);
 }
+
+/// Three processes that had nothing to do with each other began to read at the same time, from a disk with a limiter. The first of them in
+/// the file had all that passes at once; with the processes in another order others did, and all times changed.
+#[test]
+fn a_burst_is_shared_by_all_who_come_at_one_instant_whatever_their_order() {
+    let read = |order: [&str; 3], model: &str, by_steps: bool| {
+        let case = case().set("machine.disk.ssd.burst=2 s");
+        let case = case.file("/data/a", "300 MB").file("/data/b", "300 MB").file("/data/c", "20 MB");
+        let case =
+            order.iter().fold(case, |case, name| case.process(name, &[&format!("read = '/data/{name}'")]));
+        let run = if by_steps { case.run_by_steps(model) } else { case.run(model) };
+        ["a", "b", "c"].map(|name| run.seconds(name, 0))
+    };
+    for model in ["kernel", "wrench", "no-cache"] {
+        let seconds = read(["a", "b", "c"], model, false);
+        for order in [["b", "a", "c"], ["c", "b", "a"], ["b", "c", "a"]] {
+            assert_eq!(read(order, model, false), seconds, "{model}: {order:?}");
+        }
+        // 200 MB pass at once, all of c among them; the rest of a and b share the disk.
+        let expected = [4.2, 4.2, 0.0];
+        let stepped = read(["b", "c", "a"], model, true);
+        for (found, expected) in seconds.into_iter().chain(stepped).zip(expected.into_iter().cycle()) {
+            assert!((found - expected).abs() < 0.01, "{model}: {found} instead of {expected}");
+        }
+    }
+}

@@ -108,7 +108,7 @@ fn a_host_is_named_in_each_table() {
     assert_eq!(run.operations.host, [0]);
     let hosts = |of: &[u32]| (of.contains(&0), of.contains(&1));
     assert_eq!(hosts(&run.timeline.host), (true, true));
-    assert_eq!(hosts(&run.files.host), (true, false), "the server has not named the file itself");
+    assert_eq!(hosts(&run.files.host), (true, true));
     assert_eq!(hosts(&run.blocks.host), (true, true));
 }
 
@@ -151,8 +151,23 @@ fn residency_is_recorded_after_each_operation_on_a_file_if_asked_for() {
     assert_eq!(files(&run), [f(3.0, 1, 0, 300 * MB), f(11.3, 1, 2, GB), f(11.3, END, END, GB)]);
 }
 
+/// Files that clients wrote over NFS were missing from what their server had cached: it had not named them itself.
 #[test]
-fn residency_after_an_operation_is_that_of_its_host() {
+fn a_server_tells_what_it_has_cached_of_files_that_only_clients_name() {
+    let write = "write = '/remote/g', size = '100 MB'";
+    for model in ["kernel", "wrench"] {
+        let run =
+            on(HOSTS).file("/remote/f", "200 MB").process("p", &["read = '/remote/f'", write]).run(model);
+        let of_server: Vec<(&str, u64)> = (run.files.host.iter().zip(files(&run)))
+            .filter(|&(&host, _)| host == 1)
+            .map(|(_, row)| (row.3, row.5))
+            .collect();
+        assert_eq!(of_server, [("/export/f", 200 * MB), ("/export/g", 100 * MB)], "{model}");
+    }
+}
+
+#[test]
+fn residency_after_an_operation_is_that_of_its_host_and_of_its_server() {
     let run = on(HOSTS)
         .set("residency=operation")
         .file("/remote/f", "200 MB")
@@ -161,7 +176,8 @@ fn residency_after_an_operation_is_that_of_its_host() {
         .run("wrench");
     let hosts_and_paths: Vec<(u32, &str)> =
         run.files.host.iter().zip(files(&run)).map(|(&host, row)| (host, row.3)).collect();
-    let expected = [(1, "/export/f"), (0, "/remote/f"), (0, "/remote/f"), (1, "/export/f")];
+    let (client, server) = ((0, "/remote/f"), (1, "/export/f"));
+    let expected = [server, server, client, client, server];
     assert_eq!(hosts_and_paths, expected);
 }
 

@@ -51,6 +51,14 @@ impl Machine {
         machine_hash(py, &self.0)
     }
 
+    /// What the kind of each disk has given: host, disk, key, value and source.
+    fn implied(&self) -> Vec<(&str, &str, &str, &str, &str)> {
+        let disks = self.0.hosts.iter().flat_map(|host| host.disks.iter().map(move |disk| (host, disk)));
+        let each = disks.flat_map(|(host, disk)| disk.implied.iter().map(move |each| (host, disk, each)));
+        each.map(|(host, disk, each)| (&*host.name, &*disk.name, each.key, &*each.value, each.source))
+            .collect()
+    }
+
     /// The machine as a canonical text that can be read again.
     fn to_toml(&self) -> String {
         machine_to_toml(&self.0)

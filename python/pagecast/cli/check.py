@@ -44,8 +44,12 @@ def command(scenario: Path, models: tuple[str, ...], overrides: tuple[str, ...],
     if as_json:
         click.echo(json.dumps({"schema_version": 1, "scenario": loaded.origin, **found}, ensure_ascii=False))
         return
+    from pagecast.cli.notices import implied_lines, of_machine
+
     click.echo(
         f"{loaded.origin}: fine. {counted(loaded.processes, 'process', 'processes')} and "
         f"{counted(loaded.files, 'file')} on {counted(loaded.hosts, 'host')}; "
         f"models {', '.join(found['models'])}."
     )
+    for line in (*implied_lines(loaded.machine), *(f"Note: {line}" for line in of_machine(loaded))):
+        click.echo(line)

@@ -47,14 +47,19 @@ def show_command(name: str) -> None:
     """Print the file of a machine, with the source of each number.
 
     NAME is a shipped machine, or the path of a machine file: with a slash, or ending in .toml. One that was
-    made by `pagecast calibrate` is compared with its checksum.
+    made by `pagecast calibrate` is compared with its checksum. Comments at the end say what follows from the
+    `kind` of a disk.
     """
     if is_machine_name(name):
         click.echo(machine_path(name).read_text(encoding="utf-8"), nl=False)
         return
     text = read_input(name)
-    load_machine(name)
+    machine = load_machine(name)
     click.echo(text, nl=False)
+    from pagecast.cli.notices import implied_lines
+
+    for line in implied_lines(machine):
+        click.echo(f"# {line}")
     if b"# checksum: " in text:
         from pagecast.calibration import has_changed
 

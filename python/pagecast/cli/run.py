@@ -77,11 +77,14 @@ def command(
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
     loaded = options.load_scenario(scenario, overrides)
+    from pagecast.cli.notices import of_overrides
     from pagecast.running import Plan, check_tracing
 
     if trace:
         check_tracing()
     plan = Plan(loaded, residency=residency, per_call=per_call)
+    for line in of_overrides(overrides):
+        click.echo(f"Note: {line}", err=True)
     _tell(plan, directory)
     if dry_run:
         return

@@ -69,12 +69,18 @@ def command(
     results = run(loaded, models or tuple(loaded.models), seed=seed, residency=residency, threads=threads)
     if out is not None:
         save(results, out, force=force)
+    from pagecast.cli.notices import of_forecasts
+
     if as_json:
+        for line in of_forecasts(loaded, results):
+            click.echo(f"Note: {line}", err=True)
         click.echo(json.dumps(to_json(results), ensure_ascii=False, allow_nan=False))
         return
     from pagecast.cli.summary import print_summary
 
     print_summary(loaded, results, every=every)
+    for line in of_forecasts(loaded, results):
+        click.echo(f"Note: {line}")
     if out is not None:
         click.echo(f"Results are in {shown(out)}", err=True)
 

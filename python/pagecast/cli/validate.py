@@ -126,7 +126,7 @@ def command(
     validation = Validation(cases, name=suite or cases[0].name, settings=settings, left_out=left_out)
     place = validation.check(directory)
     _forecast(validation)
-    _tell(validation, place, directory)
+    _tell(validation, place, directory, overrides)
     if dry_run:
         _show_plan(validation, as_json=as_json)
         return
@@ -198,8 +198,12 @@ def _scenario(name: Path, machine: str | None, overrides: tuple[str, ...]) -> "C
     return case_of(options.load_scenario(name, overrides, machine))
 
 
-def _tell(validation: "Validation", place: dict[str, Any], directory: Path) -> None:
+def _tell(
+    validation: "Validation", place: dict[str, Any], directory: Path, overrides: tuple[str, ...]
+) -> None:
     """Say what will be written, before it is."""
+    from pagecast.cli.notices import of_overrides
+
     written, space, memory = map(
         format_bytes, (validation.written_bytes, validation.space_bytes, validation.memory_bytes)
     )
@@ -217,7 +221,7 @@ def _tell(validation: "Validation", place: dict[str, Any], directory: Path) -> N
         *(f"Left out: {text}" for text in validation.left_out),
         *(f"Memory: {text}." for text in validation.cautions),
     )
-    for line in (*missing, *cautions(place)):
+    for line in (*missing, *cautions(place), *(f"Note: {line}" for line in of_overrides(overrides))):
         click.echo(line, err=True)
 
 

@@ -60,7 +60,8 @@ def gather(
     validated = tuple(each.validated for each in done)
     dirty, cached = (tuple(_levels(validated, level, room)) for level in LEVELS)
     judged = [comparing.verdict(each, main_model(settings.models), dirty, cached) for each in validated]
-    missing = tuple(dict.fromkeys((*left_out, *_not_compared(validated, room), *_unknown(done, settings))))
+    told = (*left_out, *_not_compared(validated, room), *_unknown(done, settings), *_start(done))
+    missing = tuple(dict.fromkeys(told))
     return Outcome(
         name=name,
         validated=validated,
@@ -133,6 +134,24 @@ def _unknown(done: Sequence[Doing], settings: Settings) -> Iterator[str]:
         yield (
             f"how fast the kernel believed the disk to be before, which {_unseen()}: "
             f"{COSTED} begins as after a boot"
+        )
+
+
+def _start(done: Sequence[Doing]) -> Iterator[str]:
+    """Say from which free memory forecasts began, where that of a simulation is another."""
+    sizes = sorted(
+        int(run.learnt["backed"].removesuffix(" B"))
+        for each in done
+        for run in each.runs
+        if "backed" in run.learnt
+    )
+    if sizes:
+        least, most = format_bytes(sizes[0]), format_bytes(sizes[-1])
+        which = least if least == most else f"{least} to {most}"
+        yield (
+            "what `pagecast simulate` begins with: all free memory is with the host of this machine there; "
+            f"before the runs {which} of it was not, and {COSTED} was told. [model.{COSTED}] "
+            f'backed = "{least}" tells a simulation'
         )
 
 

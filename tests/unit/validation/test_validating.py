@@ -245,6 +245,8 @@ def test_memory_that_was_just_used_is_told_to_the_model_of_a_machine_that_gives_
     done.run("there")
     known = {"backed": "1000000000 B", "free_blocks": "0 7"}
     assert asked[-2:] == [("kernel", {"backed": "5 B"}), ("kernel", known)]
+    [said] = [line for line in done.outcome().left_out if line.startswith("what `pagecast simulate` begins")]
+    assert "before the runs 5 B to 1 GB of it was not" in said
 
 
 def test_a_machine_that_gives_blocks_back_is_told_how_young_the_files_are(machine, tmp_path):

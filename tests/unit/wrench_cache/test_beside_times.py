@@ -5,7 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pagecast.studies.wrench_cache.experiments import AS_RUN, EXPERIMENTS, PRODUCING
+from pagecast.studies.wrench_cache.experiments import (
+    AS_RUN,
+    EXPERIMENTS,
+    MEASURED_MACHINE,
+    PRODUCING,
+    PUBLISHED_MACHINE,
+    SERVER_PAYS,
+)
 from pagecast.studies.wrench_cache.forecast import long_writes, makespan, run_case, task_spans
 from pagecast.studies.wrench_cache.memory import Levels, compare, compare_files
 from pagecast.studies.wrench_cache.producing import BLOCK_BYTES, produce
@@ -111,8 +118,14 @@ def test_another_program_is_no_task():
 
 def test_kernel_alone_is_told_what_the_published_simulators_leave_out():
     for experiment in EXPERIMENTS.values():
-        assert experiment.overrides("wrench") == experiment.overrides("no-cache") == ()
-        assert experiment.overrides("kernel") == (AS_RUN,)
+        assert experiment.overrides("wrench", MEASURED_MACHINE) == ()
+        assert experiment.overrides("no-cache", PUBLISHED_MACHINE) == ()
+        assert experiment.overrides("kernel", MEASURED_MACHINE) == (AS_RUN,)
+
+
+def test_only_on_the_published_machine_a_server_pays_for_what_clients_read():
+    told = {number: each.overrides("wrench", PUBLISHED_MACHINE) for number, each in EXPERIMENTS.items()}
+    assert told == {"1": (), "2": (), "3": (SERVER_PAYS,), "4": ()}
 
 
 @pytest.mark.parametrize(("number", "case"), [("1", 0), ("2", 0), ("3", 0), ("4", 0)])

@@ -187,7 +187,7 @@ impl PageCache {
             Action::Allocate { bytes } => {
                 self.check_memory(bytes)?;
                 self.take_memory(task, bytes);
-                Call::Allocate { bytes }
+                Call::Allocate { bytes, owner: OperationId(task.0) }
             }
             Action::Free { bytes } => {
                 let held = &mut self.task_mut(task).anonymous;

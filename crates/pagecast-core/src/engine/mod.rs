@@ -194,6 +194,7 @@ impl<N: Network> Engine<'_, N> {
             for command in self.actions.take() {
                 self.carry_out(host as u32, &command)?;
             }
+            self.recorder.levels(self.now, host, self.hosts[host].policy.levels());
         }
         Ok(())
     }

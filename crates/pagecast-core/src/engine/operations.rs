@@ -38,7 +38,7 @@ impl<N: Network> Engine<'_, N> {
             Action::Allocate { bytes } => {
                 self.take_memory(at, bytes, operation.line)?;
                 self.enter(at, operation, None, 0, bytes);
-                self.call(at, Call::Allocate { bytes })
+                self.call(at, Call::Allocate { bytes, owner: OperationId(at) })
             }
             Action::Free { bytes } => self.free(at, operation, bytes),
             Action::DropCaches => {
@@ -256,7 +256,9 @@ impl<N: Network> Engine<'_, N> {
         let host = self.processes[at as usize].host as usize;
         let file = self.view(host, located);
         match self.remote_chunk(host, located) {
-            Some(chunk) if is_direct => self.begin_transfer(at, located, bytes, chunk, Direction::ReadDirect),
+            Some(chunk) if is_direct => {
+                self.begin_transfer(at, located, bytes, chunk, Direction::ReadDirect { fresh })
+            }
             Some(chunk) => self.remote_read(at, located, bytes, fresh, chunk),
             None if is_direct => self.call(at, Call::ReadDirect { file, offset, bytes, fresh, piece }),
             None => {
@@ -428,15 +430,23 @@ impl<N: Network> Engine<'_, N> {
         Ok(())
     }
 
-    /// Writes down what every file has in memory: on the host of an operation, or on all at the end.
+    /// Writes down what every file has in memory: on the host of an operation and on the one that keeps its file, or on all at the end.
     pub(super) fn record_residency(&mut self, after: Option<(u32, &Current)>) {
-        let hosts = match after {
-            Some((at, _)) => self.processes[at as usize].host..self.processes[at as usize].host + 1,
-            None => 0..self.hosts.len() as u32,
+        let hosts: Vec<u32> = match after {
+            Some((at, current)) => {
+                let own = self.processes[at as usize].host;
+                let home = current.file.map(|located| self.namespace.home(located.file).0 as u32);
+                home.filter(|&home| home != own).into_iter().chain([own]).collect()
+            }
+            None => (0..self.hosts.len() as u32).collect(),
         };
         for host in hosts {
             for (path, file) in self.namespace.seen_by(host as usize) {
                 let levels = self.hosts[host as usize].policy.residency(file);
+                // A client of NFS keeps pages of a file that another host has removed.
+                if !self.namespace.has_size(file) && levels.cached == Bytes::ZERO {
+                    continue;
+                }
                 let size = self.namespace.size(file);
                 let resident = Resident { path: &path, host, size, levels };
                 self.recorder.residency(self.now, after.map(|(at, op)| (at, op.index)), &resident);

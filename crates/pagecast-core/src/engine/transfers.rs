@@ -29,7 +29,7 @@ impl<N: Network> Engine<'_, N> {
             let call = Call::Read { file, offset, bytes, fresh, dontcache: false, piece: bytes };
             return self.request(host, &Request { operation: OperationId(at), call });
         }
-        self.begin_transfer(at, located, bytes, chunk, Direction::Read)
+        self.begin_transfer(at, located, bytes, chunk, Direction::Read { fresh })
     }
 
     /// Moves bytes between this host and the file of another one, chunk by chunk.
@@ -141,14 +141,19 @@ impl<N: Network> Engine<'_, N> {
         let plan = *self.nfs.plan(transfer);
         let (offset, bytes) = plan.chunk_at(chunk);
         let (host, call) = match (stage, plan.direction) {
-            (Stage::Sink, Direction::ReadDirect) => {
+            (Stage::Sink, Direction::ReadDirect { fresh: false }) => {
                 return self.stage_ended(transfer, stage, Parts::default());
             }
-            (Stage::Sink, Direction::Read) => {
+            (Stage::Sink, Direction::ReadDirect { fresh: true }) => {
                 self.charge_to_reader(transfer, stage);
-                (plan.client, Call::Insert { file: plan.client_file, offset, bytes })
+                (plan.client, Call::Allocate { bytes, owner: plan.operation })
             }
-            (_, Direction::Read | Direction::ReadDirect) => {
+            (Stage::Sink, Direction::Read { fresh }) => {
+                self.charge_to_reader(transfer, stage);
+                let (file, reader) = (plan.client_file, plan.operation);
+                (plan.client, Call::Insert { file, offset, bytes, reader, fresh })
+            }
+            (_, Direction::Read { .. } | Direction::ReadDirect { .. }) => {
                 (plan.server, Call::Serve { file: plan.server_file, offset, bytes })
             }
             (_, Direction::Write) => (
@@ -166,7 +171,7 @@ impl<N: Network> Engine<'_, N> {
         self.request(host, &Request { operation: Nfs::sub_operation(transfer, stage), call })
     }
 
-    /// Pages that come to a client are charged to the memory cgroup of the process that reads them.
+    /// What comes to a client is charged to the memory cgroup of the process that reads them.
     fn charge_to_reader(&mut self, transfer: u32, stage: Stage) {
         let plan = self.nfs.plan(transfer);
         let client = &mut self.hosts[plan.client as usize];

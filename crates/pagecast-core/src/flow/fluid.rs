@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::burst::Bursts;
+use super::burst::{Bursts, Newcomer};
 use super::sharing::{self, Binding, Crossed, Member};
 use super::write_cache::{WriteCache, WriteCaches};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route, Use};
@@ -486,6 +486,26 @@ impl Fluid {
         bursts.rest(now, routes[path.0 as usize].uses(), is_idle);
     }
 
+    /// Flows that have started since the last `settle` and come to a limiter that was idle.
+    fn pass_bursts(&mut self, now: Nanos) {
+        let Self { bursts, routes, resources, flows, .. } = self;
+        let started = bursts.take_started();
+        if started.is_empty() {
+            return;
+        }
+        let newcomer = |&id: &FlowId| {
+            let flow = flows[id.slot as usize].as_ref().filter(|flow| flow.id == id)?;
+            let FlowSpec { weight, path, .. } = flow.spec;
+            Some(Newcomer { flow: id, bytes: flow.tag, weight, path })
+        };
+        let newcomers: Vec<Newcomer> = started.iter().filter_map(newcomer).collect();
+        let passed = bursts.pass(now, &newcomers, routes, |at| &resources[at.0 as usize].spec);
+        for (newcomer, passed) in newcomers.iter().zip(passed) {
+            let flow = flows[newcomer.flow.slot as usize].as_mut().expect("it has been looked up");
+            flow.tag -= passed;
+        }
+    }
+
     /// Starts a flow that does not end before [`Self::end`] or a cancellation.
     pub(crate) fn start_endless(&mut self, now: Nanos, id: FlowId, spec: FlowSpec) {
         self.start(now, id, spec);
@@ -547,15 +567,13 @@ impl Network for Fluid {
         if self.flows.len() <= slot {
             self.flows.resize_with(slot + 1, || None);
         }
-        let Self { bursts, routes, resources, .. } = self;
-        let uses = routes[spec.path.0 as usize].uses();
-        let passed = bursts.pass(now, spec.bytes, uses, |at| &resources[at.0 as usize].spec);
+        self.bursts.start(id, self.routes[spec.path.0 as usize].uses());
         self.flows[slot] = Some(Flow {
             id,
             spec,
             places: [0; Route::MAX],
             binding: Binding::New,
-            tag: spec.bytes as f64 - passed,
+            tag: spec.bytes as f64,
             cap_rate: 0.0,
             since: now,
             parts: Parts::default(),
@@ -586,6 +604,7 @@ impl Network for Fluid {
     }
 
     fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>) {
+        self.pass_bursts(now);
         self.touch_full_caches(now);
         let (mut touched, mut settled) =
             (std::mem::take(&mut self.touched), std::mem::take(&mut self.settled));

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::burst::Bursts;
+use super::burst::{Bursts, Newcomer};
 use super::sharing::{self, Binding, Crossed, Member};
 use super::write_cache::{Load, WriteCache, WriteCaches};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route};
@@ -70,6 +70,23 @@ impl Stepped {
         bursts.rest(now, routes[path.0 as usize].uses(), is_idle);
     }
 
+    /// Flows that have started since the last `settle` and come to a limiter that was idle.
+    fn pass_bursts(&mut self, now: Nanos) {
+        let Self { bursts, routes, resources, flows, .. } = self;
+        let newcomer = |id: FlowId| {
+            let flow = flows.get(&id)?;
+            let FlowSpec { weight, path, .. } = flow.spec;
+            Some(Newcomer { flow: id, bytes: flow.left, weight, path })
+        };
+        let newcomers: Vec<Newcomer> = bursts.take_started().into_iter().filter_map(newcomer).collect();
+        let passed = bursts.pass(now, &newcomers, routes, |at| &resources[at.0 as usize]);
+        for (newcomer, passed) in newcomers.iter().zip(passed) {
+            if let Some(flow) = flows.get_mut(&newcomer.flow) {
+                flow.left -= passed;
+            }
+        }
+    }
+
     /// The load of a disk with a write cache.
     fn load(&self, writes: ResourceId, shared: Option<ResourceId>) -> Load {
         let of = |at: ResourceId| {
@@ -129,10 +146,8 @@ impl Network for Stepped {
     fn start(&mut self, now: Nanos, id: FlowId, spec: FlowSpec) {
         self.move_to(now);
         let part = self.routes[spec.path.0 as usize].uses()[0].part;
-        let Self { bursts, routes, resources, .. } = self;
-        let uses = routes[spec.path.0 as usize].uses();
-        let passed = bursts.pass(now, spec.bytes, uses, |at| &resources[at.0 as usize]);
-        let left = spec.bytes as f64 - passed;
+        self.bursts.start(id, self.routes[spec.path.0 as usize].uses());
+        let left = spec.bytes as f64;
         self.flows.insert(id, Flow { spec, left, rate: 0.0, part, parts: Parts::default() });
     }
 
@@ -162,6 +177,7 @@ impl Network for Stepped {
 
     fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>) {
         self.move_to(now);
+        self.pass_bursts(now);
         let before: Vec<f64> = self.flows.values().map(|flow| flow.rate).collect();
         self.turn_caches(now);
         self.fill();

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::machine::{Machine, Mount, MountSource, WriteMode};
 use crate::policy::FileId;
@@ -98,6 +98,11 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
     /// The path of a file on the host that keeps it.
     pub(crate) fn path(&self, file: FileId) -> &Arc<str> {
         &self.files[file.0 as usize].path
+    }
+
+    /// Whether there is a file with a size: not while it is being written for the first time.
+    pub(crate) fn has_size(&self, file: FileId) -> bool {
+        self.files[file.0 as usize].exists
     }
 
     /// Whether there is such a file, be it one that is being written for the first time.
@@ -197,13 +202,18 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         (entry.exists, entry.is_made) = (false, false);
     }
 
-    /// The files with a size that a host has named, with the path it used.
+    /// The files that a host keeps, with the path that they have there, and those of other hosts that it has named, with the first of its
+    /// paths; also those that are removed, or not written yet. Each once.
     pub(crate) fn seen_by(&self, host: usize) -> Vec<(Arc<str>, FileId)> {
-        let has_size = |file: FileId| self.files[file.0 as usize].exists;
-        let known = self.by_view[host].iter().filter(|(_, located)| has_size(located.file));
-        let mut files: Vec<(Arc<str>, FileId)> =
-            known.map(|(path, located)| (path.clone(), located.file)).collect();
+        let is_kept = |file: &File| file.host as usize == host;
+        let own = (0..).zip(&self.files).filter(|(_, file)| is_kept(file));
+        let own = own.map(|(number, file)| (file.path.clone(), FileId(number)));
+        let named = self.by_view[host].iter().map(|(path, located)| (path.clone(), located.file));
+        let others = named.filter(|(_, file)| !is_kept(&self.files[file.0 as usize]));
+        let mut files: Vec<(Arc<str>, FileId)> = own.chain(others).collect();
         files.sort_unstable();
+        let mut told = FxHashSet::default();
+        files.retain(|&(_, file)| told.insert(file));
         files
     }
 }
@@ -272,8 +282,8 @@ do = [ { sleep = "1 s" } ]"#;
         assert_eq!(after(|names, file| names.remove(file)), (0, 0));
         assert_eq!(after(|names, file| names.begin_write(file, Bytes(40))), (0, 0));
         assert_eq!(
-            (namespace.exists(file), namespace.taken(file), namespace.seen_by(0).len()),
-            (true, Bytes(40), 0)
+            (namespace.exists(file), namespace.taken(file), namespace.has_size(file)),
+            (true, Bytes(40), false)
         );
         namespace.remove(file);
         assert!(!namespace.exists(file));

@@ -42,9 +42,15 @@ pub(crate) const MESSAGE: u64 = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// To the client.
-    Read,
+    Read {
+        /// Whether they take new anonymous memory of the reader.
+        fresh: bool,
+    },
     /// To the client, whose page cache does not keep them.
-    ReadDirect,
+    ReadDirect {
+        /// As of `Read`.
+        fresh: bool,
+    },
     /// To the server.
     Write,
 }

@@ -226,7 +226,7 @@ impl Policy for EndlessCache {
                 self.touched.clear();
                 self.cached = Bytes::ZERO;
             }
-            Call::Allocate { bytes } => self.anonymous += bytes,
+            Call::Allocate { bytes, .. } => self.anonymous += bytes,
             Call::Free { bytes, .. } => self.anonymous -= bytes,
             Call::Fsync { .. }
             | Call::FsyncRange { .. }

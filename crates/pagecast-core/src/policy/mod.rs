@@ -194,6 +194,10 @@ pub enum Call {
         offset: u64,
         /// How many.
         bytes: Bytes,
+        /// The operation that reads them.
+        reader: OperationId,
+        /// Whether each byte takes a byte of its new anonymous memory.
+        fresh: bool,
     },
     /// Write the file's dirty pages and wait.
     Fsync {
@@ -268,6 +272,8 @@ pub enum Call {
     Allocate {
         /// How much.
         bytes: Bytes,
+        /// By whom: the operation that gives it back with [`Call::Free`].
+        owner: OperationId,
     },
     /// Anonymous memory is given back.
     Free {

@@ -48,7 +48,7 @@ impl Policy for NoCache {
             | Call::Mapped { file, bytes, writes: true, .. } => {
                 return Self::transfer(file.write, bytes, request, out);
             }
-            Call::Allocate { bytes } => self.anonymous += bytes,
+            Call::Allocate { bytes, .. } => self.anonymous += bytes,
             Call::Free { bytes, .. } => self.anonymous -= bytes,
             Call::Insert { .. }
             | Call::Serve { .. }

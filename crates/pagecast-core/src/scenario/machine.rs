@@ -1,34 +1,19 @@
-//! `[machine]` or `[host.NAME]`: memory, kernel settings and disks. Mounts and links are in `network`.
+//! `[machine]` or `[host.NAME]`: memory and kernel settings. Disks are in `disks`, mounts and links in `network`.
 
 use super::cawl::read_cawl;
 use super::cgroups::read_cgroups;
+use super::disks::read_disks;
 use super::document::{Node, Value, shorten};
 use super::machine_file::{Folders, resolve};
-use super::nearest::hint;
 use super::network::{Hosts, read_links, read_mounts};
-use super::schema::{COST, DISK, KERNEL, Kind, MACHINE, MEMORY, VM};
+use super::schema::{COST, KERNEL, Kind, MACHINE, MEMORY, VM};
 use super::table::{Fields, FromNode, Given};
-use super::write_cache::read_write_cache;
 use crate::error::ScenarioError;
-use crate::machine::{Bdi, CopyCost, Disk, Host, Kernel, Lru, Machine, Memory, Sharing, VmSettings};
+use crate::machine::{CopyCost, Host, Kernel, Lru, Machine, Memory, Sharing, VmSettings};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// The name of the only host.
 pub const ONLY_HOST: &str = "machine";
-
-/// How many writes the kernel's writeback throttling lets pass at first (`block/blk-wbt.c`).
-const NR_REQUESTS: u32 = 16;
-/// The largest request that the kernel asks for by itself (`block/blk-settings.c`, from 4.3 to 6.16).
-const MAX_SECTORS_KB: u32 = 1280;
-
-/// The first version of Linux that has write-back throttling.
-const WBT_SINCE: (u32, u32) = (4, 10);
-
-/// What is read ahead at most (`VM_READAHEAD_PAGES`, `include/linux/pagemap.h`).
-const READ_AHEAD_KB: u32 = 128;
-
-/// `BDI_RATIO_SCALE` (`include/linux/backing-dev.h`).
-pub const MILLIONTHS_PER_PERCENT: f64 = 1e4;
 
 /// One hundredth of a second, in which the kernel gives its times.
 const CENTISECOND_NANOS: f64 = 1e7;
@@ -103,7 +88,8 @@ pub fn inside(outer: &Fields<'_>, key: &str) -> String {
     format!("{}.{key}]", outer.title.trim_end_matches(']'))
 }
 
-const SHARINGS: [Sharing; 3] = [Sharing::Total, Sharing::Separate, Sharing::Time];
+/// In the order of the words of a machine file.
+pub const SHARINGS: [Sharing; 3] = [Sharing::Total, Sharing::Separate, Sharing::Time];
 const LRUS: [Lru; 2] = [Lru::TwoList, Lru::Mglru];
 
 fn read_memory(host: &Fields<'_>) -> Result<Memory, ScenarioError> {
@@ -212,128 +198,8 @@ fn read_vm(host: &Fields<'_>) -> Result<VmSettings, ScenarioError> {
     })
 }
 
-/// The disks of a host, which cannot have all of its dirty limits as their least parts (`__bdi_set_min_ratio`).
-fn read_disks(host: &Fields<'_>, version: (u32, u32)) -> Result<Vec<Disk>, ScenarioError> {
-    let (mut disks, mut set_aside) = (Vec::new(), 0);
-    for (name, node) in host.named("disk")? {
-        let disk = read_disk(name, node, host, set_aside, version)?;
-        set_aside += disk.bdi.min_ratio;
-        disks.push(disk);
-    }
-    Ok(disks)
-}
-
-/// The ratios of a disk, after so much was set aside for others. The kernel has them in millionths.
-fn read_bdi(disk: &Fields<'_>, set_aside: u32) -> Result<Bdi, ScenarioError> {
-    let default = Bdi::default();
-    let millionths = |key| {
-        let percent = disk.get::<f64>(key)?;
-        Ok::<_, ScenarioError>(percent.map(|percent| (percent * MILLIONTHS_PER_PERCENT).round() as u32))
-    };
-    let bdi = Bdi {
-        min_ratio: millionths("min_ratio")?.unwrap_or(default.min_ratio),
-        max_ratio: millionths("max_ratio")?.unwrap_or(default.max_ratio),
-        strict_limit: disk.get("strict_limit")?.unwrap_or(default.strict_limit),
-        stable_writes: disk.get("stable_writes")?.unwrap_or(default.stable_writes),
-    };
-    if bdi.min_ratio > bdi.max_ratio {
-        let (least, most) = (percent_of(bdi.min_ratio), percent_of(bdi.max_ratio));
-        return Err(disk.place("min_ratio").error(
-            format!("`min_ratio` is {least}, more than `max_ratio`, which is {most}"),
-            format!("a disk's least part can be {most} at most"),
-        ));
-    }
-    let all = set_aside + bdi.min_ratio;
-    if bdi.min_ratio > 0 && all >= Bdi::WHOLE {
-        return Err(disk.place("min_ratio").error(
-            format!("with this disk the `min_ratio` of all come to {}", percent_of(all)),
-            "those of all disks of a host must come to less than 100",
-        ));
-    }
-    Ok(bdi)
-}
-
-/// The latency at which write-back throttling aims, 0 if it is off. Kernels before 4.10 have none.
-fn read_wbt(disk: &Fields<'_>, version: (u32, u32)) -> Result<u32, ScenarioError> {
-    let lat_usec = disk.get("wbt_lat_usec")?.unwrap_or(0);
-    if lat_usec > 0 && version < WBT_SINCE {
-        let (major, minor) = version;
-        return Err(disk.place("wbt_lat_usec").error(
-            format!("Linux {major}.{minor} has no write-back throttling"),
-            "name 4.10 or a later version, or leave `wbt_lat_usec` out",
-        ));
-    }
-    Ok(lat_usec)
-}
-
-/// The logical block, which no file system takes larger than this (`block/blk-settings.c: blk_validate_block_size`, Linux 6.15).
-fn read_logical_block_size(disk: &Fields<'_>) -> Result<Bytes, ScenarioError> {
-    const MOST: Bytes = Bytes(64 << 10);
-    let least = Disk::LOGICAL_BLOCK;
-    let size = disk.get("logical_block_size")?.unwrap_or(least);
-    if size.0.is_power_of_two() && (least..=MOST).contains(&size) {
-        return Ok(size);
-    }
-    Err(disk.place("logical_block_size").error(
-        format!("`logical_block_size` is {size}, but must be a power of two from {least} to 64 KiB"),
-        "write for example logical_block_size = \"4 KiB\"",
-    ))
-}
-
-/// Millionths as percent.
-fn percent_of(millionths: u32) -> f64 {
-    f64::from(millionths) / MILLIONTHS_PER_PERCENT
-}
-
-fn read_disk(
-    name: &str,
-    node: &Node,
-    host: &Fields<'_>,
-    set_aside: u32,
-    version: (u32, u32),
-) -> Result<Disk, ScenarioError> {
-    let fields = Fields::open(node, &DISK, inside(host, &format!("disk.{}", shorten(name))))
-        .map_err(|error| name_other_disks(error, name, host))?;
-    Ok(Disk {
-        name: name.to_owned(),
-        size: fields.need("size")?,
-        read: fields.need("read")?,
-        write: fields.need("write")?,
-        sharing: fields.word("sharing", &SHARINGS)?.unwrap_or(Sharing::Total),
-        read_at: fields.get::<Rates>("read_at")?.map_or(Vec::new(), |rates| rates.0),
-        write_at: fields.get::<Rates>("write_at")?.map_or(Vec::new(), |rates| rates.0),
-        wbt_lat_usec: read_wbt(&fields, version)?,
-        queue_depth: fields.get("queue_depth")?,
-        queue: (
-            fields.get("nr_requests")?.unwrap_or(NR_REQUESTS),
-            Bytes(u64::from(fields.get::<u32>("max_sectors_kb")?.unwrap_or(MAX_SECTORS_KB)) << 10),
-        ),
-        read_ahead: Bytes(u64::from(fields.get::<u32>("read_ahead_kb")?.unwrap_or(READ_AHEAD_KB)) << 10),
-        latency: fields.get("latency")?.unwrap_or_default(),
-        seek: fields.get("seek")?.unwrap_or_default(),
-        logical_block_size: read_logical_block_size(&fields)?,
-        write_latency: fields.get("write_latency")?.unwrap_or_default(),
-        flush: fields.get("flush")?.unwrap_or_default(),
-        burst: fields.get("burst")?.unwrap_or_default(),
-        write_cache: read_write_cache(&fields, fields.need("write")?)?,
-        unevenness: fields.get("unevenness")?.unwrap_or(0.0),
-        bdi: read_bdi(&fields, set_aside)?,
-    })
-}
-
-/// A disk that lacks what every disk has is often another one with its name misspelled.
-fn name_other_disks(mut error: ScenarioError, name: &str, host: &Fields<'_>) -> ScenarioError {
-    let named = host.named("disk").unwrap_or_default();
-    let others: Vec<&str> =
-        named.into_iter().map(|(other, _)| other).filter(|other| *other != name).collect();
-    if error.what.contains(" has no ") && !others.is_empty() {
-        error.remedy += &format!("; or {}", hint(name, others, "other disks"));
-    }
-    error
-}
-
 /// Rates by number of concurrent streams, ascending.
-struct Rates(Vec<(u32, BytesPerSecond)>);
+pub struct Rates(pub Vec<(u32, BytesPerSecond)>);
 
 impl FromNode for Rates {
     fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
@@ -361,6 +227,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
+    use crate::machine::Bdi;
     use crate::scenario::testing::{HOSTS, MACHINE, PROCESS, read, refusal};
 
     const NODE: &str = "cores = 4\nmemory = { size = '16 GB', read = '8 GB/s', write = '5 GB/s' }";

@@ -25,6 +25,7 @@ mod cawl;
 mod certain;
 mod cgroups;
 mod copies;
+mod disks;
 mod document;
 mod files;
 mod json_schema;
@@ -44,7 +45,7 @@ mod script;
 mod streams;
 mod table;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod tolerance;
 mod write_cache;
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::machine::{MILLIONTHS_PER_PERCENT, ONLY_HOST};
+use super::disks::MILLIONTHS_PER_PERCENT;
+use super::machine::ONLY_HOST;
 use crate::machine::{
     Bdi, CawlParameters, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountCost, MountSource,
     Sharing, VmSettings, WriteCache, WriteMode,
@@ -480,7 +481,7 @@ latency = "20000 ns"
                 drain: slower.map(|slower| BytesPerSecond(write.0 * slower)),
             });
             let (name, logical_block_size) = ("ssd".into(), Bytes(1 << logical_block));
-            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, seek, logical_block_size, write_latency, flush, burst, write_cache, unevenness, bdi }
+            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, seek, logical_block_size, write_latency, flush, burst, write_cache, unevenness, bdi, implied: Vec::new() }
         }
     }
 

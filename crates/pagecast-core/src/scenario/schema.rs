@@ -2,7 +2,7 @@
 //! and `json_schema` what an editor completes. It leaves out what only several values together can violate.
 
 use super::{copies, mapped, streams};
-use crate::machine::{FileSystem, Lru, Sharing, WriteMode};
+use crate::machine::{DiskKind, FileSystem, Lru, Sharing, WriteMode};
 use crate::scenario::Residency;
 use crate::workload::{Advice, Buffer, MOST_PLACES, OpenFlag, SyncRangeFlag};
 
@@ -353,6 +353,11 @@ pub static DISK: Schema = Schema {
         must("read", Kind::Rate, "One reader's rate"),
         must("write", Kind::Rate, "One writer's rate"),
         may("sharing", Kind::Word(&Sharing::NAMES), "How readers and writers share it; default \"total\""),
+        may(
+            "kind",
+            Kind::Word(&DiskKind::NAMES),
+            "Its requests, throttling and latency where no key says otherwise; default: as each key says",
+        ),
         may(
             "read_at",
             Kind::Rates,

@@ -103,7 +103,8 @@ def simulate_case(
 
     machines = [f"{host}.from={as_toml(machine)}" for host in experiment.hosts]
     scenario = pagecast.Scenario.load(
-        experiment.scenario, set=[*machines, *experiment.overrides(model), *case.overrides, *overrides]
+        experiment.scenario,
+        set=[*machines, *experiment.overrides(model, machine), *case.overrides, *overrides],
     )
     return pagecast.simulate(scenario, model=model, seed=seed)
 

@@ -95,6 +95,8 @@ pub(super) struct DirtyPages {
     both: u64,
     /// Pages that are known to have become dirty but not yet which: counted everywhere, in no file.
     ahead: u64,
+    /// The most that `dirtied` of all wbs came to: of what a writer was ahead, some may prove to have been dirty already.
+    most_dirtied: u64,
 }
 
 impl DirtyPages {
@@ -108,8 +110,13 @@ impl DirtyPages {
         self.writeback
     }
 
-    /// `NR_DIRTIED`: all that has become dirty so far.
+    /// `NR_DIRTIED`: all that has become dirty so far. It never falls: bytes that two writers have counted while it was not known which
+    /// they are count once more only when as many others have become dirty.
     pub(super) fn dirtied(&self) -> u64 {
+        self.counted_dirtied().max(self.most_dirtied)
+    }
+
+    fn counted_dirtied(&self) -> u64 {
         self.wbs.iter().map(|wb| wb.dirtied).sum()
     }
 
@@ -256,6 +263,7 @@ impl DirtyPages {
 
     /// It is going to be told which pages those were.
     pub(super) fn fall_back(&mut self, wb: WbId, bytes: u64) {
+        self.most_dirtied = self.dirtied();
         self.ahead -= bytes;
         let wb = self.wb(wb);
         wb.reclaimable -= bytes;

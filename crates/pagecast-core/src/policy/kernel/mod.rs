@@ -288,7 +288,7 @@ impl Kernel {
         at: (u64, Bytes, Bytes),
         out: &mut Actions,
     ) {
-        self.placement.home(request.operation);
+        self.placement.home(kind.owner(request.operation));
         let credit = self.credits.get(&request.operation).copied();
         let memcg = self.memcg_of(request.operation);
         if let (Kind::Write | Kind::WriteSync { .. }, Some(file)) = (kind, &file) {
@@ -420,11 +420,12 @@ impl Policy for Kernel {
                 let range = (offset, offset.saturating_add(bytes.0));
                 self.sync_range(now, request.operation, file, range, flags, out);
             }
-            Call::Insert { file, offset, bytes } => {
-                self.begin_task(now, request, Kind::Insert, Some(file), (offset, bytes, bytes), out);
+            Call::Insert { file, offset, bytes, reader, fresh } => {
+                let kind = Kind::Insert { reader, fresh };
+                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
             }
-            Call::Allocate { bytes } => {
-                self.begin_task(now, request, Kind::Allocate, None, (0, bytes, bytes), out);
+            Call::Allocate { bytes, owner } => {
+                self.begin_task(now, request, Kind::Allocate { owner }, None, (0, bytes, bytes), out);
             }
             Call::Fsync { file, durable } => {
                 self.make_durable(now, request.operation, (file, WHOLE), durable, out);
@@ -521,6 +522,7 @@ impl Policy for Kernel {
     }
 
     fn tell_rest(&mut self, now: Nanos, out: &mut Actions) {
+        self.settle_for_good(now);
         self.spells.tell_rest(now, out);
         self.sample_all_devices(out);
     }

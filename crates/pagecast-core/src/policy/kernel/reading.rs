@@ -451,7 +451,7 @@ impl Task {
     pub(super) fn thread(&self, operation: OperationId) -> OperationId {
         match self.kind {
             Kind::ReadAhead { thread } => thread,
-            _ => operation,
+            kind => kind.owner(operation),
         }
     }
 }

@@ -172,7 +172,7 @@ impl Kernel {
 
     pub(super) fn end_task(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = self.tasks.remove(operation).expect("a task ends once");
-        self.placement.leave(operation);
+        self.placement.leave(task.kind.owner(operation));
         if let Some(credit) = task.credit {
             self.credits.insert(operation, credit);
         }
@@ -193,13 +193,13 @@ impl Kernel {
     fn classify(&self, task: &Task, operation: OperationId) -> (Run, u64) {
         let (at, end) = (task.position, task.end);
         match task.kind {
-            Kind::Allocate => {
+            Kind::Allocate { .. } => {
                 let end = end.min(at.saturating_add(self.until_reported_to(task)));
                 return (Run::Touch, self.end_of_spare(at, end));
             }
             Kind::Remove { .. } => return (Run::Remove, end),
             Kind::WriteThrough => return (Run::Through, end),
-            Kind::Insert => return (Run::Insert, end),
+            Kind::Insert { .. } => return (Run::Insert, end),
             Kind::ReadAhead { .. } => return (Run::Miss, end),
             Kind::Read { .. } | Kind::Write | Kind::WriteSync { .. } => {}
             Kind::Wait { .. }
@@ -364,6 +364,7 @@ impl Kernel {
         if task.reads_ahead() || (task.mapped.is_none() && self.prices.are_nothing(page_insert)) {
             return PerByte::default();
         }
+        let operation = task.kind.owner(operation);
         // Only who adds pages to a file notices.
         let is_being_written =
             task.run == Run::New && task.file.as_ref().is_some_and(|file| self.is_being_written(file));
@@ -426,6 +427,7 @@ impl Kernel {
             Run::Miss | Run::Pass => (new_page(), new_page()),
             Run::New => (buffer(), self.new_far(operation)),
             Run::Clean | Run::Dirty => (buffer(), present_page()),
+            Run::Insert if task.is_fresh() => (0.0, new_page()),
             Run::Through | Run::Insert | Run::Remove | Run::Follow | Run::Direct | Run::Wait => (0.0, 0.0),
         };
         Distance { from, to }
@@ -436,6 +438,14 @@ impl Kernel {
         self.settle_each(now, self.pending(|_| true));
         self.settled = now;
         self.look_at_refaults(now);
+    }
+
+    /// The same at the end of a run, also of requests that are on their way: their pages are in the cache before their bytes are there.
+    pub(super) fn settle_for_good(&mut self, now: Nanos) {
+        self.sync(now);
+        self.tasks.values_mut().filter(|task| task.is_in_flight()).for_each(|task| task.transfer = None);
+        self.settle(now);
+        self.check_books();
     }
 
     /// The same for those who write to files that the flusher of a device is going to look at.
@@ -511,10 +521,11 @@ impl Kernel {
         task.position = end;
         let (run, file, takes_anonymous) = (task.run, task.file, task.takes_anonymous());
         let (drops_behind, is_mapped, folio) = (task.drops_behind, task.mapped.is_some(), task.folio);
-        let by = Taker { home: self.placement.node(task.thread(operation)), memcg: task.memcg };
+        let (owner, memcg) = (task.kind.owner(operation), task.memcg);
+        let by = Taker { home: self.placement.node(task.thread(operation)), memcg };
         if takes_anonymous {
             let placement = &mut self.placement;
-            self.pages.take_anonymous(by, asked, |node, part| placement.take(operation, node, part));
+            self.pages.take_anonymous(by, asked, |node, part| placement.take(owner, node, part));
         }
         let Some(file) = file else { return };
         match run {

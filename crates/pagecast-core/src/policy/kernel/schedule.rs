@@ -138,7 +138,9 @@ impl Kernel {
         if self.host.memory.cost.fault_huge.is_some() {
             // The last huge page of a node.
             let touching = self.tasks.iter().filter(|(_, task)| task.takes_anonymous());
-            let rooms = touching.map(|(operation, _)| self.pages.above_high(self.placement.node(operation)));
+            let rooms = touching.map(|(operation, task)| {
+                self.pages.above_high(self.placement.node(task.kind.owner(operation)))
+            });
             room = rooms.filter(|&room| room > 0).fold(room, u64::min);
         }
         if self.pages.nodes() > 1 {
@@ -151,7 +153,7 @@ impl Kernel {
             };
             let takers = self.tasks.iter().filter(|(_, task)| copies(task));
             let rooms = takers.filter_map(|(operation, task)| {
-                self.pages.target(self.placement.node(operation), task.run == Run::New)
+                self.pages.target(self.placement.node(task.kind.owner(operation)), task.run == Run::New)
             });
             room = rooms.map(|(_, room)| room).fold(room, u64::min);
         }
@@ -226,7 +228,7 @@ mod tests {
     use super::super::throttling::TaskRate;
     use super::super::wb::WbId;
     use super::*;
-    use crate::policy::{FileId, FileView};
+    use crate::policy::{FileId, FileView, OperationId};
     use crate::units::Bytes;
 
     const MB: f64 = 1e6;
@@ -283,7 +285,8 @@ mod tests {
         assert_eq!(slopes(Kind::Write, Run::Dirty), (0.0, 0.0));
         assert_eq!(slopes(Kind::Read { fresh: false }, Run::Miss), (0.0, 1.0));
         assert_eq!(slopes(fresh, Run::Miss), (0.0, 2.0));
-        assert_eq!([slopes(fresh, Run::Hit), slopes(Kind::Allocate, Run::Touch)], [(0.0, 1.0); 2]);
+        let allocate = Kind::Allocate { owner: OperationId::NOBODY };
+        assert_eq!([slopes(fresh, Run::Hit), slopes(allocate, Run::Touch)], [(0.0, 1.0); 2]);
     }
 
     fn until_memory_changes(kernel: &Kernel) -> f64 {

@@ -79,8 +79,14 @@ pub(super) enum Kind {
     },
     Write,
     WriteThrough,
-    Insert,
-    Allocate,
+    /// Puts what another host sent into the cache, and where the read is fresh into new memory of its reader.
+    Insert {
+        reader: OperationId,
+        fresh: bool,
+    },
+    Allocate {
+        owner: OperationId,
+    },
     /// Pages are taken out of the cache, each at its price; then as `Wait`, if they were of a file that is cut.
     Remove {
         cut: Option<Cut>,
@@ -125,6 +131,16 @@ pub(super) enum Kind {
     ReadAhead {
         thread: OperationId,
     },
+}
+
+impl Kind {
+    /// Who has the memory that an operation takes: itself, or the reader of what another host sent.
+    pub(super) fn owner(self, operation: OperationId) -> OperationId {
+        match self {
+            Self::Insert { reader: owner, .. } | Self::Allocate { owner } => owner,
+            _ => operation,
+        }
+    }
 }
 
 /// An operation under way.
@@ -226,7 +242,9 @@ impl Task {
     pub(super) fn is_fresh(&self) -> bool {
         matches!(
             self.kind,
-            Kind::Read { fresh: true } | Kind::Direct { past: Past::Read { fresh: true }, .. }
+            Kind::Read { fresh: true }
+                | Kind::Insert { fresh: true, .. }
+                | Kind::Direct { past: Past::Read { fresh: true }, .. }
         )
     }
 

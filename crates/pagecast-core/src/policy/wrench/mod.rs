@@ -19,7 +19,7 @@ use self::cache::Cache;
 use self::files::{Files, HostFile};
 use self::flushing::{FLUSHER, Flush, Flusher, Then};
 use self::lists::Block;
-pub use self::options::{Vintage, WrenchOptions};
+pub use self::options::{RemoteMemory, Vintage, WrenchOptions};
 use super::{
     Actions, Call, DeviceId, FileId, FileView, ListedBlock, OperationId, Outcome, Policy, Remote, Request,
 };
@@ -84,7 +84,9 @@ enum Kind {
     Write,
     WriteThrough,
     /// A chunk from another host is put into the cache, clean.
-    Insert,
+    Insert {
+        fresh: bool,
+    },
     Fsync,
     Sync,
     /// Past the cache.
@@ -182,7 +184,7 @@ impl Wrench {
         }
         match running.kind {
             Kind::Read { .. } => self.read_chunk(now, operation, chunk, out),
-            Kind::Write | Kind::Insert => self.write_chunk(now, operation, chunk, out),
+            Kind::Write | Kind::Insert { .. } => self.write_chunk(now, operation, chunk, out),
             Kind::WriteThrough => {
                 running.stage = Stage::Chunk { rest: 0 };
                 running.outcome.from_device += Bytes(chunk);
@@ -204,7 +206,7 @@ impl Wrench {
         let (kind, file) = (running.kind, running.file);
         running.left -= chunk;
         running.offset += chunk;
-        if kind == (Kind::Read { fresh: true }) {
+        if matches!(kind, Kind::Read { fresh: true } | Kind::Insert { fresh: true }) {
             self.cache.take_anonymous(chunk);
         }
         match kind {
@@ -214,7 +216,7 @@ impl Wrench {
                 self.keep_written(now, operation, file, chunk, out);
                 self.next_chunk(now, operation, out);
             }
-            Kind::Insert | Kind::Fsync | Kind::Sync => self.next_chunk(now, operation, out),
+            Kind::Insert { .. } | Kind::Fsync | Kind::Sync => self.next_chunk(now, operation, out),
             Kind::ReadDirect { .. } | Kind::WriteDirect => self.end_bypassed(now, operation, chunk, out),
         }
     }
@@ -242,7 +244,8 @@ impl Policy for Wrench {
             }
             Call::Serve { file, offset, bytes } => {
                 // As published: the memory that the server reads into is never given back.
-                return self.start(now, operation, Kind::Read { fresh: true }, file, (offset, bytes), out);
+                let fresh = self.options.remote_memory == RemoteMemory::Server;
+                return self.start(now, operation, Kind::Read { fresh }, file, (offset, bytes), out);
             }
             Call::Write { file, offset, bytes, through, .. } => {
                 let kind = if through { Kind::WriteThrough } else { Kind::Write };
@@ -274,8 +277,9 @@ impl Policy for Wrench {
             Call::Fsync { file, .. } | Call::FsyncRange { file, .. } => {
                 return self.start(now, operation, Kind::Fsync, file, (0, Bytes(1)), out);
             }
-            Call::Insert { file, offset, bytes } => {
-                return self.start(now, operation, Kind::Insert, file, (offset, bytes), out);
+            Call::Insert { file, offset, bytes, fresh, .. } => {
+                let fresh = fresh && self.options.remote_memory == RemoteMemory::Client;
+                return self.start(now, operation, Kind::Insert { fresh }, file, (offset, bytes), out);
             }
             Call::Preload { file, bytes, dirty } => self.preload(now, &file, bytes, dirty),
             Call::Truncate { file, size } => {
@@ -293,7 +297,7 @@ impl Policy for Wrench {
                 }
             }
             Call::DropCaches => self.cache.drop_clean(None),
-            Call::Allocate { bytes } => {
+            Call::Allocate { bytes, .. } => {
                 self.evict(self.cache.lacking(bytes.0), None, out);
                 self.cache.take_anonymous(bytes.0);
             }

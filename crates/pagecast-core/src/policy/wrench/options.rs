@@ -19,6 +19,20 @@ impl Vintage {
     pub const NAMES: [&'static str; 2] = ["v1", "camera_ready"];
 }
 
+/// Which host the anonymous memory of a read from another host is taken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoteMemory {
+    /// The one whose process reads, if its buffer is fresh.
+    Client,
+    /// The one that has the file, whatever the buffer, and it is never given back: what the published outputs show.
+    Server,
+}
+
+impl RemoteMemory {
+    /// The words of a scenario, in the order of the variants.
+    pub const NAMES: [&'static str; 2] = ["client", "server"];
+}
+
 /// See the module. Source of the defaults: the paper's simulator settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WrenchOptions {
@@ -32,11 +46,14 @@ pub struct WrenchOptions {
     pub period: Nanos,
     /// Age at which dirty blocks are flushed.
     pub expiry: Nanos,
+    /// Who pays for the anonymous memory of a read from another host.
+    pub remote_memory: RemoteMemory,
 }
 
 impl WrenchOptions {
     /// The keys of `[model.wrench]`.
-    pub const KEYS: [&'static str; 5] = ["chunk", "vintage", "dirty_ratio", "period", "expiry"];
+    pub const KEYS: [&'static str; 6] =
+        ["chunk", "vintage", "dirty_ratio", "period", "expiry", "remote_memory"];
 
     /// From `[model.wrench]`; what is not there comes from the host's kernel settings.
     ///
@@ -57,6 +74,10 @@ impl WrenchOptions {
                 .quantity("period", Nanos::parse, |period| period.0 > 0)?
                 .unwrap_or(vm.dirty_writeback),
             expiry: options.quantity("expiry", Nanos::parse, |_| true)?.unwrap_or(vm.dirty_expire),
+            remote_memory: match options.word("remote_memory", &RemoteMemory::NAMES)? {
+                Some(1) => RemoteMemory::Server,
+                _ => RemoteMemory::Client,
+            },
         })
     }
 }

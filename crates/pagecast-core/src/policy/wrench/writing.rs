@@ -11,8 +11,9 @@ impl Wrench {
     /// Algorithm 3: what fits under the dirty limit goes to the cache at once, the rest after a flush of as much.
     pub(super) fn write_chunk(&mut self, now: Nanos, operation: Ticket, chunk: u64, out: &mut Actions) {
         let limit = (self.options.dirty_ratio * self.cache.available() as f64).floor() as u64;
-        let room = match self.running(operation).kind {
-            Kind::Insert => self.cache.available(),
+        let kind = self.running(operation).kind;
+        let room = match kind {
+            Kind::Insert { .. } => self.cache.available(),
             _ => limit.saturating_sub(self.cache.dirty()),
         };
         let running = self.running(operation);
@@ -24,7 +25,9 @@ impl Wrench {
         if room == 0 {
             return self.flush(now, operation, None, chunk, Then::Write { rest: chunk }, out);
         }
-        self.evict(self.cache.lacking(chunk.min(room)), self.never_evicted(file), out);
+        let cached = chunk.min(room);
+        let taken = if kind == (Kind::Insert { fresh: true }) { chunk } else { 0 };
+        self.evict(self.cache.lacking(cached + taken), self.never_evicted(file), out);
         self.write_to_cache(now, operation, chunk, out);
     }
 
@@ -42,7 +45,7 @@ impl Wrench {
         }
         running.outcome.from_cache += Bytes(now_written);
         match running.kind {
-            Kind::Insert => self.cache.add_clean(file, now_written, now),
+            Kind::Insert { .. } => self.cache.add_clean(file, now_written, now),
             _ => self.cache.add_dirty(file, now_written, now),
         }
         out.start(FlowSpec::new(path, now_written, operation.tag()));
@@ -91,7 +94,7 @@ impl Wrench {
     pub(super) fn write_past(&mut self, now: Nanos, operation: Ticket, rest: u64, out: &mut Actions) {
         let running = self.running(operation);
         running.stage = Stage::Chunk { rest: 0 };
-        if running.kind == Kind::Insert {
+        if matches!(running.kind, Kind::Insert { .. }) {
             return self.end_chunk(now, operation, out);
         }
         running.outcome.from_device += Bytes(rest);

@@ -82,7 +82,7 @@ fn new_pages_are_far_where_the_own_node_is_full() {
     };
     let (plain, fresh) = (Kind::Read { fresh: false }, Kind::Read { fresh: true });
     for (is_full, far) in [(false, 0.0), (true, 1.0)] {
-        assert_eq!(distance(is_full, Run::Touch, Kind::Allocate), [0.0, far]);
+        assert_eq!(distance(is_full, Run::Touch, Kind::Allocate { owner: OperationId(0) }), [0.0, far]);
         assert_eq!(distance(is_full, Run::Hit, plain), [0.0, 0.0], "into memory that it has");
         assert_eq!(distance(is_full, Run::Hit, fresh), [0.0, far], "into new memory");
         assert_eq!(distance(is_full, Run::Miss, plain), [far, far], "through new pages of the cache");

@@ -1,0 +1,219 @@
+"""What a scenario says that a forecast or a run does not heed, and what a forecast took for granted."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from pagecast import procfs
+from pagecast._core import Machine
+from pagecast.api import Scenario
+from pagecast.result import Result
+
+__all__ = ["implied_lines", "of_forecasts", "of_machine", "of_overrides"]
+
+_Host: TypeAlias = Mapping[str, Any]
+
+KERNEL: Final = "kernel"
+"""The model that knows latencies, dirty limits and what a host has taken back."""
+
+SMALL_BYTES: Final = 64 << 10
+"""A read of more is mostly transfer, even where a request waits."""
+
+FEW_READS: Final = 10
+"""So few small reads say nothing of a pattern."""
+
+_MOST_LINES: Final = 4
+
+DIRTY_DEFAULTS: Final = {"dirty_ratio": 20, "dirty_background_ratio": 10}
+
+
+def of_machine(scenario: Scenario) -> Iterator[str]:
+    """Say which keys of the machine change nothing, whoever forecasts.
+
+    Parameters
+    ----------
+    scenario : Scenario
+
+    Yields
+    ------
+    str
+    """
+    yield from _few(_dead_keys(_hosts(scenario.machine)))
+
+
+def _dead_keys(hosts: Mapping[str, _Host]) -> Iterator[str]:
+    for name, host in hosts.items():
+        table = _table(hosts, name)
+        mounts = host.get("mount", {})
+        vm = host.get("vm", {})
+        set_by_hand = [
+            f"vm.{key}"
+            for key in ("dirty_ratio", "dirty_background_ratio", "dirty_bytes", "dirty_background_bytes")
+            if key in vm and vm[key] != DIRTY_DEFAULTS.get(key)
+        ]
+        if set_by_hand and mounts and all("nfs" in mount for mount in mounts.values()):
+            yield (
+                f"{table}.{set_by_hand[0]} changes nothing: all mounts of {name} are of other hosts, and "
+                "what is written over NFS goes through to the server and is never dirty here."
+            )
+        for path, mount in mounts.items():
+            disk = host.get("disk", {}).get(mount.get("disk"), {})
+            if "type" in mount and not disk.get("wbt_lat_usec"):
+                yield (
+                    f'{table}.mount."{path}".type = "{mount["type"]}" matters only to copy_file_range, to '
+                    "RWF_DONTCACHE, and with write-back throttling to `kernel`: its disk has no "
+                    "wbt_lat_usec, and file systems do not differ otherwise."
+                )
+
+
+def of_forecasts(scenario: Scenario, results: Sequence[Result]) -> Iterator[str]:
+    """Say what forecasts took for granted that another machine file would say.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    results : sequence of Result
+
+    Yields
+    ------
+    str
+    """
+    hosts = _hosts(scenario.machine)
+    yield from _few(_dead_keys(hosts))
+    for result in results:
+        if result.model == KERNEL:
+            yield from _few(_instant_reads(hosts, result))
+            yield from _few(_taken_back(hosts, result))
+
+
+def of_overrides(overrides: Sequence[str], proc: Path = procfs.PROC) -> Iterator[str]:
+    """Say which overrides describe a machine, of which a real run has its own.
+
+    Parameters
+    ----------
+    overrides : sequence of str
+        ``key=value``.
+    proc : Path, optional
+
+    Yields
+    ------
+    str
+    """
+    for text in overrides:
+        key, _, value = (part.strip() for part in text.partition("="))
+        parts = key.split(".")
+        if parts[0] not in ("machine", "host"):
+            continue
+        setting = parts[-1] if "vm" in parts[1:-1] else None
+        path = proc / "sys" / "vm" / (setting or "")
+        own = path.read_text(encoding="ascii").strip() if setting and path.is_file() else None
+        if own == value:
+            continue
+        this = f"this one has {own}" if own is not None else "this one is as it is"
+        how = f"; sysctl vm.{setting}={value} sets it, as root" if own is not None else ""
+        yield f"--set {key} is of the machine that is forecast, and no run changes one: {this}{how}."
+
+
+def implied_lines(machine: Machine) -> Iterator[str]:
+    """Say which values of disks follow from their kind.
+
+    Parameters
+    ----------
+    machine : Machine
+
+    Yields
+    ------
+    str
+        ``disk ssd: nr_requests = 64 by its kind (source)``.
+    """
+    several = len(machine.hosts) > 1
+    for host, disk, key, value, source in machine.implied():
+        yield f"disk {disk}{f' of {host}' if several else ''}: {key} = {value} by its kind ({source})"
+
+
+def _instant_reads(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]:
+    """Name the disks without any latency from which many small pieces were read here and there."""
+    counts: dict[tuple[str, str], int] = {}
+    for (host, path), count in _small_random_reads(result).items():
+        place = _disk_of(hosts, host, path)
+        if place is not None:
+            counts[place] = counts.get(place, 0) + count
+    for (host, disk), count in counts.items():
+        described = hosts[host]["disk"][disk]
+        if count < FEW_READS or described["latency"] != "0 ns" or "seek" in described:
+            continue
+        yield (
+            f"{count:,} small reads here and there on disk {disk} waited for nothing but their bytes: "
+            f"it has no latency. Set {_table(hosts, host)}.disk.{disk}.latency, or its kind (nvme, "
+            "sata-ssd, hdd), which gives one."
+        )
+
+
+def _small_random_reads(result: Result) -> dict[tuple[str, str], int]:
+    """Count, by host and path, small reads from a device that do not begin where the one before ended."""
+    table = result.operations
+    names = np.asarray(table["operation"], dtype=object)
+    reads = np.isin(names, ["read", "fread", "mmap_read"])
+    rows = np.flatnonzero(reads & (table["bytes"] <= SMALL_BYTES) & (table["from_device_bytes"] > 0))
+    if len(rows) < FEW_READS:
+        return {}
+    keys: dict[tuple[str, str, str], int] = {}
+    columns = (table["process"], table["host"], table["path"])
+    who = np.array([keys.setdefault(tuple(column[row] for column in columns), len(keys)) for row in rows])
+    order = np.lexsort((table["index"][rows], who))
+    rows, who = rows[order], who[order]
+    ends = table["offset_bytes"][rows] + table["bytes"][rows]
+    jumps = (who[1:] == who[:-1]) & (table["offset_bytes"][rows][1:] != ends[:-1])
+    places = list(keys)
+    counts: dict[tuple[str, str], int] = {}
+    for number, count in zip(*np.unique(who[1:][jumps], return_counts=True), strict=True):
+        _, host, path = places[number]
+        counts[host, path] = counts.get((host, path), 0) + int(count)
+    return counts
+
+
+def _taken_back(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]:
+    """Say with how much of the free memory a forecast began where the host takes it back."""
+    if "backed" in result.options:
+        return
+    for name, host in hosts.items():
+        if "page_reported" in host["memory"].get("cost", {}):
+            yield (
+                f"At time 0 the host of {name} has taken all its free memory back (page_reported), as it has "
+                "some minutes after it was used. `pagecast validate` looks how much is left before each run, "
+                'and says so; [model.kernel] backed = "4 GB" tells a forecast.'
+            )
+
+
+def _hosts(machine: Machine) -> dict[str, _Host]:
+    """Give the tables of all hosts."""
+    described = tomllib.loads(machine.to_toml())
+    return described.get("host") or {machine.hosts[0]: described["machine"]}
+
+
+def _table(hosts: Mapping[str, _Host], host: str) -> str:
+    return "machine" if [*hosts] == ["machine"] else f"host.{host}"
+
+
+def _few(lines: Iterator[str]) -> Iterator[str]:
+    """Give the first lines, and how many more there are: a scenario may have thousands of hosts."""
+    yield from islice(lines, _MOST_LINES)
+    if more := sum(1 for _ in lines):
+        yield f"… and {more:,} more such notes."
+
+
+def _disk_of(hosts: Mapping[str, _Host], host: str, path: str) -> tuple[str, str] | None:
+    """Find the host and the disk that keep a file; None where a path has no mount."""
+    mounts = hosts[host].get("mount", {})
+    covering = [each for each in mounts if path == each or path.startswith(each.rstrip("/") + "/")]
+    if not covering:
+        return None
+    mount = mounts[max(covering, key=len)]
+    if "disk" in mount:
+        return host, mount["disk"]
+    server, _, export = mount["nfs"].partition(":")
+    return server, hosts[server]["mount"][export]["disk"]
