@@ -80,7 +80,7 @@ validate: build ## check every claim; rewrite the tables of README.md and docs/v
 	$(BIN)/python validation/claims.py --write
 
 .PHONY: bench
-bench: build ## speed and memory of the simulate call, beside SimGrid and the oracle; tables in out/bench; cost of a flow and of an extent
+bench: build ## speed and memory of the simulate call, beside SimGrid, WRENCH=FOLDER and the oracle; tables in out/bench; cost of a flow and of an extent
 	$(BIN)/python benches/simulate.py --out out/bench
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench flows -- --quiet
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench extents

@@ -34,8 +34,9 @@ GROWTH_CALLS = {32_000: 5, 100_000: 3}
 class Case:
     """One row: what runs it, on how much, and what it may take.
 
-    That is a model of ours, `simgrid`, `oracle`, or `simgrid+MODEL`: SimGrid with our page caches, and
-    `simgrid+plain` the same program without.
+    That is a model of ours, `simgrid`, `oracle`, `WRENCH 2.1`, or `simgrid+MODEL`: SimGrid with our page
+    caches, and `simgrid+plain` the same program without. `hosts+MODEL` is `simgrid+MODEL` on as many hosts as
+    there are applications, one call with and one without page caches in turn.
     """
 
     name: str
@@ -49,14 +50,18 @@ class Case:
     is_writer: bool = False
     is_alike: bool = False
     file_gib: int | None = None
+    file_gb: float = FILE_MB / 1000
+    compute_s: float = 4.4
+    aimed_ratio: float | None = None
 
 
 @dataclass
 class Outcome:
-    """What one case gave; `skipped` says why it gave nothing."""
+    """What one case gave; `skipped` says why it gave nothing, `plain_s` are the calls without page caches."""
 
     case: Case
     wall_s: list[float] = field(default_factory=list)
+    plain_s: list[float] = field(default_factory=list)
     peak_mb: float | None = None
     makespan_s: float | None = None
     skipped: str | None = None
@@ -118,8 +123,15 @@ CASES = [
     Case("32 applications, together, in SimGrid", "simgrid+wrench", 32, spread_s=0),
     Case("32 applications, together, in SimGrid", "simgrid+no-cache", 32, spread_s=0),
     Case("32 applications, together, in SimGrid", "simgrid+plain", 32, spread_s=0),
+    Case("10 hosts of 100 operations", "hosts+no-cache", 10),
+    Case("10 hosts of 100 operations", "hosts+kernel", 10, aimed_ratio=5),
+    Case("1,000 hosts of 100 operations", "hosts+no-cache", 1_000, repeat=5),
+    Case("1,000 hosts of 100 operations", "hosts+kernel", 1_000, repeat=5, aimed_ratio=5),
     Case("32 applications, 100 MB chunks, together", "wrench", 32, 100, spread_s=0),
     Case("32 applications, 100 MB chunks, together", "oracle", 32, 100, repeat=3, spread_s=0),
+    Case("32 applications, 100 MB chunks, together", "WRENCH 2.1", 32, 100, spread_s=0),
+    Case("Exp 1 with 75 GB", "simgrid+wrench", 1, 100, spread_s=0, file_gb=75, compute_s=110),
+    Case("Exp 1 with 75 GB", "WRENCH 2.1", 1, 100, spread_s=0, file_gb=75, compute_s=110),
 ]
 
 
@@ -210,12 +222,72 @@ def run_plugin(case: Case, repeat: int) -> Outcome:
         return Outcome(case, skipped=reason)
     outcome = Outcome(case)
     for _ in range(repeat):
-        command = [str(folder / "exp2"), str(case.apps), case.engine.removeprefix("simgrid+")]
-        answer = subprocess.run(command, check=True, capture_output=True, text=True)
-        row = json.loads(answer.stderr)
-        outcome.wall_s.append(row["wall_s"])
-        outcome.makespan_s = row["makespan_s"]
+        model = case.engine.removeprefix("simgrid+")
+        took_s, outcome.makespan_s = timed(folder / "exp2", case.apps, model, case.file_gb, case.compute_s)
+        outcome.wall_s.append(took_s)
     return outcome
+
+
+def timed(program: Path, *arguments: object) -> tuple[float, float]:
+    """Run a program that writes the time of its simulation call and the simulated end to stderr."""
+    command = [str(program), *map(str, arguments)]
+    answer = subprocess.run(command, check=True, capture_output=True, text=True)
+    row = json.loads(answer.stderr)
+    return row["wall_s"], row["makespan_s"]
+
+
+def run_hosts(case: Case, repeat: int) -> Outcome:
+    """Run the plug-in's example of many hosts without and with page caches, in turn."""
+    sys.path.insert(0, str(HERE.parent / "plugins" / "simgrid"))
+    from building import build
+
+    folder = Path("out/bench/simgrid").resolve()
+    reason = build(folder, "release")
+    if reason:
+        return Outcome(case, skipped=reason)
+    outcome = Outcome(case)
+    for _ in range(repeat):
+        outcome.plain_s.append(timed(folder / "many-hosts", case.apps, "plain")[0])
+        model = case.engine.removeprefix("hosts+")
+        took_s, outcome.makespan_s = timed(folder / "many-hosts", case.apps, model)
+        outcome.wall_s.append(took_s)
+    return outcome
+
+
+def run_wrench(case: Case, repeat: int) -> Outcome:
+    """Run the driver for WRENCH once per repetition: it simulates once per process."""
+    program = Path("out/bench/wrench_peer")
+    reason = build_wrench(program, os.environ.get("WRENCH", ""))
+    if reason:
+        return Outcome(case, skipped=reason)
+    outcome = Outcome(case)
+    for _ in range(repeat):
+        took_s, outcome.makespan_s = timed(program, case.apps, case.file_gb, case.compute_s)
+        outcome.wall_s.append(took_s)
+    return outcome
+
+
+def build_wrench(program: Path, wrench: str) -> str | None:
+    """Compile the peer against the WRENCH that is installed in a folder; say why it cannot be."""
+    if not wrench:
+        return "no WRENCH=FOLDER is given; see benches/README.md"
+    library = Path(wrench) / "lib" / "libwrench.a"
+    if not library.exists():
+        return f"WRENCH is not installed in {wrench}: there is no {library}"
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "simgrid"], capture_output=True, text=True, check=False
+    )
+    if flags.returncode != 0:
+        return "SimGrid is not installed; see benches/README.md"
+    source = HERE / "wrench_peer" / "peer.cpp"
+    if not program.exists() or program.stat().st_mtime < max(
+        each.stat().st_mtime for each in (source, library)
+    ):
+        program.parent.mkdir(parents=True, exist_ok=True)
+        include = f"-I{Path(wrench) / 'include'}"
+        command = ["g++", "-std=c++17", "-O2", include, "-o", str(program), str(source), str(library)]
+        subprocess.run([*command, *flags.stdout.split()], check=True)
+    return None
 
 
 def run_oracle(case: Case, repeat: int) -> Outcome:
@@ -274,6 +346,8 @@ def run_chunks(case: Case, repeat: int) -> Outcome:
 RUNNERS: dict[str, Callable[[Case, int], Outcome]] = {
     "simgrid": run_simgrid,
     **{f"simgrid+{model}": run_plugin for model in ("kernel", "wrench", "no-cache", "plain")},
+    **{f"hosts+{model}": run_hosts for model in ("kernel", "no-cache")},
+    "WRENCH 2.1": run_wrench,
     "oracle": run_oracle,
     "cawl": run_chunks,
     "--help": run_program,
@@ -328,12 +402,23 @@ def ratios(outcomes: list[Outcome]) -> list[str]:
         if peer.case.spread_s == 0 and not with_cache and peer.makespan_s and mine.makespan_s:
             apart = abs(peer.makespan_s / mine.makespan_s - 1)
             lines.append(f"{name}: the simulated ends of the two differ by {apart:.1e} of the time")
+    lines += [hosts_line(each) for each in done if each.plain_s]
     growth = [each.median_s / each.case.apps for each in done if each.case.name.startswith("growth")]
     if len(growth) == len(GROWTH_APPS):
         factor = max(growth) / growth[0]
         least, most, verdict = GROWTH_APPS[0], GROWTH_APPS[-1], "holds" if factor <= 1.5 else "FAILS"
         lines.append(f"time per application, {least} to {most:,}: factor {factor:.2f} (limit 1.5) {verdict}")
     return lines
+
+
+def hosts_line(outcome: Outcome) -> str:
+    """Compare calls with page caches with the calls before them, which had none."""
+    pairs = sorted(ours / plain for ours, plain in zip(outcome.wall_s, outcome.plain_s, strict=True))
+    ratio, aim = statistics.median(pairs), outcome.case.aimed_ratio
+    verdict = "" if aim is None else f" (aim {aim:g}: {'reached' if ratio <= aim else 'not reached'})"
+    name, model = outcome.case.name, outcome.case.engine.removeprefix("hosts+")
+    spread = f"{ratio:.2f} times, of {len(pairs)} pairs {pairs[0]:.2f} to {pairs[-1]:.2f}"
+    return f"{name}: page caches of {model} take plain SimGrid's time {spread}{verdict}"
 
 
 def main() -> int:

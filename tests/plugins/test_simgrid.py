@@ -120,6 +120,29 @@ def test_without_a_cache_it_is_simgrid_to_the_last_digit(folder: Path, apps: int
     assert sorted(with_plugin.splitlines()) == sorted(plain.splitlines())
 
 
+@pytest.mark.parametrize("hosts", [1, 40])
+def test_many_hosts_without_a_cache_are_simgrid_to_the_last_digit(folder: Path, hosts: int) -> None:
+    # Somebody with 1,000 hosts waited 31 times as long as without the plug-in, because each step visited all
+    # page caches. Now it visits those with news, and must forget none.
+    with_plugin, plain = (run_hosts(folder, hosts, model) for model in ("no-cache", "plain"))
+    assert with_plugin == plain
+
+
+def test_hosts_do_not_change_each_other(folder: Path) -> None:
+    # A cache that is not visited in time would be late, or go on with old rates: alone it is always visited.
+    alone, among_others = run_hosts(folder, 1, "kernel"), run_hosts(folder, 40, "kernel")
+    of_first = {step: time for step, time in among_others.items() if step[0] == 0}
+    assert of_first == pytest.approx(alone, abs=1e-6)
+
+
+def run_hosts(folder: Path, hosts: int, model: str) -> dict[tuple[int, int], float]:
+    """When each operation of each host ended, in seconds."""
+    command = [str(folder / "many-hosts"), str(hosts), model, "40"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    rows = csv.reader(io.StringIO(printed))
+    return {(int(host), int(operation)): float(end) for host, operation, end in rows}
+
+
 def test_a_program_of_simgrid_with_its_disk_calls_exchanged(folder: Path) -> None:
     steps = {}
     for which in ("before", "after"):

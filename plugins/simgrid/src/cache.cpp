@@ -1,5 +1,6 @@
 #include "cache.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "versions.hpp"
@@ -33,7 +34,7 @@ private:
   Outcome outcome_{};
 };
 
-Cache::Cache(sg4::Host* host, const Description& description) : host_(host)
+Cache::Cache(sg4::Host* host, const Description& description, std::size_t number) : host_(host), number_(number)
 {
   std::vector<pagecast_option> options;
   for (const auto& [key, text] : description.options)
@@ -54,6 +55,16 @@ Cache::~Cache()
   pagecast_destroy(handle_);
 }
 
+bool Cache::is_remote() const
+{
+  return std::any_of(disks_.begin(), disks_.end(), [this](const sg4::Disk* disk) { return disk && disk->get_host() != host_; });
+}
+
+void Cache::touch()
+{
+  Plugin::get().touch(number_);
+}
+
 void Cache::check(pagecast_status status) const
 {
   if (status != PAGECAST_OK)
@@ -64,7 +75,7 @@ void Cache::add_file(const std::string& path, std::int64_t size, std::int64_t ca
 {
   simcall_answered([&] {
     check(pagecast_add_file(handle_, sg4::Engine::get_clock(), path.c_str(), size, cached, dirty));
-    is_due_ = true;
+    touch();
   });
 }
 
@@ -167,7 +178,7 @@ OperationPtr Cache::begin_in_maestro(std::uint32_t task, const pagecast_operatio
   check(pagecast_begin(handle_, sg4::Engine::get_clock(), task, &operation));
   auto under_way    = std::make_shared<Under_way>();
   operations_[task] = under_way;
-  is_due_           = true;
+  touch();
   obey();
   return under_way;
 }
@@ -201,7 +212,7 @@ void Cache::forget(aid_t actor)
 void Cache::remove(std::uint32_t task)
 {
   check(pagecast_remove_task(handle_, sg4::Engine::get_clock(), task));
-  is_due_ = true;
+  touch();
 }
 
 bool Cache::obey()
@@ -227,8 +238,8 @@ void Cache::carry_out(const pagecast_order& order)
         throw Error(0, host_->get_name() + ": SimGrid has no disk " + pagecast_device_name(handle_, order.device));
       Plugin::get().check_route(*host_, *disk);
       auto& transfer = transfers_.emplace(order.transfer, Transfer(order, disk, host_)).first->second;
-      for (const auto& activity : transfer.activities())
-        Plugin::get().watch(activity, this, order.transfer);
+      for (const auto& leg : transfer.legs())
+        Plugin::get().watch(leg, this, order.transfer);
       break;
     }
     case PAGECAST_LIMIT:
@@ -239,8 +250,8 @@ void Cache::carry_out(const pagecast_order& order)
       break;
     case PAGECAST_CANCEL: {
       auto transfer = transfers_.find(order.transfer);
-      for (const auto& activity : transfer->second.activities())
-        Plugin::get().unwatch(activity.get());
+      for (const auto& leg : transfer->second.legs())
+        Plugin::get().unwatch(leg.activity->get_impl());
       transfer->second.cancel();
       transfers_.erase(transfer);
       break;
@@ -265,12 +276,22 @@ void Cache::done(const pagecast_order& order)
 
 void Cache::ended(std::uint64_t number, const sg4::Activity* activity)
 {
+  touch();
   auto transfer = transfers_.find(number);
   transfer->second.ended(activity);
   if (not transfer->second.is_over())
     return;
   transfers_.erase(transfer);
-  completed_.insert(number);
+  completed_.push_back(number);
+}
+
+void Cache::complete(double now)
+{
+  std::sort(completed_.begin(), completed_.end());
+  for (std::uint64_t number : completed_)
+    check(pagecast_completed(handle_, now, number));
+  completed_.clear();
+  obey();
 }
 
 bool Cache::settle()
@@ -281,32 +302,25 @@ bool Cache::settle()
   return is_settled;
 }
 
-double Cache::share(double now)
+void Cache::share(double now)
 {
-  if (not completed_.empty()) {
-    for (std::uint64_t number : std::exchange(completed_, {}))
-      check(pagecast_completed(handle_, now, number));
-    obey();
-    is_due_ = true;
-    return now;
-  }
   news_.clear();
   for (auto& [number, transfer] : transfers_) {
     double rate;
     if (transfer.has_news(&rate))
       news_.push_back({number, rate});
   }
-  // Half a nanosecond: clocks of floating-point numbers do not always meet.
-  if (not is_due_ && news_.empty() && next_ > now + 5e-10)
-    return next_;
-  is_due_ = false;
-  check(pagecast_advance(handle_, now, news_.data(), news_.size()));
-  if (obey()) {
-    is_due_ = true;
-    return now;
-  }
-  check(pagecast_next_call(handle_, &next_));
-  return next_;
+  advance(now, news_);
+}
+
+void Cache::advance(double now, const std::vector<pagecast_rate>& rates)
+{
+  check(pagecast_advance(handle_, now, rates.data(), rates.size()));
+  if (obey())
+    return touch();
+  double next;
+  check(pagecast_next_call(handle_, &next));
+  Plugin::get().set_time(number_, next);
 }
 
 } // namespace pagecast

@@ -20,7 +20,7 @@ class CacheModel final : public simgrid::kernel::resource::Model {
 public:
   CacheModel() : Model("pagecast") {}
   double next_occurring_event(double now) override { return Plugin::get().share(now); }
-  void update_actions_state(double, double) override {}
+  void update_actions_state(double now, double) override { Plugin::get().come_to(now); }
 };
 
 Plugin& Plugin::get()
@@ -38,17 +38,16 @@ void Plugin::start()
   auto* engine = sg4::Engine::get_instance();
   engine->add_model(std::make_shared<CacheModel>(), engine->get_all_models());
   on_completion([this](const sg4::Activity& activity) {
-    auto watched = watched_.find(&activity);
+    auto watched = watched_.find(activity.get_impl());
     if (watched == watched_.end())
       return false;
-    auto* cache   = watched->second.cache;
-    auto transfer = watched->second.transfer;
-    unwatch(&activity);
+    auto* cache = watched->second.cache;
     if (activity.get_state() == sg4::Activity::State::FINISHED)
-      cache->ended(transfer, &activity);
-    else
+      end(watched->second);
+    else if (cache != nullptr)
       fail("a link went off under a transfer of the page cache of " + cache->host().get_name() +
            "; turn off links that no page cache uses only");
+    unwatch(activity.get_impl());
     return true;
   });
   watch_failures();
@@ -132,8 +131,11 @@ Cache& Plugin::add(sg4::Host* host, const Description& description)
                          ", too; leave one of them out");
   }
   start();
-  auto& place = caches_[host] = std::make_unique<Cache>(host, description);
+  auto& place = caches_[host] = std::make_unique<Cache>(host, description, in_order_.size());
   in_order_.push_back(place.get());
+  touch(place->number());
+  if (place->is_remote())
+    remote_.push_back(place.get());
   for (const auto& disk : description.disks)
     owners_[disk.second] = host;
   return *place;
@@ -145,16 +147,44 @@ Cache* Plugin::find(const sg4::Host* host) const
   return cache == caches_.end() ? nullptr : cache->second.get();
 }
 
-void Plugin::watch(const sg4::ActivityPtr& activity, Cache* cache, std::uint64_t transfer)
+void Plugin::watch(const Transfer::Leg& leg, Cache* cache, std::uint64_t transfer)
 {
-  watched_[activity.get()] = {activity, cache, transfer};
+  auto& watched = watched_[leg.activity->get_impl()] = {leg.activity, cache, transfer, rates_.size()};
+  rates_.push_back({leg.action, NAN, &watched});
 }
 
-void Plugin::unwatch(const sg4::Activity* activity)
+Cache* Plugin::release(Watched& watched)
+{
+  auto* cache = std::exchange(watched.cache, nullptr);
+  if (cache != nullptr) {
+    rates_.back().watched->at = watched.at;
+    rates_[watched.at]        = rates_.back();
+    rates_.pop_back();
+  }
+  return cache;
+}
+
+void Plugin::end(Watched& watched)
+{
+  auto* cache = release(watched);
+  if (cache == nullptr)
+    return;
+  cache->ended(watched.transfer, watched.activity.get());
+  ended_.add(cache->number());
+}
+
+void Plugin::unwatch(const simgrid::kernel::activity::ActivityImpl* activity)
 {
   auto watched = watched_.find(activity);
+  release(watched->second);
   over_.push_back(watched->second.activity);
   watched_.erase(watched);
+}
+
+/** When the last actor has ended, SimGrid lets what is under way end, and page caches are not asked any more. */
+static bool has_actors()
+{
+  return sg4::Engine::get_instance()->get_actor_count() > 0;
 }
 
 /** Whether nothing can happen any more but for what page caches do by themselves: then SimGrid is to see the deadlock. */
@@ -174,7 +204,7 @@ static constexpr int MOST_ROUNDS = 64;
 bool Plugin::settle()
 {
   bool is_settled = true;
-  for (auto* cache : in_order_)
+  for (auto* cache : remote_)
     is_settled = cache->settle() && is_settled;
   if (not is_settled && ++rounds_ < MOST_ROUNDS)
     return false;
@@ -182,20 +212,65 @@ bool Plugin::settle()
   return true;
 }
 
+/** Finds the caches whose transfers go at other rates than when SimGrid shared its resources last. */
+void Plugin::note_rates()
+{
+  for (auto& each : rates_) {
+    double rate = each.action->get_rate();
+    if (rate != each.rate) {
+      each.rate = rate;
+      touch(each.watched->cache->number());
+    }
+  }
+}
+
 double Plugin::share(double now)
 {
   over_.clear();
   check();
-  if (sg4::Engine::get_instance()->get_actor_count() == 0)
+  if (not has_actors())
     return -1;
+  if (not ended_.is_empty()) {
+    complete(now);
+    return 0;
+  }
   if (not settle())
     return 0;
-  double next = INFINITY;
-  for (auto* cache : in_order_)
-    next = std::min(next, cache->share(now));
+  note_rates();
+  for (std::size_t cache : touched_.take())
+    in_order_[cache]->share(now);
+  // Resources have to be shared anew, or actors can go on.
+  if (not touched_.is_empty())
+    return 0;
+  double next = agenda_.next();
   if (not std::isfinite(next) || is_still(in_order_))
     return -1;
   return std::max(next - now, 0.0);
+}
+
+/** All of SimGrid's models have come to this time. What ends then is known, though SimGrid has not told it: so caches hear of it at this step,
+ * and what they start has its share at the next one. */
+void Plugin::come_to(double now)
+{
+  if (not has_actors())
+    return;
+  for (auto* model : sg4::Engine::get_instance()->get_all_models())
+    for (auto& action : *model->get_finished_action_set()) {
+      auto watched = watched_.find(action.get_activity());
+      if (watched != watched_.end())
+        end(watched->second);
+    }
+  complete(now);
+  for (std::size_t cache : agenda_.take(now))
+    if (not touched_.has(cache))
+      in_order_[cache]->advance(now, {});
+}
+
+/** Tells caches of the transfers that have ended at this instant, when all of them have. */
+void Plugin::complete(double now)
+{
+  for (std::size_t cache : ended_.take())
+    in_order_[cache]->complete(now);
 }
 
 void init()

@@ -16,9 +16,8 @@ static simgrid::kernel::resource::Action* action_of(const sg4::Activity& activit
 {
   for (auto* model : sg4::Engine::get_instance()->get_all_models()) {
     auto* started = model->get_started_action_set();
-    for (auto action = started->rbegin(); action != started->rend(); ++action)
-      if (action->get_activity() == activity.get_impl())
-        return &*action;
+    if (not started->empty() && started->back().get_activity() == activity.get_impl())
+      return &started->back();
   }
   xbt_die("an activity that has started has an action");
 }
@@ -85,14 +84,6 @@ void Transfer::add_route(std::uint64_t bytes, sg4::Host* from, sg4::Host* to)
   // SimGrid begins at once then, with a share of 1, and would resume with another share, or none, what was suspended.
   if (latency_s == 0)
     leg.action->set_sharing_penalty_no_update(1);
-}
-
-std::vector<sg4::ActivityPtr> Transfer::activities() const
-{
-  std::vector<sg4::ActivityPtr> all;
-  for (const auto& leg : legs_)
-    all.push_back(leg.activity);
-  return all;
 }
 
 void Transfer::ended(const sg4::Activity* activity)

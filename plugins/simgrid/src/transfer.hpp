@@ -21,10 +21,24 @@ namespace pagecast {
  * The latency of the route is before that, and the disk waits for it. */
 class Transfer {
 public:
+  struct Leg {
+    simgrid::s4u::ActivityPtr activity;
+    simgrid::kernel::resource::Action* action;
+    /** What the action counts for each byte: 1, or of a parallel task, whose bound and rate are fractions per second, less. */
+    double per_byte;
+    /** What SimGrid bounds it to by itself, such as a TCP window; negative is nothing. */
+    double own_bound;
+    /** Bytes of ours for one of its bound: the bandwidth factor of a network model. 0 is not known yet. */
+    double factor;
+    /** In bytes per second. */
+    double rate() const { return action->get_rate() / per_byte; }
+    void begin();
+  };
+
   Transfer(const pagecast_order& order, simgrid::s4u::Disk* disk, simgrid::s4u::Host* host);
 
   /** What has to end; a caller that hears of the end of one says so, and keeps it until SimGrid has done with it. */
-  std::vector<simgrid::s4u::ActivityPtr> activities() const;
+  const std::vector<Leg>& legs() const { return legs_; }
   void ended(const simgrid::s4u::Activity* activity);
   /** Whether all bytes have moved. */
   bool is_over() const { return legs_.empty(); }
@@ -40,19 +54,6 @@ public:
   void cancel();
 
 private:
-  struct Leg {
-    simgrid::s4u::ActivityPtr activity;
-    simgrid::kernel::resource::Action* action;
-    /** What the action counts for each byte: 1, or of a parallel task, whose bound and rate are fractions per second, less. */
-    double per_byte;
-    /** What SimGrid bounds it to by itself, such as a TCP window; negative is nothing. */
-    double own_bound;
-    /** Bytes of ours for one of its bound: the bandwidth factor of a network model. 0 is not known yet. */
-    double factor;
-    /** In bytes per second. */
-    double rate() const { return action->get_rate() / per_byte; }
-    void begin();
-  };
   Leg& add(const simgrid::s4u::ActivityPtr& activity);
   void add_route(std::uint64_t bytes, simgrid::s4u::Host* from, simgrid::s4u::Host* to);
   /** Sets the bounds that the legs are to have now. */

@@ -64,7 +64,7 @@ use crate::policy::{
 };
 use crate::result::MemoryLevels;
 use crate::scenario::{self, ModelOptions, OptionValue};
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, earlier};
 
 /// Somebody who does one operation at a time: a process or thread. The kernel's rules throttle each on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -295,6 +295,8 @@ pub struct PageCache {
     resumes: Vec<u64>,
     orders: Vec<Order>,
     now: Nanos,
+    /// The answer of [`Self::next_call`], which each call asks for, while nothing changes.
+    next: Option<Option<Nanos>>,
 }
 
 impl PageCache {
@@ -341,6 +343,7 @@ impl PageCache {
             resumes: Vec::new(),
             orders: Vec::new(),
             now: Nanos::ZERO,
+            next: None,
         })
     }
 
@@ -388,7 +391,8 @@ impl PageCache {
         if !self.resumes.is_empty() || !self.orders.is_empty() {
             return Some(self.now);
         }
-        let next = crate::units::earlier(self.policy.next_call(), self.transfers.next_event());
+        let Self { policy, transfers, .. } = self;
+        let next = self.next.get_or_insert_with(|| earlier(policy.next_call(), transfers.next_event()));
         next.map(|next| next.max(self.now))
     }
 
@@ -411,6 +415,7 @@ impl PageCache {
         self.check_time(now)?;
         self.check_not_late(now)?;
         if self.policy.is_even() && now > self.now {
+            self.next = None;
             self.policy.bring_up_to(now);
         }
         Ok(())
@@ -435,6 +440,7 @@ impl PageCache {
 
     fn come_to(&mut self, now: Nanos) {
         self.now = now;
+        self.next = None;
     }
 
     /// What is due now: copies that have ended, what has given way, and the call that the policy has asked for.
@@ -467,6 +473,7 @@ impl PageCache {
 
     /// Calls the policy and does what it wants.
     fn call(&mut self, call: impl FnOnce(&mut dyn Policy, Nanos, &mut Actions)) -> Result<(), EmbedError> {
+        self.next = None;
         if self.policy.is_even() {
             self.policy.bring_up_to(self.now);
         }
