@@ -400,7 +400,7 @@ fn wrong_calls_are_refused_and_change_nothing() {
 #[test]
 fn a_call_that_is_left_out_is_noticed() {
     let mut cache = small("wrench");
-    cache.add_file(&"/data/f".into(), Bytes(1 << 20), Bytes(1 << 20), Bytes(1 << 20)).unwrap();
+    cache.add_file(Nanos::ZERO, &"/data/f".into(), Bytes(1 << 20), Bytes(1 << 20), Bytes(1 << 20)).unwrap();
     let due = cache.next_call().expect("the flusher wakes");
     let late = cache.advance(due + Nanos(1_000_000_000), &[]);
     assert_eq!(late, Err(EmbedError::Late { now: due + Nanos(1_000_000_000), due }));
