@@ -166,6 +166,19 @@ fn truncating_or_unlinking_here_drops_the_pages_there() {
     }
 }
 
+/// A client removed a file, and the pages of the server had a price: nobody there was to pay it, the removal was taken for
+/// write-back of the server's first disk, and the next pages that were written ended the simulation ("what writes is there").
+#[test]
+fn a_server_is_not_kept_by_pages_that_a_client_removes() {
+    for cut in ["truncate = '/remote/g', size = '0 B'", "unlink = '/remote/g'"] {
+        let run = client(&[WRITE, cut])
+            .set("host.server.memory.cost.page_remove=200ns")
+            .process_with("s", "host = 'server'\nafter = ['p']", &["write = '/export/h', size = '90 kB'"])
+            .run("kernel");
+        assert_eq!(run.file("/export/h").1, 90_000, "{cut}");
+    }
+}
+
 #[test]
 fn a_remote_file_is_one_file_by_both_names() {
     let run = client(&["write = '/remote/f', size = '100 MB', append = true"])
