@@ -57,12 +57,16 @@ def within_a_pause(end_ns: int) -> int:
 
 
 def one_after_the_other(document: Table) -> Table:
-    """Let no two processes start at once."""
-    processes = [
-        {**process, "start": Time(process.get("start", 0) + APART_NS * number)}
-        for number, process in enumerate(document["process"])
-    ]
-    return {**document, "process": processes}
+    """Let no two processes begin at once, or go on after an event: each sleeps longer than the last one."""
+
+    def apart(number: int, process: Table) -> Table:
+        pause = {"sleep": Time(APART_NS * (number + 1))}
+        steps = [pause]
+        for step in process["do"]:
+            steps += [step, pause] if "wait" in step else [step]
+        return {**process, "do": steps}
+
+    return {**document, "process": [apart(*each) for each in enumerate(document["process"])]}
 
 
 def permuted(document: Table) -> Table:

@@ -56,10 +56,9 @@ KINDS = {
         beside.scenario,
         6,
         {
-            "wait within the queue": beside.wait_within_queue,
+            "wait is the queue": beside.wait_is_the_queue,
             "wait of memory": beside.wait_of_memory,
             "wait beside a cgroup": beside.wait_beside_cgroup,
-            "wait of the queue": beside.wait_of_queue,
             "wait of calls": beside.wait_of_calls,
         },
         is_shrunk=False,  # it is small, and with less it is no such scenario

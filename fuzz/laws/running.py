@@ -27,10 +27,8 @@ def run(seed: int, numbers: Sequence[int] | None, seconds: float, jobs: int) -> 
         checked += outcome.checked
         for failure in outcome.failures:
             broken[failure.law] += 1
-            print(
-                f'scenario {outcome.case.number} of seed {seed} breaks "{failure.law}": {failure.what}',
-                flush=True,
-            )
+            number = outcome.case.number
+            print(f'scenario {number} of seed {seed} breaks "{failure.law}": {failure.what}', flush=True)
             if alike(failure) not in shown and len(shown) < MOST_SHRUNK:
                 shown.add(alike(failure))
                 show(outcome, failure)
@@ -66,6 +64,9 @@ def looker() -> Looker:
 
 
 def show(outcome: Outcome, failure: Failure) -> None:
-    """Print the scenario that breaks a law, made smaller."""
-    smaller = looker().shrink(outcome, failure)
-    print(f'# breaks "{failure.law}":\n{to_toml(smaller)}', flush=True)
+    """Print the scenario that breaks a law, made smaller, and what looks at it again."""
+    smaller, case = looker().shrink(outcome, failure), outcome.case
+    print(f'# breaks "{failure.law}":\n{to_toml(smaller)}')
+    print(
+        f"repeat with: python fuzz/run.py --class laws --seed {case.seed} --number {case.number}", flush=True
+    )
