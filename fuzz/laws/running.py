@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from itertools import count, islice
 from threading import local
 
@@ -15,29 +16,47 @@ MOST_SHRUNK = 12
 BATCH = 8
 
 
-def run(seed: int, numbers: Sequence[int] | None, seconds: float, jobs: int) -> bool:
-    """Look at the scenarios of these numbers, or for so long; tell whether all laws hold."""
-    begun = time.monotonic()
-    kinds: Counter[str] = Counter()
-    checked: Counter[str] = Counter()
-    broken: Counter[str] = Counter()
-    shown: set[tuple[str, str]] = set()
-    for outcome in outcomes(seed, numbers, begun + seconds, jobs):
-        kinds[outcome.case.kind] += 1
-        checked += outcome.checked
+@dataclass
+class Tally:
+    """How many scenarios were looked at, how often each law was checked and broken, and what was shown."""
+
+    seed: int
+    kinds: Counter[str] = field(default_factory=Counter)
+    checked: Counter[str] = field(default_factory=Counter)
+    broken: Counter[str] = field(default_factory=Counter)
+    shown: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, outcome: Outcome) -> None:
+        """Count what came of a scenario, and print what it breaks."""
+        self.kinds[outcome.case.kind] += 1
+        self.checked += outcome.checked
         for failure in outcome.failures:
-            broken[failure.law] += 1
-            number = outcome.case.number
-            print(f'scenario {number} of seed {seed} breaks "{failure.law}": {failure.what}', flush=True)
-            if alike(failure) not in shown and len(shown) < MOST_SHRUNK:
-                shown.add(alike(failure))
+            self.broken[failure.law] += 1
+            place = f"scenario {outcome.case.number} of seed {self.seed}"
+            print(f'{place} breaks "{failure.law}": {failure.what}', flush=True)
+            if alike(failure) not in self.shown and len(self.shown) < MOST_SHRUNK:
+                self.shown.add(alike(failure))
                 show(outcome, failure)
-    took = time.monotonic() - begun
-    drawn = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
-    print(f"{kinds.total()} scenarios of seed {seed} ({drawn}), {checked['ends']} simulations, {took:.0f} s")
-    for law, number in sorted(checked.items()):
-        print(f"  {law:22} checked {number:7} times, broken {broken[law]}")
-    return not broken
+
+    def print(self, took_s: float) -> None:
+        """Print all counts."""
+        drawn = ", ".join(f"{number} {kind}" for kind, number in self.kinds.items())
+        done = f"{self.checked['ends']} simulations, {took_s:.0f} s"
+        print(f"{self.kinds.total()} scenarios of seed {self.seed} ({drawn}), {done}")
+        for law, number in sorted(self.checked.items()):
+            print(f"  {law:22} checked {number:7} times, broken {self.broken[law]}")
+
+
+def run(seed: int, numbers: Sequence[int] | None, seconds: float, jobs: int) -> bool:
+    """Look at the scenarios of these numbers, or for so long or until Ctrl-C; tell whether all laws hold."""
+    begun, tally = time.monotonic(), Tally(seed)
+    try:
+        for outcome in outcomes(seed, numbers, begun + seconds, jobs):
+            tally.add(outcome)
+    except KeyboardInterrupt:
+        print("interrupted")
+    tally.print(time.monotonic() - begun)
+    return not tally.broken
 
 
 def outcomes(seed: int, numbers: Sequence[int] | None, until: float, jobs: int) -> Iterator[Outcome]:
