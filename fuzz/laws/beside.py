@@ -25,8 +25,12 @@ SECONDS = 40
 
 
 def scenario(chance: Chance) -> Table:
-    """Draw a disk, a writer who fills the memory up to the dirty limit and then goes on, and a database."""
-    memory = Size(chance.one_of(4, 8, 16, 32, 64) * GB)
+    """Draw a disk, a writer who fills the memory up to the dirty limit and then goes on, and a database.
+
+    There is memory enough, in the cgroup as well, for more dirty pages above the background threshold than
+    the queue holds: with less the flusher stops before the queue is full.
+    """
+    memory = Size(chance.one_of(16, 32, 64) * GB)
     rate = chance.rate(50 * MB, 1500 * MB)
     disk: Table = {"size": Size(10**14), "read": rate, "write": rate, "sharing": "time"}
     disk["nr_requests"] = chance.one_of(1, 2, 4, 16, 32, 64)
@@ -52,7 +56,7 @@ def scenario(chance: Chance) -> Table:
             "memory": {"size": memory, "read": Rate(10 * GB), "write": Rate(5 * GB)},
             "disk": {"ssd": disk},
             "mount": {"/data": {"disk": "ssd"}},
-            "cgroup": {"g": {"memory": {"max": Size(GB)}}},
+            "cgroup": {"g": {"memory": {"max": Size(memory // 4)}}},
         },
         "file": [],
         "process": [{"name": "database", "do": database}, {"name": "backup", "do": backup}],
