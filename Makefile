@@ -101,7 +101,7 @@ bench-run: build ## what it costs a real run to be looked at, at several rates; 
 	$(BIN)/python benches/run.py --out out/bench
 
 .PHONY: fuzz
-fuzz: build ## random operation sequences against the oracle for FUZZ_SECONDS (60)
+fuzz: build ## random whole scenarios against laws, then operations against the oracle, for FUZZ_SECONDS (60)
 	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS)
 
 .PHONY: mutants

@@ -1,10 +1,19 @@
-"""Random sequences of operations, the fast core against the obvious oracle, for a while.
+"""Random scenarios for a while: the fast core against the obvious oracle, and against laws.
 
-    python fuzz/run.py [--seconds 60] [--from WORD]
+    python fuzz/run.py [--class oracle | laws] [--seconds 60] [--from WORD]
+    python fuzz/run.py --class laws --scenarios 5000 [--jobs 2] [--seed 7]
+    python fuzz/run.py --class laws --seed 7 --number 19
 
-Runs the property tests of tests/property again and again with new seeds, until the time is over or one fails.
-Then it prints the failing sequence, made as short as Hypothesis can, and the seed. With `--from` the seeds
-follow from a word, CI's from the name of the tree: what failed there fails here, and what passed passes.
+`oracle` runs the property tests of tests/property again and again with new seeds, until the time is over or
+one fails. Then it prints the failing sequence, made as short as Hypothesis can, and the seed.
+
+`laws` draws whole scenarios (fuzz/laws) and asks what must hold for each: the same result once more, in
+other units and in another order; nothing is lost; on a faster disk or with more memory nothing ends later,
+where the kernel's rules say so; a request waits for the queue of its disk alone; and each ends, within 20 s
+and 2 GB. What breaks a law is printed as a scenario file, made smaller, with its seed and number.
+
+Without a class each gets half of the time. With `--from` the seeds follow from a word, CI's from the name of
+the tree: what failed there fails here, and what passed passes.
 
 Why not cargo-fuzz: it needs a nightly compiler, and finds what crashes. The core has no unsafe code, and
 whether it equals the oracle can only be asked from Python. Sequences of operations reach deeper than
@@ -19,6 +28,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from fuzz.laws import running  # noqa: E402
 
 
 def main() -> int:
@@ -26,12 +38,36 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--class", dest="name", choices=("oracle", "laws"), help="only this one")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, help="run once with this seed: repeats a failure")
     parser.add_argument("--from", dest="word", metavar="WORD", help="draw the seeds from this word")
+    parser.add_argument(
+        "--scenarios", type=int, metavar="N", help="of `laws`: so many, however long it takes"
+    )
+    parser.add_argument("--number", type=int, metavar="N", help="of `laws`: this one of the seed's scenarios")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="of `laws`: so many at a time")
     options = parser.parse_args()
     seeds = random.Random(options.word)
-    until = time.monotonic() + options.seconds
+    names = [options.name] if options.name else ["laws", "oracle"]
+    classes = {"oracle": against_the_oracle, "laws": against_laws}
+    return int(not all(classes[name](options, seeds, options.seconds / len(names)) for name in names))
+
+
+def against_laws(options: argparse.Namespace, seeds: random.Random, seconds: float) -> bool:
+    """Hold new scenarios against the laws."""
+    seed = options.seed if options.seed is not None else seeds.randrange(2**32)
+    numbers = None
+    if options.number is not None:
+        numbers = [options.number]
+    elif options.scenarios is not None:
+        numbers = range(options.scenarios)
+    return running.run(seed, numbers, seconds, options.jobs)
+
+
+def against_the_oracle(options: argparse.Namespace, seeds: random.Random, seconds: float) -> bool:
+    """Repeat the property tests with new seeds."""
+    until = time.monotonic() + seconds
     rounds = 0
     while rounds == 0 or (options.seed is None and time.monotonic() < until):
         seed = seeds.randrange(2**32) if options.seed is None else options.seed
@@ -40,12 +76,12 @@ def main() -> int:
         answer = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
         if answer.returncode != 0:
             print(answer.stdout)
-            print(f"repeat with: python fuzz/run.py --seed {seed}")
-            return 1
+            print(f"repeat with: python fuzz/run.py --class oracle --seed {seed}")
+            return False
         rounds += 1
     print(answer.stdout.splitlines()[-1])
     print(f"{rounds} rounds of new random sequences, no difference")
-    return 0
+    return True
 
 
 if __name__ == "__main__":

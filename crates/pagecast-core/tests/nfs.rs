@@ -220,6 +220,49 @@ fn truncating_or_unlinking_here_drops_the_pages_there() {
     }
 }
 
+/// A client removed a file, and the pages of the server had a price: nobody there was to pay it, the removal was taken for
+/// write-back of the server's first disk, and the next pages that were written ended the simulation ("what writes is there").
+#[test]
+fn a_server_is_not_kept_by_pages_that_a_client_removes() {
+    for cut in ["truncate = '/remote/g', size = '0 B'", "unlink = '/remote/g'"] {
+        let run = client(&[WRITE, cut])
+            .set("host.server.memory.cost.page_remove=200ns")
+            .process_with("s", "host = 'server'\nafter = ['p']", &["write = '/export/h', size = '90 kB'"])
+            .run("kernel");
+        assert_eq!(run.file("/export/h").1, 90_000, "{cut}");
+    }
+}
+
+/// A server with one processor wrote for itself, read for one client and wrote for another, and the simulation stood still: what the
+/// reader was thought to need of the processor changed what it got, and that what it was thought to need, at one instant.
+#[test]
+fn a_server_with_one_processor_goes_on() {
+    let machine = r#"
+[host.client]
+cores = 1
+memory = { size = "400 MB", read = "2793 MB/s", write = "1619 MB/s" }
+mount."/remote".nfs = "server:/export"
+[host.server]
+cores = 1
+memory.size = "9520 MB"
+memory.read = "1431 MB/s"
+memory.write = "4458 MB/s"
+memory.cost = { copy_read = "1038 MB/s", copy_write = "1936083987 B/s" }
+disk.ssd = { size = "4 TB", read = "2485 MB/s", write = "128 MB/s", sharing = "time", latency = "684274 ns" }
+mount."/export".disk = "ssd"
+[link.lan]
+between = ["client", "server"]
+rate = "50 MB/s"
+"#;
+    let run = on(machine)
+        .file("/remote/f", "3063808 B")
+        .process("writer", &["write = '/remote/log', size = '256 KiB'"])
+        .process("reader", &["read = '/remote/f'"])
+        .process_with("local", "host = 'server'", &["write = '/export/g', size = '50 MB'"])
+        .run("kernel");
+    assert_eq!(run.sources("reader", 0).0 + run.sources("reader", 0).1, 3_063_808);
+}
+
 #[test]
 fn a_remote_file_is_one_file_by_both_names() {
     let run = client(&["write = '/remote/f', size = '100 MB', append = true"])

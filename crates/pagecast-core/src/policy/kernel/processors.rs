@@ -32,14 +32,13 @@ impl Kernel {
 /// Which part of a processor's time a task wants: all of it, unless a device, the law of write-back or reclaim holds it back.
 fn demand(task: &Task) -> f64 {
     let Some(transfer) = &task.transfer else { return 0.0 };
-    match transfer.cap {
-        Some((cap, Part::CpuCopy | Part::PageAllocation)) => {
-            // Nobody has said yet how fast a flow is that has just begun.
-            let is_at_cap = transfer.rate == 0.0 || transfer.rate >= AT_CAP * cap;
-            if is_at_cap { 1.0 } else { (transfer.rate / task.pace).min(1.0) }
-        }
-        Some((cap, _)) => (cap / task.pace).min(1.0),
-        None => 0.0,
+    let Some((cap, part)) = transfer.cap else { return 0.0 };
+    // Nobody has said yet how fast a flow is that has just begun.
+    let is_at_cap = transfer.rate == 0.0 || transfer.rate >= AT_CAP * cap;
+    match part {
+        _ if !is_at_cap => (transfer.rate / task.pace).min(1.0),
+        Part::CpuCopy | Part::PageAllocation => 1.0,
+        _ => (cap / task.pace).min(1.0),
     }
 }
 

@@ -32,7 +32,7 @@ impl Kernel {
     /// An operation ends that has dropped clean pages, when each of them has been paid for; `before` is what was cached before it.
     pub(super) fn end_removal(&mut self, now: Nanos, request: &Request, before: u64, out: &mut Actions) {
         let removed = Bytes(before.saturating_sub(self.pages.cached()));
-        if !self.is_paid_for(removed) {
+        if !self.is_paid_for(request.operation, removed) {
             return out.done(request.operation, Outcome::default());
         }
         self.begin_task(now, request, Kind::Remove { cut: None }, None, (0, removed, removed), out);
@@ -54,15 +54,17 @@ impl Kernel {
         self.pages.truncate(file.id, size.0);
         self.folios.cut(file.id, size.0);
         self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
-        if !self.is_paid_for(removed) {
+        if !self.is_paid_for(request.operation, removed) {
             return self.wait_for_writeback(now, request.operation, (file, cut), Outcome::default(), out);
         }
         let kind = Kind::Remove { cut: Some(cut) };
         self.begin_task(now, request, kind, Some(file), (0, removed, removed), out);
     }
 
-    /// Whether taking so many bytes of pages away takes time.
-    fn is_paid_for(&self, removed: Bytes) -> bool {
-        removed > Bytes::ZERO && self.host.memory.cost.page_remove > Nanos::ZERO
+    /// Whether taking so many bytes of pages away takes time: nobody here waits where a client has cut the file.
+    fn is_paid_for(&self, operation: OperationId, removed: Bytes) -> bool {
+        operation != OperationId::NOBODY
+            && removed > Bytes::ZERO
+            && self.host.memory.cost.page_remove > Nanos::ZERO
     }
 }

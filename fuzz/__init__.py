@@ -1,0 +1,1 @@
+"""Random tests that go on for as long as one lets them."""

@@ -1,0 +1,1 @@
+"""Random whole scenarios, and what must hold for each of them."""

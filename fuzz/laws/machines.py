@@ -1,0 +1,167 @@
+"""Random machines: memory, disks, settings of the kernel, mounts, and hosts that a link connects."""
+
+from fuzz.laws.chance import MB, MS, US, Chance
+from fuzz.laws.document import Rate, Size, Table, Time
+
+VERSIONS = ("3.10", "4.4", "4.12", "4.18", "5.4", "5.15", "6.1", "6.6", "6.8", "6.12", "6.15", "6.18")
+LEAST_WITH_GENERATIONS = VERSIONS.index("6.1")
+
+
+def host(chance: Chance, disks: int = 2, has_cgroups: bool = True) -> Table:
+    """Draw a machine with one to `disks` disks, each mounted at "/" and its name."""
+    memory = chance.size(300 * MB, 16_000 * MB)
+    names = [f"d{number}" for number in range(chance.randint(1, disks))]
+    machine: Table = {"cores": chance.one_of(1, 2, 4, 16)}
+    machine |= {"vm": settings(chance, memory), "kernel": kernel(chance)}
+    machine["memory"] = {"size": memory, **rates(chance, 800, 12_000)}
+    if chance.sometimes():
+        machine["memory"]["per_thread"] = chance.rate(500 * MB, 6_000 * MB)
+    if chance.seldom():
+        machine["memory"]["nodes"] = 2
+    machine["memory"]["cost"] = cost(chance)
+    machine["disk"] = {name: disk(chance, machine["kernel"]["version"]) for name in names}
+    machine["mount"] = {f"/{name}": mount(chance, name) for name in names}
+    if has_cgroups and chance.sometimes():
+        limit = chance.one_of("max", "limit_in_bytes")
+        size = Size(max(64 * MB, memory // chance.one_of(2, 4, 8)))
+        machine["cgroup"] = {"g": {"memory": {limit: size}}}
+    return machine
+
+
+def kernel(chance: Chance) -> Table:
+    """Draw which Linux it runs."""
+    version = chance.choice(VERSIONS)
+    drawn: Table = {"version": version}
+    if chance.sometimes():
+        drawn["hz"] = chance.one_of(100, 250, 300, 1000)
+    if VERSIONS.index(version) >= LEAST_WITH_GENERATIONS and chance.random() < 0.5:
+        drawn["lru"] = "mglru"
+    return drawn
+
+
+def settings(chance: Chance, memory: int) -> Table:
+    """Draw settings of `vm`; often there are none."""
+    drawn: Table = {}
+    if chance.sometimes():
+        ratio = chance.randint(2, 80)
+        drawn |= {"dirty_ratio": ratio, "dirty_background_ratio": chance.randint(1, ratio)}
+    elif chance.sometimes():
+        limit = chance.size(10 * MB, memory // 4)
+        drawn |= {"dirty_bytes": limit, "dirty_background_bytes": Size(limit // chance.one_of(2, 3, 10))}
+    if chance.sometimes():
+        drawn["dirty_expire_centisecs"] = chance.one_of(100, 500, 3000, 30_000)
+    if chance.sometimes():
+        drawn["dirty_writeback_centisecs"] = chance.one_of(50, 100, 500, 1500)
+    if chance.seldom():
+        drawn["watermark_scale_factor"] = chance.one_of(10, 50, 200)
+    if chance.seldom():
+        drawn["min_free_kbytes"] = chance.between(1024, 65_536)
+    return drawn
+
+
+def rates(chance: Chance, least_mb: int, most_mb: int) -> Table:
+    """Draw rates of reading and writing, and how they share."""
+    read = chance.rate(least_mb * MB, most_mb * MB)
+    write = read if chance.sometimes() else chance.rate(least_mb * MB, most_mb * MB)
+    drawn: Table = {"read": read, "write": write, "sharing": chance.one_of("total", "separate", "time")}
+    for key, rate in (("read_at", read), ("write_at", write)):
+        if chance.seldom():
+            drawn[key] = {"1": rate, str(chance.randint(2, 8)): Rate(int(rate * chance.uniform(0.6, 2.5)))}
+    return drawn
+
+
+COSTS = {
+    "call": (100, 3 * US),
+    "page_insert": (50, US),
+    "folio_insert": (50, US),
+    "page_lookup": (20, 300),
+    "fault": (100, 2 * US),
+    "fault_huge": (10 * US, 300 * US),
+    "page_remove": (20, 500),
+    "page_reclaim": (50, US),
+    "page_reported": (200, 4 * US),
+    "page_remote": (50, 500),
+    "page_remote_read": (50, 500),
+}
+
+
+def cost(chance: Chance) -> Table:
+    """Draw what the steps of a read or write cost; most cost nothing."""
+    drawn: Table = {key: chance.time(*COSTS[key]) for key in chance.some_of(list(COSTS), 5)}
+    if chance.sometimes():
+        drawn["copy_read"] = chance.rate(1000 * MB, 8000 * MB)
+    if chance.sometimes():
+        drawn["copy_write"] = chance.rate(1000 * MB, 8000 * MB)
+    if chance.seldom():
+        drawn["flushing_factor"] = chance.one_of(0.5, 0.8)
+    return drawn
+
+
+def disk(chance: Chance, version: str) -> Table:
+    """Draw a disk, from one that turns to a fast one."""
+    drawn: Table = {"size": Size(4 * 10**12), **rates(chance, 20, 3000)}
+    extras = {
+        "nr_requests": chance.between(1, 1024),
+        "max_sectors_kb": chance.one_of(128, 512, 1280, 4096),
+        "read_ahead_kb": chance.one_of(0, 32, 128, 512, 4096),
+        "latency": chance.time(20 * US, 8 * MS),
+        "seek": chance.time(100 * US, 10 * MS),
+        "write_latency": chance.time(10 * US, 5 * MS),
+        "flush": chance.time(20 * US, 20 * MS),
+        "stable_writes": True,
+    }
+    for key in chance.some_of(list(extras), 4):
+        drawn[key] = extras[key]
+    if chance.sometimes():
+        own = chance.one_of("burst", "write_cache", "unevenness", "wbt", "limits")
+        drawn |= own_ways(chance, own, drawn["write"], version)
+    return drawn
+
+
+def own_ways(chance: Chance, kind: str, write: int, version: str) -> Table:
+    """Draw what few disks have."""
+    match kind:
+        case "burst":
+            return {"burst": chance.time(10 * MS, 60_000 * MS)}
+        case "write_cache":
+            faster = Rate(int(write * chance.uniform(1.1, 8)))
+            return {"write_cache": {"size": chance.size(10 * MB, 2000 * MB), "rate": faster}}
+        case "unevenness":
+            return {"unevenness": chance.one_of(0.1, 0.3)}
+        case "wbt" if version not in ("3.10", "4.4"):
+            return {"wbt_lat_usec": 2000, "queue_depth": chance.between(2, 256)}
+        case "limits":
+            return {"max_ratio": chance.one_of(5, 20, 50), "strict_limit": chance.one_of(True, False)}
+    return {}
+
+
+def mount(chance: Chance, disk: str) -> Table:
+    """Draw a file system on a disk."""
+    drawn: Table = {"disk": disk}
+    if chance.sometimes():
+        drawn["type"] = chance.one_of("ext3", "xfs", "btrfs", "f2fs", "other")
+    if chance.seldom():
+        drawn["write_mode"] = "through"
+    if chance.sometimes():
+        drawn["commit"] = chance.time(50 * US, 50 * MS)
+    if chance.seldom():
+        drawn |= {"block_free": chance.time(10, 2 * US), "file_free": chance.time(10 * US, 10 * MS)}
+    if chance.seldom():
+        drawn["page_insert"] = chance.time(50, US)
+    return drawn
+
+
+def network(chance: Chance) -> Table:
+    """Draw a server and one or two clients that mount what it exports, by a link each."""
+    clients = [f"client{number}" for number in range(chance.randint(1, 2))]
+    server = host(chance, has_cgroups=False)
+    hosts, links = {}, {}
+    for client in clients:
+        hosts[client] = host(chance, disks=1, has_cgroups=False)
+        hosts[client]["mount"] |= {
+            f"/nfs{directory}": {"nfs": f"server:{directory}"} for directory in server["mount"]
+        }
+        links[f"lan_{client}"] = {"between": [client, "server"], "rate": chance.rate(10 * MB, 5000 * MB)}
+        if chance.often():
+            links[f"lan_{client}"]["latency"] = Time(chance.between(5 * US, 2 * MS))
+    return {"host": {**hosts, "server": server}, "link": links}

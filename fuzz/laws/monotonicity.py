@@ -1,0 +1,112 @@
+"""Laws of one process alone: on a faster disk, or with more memory, nothing ends later."""
+
+import copy
+from collections.abc import Iterator
+
+import numpy as np
+
+from fuzz.laws.document import Rate, Size, Table, Time
+from fuzz.laws.simulating import Case, Simulator
+from fuzz.laws.timing import times, times_apart
+
+ROUNDING_NS = 2
+"""What an operation may be rounded by: its begin and its end."""
+STEPS = 64
+"""In so many steps a level goes from free run to the limit, each of them rounded to a nanosecond."""
+
+
+def faster_disk(case: Case, simulator: Simulator) -> Iterator[str]:
+    """With higher rates nothing ends later."""
+    factor = case.chance("rate").uniform(1.05, 4)
+    better = with_rates(case.document, factor)
+    yield from later(case.document, better, simulator, f"a disk {factor:.2f} times as fast")
+
+
+def quicker_disk(case: Case, simulator: Simulator) -> Iterator[str]:
+    """With lower latencies nothing ends later."""
+    factor = case.chance("latency").uniform(0, 0.9)
+    better = with_latency(case.document, factor)
+    yield from later(case.document, better, simulator, f"{factor:.2f} of the latency")
+
+
+def later(document: Table, better: Table, simulator: Simulator, what: str) -> Iterator[str]:
+    """Say which operation ends later than it did."""
+    before, after = simulator.ask(document), simulator.ask(better)
+    if before.result is None or after.result is None:
+        return
+    ends_now = times(after)
+    for number, (key, (_, end)) in enumerate(sorted(times(before).items()), start=1):
+        if ends_now[key][1] > end + ROUNDING_NS * number:
+            yield f"{key[0]} {key[1]} ends at {ends_now[key][1]} and not at {end} ns with {what}"
+            return
+
+
+def more_memory_for_a_reader(case: Case, simulator: Simulator) -> Iterator[str]:
+    """Nothing ends later with more memory, unless more had to be read from the disk by then.
+
+    That may be: two lists with refaults, or generations, are no pure LRU. Where files barely do not fit,
+    other pages are protected than with less memory (`mm/workingset.c`).
+    """
+    factor = case.chance("memory").uniform(1.05, 4)
+    before = simulator.ask(case.document).result
+    after = simulator.ask(with_memory(case.document, factor)).result
+    if before is None or after is None:
+        return
+    read, read_now = (np.cumsum(result.operations["from_device_bytes"]) for result in (before, after))
+    ends, ends_now = (np.rint(result.operations["end_s"] * 1e9) for result in (before, after))
+    is_later = ends_now > ends + ROUNDING_NS * np.arange(1, len(ends) + 1)
+    for row in np.flatnonzero(is_later & (read_now <= read))[:1]:
+        yield (
+            f"reader {row} ends at {ends_now[row]:.0f} and not at {ends[row]:.0f} ns "
+            f"with {factor:.2f} times the memory"
+        )
+
+
+def more_memory_for_a_writer(case: Case, simulator: Simulator) -> Iterator[str]:
+    """Memory makes no difference as long as the background threshold is not reached.
+
+    Beyond that more may be slower: write-back begins later then, and leaves more to an fsync.
+    """
+    factor = case.chance("memory").uniform(1.05, 4)
+    before = simulator.ask(case.document)
+    after = simulator.ask(with_memory(case.document, factor))
+    if before.result is None or after.result is None:
+        return
+    timeline = before.result.timeline
+    if (timeline["dirty_bytes"] >= timeline["background_threshold_bytes"]).any():
+        return
+    rounding_ns = STEPS * len(before.result.operations)
+    if what := times_apart(before, after, lambda _: rounding_ns):
+        yield f"{what} with {factor:.2f} times the memory"
+
+
+def with_memory(document: Table, factor: float) -> Table:
+    """Multiply the memory."""
+    result = copy.deepcopy(document)
+    memory = result["machine"]["memory"]
+    memory["size"] = Size(memory["size"] * factor)
+    return result
+
+
+def with_rates(document: Table, factor: float) -> Table:
+    """Multiply the rates of the disk."""
+    result = copy.deepcopy(document)
+    [disk] = result["machine"]["disk"].values()
+    for key in ("read", "write"):
+        disk[key] = Rate(disk[key] * factor)
+    for key in ("read_at", "write_at"):
+        if key in disk:
+            disk[key] = {streams: Rate(rate * factor) for streams, rate in disk[key].items()}
+    if "write_cache" in disk:
+        disk["write_cache"]["rate"] = Rate(disk["write_cache"]["rate"] * factor)
+    return result
+
+
+def with_latency(document: Table, factor: float) -> Table:
+    """Multiply the time that the disk takes for a request beside its bytes."""
+    result = copy.deepcopy(document)
+    [disk] = result["machine"]["disk"].values()
+    for key in ("latency", "seek", "flush"):
+        if key in disk:
+            disk[key] = Time(disk[key] * factor)
+    return result
