@@ -38,22 +38,22 @@ def permutation(case: Case, simulator: Simulator) -> Iterator[str]:
     But for `kernel` where something is written beside something else: who is first of those that do
     something in one instant is decided by their order in the file. Of two flushers that wake up together,
     the second finds fewer pages dirty; and pages that two processes have touched since levels were last
-    brought up to date are put on the lists one process after the other. That moves a writer by a pause, so
-    times may differ as much as from the oracle (`tests/property/test_kernel.py`): by the longest pause, or
-    2 %.
+    brought up to date are put on the lists one process after the other. That moves a writer by a pause, and
+    an fsync by what another one makes dirty in a pause. So times may differ by the two longest pauses, or
+    2 % (5,000 scenarios of seed 2026: at most 0.27 s).
     """
     document = one_after_the_other(case.document)
     other = permuted(document)
     for model in MODELS:
         one, two = (simulator.ask(each, model) for each in (document, other))
         may_tie = model == "kernel" and any(map(has_ties, processes_by_host(document)))
-        if what := times_apart(one, two, within_a_pause if may_tie else exactly):
+        if what := times_apart(one, two, within_two_pauses if may_tie else exactly):
             yield f"{model}: {what} in another order"
 
 
-def within_a_pause(end_ns: int) -> int:
+def within_two_pauses(end_ns: int) -> int:
     """Allow what a tie may come to."""
-    return max(LONGEST_PAUSE_NS, end_ns // 50)
+    return max(2 * LONGEST_PAUSE_NS, end_ns // 50)
 
 
 def one_after_the_other(document: Table) -> Table:
