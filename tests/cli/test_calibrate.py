@@ -93,7 +93,10 @@ def test_it_writes_a_machine_that_simulates(on_disk, small, effort):
     Path("s.toml").write_text(scenario)
     for command in (["check", "s.toml"], ["simulate", "s.toml", "--json"], ["machine", "show", "./m.toml"]):
         outcome = on_disk(*command)
-        assert (outcome.code, outcome.stderr) == (ExitCode.OK, ""), outcome
+        assert outcome.code == ExitCode.OK, outcome
+        # Where the host takes free memory back, a forecast says from which it starts.
+        notes = outcome.stderr.splitlines()
+        assert all(note.startswith("Note: At time 0 the host of machine") for note in notes), outcome
     Path("m.toml").write_text(Path("m.toml").read_text().replace("cores = ", "cores = 1"))
     assert "was changed after it was calibrated" in on_disk("machine", "show", "./m.toml").stderr
     assert os.listdir("data") == []

@@ -22,8 +22,8 @@ NAME = "pagecast"
 COMPLETION = "_PAGECAST_COMPLETE"
 """The variable in which a shell asks for completions."""
 
-_LONGEST_WORD = 300
-"""Characters of one word that a message shows: a path is rarely as long."""
+_LONGEST_WORD = 1024
+"""Characters of one word that a message shows: four times the longest name of a file (`NAME_MAX`)."""
 
 
 def run(command: click.Command, arguments: Sequence[str]) -> int:
