@@ -123,9 +123,8 @@ mod tests {
         let (asked, interrupt) = at(1);
         let sum = watched(interrupt, || {
             (0..100)
-                .map(|step| {
+                .inspect(|&step| {
                     spend(step);
-                    step
                 })
                 .sum::<u64>()
         });
