@@ -37,3 +37,23 @@ def times_apart(one: Answer, other: Answer, most_ns: Callable[[int], int] = exac
         if max(abs(start - start_now), abs(end - end_now)) > most_ns(end):
             return f"{key[0]} {key[1]} is from {start} to {end} ns, and from {start_now} to {end_now} ns"
     return ""
+
+
+def operations_apart(one: Answer, other: Answer) -> str:
+    """Say which operation is another one or of other bytes, if one is."""
+    if one.result is None or other.result is None:
+        return "" if one.result is other.result else f"one is refused: {one.refusal}{other.refusal}"
+    others = operations(other)
+    for key, operation in operations(one).items():
+        if others.get(key) != operation:
+            return f"{key[0]} {key[1]} is {operation}, and {others.get(key)}"
+    return ""
+
+
+def operations(answer: Answer) -> dict[tuple[str, int], tuple[str, int]]:
+    """Take what each operation is, and its bytes, out of a result."""
+    assert answer.result is not None
+    table = answer.result.operations
+    keys = zip(table["process"], table["index"].tolist(), strict=True)
+    kinds = zip(table["operation"], table["bytes"].tolist(), strict=True)
+    return dict(zip(keys, kinds, strict=True))
