@@ -49,6 +49,24 @@ fn a_writer_that_is_as_fast_as_a_disk_with_stable_pages_waits_for_whole_pages() 
     }
 }
 
+/// Two programs read one file from a fast disk. The second was faster, as the pages were there already, and where a byte comes in less
+/// than a nanosecond it went on three bytes at a time, for minutes. One that was as fast went on by as many bytes as lay between them.
+#[test]
+fn a_reader_close_behind_another_one_goes_on_by_more_than_a_few_bytes() {
+    for start in ["0 s", "3 ns", "15663635 ns"] {
+        for rate in ["1.2 GB/s", "2 GB/s", "20 GB/s"] {
+            for copy in ["1.5 GB/s", "3 GB/s"] {
+                let read = ["read = '/data/f'"];
+                let case = linux().file("/data/f", "300 MB").process("p", &read);
+                let case = case.process_with("q", &format!("start = '{start}'"), &read);
+                let case =
+                    case.set(&format!("machine.disk.ssd.read={rate}")).set("machine.memory.read=100 GB/s");
+                assert_ends(&case.set(&format!("machine.memory.cost.copy_read={copy}")), "kernel");
+            }
+        }
+    }
+}
+
 /// With 1 MB of memory nothing came to an end, and Ctrl-C was not heard: in a millisecond, the shortest time between two looks, more was
 /// copied than there was memory, and all of it looked for a page that could leave, 64 bytes at a time.
 #[test]

@@ -90,7 +90,8 @@ pub(super) fn uncount(task: &Task, bytes: u64, pages: &mut Pages) {
 /// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).
 const LOCKED: u64 = 256 << 10;
 
-/// Bytes of a write are looked at in runs of this size at least, or two that write behind a reader would go byte by byte.
+/// Bytes behind a reader are looked at in runs of this size at least, or two that write there would go byte by byte, and so would a
+/// faster reader.
 pub(super) const LEAST_RUN: u64 = 64 << 10;
 
 /// What is written over on a disk that wants stable pages is looked at anew after so many bytes.
@@ -215,8 +216,8 @@ impl Kernel {
         let least = end.min(at.saturating_add(LEAST_RUN));
         let (is_cached, run_end) = self.pages.lists.run(file, at, end);
         match (task.kind, is_cached) {
+            (Kind::Read { .. }, _) if self.followed_by(task).is_some() => (Run::Follow, run_end),
             (Kind::Read { .. }, true) => (Run::Hit, self.near_end(file, at, run_end)),
-            (Kind::Read { .. }, false) if self.reader_of(file, at).is_some() => (Run::Follow, run_end),
             (Kind::Read { .. }, false) if task.drops_behind => (Run::Pass, run_end),
             (Kind::Read { .. }, false) => (Run::Miss, run_end),
             (_, false) if task.mapped.is_some() && self.reader_of(file, at).is_some() => {
@@ -269,15 +270,30 @@ impl Kernel {
         self.reader_of(file, at).is_some_and(|reader| ahead(reader) < LOCKED)
     }
 
+    /// Who is reading the next bytes of a task from the device right now. For a reader these are also the bytes behind a cached run that
+    /// is shorter than the least.
+    pub(super) fn followed_by(&self, task: &Task) -> Option<&Task> {
+        let (file, at) = (task.file().id, task.position);
+        let is_read = matches!(task.kind, Kind::Read { .. });
+        match self.pages.lists.run(file, at, task.end) {
+            (false, _) => self.reader_of(file, at),
+            // The pages of a request arrive together: the cached run in front of them does not grow bit by bit.
+            (true, to) if is_read && to < task.end && to - at < LEAST_RUN => {
+                self.reader_of(file, to).filter(|reader| !reader.reads_ahead())
+            }
+            _ => None,
+        }
+    }
+
     /// When the bytes that a follower waits for will be there, so many that it is worth going on.
     pub(super) fn until_followed(&self, task: &Task) -> Option<f64> {
-        let reader = self.reader_of(task.file().id, task.position)?;
+        let reader = self.followed_by(task)?;
         if reader.reads_ahead() {
             // Its pages arrive together, and it tells when.
             return None;
         }
         let rate = reader.transfer.as_ref()?.rate;
-        let wanted = task.position - reader.position + STRIDE.min(task.end - task.position);
+        let wanted = task.position + STRIDE.min(task.end - task.position) - reader.position;
         (rate > 0.0).then(|| wanted as f64 / rate)
     }
 
@@ -292,7 +308,7 @@ impl Kernel {
         let goes_on = |task: &Task| {
             let (is_cached, end) = self.pages.lists.run(task.file().id, task.position, task.end);
             let has_come = is_cached && end - task.position >= STRIDE.min(task.end - task.position);
-            has_come || self.reader_of(task.file().id, task.position).is_none()
+            has_come || self.followed_by(task).is_none()
         };
         let followers = self.tasks.iter().filter(|(_, task)| follows(task));
         let released: Vec<OperationId> =

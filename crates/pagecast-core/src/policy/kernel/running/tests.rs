@@ -52,6 +52,34 @@ fn pages_are_locked_that_are_less_than_two_windows_ahead_of_their_reader() {
     assert!(!kernel.is_being_read(FileId(2), 0), "another file");
 }
 
+/// A reader of a GB at 100 MB/s has come so far, and another one reads the file from its first byte on. It waits for 16 MiB.
+#[test]
+fn a_reader_close_behind_another_one_waits_for_more_than_a_few_bytes() {
+    let behind = |came: u64, of: Kind, kind: Kind, end: u64| {
+        let mut kernel = kernel("");
+        let leader = write(&mut kernel, 1, Run::Miss, 100e6);
+        kernel.pages.read_in(FileId(1), 0, came, on(0));
+        let task = kernel.tasks.get_mut(leader).expect("it is there");
+        (task.kind, task.position, task.origin) = (of, came, came);
+        let other = beside(&mut kernel, 2, leader, Run::Follow);
+        let task = kernel.tasks.get_mut(other).expect("it is there");
+        (task.kind, task.end, task.transfer) = (kind, end, None);
+        let task = &kernel.tasks[other];
+        (kernel.classify(task, other).0, kernel.until_followed(task))
+    };
+    let read = Kind::Read { fresh: false };
+    let waits = |came: u64| (Run::Follow, Some((STRIDE - came) as f64 / 100e6));
+    for came in [0, 1, LEAST_RUN - 1] {
+        assert_eq!(behind(came, read, read, 100 * MIB), waits(came));
+    }
+    let goes_on = (Run::Hit, None);
+    assert_eq!(behind(LEAST_RUN, read, read, 100 * MIB), goes_on);
+    assert_eq!(behind(PAGE, read, read, PAGE), goes_on, "it has all that it wants");
+    let ahead = Kind::ReadAhead { thread: OperationId(1) };
+    assert_eq!(behind(PAGE, ahead, read, 100 * MIB), goes_on, "what is read ahead comes at once");
+    assert_eq!(behind(PAGE, read, Kind::Write, 100 * MIB), (Run::Clean, None), "a writer goes on by as much");
+}
+
 #[test]
 fn new_pages_are_looked_at_in_one_go_up_to_what_the_own_node_has_room_for() {
     const END: u64 = 100 << 30;
