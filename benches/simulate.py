@@ -211,13 +211,18 @@ def build_simgrid(program: Path) -> str | None:
     return None
 
 
-def run_plugin(case: Case, repeat: int) -> Outcome:
-    """Run the plug-in's example of Exp 2 once per repetition."""
+def build_plugin() -> tuple[Path, str | None]:
+    """Build the plug-in's examples; give their folder, and why they cannot be built if they cannot."""
     sys.path.insert(0, str(HERE.parent / "plugins" / "simgrid"))
     from building import build
 
     folder = Path("out/bench/simgrid").resolve()
-    reason = build(folder, "release")
+    return folder, build(folder, "release")
+
+
+def run_plugin(case: Case, repeat: int) -> Outcome:
+    """Run the plug-in's example of Exp 2 once per repetition."""
+    folder, reason = build_plugin()
     if reason:
         return Outcome(case, skipped=reason)
     outcome = Outcome(case)
@@ -238,11 +243,7 @@ def timed(program: Path, *arguments: object) -> tuple[float, float]:
 
 def run_hosts(case: Case, repeat: int) -> Outcome:
     """Run the plug-in's example of many hosts without and with page caches, in turn."""
-    sys.path.insert(0, str(HERE.parent / "plugins" / "simgrid"))
-    from building import build
-
-    folder = Path("out/bench/simgrid").resolve()
-    reason = build(folder, "release")
+    folder, reason = build_plugin()
     if reason:
         return Outcome(case, skipped=reason)
     outcome = Outcome(case)
