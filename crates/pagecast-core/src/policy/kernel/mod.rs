@@ -7,88 +7,59 @@
 //! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself; each file says what
 //! more it leaves out.
 
-mod allocation;
-mod blocks;
-mod books;
-mod control;
-mod cost;
-mod direct;
-mod dirty;
-mod domains;
-mod dropbehind;
-mod durable;
-mod flusher;
-mod folios;
-mod journal;
-pub mod law;
-mod lists;
-mod mapped;
-mod memcg;
-mod memcg_stats;
-mod memory;
-mod options;
-mod pages;
-mod placement;
-mod processors;
-mod queue;
-mod readahead;
-mod reading;
-mod refaults;
-mod removal;
-mod reporting;
-mod rules;
-mod running;
-mod sampling;
-mod schedule;
-mod seeks;
-mod shares;
-mod spells;
-mod sync_range;
-mod synchronous;
-mod tasks;
-mod throttling;
-mod turnover;
-mod unchanged;
-mod wb;
-mod wbt;
-mod writeback;
-mod written_back;
 
+mod address_space;
+mod block;
+mod ext4;
+mod filemap;
+mod fs_writeback;
+mod memcontrol;
+mod model;
+mod page_alloc;
+mod page_writeback;
+mod sync;
+mod task;
+mod version;
+mod vmscan;
+#[cfg(test)]
+mod tests;
+
+pub use self::page_writeback::law;
 use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
 
-use self::cost::Prices;
-use self::direct::Past;
-use self::dirty::DirtyPages;
-use self::domains::Domain;
-use self::flusher::{Flusher, Timers, WHOLE};
-use self::folios::Folios;
-use self::journal::Journal;
-use self::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds, setpoint};
-use self::lists::Replacement;
-use self::mapped::Mapping;
-use self::memcg::{MemcgId, Taker};
-use self::memcg_stats::Stats;
-pub use self::options::KernelOptions;
-pub(in crate::policy) use self::options::limits_at_boot;
-use self::pages::Pages;
-use self::placement::Placement;
-use self::queue::Queue;
-use self::readahead::Stream;
-use self::reading::{StreamKey, operation_of};
-use self::refaults::Storm;
-pub use self::reporting::{Backed, Fragments, fragments_of};
-use self::rules::Rules;
-use self::schedule::Survey;
-use self::seeks::Heads;
-use self::spells::Spells;
-use self::tasks::{Credit, Kind, Task, Tasks};
-use self::throttling::folio_of;
-use self::unchanged::CapsOf;
-use self::wb::{Wb, WbId};
-use self::wbt::{Recent, Wbt};
-use self::written_back::WrittenBack;
+use self::model::cost::Prices;
+use self::filemap::direct::Past;
+use self::address_space::dirty::DirtyPages;
+use self::page_writeback::domains::Domain;
+use self::fs_writeback::flusher::{Flusher, Timers, WHOLE};
+use self::address_space::folios::Folios;
+use self::ext4::journal::Journal;
+use self::page_writeback::law::{DeviceShare, DirtySettings, Fractions, HardLimit, Hz, Thresholds, setpoint};
+use self::vmscan::Replacement;
+use self::filemap::mapped::Mapping;
+use self::memcontrol::memcg::{MemcgId, Taker};
+use self::memcontrol::stats::Stats;
+pub use self::model::options::KernelOptions;
+pub(in crate::policy) use self::model::options::limits_at_boot;
+use self::page_alloc::pages::Pages;
+use self::page_alloc::placement::Placement;
+use self::block::queue::Queue;
+use self::filemap::readahead::Stream;
+use self::filemap::read::{StreamKey, operation_of};
+use self::vmscan::refaults::Storm;
+pub use self::page_alloc::reporting::{Backed, Fragments, fragments_of};
+use self::version::Rules;
+use self::model::next_call::Survey;
+use self::block::seeks::Heads;
+use self::model::told::Spells;
+use self::task::tasks::{Credit, Kind, Task, Tasks};
+use self::page_writeback::balance_dirty_pages::folio_of;
+use self::model::unchanged::CapsOf;
+use self::page_writeback::wb::{Wb, WbId};
+use self::block::wbt::{Recent, Wbt};
+use self::ext4::written_back::WrittenBack;
 use super::{
     Actions, Call, DeviceId, FileId, FileView, Integrity, ListedBlock, OperationId, Outcome, Policy, Remote,
     Request, Setting,
@@ -210,18 +181,18 @@ impl Kernel {
         host.memory.cost.copy_read = host.memory.cost.copy_read.or(per_thread);
         host.memory.cost.copy_write = host.memory.cost.copy_write.or(per_thread);
         let rules = Rules::of(host.kernel.version);
-        let settings = options::dirty_settings(&host.vm, rules.rounding);
+        let settings = model::options::dirty_settings(&host.vm, rules.rounding);
         let replacement = match host.kernel.lru {
             Lru::TwoList => Replacement::TwoLists(rules.two_lists),
             Lru::Mglru => Replacement::Generations(rules.lru_gen),
         };
         let devices = host.disks.len() + host.mounts.len();
-        let has_domain = host.cgroups.iter().map(memcg::has_domain);
+        let has_domain = host.cgroups.iter().map(memcontrol::memcg::has_domain);
         let flushed = rules.memcg_stats_are_late.then(Stats::default);
         let domain = || Domain { flushed, ..Domain::new(devices, host.cores) };
         let domains = has_domain.map(|has| has.then(domain)).collect();
         let wbs_at_most = devices * (host.cgroups.len() + 1);
-        let shares = shares::of(&host, rules.share_has_floor);
+        let shares = page_writeback::shares::of(&host, rules.share_has_floor);
         let pages = Pages::new(&host, replacement);
         let at_boot = Thresholds::of(&settings, pages.dirtyable() / PAGE);
         let hard_limit = options.hard_limit(at_boot.limit);
@@ -295,7 +266,7 @@ impl Kernel {
             self.attach(file, memcg);
         }
         let wb = file.as_ref().map_or_else(WbId::default, |file| self.wb_of(file));
-        let stream = reading::stream_of(request, kind, file.as_ref());
+        let stream = filemap::read::stream_of(request, kind, file.as_ref());
         let folio = folio_of(at.2, self.rules.largest_folio);
         let drops_behind = matches!(
             request.call,
@@ -306,7 +277,7 @@ impl Kernel {
         if let Call::Mapped { advice, mapping, .. } = request.call {
             self.map(&mut task, advice, mapping);
         } else if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
-            task.read_until = blocks::read_until(&task);
+            task.read_until = filemap::partial_blocks::read_until(&task);
         }
         self.tasks.insert(request.operation, task);
         self.next_run(now, request.operation, out);
@@ -363,7 +334,7 @@ impl Kernel {
         if self.wbs.len() <= at {
             self.wbs.resize_with(at + 1, || None);
         }
-        let unit = (self.pages.memory.total / flusher::UNITS).clamp(flusher::LEAST_UNIT, flusher::MOST_UNIT);
+        let unit = (self.pages.memory.total / fs_writeback::flusher::UNITS).clamp(fs_writeback::flusher::LEAST_UNIT, fs_writeback::flusher::MOST_UNIT);
         let (host, options) = (&self.host, &self.options);
         self.wbs[at].get_or_insert_with(|| {
             let (base_rate, bandwidth) = (options.base_rate(), options.bandwidth());
@@ -379,7 +350,7 @@ impl Kernel {
 
 /// The queue of a device of a host.
 fn queue_of(host: &Host, device: usize) -> Queue {
-    let requests = host.disks.get(device).map_or(options::REMOTE_QUEUE, |disk| disk.queue);
+    let requests = host.disks.get(device).map_or(model::options::REMOTE_QUEUE, |disk| disk.queue);
     Queue::new(requests, Wbt::of(host, DeviceId(device as u32)))
 }
 
@@ -469,7 +440,7 @@ impl Policy for Kernel {
 
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
         self.sync(now);
-        match writeback::device_of_tag(done.tag) {
+        match fs_writeback::submission::device_of_tag(done.tag) {
             Some(device) => self.unit_written(now, device, out),
             None => self.run_ended(now, operation_of(done.tag), done, out),
         }
@@ -480,7 +451,7 @@ impl Policy for Kernel {
     fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {
         self.sync(now);
         for each in progress {
-            let transfer = match writeback::device_of_tag(each.tag) {
+            let transfer = match fs_writeback::submission::device_of_tag(each.tag) {
                 Some(device) => self.queues[device].transfer.as_mut(),
                 None => self.tasks.get_mut(operation_of(each.tag)).and_then(|task| task.transfer.as_mut()),
             };
@@ -577,6 +548,3 @@ impl Policy for Kernel {
         self.pages.blocks()
     }
 }
-
-#[cfg(test)]
-mod tests;

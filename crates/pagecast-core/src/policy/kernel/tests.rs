@@ -1,15 +1,15 @@
 //! A kernel without an engine, for the tests of its parts: what they make of tasks and levels that are put there.
 
-use super::cost::Run;
-use super::lists::TwoLists;
-use super::tasks::Transfer;
+use super::model::cost::Run;
+use super::vmscan::TwoLists;
+use super::task::tasks::Transfer;
 use super::*;
 use crate::flow::FlowSpec;
 use crate::machine::{Host, Machine};
 use crate::policy::Options;
 use crate::scenario::{ModelOptions, OptionValue, load_machine};
 
-pub(super) const MIB: u64 = 1 << 20;
+pub const MIB: u64 = 1 << 20;
 
 fn machine(settings: &str) -> Machine {
     let machine = format!("cores = 4\n{settings}");
@@ -18,7 +18,7 @@ fn machine(settings: &str) -> Machine {
 }
 
 /// The empty memory of a host with so many nodes of 8 GiB each.
-pub(super) fn nodes_of_8_gib(nodes: u64, settings: &str) -> Pages {
+pub fn nodes_of_8_gib(nodes: u64, settings: &str) -> Pages {
     let size = 8 * nodes;
     let memory = format!("size = '{size} GiB', nodes = {nodes}, read = '1 GB/s', write = '1 GB/s'");
     let machine = machine(&format!("memory = {{ {memory} }}\n{settings}"));
@@ -27,12 +27,12 @@ pub(super) fn nodes_of_8_gib(nodes: u64, settings: &str) -> Pages {
 }
 
 /// Who takes pages on a node and is in no memory cgroup.
-pub(super) fn on(home: usize) -> Taker {
+pub fn on(home: usize) -> Taker {
     Taker { home, memcg: MemcgId::ROOT }
 }
 
 /// Who takes pages and is in the first memory cgroup.
-pub(super) fn in_first_memcg() -> Taker {
+pub fn in_first_memcg() -> Taker {
     Taker { home: 0, memcg: MemcgId::of(0) }
 }
 
@@ -56,24 +56,24 @@ fn options_of(host: &Host, set: &[(&str, &str)]) -> KernelOptions {
 }
 
 /// The same of a host with a second disk, `hdd`.
-pub(super) fn options(set: &[(&str, &str)]) -> KernelOptions {
+pub fn options(set: &[(&str, &str)]) -> KernelOptions {
     options_of(&host(1, "disk.hdd = { size = '1 TB', read = '100 MB/s', write = '100 MB/s' }"), set)
 }
 
 /// The kernel of a host with 8 GiB.
-pub(super) fn kernel(settings: &str) -> Kernel {
+pub fn kernel(settings: &str) -> Kernel {
     kernel_on_nodes(1, settings)
 }
 
 /// That of a host with so many nodes.
-pub(super) fn kernel_on_nodes(nodes: u64, settings: &str) -> Kernel {
+pub fn kernel_on_nodes(nodes: u64, settings: &str) -> Kernel {
     let host = &host(nodes, settings);
     let options = options_of(host, &[]);
     Kernel::new(&Setting { host, memory_read: Path::default(), memory_write: Path::default() }, options)
 }
 
 /// A flow of a GB that has begun at 0 and has this rate.
-pub(super) fn transfer(rate: f64) -> Transfer {
+pub fn transfer(rate: f64) -> Transfer {
     let flow = Actions::default().start(FlowSpec::new(Path::default(), 1_000_000_000, 0));
     let mut transfer = Transfer::new(flow, 1_000_000_000, None, Nanos::ZERO);
     transfer.rate = rate;
@@ -81,7 +81,7 @@ pub(super) fn transfer(rate: f64) -> Transfer {
 }
 
 /// An operation of this number writes a GB to its own file on the first disk, so many bytes a second.
-pub(super) fn write(kernel: &mut Kernel, number: u32, run: Run, rate: f64) -> OperationId {
+pub fn write(kernel: &mut Kernel, number: u32, run: Run, rate: f64) -> OperationId {
     let bytes = Bytes(1_000_000_000);
     let file = FileView { id: FileId(number), size: bytes, ..FileView::default() };
     kernel.wb(&file);

@@ -1,0 +1,4 @@
+//! TODO
+
+pub mod dirty;
+pub mod folios;

@@ -1,0 +1,5 @@
+//! TODO
+
+pub mod queue;
+pub mod seeks;
+pub mod wbt;

@@ -1,0 +1,4 @@
+//! TODO
+
+pub mod journal;
+pub mod written_back;

@@ -1,0 +1,201 @@
+//! Reads and writes past the page cache (O_DIRECT).
+//!
+//! Source: `mm/filemap.c: generic_file_read_iter, generic_file_direct_write, kiocb_invalidate_pages`, Linux 6.16. Dirty pages of the range are
+//! written first, and waited for. A read leaves cached pages as they are and does not use them; before and after a write they
+//! are taken out. Calls follow one another: first the processor, then one request to the device. Calls are taken together in
+//! steps, which changes when the device is busy, not for how long. Left out: several requests of one call, asynchronous I/O.
+
+use crate::policy::kernel::model::cost::Run;
+use crate::policy::kernel::sync::fsync::Waits;
+use crate::policy::kernel::vmscan::{Busy, PageState};
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::filemap::read::tag;
+use crate::policy::kernel::sync::o_sync::step_of;
+use crate::policy::kernel::task::tasks::{Kind, Task, Transfer};
+use crate::policy::kernel::{FileView, Kernel, PAGE};
+use crate::flow::FlowSpec;
+use crate::policy::{Actions, FileId, Integrity, OperationId, Request};
+use crate::result::{Part, Parts};
+use crate::units::{Bytes, Nanos};
+
+/// What goes past the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Past {
+    /// A read, into new anonymous memory or not.
+    Read { fresh: bool },
+    /// A write, each call of which is made durable or not.
+    Write { durable: Option<Integrity> },
+}
+
+impl Past {
+    pub fn is_write(self) -> bool {
+        matches!(self, Self::Write { .. })
+    }
+}
+
+impl Kernel {
+    /// Begins an operation past the cache.
+    pub fn begin_direct(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        past: Past,
+        file: FileView,
+        at: (u64, Bytes, Bytes),
+        out: &mut Actions,
+    ) {
+        let (from, bytes, piece) = at;
+        let operation = request.operation;
+        let kind = Kind::Direct { past, from, step: step_of(bytes, piece) };
+        self.placement.home(operation);
+        let memcg = self.memcg_of(operation);
+        self.tasks.insert(operation, Task { memcg, ..Task::new(kind, Some(file), at, now) });
+        if !self.write_range(now, operation, &file, (from, from + bytes.0), out) {
+            self.next_calls(now, operation, out);
+        }
+    }
+
+    /// The next calls begin with what they cost the processor.
+    pub fn next_calls(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.get_mut(operation).expect("it is there");
+        let Kind::Direct { past, from, step } = task.kind else {
+            unreachable!("only these go past the cache")
+        };
+        let (file, start, end) = (task.file().id, task.position, task.end.min(task.position + step));
+        task.run = Run::Wait;
+        if start >= end {
+            if past.is_write() {
+                // What somebody has read in meanwhile is out of date.
+                self.pages.invalidate(file, from, end);
+            }
+            return self.end_task(now, operation, out);
+        }
+        let removed = if past.is_write() { self.pages.invalidate(file, start, end) } else { 0 };
+        let mut spent = self.before_requests(&self.tasks[operation], end - start, removed);
+        let file = *self.tasks[operation].file();
+        let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
+        spent.add(part, self.seek(&file, (start, end)));
+        if let Past::Write { durable } = past {
+            let waits = self.after_writes(now, operation, (start, end), durable);
+            spent.add(Part::Journal, waits.journal);
+            spent.add(Part::DeviceWrite, waits.flush);
+        }
+        let task = self.tasks.get_mut(operation).expect("it is there");
+        task.outcome.parts.add_all(&spent);
+        task.outcome.from_device += Bytes(end - start);
+        if spent.total() > Nanos::ZERO {
+            task.busy_until = Some(now + spent.total());
+            self.has_busy = true;
+        } else {
+            self.start_request(now, operation, out);
+        }
+    }
+
+    /// What so many bytes of a task past the cache take before the device moves them, and taking so many out of the cache. Each
+    /// call is one request, so whatever a request takes beside its bytes belongs here.
+    fn before_requests(&self, task: &Task, bytes: u64, removed: u64) -> Parts {
+        let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
+        let (cost, calls) = (&self.host.memory.cost, bytes.div_ceil(task.piece.0.max(1)));
+        let mut parts = Parts::of(Part::CpuCopy, times(cost.call, calls));
+        parts.add(Part::CpuCopy, times(cost.page_remove, removed.div_ceil(PAGE)));
+        if task.is_fresh() {
+            parts.add(Part::PageAllocation, times(cost.fault, bytes.div_ceil(PAGE)));
+        }
+        if !task.writes_past() {
+            let disk = self.disk_of(task.file());
+            parts.add(Part::DeviceRead, times(disk.map_or(Nanos::ZERO, |disk| disk.latency), calls));
+        }
+        parts
+    }
+
+    /// What the calls of a step take the device beside their bytes: a request each, or each until it is durable, which has that in it.
+    /// Each is followed by one; those of a step are paid for together.
+    fn after_writes(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        (start, end): (u64, u64),
+        durable: Option<Integrity>,
+    ) -> Waits {
+        let task = &self.tasks[operation];
+        let (file, piece) = (*task.file(), task.piece.0.max(1));
+        if let Some(what) = durable {
+            return self.waits_of_calls(now, &file, (start, end, piece), what);
+        }
+        self.note_write(now, &file, end);
+        let latency = self.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.write_latency);
+        let flush = Nanos(latency.0.saturating_mul((end - start).div_ceil(piece)));
+        Waits { flush, ..Waits::default() }
+    }
+
+    /// Those go on whose processor has prepared the next request, or whose device has flushed its cache.
+    pub fn go_on_with_due(&mut self, now: Nanos, out: &mut Actions) {
+        if !self.has_busy {
+            debug_assert!(
+                self.tasks.values().all(|task| task.busy_until.is_none()),
+                "who is busy has been noted"
+            );
+            return;
+        }
+        let is_due = |task: &Task| task.busy_until.is_some_and(|until| until <= now);
+        let due: Vec<OperationId> =
+            self.tasks.iter().filter(|(_, task)| is_due(task)).map(|(operation, _)| operation).collect();
+        self.has_busy = self.tasks.values().any(|task| task.busy_until.is_some());
+        for operation in due {
+            match self.tasks[operation].kind {
+                Kind::Direct { .. } | Kind::Beside { .. } => self.start_request(now, operation, out),
+                _ => self.flushed(now, operation, out),
+            }
+        }
+    }
+
+    /// The device gets the next request, or all that is left.
+    pub fn start_request(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.get_mut(operation).expect("it is there");
+        (task.run, task.busy_until) = (Run::Direct, None);
+        let left = task.end - task.position;
+        let bytes = if let Kind::Direct { step, .. } = task.kind { step.min(left) } else { left };
+        let task = &self.tasks[operation];
+        let cap = self.cap(task, operation, self.pages.is_exhausted());
+        let spec =
+            FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), bytes, tag(operation, task)) };
+        let transfer = Transfer::new(out.start(spec), bytes, cap, now);
+        self.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
+    }
+}
+
+impl Pages {
+    /// Clean bytes of a range leave the cache; says how many. Those that have become dirty again stay.
+    ///
+    /// `mm/truncate.c: invalidate_inode_pages2_range`
+    fn invalidate(&mut self, file: FileId, start: u64, end: u64) -> u64 {
+        let before = self.lists.cached_within(file, start, end);
+        let mut at = start;
+        while at < end {
+            let (state, to) = self.dirty.run(file, at, end);
+            if state == PageState::Clean {
+                self.lists.remove(file, at, to);
+            }
+            at = to;
+        }
+        before - self.lists.cached_within(file, start, end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::kernel::tests::{MIB, nodes_of_8_gib, on};
+    use crate::policy::kernel::page_writeback::wb::WbId;
+    use super::*;
+
+    #[test]
+    fn clean_bytes_of_a_range_leave_and_are_counted() {
+        let file = FileId(0);
+        let mut pages = nodes_of_8_gib(1, "");
+        pages.read_in(file, 0, 4 * MIB, on(0));
+        pages.write(file, WbId(0), (2 * MIB, 3 * MIB), on(0), Nanos::ZERO);
+        assert_eq!(pages.invalidate(file, MIB, 9 * MIB), 2 * MIB);
+        assert_eq!((pages.lists.run(file, 0, 9 * MIB), pages.cached()), ((true, MIB), 2 * MIB));
+        assert_eq!(pages.invalidate(file, MIB, 9 * MIB), 0, "the rest is dirty");
+    }
+}

@@ -1,0 +1,175 @@
+//! Mappings of files whose pages are touched one after the other.
+//!
+//! Source: `mm/memory.c: do_read_fault, do_shared_fault, do_fault_around, fault_dirty_shared_page`, `mm/filemap.c: filemap_fault,
+//! do_sync_mmap_readahead, do_async_mmap_readahead, filemap_map_pages`, Linux 6.16. A page that is not in the cache is read with those
+//! around it, and who comes to the mark among them has the next window read, as with calls. Pages that are there are mapped 16 at a
+//! time to be read, and one at a time to be written: then the page becomes dirty, and whoever dirties it is checked and throttled
+//! like a writer. Since Linux 6.18 a fault of either kind maps the whole folio that its page is in (`mm/filemap.c:
+//! filemap_map_folio_range`, "mm/filemap: map entire large folio faultaround"; `mm/memory.c: finish_fault`, "mm/fault: try to map
+//! the entire file folio in finish_fault()"). A page is read before it is written to, unless the file has a hole there. A mapping that stays
+//! has no fault where pages are mapped already; a page that has been written back has to become dirty again by one. Left out:
+//! that pages that come with a fault are younger in MGLRU; that pages which are mapped are kept longer; locks of the address space;
+//! that all pages of a folio become dirty with one.
+
+use crate::policy::kernel::model::cost::{Access, FAULT_AROUND_PAGES, Run};
+use crate::policy::kernel::address_space::folios::{Faults, Grain};
+use crate::policy::kernel::filemap::readahead::{Mode, Reading, Span};
+use crate::policy::kernel::task::tasks::{Kind, Task};
+use crate::policy::kernel::{Kernel, PAGE};
+use crate::policy::ranges::Ranges;
+use crate::policy::{Actions, FileView, OperationId};
+use crate::workload::MapAdvice;
+
+/// A mapping that stays.
+#[derive(Default)]
+pub struct Mapping {
+    number: u32,
+    /// What is mapped to be read, and of it to be written. Pages that leave, or are written back, are not taken out: whoever touches
+    /// them finds them missing, or clean, and has a fault.
+    mapped: Ranges,
+    writable: Ranges,
+}
+
+impl Mapping {
+    /// Whether bytes from `start` on are mapped, to be written or only read, and up to where, at most up to `end`, that is so.
+    fn find(&self, start: u64, end: u64, is_write: bool) -> (bool, u64) {
+        let ranges = if is_write { &self.writable } else { &self.mapped };
+        match ranges.first(start, end) {
+            Some((from, to)) if from == start => (true, to),
+            Some((from, _)) => (false, from),
+            None => (false, end),
+        }
+    }
+
+    /// Bytes are mapped now. What may be written may be read.
+    fn insert(&mut self, start: u64, end: u64, is_write: bool) {
+        self.mapped.insert(start, end);
+        if is_write {
+            self.writable.insert(start, end);
+        }
+    }
+}
+
+impl Task {
+    /// The bytes from `start` to `end`, as its read-ahead sees them. A mapping is asked for page by page.
+    pub fn span(&self, start: u64, end: u64) -> Span {
+        let call = if self.mapped.is_some() { PAGE } else { self.piece.0 };
+        Span { start, end, origin: self.origin, last: self.end, call, mapped: self.mapped }
+    }
+}
+
+impl Kernel {
+    /// A task is going to touch a mapping: one of its own, or one that stays.
+    pub fn map(&mut self, task: &mut Task, advice: MapAdvice, mapping: Option<u32>) {
+        task.mapped = Some(match advice {
+            MapAdvice::Normal => Mode::Normal,
+            MapAdvice::Sequential => Mode::Sequential,
+            MapAdvice::Random => Mode::Random,
+        });
+        (task.folio, task.access) = (1, if mapping.is_some() { Access::Faults } else { Access::Maps });
+        let key = task.stream.expect("who touches a mapping reads an open file");
+        if let Some(number) = mapping
+            && self.mappings.get(&key).is_none_or(|known| known.number != number)
+        {
+            self.mappings.insert(key, Mapping { number, ..Mapping::default() });
+        }
+    }
+
+    /// A task touches bytes of a mapping up to `end` at most, which are served alike: up to where they are mapped, or are not. All of
+    /// them are mapped then.
+    pub fn touch_mapped(&mut self, operation: OperationId, run: Run, end: u64) -> u64 {
+        let task = self.tasks.get_mut(operation).expect("it is there");
+        if task.access == Access::Maps || matches!(run, Run::Follow | Run::Wait) {
+            return end;
+        }
+        let key = task.stream.expect("who touches a mapping reads an open file");
+        let mapping = self.mappings.get_mut(&key).expect("it stays");
+        let is_write = task.kind == Kind::Write;
+        // Others have faults, whatever was mapped before.
+        let may_find = matches!(run, Run::Hit | Run::Dirty);
+        let (is_mapped, end) =
+            if may_find { mapping.find(task.position, end, is_write) } else { (false, end) };
+        task.access = if is_mapped { Access::Finds } else { Access::Faults };
+        let least = if run == Run::Hit { FAULT_AROUND_PAGES } else { 1 };
+        let grain = Grain { least, is_whole_folio: self.rules.maps_folios };
+        let grain = grain.bytes(self.folios.run(task.file().id, task.position, end).0);
+        let (from, to) = (task.position / grain * grain, end.next_multiple_of(grain));
+        mapping.insert(from, to, is_write);
+        end
+    }
+
+    /// A task reads bytes that are there, up to `end`: if they are of a mapping, those around each page that it touches are mapped with
+    /// it. What that takes, in seconds. Whoever goes on within 64 KiB has had their fault.
+    pub fn map_around(&mut self, operation: OperationId, end: u64) -> f64 {
+        let task = &self.tasks[operation];
+        let (Some(_), Some(key)) = (task.mapped, task.stream) else { return 0.0 };
+        let faults = self.faults(task, end, FAULT_AROUND_PAGES);
+        let found = (end - task.position).div_ceil(PAGE).max(faults.count * FAULT_AROUND_PAGES);
+        self.streams.entry(key).or_default().found_mapped(found);
+        faults.count as f64 * self.prices.fault_around + faults.further * self.prices.folio_map
+    }
+
+    /// A task is going to write to bytes of a mapping, up to `end`: what the faults take that let it, in seconds. Pages of a hole come in
+    /// long folios as well, where faults map whole ones.
+    pub fn make_writable(&self, operation: OperationId, end: u64) -> f64 {
+        let task = &self.tasks[operation];
+        if task.run == Run::New && self.rules.maps_folios {
+            return 0.0;
+        }
+        self.faults(task, end, 1).count as f64 * self.prices.fault_mkwrite
+    }
+
+    /// The faults of a task up to `end`, each of which maps so many pages at least.
+    fn faults(&self, task: &Task, end: u64, least: u64) -> Faults {
+        let (file, at) = (task.file().id, task.position);
+        let grain = Grain { least, is_whole_folio: self.rules.maps_folios };
+        let around = grain.bytes(self.folios.run(file, at, end).0);
+        let from = if at == task.origin { at } else { at.next_multiple_of(around) };
+        // A mapping that does not stay has nothing around what is touched.
+        let (from, end) = match task.access {
+            Access::Maps => (from, end),
+            _ => (from / around * around, end.next_multiple_of(grain.least * PAGE)),
+        };
+        self.folios.faults(file, (from, end), grain)
+    }
+
+    /// A task has missed a page: those before it are read, too, if they are around it.
+    pub fn read_before(
+        &mut self,
+        operation: OperationId,
+        file: &FileView,
+        span: &Span,
+        reading: &Reading,
+        out: &mut Actions,
+    ) {
+        let (start, end) = (reading.begin * PAGE, span.start / PAGE * PAGE);
+        if start < end {
+            self.read_ahead(operation, file, (start, end), 0, reading.seconds, out);
+        }
+    }
+
+    /// Has pages read that a task is going to write to soon, as far as the device has them: who waits for them follows.
+    pub fn fault_in(&mut self, operation: OperationId, out: &mut Actions) {
+        let task = &self.tasks[operation];
+        let (file, key) = (*task.file(), task.stream.expect("who touches a mapping reads an open file"));
+        let limits = self.limits_of(&file);
+        let request = limits.forced().max(1) * PAGE;
+        let filled = file.filled.0.min(task.end);
+        let soon = filled.min(task.position + request);
+        let start = self.first_unread(file.id, task.position, soon);
+        if start >= soon {
+            return;
+        }
+        let end = filled.min(start.saturating_add(request));
+        let (_, end) = self.pages.lists.run(file.id, start, end);
+        let (span, pace) = (task.span(start, end), self.pace_of(&file, 0.0));
+        let mut stream = self.streams.get(&key).copied().unwrap_or_default();
+        let reading = stream
+            .read(self.synced, &span, limits, pace, |page, most| self.cached_before(file.id, page, most));
+        self.streams.insert(key, stream);
+        self.note_windows(&file, &reading);
+        let (from, to) = (reading.begin * PAGE, reading.ahead.max(reading.end) * PAGE);
+        let seconds = if pace.latency > 0.0 { reading.seconds + reading.ahead_seconds } else { 0.0 };
+        self.read_ahead(operation, &file, (from.min(start), to.min(file.size.0)), 0, seconds, out);
+    }
+}

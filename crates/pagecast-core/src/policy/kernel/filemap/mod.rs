@@ -1,0 +1,9 @@
+//! TODO
+
+pub mod direct;
+pub mod dontcache;
+pub mod mapped;
+pub mod partial_blocks;
+pub mod read;
+pub mod readahead;
+pub mod truncate;

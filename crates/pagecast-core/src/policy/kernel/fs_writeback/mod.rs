@@ -1,0 +1,4 @@
+//! TODO
+
+pub mod flusher;
+pub mod submission;

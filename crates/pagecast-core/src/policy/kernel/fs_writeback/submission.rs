@@ -1,0 +1,440 @@
+//! Write-back on its way: what a flusher has submitted crosses the device, unit by unit.
+
+use crate::policy::kernel::fs_writeback::flusher::{Circumstances, Flusher, Submitted, Work};
+use crate::policy::kernel::block::queue::Queue;
+use crate::policy::kernel::task::tasks::Transfer;
+use crate::policy::kernel::page_writeback::wb::{Wb, WbId};
+use crate::policy::kernel::block::wbt::Why;
+use crate::policy::kernel::{DeviceId, Kernel, PAGE};
+use crate::flow::FlowSpec;
+use crate::policy::kernel::task::tasks::Kind;
+use crate::policy::{Actions, FileView, OperationId};
+use crate::result::Part;
+use crate::units::{Bytes, Nanos};
+
+/// What the lower half of a tag says of write-back, for which nobody waits; the wb is in the upper half.
+const NOBODY: u64 = OperationId::NOBODY.0 as u64;
+
+/// How long nothing is told of the same again.
+const QUIET: Nanos = Nanos(1_000_000_000);
+
+/// The device that a flow of write-back writes to, if it is one.
+pub fn device_of_tag(tag: u64) -> Option<usize> {
+    (tag & NOBODY == NOBODY).then_some((tag >> 32) as usize)
+}
+
+fn tag(device: usize) -> u64 {
+    (device as u64) << 32 | NOBODY
+}
+
+impl Kernel {
+    /// Whether pages of a file are on their way to its device: who adds pages to it shares the lock of its tree of pages
+    /// (`i_pages`) with who submits and who completes them.
+    pub fn is_being_written(&self, file: &FileView) -> bool {
+        let queue = &self.queues[file.device.0 as usize];
+        let unit = queue.front().filter(|_| queue.transfer.is_some());
+        unit.is_some_and(|unit| unit.file == file.id)
+    }
+
+    /// The queue of the device of a wb.
+    pub fn queue_of_wb(&self, wb: WbId) -> &Queue {
+        &self.queues[self.device_of(wb).0 as usize]
+    }
+
+    /// Pages of the unit on its way have been written.
+    pub fn apply_written(&mut self, now: Nanos, device: usize, from: u64, bytes: u64) {
+        let unit = self.queues[device].front().expect("what is written was in the queue");
+        let (wb, file, start) = (unit.wb, unit.file, unit.start + from);
+        let before = self.pages.dirty.of_wb(wb).written / PAGE;
+        if self.pages.written(file, wb, start, start + bytes) && self.rules.measures_after_writeback {
+            self.wbs[wb.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
+        }
+        let pages = self.pages.dirty.of_wb(wb).written / PAGE - before;
+        self.written_back.add(now, file, (start, start + bytes));
+        self.add_completions(now, wb.0 as usize, pages);
+    }
+
+    /// The unit on its way has been written: who waited for it goes on.
+    pub fn unit_written(&mut self, now: Nanos, device: usize, out: &mut Actions) {
+        let mut transfer = self.queues[device].transfer.take().expect("a unit on its way has a transfer");
+        let (from, rest) = transfer.take_rest();
+        self.apply_written(now, device, from, rest);
+        for waiter in self.queues[device].pop().waiters {
+            self.end_wait(now, waiter, out);
+        }
+    }
+
+    /// Somebody is about to submit to a device, or to wait for it. Flushers have kept its queue full until now and submitted nothing
+    /// beyond it: what they did in one go is put right.
+    pub fn make_way(&mut self, now: Nanos, device: DeviceId, out: &mut Actions) {
+        let at = device.0 as usize;
+        let writing: Vec<usize> = self.wbs_at(at).filter(|&wb| self.is_writing(wb)).collect();
+        let why = writing.iter().find_map(|&wb| Some(self.wbs[wb].as_ref()?.flusher.why_of_work()));
+        let Some(why) = why else { return };
+        if self.queues[at].has_room(Some(why)) {
+            return;
+        }
+        self.queues[at].free_written();
+        self.take_excess_back(at, why);
+        for wb in writing {
+            self.call_flusher(now, wb, true, Flusher::fill);
+        }
+        if let Some((flow, bytes)) = self.queues[at].cut_into_turns() {
+            out.shorten(flow, bytes);
+        }
+    }
+
+    /// The same for who has to do with a part of a file, if any of it is dirty or under writeback.
+    pub fn make_way_to(
+        &mut self,
+        now: Nanos,
+        file: &FileView,
+        (start, end): (u64, u64),
+        out: &mut Actions,
+    ) {
+        if self.pages.dirty.are_any_busy(file.id, start, end) {
+            self.make_way(now, file.device, out);
+        }
+    }
+
+    /// Whether pages of a wb are under writeback.
+    fn is_writing(&self, at: usize) -> bool {
+        self.pages.dirty.of_wb(WbId(at as u32)).writeback > 0
+    }
+
+    /// The places of the wbs of a device: that of the root cgroup first.
+    fn wbs_at(&self, device: usize) -> impl ExactSizeIterator<Item = usize> + use<> {
+        (device..self.wbs.len()).step_by(self.devices())
+    }
+
+    /// What flushers have submitted beyond the queue of a device is dirty again.
+    fn take_excess_back(&mut self, device: usize, why: Why) {
+        let Self { queues, wbs, pages, .. } = self;
+        let queue = &mut queues[device];
+        let limit = queue.limit(Some(why));
+        while let Some((wb, file, (from, to))) = queue.excess(limit) {
+            if pages.dirty.are_leaving(file, from, to) {
+                break;
+            }
+            queue.take_back(from);
+            pages.dirty.take_back(file, from, to);
+            let wb = wbs[wb.0 as usize].as_mut().expect("what it has submitted was in the queue");
+            wb.flusher.take_back(file, to - from, &pages.dirty);
+        }
+    }
+
+    fn end_wait(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.get_mut(operation).expect("who waits is under way");
+        if let Kind::Sync { files, .. } = &mut task.kind
+            && *files > 1
+        {
+            *files -= 1;
+            return;
+        }
+        if let Some(waits) = task.commits.take() {
+            task.outcome.parts.add(Part::Journal, now - task.since);
+            return self.spend(now, operation, waits, out);
+        }
+        task.outcome.parts.add(Part::DeviceWrite, now - task.since);
+        match task.kind {
+            Kind::Write => self.next_run(now, operation, out),
+            Kind::WriteSync { .. } if task.drops_behind => self.next_step(now, operation, out),
+            Kind::WriteSync { .. } => self.written_step(now, operation, out),
+            Kind::SyncRange { .. } => self.go_on_with_range(now, operation, out),
+            Kind::Sync { then, .. } => self.commit(now, operation, then, out),
+            Kind::Direct { .. } => self.next_calls(now, operation, out),
+            _ => {
+                let task = self.tasks.remove(operation).expect("it is there");
+                let (Kind::Wait { cut }, Some(file)) = (task.kind, &task.file) else {
+                    unreachable!("only who cuts a file waits besides")
+                };
+                self.give_blocks_back(now, operation, (file, cut), task.outcome, out);
+            }
+        }
+    }
+
+    /// Lets the flushers of a device submit what they should, and the device write what waits for it.
+    pub fn write_back(&mut self, now: Nanos, device: usize, out: &mut Actions) {
+        self.look_at_wbt(now, device);
+        for at in self.wbs_at(device) {
+            self.prepare_flusher(now, at);
+        }
+        let ready = self.submit_in_turn(now, device);
+        for at in self.wbs_at(device) {
+            self.look_after_submission(now, at);
+        }
+        self.start_unit(now, device, out);
+        for waiter in ready {
+            self.end_wait(now, waiter, out);
+        }
+    }
+
+    /// Finds out which pages are dirty that a flusher is going to look at, and wakes it if its timer rings.
+    fn prepare_flusher(&mut self, now: Nanos, at: usize) {
+        let queue = self.queue_of_wb(WbId(at as u32));
+        let Some(Wb { flusher, .. }) = &self.wbs[at] else { return };
+        let rings = flusher.timer.is_some_and(|timer| timer <= now);
+        if rings || flusher.is_at_a_turn(&self.pages.dirty, queue) {
+            self.settle_visited(now, at);
+        }
+        if let Some(wb) = self.wbs[at].as_mut().filter(|_| rings) {
+            wb.flusher.wake(Work::Background, now, self.host.vm.dirty_writeback);
+        }
+    }
+
+    /// Everybody submits to a device for whom there is room, in turn. Returns who waits for pages that are written already.
+    fn submit_in_turn(&mut self, now: Nanos, device: usize) -> Vec<OperationId> {
+        let wbs = self.wbs_at(device).len();
+        let (mut ready, mut idle) = (Vec::new(), 0);
+        let (turns, is_contended) = (if wbs > 1 { 1 } else { usize::MAX }, self.is_contended(device));
+        while idle < wbs {
+            let queue = &mut self.queues[device];
+            let at = device + queue.turn % wbs * self.devices();
+            let submit =
+                |flusher: &mut Flusher, by: &mut Circumstances<'_>| flusher.submit(by, turns, &mut ready);
+            match self.call_flusher(now, at, is_contended, submit) {
+                Some(Submitted::Turns) => idle = 0,
+                Some(Submitted::Nothing) | None => idle += 1,
+                // The others wait behind him.
+                Some(Submitted::UntilFull) => break,
+            }
+            self.queues[device].turn = (self.queues[device].turn + 1) % wbs;
+        }
+        let queue = &mut self.queues[device];
+        let is_writing = queue.front().is_some();
+        if let Some(wbt) = &mut queue.wbt {
+            wbt.submitted(now, is_writing);
+        }
+        ready
+    }
+
+    /// Whether somebody submits to a device, or waits for it.
+    pub fn is_submitted_to(&self, device: usize) -> bool {
+        let mut wbs = self.wbs_at(device).filter_map(|at| self.wbs[at].as_ref());
+        !self.queues[device].is_empty() || wbs.any(|wb| wb.flusher.submitters() > 0)
+    }
+
+    /// Whether several submit to a device.
+    fn is_contended(&self, device: usize) -> bool {
+        let wbs = self.wbs_at(device).filter_map(|at| self.wbs[at].as_ref());
+        wbs.map(|wb| wb.flusher.submitters()).sum::<usize>() > 1
+    }
+
+    /// Calls the flusher of a wb with what it must know.
+    fn call_flusher<R>(
+        &mut self,
+        now: Nanos,
+        at: usize,
+        is_contended: bool,
+        call: impl FnOnce(&mut Flusher, &mut Circumstances<'_>) -> R,
+    ) -> Option<R> {
+        let id = WbId(at as u32);
+        let (timers, device) = (self.timers(), self.device_of(id).0 as usize);
+        let over_background = self.over_background(at);
+        let wb = self.wbs[at].as_mut()?;
+        let mut by = Circumstances {
+            now,
+            dirty: &mut self.pages.dirty,
+            queue: &mut self.queues[device],
+            wb: id,
+            is_contended,
+            over_background: &over_background,
+            average_bandwidth: wb.bandwidth.average,
+            dirty_limit: self.hard_limit.follower(),
+            expire: self.host.vm.dirty_expire,
+            interval: self.host.vm.dirty_writeback,
+            timers,
+            requeue_has_cutoff: self.rules.requeue_has_cutoff,
+        };
+        let had_nothing = by.dirty.of_wb(id).writeback == 0;
+        let result = call(&mut wb.flusher, &mut by);
+        if had_nothing && by.dirty.of_wb(id).writeback > 0 && wb.has_rested(now) {
+            wb.begin_anew(now, by.dirty.of_wb(id));
+        }
+        Some(result)
+    }
+
+    /// Whether the host, a wb or its memory cgroup is over the background threshold.
+    fn over_background(&self, at: usize) -> impl Fn(&crate::policy::kernel::DirtyPages) -> bool + use<> {
+        let (id, share, fraction) = (WbId(at as u32), self.shares[at], self.fractions.fraction(at));
+        let (memcg, background) = (self.memcg_background(at), self.limits.thresholds.background);
+        move |dirty| {
+            let (all, reclaimable) = (dirty.dirty() / PAGE, dirty.of_wb(id).reclaimable / PAGE);
+            let is_over = all > background || reclaimable > share.part(fraction, background, all);
+            is_over || memcg.as_ref().is_some_and(|memcg| memcg.is_over(dirty, &share, reclaimable))
+        }
+    }
+
+    /// Measures the bandwidth of a wb where that is due, and notes whether its flusher works.
+    fn look_after_submission(&mut self, now: Nanos, at: usize) {
+        let id = WbId(at as u32);
+        let over_background = self.over_background(at);
+        let Some(wb) = self.wbs[at].as_mut() else { return };
+        let is_measured = wb.measure_at.is_some_and(|due| due <= now);
+        let has_submitted = std::mem::take(&mut wb.flusher.has_ended_a_visit) && wb.next_update() <= now;
+        if is_measured || has_submitted {
+            wb.measure(now, self.pages.dirty.of_wb(id));
+            wb.measure_at = wb.measure_at.filter(|_| !is_measured);
+        }
+        let is_in_background = wb.flusher.has_work() && over_background(&self.pages.dirty);
+        if wb.in_background != is_in_background {
+            self.note_background(now, id, is_in_background);
+        }
+    }
+
+    /// The device writes the first of what waits for it, unless it writes already.
+    fn start_unit(&mut self, now: Nanos, device: usize, out: &mut Actions) {
+        let queue = &mut self.queues[device];
+        let Some(unit) = queue.front().filter(|_| queue.transfer.is_none()) else { return };
+        let wb = self.wbs[unit.wb.0 as usize].as_ref().expect("it has submitted something");
+        let bytes = unit.end - unit.start;
+        let flow = out.start(FlowSpec { watched: true, ..FlowSpec::new(wb.path, bytes, tag(device)) });
+        queue.transfer = Some(Transfer::new(flow, bytes, None, now));
+    }
+
+    /// Reclaim has found nothing but dirty pages: all flushers write all there is.
+    pub fn wake_all_flushers(&mut self, now: Nanos, out: &mut Actions) {
+        let dirty = self.pages.dirty.dirty();
+        let idle: Vec<&mut Wb> =
+            self.wbs.iter_mut().flatten().filter(|wb| !wb.flusher.writes_all()).collect();
+        // While memory is full this happens with every unit that is written; once a second tells enough.
+        if !idle.is_empty() && self.told + QUIET <= now {
+            self.told = now;
+            out.tell("flushers_woken_by_reclaim", None, Bytes(dirty));
+        }
+        for wb in idle {
+            wb.flusher.start_all(dirty, now, self.host.vm.dirty_writeback, self.rules.start_all_waits);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::kernel::model::cost::Run;
+    use crate::policy::kernel::fs_writeback::flusher::Flusher;
+    use crate::policy::kernel::model::run::count;
+    use crate::policy::kernel::tests::{MIB, kernel, on, write};
+    use crate::policy::kernel::page_writeback::balance_dirty_pages::rate_of;
+    use super::*;
+    use crate::policy::{Command, FileId};
+
+    #[test]
+    fn that_reclaim_wakes_the_flushers_is_told_once_a_second_and_only_if_one_of_them_was_idle() {
+        let mut kernel = kernel("");
+        write(&mut kernel, 1, Run::New, 0.0);
+        let mut tells = |millis: u64, rests: bool| {
+            let mut out = Actions::default();
+            if rests {
+                kernel.wbs[0].as_mut().expect("somebody writes to it").flusher = Flusher::new(1);
+            }
+            kernel.wake_all_flushers(Nanos(millis * 1_000_000), &mut out);
+            assert!(kernel.wbs[0].as_ref().is_some_and(|wb| wb.flusher.writes_all()));
+            out.drain().filter(|command| matches!(command, Command::Tell(_))).count()
+        };
+        assert_eq!(
+            [(5000, true), (7000, false), (8000, true)].map(|(at, rests)| tells(at, rests)),
+            [1, 0, 1]
+        );
+        assert_eq!([8999, 9000].map(|at| tells(at, true)), [0, 1]);
+    }
+
+    /// `wb_over_bg_thresh`, Linux 6.18: all dirty pages, or the reclaimable ones of a device beyond its part.
+    #[test]
+    fn a_flusher_goes_on_while_the_host_or_its_device_is_over_the_background_threshold() {
+        /// Of 2000 pages each of two devices has completed a half, or all were of the other.
+        const HALF: (u64, u64) = (1000, 1000);
+        const NOTHING: (u64, u64) = (0, 2000);
+        let background = kernel("").limits.thresholds.background;
+        let goes_on = |own: u64, of_others: u64, completed: (u64, u64)| {
+            let mut kernel = kernel(OTHER_DISK);
+            write(&mut kernel, 1, Run::New, 0.0);
+            for (device, pages) in [completed.0, completed.1].into_iter().enumerate() {
+                kernel.fractions.add_completions(Nanos::ZERO, device, pages);
+            }
+            kernel.queues[0] = queue(0);
+            let mut flusher = Flusher::new(1);
+            flusher.wake(Work::Background, Nanos::ZERO, Nanos::ZERO);
+            kernel.wbs[0].as_mut().expect("somebody writes to it").flusher = flusher;
+            kernel.pages.dirty.run_ahead(WbId(0), own * PAGE);
+            kernel.pages.dirty.run_ahead(WbId(1), of_others * PAGE);
+            kernel.write_back(Nanos::ZERO, 0, &mut Actions::default());
+            kernel.wbs[0].as_ref().is_some_and(|wb| wb.in_background)
+        };
+        assert_eq!([0, 1].map(|more| goes_on(0, background + more, HALF)), [false, true]);
+        let part = background * 1000 / 2001;
+        assert_eq!([0, 1].map(|more| goes_on(part + more, 0, HALF)), [false, true]);
+        // A device that has completed nothing has an eighth of what is left of the threshold: of 800 or 792 pages.
+        assert_eq!([800, 792].map(|left| goes_on(100, background - left - 100, NOTHING)), [false, true]);
+    }
+
+    const OTHER_DISK: &str = "kernel.version = '6.18'\n\
+        disk.other = { size = '1 TB', read = '100 MB/s', write = '100 MB/s' }";
+
+    /// That of a device with room for so much.
+    fn queue(room: u64) -> Queue {
+        Queue::new((1, Bytes(room)), None)
+    }
+
+    /// A device that has room for so much, and a file of it of which so much is dirty, which is to be written.
+    fn with_dirty_file(room: u64, dirty: u64) -> Kernel {
+        let mut kernel = kernel("");
+        let file = FileView { id: FileId(5), ..FileView::default() };
+        kernel.wb(&file).flusher = Flusher::new(MIB);
+        kernel.queues[0] = queue(room);
+        kernel.make_dirty(Nanos::ZERO, &file, (0, dirty), on(0));
+        kernel.wb(&file).flusher.wake(Work::All(u64::MAX), Nanos::ZERO, Nanos::ZERO);
+        kernel
+    }
+
+    fn stamp_after(kernel: &mut Kernel, millis: u64) -> u64 {
+        kernel.write_back(Nanos(millis * 1_000_000), 0, &mut Actions::default());
+        kernel.wbs[0].as_ref().expect("there is one").stamp().0 / 1_000_000
+    }
+
+    /// `mm/page-writeback.c: wb_bandwidth_estimate_start` in `do_writepages`.
+    #[test]
+    fn an_estimate_begins_anew_when_something_is_submitted_after_a_second_in_which_nothing_was_on_its_way() {
+        // The visit goes on: only a MiB of its 80 has room.
+        assert_eq!(stamp_after(&mut with_dirty_file(MIB, 80 * MIB), 1001), 1001);
+        assert_eq!(stamp_after(&mut with_dirty_file(MIB, 80 * MIB), 1000), 0, "not longer than that");
+        assert_eq!(stamp_after(&mut with_dirty_file(0, 80 * MIB), 1001), 0, "nothing is submitted");
+        let mut busy = with_dirty_file(MIB, 80 * MIB);
+        busy.pages.dirty.make_dirty(FileId(6), WbId(0), 0, MIB, Nanos::ZERO);
+        busy.pages.dirty.submit(FileId(6), u64::MAX);
+        assert_eq!(stamp_after(&mut busy, 1001), 0, "something is on its way");
+    }
+
+    /// `mm/page-writeback.c: do_writepages`.
+    #[test]
+    fn the_end_of_a_visit_measures_the_device_once_in_200_ms() {
+        let stamp = |millis| stamp_after(&mut with_dirty_file(8 * MIB, MIB), millis);
+        assert_eq!([199, 300].map(stamp), [0, 300]);
+        assert_eq!(stamp_after(&mut with_dirty_file(MIB, 80 * MIB), 300), 0, "it goes on");
+    }
+
+    #[test]
+    fn when_its_timer_rings_a_flusher_finds_all_pages_that_have_become_dirty() {
+        let left = |seconds: u64| {
+            let mut kernel = kernel("");
+            let writer = write(&mut kernel, 1, Run::New, 0.0);
+            let file = *kernel.tasks[writer].file();
+            kernel.make_dirty(Nanos::ZERO, &file, (0, PAGE), on(0));
+            kernel.wb(&file).flusher.timer = Some(Nanos(5_000_000_000));
+            let Kernel { tasks, pages, wbs, .. } = &mut kernel;
+            let task = tasks.get_mut(writer).expect("it is there");
+            count(task, MIB, pages, rate_of(wbs, task), Nanos::ZERO);
+            kernel.write_back(Nanos(seconds * 1_000_000_000), 0, &mut Actions::default());
+            kernel.tasks[writer].pending
+        };
+        assert_eq!([4, 5].map(left), [MIB, 0]);
+    }
+
+    /// `mm/page-writeback.c: wb_inode_writeback_end`, Linux 5.16.
+    #[test]
+    fn a_device_is_measured_200_ms_after_the_last_page_of_an_inode() {
+        let mut kernel = kernel("");
+        write(&mut kernel, 1, Run::New, 0.0);
+        kernel.wbs[0].as_mut().expect("somebody writes to it").inode_ended(Nanos::ZERO);
+        assert_eq!([199, 200, 300].map(|millis| stamp_after(&mut kernel, millis)), [0, 200, 200]);
+    }
+}

@@ -1,0 +1,4 @@
+//! TODO
+
+pub mod memcg;
+pub mod stats;

@@ -1,0 +1,116 @@
+//! Pages that come or leave in front of somebody who was going to find it otherwise.
+//!
+//! A run is served alike from its first byte to its last; the kernel looks each page up when a call comes to it (`mm/filemap.c:
+//! filemap_get_pages, __filemap_get_folio`, Linux 6.16). So when pages of a run are evicted, dropped or cut off, or somebody else
+//! writes those that were missing, it ends in front of them, and what comes then is looked at anew.
+
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::model::cost::Run;
+use crate::policy::kernel::vmscan::Lists;
+use crate::policy::kernel::model::run::LEAST_RUN;
+use crate::policy::kernel::task::tasks::Task;
+use crate::policy::{Actions, FileId};
+
+impl Kernel {
+    /// Ends runs in front of pages that have come or left since they were looked at.
+    pub fn cut_runs(&mut self, out: &mut Actions) {
+        let lists = &self.pages.lists;
+        let turnover = lists.turnover_of_all();
+        if std::mem::replace(&mut self.turnover, turnover) == turnover {
+            return;
+        }
+        let mut has_cut = false;
+        for task in self.tasks.moving().filter(|task| task.goes_by_pages()) {
+            let file = task.file().id;
+            let turnover = lists.turnover(file);
+            if std::mem::replace(&mut task.turnover, turnover) == turnover {
+                continue;
+            }
+            let Some(transfer) = task.transfer.as_mut() else { continue };
+            let (next, end) = (task.position + task.pending, task.position + task.pending + transfer.left());
+            let until = match task.run {
+                Run::New => first_cached(lists, file, next, end),
+                Run::Hit => cached_until(lists, file, next, end),
+                _ => {
+                    let least = next.saturating_add(LEAST_RUN);
+                    let until = cached_until(lists, file, next, end);
+                    if self.pages.is_memcg_exhausted(task.memcg) { until } else { until.max(least) }
+                }
+            };
+            if until < end {
+                transfer.bytes -= end - until;
+                out.shorten(transfer.flow, transfer.bytes);
+                task.count_served(end - until, |served, bytes| *served -= bytes);
+                has_cut = true;
+            }
+        }
+        if has_cut {
+            self.tasks.note_change();
+        }
+    }
+}
+
+/// Up to where all of `start..end` is in memory.
+fn cached_until(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
+    let (is_cached, until) = lists.run(file, start, end);
+    if is_cached { until } else { start }
+}
+
+/// Where so much of `start..end` begins to be in memory that it is a run of its own.
+fn first_cached(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
+    let first = match lists.run(file, start, end) {
+        (true, _) => start,
+        (false, until) if until == end => return end,
+        (false, until) => until,
+    };
+    let least = end.min(first.saturating_add(LEAST_RUN));
+    if cached_until(lists, file, first, end) < least { end } else { first }
+}
+
+impl Task {
+    /// Whether its run is what it is because pages are in memory, or are not. What is read from a device comes in any case: its
+    /// requests are on their way.
+    fn goes_by_pages(&self) -> bool {
+        matches!(self.run, Run::Hit | Run::New | Run::Clean | Run::Dirty)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::kernel::tests::{MIB, kernel, nodes_of_8_gib, on, write};
+    use super::*;
+    use crate::policy::Command;
+    use crate::units::Bytes;
+
+    #[test]
+    fn a_run_of_missing_pages_ends_at_cached_ones_that_are_a_run_themselves() {
+        let file = FileId(0);
+        let mut pages = nodes_of_8_gib(1, "");
+        pages.read_in(file, LEAST_RUN, 2 * LEAST_RUN, on(0));
+        pages.read_in(file, 4 * LEAST_RUN, 5 * LEAST_RUN - 1, on(0));
+        let first = |start, end| first_cached(&pages.lists, file, start, end);
+        assert_eq!(first(0, 9 * LEAST_RUN), LEAST_RUN);
+        assert_eq!(first(LEAST_RUN, 9 * LEAST_RUN), LEAST_RUN);
+        assert_eq!(first(2 * LEAST_RUN, 9 * LEAST_RUN), 9 * LEAST_RUN, "a byte less is not one");
+        assert_eq!(first(2 * LEAST_RUN, 5 * LEAST_RUN - 1), 4 * LEAST_RUN, "unless nothing follows");
+        assert_eq!(cached_until(&pages.lists, file, LEAST_RUN, 9 * LEAST_RUN), 2 * LEAST_RUN);
+        assert_eq!(cached_until(&pages.lists, file, 0, 9 * LEAST_RUN), 0);
+    }
+
+    /// A write of a GB to new pages meets a MiB that somebody else has read in behind its first 100.
+    #[test]
+    fn a_run_ends_in_front_of_pages_that_have_come() {
+        let mut kernel = kernel("");
+        let writer = write(&mut kernel, 1, Run::New, 0.0);
+        let whole = Bytes(1_000_000_000);
+        kernel.tasks.get_mut(writer).expect("it is there").outcome.from_cache = whole;
+        kernel.pages.read_in(FileId(1), 100 * MIB, 101 * MIB, on(0));
+        let mut out = Actions::default();
+        kernel.cut_runs(&mut out);
+        let task = &kernel.tasks[writer];
+        let transfer = task.transfer.as_ref().expect("it goes on");
+        assert_eq!((transfer.bytes, task.outcome.from_cache), (100 * MIB, Bytes(100 * MIB)));
+        let shortened: Vec<Command> = out.drain().collect();
+        assert_eq!(shortened, [Command::Shorten(transfer.flow, 100 * MIB)]);
+    }
+}

@@ -1,0 +1,355 @@
+//! What is worth telling of the page cache: states that begin and end, of a process, of a device or of the whole host.
+//!
+//! Levels hover around their thresholds, and a writer is held back call by call. So a state is over only when it has been so for
+//! a second; it is told then, with the time at which it ended. One that took no time is not told.
+
+use std::collections::BTreeMap;
+
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::PAGE;
+use crate::policy::kernel::task::tasks::{Task, Transfer};
+use crate::policy::kernel::page_writeback::wb::WbId;
+use crate::policy::{Actions, DeviceId, Event, OperationId};
+use crate::result::Part;
+use crate::units::{Bytes, Nanos};
+
+/// A state that comes back earlier has not ended.
+const QUIET: Nanos = Nanos(1_000_000_000);
+
+/// A transfer is as fast as its cap from this part of it on.
+const NEARLY: f64 = 0.99;
+
+/// No device.
+const NOWHERE: DeviceId = DeviceId(u32::MAX);
+
+/// What begins and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// A flusher writes because its device is over its background threshold.
+    Background,
+    /// The law lets a process write less than it could.
+    Throttling,
+    /// Nothing clean is left: a process that wants memory waits until something is.
+    DirectReclaim,
+    /// Much of what devices read was in memory not long ago.
+    RefaultStorm,
+}
+
+impl What {
+    /// The names of its events.
+    fn names(self) -> [&'static str; 2] {
+        match self {
+            Self::Background => ["background_begins", "background_ends"],
+            Self::Throttling => ["throttling_begins", "throttling_ends"],
+            Self::DirectReclaim => ["direct_reclaim_begins", "direct_reclaim_ends"],
+            Self::RefaultStorm => ["refault_storm_begins", "refault_storm_ends"],
+        }
+    }
+}
+
+/// What it is about, and whom and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    what: What,
+    operation: OperationId,
+    device: DeviceId,
+}
+
+/// One from its beginning on.
+#[derive(Clone, Copy, Debug)]
+struct Spell {
+    since: Nanos,
+    bytes: u64,
+    is_told: bool,
+    /// How many reasons there are for it.
+    reasons: u32,
+    /// When the last of them went, and the bytes then.
+    over: Option<(Nanos, u64)>,
+}
+
+/// See the module.
+#[derive(Default)]
+pub struct Spells {
+    all: BTreeMap<Key, Spell>,
+    /// Before this there is nothing to tell.
+    due: Option<Nanos>,
+}
+
+impl Spells {
+    /// There is a reason more for it, with so many bytes.
+    pub fn begin(&mut self, now: Nanos, key: Key, bytes: u64) {
+        let new = Spell { since: now, bytes, is_told: false, reasons: 0, over: None };
+        let spell = self.all.entry(key).or_insert(new);
+        spell.reasons += 1;
+        spell.over = None;
+        if !spell.is_told {
+            self.look_at(now + Nanos(1));
+        }
+    }
+
+    /// One of them is gone.
+    pub fn end(&mut self, now: Nanos, key: Key, bytes: u64) {
+        let spell = self.all.get_mut(&key).expect("what ends has begun");
+        spell.reasons -= 1;
+        if spell.reasons > 0 {
+            return;
+        }
+        if spell.since == now {
+            self.all.remove(&key);
+        } else {
+            spell.over = Some((now, bytes));
+            self.look_at(now + QUIET);
+        }
+    }
+
+    /// It begins, or its only reason is gone.
+    pub fn turn(&mut self, now: Nanos, key: Key, is_on: bool, bytes: u64) {
+        match is_on {
+            true => self.begin(now, key, bytes),
+            false => self.end(now, key, bytes),
+        }
+    }
+
+    fn look_at(&mut self, time: Nanos) {
+        self.due = Some(self.due.map_or(time, |due| due.min(time)));
+    }
+
+    /// Tells what has begun, and what has been over for a while.
+    pub fn tell(&mut self, now: Nanos, out: &mut Actions) {
+        if self.due.is_some_and(|due| due <= now) {
+            self.tell_each(now, QUIET, out);
+        }
+    }
+
+    /// The same for all that is over.
+    pub fn tell_rest(&mut self, now: Nanos, out: &mut Actions) {
+        self.tell_each(now, Nanos::ZERO, out);
+    }
+
+    fn tell_each(&mut self, now: Nanos, quiet: Nanos, out: &mut Actions) {
+        self.due = None;
+        let mut due: Option<Nanos> = None;
+        self.all.retain(|key, spell| {
+            if !spell.is_told && spell.since < now {
+                spell.is_told = true;
+                out.tell_all(key.event(0, spell.since, spell.bytes));
+            }
+            let next = match spell.over {
+                Some((over, bytes)) if over + quiet <= now => {
+                    out.tell_all(key.event(1, over, bytes));
+                    return false;
+                }
+                Some((over, _)) => over + quiet,
+                None if spell.is_told => return true,
+                None => now + Nanos(1),
+            };
+            due = Some(due.map_or(next, |due| due.min(next)));
+            true
+        });
+        self.due = due;
+    }
+}
+
+impl Key {
+    /// Of the host.
+    pub const REFAULT_STORM: Self =
+        Self { what: What::RefaultStorm, operation: OperationId::NOBODY, device: NOWHERE };
+
+    /// What is told of its beginning (0) or end (1).
+    fn event(self, which: usize, time: Nanos, bytes: u64) -> Event {
+        Event {
+            name: self.what.names()[which],
+            time: Some(time),
+            operation: Some(self.operation),
+            device: (self.device != NOWHERE).then_some(self.device),
+            file: None,
+            bytes: Bytes(bytes),
+        }
+    }
+}
+
+/// What is told of a task that waits for this part.
+fn what_of(part: Part) -> Option<What> {
+    match part {
+        Part::Throttled => Some(What::Throttling),
+        Part::Reclaim => Some(What::DirectReclaim),
+        _ => None,
+    }
+}
+
+/// The part that holds a transfer back, if it is worth telling. What it may charge in a millisecond can be more than it could do.
+fn holder(transfer: &Transfer) -> Option<Part> {
+    let (cap, part) = transfer.cap?;
+    let is_reached = part != Part::Reclaim || transfer.rate >= NEARLY * cap;
+    (what_of(part).is_some() && is_reached).then_some(part)
+}
+
+impl Kernel {
+    /// What holds a task back may have become something else.
+    pub fn note_cap(&mut self, now: Nanos, operation: OperationId, task: &mut Task) {
+        // Nobody waits for what is read ahead.
+        let part = task.transfer.as_ref().filter(|_| !task.reads_ahead()).and_then(holder);
+        if part == task.held_by {
+            return;
+        }
+        self.note_sleep(now, task.wb, task.held_by);
+        let bytes = self.dirty_told(task.wb);
+        if let Some(key) = self.key_of(task.held_by, operation, task.wb) {
+            self.spells.end(now, key, bytes);
+        }
+        if let Some(key) = self.key_of(part, operation, task.wb) {
+            self.spells.begin(now, key, bytes);
+        }
+        task.held_by = part;
+    }
+
+    /// What has held a task back does so no more, since it has ended a run.
+    pub fn let_go(&mut self, now: Nanos, operation: OperationId, held_by: Option<Part>) {
+        let wb = self.tasks[operation].wb;
+        self.note_sleep(now, wb, held_by);
+        if let Some(key) = self.key_of(held_by, operation, wb) {
+            self.spells.end(now, key, self.dirty_told(wb));
+        }
+    }
+
+    fn key_of(&self, held_by: Option<Part>, operation: OperationId, wb: WbId) -> Option<Key> {
+        let what = what_of(held_by?)?;
+        let operation = if operation.process().is_some() { operation } else { OperationId::NOBODY };
+        let device = if what == What::Throttling { self.device_of(wb) } else { NOWHERE };
+        Some(Key { what, operation, device })
+    }
+
+    /// The device that a wb writes to.
+    pub fn device_of(&self, wb: WbId) -> DeviceId {
+        DeviceId(wb.0 % self.devices() as u32)
+    }
+
+    /// How much is dirty or under writeback: on the host, or in the cgroup of a wb if the host alone is in free run.
+    fn dirty_told(&self, wb: WbId) -> u64 {
+        let dirty = self.pages.dirty.total();
+        let of_memcg = self.memcg_with_domain(wb.0 as usize).filter(|_| dirty / PAGE <= self.limits.freerun);
+        of_memcg.map_or(dirty, |memcg| self.pages.memcgs[memcg].dirty() / PAGE * PAGE)
+    }
+
+    /// Whether the flusher of a wb writes because of the background threshold may have changed.
+    pub fn note_background(&mut self, now: Nanos, at: WbId, is_over: bool) {
+        let key = Key { what: What::Background, operation: OperationId::NOBODY, device: self.device_of(at) };
+        // What the thresholds are compared with: pages that nobody writes yet.
+        let dirty = &self.pages.dirty;
+        let is_of_memcg = self.memcg_of_wb(at.0 as usize).is_some();
+        let bytes = if is_of_memcg { dirty.of_wb(at).reclaimable } else { dirty.dirty() };
+        let wb = self.wbs[at.0 as usize].as_mut().expect("its flusher has looked");
+        wb.in_background = is_over;
+        self.spells.turn(now, key, is_over, bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::kernel::tests::{MIB, kernel, transfer};
+    use super::*;
+    use crate::policy::Command;
+
+    const MS: u64 = 1_000_000;
+
+    /// What is told of a state that has these changes (in ms: how many reasons more), looked at every 100 ms for 5 s.
+    fn told(changes: &[(u64, bool)]) -> Vec<(&'static str, u64)> {
+        let (mut spells, mut out) = (Spells::default(), Actions::default());
+        for at in (0..5000).step_by(100) {
+            let now = Nanos(at * MS);
+            spells.tell(now, &mut out);
+            for &(_, begins) in changes.iter().filter(|change| change.0 == at) {
+                spells.turn(now, Key::REFAULT_STORM, begins, at);
+            }
+        }
+        spells.tell_rest(Nanos(5000 * MS), &mut out);
+        let events = out.drain().map(|command| match command {
+            Command::Tell(event) => {
+                let time = event.time.expect("it has a time of its own").0 / MS;
+                assert_eq!(event.bytes.0, time, "those of then");
+                (event.name.strip_prefix("refault_storm_").expect("it is one"), time)
+            }
+            other => panic!("only events are told, not {other:?}"),
+        });
+        events.collect()
+    }
+
+    #[test]
+    fn a_state_ends_when_it_has_been_over_for_a_second() {
+        assert_eq!(told(&[(100, true), (500, false)]), [("begins", 100), ("ends", 500)]);
+        let back_soon = [(100, true), (500, false), (1400, true), (2000, false)];
+        assert_eq!(told(&back_soon), [("begins", 100), ("ends", 2000)]);
+        let back_late = [(100, true), (500, false), (1500, true), (2000, false)];
+        assert_eq!(told(&back_late), [("begins", 100), ("ends", 500), ("begins", 1500), ("ends", 2000)]);
+    }
+
+    #[test]
+    fn a_state_that_takes_no_time_is_not_told() {
+        assert_eq!(told(&[(100, true), (100, false)]), []);
+        assert_eq!(told(&[(100, true), (100, false), (100, true)]), [("begins", 100)]);
+    }
+
+    #[test]
+    fn a_state_with_two_reasons_ends_with_the_last_of_them() {
+        let both = [(100, true), (200, true), (300, false), (900, false)];
+        assert_eq!(told(&both), [("begins", 100), ("ends", 900)]);
+    }
+
+    #[test]
+    fn what_is_over_at_the_end_is_told_then() {
+        assert_eq!(told(&[(100, true), (4900, false)]), [("begins", 100), ("ends", 4900)]);
+    }
+
+    #[test]
+    fn a_state_is_told_at_the_next_instant_whatever_else_ends() {
+        let host =
+            |device| Key { what: What::Background, operation: OperationId::NOBODY, device: DeviceId(device) };
+        let told = |spells: &mut Spells, now: Nanos, is_last: bool| {
+            let mut out = Actions::default();
+            if is_last {
+                spells.tell_rest(now, &mut out)
+            } else {
+                spells.tell(now, &mut out)
+            }
+            let events = out.drain().map(|command| match command {
+                Command::Tell(event) => event.bytes.0,
+                other => panic!("only events are told, not {other:?}"),
+            });
+            events.collect::<Vec<_>>()
+        };
+        let (mut spells, over) = (Spells::default(), Nanos(2) + QUIET);
+        spells.begin(Nanos(0), host(0), 1);
+        assert_eq!(told(&mut spells, Nanos(1), false), [1]);
+        spells.end(Nanos(2), host(0), 2);
+        spells.begin(over, host(1), 3);
+        assert_eq!(told(&mut spells, over, false), [2]);
+        assert_eq!(told(&mut spells, over + Nanos(1), false), [3]);
+        spells.begin(over + Nanos(2), host(2), 4);
+        assert!(told(&mut spells, over + Nanos(2), true).is_empty(), "what begins at the end takes no time");
+    }
+
+    #[test]
+    fn a_cap_that_is_not_reached_holds_nobody_who_takes_memory() {
+        let held = |part, rate| {
+            let mut transfer = transfer(rate);
+            transfer.cap = Some((100.0, part));
+            holder(&transfer)
+        };
+        assert_eq!((held(Part::Reclaim, 98.9), held(Part::Reclaim, 99.0)), (None, Some(Part::Reclaim)));
+        assert_eq!(held(Part::Throttled, 0.0), Some(Part::Throttled));
+        assert_eq!(held(Part::CpuCopy, 100.0), None);
+        assert_eq!(holder(&transfer(100.0)), None);
+    }
+
+    #[test]
+    fn in_free_run_of_the_host_it_is_the_group_whose_dirty_pages_are_told() {
+        let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
+        let of_group = WbId(kernel.devices() as u32);
+        kernel.pages.memcgs[0].busy = 10 * MIB;
+        let freerun = kernel.limits.freerun * PAGE;
+        kernel.pages.dirty.run_ahead(WbId(0), freerun);
+        assert_eq!((kernel.dirty_told(of_group), kernel.dirty_told(WbId(0))), (10 * MIB, freerun));
+        kernel.pages.dirty.run_ahead(WbId(0), PAGE);
+        assert_eq!(kernel.dirty_told(of_group), freerun + PAGE);
+    }
+}

@@ -1,0 +1,144 @@
+//! Making durable what a device has taken: it flushes a cache of its own.
+//!
+//! Source: `fs/ext4/fsync.c: ext4_sync_file, ext4_fsync_journal`, `fs/ext4/super.c: ext4_sync_fs`, `fs/sync.c`, `block/blk-flush.c`,
+//! `fs/iomap/direct-io.c: iomap_dio_can_use_fua`, Linux 6.16. A flush is asked for whether or not anything was dirty: the cache may hold
+//! what was written before. Flushes that several threads ask for at once are one for the device, so each takes its own time here, beside
+//! the others. A write that the device makes durable by itself (FUA) is taken to be as dear as a flush. What a file
+//! system has to commit is in `journal`. Left out: what the cache holds. A flush always takes the same, also right after much was written
+//! to a disk with a `write_cache`: that is mostly flash that takes writes faster, or memory with power of its own, which a flush
+//! does not wait for.
+
+use crate::policy::kernel::ext4::journal::commits_of_calls;
+use crate::policy::kernel::task::tasks::{Kind, Task};
+use crate::policy::kernel::{FileView, Kernel};
+use crate::machine::MountSource;
+use crate::policy::{Actions, DeviceId, Integrity, OperationId};
+use crate::result::Part;
+use crate::units::{Bytes, Nanos};
+
+/// What an operation waits for when the device has its bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// The file system: a commit of its journal, blocks that it gives back.
+    pub journal: Nanos,
+    /// A flush of the device's cache.
+    pub flush: Nanos,
+}
+
+impl Waits {
+    fn times(self, commits: u64, flushes: u64) -> Self {
+        let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
+        Self { journal: times(self.journal, commits), flush: times(self.flush, flushes) }
+    }
+}
+
+impl Kernel {
+    /// What a commit and a flush take of a file; nothing on another host, which has its own.
+    fn waits_of(&self, file: &FileView) -> Waits {
+        let flush = self.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush);
+        Waits { journal: file.cost.commit, flush }
+    }
+
+    /// What it takes to commit and flush all disks with a file system, one after the other (`fs/sync.c: ksys_sync`).
+    pub fn waits_of_all(&mut self) -> Waits {
+        (0..self.host.disks.len()).map(|at| self.waits_of_disk(at)).fold(Waits::default(), |sum, each| {
+            Waits { journal: sum.journal + each.journal, flush: sum.flush + each.flush }
+        })
+    }
+
+    /// The same of one disk; nothing without a file system.
+    pub fn waits_of_disk(&mut self, at: usize) -> Waits {
+        let of_disk = self.host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(at));
+        let (Some(disk), Some(journal)) =
+            (self.host.disks.get(at), of_disk.map(|mount| mount.cost.commit).max())
+        else {
+            return Waits::default();
+        };
+        let waits = Waits { journal, flush: disk.flush };
+        waits.times(self.journal.commit_all(DeviceId(at as u32)).into(), 1)
+    }
+
+    /// What making a file durable takes once its bytes are on the device: a commit if there is something to commit, and a flush.
+    pub fn waits_after(&mut self, file: &FileView, what: Integrity) -> Waits {
+        self.waits_of(file).times(self.journal.commit(file, what).into(), 1)
+    }
+
+    /// The same for calls each of which is made durable, from one byte to another in calls of `piece`, and for what was left before
+    /// them.
+    pub fn waits_of_calls(
+        &mut self,
+        now: Nanos,
+        file: &FileView,
+        (from, end, piece): (u64, u64, u64),
+        what: Integrity,
+    ) -> Waits {
+        let (waits, piece) = (self.waits_of(file), piece.max(1));
+        let later = commits_of_calls((from, end, piece), file.size.0, what, waits.flush, self.tick());
+        self.note_write(now, file, end);
+        let first = u64::from(self.journal.commit(file, what));
+        waits.times(later.max(first), (end - from).div_ceil(piece))
+    }
+
+    /// The journal hears that a file is written up to a byte.
+    pub fn note_write(&mut self, now: Nanos, file: &FileView, end: u64) {
+        let tick = now.0 / self.tick().0;
+        self.journal.write(file, end, tick);
+    }
+
+    /// A tick of the clock, by which files have their times.
+    fn tick(&self) -> Nanos {
+        Nanos(1_000_000_000 / u64::from(self.host.kernel.hz))
+    }
+
+    /// An operation on a file, or on all, waits until so many files are no more under writeback, then for what is left.
+    pub fn wait_for_files(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        (file, files): (Option<FileView>, u32),
+        then: Waits,
+        out: &mut Actions,
+    ) {
+        let nothing = (0, Bytes::ZERO, Bytes::ZERO);
+        self.tasks.insert(operation, Task::new(Kind::Sync { files, then }, file, nothing, now));
+        if files == 0 {
+            self.commit(now, operation, then, out);
+        }
+    }
+
+    /// The device has the bytes of an operation: a commit is submitted, if one is due, and waits for what is in the device's queue.
+    pub fn commit(&mut self, now: Nanos, operation: OperationId, waits: Waits, out: &mut Actions) {
+        let task = self.tasks.get_mut(operation).expect("who waits is under way");
+        let file = task.file.filter(|_| waits.journal > Nanos::ZERO);
+        let Some(file) = file.filter(|file| !self.queues[file.device.0 as usize].is_empty()) else {
+            return self.spend(now, operation, waits, out);
+        };
+        (task.since, task.commits) = (now, Some(waits));
+        self.make_way(now, file.device, out);
+        self.wb(&file).flusher.commit(file.id, operation);
+    }
+
+    /// An operation waits for file system and flush, for as long as they take.
+    pub fn spend(&mut self, now: Nanos, operation: OperationId, waits: Waits, out: &mut Actions) {
+        let time = waits.journal + waits.flush;
+        if time == Nanos::ZERO {
+            return self.flushed(now, operation, out);
+        }
+        let task = self.tasks.get_mut(operation).expect("who waits is under way");
+        task.outcome.parts.add(Part::Journal, waits.journal);
+        task.outcome.parts.add(Part::DeviceWrite, waits.flush);
+        task.busy_until = Some(now + time);
+        self.has_busy = true;
+    }
+
+    /// What an operation has written so far is durable.
+    pub fn flushed(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.get_mut(operation).expect("who waits is under way");
+        task.busy_until = None;
+        if matches!(task.kind, Kind::WriteSync { .. }) {
+            return self.next_step(now, operation, out);
+        }
+        let task = self.tasks.remove(operation).expect("it is there");
+        out.done(operation, task.outcome);
+    }
+}

@@ -1,0 +1,170 @@
+//! Writes that return when the device has them (O_SYNC, O_DSYNC), `sync` and `syncfs`.
+//!
+//! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, `fs/sync.c`, Linux 6.16. A call copies into the
+//! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps while nobody else writes to the
+//! device, which changes when it is busy, not for how long; beside others each call is a step, and waits in the queue anew.
+
+use crate::policy::kernel::model::cost::Run;
+use crate::policy::kernel::fs_writeback::flusher::Until;
+use crate::policy::kernel::task::tasks::Kind;
+use crate::policy::kernel::page_writeback::wb::WbId;
+use crate::policy::kernel::{FileView, Kernel};
+use crate::policy::{Actions, Call, DeviceId, Integrity, OperationId, Request};
+use crate::units::{Bytes, Nanos};
+
+/// An operation is taken in about so many steps at most.
+const STEPS: u64 = 256;
+
+/// How many bytes of whole calls are taken together.
+pub fn step_of(bytes: Bytes, piece: Bytes) -> u64 {
+    let piece = piece.0.max(1);
+    bytes.0.div_ceil(piece).div_ceil(STEPS) * piece
+}
+
+impl Kernel {
+    /// Begins a write of which every call waits for the device.
+    pub fn begin_synchronous(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        file: FileView,
+        at: (u64, Bytes, Bytes),
+        durable: Integrity,
+        out: &mut Actions,
+    ) {
+        let (from, bytes, piece) = at;
+        // Nobody waits for the device where pages are only submitted, to be dropped behind.
+        let waits = matches!(request.call, Call::WriteSync { .. });
+        let step = self.step(&file, (bytes, piece), waits);
+        let kind = Kind::WriteSync { from, last: from + bytes.0, durable };
+        self.begin_task(now, request, kind, Some(file), (from, bytes.min(Bytes(step)), piece), out);
+    }
+
+    /// How many bytes of an operation, in calls of `piece`, are its next step. A call that waits is one where others submit, too.
+    fn step(&self, file: &FileView, (bytes, piece): (Bytes, Bytes), waits: bool) -> u64 {
+        let is_alone = !waits || !self.is_submitted_to(file.device.0 as usize);
+        if is_alone { step_of(bytes, piece) } else { piece.0.max(1) }
+    }
+
+    /// The calls of a step have copied their bytes: the device gets them.
+    pub fn write_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = self.tasks.get_mut(operation).expect("it is there");
+        let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
+        (task.run, task.since) = (Run::Wait, now);
+        if task.drops_behind {
+            return self.submit_step(now, operation, out);
+        }
+        let (file, end) = (*task.file(), task.end);
+        if !self.write_range(now, operation, &file, (from, end), out) {
+            self.written_step(now, operation, out);
+        }
+    }
+
+    /// The device has the bytes of a step: it gets the rest of the blocks that they are in.
+    pub fn written_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        if !self.write_rest_of_blocks(now, operation, out) {
+            self.flush_step(now, operation, out);
+        }
+    }
+
+    /// The device has the blocks of a step: it flushes its cache, once for each call, after a commit where that is due.
+    pub fn flush_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = &self.tasks[operation];
+        let Kind::WriteSync { from, durable, .. } = task.kind else {
+            unreachable!("only these have steps to write")
+        };
+        let (file, calls) = (*task.file(), (from, task.end, task.piece.0));
+        let waits = self.waits_of_calls(now, &file, calls, durable);
+        self.commit(now, operation, waits, out);
+    }
+
+    /// The bytes of a step are durable: the next one begins.
+    pub fn next_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+        let task = &self.tasks[operation];
+        let Kind::WriteSync { last, durable, .. } = task.kind else { unreachable!("only these have steps") };
+        let (from, all) = (task.end, Bytes(last - task.origin));
+        if from == last {
+            return self.end_task(now, operation, out);
+        }
+        let step = self.step(task.file(), (all, task.piece), !task.drops_behind);
+        let task = self.tasks.get_mut(operation).expect("it is there");
+        task.kind = Kind::WriteSync { from, last, durable };
+        task.end = (from + step).min(last);
+        self.next_run(now, operation, out);
+    }
+
+    /// Has the dirty pages of a range written for somebody who waits for all of it; false if nothing is to be waited for.
+    ///
+    /// `mm/filemap.c: filemap_write_and_wait_range`
+    pub fn write_range(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        file: &FileView,
+        range: (u64, u64),
+        out: &mut Actions,
+    ) -> bool {
+        self.make_way_to(now, file, range, out);
+        let dirty = self.pages.dirty.ranges_within(file.id, range.0, range.1);
+        if dirty.total() == 0 {
+            return self.queue(file).wait_within(file.id, range, operation);
+        }
+        self.wb(file).flusher.write_range(file.id, range, dirty, Until::Written(operation));
+        true
+    }
+
+    /// `sync`: all flushers, or those of one device, write what is dirty now, and the caller waits for that and for what is under
+    /// writeback.
+    pub fn write_everything(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        device: Option<DeviceId>,
+        out: &mut Actions,
+    ) {
+        let (mut files, devices) = (0, self.devices());
+        let is_meant = |at: usize| device.is_none_or(|device| at == device.0 as usize);
+        (0..devices).filter(|&at| is_meant(at)).for_each(|at| self.make_way(now, DeviceId(at as u32), out));
+        for (at, wb) in self.wbs.iter_mut().enumerate() {
+            let Some(wb) = wb.as_mut().filter(|_| is_meant(at % devices)) else { continue };
+            for file in self.pages.dirty.files_of(WbId(at as u32)) {
+                let dirty = self.pages.dirty.ranges_within(file, 0, u64::MAX);
+                if dirty.total() > 0 {
+                    wb.flusher.write_for_sync(file, dirty, operation);
+                    files += 1;
+                } else {
+                    files += u32::from(self.queues[at % devices].wait_for(file, operation));
+                }
+            }
+        }
+        let then = match device {
+            Some(device) => self.waits_of_disk(device.0 as usize),
+            None => self.waits_of_all(),
+        };
+        self.wait_for_files(now, operation, (None, files), then, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::kernel::sync::fsync::Waits;
+    use crate::policy::kernel::tests::{MIB, kernel, on};
+    use super::*;
+    use crate::policy::FileId;
+
+    /// The first file has been submitted, the second is dirty, and nothing was written to the third.
+    #[test]
+    fn sync_waits_for_files_under_write_back_and_for_dirty_ones() {
+        let (mut kernel, mut out) = (kernel(""), Actions::default());
+        let files = [1, 2, 3].map(|id| FileView { id: FileId(id), ..FileView::default() });
+        kernel.wb(&files[0]);
+        let make_dirty = |kernel: &mut Kernel, file| kernel.make_dirty(Nanos(0), file, (0, MIB), on(0));
+        make_dirty(&mut kernel, &files[0]);
+        kernel.wake_all_flushers(Nanos(0), &mut out);
+        kernel.write_back(Nanos(0), 0, &mut out);
+        assert_eq!((kernel.pages.dirty.dirty(), kernel.pages.dirty.writeback()), (0, MIB));
+        make_dirty(&mut kernel, &files[1]);
+        kernel.write_everything(Nanos(0), OperationId(9), None, &mut out);
+        assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2, then: Waits::default() });
+    }
+}
