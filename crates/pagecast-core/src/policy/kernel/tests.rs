@@ -1,13 +1,31 @@
 //! A kernel without an engine, for the tests of its parts: what they make of tasks and levels that are put there.
 
-use super::model::cost::Run;
-use super::vmscan::TwoLists;
-use super::task::tasks::Transfer;
 use super::*;
 use crate::flow::FlowSpec;
-use crate::machine::{Host, Machine};
+use crate::flow::Path;
+use crate::machine::Host;
+use crate::machine::Machine;
+use crate::policy::Actions;
+use crate::policy::FileId;
+use crate::policy::FileView;
+use crate::policy::OperationId;
 use crate::policy::Options;
-use crate::scenario::{ModelOptions, OptionValue, load_machine};
+use crate::policy::Setting;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::config::Config;
+use crate::policy::kernel::options::KernelOptions;
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::task::cost::{Prices, Run};
+use crate::policy::kernel::task::ids::{MemcgId, Taker};
+use crate::policy::kernel::task::kind::Kind;
+use crate::policy::kernel::task::shape::Transfer;
+use crate::policy::kernel::task::task::Task;
+use crate::scenario::ModelOptions;
+use crate::scenario::OptionValue;
+use crate::scenario::load_machine;
+use crate::units::Bytes;
+use crate::units::Nanos;
+use std::sync::Arc;
 
 pub const MIB: u64 = 1 << 20;
 
@@ -22,8 +40,9 @@ pub fn nodes_of_8_gib(nodes: u64, settings: &str) -> Pages {
     let size = 8 * nodes;
     let memory = format!("size = '{size} GiB', nodes = {nodes}, read = '1 GB/s', write = '1 GB/s'");
     let machine = machine(&format!("memory = {{ {memory} }}\n{settings}"));
-    let rules = TwoLists { remembers_evicted: true, ratio_grows: true, refaults_deactivate: true };
-    Pages::new(&machine.hosts[0], Replacement::TwoLists(rules))
+    let host = &machine.hosts[0];
+    let setting = Setting { host, memory_read: Path::default(), memory_write: Path::default() };
+    Pages::new(&Arc::new(Config::new(&setting)))
 }
 
 /// Who takes pages on a node and is in no memory cgroup.
@@ -40,7 +59,7 @@ pub fn in_first_memcg() -> Taker {
 fn host(nodes: u64, settings: &str) -> Host {
     let size = 8 * nodes;
     let machine = machine(&format!(
-        "memory = {{ size = '{size} GiB', nodes = {nodes}, read = '10 GB/s', write = '10 GB/s' }}\n\
+        "memory.size = '{size} GiB'\nmemory.nodes = {nodes}\nmemory.read = '10 GB/s'\nmemory.write = '10 GB/s'\n\
          disk.ssd = {{ size = '1 TB', read = '100 MB/s', write = '100 MB/s' }}\n\
          mount.'/data'.disk = 'ssd'\n{settings}"
     ));
@@ -69,7 +88,22 @@ pub fn kernel(settings: &str) -> Kernel {
 pub fn kernel_on_nodes(nodes: u64, settings: &str) -> Kernel {
     let host = &host(nodes, settings);
     let options = options_of(host, &[]);
-    Kernel::new(&Setting { host, memory_read: Path::default(), memory_write: Path::default() }, options)
+    Kernel::new(&Setting { host, memory_read: Path::default(), memory_write: Path::default() }, &options)
+}
+
+/// Changes what is the same for all owners.
+pub fn reconfigure(kernel: &mut Kernel, change: impl FnOnce(&mut Config)) {
+    let mut config = Config::clone(&kernel.config);
+    change(&mut config);
+    config.prices = Prices::of(&config.host.memory.cost);
+    let config = Arc::new(config);
+    let Kernel { pages, write_back, block, ext4, caps, .. } = kernel;
+    for each in
+        [&mut pages.config, &mut write_back.config, &mut block.config, &mut ext4.config, &mut caps.config]
+    {
+        *each = config.clone();
+    }
+    kernel.config = config;
 }
 
 /// A flow of a GB that has begun at 0 and has this rate.

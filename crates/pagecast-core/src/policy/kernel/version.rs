@@ -1,8 +1,5 @@
 //! What differs between versions of Linux, as data.
 
-use crate::policy::kernel::page_writeback::law::Rounding;
-use crate::policy::kernel::vmscan::{LruGen, TwoLists};
-
 /// The rules of one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
@@ -61,6 +58,35 @@ impl Rules {
             lru_gen: LruGen { reworked: version >= (6, 14), wakes_flushers: version >= (6, 12) },
         }
     }
+}
+
+/// How a percentage of the dirtyable memory is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// Down to a whole 4096th first, since about Linux 4.7: 20 % is 819/4096.
+    FourThousandNinetySixths,
+    /// Only the result, as before.
+    Plain,
+}
+
+/// What differs between versions of Linux, with two lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TwoLists {
+    /// It is remembered which pages were evicted, so that those that come back soon are active at once (since 3.15).
+    pub remembers_evicted: bool,
+    /// Where there is much of both, the active list may be longer than the inactive (since 4.7).
+    pub ratio_grows: bool,
+    /// Pages that come back end the protection of the active list (since 4.12).
+    pub refaults_deactivate: bool,
+}
+
+/// What differs between versions of Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LruGen {
+    /// Reads are counted, pages inserted, aged, protected and found to come back by the rules of Linux 6.14.
+    pub reworked: bool,
+    /// Reclaim that finds nothing but dirty pages wakes the flushers.
+    pub wakes_flushers: bool,
 }
 
 #[cfg(test)]

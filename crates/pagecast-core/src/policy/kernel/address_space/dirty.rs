@@ -4,14 +4,13 @@
 //! Source: `mm/page-writeback.c: folio_account_dirtied`, `fs/fs-writeback.c: __mark_inode_dirty`, Linux 6.16. A page may be both: one
 //! that is written to while it is under writeback will be written again. Counts are in bytes here, whole pages or not.
 
-use rustc_hash::FxHashMap;
-
-use crate::policy::kernel::vmscan::{Busy, PageState};
-use crate::policy::kernel::page_writeback::wb::WbId;
-use crate::policy::kernel::{PAGE, whole_pages};
 use crate::policy::FileId;
+use crate::policy::kernel::page::{PAGE, whole_pages};
+use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::vmscan::{Busy, PageState};
 use crate::policy::ranges::Ranges;
 use crate::units::Nanos;
+use rustc_hash::FxHashMap;
 
 /// What a device does not have yet of one wb, and its counters since the start.
 #[derive(Clone, Copy, Debug, Default)]
@@ -325,13 +324,7 @@ impl DirtyPages {
     }
 
     /// The first dirty pages within `start..end` of a file, at most `most`, go under writeback.
-    pub fn submit_within(
-        &mut self,
-        file: FileId,
-        start: u64,
-        end: u64,
-        most: u64,
-    ) -> Option<(u64, u64)> {
+    pub fn submit_within(&mut self, file: FileId, start: u64, end: u64, most: u64) -> Option<(u64, u64)> {
         let (start, end) = self.inodes.get(&file)?.dirty.first(start, end)?;
         let end = end.min(start.saturating_add(most));
         self.put_under_writeback(file, start, end);

@@ -1,5 +1,51 @@
-//! TODO
+//! The block layer: the queue of each device, write-back throttling, seeks.
+//!
+//! Source: `block/blk-mq.c`, `block/blk-wbt.c`. Left out: schedulers, merging, requests of direct I/O and reads in the queue.
 
 pub mod queue;
 pub mod seeks;
 pub mod wbt;
+
+use self::queue::Queue;
+use self::seeks::Heads;
+use self::wbt::{Recent, Wbt};
+use crate::machine::Host;
+use crate::policy::DeviceId;
+use crate::policy::kernel::config::Config;
+use crate::units::Bytes;
+use std::sync::Arc;
+
+/// What may be under way to another host: the slots of an NFS client (64) of 1 MiB each.
+const REMOTE_QUEUE: (u32, Bytes) = (64, Bytes(1 << 20));
+
+/// The devices of a host: its disks, then its network mounts.
+pub struct Block {
+    pub queues: Vec<Queue>,
+    /// When each last read, and last held a writer back.
+    pub recent: Vec<Recent>,
+    pub heads: Heads,
+    pub config: Arc<Config>,
+}
+
+impl Block {
+    pub fn new(config: &Arc<Config>) -> Self {
+        let devices = config.devices();
+        Self {
+            queues: (0..devices).map(|at| queue_of(&config.host, at)).collect(),
+            recent: vec![Recent::default(); devices],
+            heads: Heads::of(config.host.disks.len()),
+            config: config.clone(),
+        }
+    }
+
+    /// The queue of a device.
+    pub fn queue(&mut self, device: DeviceId) -> &mut Queue {
+        &mut self.queues[device.0 as usize]
+    }
+}
+
+/// The queue of a device of a host.
+fn queue_of(host: &Host, device: usize) -> Queue {
+    let requests = host.disks.get(device).map_or(REMOTE_QUEUE, |disk| disk.queue);
+    Queue::new(requests, Wbt::of(host, DeviceId(device as u32)))
+}

@@ -5,15 +5,15 @@
 //! a new request waits for the requests that are in the queue, and for nothing else. A flusher that is alone submits more at once than
 //! fits; what does not fit is taken back (`excess`) when somebody else comes. Left out: the order of a scheduler, requests of reads.
 
-use std::collections::VecDeque;
-
-use crate::policy::kernel::PAGE;
-use crate::policy::kernel::task::tasks::Transfer;
-use crate::policy::kernel::page_writeback::wb::WbId;
-use crate::policy::kernel::block::wbt::{Wbt, Why};
 use crate::flow::FlowId;
-use crate::policy::{FileId, OperationId};
+use crate::policy::FileId;
+use crate::policy::OperationId;
+use crate::policy::kernel::block::wbt::{Wbt, Why};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::task::shape::Transfer;
 use crate::units::Bytes;
+use std::collections::VecDeque;
 
 /// While several submit, each gets this part of the queue in turn, at least one request and at most `MOST_TURN`. The wait of a new
 /// request is wrong by two turns at most.
@@ -198,12 +198,7 @@ impl Queue {
     }
 
     /// The same of a part of a file.
-    pub fn wait_within(
-        &mut self,
-        file: FileId,
-        (start, end): (u64, u64),
-        waiter: OperationId,
-    ) -> bool {
+    pub fn wait_within(&mut self, file: FileId, (start, end): (u64, u64), waiter: OperationId) -> bool {
         let overlaps = |unit: &&mut Unit| unit.file == file && unit.start < end && start < unit.end;
         let last = self.units.iter_mut().rev().find(overlaps);
         last.map(|unit| unit.waiters.push(waiter)).is_some()

@@ -4,8 +4,9 @@
 //! is nothing beside its bytes. Left out: the flusher's own seeks, how far the head has to go, and the order in which a scheduler takes
 //! requests.
 
-use crate::policy::kernel::{FileView, Kernel};
 use crate::policy::FileId;
+use crate::policy::FileView;
+use crate::policy::kernel::Kernel;
 use crate::units::Nanos;
 
 /// So near it is no seek: two windows of read-ahead may lie between.
@@ -31,11 +32,11 @@ impl Heads {
 impl Kernel {
     /// What it takes the disk of a file to come to some of its bytes.
     pub fn seek(&mut self, file: &FileView, range: (u64, u64)) -> Nanos {
-        let seek = self.disk_of(file).map_or(Nanos::ZERO, |disk| disk.seek);
+        let seek = self.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.seek);
         if seek == Nanos::ZERO {
             return Nanos::ZERO;
         }
-        let has_moved = self.heads.go(file.device.0 as usize, file.id, range);
+        let has_moved = self.block.heads.go(file.device.0 as usize, file.id, range);
         if has_moved { seek } else { Nanos::ZERO }
     }
 }

@@ -7,12 +7,12 @@
 //! request that ends (`wbt_rqw_done`), but when as many as `wb_normal` less half of `wb_background` are left; or none, with a
 //! write cache in the disk and no writer held back.
 
-use crate::policy::kernel::Kernel;
-use crate::policy::kernel::model::cost::Run;
-use crate::policy::kernel::task::tasks::Task;
-use crate::policy::kernel::page_writeback::wb::WbId;
-use crate::machine::{Host, MountSource};
+use crate::machine::Host;
+use crate::machine::MountSource;
 use crate::policy::DeviceId;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::page_writeback::domains::Background;
+use crate::policy::kernel::task::ids::WbId;
 use crate::result::Part;
 use crate::units::Nanos;
 
@@ -175,11 +175,11 @@ impl Wbt {
 impl Kernel {
     /// Brings the throttling of a device up to date, if it has any.
     pub fn look_at_wbt(&mut self, now: Nanos, at: usize) {
-        if self.queues[at].wbt.is_none() {
+        if self.block.queues[at].wbt.is_none() {
             return;
         }
         let device = DeviceId(at as u32);
-        let mut recent = self.recent[at];
+        let mut recent = self.block.recent[at];
         for task in self.tasks.values() {
             if self.sleeps_at(task.wb, task.held_by) == Some(device) {
                 recent.slept = Some(now);
@@ -188,45 +188,36 @@ impl Kernel {
                 recent.read = Some(now);
             }
         }
-        self.queues[at].wbt.as_mut().expect("it has one").look(now, recent);
+        self.block.queues[at].wbt.as_mut().expect("it has one").look(now, recent);
     }
 
     /// The device whose throttling takes notice of a task that this holds back and that writes to a wb.
     fn sleeps_at(&self, wb: WbId, held_by: Option<Part>) -> Option<DeviceId> {
-        let is_seen = self.rules.wbt_sees_cgroups || self.memcg_of_wb(wb.0 as usize).is_none();
+        let is_seen = self.config.rules.wbt_sees_cgroups || self.memcg_of_wb(wb.0 as usize).is_none();
         (held_by == Some(Part::Throttled) && is_seen).then(|| self.device_of(wb))
     }
 
     /// What has held a task back that writes to a wb does so no more.
     pub fn note_sleep(&mut self, now: Nanos, wb: WbId, held_by: Option<Part>) {
         if let Some(device) = self.sleeps_at(wb, held_by) {
-            self.recent[device.0 as usize].slept = Some(now);
+            self.block.recent[device.0 as usize].slept = Some(now);
         }
     }
 
     /// A run has ended that read from a device, or not.
     pub fn note_read(&mut self, now: Nanos, device: Option<DeviceId>) {
         if let Some(device) = device {
-            self.recent[device.0 as usize].read = Some(now);
+            self.block.recent[device.0 as usize].read = Some(now);
         }
-    }
-}
-
-impl Task {
-    /// The device that its run reads from.
-    pub fn device_read(&self) -> Option<DeviceId> {
-        let reads =
-            matches!(self.run, Run::Miss | Run::Pass) || (self.run == Run::Direct && !self.writes_past());
-        reads.then(|| self.file().device)
     }
 }
 
 #[cfg(test)]
 pub mod tests {
-    use crate::policy::kernel::filemap::direct::Past;
-    use crate::policy::kernel::task::tasks::Kind;
-    use crate::policy::kernel::tests::{kernel, write};
     use super::*;
+    use crate::policy::kernel::task::cost::Run;
+    use crate::policy::kernel::task::kind::{Kind, Past};
+    use crate::policy::kernel::tests::{kernel, write};
 
     const MS: u64 = 1_000_000;
 
@@ -342,10 +333,10 @@ pub mod tests {
     #[test]
     fn a_disk_has_it_if_it_is_on_and_counts_with_its_own_depth_if_it_has_one() {
         let kernel = with_wbt("");
-        assert!(Wbt::of(&kernel.host, DeviceId(0)).is_none());
-        let other = Wbt::of(&kernel.host, DeviceId(1)).expect("it is on");
+        assert!(Wbt::of(&kernel.config.host, DeviceId(0)).is_none());
+        let other = Wbt::of(&kernel.config.host, DeviceId(1)).expect("it is on");
         assert_eq!((other.queue_depth, other.request, other.marks_background), (64, 1280 << 10, true));
-        let mut host = kernel.host.clone();
+        let mut host = kernel.config.host.clone();
         (host.disks[0].wbt_lat_usec, host.disks[0].queue_depth) = (75_000, Some(32));
         let ssd = Wbt::of(&host, DeviceId(0)).expect("it is on");
         assert_eq!((ssd.queue_depth, ssd.marks_background), (32, false));
@@ -365,7 +356,7 @@ pub mod tests {
             kernel.tasks.get_mut(writer).expect("it is there").held_by = None;
         }
         kernel.look_at_wbt(Nanos(1000 * MS), 1);
-        kernel.queues[1].limit(Some(Why::Background)) / (1280 << 10)
+        kernel.block.queues[1].limit(Some(Why::Background)) / (1280 << 10)
     }
 
     #[test]

@@ -9,16 +9,21 @@
 //! had written it to a disk of its own. What has not been written back yet has no blocks (delayed allocation). Left out: what was written
 //! past the cache; that the dirty end of a file from before time 0 has blocks; that the device does nothing else meanwhile.
 
-use std::collections::BTreeMap;
-
+use crate::machine::Host;
+use crate::machine::Mount;
+use crate::policy::Actions;
+use crate::policy::FileId;
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::Outcome;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::task::kind::{Cut, Kind, Waits};
+use crate::policy::kernel::task::task::Task;
+use crate::units::Bytes;
+use crate::units::Nanos;
 use rustc_hash::FxHashMap;
-
-use crate::policy::kernel::sync::fsync::Waits;
-use crate::policy::kernel::task::tasks::{Kind, Task};
-use crate::policy::kernel::{FileView, Kernel, PAGE};
-use crate::machine::{Host, Mount};
-use crate::policy::{Actions, FileId, OperationId, Outcome};
-use crate::units::{Bytes, Nanos};
+use std::collections::BTreeMap;
 
 /// Write-back within so long counts as one.
 const TOGETHER: Nanos = Nanos(1_000_000_000);
@@ -29,15 +34,6 @@ pub struct WrittenBack {
     files: Option<FxHashMap<FileId, Written>>,
     /// Files that were there at time 0 were written evenly in so long before that; nothing: long ago.
     prepared: Option<Nanos>,
-}
-
-/// The end of a file that leaves it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
-    /// Its first byte,
-    pub from: u64,
-    /// and up to where it was not dirty.
-    pub clean_to: u64,
 }
 
 /// Of one file: from each byte up to where, and when. The parts are disjoint.
@@ -114,7 +110,7 @@ impl WrittenBack {
 impl Kernel {
     /// The end of a file from a byte on, before its pages are gone.
     pub fn cut_from(&self, file: &FileView, from: u64) -> Cut {
-        let is_kept = self.written_back.files.is_some();
+        let is_kept = self.ext4.written_back.files.is_some();
         Cut { from, clean_to: if is_kept { self.pages.dirty.dirty_end(file.id, file.size.0) } else { from } }
     }
 
@@ -127,7 +123,7 @@ impl Kernel {
         outcome: Outcome,
         out: &mut Actions,
     ) {
-        let time = match self.written_back.take(now, file, cut).div_ceil(PAGE) {
+        let time = match self.ext4.written_back.take(now, file, cut).div_ceil(PAGE) {
             0 => Nanos::ZERO,
             blocks => file.cost.file_free + Nanos(file.cost.block_free.0.saturating_mul(blocks)),
         };

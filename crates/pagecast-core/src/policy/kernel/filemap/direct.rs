@@ -5,33 +5,26 @@
 //! are taken out. Calls follow one another: first the processor, then one request to the device. Calls are taken together in
 //! steps, which changes when the device is busy, not for how long. Left out: several requests of one call, asynchronous I/O.
 
-use crate::policy::kernel::model::cost::Run;
-use crate::policy::kernel::sync::fsync::Waits;
-use crate::policy::kernel::vmscan::{Busy, PageState};
-use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::filemap::read::tag;
-use crate::policy::kernel::sync::o_sync::step_of;
-use crate::policy::kernel::task::tasks::{Kind, Task, Transfer};
-use crate::policy::kernel::{FileView, Kernel, PAGE};
 use crate::flow::FlowSpec;
-use crate::policy::{Actions, FileId, Integrity, OperationId, Request};
-use crate::result::{Part, Parts};
-use crate::units::{Bytes, Nanos};
-
-/// What goes past the cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Past {
-    /// A read, into new anonymous memory or not.
-    Read { fresh: bool },
-    /// A write, each call of which is made durable or not.
-    Write { durable: Option<Integrity> },
-}
-
-impl Past {
-    pub fn is_write(self) -> bool {
-        matches!(self, Self::Write { .. })
-    }
-}
+use crate::policy::Actions;
+use crate::policy::FileId;
+use crate::policy::FileView;
+use crate::policy::Integrity;
+use crate::policy::OperationId;
+use crate::policy::Request;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::sync::o_sync::step_of;
+use crate::policy::kernel::task::cost::Run;
+use crate::policy::kernel::task::kind::{Kind, Past, Waits};
+use crate::policy::kernel::task::shape::{Transfer, tag};
+use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::vmscan::{Busy, PageState};
+use crate::result::Part;
+use crate::result::Parts;
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 impl Kernel {
     /// Begins an operation past the cache.
@@ -47,7 +40,7 @@ impl Kernel {
         let (from, bytes, piece) = at;
         let operation = request.operation;
         let kind = Kind::Direct { past, from, step: step_of(bytes, piece) };
-        self.placement.home(operation);
+        self.pages.placement.home(operation);
         let memcg = self.memcg_of(operation);
         self.tasks.insert(operation, Task { memcg, ..Task::new(kind, Some(file), at, now) });
         if !self.write_range(now, operation, &file, (from, from + bytes.0), out) {
@@ -85,7 +78,7 @@ impl Kernel {
         task.outcome.from_device += Bytes(end - start);
         if spent.total() > Nanos::ZERO {
             task.busy_until = Some(now + spent.total());
-            self.has_busy = true;
+            self.tasks.has_busy = true;
         } else {
             self.start_request(now, operation, out);
         }
@@ -95,14 +88,14 @@ impl Kernel {
     /// call is one request, so whatever a request takes beside its bytes belongs here.
     fn before_requests(&self, task: &Task, bytes: u64, removed: u64) -> Parts {
         let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
-        let (cost, calls) = (&self.host.memory.cost, bytes.div_ceil(task.piece.0.max(1)));
+        let (cost, calls) = (&self.config.host.memory.cost, bytes.div_ceil(task.piece.0.max(1)));
         let mut parts = Parts::of(Part::CpuCopy, times(cost.call, calls));
         parts.add(Part::CpuCopy, times(cost.page_remove, removed.div_ceil(PAGE)));
         if task.is_fresh() {
             parts.add(Part::PageAllocation, times(cost.fault, bytes.div_ceil(PAGE)));
         }
         if !task.writes_past() {
-            let disk = self.disk_of(task.file());
+            let disk = self.config.disk_of(task.file());
             parts.add(Part::DeviceRead, times(disk.map_or(Nanos::ZERO, |disk| disk.latency), calls));
         }
         parts
@@ -123,14 +116,14 @@ impl Kernel {
             return self.waits_of_calls(now, &file, (start, end, piece), what);
         }
         self.note_write(now, &file, end);
-        let latency = self.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.write_latency);
+        let latency = self.config.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.write_latency);
         let flush = Nanos(latency.0.saturating_mul((end - start).div_ceil(piece)));
         Waits { flush, ..Waits::default() }
     }
 
     /// Those go on whose processor has prepared the next request, or whose device has flushed its cache.
     pub fn go_on_with_due(&mut self, now: Nanos, out: &mut Actions) {
-        if !self.has_busy {
+        if !self.tasks.has_busy {
             debug_assert!(
                 self.tasks.values().all(|task| task.busy_until.is_none()),
                 "who is busy has been noted"
@@ -140,7 +133,8 @@ impl Kernel {
         let is_due = |task: &Task| task.busy_until.is_some_and(|until| until <= now);
         let due: Vec<OperationId> =
             self.tasks.iter().filter(|(_, task)| is_due(task)).map(|(operation, _)| operation).collect();
-        self.has_busy = self.tasks.values().any(|task| task.busy_until.is_some());
+        let has_busy = self.tasks.values().any(|task| task.busy_until.is_some());
+        self.tasks.has_busy = has_busy;
         for operation in due {
             match self.tasks[operation].kind {
                 Kind::Direct { .. } | Kind::Beside { .. } => self.start_request(now, operation, out),
@@ -184,9 +178,9 @@ impl Pages {
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::tests::{MIB, nodes_of_8_gib, on};
-    use crate::policy::kernel::page_writeback::wb::WbId;
     use super::*;
+    use crate::policy::kernel::task::ids::WbId;
+    use crate::policy::kernel::tests::{MIB, nodes_of_8_gib, on};
 
     #[test]
     fn clean_bytes_of_a_range_leave_and_are_counted() {

@@ -5,11 +5,13 @@
 //! queue of the device must have room, and the new ones leave when the device has them, unless somebody else has used them meanwhile.
 //! What was cached before stays. Left out: read-ahead from one operation to the next, and with O_SYNC the flag itself.
 
-use crate::policy::kernel::vmscan::{Busy, PageState};
+use crate::policy::Actions;
+use crate::policy::FileId;
+use crate::policy::OperationId;
+use crate::policy::kernel::Kernel;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::task::tasks::Kind;
-use crate::policy::kernel::{Kernel, OperationId};
-use crate::policy::{Actions, FileId};
+use crate::policy::kernel::task::kind::Kind;
+use crate::policy::kernel::vmscan::{Busy, PageState};
 use crate::units::Nanos;
 
 impl Kernel {

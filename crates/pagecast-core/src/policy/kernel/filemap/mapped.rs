@@ -11,13 +11,17 @@
 //! that pages that come with a fault are younger in MGLRU; that pages which are mapped are kept longer; locks of the address space;
 //! that all pages of a folio become dirty with one.
 
-use crate::policy::kernel::model::cost::{Access, FAULT_AROUND_PAGES, Run};
+use crate::policy::Actions;
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::kernel::Kernel;
 use crate::policy::kernel::address_space::folios::{Faults, Grain};
-use crate::policy::kernel::filemap::readahead::{Mode, Reading, Span};
-use crate::policy::kernel::task::tasks::{Kind, Task};
-use crate::policy::kernel::{Kernel, PAGE};
+use crate::policy::kernel::filemap::readahead::{Reading, Span};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::task::cost::{Access, FAULT_AROUND_PAGES, Run};
+use crate::policy::kernel::task::kind::{Kind, Mode};
+use crate::policy::kernel::task::task::Task;
 use crate::policy::ranges::Ranges;
-use crate::policy::{Actions, FileView, OperationId};
 use crate::workload::MapAdvice;
 
 /// A mapping that stays.
@@ -69,9 +73,9 @@ impl Kernel {
         (task.folio, task.access) = (1, if mapping.is_some() { Access::Faults } else { Access::Maps });
         let key = task.stream.expect("who touches a mapping reads an open file");
         if let Some(number) = mapping
-            && self.mappings.get(&key).is_none_or(|known| known.number != number)
+            && self.readers.mappings.get(&key).is_none_or(|known| known.number != number)
         {
-            self.mappings.insert(key, Mapping { number, ..Mapping::default() });
+            self.readers.mappings.insert(key, Mapping { number, ..Mapping::default() });
         }
     }
 
@@ -83,7 +87,7 @@ impl Kernel {
             return end;
         }
         let key = task.stream.expect("who touches a mapping reads an open file");
-        let mapping = self.mappings.get_mut(&key).expect("it stays");
+        let mapping = self.readers.mappings.get_mut(&key).expect("it stays");
         let is_write = task.kind == Kind::Write;
         // Others have faults, whatever was mapped before.
         let may_find = matches!(run, Run::Hit | Run::Dirty);
@@ -91,8 +95,8 @@ impl Kernel {
             if may_find { mapping.find(task.position, end, is_write) } else { (false, end) };
         task.access = if is_mapped { Access::Finds } else { Access::Faults };
         let least = if run == Run::Hit { FAULT_AROUND_PAGES } else { 1 };
-        let grain = Grain { least, is_whole_folio: self.rules.maps_folios };
-        let grain = grain.bytes(self.folios.run(task.file().id, task.position, end).0);
+        let grain = Grain { least, is_whole_folio: self.config.rules.maps_folios };
+        let grain = grain.bytes(self.pages.folios.run(task.file().id, task.position, end).0);
         let (from, to) = (task.position / grain * grain, end.next_multiple_of(grain));
         mapping.insert(from, to, is_write);
         end
@@ -105,32 +109,32 @@ impl Kernel {
         let (Some(_), Some(key)) = (task.mapped, task.stream) else { return 0.0 };
         let faults = self.faults(task, end, FAULT_AROUND_PAGES);
         let found = (end - task.position).div_ceil(PAGE).max(faults.count * FAULT_AROUND_PAGES);
-        self.streams.entry(key).or_default().found_mapped(found);
-        faults.count as f64 * self.prices.fault_around + faults.further * self.prices.folio_map
+        self.readers.streams.entry(key).or_default().found_mapped(found);
+        faults.count as f64 * self.config.prices.fault_around + faults.further * self.config.prices.folio_map
     }
 
     /// A task is going to write to bytes of a mapping, up to `end`: what the faults take that let it, in seconds. Pages of a hole come in
     /// long folios as well, where faults map whole ones.
     pub fn make_writable(&self, operation: OperationId, end: u64) -> f64 {
         let task = &self.tasks[operation];
-        if task.run == Run::New && self.rules.maps_folios {
+        if task.run == Run::New && self.config.rules.maps_folios {
             return 0.0;
         }
-        self.faults(task, end, 1).count as f64 * self.prices.fault_mkwrite
+        self.faults(task, end, 1).count as f64 * self.config.prices.fault_mkwrite
     }
 
     /// The faults of a task up to `end`, each of which maps so many pages at least.
     fn faults(&self, task: &Task, end: u64, least: u64) -> Faults {
         let (file, at) = (task.file().id, task.position);
-        let grain = Grain { least, is_whole_folio: self.rules.maps_folios };
-        let around = grain.bytes(self.folios.run(file, at, end).0);
+        let grain = Grain { least, is_whole_folio: self.config.rules.maps_folios };
+        let around = grain.bytes(self.pages.folios.run(file, at, end).0);
         let from = if at == task.origin { at } else { at.next_multiple_of(around) };
         // A mapping that does not stay has nothing around what is touched.
         let (from, end) = match task.access {
             Access::Maps => (from, end),
             _ => (from / around * around, end.next_multiple_of(grain.least * PAGE)),
         };
-        self.folios.faults(file, (from, end), grain)
+        self.pages.folios.faults(file, (from, end), grain)
     }
 
     /// A task has missed a page: those before it are read, too, if they are around it.
@@ -163,10 +167,11 @@ impl Kernel {
         let end = filled.min(start.saturating_add(request));
         let (_, end) = self.pages.lists.run(file.id, start, end);
         let (span, pace) = (task.span(start, end), self.pace_of(&file, 0.0));
-        let mut stream = self.streams.get(&key).copied().unwrap_or_default();
-        let reading = stream
-            .read(self.synced, &span, limits, pace, |page, most| self.cached_before(file.id, page, most));
-        self.streams.insert(key, stream);
+        let mut stream = self.readers.streams.get(&key).copied().unwrap_or_default();
+        let reading = stream.read(self.clock.synced, &span, limits, pace, |page, most| {
+            self.cached_before(file.id, page, most)
+        });
+        self.readers.streams.insert(key, stream);
         self.note_windows(&file, &reading);
         let (from, to) = (reading.begin * PAGE, reading.ahead.max(reading.end) * PAGE);
         let seconds = if pace.latency > 0.0 { reading.seconds + reading.ahead_seconds } else { 0.0 };

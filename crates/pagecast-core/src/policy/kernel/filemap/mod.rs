@@ -6,4 +6,5 @@ pub mod mapped;
 pub mod partial_blocks;
 pub mod read;
 pub mod readahead;
+pub mod readers;
 pub mod truncate;

@@ -6,13 +6,17 @@
 //! move beside the operation, which waits. Left out: blocks of other sizes than a page; holes, which need not be read; and those behind
 //! a cached page that a write begins with, as far as it looks at both together (`LEAST_RUN`).
 
-use crate::policy::kernel::model::cost::Run;
+use crate::policy::Actions;
+use crate::policy::OperationId;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::sync::o_sync::step_of;
-use crate::policy::kernel::task::tasks::{Kind, Task};
-use crate::policy::kernel::{Kernel, PAGE};
-use crate::policy::{Actions, OperationId};
+use crate::policy::kernel::task::cost::Run;
+use crate::policy::kernel::task::kind::{Kind, Way};
+use crate::policy::kernel::task::task::Task;
 use crate::result::Part;
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// The calls of an operation: where the first begins, what each has, and where the last ends.
 #[derive(Clone, Copy, Debug)]
@@ -71,15 +75,6 @@ impl Calls {
     }
 }
 
-/// Which way blocks move beside an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// They are read before they are changed, each a request; all of these take so long before the bytes come.
-    Read { first: Nanos },
-    /// They are written, although only some of their bytes have changed.
-    Write,
-}
-
 /// Up to where the blocks have been read that a new write fills in part; none if there are no such blocks.
 pub fn read_until(task: &Task) -> Option<u64> {
     let calls = Calls::of(task);
@@ -112,19 +107,15 @@ impl Kernel {
         if blocks == 0 {
             return Some(end);
         }
-        let latency = self.disk_of(self.tasks[operation].file()).map_or(Nanos::ZERO, |disk| disk.latency);
+        let latency =
+            self.config.disk_of(self.tasks[operation].file()).map_or(Nanos::ZERO, |disk| disk.latency);
         let first = Nanos(latency.0.saturating_mul(blocks));
         self.move_beside(now, operation, Way::Read { first }, blocks * PAGE, out);
         None
     }
 
     /// A synchronous operation has written the bytes of a step: what its calls have written of blocks besides.
-    pub fn write_rest_of_blocks(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        out: &mut Actions,
-    ) -> bool {
+    pub fn write_rest_of_blocks(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> bool {
         let task = &self.tasks[operation];
         let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
         let rest = Calls::of(task).beside_bytes(from, task.end);
@@ -144,7 +135,7 @@ impl Kernel {
         match way {
             Way::Read { first } if first > Nanos::ZERO => {
                 beside.busy_until = Some(now + first);
-                self.has_busy = true;
+                self.tasks.has_busy = true;
                 self.tasks.insert(operation, beside);
             }
             _ => {
@@ -184,9 +175,8 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use proptest::prelude::*;
 
     /// The first and last byte but one of each call.
     fn each(calls: Calls) -> Vec<(u64, u64)> {

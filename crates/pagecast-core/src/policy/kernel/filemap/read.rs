@@ -4,75 +4,28 @@
 //! the bytes by the time that `readahead` computes. What is on its way when it ends, and the windows of reads shorter
 //! than these, are operations of their own that nobody waits for; who comes to their pages follows them.
 
-use crate::policy::kernel::model::cost::{Access, PerByte, Run};
-use crate::policy::kernel::fs_writeback::flusher::Until;
+use crate::policy::Actions;
+use crate::policy::Call;
+use crate::policy::FileId;
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::Request;
+use crate::policy::kernel::Kernel;
 use crate::policy::kernel::address_space::folios::order_of_window;
-use crate::policy::kernel::filemap::readahead::{Limits, Mode, Pace, Reading, Span, Stream};
+use crate::policy::kernel::filemap::readahead::{Limits, Pace, Reading, Span, Stream};
+use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::model::run::uncount;
-use crate::policy::kernel::task::tasks::{Kind, Task, Transfer};
-use crate::policy::kernel::{Kernel, PAGE};
-use crate::policy::{Actions, Call, FileId, FileView, OperationId, Request};
-use crate::units::{Bytes, Nanos};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::task::cost::{Access, Run};
+use crate::policy::kernel::task::kind::{Kind, Mode};
+use crate::policy::kernel::task::shape::{AHEAD, Ahead, RunShape, StreamKey};
+use crate::policy::kernel::task::task::Task;
+use crate::units::Bytes;
+use crate::units::Nanos;
 use crate::workload::Advice;
-
-/// Operations that read ahead, or do something else on behalf of another one, have this bit. Processes have lower numbers, transfers to other hosts higher ones.
-const AHEAD: u32 = 1 << 30;
 
 /// `VM_READAHEAD_PAGES` for what is no disk, and its requests.
 const NO_DISK: Limits = Limits { read_ahead: 32, request: 32 };
-
-/// What a run of a task is besides its bytes and their cost.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RunShape {
-    /// The bytes that move: more than the task asks for if its last request is longer.
-    pub bytes: u64,
-    /// How many of them the thread copies.
-    pub copied: u64,
-    /// Seconds of its thread for the run, besides what its bytes cost.
-    pub toll: f64,
-    /// Seconds that the run takes at least, because of latency; and how many of these are the thread's.
-    pub least: f64,
-    pub copying: f64,
-    ahead: Option<Ahead>,
-}
-
-/// What is on its way behind a run: up to this byte, how many of its bytes have been transferred, and when it is there on a
-/// device that nobody else uses.
-#[derive(Clone, Copy, Debug)]
-struct Ahead {
-    end: u64,
-    done: u64,
-    due: Nanos,
-}
-
-impl RunShape {
-    /// A run of so many bytes, all of them copied.
-    pub fn plain(bytes: u64) -> Self {
-        Self { bytes, copied: bytes, ..Self::default() }
-    }
-
-    /// What the thread reaches, in bytes per second.
-    pub fn thread_rate(&self, cost: &PerByte) -> Option<f64> {
-        if self.copied == self.bytes && self.toll == 0.0 {
-            return cost.rate();
-        }
-        let seconds = cost.seconds * self.copied as f64 + self.toll;
-        (seconds > 0.0).then(|| self.bytes as f64 / seconds)
-    }
-
-    /// Whether it takes no time by itself: neither the thread's nor the device's.
-    pub fn is_free(&self) -> bool {
-        self.toll == 0.0 && self.least == 0.0
-    }
-
-    /// What latency lets pass, in bytes per second.
-    pub fn latency_rate(&self) -> Option<f64> {
-        (self.least > 0.0).then(|| self.bytes as f64 / self.least)
-    }
-}
-
-/// Whose open file it is, and which.
-pub type StreamKey = (OperationId, FileId);
 
 /// The open file that an operation reads. A server reads a file for all its clients through one, in chunks that ask
 /// for more by themselves.
@@ -81,24 +34,6 @@ pub fn stream_of(request: &Request, kind: Kind, file: Option<&FileView>) -> Opti
         if matches!(request.call, Call::Serve { .. }) { OperationId::NOBODY } else { request.operation };
     let reads = matches!(kind, Kind::Read { .. }) || matches!(request.call, Call::Mapped { .. });
     file.filter(|_| reads).map(|file| (reader, file.id))
-}
-
-/// The tag of the flows of an operation: its number, and before it that of what is done on its behalf.
-pub fn tag(operation: OperationId, task: &Task) -> u64 {
-    match task.kind {
-        Kind::ReadAhead { thread } | Kind::Beside { of: thread, .. } => {
-            u64::from(operation.0 & !AHEAD) << 32 | u64::from(thread.0)
-        }
-        _ => u64::from(operation.0),
-    }
-}
-
-/// The operation that a tag names.
-pub fn operation_of(tag: u64) -> OperationId {
-    match (tag >> 32) as u32 {
-        0 => OperationId(tag as u32),
-        number => OperationId(AHEAD | number),
-    }
 }
 
 /// So much is read at once of what is cached, by who writes it to another file: some milliseconds, of which a writer's pauses (up to 200
@@ -117,7 +52,7 @@ impl Kernel {
     }
 
     pub fn limits_of(&self, file: &FileView) -> Limits {
-        self.disk_of(file).map_or(NO_DISK, |disk| Limits {
+        self.config.disk_of(file).map_or(NO_DISK, |disk| Limits {
             read_ahead: disk.read_ahead.0 / PAGE,
             request: disk.queue.1.0 / PAGE,
         })
@@ -125,7 +60,7 @@ impl Kernel {
 
     /// How fast a file is read by one thread that pays so much for a byte.
     pub fn pace_of(&self, file: &FileView, copy: f64) -> Pace {
-        let disk = self.disk_of(file);
+        let disk = self.config.disk_of(file);
         let rate = disk.map_or(f64::INFINITY, |disk| disk.read_at.first().map_or(disk.read, |each| each.1).0);
         Pace {
             latency: disk.map_or(0.0, |disk| disk.latency.as_seconds()),
@@ -180,17 +115,18 @@ impl Kernel {
         if (end - span.start) / PAGE <= limits.read_ahead {
             pace.latency += seek.as_seconds();
         }
-        let mut stream = self.streams.get(&key).copied().unwrap_or_default();
-        let mut reading = stream
-            .read(self.synced, &span, limits, pace, |page, most| self.cached_before(file.id, page, most));
+        let mut stream = self.readers.streams.get(&key).copied().unwrap_or_default();
+        let mut reading = stream.read(self.clock.synced, &span, limits, pace, |page, most| {
+            self.cached_before(file.id, page, most)
+        });
         if key.0 == OperationId::NOBODY {
             // The next chunk is asked for while this one is on the link, unless exactly what was asked for has been read.
             let last = end.div_ceil(PAGE);
             stream.window = stream.window.ending_at(last);
-            stream.passed = (stream.window.size > 0).then_some(self.synced);
+            stream.passed = (stream.window.size > 0).then_some(self.clock.synced);
             (reading.end, reading.ahead) = (last, last);
         }
-        self.streams.insert(key, stream);
+        self.readers.streams.insert(key, stream);
         self.note_windows(&file, &reading);
         self.read_before(operation, &file, &span, &reading, out);
         self.shape(&span, &file, pace, &reading)
@@ -208,7 +144,7 @@ impl Kernel {
         let own = own.max(reading.seconds.min(pace.latency));
         let cached = self.pages.lists.cached_within(file.id, end, ahead.max(end));
         let all = reading.seconds + reading.ahead_seconds - cached as f64 / PAGE as f64 * pace.transfer;
-        let due = self.synced + Nanos::from_seconds(if is_timed { all.max(own) } else { 0.0 });
+        let due = self.clock.synced + Nanos::from_seconds(if is_timed { all.max(own) } else { 0.0 });
         let done = if is_timed && !is_cut { reading.ahead_done * PAGE } else { 0 };
         RunShape {
             bytes: end - span.start,
@@ -237,7 +173,8 @@ impl Kernel {
         let task = &self.tasks[operation];
         let looks = matches!(task.kind, Kind::Read { .. }) || task.mapped.is_some();
         let Some(key) = task.stream.filter(|_| looks) else { return 0 };
-        let Some(stream) = self.streams.get(&key).copied().filter(|_| key.0 != OperationId::NOBODY) else {
+        let Some(stream) = self.readers.streams.get(&key).copied().filter(|_| key.0 != OperationId::NOBODY)
+        else {
             return 0;
         };
         let (window, file, task_end) = (stream.window, *task.file(), task.end);
@@ -251,8 +188,8 @@ impl Kernel {
         if next.end() * PAGE <= task_end {
             let before = window.mark() * PAGE - task.position.min(window.mark() * PAGE);
             let seconds = before as f64 * self.cost(task, operation).seconds;
-            let passed = stream.passed.or(Some(self.synced + Nanos::from_seconds(seconds)));
-            self.streams.insert(key, Stream { passed, ..stream });
+            let passed = stream.passed.or(Some(self.clock.synced + Nanos::from_seconds(seconds)));
+            self.readers.streams.insert(key, Stream { passed, ..stream });
             return 0;
         }
         let pace = self.pace_of(&file, 0.0);
@@ -265,7 +202,7 @@ impl Kernel {
         if missing > 0 {
             self.note_folios(&file, (start, to), 1 << order);
         }
-        self.streams.insert(key, Stream { window, order, passed: None, ..stream });
+        self.readers.streams.insert(key, Stream { window, order, passed: None, ..stream });
         self.read_ahead(operation, &file, (start, to), 0, least, out);
         missing
     }
@@ -288,7 +225,7 @@ impl Kernel {
         least: f64,
         out: &mut Actions,
     ) {
-        let now = self.synced;
+        let now = self.clock.synced;
         let due = now + Nanos::from_seconds(least);
         if let Some(before) = self.ahead_of(thread, file.id, start) {
             before.shape.ahead = Some(Ahead { end, done: 0, due });
@@ -318,8 +255,8 @@ impl Kernel {
 
     /// A number for an operation that is no process's own.
     pub fn new_number(&mut self) -> OperationId {
-        self.ahead_number = self.ahead_number % (AHEAD - 1) + 1;
-        OperationId(AHEAD | self.ahead_number)
+        self.tasks.ahead_number = self.tasks.ahead_number % (AHEAD - 1) + 1;
+        OperationId(AHEAD | self.tasks.ahead_number)
     }
 
     /// Read-ahead of a thread that is under way and will have come to this byte.
@@ -352,11 +289,11 @@ impl Kernel {
 
     /// A read has ended at this byte, or the touching of a mapping, which leaves no `prev_pos`.
     pub fn leave_stream(&mut self, key: StreamKey, end: u64, file: &FileView, is_mapped: bool) {
-        let stream = self.streams.entry(key).or_default();
+        let stream = self.readers.streams.entry(key).or_default();
         stream.previous = if is_mapped { stream.previous } else { Some(end / PAGE) };
         // Nothing follows the end of a file: who begins again begins anew.
         if end >= file.size.0 && stream.mode == Mode::Normal {
-            self.streams.remove(&key);
+            self.readers.streams.remove(&key);
         }
     }
 
@@ -386,7 +323,7 @@ impl Kernel {
             !is_beyond
         });
         if size == 0 {
-            self.streams.remove(&(by, file));
+            self.readers.streams.remove(&(by, file));
         }
     }
 
@@ -400,7 +337,7 @@ impl Kernel {
         out: &mut Actions,
     ) {
         let limits = self.limits_of(file);
-        let stream = self.streams.entry((thread, file.id)).or_default();
+        let stream = self.readers.streams.entry((thread, file.id)).or_default();
         match advice {
             Advice::Normal => stream.mode = Mode::Normal,
             Advice::Sequential => stream.mode = Mode::Sequential,
@@ -416,42 +353,6 @@ impl Kernel {
             }
             Advice::DontNeed => self.dont_need(file, range),
             Advice::NoReuse => {}
-        }
-    }
-}
-
-impl Task {
-    /// The first byte of what a task reads just now.
-    pub fn reads_from(&self) -> u64 {
-        if self.reads_ahead() { self.origin } else { self.position }
-    }
-
-    /// The byte up to which a task that reads will have come.
-    pub fn reads_until(&self) -> u64 {
-        let of_run = self.position + self.pending + self.transfer.as_ref().map_or(0, Transfer::left);
-        let behind = self.shape.ahead.filter(|_| self.reads_ahead());
-        behind.map_or(of_run, |ahead| ahead.end)
-    }
-
-    /// Of so many bytes that have moved next, those that the task has asked for.
-    pub fn asked_of(&self, bytes: u64) -> u64 {
-        bytes.min(self.end.saturating_sub(self.position + self.pending))
-    }
-
-    pub fn reads_ahead(&self) -> bool {
-        matches!(self.kind, Kind::ReadAhead { .. })
-    }
-
-    /// Whether its pages are on their way: those of a request arrive together.
-    pub fn is_in_flight(&self) -> bool {
-        self.reads_ahead() && self.transfer.is_some()
-    }
-
-    /// Whose node its pages come from.
-    pub fn thread(&self, operation: OperationId) -> OperationId {
-        match self.kind {
-            Kind::ReadAhead { thread } => thread,
-            kind => kind.owner(operation),
         }
     }
 }

@@ -6,20 +6,10 @@
 //! for the page, so that up to two windows are on their way. Left out: that a mark is a whole folio, marks that another
 //! reader of the file meets, streams that share an open file.
 
-use crate::policy::kernel::PAGE;
 use crate::policy::kernel::address_space::folios::order_of_window;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::task::kind::Mode;
 use crate::units::Nanos;
-
-/// How an open file is read: what `posix_fadvise` has said of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    #[default]
-    Normal,
-    /// The windows are twice as large.
-    Sequential,
-    /// `FMODE_RANDOM`: what is asked for is read, and nothing else.
-    Random,
-}
 
 /// What a device allows, in pages.
 #[derive(Clone, Copy, Debug)]

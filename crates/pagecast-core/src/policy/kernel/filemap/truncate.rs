@@ -3,11 +3,16 @@
 //! Source: `mm/truncate.c: truncate_inode_pages_range`, Linux 6.16. Each page has its price; who cuts a file also waits for those under
 //! writeback, and for its blocks (`written_back`). Pages that reclaim takes are in `lists`.
 
+use crate::policy::Actions;
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::Outcome;
+use crate::policy::Request;
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::task::tasks::{Kind, Task};
-use crate::policy::kernel::ext4::written_back::Cut;
-use crate::policy::{Actions, FileView, OperationId, Outcome, Request};
-use crate::units::{Bytes, Nanos};
+use crate::policy::kernel::task::kind::{Cut, Kind};
+use crate::policy::kernel::task::task::Task;
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 impl Kernel {
     /// A cut is over when nothing of it is under writeback any more and its blocks are given back.
@@ -52,7 +57,7 @@ impl Kernel {
         let removed = Bytes(self.pages.lists.cached_within(file.id, size.0, u64::MAX));
         let cut = self.cut_from(&file, size.0);
         self.pages.truncate(file.id, size.0);
-        self.folios.cut(file.id, size.0);
+        self.pages.folios.cut(file.id, size.0);
         self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
         if !self.is_paid_for(request.operation, removed) {
             return self.wait_for_writeback(now, request.operation, (file, cut), Outcome::default(), out);
@@ -65,6 +70,6 @@ impl Kernel {
     fn is_paid_for(&self, operation: OperationId, removed: Bytes) -> bool {
         operation != OperationId::NOBODY
             && removed > Bytes::ZERO
-            && self.host.memory.cost.page_remove > Nanos::ZERO
+            && self.config.host.memory.cost.page_remove > Nanos::ZERO
     }
 }

@@ -1,16 +1,23 @@
 //! Write-back on its way: what a flusher has submitted crosses the device, unit by unit.
 
-use crate::policy::kernel::fs_writeback::flusher::{Circumstances, Flusher, Submitted, Work};
-use crate::policy::kernel::block::queue::Queue;
-use crate::policy::kernel::task::tasks::Transfer;
-use crate::policy::kernel::page_writeback::wb::{Wb, WbId};
-use crate::policy::kernel::block::wbt::Why;
-use crate::policy::kernel::{DeviceId, Kernel, PAGE};
 use crate::flow::FlowSpec;
-use crate::policy::kernel::task::tasks::Kind;
-use crate::policy::{Actions, FileView, OperationId};
+use crate::policy::Actions;
+use crate::policy::DeviceId;
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::address_space::dirty::DirtyPages;
+use crate::policy::kernel::block::queue::Queue;
+use crate::policy::kernel::block::wbt::Why;
+use crate::policy::kernel::fs_writeback::flusher::{Circumstances, Flusher, Submitted, Work};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_writeback::wb::Wb;
+use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::task::kind::Kind;
+use crate::policy::kernel::task::shape::Transfer;
 use crate::result::Part;
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// What the lower half of a tag says of write-back, for which nobody waits; the wb is in the upper half.
 const NOBODY: u64 = OperationId::NOBODY.0 as u64;
@@ -31,35 +38,36 @@ impl Kernel {
     /// Whether pages of a file are on their way to its device: who adds pages to it shares the lock of its tree of pages
     /// (`i_pages`) with who submits and who completes them.
     pub fn is_being_written(&self, file: &FileView) -> bool {
-        let queue = &self.queues[file.device.0 as usize];
+        let queue = &self.block.queues[file.device.0 as usize];
         let unit = queue.front().filter(|_| queue.transfer.is_some());
         unit.is_some_and(|unit| unit.file == file.id)
     }
 
     /// The queue of the device of a wb.
     pub fn queue_of_wb(&self, wb: WbId) -> &Queue {
-        &self.queues[self.device_of(wb).0 as usize]
+        &self.block.queues[self.device_of(wb).0 as usize]
     }
 
     /// Pages of the unit on its way have been written.
     pub fn apply_written(&mut self, now: Nanos, device: usize, from: u64, bytes: u64) {
-        let unit = self.queues[device].front().expect("what is written was in the queue");
+        let unit = self.block.queues[device].front().expect("what is written was in the queue");
         let (wb, file, start) = (unit.wb, unit.file, unit.start + from);
         let before = self.pages.dirty.of_wb(wb).written / PAGE;
-        if self.pages.written(file, wb, start, start + bytes) && self.rules.measures_after_writeback {
-            self.wbs[wb.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
+        if self.pages.written(file, wb, start, start + bytes) && self.config.rules.measures_after_writeback {
+            self.write_back.wbs[wb.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
         }
         let pages = self.pages.dirty.of_wb(wb).written / PAGE - before;
-        self.written_back.add(now, file, (start, start + bytes));
+        self.ext4.written_back.add(now, file, (start, start + bytes));
         self.add_completions(now, wb.0 as usize, pages);
     }
 
     /// The unit on its way has been written: who waited for it goes on.
     pub fn unit_written(&mut self, now: Nanos, device: usize, out: &mut Actions) {
-        let mut transfer = self.queues[device].transfer.take().expect("a unit on its way has a transfer");
+        let mut transfer =
+            self.block.queues[device].transfer.take().expect("a unit on its way has a transfer");
         let (from, rest) = transfer.take_rest();
         self.apply_written(now, device, from, rest);
-        for waiter in self.queues[device].pop().waiters {
+        for waiter in self.block.queues[device].pop().waiters {
             self.end_wait(now, waiter, out);
         }
     }
@@ -69,29 +77,24 @@ impl Kernel {
     pub fn make_way(&mut self, now: Nanos, device: DeviceId, out: &mut Actions) {
         let at = device.0 as usize;
         let writing: Vec<usize> = self.wbs_at(at).filter(|&wb| self.is_writing(wb)).collect();
-        let why = writing.iter().find_map(|&wb| Some(self.wbs[wb].as_ref()?.flusher.why_of_work()));
+        let why =
+            writing.iter().find_map(|&wb| Some(self.write_back.wbs[wb].as_ref()?.flusher.why_of_work()));
         let Some(why) = why else { return };
-        if self.queues[at].has_room(Some(why)) {
+        if self.block.queues[at].has_room(Some(why)) {
             return;
         }
-        self.queues[at].free_written();
+        self.block.queues[at].free_written();
         self.take_excess_back(at, why);
         for wb in writing {
             self.call_flusher(now, wb, true, Flusher::fill);
         }
-        if let Some((flow, bytes)) = self.queues[at].cut_into_turns() {
+        if let Some((flow, bytes)) = self.block.queues[at].cut_into_turns() {
             out.shorten(flow, bytes);
         }
     }
 
     /// The same for who has to do with a part of a file, if any of it is dirty or under writeback.
-    pub fn make_way_to(
-        &mut self,
-        now: Nanos,
-        file: &FileView,
-        (start, end): (u64, u64),
-        out: &mut Actions,
-    ) {
+    pub fn make_way_to(&mut self, now: Nanos, file: &FileView, (start, end): (u64, u64), out: &mut Actions) {
         if self.pages.dirty.are_any_busy(file.id, start, end) {
             self.make_way(now, file.device, out);
         }
@@ -104,13 +107,13 @@ impl Kernel {
 
     /// The places of the wbs of a device: that of the root cgroup first.
     fn wbs_at(&self, device: usize) -> impl ExactSizeIterator<Item = usize> + use<> {
-        (device..self.wbs.len()).step_by(self.devices())
+        (device..self.write_back.wbs.len()).step_by(self.config.devices())
     }
 
     /// What flushers have submitted beyond the queue of a device is dirty again.
     fn take_excess_back(&mut self, device: usize, why: Why) {
-        let Self { queues, wbs, pages, .. } = self;
-        let queue = &mut queues[device];
+        let Self { block, write_back, pages, .. } = self;
+        let queue = &mut block.queues[device];
         let limit = queue.limit(Some(why));
         while let Some((wb, file, (from, to))) = queue.excess(limit) {
             if pages.dirty.are_leaving(file, from, to) {
@@ -118,7 +121,7 @@ impl Kernel {
             }
             queue.take_back(from);
             pages.dirty.take_back(file, from, to);
-            let wb = wbs[wb.0 as usize].as_mut().expect("what it has submitted was in the queue");
+            let wb = write_back.wbs[wb.0 as usize].as_mut().expect("what it has submitted was in the queue");
             wb.flusher.take_back(file, to - from, &pages.dirty);
         }
     }
@@ -172,13 +175,13 @@ impl Kernel {
     /// Finds out which pages are dirty that a flusher is going to look at, and wakes it if its timer rings.
     fn prepare_flusher(&mut self, now: Nanos, at: usize) {
         let queue = self.queue_of_wb(WbId(at as u32));
-        let Some(Wb { flusher, .. }) = &self.wbs[at] else { return };
+        let Some(Wb { flusher, .. }) = &self.write_back.wbs[at] else { return };
         let rings = flusher.timer.is_some_and(|timer| timer <= now);
         if rings || flusher.is_at_a_turn(&self.pages.dirty, queue) {
             self.settle_visited(now, at);
         }
-        if let Some(wb) = self.wbs[at].as_mut().filter(|_| rings) {
-            wb.flusher.wake(Work::Background, now, self.host.vm.dirty_writeback);
+        if let Some(wb) = self.write_back.wbs[at].as_mut().filter(|_| rings) {
+            wb.flusher.wake(Work::Background, now, self.config.host.vm.dirty_writeback);
         }
     }
 
@@ -188,8 +191,8 @@ impl Kernel {
         let (mut ready, mut idle) = (Vec::new(), 0);
         let (turns, is_contended) = (if wbs > 1 { 1 } else { usize::MAX }, self.is_contended(device));
         while idle < wbs {
-            let queue = &mut self.queues[device];
-            let at = device + queue.turn % wbs * self.devices();
+            let queue = &mut self.block.queues[device];
+            let at = device + queue.turn % wbs * self.config.devices();
             let submit =
                 |flusher: &mut Flusher, by: &mut Circumstances<'_>| flusher.submit(by, turns, &mut ready);
             match self.call_flusher(now, at, is_contended, submit) {
@@ -198,9 +201,9 @@ impl Kernel {
                 // The others wait behind him.
                 Some(Submitted::UntilFull) => break,
             }
-            self.queues[device].turn = (self.queues[device].turn + 1) % wbs;
+            self.block.queues[device].turn = (self.block.queues[device].turn + 1) % wbs;
         }
-        let queue = &mut self.queues[device];
+        let queue = &mut self.block.queues[device];
         let is_writing = queue.front().is_some();
         if let Some(wbt) = &mut queue.wbt {
             wbt.submitted(now, is_writing);
@@ -210,13 +213,13 @@ impl Kernel {
 
     /// Whether somebody submits to a device, or waits for it.
     pub fn is_submitted_to(&self, device: usize) -> bool {
-        let mut wbs = self.wbs_at(device).filter_map(|at| self.wbs[at].as_ref());
-        !self.queues[device].is_empty() || wbs.any(|wb| wb.flusher.submitters() > 0)
+        let mut wbs = self.wbs_at(device).filter_map(|at| self.write_back.wbs[at].as_ref());
+        !self.block.queues[device].is_empty() || wbs.any(|wb| wb.flusher.submitters() > 0)
     }
 
     /// Whether several submit to a device.
     fn is_contended(&self, device: usize) -> bool {
-        let wbs = self.wbs_at(device).filter_map(|at| self.wbs[at].as_ref());
+        let wbs = self.wbs_at(device).filter_map(|at| self.write_back.wbs[at].as_ref());
         wbs.map(|wb| wb.flusher.submitters()).sum::<usize>() > 1
     }
 
@@ -229,22 +232,22 @@ impl Kernel {
         call: impl FnOnce(&mut Flusher, &mut Circumstances<'_>) -> R,
     ) -> Option<R> {
         let id = WbId(at as u32);
-        let (timers, device) = (self.timers(), self.device_of(id).0 as usize);
+        let (timers, device) = (self.config.timers(), self.device_of(id).0 as usize);
         let over_background = self.over_background(at);
-        let wb = self.wbs[at].as_mut()?;
+        let wb = self.write_back.wbs[at].as_mut()?;
         let mut by = Circumstances {
             now,
             dirty: &mut self.pages.dirty,
-            queue: &mut self.queues[device],
+            queue: &mut self.block.queues[device],
             wb: id,
             is_contended,
             over_background: &over_background,
             average_bandwidth: wb.bandwidth.average,
-            dirty_limit: self.hard_limit.follower(),
-            expire: self.host.vm.dirty_expire,
-            interval: self.host.vm.dirty_writeback,
+            dirty_limit: self.write_back.hard_limit.follower(),
+            expire: self.config.host.vm.dirty_expire,
+            interval: self.config.host.vm.dirty_writeback,
             timers,
-            requeue_has_cutoff: self.rules.requeue_has_cutoff,
+            requeue_has_cutoff: self.config.rules.requeue_has_cutoff,
         };
         let had_nothing = by.dirty.of_wb(id).writeback == 0;
         let result = call(&mut wb.flusher, &mut by);
@@ -255,9 +258,10 @@ impl Kernel {
     }
 
     /// Whether the host, a wb or its memory cgroup is over the background threshold.
-    fn over_background(&self, at: usize) -> impl Fn(&crate::policy::kernel::DirtyPages) -> bool + use<> {
-        let (id, share, fraction) = (WbId(at as u32), self.shares[at], self.fractions.fraction(at));
-        let (memcg, background) = (self.memcg_background(at), self.limits.thresholds.background);
+    fn over_background(&self, at: usize) -> impl Fn(&DirtyPages) -> bool + use<> {
+        let (id, share, fraction) =
+            (WbId(at as u32), self.write_back.shares[at], self.write_back.fractions.fraction(at));
+        let (memcg, background) = (self.memcg_background(at), self.write_back.limits.thresholds.background);
         move |dirty| {
             let (all, reclaimable) = (dirty.dirty() / PAGE, dirty.of_wb(id).reclaimable / PAGE);
             let is_over = all > background || reclaimable > share.part(fraction, background, all);
@@ -269,7 +273,7 @@ impl Kernel {
     fn look_after_submission(&mut self, now: Nanos, at: usize) {
         let id = WbId(at as u32);
         let over_background = self.over_background(at);
-        let Some(wb) = self.wbs[at].as_mut() else { return };
+        let Some(wb) = self.write_back.wbs[at].as_mut() else { return };
         let is_measured = wb.measure_at.is_some_and(|due| due <= now);
         let has_submitted = std::mem::take(&mut wb.flusher.has_ended_a_visit) && wb.next_update() <= now;
         if is_measured || has_submitted {
@@ -284,9 +288,9 @@ impl Kernel {
 
     /// The device writes the first of what waits for it, unless it writes already.
     fn start_unit(&mut self, now: Nanos, device: usize, out: &mut Actions) {
-        let queue = &mut self.queues[device];
+        let queue = &mut self.block.queues[device];
         let Some(unit) = queue.front().filter(|_| queue.transfer.is_none()) else { return };
-        let wb = self.wbs[unit.wb.0 as usize].as_ref().expect("it has submitted something");
+        let wb = self.write_back.wbs[unit.wb.0 as usize].as_ref().expect("it has submitted something");
         let bytes = unit.end - unit.start;
         let flow = out.start(FlowSpec { watched: true, ..FlowSpec::new(wb.path, bytes, tag(device)) });
         queue.transfer = Some(Transfer::new(flow, bytes, None, now));
@@ -296,27 +300,33 @@ impl Kernel {
     pub fn wake_all_flushers(&mut self, now: Nanos, out: &mut Actions) {
         let dirty = self.pages.dirty.dirty();
         let idle: Vec<&mut Wb> =
-            self.wbs.iter_mut().flatten().filter(|wb| !wb.flusher.writes_all()).collect();
+            self.write_back.wbs.iter_mut().flatten().filter(|wb| !wb.flusher.writes_all()).collect();
         // While memory is full this happens with every unit that is written; once a second tells enough.
-        if !idle.is_empty() && self.told + QUIET <= now {
-            self.told = now;
+        if !idle.is_empty() && self.told.flushers_woken + QUIET <= now {
+            self.told.flushers_woken = now;
             out.tell("flushers_woken_by_reclaim", None, Bytes(dirty));
         }
         for wb in idle {
-            wb.flusher.start_all(dirty, now, self.host.vm.dirty_writeback, self.rules.start_all_waits);
+            wb.flusher.start_all(
+                dirty,
+                now,
+                self.config.host.vm.dirty_writeback,
+                self.config.rules.start_all_waits,
+            );
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::model::cost::Run;
-    use crate::policy::kernel::fs_writeback::flusher::Flusher;
-    use crate::policy::kernel::model::run::count;
-    use crate::policy::kernel::tests::{MIB, kernel, on, write};
-    use crate::policy::kernel::page_writeback::balance_dirty_pages::rate_of;
     use super::*;
-    use crate::policy::{Command, FileId};
+    use crate::policy::Command;
+    use crate::policy::FileId;
+    use crate::policy::kernel::model::run::count;
+    use crate::policy::kernel::page_writeback::WriteBack;
+    use crate::policy::kernel::page_writeback::balance_dirty_pages::rate_of;
+    use crate::policy::kernel::task::cost::Run;
+    use crate::policy::kernel::tests::{MIB, kernel, on, write};
 
     #[test]
     fn that_reclaim_wakes_the_flushers_is_told_once_a_second_and_only_if_one_of_them_was_idle() {
@@ -325,10 +335,10 @@ mod tests {
         let mut tells = |millis: u64, rests: bool| {
             let mut out = Actions::default();
             if rests {
-                kernel.wbs[0].as_mut().expect("somebody writes to it").flusher = Flusher::new(1);
+                kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").flusher = Flusher::new(1);
             }
             kernel.wake_all_flushers(Nanos(millis * 1_000_000), &mut out);
-            assert!(kernel.wbs[0].as_ref().is_some_and(|wb| wb.flusher.writes_all()));
+            assert!(kernel.write_back.wbs[0].as_ref().is_some_and(|wb| wb.flusher.writes_all()));
             out.drain().filter(|command| matches!(command, Command::Tell(_))).count()
         };
         assert_eq!(
@@ -344,21 +354,21 @@ mod tests {
         /// Of 2000 pages each of two devices has completed a half, or all were of the other.
         const HALF: (u64, u64) = (1000, 1000);
         const NOTHING: (u64, u64) = (0, 2000);
-        let background = kernel("").limits.thresholds.background;
+        let background = kernel("").write_back.limits.thresholds.background;
         let goes_on = |own: u64, of_others: u64, completed: (u64, u64)| {
             let mut kernel = kernel(OTHER_DISK);
             write(&mut kernel, 1, Run::New, 0.0);
             for (device, pages) in [completed.0, completed.1].into_iter().enumerate() {
-                kernel.fractions.add_completions(Nanos::ZERO, device, pages);
+                kernel.write_back.fractions.add_completions(Nanos::ZERO, device, pages);
             }
-            kernel.queues[0] = queue(0);
+            kernel.block.queues[0] = queue(0);
             let mut flusher = Flusher::new(1);
             flusher.wake(Work::Background, Nanos::ZERO, Nanos::ZERO);
-            kernel.wbs[0].as_mut().expect("somebody writes to it").flusher = flusher;
+            kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").flusher = flusher;
             kernel.pages.dirty.run_ahead(WbId(0), own * PAGE);
             kernel.pages.dirty.run_ahead(WbId(1), of_others * PAGE);
             kernel.write_back(Nanos::ZERO, 0, &mut Actions::default());
-            kernel.wbs[0].as_ref().is_some_and(|wb| wb.in_background)
+            kernel.write_back.wbs[0].as_ref().is_some_and(|wb| wb.in_background)
         };
         assert_eq!([0, 1].map(|more| goes_on(0, background + more, HALF)), [false, true]);
         let part = background * 1000 / 2001;
@@ -380,7 +390,7 @@ mod tests {
         let mut kernel = kernel("");
         let file = FileView { id: FileId(5), ..FileView::default() };
         kernel.wb(&file).flusher = Flusher::new(MIB);
-        kernel.queues[0] = queue(room);
+        kernel.block.queues[0] = queue(room);
         kernel.make_dirty(Nanos::ZERO, &file, (0, dirty), on(0));
         kernel.wb(&file).flusher.wake(Work::All(u64::MAX), Nanos::ZERO, Nanos::ZERO);
         kernel
@@ -388,7 +398,7 @@ mod tests {
 
     fn stamp_after(kernel: &mut Kernel, millis: u64) -> u64 {
         kernel.write_back(Nanos(millis * 1_000_000), 0, &mut Actions::default());
-        kernel.wbs[0].as_ref().expect("there is one").stamp().0 / 1_000_000
+        kernel.write_back.wbs[0].as_ref().expect("there is one").stamp().0 / 1_000_000
     }
 
     /// `mm/page-writeback.c: wb_bandwidth_estimate_start` in `do_writepages`.
@@ -420,7 +430,7 @@ mod tests {
             let file = *kernel.tasks[writer].file();
             kernel.make_dirty(Nanos::ZERO, &file, (0, PAGE), on(0));
             kernel.wb(&file).flusher.timer = Some(Nanos(5_000_000_000));
-            let Kernel { tasks, pages, wbs, .. } = &mut kernel;
+            let Kernel { tasks, pages, write_back: WriteBack { wbs, .. }, .. } = &mut kernel;
             let task = tasks.get_mut(writer).expect("it is there");
             count(task, MIB, pages, rate_of(wbs, task), Nanos::ZERO);
             kernel.write_back(Nanos(seconds * 1_000_000_000), 0, &mut Actions::default());
@@ -434,7 +444,7 @@ mod tests {
     fn a_device_is_measured_200_ms_after_the_last_page_of_an_inode() {
         let mut kernel = kernel("");
         write(&mut kernel, 1, Run::New, 0.0);
-        kernel.wbs[0].as_mut().expect("somebody writes to it").inode_ended(Nanos::ZERO);
+        kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").inode_ended(Nanos::ZERO);
         assert_eq!([199, 200, 300].map(|millis| stamp_after(&mut kernel, millis)), [0, 200, 200]);
     }
 }

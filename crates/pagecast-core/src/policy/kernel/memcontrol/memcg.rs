@@ -5,15 +5,19 @@
 //! evicts pages of its own cgroup first, and waits for write-back if none is clean. Left out: cgroups inside others,
 //! `memory.high`, `memory.low` and `memory.min`; the batches in which a processor charges pages.
 
+use crate::machine::Cgroup;
+use crate::policy::Actions;
+use crate::policy::OperationId;
+use crate::policy::kernel::Kernel;
 use crate::policy::kernel::model::control::LEAST_CHANGE;
-use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::model::next_call::LEAST_STEP;
-use crate::policy::kernel::task::tasks::Task;
-use crate::policy::kernel::{Kernel, PAGE};
-use crate::machine::{Cgroup, MemoryLimit};
-use crate::policy::{Actions, OperationId};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::task::ids::MemcgId;
+use crate::policy::kernel::task::task::Task;
 use crate::result::CgroupLevels;
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// Reclaim within a cgroup frees this part of its limit in one go. The kernel's batches are 32 pages; the limit holds either way.
 const STROKES: u64 = 512;
@@ -24,32 +28,6 @@ const BREATHS: u64 = 64;
 
 /// Reclaim after so long without is told as an event.
 const QUIET: Nanos = Nanos(1_000_000_000);
-
-/// To whom pages are charged: the root, or a cgroup of the host, counted from 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MemcgId(pub u16);
-
-impl MemcgId {
-    /// Who is in no cgroup. It has no limit.
-    pub const ROOT: Self = Self(0);
-
-    /// That of a cgroup in the order of the host.
-    pub fn of(index: usize) -> Self {
-        Self(index as u16 + 1)
-    }
-
-    /// The place of the cgroup on its host; nothing for the root.
-    pub fn index(self) -> Option<usize> {
-        usize::from(self.0).checked_sub(1)
-    }
-}
-
-/// Who takes pages: on which node its thread runs, and to whom they are charged.
-#[derive(Clone, Copy, Debug)]
-pub struct Taker {
-    pub home: usize,
-    pub memcg: MemcgId,
-}
 
 /// What is charged to a cgroup, in bytes. Its page cache is in the lists.
 #[derive(Clone, Debug)]
@@ -267,10 +245,10 @@ impl Pages {
 impl Kernel {
     /// To whom it is charged what an operation brings into memory.
     pub fn memcg_of(&self, operation: OperationId) -> MemcgId {
-        if self.memcg_of.is_empty() {
+        if self.pages.memcg_of.is_empty() {
             return MemcgId::ROOT;
         }
-        self.memcg_of.get(&operation).copied().unwrap_or_default()
+        self.pages.memcg_of.get(&operation).copied().unwrap_or_default()
     }
 
     /// Where a cgroup has been charged more than it may have, what has come is put into the lists, so that other pages go. Whose
@@ -309,7 +287,7 @@ impl Kernel {
         if self.pages.memcgs.is_empty() {
             return;
         }
-        let memory = &self.host.memory;
+        let memory = &self.config.host.memory;
         let copying = memory.write_at.iter().fold(memory.write.0, |most, at| most.max(at.1.0));
         let rate = |task: &Task| {
             let cap = task.transfer.as_ref().and_then(|transfer| transfer.cap);
@@ -355,18 +333,13 @@ impl Kernel {
     }
 }
 
-/// Whether a cgroup has dirty limits of its own.
-pub fn has_domain(cgroup: &Cgroup) -> bool {
-    matches!(cgroup.limit, MemoryLimit::Max(_))
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::model::cost::Run;
-    use crate::policy::kernel::task::tasks::Kind;
-    use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel, nodes_of_8_gib, write};
     use super::*;
     use crate::policy::FileId;
+    use crate::policy::kernel::task::cost::Run;
+    use crate::policy::kernel::task::kind::Kind;
+    use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel, nodes_of_8_gib, write};
 
     /// Its limit is 512 MiB: a stroke of reclaim is 1 MiB, and who waits goes on when there are 8.
     const BATCH: &str = "cgroup.batch.memory.max = '512 MiB'";

@@ -6,11 +6,10 @@
 //! `memory.stat`, and reclaim from the two lists, both of which add the counters up as well; a processor that is idle when the timer rings
 //! (it is deferrable).
 
-use crate::policy::kernel::Kernel;
 use crate::units::Nanos;
 
 /// `FLUSH_TIME`.
-const FLUSH_TIME: Nanos = Nanos(2_000_000_000);
+pub const FLUSH_TIME: Nanos = Nanos(2_000_000_000);
 
 /// The pages of a cgroup, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,112 +18,4 @@ pub struct Stats {
     pub dirty: u64,
     pub writeback: u64,
     pub cached: u64,
-}
-
-impl Kernel {
-    /// The pages of a cgroup as its dirty limits know them.
-    pub fn stats_of_memcg(&self, memcg: usize) -> Stats {
-        let flushed = self.domains[memcg].as_ref().and_then(|domain| domain.flushed);
-        flushed.unwrap_or_else(|| self.present_stats_of_memcg(memcg))
-    }
-
-    fn present_stats_of_memcg(&self, memcg: usize) -> Stats {
-        let wbs = self.wbs_of(memcg);
-        Stats {
-            dirty: self.pages.memcgs[memcg].dirty(),
-            writeback: wbs.map(|wb| self.pages.dirty.of_wb(wb).writeback).sum(),
-            cached: self.pages.cached_of_memcg(memcg),
-        }
-    }
-
-    /// When the counters are added up next; nothing where they are always up to date. At time 0 that has just been done: the kernel's
-    /// phase is not known.
-    pub fn first_stats_flush(&self) -> Option<Nanos> {
-        let is_late = self.domains.iter().flatten().any(|domain| domain.flushed.is_some());
-        is_late.then(|| self.timers().fires(Nanos::ZERO, FLUSH_TIME))
-    }
-
-    /// Adds up the counters of all cgroups if it is time.
-    pub fn flush_memcg_stats(&mut self, now: Nanos) {
-        let Some(mut due) = self.stats_due.filter(|&due| due <= now) else { return };
-        while due <= now {
-            due = self.timers().fires(due, FLUSH_TIME);
-        }
-        self.stats_due = Some(due);
-        for memcg in 0..self.domains.len() {
-            let stats = self.present_stats_of_memcg(memcg);
-            if let Some(domain) = &mut self.domains[memcg] {
-                domain.flushed = Some(stats);
-            }
-        }
-    }
-
-    /// When the counters are added up, if they may say something else then.
-    pub fn next_stats_flush(&self) -> Option<Nanos> {
-        let due = self.stats_due?;
-        let moves =
-            self.tasks.values().next().is_some() || self.queues.iter().any(|queue| queue.transfer.is_some());
-        moves.then_some(due)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::policy::kernel::model::cost::Run;
-    use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel, write};
-    use crate::policy::kernel::page_writeback::wb::WbId;
-    use super::*;
-    use crate::policy::FileId;
-
-    const SECOND: u64 = 1_000_000_000;
-
-    fn group(version: &str) -> Kernel {
-        kernel(&format!("kernel.version = '{version}'\ncgroup.batch.memory.max = '512 MiB'"))
-    }
-
-    /// 40 MiB that are dirty and 60 that are not.
-    fn fill(kernel: &mut Kernel) {
-        kernel.pages.write(FileId(1), WbId(2), (0, 40 * MIB), in_first_memcg(), Nanos(0));
-        kernel.pages.read_in(FileId(2), 0, 60 * MIB, in_first_memcg());
-    }
-
-    #[test]
-    fn since_6_9_a_group_is_known_as_it_was_when_its_counters_were_added_up() {
-        let known = |version: &str| {
-            let mut kernel = group(version);
-            fill(&mut kernel);
-            let before = kernel.stats_of_memcg(0);
-            kernel.flush_memcg_stats(Nanos(3 * SECOND));
-            (before, kernel.stats_of_memcg(0))
-        };
-        let all = Stats { dirty: 40 * MIB, writeback: 0, cached: 100 * MIB };
-        assert_eq!(known("6.8"), (all, all));
-        assert_eq!(known("6.9"), (Stats::default(), all));
-    }
-
-    /// With 250 ticks per second 2 s are 500, in the level of the timer wheel with steps of 8: 504 from time 0, 1008 from there.
-    #[test]
-    fn counters_are_added_up_every_two_seconds_and_a_step_of_the_wheel() {
-        let mut kernel = group("6.12");
-        assert_eq!(kernel.stats_due, Some(Nanos(2_016_000_000)));
-        fill(&mut kernel);
-        kernel.flush_memcg_stats(Nanos(2_015_999_999));
-        assert_eq!(kernel.stats_of_memcg(0), Stats::default());
-        kernel.flush_memcg_stats(Nanos(2_016_000_000));
-        assert_eq!(
-            (kernel.stats_of_memcg(0).dirty, kernel.stats_due),
-            (40 * MIB, Some(Nanos(4_032_000_000)))
-        );
-        kernel.flush_memcg_stats(Nanos(9 * SECOND));
-        assert_eq!(kernel.stats_due, Some(Nanos(10_080_000_000)), "whoever slept meanwhile");
-    }
-
-    #[test]
-    fn nobody_wakes_up_for_counters_that_do_not_change() {
-        let mut kernel = group("6.12");
-        assert_eq!(kernel.next_stats_flush(), None);
-        write(&mut kernel, 1, Run::New, 0.0);
-        assert_eq!(kernel.next_stats_flush(), Some(Nanos(2_016_000_000)));
-        assert_eq!([group("6.8").stats_due, crate::policy::kernel::tests::kernel("").stats_due], [None; 2]);
-    }
 }

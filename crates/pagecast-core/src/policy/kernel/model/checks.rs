@@ -1,9 +1,8 @@
 //! What must be true of all counters after every event. Debug builds look, as long as that is quick.
 
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::memcontrol::memcg::MemcgId;
-use crate::policy::kernel::task::tasks::Task;
-use crate::policy::kernel::page_writeback::wb::WbId;
+use crate::policy::kernel::task::ids::{MemcgId, WbId};
+use crate::policy::kernel::task::task::Task;
 
 /// With more inodes than this, looking at all of them after every event would take too long.
 const MOST_INODES: usize = 64;
@@ -28,7 +27,7 @@ impl Kernel {
 
     /// What became dirty has been written or cancelled, waits for its device, or is dirty still.
     fn check_wbs(&self) {
-        for (at, wb) in self.wbs.iter().enumerate() {
+        for (at, wb) in self.write_back.wbs.iter().enumerate() {
             if wb.is_none() {
                 continue;
             }
@@ -80,7 +79,7 @@ impl Kernel {
         for (at, memcg) in self.pages.memcgs.iter().enumerate() {
             let id = MemcgId::of(at);
             assert_eq!(memcg.ahead(), self.pending_of(|task| task.memcg == id), "bytes ahead of cgroup {at}");
-            let held = self.placement.held_of(|process| self.memcg_of(process) == id);
+            let held = self.pages.placement.held_of(|process| self.memcg_of(process) == id);
             assert_eq!(memcg.anonymous, held, "anonymous memory of cgroup {at} is that of its processes");
         }
     }
@@ -90,7 +89,7 @@ impl Kernel {
         let (pages, lists) = (&self.pages, &self.pages.lists);
         let cached: u64 = pages.lruvecs().map(|lruvec| lists.of_lruvec(lruvec)).sum();
         assert_eq!(cached, lists.cached(), "what is cached is on some node");
-        let held = self.placement.held(pages.nodes());
+        let held = self.pages.placement.held(pages.nodes());
         let anonymous: Vec<u64> = pages.memory.nodes.iter().map(|node| node.anonymous).collect();
         assert_eq!(anonymous, held, "anonymous memory of each node is that of its processes");
     }

@@ -1,13 +1,18 @@
 //! What follows from the state: bringing it up to date, making room, waking flushers, setting caps.
 
-use crate::policy::kernel::model::cost::Run;
-use crate::policy::kernel::fs_writeback::flusher::Work;
-use crate::policy::kernel::memcontrol::memcg::MemcgId;
-use crate::policy::kernel::model::run::{count_dirtied, count_others};
-use crate::policy::kernel::task::tasks::Task;
-use crate::policy::kernel::page_writeback::balance_dirty_pages::{Rates, has_credit, rate_of};
-use crate::policy::kernel::{Kernel, Limits, OperationId, PAGE};
 use crate::policy::Actions;
+use crate::policy::OperationId;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::fs_writeback::flusher::Work;
+use crate::policy::kernel::model::run::{count_dirtied, count_others};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_writeback::WriteBack;
+use crate::policy::kernel::page_writeback::balance_dirty_pages::{Rates, rate_of};
+use crate::policy::kernel::page_writeback::limits::Limits;
+use crate::policy::kernel::task::cost::Run;
+use crate::policy::kernel::task::credit::has_credit;
+use crate::policy::kernel::task::ids::MemcgId;
+use crate::policy::kernel::task::task::Task;
 use crate::result::Part;
 use crate::stop;
 use crate::units::Nanos;
@@ -23,11 +28,11 @@ const MANY: usize = 64;
 impl Kernel {
     /// Brings all levels up to `now`. Where the bytes are that have moved since is found out when it matters, or now and then.
     pub fn sync(&mut self, now: Nanos) {
-        if now == self.synced {
+        if now == self.clock.synced {
             return;
         }
-        for device in 0..self.queues.len() {
-            let transfer = self.queues[device].transfer.as_mut();
+        for device in 0..self.block.queues.len() {
+            let transfer = self.block.queues[device].transfer.as_mut();
             if let Some((from, bytes)) =
                 transfer.map(|transfer| transfer.take(now)).filter(|taken| taken.1 > 0)
             {
@@ -35,20 +40,20 @@ impl Kernel {
             }
         }
         let has_first = self.count_moved(now);
-        if has_first || self.pages.is_far_ahead() || self.settled + SETTLE < now {
+        if has_first || self.pages.is_far_ahead() || self.clock.settled + SETTLE < now {
             self.settle(now);
         }
         self.keep_memcgs_within_limits(now);
         self.pages.note_peaks();
         self.flush_memcg_stats(now);
-        self.fractions.tick(now);
-        self.domains.iter_mut().flatten().for_each(|domain| domain.fractions.tick(now));
-        self.synced = now;
+        self.write_back.fractions.tick(now);
+        self.write_back.domains.iter_mut().flatten().for_each(|domain| domain.fractions.tick(now));
+        self.clock.synced = now;
     }
 
     /// Counts what has moved of all tasks; whether that makes an inode dirty.
     fn count_moved(&mut self, now: Nanos) -> bool {
-        let Self { tasks, pages, wbs, .. } = self;
+        let Self { tasks, pages, write_back: WriteBack { wbs, .. }, .. } = self;
         let mut rates = Rates::new(wbs);
         let (mut has_first, mut has_credit) = (false, false);
         for task in tasks.moving() {
@@ -61,35 +66,36 @@ impl Kernel {
                 count_others(task, bytes, pages);
             }
         }
-        self.runs_ahead = has_credit;
+        tasks.runs_ahead = has_credit;
         has_first
     }
 
     /// Decides what follows from the state as it is now.
     pub fn control(&mut self, now: Nanos, out: &mut Actions) {
-        self.spells.tell(now, out);
+        self.told.spells.tell(now, out);
         self.keep_memcgs_within_limits(now);
         self.look_at_backed(now);
         self.cut_runs(out);
         self.look_at_memcgs(now, out);
         self.heed_reclaim(now, out);
-        self.limits = Limits::of(&self.pages, &self.settings, &self.hard_limit);
+        self.write_back.limits =
+            Limits::of(self.pages.dirtyable() / PAGE, &self.write_back.settings, &self.write_back.hard_limit);
         self.limit_domains();
         self.limit_strict();
         self.wake_flushers(now);
-        for device in 0..self.queues.len() {
+        for device in 0..self.block.queues.len() {
             self.write_back(now, device, out);
         }
-        self.is_put_off = self.tasks.len() > MANY && self.decided == Some(now);
-        if !self.is_put_off {
+        self.clock.is_put_off = self.tasks.len() > MANY && self.clock.decided == Some(now);
+        if !self.clock.is_put_off {
             // Each of them is looked at.
             stop::spend(self.tasks.len() as u64);
-            self.decided = Some(now);
+            self.clock.decided = Some(now);
             self.release_followers(now, out);
         }
         self.go_on_with_due(now, out);
         self.throttle(now);
-        if !self.is_put_off {
+        if !self.clock.is_put_off {
             self.set_caps(now, out);
         }
         self.sample_devices(out);
@@ -97,14 +103,14 @@ impl Kernel {
 
     /// The same when nothing else happens at this instant: what was put off is decided.
     pub fn control_at_last(&mut self, now: Nanos, out: &mut Actions) {
-        self.decided = None;
+        self.clock.decided = None;
         self.control(now, out);
     }
 
     /// Reclaim that met only dirty pages has all of them written.
     fn heed_reclaim(&mut self, now: Nanos, out: &mut Actions) {
         let mut found =
-            std::mem::take(&mut self.pages.found_only_dirty) && self.rules.dirty_tail_wakes_flushers;
+            std::mem::take(&mut self.pages.found_only_dirty) && self.config.rules.dirty_tail_wakes_flushers;
         // Who waits for pages reclaims by itself, and finds as little.
         found |= self.pages.is_exhausted() && self.tasks.values().any(Task::takes_memory);
         found |= self.is_memcg_short();
@@ -117,10 +123,11 @@ impl Kernel {
     pub fn wake_flushers(&mut self, now: Nanos) {
         let dirty = self.pages.dirty.dirty() / PAGE;
         let total = self.pages.dirty.total() / PAGE;
-        let is_over = dirty > self.limits.thresholds.background || total > self.limits.freerun;
+        let is_over =
+            dirty > self.write_back.limits.thresholds.background || total > self.write_back.limits.freerun;
         // A flusher that runs is not woken.
-        let may_be_over = is_over || !self.domains.is_empty() || self.has_strict;
-        if !may_be_over || self.wbs.iter().flatten().all(|wb| wb.flusher.has_work()) {
+        let may_be_over = is_over || !self.write_back.domains.is_empty() || self.write_back.has_strict;
+        if !may_be_over || self.write_back.wbs.iter().flatten().all(|wb| wb.flusher.has_work()) {
             return;
         }
         for task in self.tasks.writers() {
@@ -128,12 +135,12 @@ impl Kernel {
             // The background threshold of a cgroup is looked at by its flusher alone, when the timer rings.
             let is_over = match self.strict(at) {
                 Some((strict, own)) => {
-                    dirty > self.limits.thresholds.background || own > strict.brake.freerun
+                    dirty > self.write_back.limits.thresholds.background || own > strict.brake.freerun
                 }
                 None => is_over || self.is_memcg_beyond_freerun(at, false),
             };
-            if is_over && let Some(wb) = self.wbs.get_mut(at).and_then(Option::as_mut) {
-                wb.flusher.wake(Work::Background, now, self.host.vm.dirty_writeback);
+            if is_over && let Some(wb) = self.write_back.wbs.get_mut(at).and_then(Option::as_mut) {
+                wb.flusher.wake(Work::Background, now, self.config.host.vm.dirty_writeback);
             }
         }
     }
@@ -171,7 +178,7 @@ impl Kernel {
     ) -> Option<(f64, Part)> {
         let part = if task.run == Run::Touch { Part::PageAllocation } else { Part::CpuCopy };
         let alone = task.shape.thread_rate(&self.cost(task, operation));
-        let own = alone.map(|rate| self.processor_share * rate);
+        let own = alone.map(|rate| self.caps.processor_share * rate);
         match (throttled, task.shape.latency_rate()) {
             (Some(rate), _) if own.is_none_or(|own| rate < own) => Some((rate, Part::Throttled)),
             (_, Some(rate)) if own.is_none_or(|own| rate < own) => Some((rate, Part::DeviceRead)),
@@ -184,7 +191,7 @@ impl Kernel {
     fn is_held_as_before(&self, task: &Task, old: Option<(f64, Part)>) -> bool {
         let Some((cap, Part::Throttled)) = old else { return false };
         task.held_by == Some(Part::Throttled)
-            && rate_of(&self.wbs, task) == Some(cap)
+            && rate_of(&self.write_back.wbs, task) == Some(cap)
             && !has_credit(task)
             && task.memcg == MemcgId::ROOT
             && self.is_far_below_pace(task, cap)
@@ -198,13 +205,13 @@ impl Kernel {
             && !task.run.dirties()
             && task.memcg == MemcgId::ROOT
             && task.shape.is_free()
-            && self.prices.are_nothing(task.page_insert())
+            && self.config.prices.are_nothing(task.page_insert())
     }
 
     /// Whether a task may do so much less than its thread could that its costs need not be looked at.
     #[inline(always)]
     fn is_far_below_pace(&self, task: &Task, rate: f64) -> bool {
-        rate < self.processor_share * task.pace / 4.0
+        rate < self.caps.processor_share * task.pace / 4.0
     }
 
     fn set_caps(&mut self, now: Nanos, out: &mut Actions) {
@@ -235,7 +242,7 @@ impl Kernel {
             self.note_cap(now, operation, task);
         }
         self.tasks = tasks;
-        self.caps_of = (!depends).then(|| self.caps_of_now());
+        self.caps.caps_of = (!depends).then(|| self.caps_of_now());
     }
 }
 
@@ -251,14 +258,13 @@ pub fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::page_writeback::law::Thresholds;
-    use crate::policy::kernel::memcontrol::memcg::MemcgId;
-    use crate::policy::kernel::page_writeback::shares::Strict;
-    use crate::policy::kernel::tests::{MIB, kernel, write};
-    use crate::policy::kernel::page_writeback::balance_dirty_pages::TaskRate;
-    use crate::policy::kernel::page_writeback::wb::WbId;
     use super::*;
     use crate::policy::FileId;
+    use crate::policy::kernel::page_writeback::balance_dirty_pages::TaskRate;
+    use crate::policy::kernel::page_writeback::law::Thresholds;
+    use crate::policy::kernel::page_writeback::shares::Strict;
+    use crate::policy::kernel::task::ids::WbId;
+    use crate::policy::kernel::tests::{MIB, kernel, write};
 
     #[test]
     fn a_cap_is_news_if_it_is_another_part_or_differs_by_more_than_half_a_percent() {
@@ -283,7 +289,8 @@ mod tests {
         let (charging, part) = cap(&kernel, false).expect("its group holds it back");
         assert_eq!(part, Part::Reclaim);
         let mut with_law = |rate: f64| {
-            kernel.wbs[0].as_mut().expect("somebody writes to it").task_rate = Some(TaskRate::fixed(rate));
+            kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").task_rate =
+                Some(TaskRate::fixed(rate));
             cap(&kernel, false)
         };
         assert_eq!(with_law(charging / 2.0), Some((charging / 2.0, Part::Throttled)));
@@ -299,9 +306,9 @@ mod tests {
             kernel.pages.dirty.submit(FileId(5), u64::MAX);
             kernel.pages.dirty.run_ahead(WbId(0), dirty * PAGE);
             kernel.wake_flushers(Nanos(0));
-            kernel.wbs[0].as_ref().is_some_and(|wb| wb.flusher.has_work())
+            kernel.write_back.wbs[0].as_ref().is_some_and(|wb| wb.flusher.has_work())
         };
-        let Limits { thresholds: Thresholds { background, .. }, freerun, .. } = kernel("").limits;
+        let Limits { thresholds: Thresholds { background, .. }, freerun, .. } = kernel("").write_back.limits;
         assert_eq!([background, background + 1].map(|dirty| has_work(dirty, 0, Run::New)), [false, true]);
         assert_eq!([freerun, freerun + 1].map(|pages| has_work(0, pages, Run::New)), [false, true]);
         assert!(!has_work(background + 1, 0, Run::Hit), "nobody writes");
@@ -314,16 +321,16 @@ mod tests {
         let has_work = |own: u64, of_others: u64| {
             let mut kernel = kernel("");
             write(&mut kernel, 1, Run::New, 0.0);
-            kernel.has_strict = true;
-            kernel.wbs[0].as_mut().expect("somebody writes to it").strict = Some(Strict::of(PART));
+            kernel.write_back.has_strict = true;
+            kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").strict = Some(Strict::of(PART));
             kernel.pages.dirty.run_ahead(WbId(0), own * PAGE);
             kernel.pages.dirty.run_ahead(WbId(1), of_others * PAGE);
             kernel.wake_flushers(Nanos(0));
-            kernel.wbs[0].as_ref().is_some_and(|wb| wb.flusher.has_work())
+            kernel.write_back.wbs[0].as_ref().is_some_and(|wb| wb.flusher.has_work())
         };
         assert_eq!([100, 101, 102].map(|own| has_work(own, 0)), [false, true, true]);
         // The background threshold of the host holds beside it, its free run does not.
-        let background = kernel("").limits.thresholds.background;
+        let background = kernel("").write_back.limits.thresholds.background;
         assert_eq!(
             [background, background + 1, background + 2].map(|dirty| has_work(0, dirty)),
             [false, true, true]

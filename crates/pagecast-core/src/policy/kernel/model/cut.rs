@@ -4,19 +4,19 @@
 //! filemap_get_pages, __filemap_get_folio`, Linux 6.16). So when pages of a run are evicted, dropped or cut off, or somebody else
 //! writes those that were missing, it ends in front of them, and what comes then is looked at anew.
 
+use crate::policy::Actions;
+use crate::policy::FileId;
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::model::cost::Run;
-use crate::policy::kernel::vmscan::Lists;
 use crate::policy::kernel::model::run::LEAST_RUN;
-use crate::policy::kernel::task::tasks::Task;
-use crate::policy::{Actions, FileId};
+use crate::policy::kernel::task::cost::Run;
+use crate::policy::kernel::vmscan::Lists;
 
 impl Kernel {
     /// Ends runs in front of pages that have come or left since they were looked at.
     pub fn cut_runs(&mut self, out: &mut Actions) {
         let lists = &self.pages.lists;
         let turnover = lists.turnover_of_all();
-        if std::mem::replace(&mut self.turnover, turnover) == turnover {
+        if std::mem::replace(&mut self.clock.turnover, turnover) == turnover {
             return;
         }
         let mut has_cut = false;
@@ -67,19 +67,11 @@ fn first_cached(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
     if cached_until(lists, file, first, end) < least { end } else { first }
 }
 
-impl Task {
-    /// Whether its run is what it is because pages are in memory, or are not. What is read from a device comes in any case: its
-    /// requests are on their way.
-    fn goes_by_pages(&self) -> bool {
-        matches!(self.run, Run::Hit | Run::New | Run::Clean | Run::Dirty)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::tests::{MIB, kernel, nodes_of_8_gib, on, write};
     use super::*;
     use crate::policy::Command;
+    use crate::policy::kernel::tests::{MIB, kernel, nodes_of_8_gib, on, write};
     use crate::units::Bytes;
 
     #[test]

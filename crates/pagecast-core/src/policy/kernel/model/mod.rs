@@ -1,11 +1,11 @@
 //! TODO
 
+pub mod caps;
 pub mod checks;
+pub mod clock;
 pub mod control;
-pub mod cost;
 pub mod cut;
 pub mod next_call;
-pub mod options;
 pub mod processors;
 pub mod run;
 pub mod told;

@@ -1,11 +1,13 @@
 //! When to look again if nothing else happens: the next threshold that a level crosses at the present rates.
 
-use crate::policy::kernel::model::cost::Run;
-use crate::policy::kernel::task::tasks::Task;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::wb::Wb;
-use crate::policy::kernel::{Kernel, PAGE};
+use crate::policy::kernel::task::cost::Run;
+use crate::policy::kernel::task::task::Task;
 use crate::result::Part;
-use crate::units::{Nanos, earlier};
+use crate::units::Nanos;
+use crate::units::earlier;
 
 /// Levels are looked at no more often than this: a tenth of a pause.
 pub const LEAST_STEP: f64 = 1e-3;
@@ -90,20 +92,20 @@ impl Kernel {
 
     /// What devices write, in bytes per second.
     fn written(&self) -> f64 {
-        let transfers = self.queues.iter().filter_map(|queue| queue.transfer.as_ref());
+        let transfers = self.block.queues.iter().filter_map(|queue| queue.transfer.as_ref());
         transfers.map(|transfer| transfer.rate).sum()
     }
 
     /// The next call that this policy wants.
     pub fn schedule(&self, now: Nanos) -> Option<Nanos> {
-        if self.is_put_off {
+        if self.clock.is_put_off {
             return Some(now);
         }
         let survey = self.survey();
         let slopes = Slopes { written: self.written(), ..survey.slopes };
         let mut next = earlier(survey.busy_until, self.next_update(now));
         next = earlier(next, self.next_stats_flush());
-        for wb in self.wbs.iter().flatten() {
+        for wb in self.write_back.wbs.iter().flatten() {
             for timer in [wb.flusher.timer, wb.flusher.until_small_piece(), wb.measure_at] {
                 next = earlier(next, timer);
             }
@@ -135,11 +137,11 @@ impl Kernel {
             return None;
         }
         let mut room = self.pages.available().min(self.pages.until_reclaim()).min(self.until_reported());
-        if self.host.memory.cost.fault_huge.is_some() {
+        if self.config.host.memory.cost.fault_huge.is_some() {
             // The last huge page of a node.
             let touching = self.tasks.iter().filter(|(_, task)| task.takes_anonymous());
             let rooms = touching.map(|(operation, task)| {
-                self.pages.above_high(self.placement.node(task.kind.owner(operation)))
+                self.pages.above_high(self.pages.placement.node(task.kind.owner(operation)))
             });
             room = rooms.filter(|&room| room > 0).fold(room, u64::min);
         }
@@ -153,7 +155,7 @@ impl Kernel {
             };
             let takers = self.tasks.iter().filter(|(_, task)| copies(task));
             let rooms = takers.filter_map(|(operation, task)| {
-                self.pages.target(self.placement.node(task.kind.owner(operation)), task.run == Run::New)
+                self.pages.target(self.pages.placement.node(task.kind.owner(operation)), task.run == Run::New)
             });
             room = rooms.map(|(_, room)| room).fold(room, u64::min);
         }
@@ -162,7 +164,7 @@ impl Kernel {
 
     /// The background threshold, which only writers look at.
     fn until_background(&self, slopes: &Slopes) -> Option<f64> {
-        let threshold = self.limits.thresholds.background;
+        let threshold = self.write_back.limits.thresholds.background;
         let dirty = self.pages.dirty.dirty();
         // In pages, as `wake_flushers` compares them.
         (slopes.dirtied > 0.0 && dirty / PAGE <= threshold)
@@ -171,7 +173,8 @@ impl Kernel {
 
     /// The end of free run, or the next step of the law beyond it.
     fn until_throttling(&self, slopes: &Slopes) -> Option<f64> {
-        let of_law = || self.limits.until_change(self.pages.dirty.total(), slopes.dirtied - slopes.written);
+        let of_law =
+            || self.write_back.limits.until_change(self.pages.dirty.total(), slopes.dirtied - slopes.written);
         if slopes.dirtied > 0.0 { of_law() } else { None }
     }
 
@@ -199,7 +202,7 @@ impl Kernel {
             let available = self.pages.memcgs[at].available() as f64 / (slopes.taken + slopes.redirtied);
             available.min(self.pages.room_of_memcg(at) as f64 / slopes.taken)
         });
-        let until_throttling = self.domains[at].as_ref().and_then(|domain| {
+        let until_throttling = self.write_back.domains[at].as_ref().and_then(|domain| {
             let (dirty, slope) = (self.pages.memcgs[at].dirty(), slopes.dirtied - slopes.written);
             match domain.flushed {
                 // What its wbs have is known, and what the cgroup may be charged.
@@ -214,21 +217,23 @@ impl Kernel {
     fn next_update(&self, now: Nanos) -> Option<Nanos> {
         // Those of a strict device are now and then free, and still told throttled.
         let has_rate = |wb: &&Wb| wb.is_throttling && (wb.strict.is_none() || wb.task_rate.is_some());
-        let throttled = self.wbs.iter().flatten().filter(has_rate);
+        let throttled = self.write_back.wbs.iter().flatten().filter(has_rate);
         throttled.map(|wb| wb.next_update().max(now + Nanos(1_000_000))).min()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::memcontrol::memcg::MemcgId;
-    use crate::policy::kernel::page_alloc::watermarks::Node;
-    use crate::policy::kernel::task::tasks::{Credit, Kind};
-    use crate::policy::kernel::tests::{MIB, kernel, kernel_on_nodes, transfer, write};
-    use crate::policy::kernel::page_writeback::balance_dirty_pages::TaskRate;
-    use crate::policy::kernel::page_writeback::wb::WbId;
     use super::*;
-    use crate::policy::{FileId, FileView, OperationId};
+    use crate::policy::FileId;
+    use crate::policy::FileView;
+    use crate::policy::OperationId;
+    use crate::policy::kernel::page_alloc::watermarks::Node;
+    use crate::policy::kernel::page_writeback::balance_dirty_pages::TaskRate;
+    use crate::policy::kernel::task::credit::Credit;
+    use crate::policy::kernel::task::ids::{MemcgId, WbId};
+    use crate::policy::kernel::task::kind::Kind;
+    use crate::policy::kernel::tests::{MIB, kernel, kernel_on_nodes, reconfigure, transfer, write};
     use crate::units::Bytes;
 
     const MB: f64 = 1e6;
@@ -238,7 +243,7 @@ mod tests {
     fn a_group_is_looked_at_when_it_is_full_at_the_end_of_free_run_and_with_each_step() {
         let mut kernel = kernel("kernel.version = '6.8'\ncgroup.batch.memory.max = '512 MiB'");
         kernel.limit_domains();
-        let limits = kernel.domains[0].as_ref().expect("v2 has dirty limits").limits;
+        let limits = kernel.write_back.domains[0].as_ref().expect("v2 has dirty limits").limits;
         let page = PAGE as f64;
         let slopes = Slopes { dirtied: 100.0 * MB, written: 40.0 * MB, ..Slopes::default() };
         let until = |kernel: &Kernel, slopes: &Slopes| kernel.until_memcg_changes(0, slopes);
@@ -261,7 +266,7 @@ mod tests {
         let mut kernel = kernel("");
         write(&mut kernel, 1, Run::New, 0.0);
         assert_eq!(kernel.next_update(Nanos::ZERO), None);
-        kernel.wbs[0].as_mut().expect("somebody writes to it").is_throttling = true;
+        kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").is_throttling = true;
         assert_eq!(kernel.next_update(Nanos(199_000_000)), Some(Nanos(200_000_000)));
         assert_eq!(kernel.next_update(Nanos(300_000_000)), Some(Nanos(301_000_000)), "but not at once");
     }
@@ -308,7 +313,7 @@ mod tests {
         // The last huge page of those who touch memory is above the high mark.
         write(&mut kernel, 1, Run::Touch, RATE);
         assert_bytes(until_memory_changes(&kernel), total - low);
-        kernel.host.memory.cost.fault_huge = Some(Nanos(1));
+        reconfigure(&mut kernel, |config| config.host.memory.cost.fault_huge = Some(Nanos(1)));
         assert_bytes(until_memory_changes(&kernel), total - high);
         write(&mut kernel, 1, Run::New, RATE);
         assert_bytes(until_memory_changes(&kernel), total - low);
@@ -320,7 +325,7 @@ mod tests {
         let dirty = total / 2;
         kernel.pages.memory.nodes[0].anonymous = 0;
         kernel.pages.dirty.run_ahead(WbId(0), dirty);
-        kernel.host.memory.cost.fault_huge = None;
+        reconfigure(&mut kernel, |config| config.host.memory.cost.fault_huge = None);
         assert_bytes(until_memory_changes(&kernel), total - min - dirty);
     }
 
@@ -330,7 +335,7 @@ mod tests {
         let until = |run: Run, part: Part| {
             let mut kernel = kernel_on_nodes(2, "");
             let operation = write(&mut kernel, 1, run, RATE);
-            kernel.placement.home(operation);
+            kernel.pages.placement.home(operation);
             let task = kernel.tasks.get_mut(operation).expect("it is there");
             task.transfer.as_mut().expect("it moves").cap = Some((RATE, part));
             until_memory_changes(&kernel)
@@ -363,7 +368,8 @@ mod tests {
         let soonest = |run: Run| {
             let mut kernel = kernel("");
             let writer = write(&mut kernel, 1, run, 300e6);
-            kernel.wbs[0].as_mut().expect("somebody writes to it").task_rate = Some(TaskRate::fixed(100e6));
+            kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").task_rate =
+                Some(TaskRate::fixed(100e6));
             let credit = Some(Credit { seconds: 0.5, at: Nanos::ZERO });
             kernel.tasks.get_mut(writer).expect("it is there").credit = credit;
             kernel.survey_tasks().soonest
@@ -378,10 +384,10 @@ mod tests {
             kernel.until_throttling(&Slopes { dirtied, written: 40.0 * MB, ..Slopes::default() })
         };
         kernel.pages.dirty.run_ahead(WbId(0), 100 * PAGE);
-        let left = (kernel.limits.freerun - 100) * PAGE;
+        let left = (kernel.write_back.limits.freerun - 100) * PAGE;
         assert_eq!(until(&kernel, 100.0 * MB), Some(left as f64 / (60.0 * MB)));
         kernel.pages.dirty.run_ahead(WbId(0), left + PAGE);
-        let step = kernel.limits.brake().step() * PAGE as f64;
+        let step = kernel.write_back.limits.brake().step() * PAGE as f64;
         assert_eq!(until(&kernel, 100.0 * MB), Some(step / (60.0 * MB)));
         assert_eq!(until(&kernel, 0.0), None);
     }
@@ -390,15 +396,15 @@ mod tests {
     fn what_a_group_writes_is_what_its_own_wbs_write() {
         let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
         for (number, owner, rate) in [(1, MemcgId::ROOT, 10.0), (2, MemcgId::of(0), 40.0)] {
-            kernel.owners.insert(FileId(number), owner);
+            kernel.write_back.owners.insert(FileId(number), owner);
             let file = FileView { id: FileId(number), ..FileView::default() };
             let wb = kernel.wb_of(&file);
             kernel.wb(&file);
-            kernel.queues[0].push(wb, file.id, (0, 10), true);
-            kernel.queues[0].transfer = Some(transfer(rate * MB));
+            kernel.block.queues[0].push(wb, file.id, (0, 10), true);
+            kernel.block.queues[0].transfer = Some(transfer(rate * MB));
             let of_group = if owner == MemcgId::ROOT { 0.0 } else { rate * MB };
             assert_eq!(kernel.slopes_of_memcg(0).written, of_group, "the first in line is its own, or not");
-            kernel.queues[0].pop();
+            kernel.block.queues[0].pop();
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::model::control::LEAST_CHANGE;
-use crate::policy::kernel::task::tasks::Task;
+use crate::policy::kernel::task::task::Task;
 use crate::result::Part;
 
 /// A rate from this part of its cap on is held down by it.
@@ -14,8 +14,8 @@ const AT_CAP: f64 = 0.99;
 impl Kernel {
     /// Sets which part of a processor's time a task gets that could use all of it.
     pub fn share_processors(&mut self) {
-        let cores = self.host.cores as usize;
-        self.processor_share = match self.tasks.len() > cores {
+        let cores = self.config.host.cores as usize;
+        self.caps.processor_share = match self.tasks.len() > cores {
             true => share(cores as f64, self.tasks.values().map(demand).collect()),
             false => 1.0,
         };
@@ -23,9 +23,9 @@ impl Kernel {
 
     /// The same, and whether somebody could notice.
     pub fn has_share_changed(&mut self) -> bool {
-        let before = self.processor_share;
+        let before = self.caps.processor_share;
         self.share_processors();
-        (self.processor_share - before).abs() > LEAST_CHANGE * before
+        (self.caps.processor_share - before).abs() > LEAST_CHANGE * before
     }
 }
 
@@ -59,11 +59,10 @@ fn share(cores: f64, mut demands: Vec<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
-    use crate::policy::kernel::model::cost::Run;
-    use crate::policy::kernel::tests::{kernel, write};
     use super::*;
+    use crate::policy::kernel::task::cost::Run;
+    use crate::policy::kernel::tests::{kernel, write};
+    use proptest::prelude::*;
 
     #[test]
     fn what_one_does_not_need_goes_to_the_others() {
@@ -99,7 +98,7 @@ mod tests {
             let task = kernel.tasks.get_mut(writer).expect("it is there");
             task.transfer.as_mut().expect("it moves").cap = Some((1e9, Part::CpuCopy));
             kernel.share_processors();
-            kernel.processor_share
+            kernel.caps.processor_share
         };
         assert_eq!(
             [1, 2, 3, 4, 5, 6, 7, 8].map(&mut share_of)[3..],

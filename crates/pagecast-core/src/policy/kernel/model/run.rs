@@ -1,16 +1,25 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
-use crate::policy::kernel::model::cost::{Distance, PerByte, Run, Step, Touched};
-use crate::policy::kernel::vmscan::PageState;
-use crate::policy::kernel::memcontrol::memcg::Taker;
+use crate::flow::Completion;
+use crate::flow::FlowSpec;
+use crate::flow::Path;
+use crate::policy::Actions;
+use crate::policy::FileId;
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_alloc::pages::{Pages, Written};
-use crate::policy::kernel::filemap::read::tag;
-use crate::policy::kernel::task::tasks::{Kind, Place, Task, Transfer};
-use crate::policy::kernel::page_writeback::balance_dirty_pages::{check, rate_of, resume, task_rate};
+use crate::policy::kernel::page_writeback::balance_dirty_pages::{rate_of, task_rate};
 use crate::policy::kernel::page_writeback::wb::Wb;
-use crate::policy::kernel::{Kernel, PAGE, whole_pages};
-use crate::flow::{Completion, FlowSpec, Path};
-use crate::policy::{Actions, FileId, FileView, OperationId};
+use crate::policy::kernel::task::cost::{Distance, PerByte, Run, Step, Touched};
+use crate::policy::kernel::task::credit::{check, resume};
+use crate::policy::kernel::task::ids::Taker;
+use crate::policy::kernel::task::kind::Kind;
+use crate::policy::kernel::task::shape::{Transfer, tag};
+use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::task::tasks::Place;
+use crate::policy::kernel::vmscan::PageState;
 use crate::result::Part;
 use crate::stop;
 use crate::units::Nanos;
@@ -30,13 +39,7 @@ pub fn count(task: &mut Task, bytes: u64, pages: &mut Pages, rate: Option<f64>, 
 /// The same of a task that makes pages dirty; whether it has credit left.
 // Of every such task with every event.
 #[inline(always)]
-pub fn count_dirtied(
-    task: &mut Task,
-    bytes: u64,
-    pages: &mut Pages,
-    rate: Option<f64>,
-    now: Nanos,
-) -> bool {
+pub fn count_dirtied(task: &mut Task, bytes: u64, pages: &mut Pages, rate: Option<f64>, now: Nanos) -> bool {
     let runs_ahead = check(&mut task.credit, rate, bytes, now);
     if bytes == 0 {
         return runs_ahead;
@@ -135,15 +138,15 @@ impl Kernel {
         let task = self.tasks.get_mut(operation).expect("it is there");
         task.shape = shape;
         if run == Run::Follow {
-            self.has_followers = true;
             task.since = now;
+            self.tasks.has_followers = true;
             return;
         }
         if run == Run::Wait {
             task.since = now;
             return self.wait_for_stable_pages(operation, end);
         }
-        resume(task, task_rate(&self.wbs, task), now);
+        resume(task, task_rate(&self.write_back.wbs, task), now);
         let bytes = end - task.position;
         let moved = shape.bytes;
         task.count_served(bytes, |served, bytes| *served += bytes);
@@ -173,9 +176,9 @@ impl Kernel {
 
     pub fn end_task(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         let task = self.tasks.remove(operation).expect("a task ends once");
-        self.placement.leave(task.kind.owner(operation));
+        self.pages.placement.leave(task.kind.owner(operation));
         if let Some(credit) = task.credit {
-            self.credits.insert(operation, credit);
+            self.tasks.credits.insert(operation, credit);
         }
         if let (Some(key), Some(file)) = (task.stream, &task.file) {
             self.leave_stream(key, task.end, file, task.mapped.is_some());
@@ -244,7 +247,7 @@ impl Kernel {
 
     /// Whether who writes over pages of its file waits while they are under writeback (`mm/page-writeback.c: folio_wait_stable`).
     fn has_stable_pages(&self, task: &Task) -> bool {
-        self.host.disks.get(task.file().device.0 as usize).is_some_and(|disk| disk.bdi.stable_writes)
+        self.config.host.disks.get(task.file().device.0 as usize).is_some_and(|disk| disk.bdi.stable_writes)
     }
 
     /// A writer waits until what is before him is on the device.
@@ -300,11 +303,12 @@ impl Kernel {
     /// Followers go on whose bytes have come, or who have nobody to follow any more.
     pub fn release_followers(&mut self, now: Nanos, out: &mut Actions) {
         let follows = |task: &Task| task.run == Run::Follow && !matches!(task.kind, Kind::Wait { .. });
-        if !self.has_followers {
+        if !self.tasks.has_followers {
             debug_assert!(!self.tasks.values().any(follows), "a follower has been noted");
             return;
         }
-        self.has_followers = self.tasks.values().any(follows);
+        let has_followers = self.tasks.values().any(follows);
+        self.tasks.has_followers = has_followers;
         let goes_on = |task: &Task| {
             let (is_cached, end) = self.pages.lists.run(task.file().id, task.position, task.end);
             let has_come = is_cached && end - task.position >= STRIDE.min(task.end - task.position);
@@ -323,7 +327,7 @@ impl Kernel {
     /// Up to where new memory comes without others having to leave, if that has a price.
     fn end_of_spare(&self, at: u64, end: u64) -> u64 {
         match self.pages.spare() {
-            spare if spare > 0 && self.prices.has_reclaim() => end.min(at.saturating_add(spare)),
+            spare if spare > 0 && self.config.prices.has_reclaim() => end.min(at.saturating_add(spare)),
             _ => end,
         }
     }
@@ -348,7 +352,7 @@ impl Kernel {
 
     /// How many pages the node of a writer can give it, in bytes.
     fn own_room(&self, operation: OperationId) -> u64 {
-        let home = self.placement.node(operation);
+        let home = self.pages.placement.node(operation);
         self.pages.target(home, true).filter(|&(node, _)| node == home).map_or(0, |(_, room)| room)
     }
 
@@ -359,25 +363,25 @@ impl Kernel {
         if room >= LOOK_AHEAD {
             return 0.0;
         }
-        self.placement.written_far(operation).unwrap_or(if room > 0 { 0.0 } else { 1.0 })
+        self.pages.placement.written_far(operation).unwrap_or(if room > 0 { 0.0 } else { 1.0 })
     }
 
     pub fn path(&self, task: &Task) -> Path {
         match task.run {
-            Run::Hit => self.memory_read,
+            Run::Hit => self.config.memory_read,
             Run::Miss if task.reads_ahead() => task.file().read,
             Run::Miss | Run::Pass => task.file().read_and_copy,
             Run::Through => task.file().write,
             Run::Direct if task.writes_past() => task.file().write,
             Run::Direct => task.file().read,
-            _ => self.memory_write,
+            _ => self.config.memory_write,
         }
     }
 
     /// What the bytes of a task cost its thread.
     pub fn cost(&self, task: &Task, operation: OperationId) -> PerByte {
         let page_insert = task.page_insert();
-        if task.reads_ahead() || (task.mapped.is_none() && self.prices.are_nothing(page_insert)) {
+        if task.reads_ahead() || (task.mapped.is_none() && self.config.prices.are_nothing(page_insert)) {
             return PerByte::default();
         }
         let operation = task.kind.owner(operation);
@@ -388,7 +392,7 @@ impl Kernel {
             if self.pages.nodes() > 1 { self.distance(task, operation) } else { Distance::default() };
         let touched = self.touched(task, operation);
         let (reclaimed, reported) = (self.reclaimed(task), self.reported(task));
-        self.prices.per_byte(&Step {
+        self.config.prices.per_byte(&Step {
             run: task.run,
             piece: task.piece,
             touched,
@@ -408,7 +412,7 @@ impl Kernel {
             let is_cgroup_short = task.memcg.index().is_some_and(|at| self.pages.is_memcg_full(at));
             self.pages.is_short() || is_cgroup_short
         };
-        if self.prices.has_reclaim() && is_short() { task.pages_taken() } else { 0.0 }
+        if self.config.prices.has_reclaim() && is_short() { task.pages_taken() } else { 0.0 }
     }
 
     /// What pages the new anonymous memory of a task comes in. Huge ones are only taken from the node of the thread, while it
@@ -420,13 +424,13 @@ impl Kernel {
         if !task.takes_anonymous() {
             return Touched::Nothing;
         }
-        let has_blocks = || self.pages.above_high(self.placement.node(operation)) > 0;
-        if self.prices.has_huge() && has_blocks() { Touched::Huge } else { Touched::Small }
+        let has_blocks = || self.pages.above_high(self.pages.placement.node(operation)) > 0;
+        if self.config.prices.has_huge() && has_blocks() { Touched::Huge } else { Touched::Small }
     }
 
     /// How much of both ends of a copy is on another node than its thread.
     fn distance(&self, task: &Task, operation: OperationId) -> Distance {
-        let home = self.placement.node(operation);
+        let home = self.pages.placement.node(operation);
         let new_page = || {
             let target = self.pages.target(home, false).map_or(home, |(node, _)| node);
             f64::from(u8::from(target != home))
@@ -435,7 +439,7 @@ impl Kernel {
             let place = self.pages.lists.place(task.file().id, task.position, task.end);
             f64::from(u8::from(place.is_some_and(|(lruvec, _)| self.pages.node_of(lruvec) != home)))
         };
-        let buffer = || self.placement.far_share(operation);
+        let buffer = || self.pages.placement.far_share(operation);
         let (from, to) = match task.run {
             Run::Touch => (0.0, new_page()),
             Run::Hit if task.is_fresh() => (present_page(), new_page()),
@@ -452,7 +456,7 @@ impl Kernel {
     /// Finds out where the bytes of all tasks are that have moved so far.
     pub fn settle(&mut self, now: Nanos) {
         self.settle_each(now, self.pending(|_| true));
-        self.settled = now;
+        self.clock.settled = now;
         self.look_at_refaults(now);
     }
 
@@ -466,7 +470,7 @@ impl Kernel {
 
     /// The same for those who write to files that the flusher of a device is going to look at.
     pub fn settle_visited(&mut self, now: Nanos, device: usize) {
-        let Some(Wb { flusher, .. }) = &self.wbs[device] else { return };
+        let Some(Wb { flusher, .. }) = &self.write_back.wbs[device] else { return };
         self.settle_each(now, self.pending(|task| task.run.dirties() && flusher.may_visit(task.file().id)));
     }
 
@@ -538,10 +542,9 @@ impl Kernel {
         let (run, file, takes_anonymous) = (task.run, task.file, task.takes_anonymous());
         let (drops_behind, is_mapped, folio) = (task.drops_behind, task.mapped.is_some(), task.folio);
         let (owner, memcg) = (task.kind.owner(operation), task.memcg);
-        let by = Taker { home: self.placement.node(task.thread(operation)), memcg };
+        let by = Taker { home: self.pages.placement.node(task.thread(operation)), memcg };
         if takes_anonymous {
-            let placement = &mut self.placement;
-            self.pages.take_anonymous(by, asked, |node, part| placement.take(owner, node, part));
+            self.pages.take_anonymous(by, asked, owner);
         }
         let Some(file) = file else { return };
         match run {
@@ -563,9 +566,9 @@ impl Kernel {
                     self.note_folios(&file, (start, end), folio);
                 }
                 let written = self.make_dirty(now, &file, (start, end), by);
-                self.placement.has_written(operation, written.new, written.far);
+                self.pages.placement.has_written(operation, written.new, written.far);
                 // Whoever unmaps a page that was touched marks it (`mm/memory.c: zap_present_folio_ptes`).
-                if self.rules.writes_are_accesses || is_mapped {
+                if self.config.rules.writes_are_accesses || is_mapped {
                     self.pages.lists.mark_accessed(file.id, start, end);
                 }
             }
@@ -575,41 +578,29 @@ impl Kernel {
 
     /// New bytes of a file are in folios of so many pages.
     pub fn note_folios(&mut self, file: &FileView, range: (u64, u64), folio: u64) {
-        if self.rules.largest_folio > 1 {
-            self.folios.set(file.id, range, folio);
+        if self.config.rules.largest_folio > 1 {
+            self.pages.folios.set(file.id, range, folio);
         }
     }
 
     /// Pages become dirty, and their inode with the first.
-    pub fn make_dirty(
-        &mut self,
-        now: Nanos,
-        file: &FileView,
-        range: (u64, u64),
-        by: Taker,
-    ) -> Written {
+    pub fn make_dirty(&mut self, now: Nanos, file: &FileView, range: (u64, u64), by: Taker) -> Written {
         let written = self.pages.write(file.id, self.wb_of(file), range, by, now);
         if written.dirtied_inode {
-            let (interval, timers) = (self.host.vm.dirty_writeback, self.timers());
+            let (interval, timers) = (self.config.host.vm.dirty_writeback, self.config.timers());
             self.wb(file).flusher.inode_dirtied(file.id, now, interval, timers);
         }
         written
     }
 
     /// A run has moved all its bytes.
-    pub fn run_ended(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        done: &Completion,
-        out: &mut Actions,
-    ) {
+    pub fn run_ended(&mut self, now: Nanos, operation: OperationId, done: &Completion, out: &mut Actions) {
         // Nobody wants what was read ahead of a file that has been cut.
         let Some(task) = self.tasks.get_mut(operation) else { return };
         let mut transfer = task.transfer.take().expect("a run has a transfer");
         let (_, rest) = transfer.take_rest();
         let (held_by, read_from) = (task.held_by.take(), task.device_read());
-        let rate = rate_of(&self.wbs, task);
+        let rate = rate_of(&self.write_back.wbs, task);
         count(task, rest, &mut self.pages, rate, now);
         self.settle_task(now, operation);
         self.let_go(now, operation, held_by);

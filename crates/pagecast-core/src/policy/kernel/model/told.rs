@@ -3,15 +3,21 @@
 //! Levels hover around their thresholds, and a writer is held back call by call. So a state is over only when it has been so for
 //! a second; it is told then, with the time at which it ended. One that took no time is not told.
 
-use std::collections::BTreeMap;
-
+use crate::policy::Actions;
+use crate::policy::DeviceId;
+use crate::policy::Event;
+use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::PAGE;
-use crate::policy::kernel::task::tasks::{Task, Transfer};
-use crate::policy::kernel::page_writeback::wb::WbId;
-use crate::policy::{Actions, DeviceId, Event, OperationId};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_writeback::domains::Background;
+use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::task::shape::Transfer;
+use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::vmscan::refaults::Storm;
 use crate::result::Part;
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
+use std::collections::BTreeMap;
 
 /// A state that comes back earlier has not ended.
 const QUIET: Nanos = Nanos(1_000_000_000);
@@ -184,6 +190,15 @@ fn holder(transfer: &Transfer) -> Option<Part> {
     (what_of(part).is_some() && is_reached).then_some(part)
 }
 
+/// What is told of the page cache beside levels.
+#[derive(Default)]
+pub struct Told {
+    pub spells: Spells,
+    pub storm: Storm,
+    /// When it was last told that reclaim woke the flushers.
+    pub flushers_woken: Nanos,
+}
+
 impl Kernel {
     /// What holds a task back may have become something else.
     pub fn note_cap(&mut self, now: Nanos, operation: OperationId, task: &mut Task) {
@@ -195,10 +210,10 @@ impl Kernel {
         self.note_sleep(now, task.wb, task.held_by);
         let bytes = self.dirty_told(task.wb);
         if let Some(key) = self.key_of(task.held_by, operation, task.wb) {
-            self.spells.end(now, key, bytes);
+            self.told.spells.end(now, key, bytes);
         }
         if let Some(key) = self.key_of(part, operation, task.wb) {
-            self.spells.begin(now, key, bytes);
+            self.told.spells.begin(now, key, bytes);
         }
         task.held_by = part;
     }
@@ -208,7 +223,7 @@ impl Kernel {
         let wb = self.tasks[operation].wb;
         self.note_sleep(now, wb, held_by);
         if let Some(key) = self.key_of(held_by, operation, wb) {
-            self.spells.end(now, key, self.dirty_told(wb));
+            self.told.spells.end(now, key, self.dirty_told(wb));
         }
     }
 
@@ -221,13 +236,14 @@ impl Kernel {
 
     /// The device that a wb writes to.
     pub fn device_of(&self, wb: WbId) -> DeviceId {
-        DeviceId(wb.0 % self.devices() as u32)
+        DeviceId(wb.0 % self.config.devices() as u32)
     }
 
     /// How much is dirty or under writeback: on the host, or in the cgroup of a wb if the host alone is in free run.
     fn dirty_told(&self, wb: WbId) -> u64 {
         let dirty = self.pages.dirty.total();
-        let of_memcg = self.memcg_with_domain(wb.0 as usize).filter(|_| dirty / PAGE <= self.limits.freerun);
+        let of_memcg =
+            self.memcg_with_domain(wb.0 as usize).filter(|_| dirty / PAGE <= self.write_back.limits.freerun);
         of_memcg.map_or(dirty, |memcg| self.pages.memcgs[memcg].dirty() / PAGE * PAGE)
     }
 
@@ -238,17 +254,17 @@ impl Kernel {
         let dirty = &self.pages.dirty;
         let is_of_memcg = self.memcg_of_wb(at.0 as usize).is_some();
         let bytes = if is_of_memcg { dirty.of_wb(at).reclaimable } else { dirty.dirty() };
-        let wb = self.wbs[at.0 as usize].as_mut().expect("its flusher has looked");
+        let wb = self.write_back.wbs[at.0 as usize].as_mut().expect("its flusher has looked");
         wb.in_background = is_over;
-        self.spells.turn(now, key, is_over, bytes);
+        self.told.spells.turn(now, key, is_over, bytes);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::tests::{MIB, kernel, transfer};
     use super::*;
     use crate::policy::Command;
+    use crate::policy::kernel::tests::{MIB, kernel, transfer};
 
     const MS: u64 = 1_000_000;
 
@@ -344,9 +360,9 @@ mod tests {
     #[test]
     fn in_free_run_of_the_host_it_is_the_group_whose_dirty_pages_are_told() {
         let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
-        let of_group = WbId(kernel.devices() as u32);
+        let of_group = WbId(kernel.config.devices() as u32);
         kernel.pages.memcgs[0].busy = 10 * MIB;
-        let freerun = kernel.limits.freerun * PAGE;
+        let freerun = kernel.write_back.limits.freerun * PAGE;
         kernel.pages.dirty.run_ahead(WbId(0), freerun);
         assert_eq!((kernel.dirty_told(of_group), kernel.dirty_told(WbId(0))), (10 * MIB, freerun));
         kernel.pages.dirty.run_ahead(WbId(0), PAGE);

@@ -4,11 +4,11 @@
 //! out: direct reclaim while there are clean pages. kswapd keeps up with everybody, so that nobody waits, until all that is left
 //! is dirty.
 
-use crate::policy::kernel::PAGE;
-use crate::policy::kernel::vmscan::LruvecId;
-use crate::policy::kernel::memcontrol::memcg::Taker;
-use crate::policy::kernel::page_alloc::watermarks::Node;
+use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::page_alloc::watermarks::Node;
+use crate::policy::kernel::task::ids::Taker;
+use crate::policy::kernel::vmscan::LruvecId;
 use crate::stop;
 
 /// With memory to spare, what is pending is at most this part of it.
@@ -216,10 +216,10 @@ impl Pages {
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::tests::{MIB, in_first_memcg, nodes_of_8_gib, on};
-    use crate::policy::kernel::page_writeback::wb::WbId;
     use super::*;
     use crate::policy::FileId;
+    use crate::policy::kernel::task::ids::WbId;
+    use crate::policy::kernel::tests::{MIB, in_first_memcg, nodes_of_8_gib, on};
     use crate::units::Nanos;
 
     const ONE: LruvecId = LruvecId(0);

@@ -1,17 +1,24 @@
 //! The pages in memory: in which list each is, which are dirty, whose they are. Where they come from: `allocation`.
 
-use rustc_hash::FxHashMap;
-
+use crate::machine::Lru;
+use crate::policy::FileId;
+use crate::policy::ListedBlock;
+use crate::policy::OperationId;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
-use crate::policy::kernel::vmscan::{Busy, Lists, LruvecId, PageState, Replacement};
-use crate::policy::kernel::memcontrol::memcg::{Memcg, MemcgId, Taker};
+use crate::policy::kernel::address_space::folios::Folios;
+use crate::policy::kernel::config::Config;
+use crate::policy::kernel::memcontrol::memcg::Memcg;
+use crate::policy::kernel::page_alloc::placement::Placement;
+use crate::policy::kernel::page_alloc::reporting::Backed;
 use crate::policy::kernel::page_alloc::watermarks::Memory;
+use crate::policy::kernel::task::ids::{MemcgId, Taker, WbId};
 use crate::policy::kernel::vmscan::refaults::Refaults;
-use crate::policy::kernel::page_writeback::wb::WbId;
-use crate::machine::Host;
+use crate::policy::kernel::vmscan::{Busy, Lists, LruvecId, PageState, Replacement};
 use crate::policy::ranges::Ranges;
-use crate::policy::{FileId, ListedBlock};
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// An extent of a file that grows is lengthened while less than this part of the memory has come into its list since.
 const GRAINS: u64 = 256;
@@ -50,19 +57,36 @@ pub struct Pages {
     pub memcgs: Vec<Memcg>,
     /// Of each list's pages, those that are dirty or under writeback, each once; only kept where there are several lists.
     pub busy: Vec<u64>,
+    /// On which node each process runs, and its anonymous memory is.
+    pub placement: Placement,
+    /// Only kept where there are longer ones than pages.
+    pub folios: Folios,
+    /// Free memory that the host has not taken back, if it takes any.
+    pub backed: Option<Backed>,
+    /// The memory cgroup that each operation's pages are charged to; only kept where there are cgroups.
+    pub memcg_of: FxHashMap<OperationId, MemcgId>,
+    pub config: Arc<Config>,
+}
+
+/// By which rules pages are evicted.
+fn replacement(config: &Config) -> Replacement {
+    match config.host.kernel.lru {
+        Lru::TwoList => Replacement::TwoLists(config.rules.two_lists),
+        Lru::Mglru => Replacement::Generations(config.rules.lru_gen),
+    }
 }
 
 impl Pages {
     /// An empty cache of a host that evicts by these rules.
-    pub fn new(host: &Host, replacement: Replacement) -> Self {
+    pub fn new(config: &Arc<Config>) -> Self {
+        let host = &config.host;
         let memory = Memory::of(host);
         let memcgs: Vec<Memcg> = host.cgroups.iter().map(Memcg::new).collect();
         let least = memcgs.iter().map(|memcg| memcg.limit).fold(memory.total, u64::min);
         let lists = memory.nodes.len() * (memcgs.len() + 1);
         Self {
-            lists: Lists::new(replacement, lists, memory.total, least / GRAINS),
+            lists: Lists::new(replacement(config), lists, memory.total, least / GRAINS),
             dirty: DirtyPages::default(),
-            memory,
             node_dirty_ratio: host.vm.dirty_ratio,
             node_dirty_bytes: host.vm.dirty_bytes.map(|bytes| bytes.0),
             ahead_cached: 0,
@@ -73,6 +97,12 @@ impl Pages {
             refaults: Refaults::default(),
             busy: if lists > 1 { vec![0; lists] } else { Vec::new() },
             memcgs,
+            placement: Placement::new(memory.nodes.len()),
+            folios: Folios::default(),
+            backed: None,
+            memcg_of: FxHashMap::default(),
+            config: config.clone(),
+            memory,
         }
     }
 
@@ -124,8 +154,8 @@ impl Pages {
         (0..(self.nodes() * (self.memcgs.len() + 1)) as u16).map(LruvecId)
     }
 
-    /// Takes anonymous memory; tells of which nodes.
-    pub fn take_anonymous(&mut self, by: Taker, bytes: u64, mut taken: impl FnMut(usize, u64)) {
+    /// Takes anonymous memory, which a process holds from then on.
+    pub fn take_anonymous(&mut self, by: Taker, bytes: u64, owner: OperationId) {
         let mut left = bytes;
         while left > 0 {
             let (node, room) = self.allocate(by, false);
@@ -134,7 +164,7 @@ impl Pages {
             if let Some(memcg) = self.memcg(by.memcg) {
                 memcg.anonymous += part;
             }
-            taken(node, part);
+            self.placement.take(owner, node, part);
             left -= part;
         }
     }
@@ -349,8 +379,8 @@ impl Pages {
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::tests::{MIB, nodes_of_8_gib, on};
     use super::*;
+    use crate::policy::kernel::tests::{MIB, nodes_of_8_gib, on};
 
     #[test]
     fn a_block_is_dirty_until_its_pages_have_been_written() {

@@ -8,8 +8,9 @@
 //! room for. A host that needs no reports takes nothing back, and costs nothing. Left out: smaller blocks that come and go, and that
 //! nodes report apart. What reclaim frees is taken at once.
 
-use crate::policy::kernel::task::tasks::Task;
-use crate::policy::kernel::{Kernel, PAGE};
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::task::task::Task;
 use crate::units::Nanos;
 
 /// `PAGE_REPORTING_DELAY`.
@@ -108,16 +109,17 @@ pub fn fragments_of(blocks: impl IntoIterator<Item = u64>) -> Fragments {
 impl Kernel {
     /// Looks at what has become free or has been taken.
     pub fn look_at_backed(&mut self, now: Nanos) {
-        if let Some(backed) = &mut self.backed {
+        if let Some(mut backed) = self.pages.backed {
             let takers = self.tasks.iter().filter(|(_, task)| task.takes_memory());
             let folio = takers.map(|(_, task)| task.folio).min().unwrap_or(1);
             backed.observe(now, self.pages.free(), self.pages.low() + KEPT, folio);
+            self.pages.backed = Some(backed);
         }
     }
 
     /// How many pages a task touches first since the host took them back, for each page that it moves.
     pub fn reported(&self, task: &Task) -> f64 {
-        match self.backed {
+        match self.pages.backed {
             Some(backed) if backed.room_for(task.folio) < PAGE && !self.pages.is_short() => {
                 task.pages_taken()
             }
@@ -127,7 +129,7 @@ impl Kernel {
 
     /// How much can be taken before that costs more, by whoever takes some.
     pub fn until_reported(&self) -> u64 {
-        if self.backed.is_none() {
+        if self.pages.backed.is_none() {
             return u64::MAX;
         }
         let takers = self.tasks.iter().filter(|(_, task)| task.takes_memory());
@@ -136,7 +138,7 @@ impl Kernel {
 
     /// The same of one task.
     pub fn until_reported_to(&self, task: &Task) -> u64 {
-        let room = self.backed.map(|backed| backed.room_for(task.folio));
+        let room = self.pages.backed.map(|backed| backed.room_for(task.folio));
         room.filter(|&room| room >= PAGE).unwrap_or(u64::MAX)
     }
 }

@@ -3,20 +3,20 @@
 //! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16. A task that writes n pages is let go on after n / rate since its last pause
 //! ended; if it was slower by itself, the difference is credited, up to a second.
 
-use crate::policy::kernel::page_writeback::law::{Fraction, Hz, Position, Throttle};
-use crate::policy::kernel::task::tasks::Task;
-use crate::policy::kernel::page_writeback::wb::{Level, Wb, WbId};
-use crate::policy::kernel::{Credit, Kernel, Limits, PAGE};
-use crate::units::{Bytes, Nanos, as_number, seconds_between};
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_writeback::law::{Fraction, Position, Throttle};
+use crate::policy::kernel::page_writeback::limits::Limits;
+use crate::policy::kernel::page_writeback::wb::{Level, Wb};
+use crate::policy::kernel::task::credit::has_credit;
+use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::tick::Hz;
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// The way from free run to the hard limit is taken in so many steps at least.
 const STEPS: f64 = 64.0;
-/// A credit above this is forgotten: a second, and what the pages of one pause are worth.
-const MOST_CREDIT: f64 = 1.01;
-/// A credit below this is none: a pause is at least one jiffy.
-const LEAST_CREDIT: f64 = 1e-3;
-/// A debt above this is forgotten, too: the longest pause (`MAX_PAUSE`).
-const MOST_DEBT: f64 = 0.2;
 
 impl Kernel {
     /// Where a wb stands in a domain with these limits and so many dirty pages, a fraction of which it writes.
@@ -32,38 +32,41 @@ impl Kernel {
             thresholds: limits.thresholds,
             hard_limit: limits.hard,
             dirty,
-            device_thresholds: self.shares[at].thresholds(fraction, &limits.thresholds, dirty),
+            device_thresholds: self.write_back.shares[at].thresholds(fraction, &limits.thresholds, dirty),
             device_dirty: self.pages.dirty.of_wb(WbId(at as u32)).dirty() / PAGE,
             device_bandwidth: bandwidth,
-            strict_limit: self.shares[at].strict_limit,
-            floor_in_ratio: !self.rules.share_has_floor,
+            strict_limit: self.write_back.shares[at].strict_limit,
+            floor_in_ratio: !self.config.rules.share_has_floor,
         }
     }
 
     /// Sets the rate of the tasks that write to each device, and brings what it is made of up to date.
     pub fn throttle(&mut self, now: Nanos) {
         let dirty = self.pages.dirty.total() / PAGE;
-        let slack = self.limits.brake().step() as u64;
-        for at in 0..self.wbs.len() {
-            let Some(wb) = self.wbs[at].as_ref() else { continue };
+        let slack = self.write_back.limits.brake().step() as u64;
+        for at in 0..self.write_back.wbs.len() {
+            let Some(wb) = self.write_back.wbs[at].as_ref() else { continue };
             let has_writers = self.tasks.writers_of(at).next().is_some();
             let was_throttling = wb.is_throttling;
             // Around free run updates would begin and end with every unit that is written.
-            let floor =
-                if was_throttling { self.limits.freerun.saturating_sub(slack) } else { self.limits.freerun };
+            let floor = if was_throttling {
+                self.write_back.limits.freerun.saturating_sub(slack)
+            } else {
+                self.write_back.limits.freerun
+            };
             let strict = self.strict(at);
             let is_over = strict.map_or(dirty > floor, |(strict, own)| strict.is_told(own, was_throttling));
             let is_throttling = has_writers && (is_over || self.is_memcg_beyond_freerun(at, was_throttling));
-            let is_within =
-                strict.map_or(dirty <= self.limits.freerun, |(strict, own)| !strict.holds_back(own));
+            let is_within = strict
+                .map_or(dirty <= self.write_back.limits.freerun, |(strict, own)| !strict.holds_back(own));
             let is_free = is_within && !self.is_memcg_beyond_freerun(at, false);
             let freerun_rate = if is_free { self.freerun_rate(at) } else { None };
-            let wb = self.wbs[at].as_mut().expect("it was just there");
+            let wb = self.write_back.wbs[at].as_mut().expect("it was just there");
             wb.is_throttling = is_throttling;
             let had_rate = is_free && wb.task_rate.take().is_some();
             let had_other = std::mem::replace(&mut wb.freerun_rate, freerun_rate) != freerun_rate;
             if had_rate || had_other {
-                self.caps_of = None;
+                self.caps.caps_of = None;
             }
             if !is_free && has_writers {
                 self.rate_tasks(now, at, dirty);
@@ -73,7 +76,7 @@ impl Kernel {
 
     /// Sets the rate of the tasks that write to a device, if it may have changed.
     fn rate_tasks(&mut self, now: Nanos, at: usize, dirty: u64) {
-        let wb = self.wbs[at].as_ref().expect("who writes has a device");
+        let wb = self.write_back.wbs[at].as_ref().expect("who writes has a device");
         let is_update_due = wb.next_update() <= now;
         let memcg = self.memcg_with_domain(at);
         // Whether they are known of the cgroup or not, they are of the wb.
@@ -81,7 +84,7 @@ impl Kernel {
         let has_moved_in_memcg = self
             .domain_of(at)
             .is_some_and(|(domain, _)| domain.limits.brake().has_moved(memcg_dirty, wb.rated_at.1));
-        let has_moved = self.limits.brake().has_moved(dirty, wb.rated_at.0) || has_moved_in_memcg;
+        let has_moved = self.write_back.limits.brake().has_moved(dirty, wb.rated_at.0) || has_moved_in_memcg;
         let (own_dirty, has_moved_itself) = self
             .strict(at)
             .map_or((0, false), |(strict, own)| (own, strict.brake.has_moved(own, wb.rated_at.2)));
@@ -89,23 +92,29 @@ impl Kernel {
             return;
         }
         let bandwidth = wb.bandwidth.average;
-        let global = self.position_in(&self.limits, self.fractions.fraction(at), dirty, at, bandwidth);
+        let global = self.position_in(
+            &self.write_back.limits,
+            self.write_back.fractions.fraction(at),
+            dirty,
+            at,
+            bandwidth,
+        );
         let own = self.position_in_memcg(at, bandwidth);
         let levels = [Some(Level::of(&global)), own.as_ref().map(Level::of)];
         // The domain that lets less pass rules.
         let ratio = own.map_or(global.ratio(), |own| own.ratio().min(global.ratio()));
         if is_update_due {
-            self.hard_limit.update(now, self.limits.thresholds.limit, dirty);
+            self.write_back.hard_limit.update(now, self.write_back.limits.thresholds.limit, dirty);
             let known = self.domain_of(at).map_or(0, |(_, dirty)| dirty);
-            if let Some(domain) = memcg.and_then(|memcg| self.domains[memcg].as_mut()) {
+            if let Some(domain) = memcg.and_then(|memcg| self.write_back.domains[memcg].as_mut()) {
                 domain.hard_limit.update(now, domain.limits.thresholds.limit, known);
             }
         }
         let counts = self.pages.dirty.of_wb(WbId(at as u32));
-        let wb = self.wbs[at].as_mut().expect("who writes has a device");
+        let wb = self.write_back.wbs[at].as_mut().expect("who writes has a device");
         wb.update(now, counts, &levels);
         let law = Throttle {
-            hz: Hz(u64::from(self.host.kernel.hz)),
+            hz: Hz(u64::from(self.config.host.kernel.hz)),
             base_rate: wb.base_rate.rate,
             task_rate: wb.base_rate.task_rate(ratio),
             average_bandwidth: wb.bandwidth.average,
@@ -114,18 +123,18 @@ impl Kernel {
         let least = self.least_rate(at);
         let folio = self.tasks.writers_of(at).next().map_or(1, |task| task.folio);
         let rate = TaskRate::new(law, least, folio);
-        let wb = self.wbs[at].as_mut().expect("who writes has a device");
+        let wb = self.write_back.wbs[at].as_mut().expect("who writes has a device");
         let before = wb.task_rate.replace(rate);
         wb.rated_at = (dirty, memcg_dirty, own_dirty);
         let have_folio = || self.tasks.writers_of(at).all(|task| task.folio == folio);
         if !(before.is_some_and(|before| before.is_usually(&rate)) && have_folio()) {
-            self.caps_of = None;
+            self.caps.caps_of = None;
         }
     }
 
     /// What a task may write by the law of its device, unless it has credit. At the hard limit that is worth nothing.
     pub fn throttled_rate(&self, task: &Task) -> Option<f64> {
-        let rate = task_rate(&self.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task));
+        let rate = task_rate(&self.write_back.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task));
         rate.or_else(|| self.freerun_rate_of(task))
     }
 
@@ -134,7 +143,7 @@ impl Kernel {
         if !has_credit(task) {
             return None;
         }
-        let limit = task_rate(&self.wbs, task).filter(|&rate| rate > 0.0)?;
+        let limit = task_rate(&self.write_back.wbs, task).filter(|&rate| rate > 0.0)?;
         let rate = task.transfer.as_ref()?.rate;
         let credit = task.credit?.seconds;
         (rate > limit).then(|| credit * limit / (rate - limit))
@@ -284,65 +293,23 @@ impl<'a> Rates<'a> {
     }
 }
 
-pub fn has_credit(task: &Task) -> bool {
-    task.credit.as_ref().is_some_and(Credit::is_left)
-}
-
-impl Credit {
-    /// Whether it is worth a jiffy.
-    fn is_left(&self) -> bool {
-        self.seconds > LEAST_CREDIT
-    }
-}
-
-/// A check of a task that writes, at this rate: the time since its last check is credited, and what it should have taken for the
-/// bytes that it has made dirty is debited. In free run, and by a pause at the hard limit, all credit is lost. Whether any is left.
-// Of every writer with every event.
-#[inline(always)]
-pub fn check(credit: &mut Option<Credit>, rate: Option<f64>, bytes: u64, now: Nanos) -> bool {
-    let credit = credit.get_or_insert(Credit { seconds: 0.0, at: now });
-    let before = std::mem::replace(&mut credit.at, now);
-    let Some(rate) = rate.filter(|&rate| rate > 0.0) else {
-        credit.seconds = 0.0;
-        return false;
-    };
-    credit.seconds += seconds_between(before, now);
-    if bytes > 0 {
-        credit.seconds = (credit.seconds - as_number(bytes) / rate).max(-MOST_DEBT);
-        forget_much(credit);
-    }
-    credit.is_left()
-}
-
-/// A task begins to write, and is checked for the first time since it did something else.
-pub fn resume(task: &mut Task, rate: Option<f64>, now: Nanos) {
-    if task.run.dirties() {
-        check(&mut task.credit, rate, 0, now);
-    }
-    task.credit.iter_mut().for_each(forget_much);
-}
-
-/// Who was away for long begins with a clean slate.
-fn forget_much(credit: &mut Credit) {
-    if credit.seconds > MOST_CREDIT {
-        credit.seconds = 0.0;
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::model::cost::Run;
-    use crate::policy::kernel::page_writeback::law::BaseRate;
-    use crate::policy::kernel::model::run::count;
-    use crate::policy::kernel::tests::{kernel, write};
     use super::*;
+    use crate::policy::kernel::model::run::count;
+    use crate::policy::kernel::page_writeback::WriteBack;
+    use crate::policy::kernel::page_writeback::law::BaseRate;
+    use crate::policy::kernel::task::cost::Run;
+    use crate::policy::kernel::task::credit::{Credit, resume};
+    use crate::policy::kernel::tests::{kernel, write};
 
     #[test]
     fn credit_lasts_as_long_as_a_task_runs_ahead_of_its_rate_by_it() {
         let until = |rate: f64, limit: Option<f64>, seconds: f64| {
             let mut kernel = kernel("");
             let writer = write(&mut kernel, 1, Run::New, rate);
-            kernel.wbs[0].as_mut().expect("somebody writes to it").task_rate = limit.map(TaskRate::fixed);
+            kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").task_rate =
+                limit.map(TaskRate::fixed);
             let task = kernel.tasks.get_mut(writer).expect("it is there");
             task.credit = Some(Credit { seconds, at: Nanos::ZERO });
             kernel.until_credit_is_spent(&kernel.tasks[writer])
@@ -414,7 +381,7 @@ mod tests {
         for version in ["6.12", "6.18"] {
             let mut kernel = kernel(&format!("kernel.version = '{version}'"));
             write(&mut kernel, 1, Run::New, 0.0);
-            let limits = kernel.limits;
+            let limits = kernel.write_back.limits;
             let nothing = Fraction { numerator: 0, denominator: 1 };
             let position = kernel.position_in(&limits, nothing, limits.setpoint, 0, 25_600);
             assert_eq!(position.device_thresholds.limit > 0, version == "6.18");
@@ -458,16 +425,18 @@ mod tests {
         let mut kernel = kernel("");
         write(&mut kernel, 1, Run::New, 0.0);
         // Near the limit, all but these pages on another device.
-        let dirty = kernel.limits.setpoint + (kernel.limits.hard - kernel.limits.setpoint) * 9 / 10;
+        let dirty = kernel.write_back.limits.setpoint
+            + (kernel.write_back.limits.hard - kernel.write_back.limits.setpoint) * 9 / 10;
         kernel.pages.dirty.run_ahead(WbId(0), 8000 * PAGE);
         kernel.pages.dirty.run_ahead(WbId(1), (dirty - 8000) * PAGE);
         kernel.throttle(Nanos::ZERO);
-        let wb = kernel.wbs[0].as_ref().expect("somebody writes to it");
-        let ratio =
-            kernel.position_in(&kernel.limits, kernel.fractions.fraction(0), dirty, 0, 25_600).ratio();
+        let wb = kernel.write_back.wbs[0].as_ref().expect("somebody writes to it");
+        let ratio = kernel
+            .position_in(&kernel.write_back.limits, kernel.write_back.fractions.fraction(0), dirty, 0, 25_600)
+            .ratio();
         let rate = |device_dirty: u64| {
             let law = Throttle {
-                hz: Hz(u64::from(kernel.host.kernel.hz)),
+                hz: Hz(u64::from(kernel.config.host.kernel.hz)),
                 base_rate: 25_600,
                 task_rate: BaseRate::with(25_600).task_rate(ratio),
                 average_bandwidth: 25_600,
@@ -485,13 +454,13 @@ mod tests {
         let throttle = |dirty: u64, was_throttling: bool| {
             let mut kernel = kernel("");
             write(&mut kernel, 1, Run::New, 0.0);
-            kernel.wbs[0].as_mut().expect("somebody writes to it").is_throttling = was_throttling;
+            kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").is_throttling = was_throttling;
             kernel.pages.dirty.run_ahead(WbId(1), dirty * PAGE);
             kernel.throttle(Nanos::ZERO);
-            let wb = kernel.wbs[0].as_ref().expect("it is there");
+            let wb = kernel.write_back.wbs[0].as_ref().expect("it is there");
             (wb.is_throttling, wb.task_rate.is_some())
         };
-        let limits = kernel("").limits;
+        let limits = kernel("").write_back.limits;
         let (freerun, step) = (limits.freerun, limits.brake().step() as u64);
         assert_eq!(
             [freerun, freerun + 1].map(|dirty| throttle(dirty, false)),
@@ -507,7 +476,7 @@ mod tests {
         let after = |rate: Option<f64>, bytes: u64| {
             let mut kernel = kernel("");
             let writer = write(&mut kernel, 1, Run::New, 0.0);
-            let Kernel { tasks, pages, wbs, .. } = &mut kernel;
+            let Kernel { tasks, pages, write_back: WriteBack { wbs, .. }, .. } = &mut kernel;
             wbs[0].as_mut().expect("somebody writes to it").task_rate = rate.map(TaskRate::fixed);
             let task = tasks.get_mut(writer).expect("it is there");
             task.credit = Some(Credit { seconds: 0.125, at: Nanos::ZERO });

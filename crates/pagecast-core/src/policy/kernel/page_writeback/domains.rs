@@ -6,12 +6,18 @@
 //! dirty first. Left out: inodes that go over to the cgroup that writes most of them (`inode_switch_wbs`), and flushing those
 //! of other cgroups that hold pages of a throttled one (`mem_cgroup_flush_foreign`).
 
-use crate::policy::kernel::page_writeback::law::{DeviceShare, Fraction, Fractions, HardLimit, Position, Thresholds};
-use crate::policy::kernel::memcontrol::memcg::MemcgId;
-use crate::policy::kernel::memcontrol::stats::Stats;
-use crate::policy::kernel::page_writeback::wb::WbId;
-use crate::policy::kernel::{DirtyPages, Kernel, Limits, PAGE};
+use crate::machine::Cgroup;
+use crate::machine::MemoryLimit;
 use crate::policy::FileView;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::address_space::dirty::DirtyPages;
+use crate::policy::kernel::memcontrol::stats::Stats;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_writeback::law::{
+    DeviceShare, Fraction, Fractions, HardLimit, Position, Thresholds,
+};
+use crate::policy::kernel::page_writeback::limits::Limits;
+use crate::policy::kernel::task::ids::{MemcgId, WbId};
 use crate::units::Nanos;
 
 /// What a cgroup's dirty pages are compared with, and which part of them each device writes: `wb_domain`.
@@ -37,76 +43,76 @@ impl Domain {
     }
 }
 
-impl Kernel {
-    /// How many devices and mounts there are; each memory cgroup has as many wbs.
-    pub fn devices(&self) -> usize {
-        self.host.disks.len() + self.host.mounts.len()
-    }
+/// Whether a cgroup has dirty limits of its own.
+pub fn has_domain(cgroup: &Cgroup) -> bool {
+    matches!(cgroup.limit, MemoryLimit::Max(_))
+}
 
+impl Kernel {
     /// The wb that a file's inode belongs to.
     pub fn wb_of(&self, file: &FileView) -> WbId {
-        let owner = match self.owners.is_empty() {
+        let owner = match self.write_back.owners.is_empty() {
             true => MemcgId::ROOT,
-            false => self.owners.get(&file.id).copied().unwrap_or_default(),
+            false => self.write_back.owners.get(&file.id).copied().unwrap_or_default(),
         };
-        WbId(u32::from(owner.0) * self.devices() as u32 + file.device.0)
+        WbId(u32::from(owner.0) * self.config.devices() as u32 + file.device.0)
     }
 
     /// Somebody is about to make a file dirty: its inode belongs to his cgroup from now on, unless it belongs to one already.
     ///
     /// Files of other hosts stay with the root: NFS has no write-back by cgroup.
     pub fn attach(&mut self, file: &FileView, memcg: MemcgId) {
-        let is_local = (file.device.0 as usize) < self.host.disks.len();
+        let is_local = (file.device.0 as usize) < self.config.host.disks.len();
         if self.pages.memcgs.is_empty() || !is_local {
             return;
         }
-        let has_domain = memcg.index().is_some_and(|at| self.domains[at].is_some());
-        self.owners.entry(file.id).or_insert(if has_domain { memcg } else { MemcgId::ROOT });
+        let has_domain = memcg.index().is_some_and(|at| self.write_back.domains[at].is_some());
+        self.write_back.owners.entry(file.id).or_insert(if has_domain { memcg } else { MemcgId::ROOT });
     }
 
     /// The cgroup of a wb that is not the root's.
     pub fn memcg_of_wb(&self, at: usize) -> Option<usize> {
-        match self.domains.is_empty() {
+        match self.write_back.domains.is_empty() {
             true => None,
-            false => MemcgId((at / self.devices()) as u16).index(),
+            false => MemcgId((at / self.config.devices()) as u16).index(),
         }
     }
 
     /// The cgroup of a wb, if it has dirty limits of its own.
     pub fn memcg_with_domain(&self, at: usize) -> Option<usize> {
-        self.memcg_of_wb(at).filter(|&memcg| self.domains[memcg].is_some())
+        self.memcg_of_wb(at).filter(|&memcg| self.write_back.domains[memcg].is_some())
     }
 
     /// The wbs of a cgroup.
     pub fn wbs_of(&self, memcg: usize) -> impl Iterator<Item = WbId> + use<> {
-        let devices = self.devices();
+        let devices = self.config.devices();
         (0..devices).map(move |device| WbId(((memcg + 1) * devices + device) as u32))
     }
 
     /// The domain of a wb beside that of all memory, and how many of its pages are dirty or under writeback, as far as is known.
     pub fn domain_of(&self, at: usize) -> Option<(&Domain, u64)> {
         let memcg = self.memcg_of_wb(at)?;
-        let domain = self.domains[memcg].as_ref()?;
+        let domain = self.write_back.domains[memcg].as_ref()?;
         let dirty = domain.flushed.map_or_else(|| self.pages.memcgs[memcg].dirty(), |stats| stats.dirty);
         Some((domain, dirty / PAGE))
     }
 
     /// Sets the limits of each cgroup, with the memory as it is.
     pub fn limit_domains(&mut self) {
-        if self.domains.is_empty() {
+        if self.write_back.domains.is_empty() {
             return;
         }
         let (avail, dirty) = (self.pages.dirtyable() / PAGE, self.pages.dirty.total() / PAGE);
-        for at in 0..self.domains.len() {
+        for at in 0..self.write_back.domains.len() {
             let stats = self.stats_of_memcg(at);
-            let Some(domain) = &mut self.domains[at] else { continue };
+            let Some(domain) = &mut self.write_back.domains[at] else { continue };
             let (memcg_dirty, filepages) = (stats.dirty / PAGE, stats.cached / PAGE);
             let headroom = self.pages.room_of_memcg(at) / PAGE;
             // What is clean elsewhere could be given up for pages of this cgroup.
             let clean = filepages.saturating_sub(memcg_dirty);
             let other_clean = avail.saturating_sub(dirty).saturating_sub(clean);
             let dirtyable = filepages + headroom.min(other_clean);
-            let thresholds = Thresholds::of_memcg(&self.settings, avail, dirtyable);
+            let thresholds = Thresholds::of_memcg(&self.write_back.settings, avail, dirtyable);
             domain.limits = Limits::with(thresholds, &domain.hard_limit);
         }
     }
@@ -126,14 +132,14 @@ impl Kernel {
     /// Where a wb stands in the domain of its cgroup.
     pub fn position_in_memcg(&self, at: usize, bandwidth: u64) -> Option<Position> {
         let (domain, dirty) = self.domain_of(at)?;
-        let fraction = domain.fractions.fraction(at % self.devices());
+        let fraction = domain.fractions.fraction(at % self.config.devices());
         Some(self.position_in(&domain.limits, fraction, dirty, at, bandwidth))
     }
 
     /// Dirty pages of a cgroup that nobody writes yet, and their threshold for a wb's part: what its flusher goes on for.
     pub fn memcg_background(&self, at: usize) -> Option<Background> {
         let memcg = self.memcg_of_wb(at)?;
-        let domain = self.domains[memcg].as_ref()?;
+        let domain = self.write_back.domains[memcg].as_ref()?;
         let (pages, wbs) = match domain.flushed {
             // What is submitted meanwhile is not known.
             Some(stats) => (stats.dirty.saturating_sub(stats.writeback), Vec::new()),
@@ -143,16 +149,16 @@ impl Kernel {
             pages,
             wbs,
             threshold: domain.limits.thresholds.background,
-            fraction: domain.fractions.fraction(at % self.devices()),
+            fraction: domain.fractions.fraction(at % self.config.devices()),
         })
     }
 
     /// A wb has written so many pages.
     pub fn add_completions(&mut self, now: Nanos, at: usize, pages: u64) {
-        let most = self.shares[at].max_ratio;
-        self.fractions.add_completions_within(now, at, pages, most);
-        let device = at % self.devices();
-        if let Some(domain) = self.memcg_of_wb(at).and_then(|memcg| self.domains[memcg].as_mut()) {
+        let most = self.write_back.shares[at].max_ratio;
+        self.write_back.fractions.add_completions_within(now, at, pages, most);
+        let device = at % self.config.devices();
+        if let Some(domain) = self.memcg_of_wb(at).and_then(|memcg| self.write_back.domains[memcg].as_mut()) {
             domain.fractions.add_completions_within(now, device, pages, most);
         }
     }
@@ -178,9 +184,10 @@ impl Background {
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel};
     use super::*;
-    use crate::policy::{DeviceId, FileId};
+    use crate::policy::DeviceId;
+    use crate::policy::FileId;
+    use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel};
 
     /// 819 and 409 of 4096 parts of what can be dirty.
     fn limits(pages: u64) -> Thresholds {
@@ -191,10 +198,10 @@ mod tests {
     #[test]
     fn the_limits_of_a_group_are_of_its_file_pages_and_what_it_can_have_more() {
         let mut kernel = kernel("kernel.version = '6.8'\ncgroup.batch.memory.max = '512 MiB'");
-        assert_eq!(kernel.devices(), 2, "the disk, and the mount");
+        assert_eq!(kernel.config.devices(), 2, "the disk, and the mount");
         let thresholds = |kernel: &mut Kernel| {
             kernel.limit_domains();
-            kernel.domains[0].as_ref().expect("v2 has dirty limits").limits.thresholds
+            kernel.write_back.domains[0].as_ref().expect("v2 has dirty limits").limits.thresholds
         };
         assert_eq!(thresholds(&mut kernel), limits(512 * MIB / PAGE));
         kernel.pages.write(FileId(1), WbId(2), (0, 40 * MIB), in_first_memcg(), Nanos(0));

@@ -3,11 +3,14 @@
 //! As in the kernel's traced event `bdi_dirty_ratelimit` (`include/trace/events/writeback.h`, Linux 6.16), which tells it with each
 //! update of a base rate; here also when a bandwidth is measured, and when the rate of tasks moves with the dirty level.
 
-use crate::policy::kernel::page_writeback::wb::WbId;
-use crate::policy::kernel::{Kernel, PAGE};
-use crate::policy::{Actions, DeviceSample};
+use crate::policy::Actions;
+use crate::policy::DeviceSample;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::task::ids::WbId;
 use crate::result::DeviceLevels;
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// What a wb's last sample was taken for: its last update, and the rate of its tasks.
 pub type Sampled = Option<(Nanos, Option<f64>)>;
@@ -15,8 +18,8 @@ pub type Sampled = Option<(Nanos, Option<f64>)>;
 impl Kernel {
     /// Tells of the wbs that know something new.
     pub fn sample_devices(&mut self, out: &mut Actions) {
-        for at in 0..self.wbs.len() {
-            let Some(wb) = self.wbs[at].as_mut() else { continue };
+        for at in 0..self.write_back.wbs.len() {
+            let Some(wb) = self.write_back.wbs[at].as_mut() else { continue };
             let news = Some((wb.stamp(), wb.told_rate()));
             if wb.sampled != news {
                 wb.sampled = news;
@@ -27,13 +30,13 @@ impl Kernel {
 
     /// Tells of all, at the end.
     pub fn sample_all_devices(&mut self, out: &mut Actions) {
-        for at in 0..self.wbs.len() {
+        for at in 0..self.write_back.wbs.len() {
             self.sample_device(at, out);
         }
     }
 
     fn sample_device(&self, at: usize, out: &mut Actions) {
-        let Some(wb) = &self.wbs[at] else { return };
+        let Some(wb) = &self.write_back.wbs[at] else { return };
         let id = WbId(at as u32);
         let counts = self.pages.dirty.of_wb(id);
         let rate = |pages: u64| Bytes(pages * PAGE);

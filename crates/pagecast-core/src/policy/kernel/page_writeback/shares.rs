@@ -4,13 +4,15 @@
 //! a strict device is free while its own dirty pages are, however many others there are, and held back beyond. Left out: the wbs of
 //! memory cgroups on one device share its ratios by their bandwidths (`wb_min_max_ratio`); here each has them in full.
 
-use crate::policy::kernel::page_writeback::law::{DeviceShare, Thresholds};
+use crate::machine::Bdi;
+use crate::machine::Host;
+use crate::policy::kernel::Kernel;
 use crate::policy::kernel::model::next_call::LEAST_STEP;
-use crate::policy::kernel::task::tasks::Task;
+use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::balance_dirty_pages::Brake;
-use crate::policy::kernel::page_writeback::wb::WbId;
-use crate::policy::kernel::{Kernel, PAGE};
-use crate::machine::{Bdi, Host};
+use crate::policy::kernel::page_writeback::law::{DeviceShare, Thresholds};
+use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::task::task::Task;
 
 /// The shares of all wbs of a host: those of its disks, then of its mounts, and that again for each memory cgroup.
 pub fn of(host: &Host, share_has_floor: bool) -> Vec<DeviceShare> {
@@ -58,19 +60,23 @@ impl Strict {
 impl Kernel {
     /// Sets the limits of strict devices, with the memory as it is.
     pub fn limit_strict(&mut self) {
-        if !self.has_strict {
+        if !self.write_back.has_strict {
             return;
         }
         let dirty = self.pages.dirty.total() / PAGE;
-        for at in (0..self.wbs.len()).filter(|&at| self.shares[at].strict_limit) {
-            let share = &self.shares[at];
-            let part = share.thresholds(self.fractions.fraction(at), &self.limits.thresholds, dirty);
+        for at in (0..self.write_back.wbs.len()).filter(|&at| self.write_back.shares[at].strict_limit) {
+            let share = &self.write_back.shares[at];
+            let part = share.thresholds(
+                self.write_back.fractions.fraction(at),
+                &self.write_back.limits.thresholds,
+                dirty,
+            );
             let in_memcg = self.domain_of(at).map(|(domain, dirty)| {
-                let fraction = domain.fractions.fraction(at % self.devices());
+                let fraction = domain.fractions.fraction(at % self.config.devices());
                 Strict::of(share.thresholds(fraction, &domain.limits.thresholds, dirty))
             });
             let strict = in_memcg.into_iter().fold(Strict::of(part), Strict::least);
-            if let Some(wb) = self.wbs[at].as_mut() {
+            if let Some(wb) = self.write_back.wbs[at].as_mut() {
                 wb.strict = Some(strict);
             }
         }
@@ -78,7 +84,7 @@ impl Kernel {
 
     /// The limits of a wb whose device is strict, and its dirty pages.
     pub fn strict(&self, at: usize) -> Option<(Strict, u64)> {
-        let strict = self.wbs.get(at)?.as_ref()?.strict?;
+        let strict = self.write_back.wbs.get(at)?.as_ref()?.strict?;
         Some((strict, self.pages.dirty.of_wb(WbId(at as u32)).dirty() / PAGE))
     }
 
@@ -115,7 +121,7 @@ impl Kernel {
 
     /// What a device writes, in bytes per second; before that is known, what it did lately.
     fn rate_of_device(&self, at: usize) -> f64 {
-        let Some(wb) = self.wbs[at].as_ref() else { return 0.0 };
+        let Some(wb) = self.write_back.wbs[at].as_ref() else { return 0.0 };
         let id = WbId(at as u32);
         match self.queue_of_wb(id).rate_for(id) {
             Some(rate) if rate > 0.0 => rate,
@@ -126,18 +132,18 @@ impl Kernel {
 
     /// That of a task's device.
     pub fn freerun_rate_of(&self, task: &Task) -> Option<f64> {
-        if !self.has_strict || !task.run.dirties() {
+        if !self.write_back.has_strict || !task.run.dirties() {
             return None;
         }
-        self.wbs.get(task.wb.0 as usize)?.as_ref()?.freerun_rate
+        self.write_back.wbs.get(task.wb.0 as usize)?.as_ref()?.freerun_rate
     }
 
     /// The end of the free run of a strict device, or the next step of the law beyond it.
     pub fn until_strict_throttling(&self) -> Option<f64> {
-        if !self.has_strict {
+        if !self.write_back.has_strict {
             return None;
         }
-        (0..self.wbs.len()).filter_map(|at| self.until_strict_changes(at)).reduce(f64::min)
+        (0..self.write_back.wbs.len()).filter_map(|at| self.until_strict_changes(at)).reduce(f64::min)
     }
 
     fn until_strict_changes(&self, at: usize) -> Option<f64> {
@@ -151,11 +157,12 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::model::cost::Run;
-    use crate::policy::kernel::memcontrol::memcg::MemcgId;
-    use crate::policy::kernel::tests::{kernel, transfer, write};
     use super::*;
-    use crate::policy::{FileId, FileView};
+    use crate::policy::FileId;
+    use crate::policy::FileView;
+    use crate::policy::kernel::task::cost::Run;
+    use crate::policy::kernel::task::ids::MemcgId;
+    use crate::policy::kernel::tests::{kernel, transfer, write};
     use crate::units::Nanos;
 
     /// A step is 10 pages.
@@ -170,8 +177,8 @@ mod tests {
 
     /// The device of the first wb writes pages of it at this rate.
     fn being_written(kernel: &mut Kernel, rate: f64) {
-        kernel.queues[0].push(WbId(0), FileId(1), (0, PAGE), true);
-        kernel.queues[0].transfer = Some(transfer(rate));
+        kernel.block.queues[0].push(WbId(0), FileId(1), (0, PAGE), true);
+        kernel.block.queues[0].transfer = Some(transfer(rate));
     }
 
     /// Of two writers, each 100 MB/s, to a device that writes 40 MB/s.
@@ -184,7 +191,7 @@ mod tests {
         // Who writes over dirty pages makes none dirty.
         write(&mut kernel, 3, Run::Dirty, 100e6);
         assert_eq!(kernel.until_strict_changes(0), None, "it has no limits of its own");
-        let wb = kernel.wbs[0].as_mut().expect("somebody writes to it");
+        let wb = kernel.write_back.wbs[0].as_mut().expect("somebody writes to it");
         wb.strict = Some(STRICT);
         let page = PAGE as f64;
         assert_eq!(kernel.until_strict_changes(0), Some(100.0 * page / 200e6), "nothing is written yet");
@@ -210,11 +217,14 @@ mod tests {
     fn the_part_of_an_idle_strict_device_is_of_what_nobody_has_dirty() {
         let mut kernel = kernel("kernel.version = '6.18'");
         write(&mut kernel, 1, Run::New, 0.0);
-        (kernel.has_strict, kernel.shares[0].strict_limit) = (true, true);
+        (kernel.write_back.has_strict, kernel.write_back.shares[0].strict_limit) = (true, true);
         kernel.pages.dirty.run_ahead(WbId(1), 100_000 * PAGE);
         kernel.limit_strict();
         let (strict, own) = kernel.strict(0).expect("it is strict");
-        assert_eq!((strict.brake.limit, own), ((kernel.limits.thresholds.limit - 100_000) / 100, 0));
+        assert_eq!(
+            (strict.brake.limit, own),
+            ((kernel.write_back.limits.thresholds.limit - 100_000) / 100, 0)
+        );
     }
 
     /// Of 1001 pages of each domain the device has completed 1000.
@@ -222,12 +232,12 @@ mod tests {
     fn the_part_of_a_strict_device_in_a_group_is_of_the_limits_of_that() {
         let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
         let (file, wb) = (FileView { id: FileId(1), ..FileView::default() }, 2);
-        kernel.owners.insert(file.id, MemcgId::of(0));
+        kernel.write_back.owners.insert(file.id, MemcgId::of(0));
         kernel.wb(&file);
-        (kernel.has_strict, kernel.shares[wb].strict_limit) = (true, true);
-        kernel.fractions.add_completions(Nanos::ZERO, wb, 1000);
+        (kernel.write_back.has_strict, kernel.write_back.shares[wb].strict_limit) = (true, true);
+        kernel.write_back.fractions.add_completions(Nanos::ZERO, wb, 1000);
         kernel.limit_domains();
-        let domain = kernel.domains[0].as_mut().expect("v2 has dirty limits");
+        let domain = kernel.write_back.domains[0].as_mut().expect("v2 has dirty limits");
         domain.fractions.add_completions(Nanos::ZERO, 0, 1000);
         let limit = domain.limits.thresholds.limit;
         kernel.limit_strict();
@@ -240,11 +250,11 @@ mod tests {
         let mut kernel = kernel("");
         let [new, dirty] =
             [(1, Run::New), (2, Run::Dirty)].map(|(number, run)| write(&mut kernel, number, run, 0.0));
-        let wb = kernel.wbs[0].as_mut().expect("somebody writes to it");
+        let wb = kernel.write_back.wbs[0].as_mut().expect("somebody writes to it");
         (wb.strict, wb.freerun_rate) = (Some(STRICT), Some(1e6));
         let rate = |kernel: &Kernel, writer| kernel.freerun_rate_of(&kernel.tasks[writer]);
         assert_eq!(rate(&kernel, new), None, "no device is strict");
-        kernel.has_strict = true;
+        kernel.write_back.has_strict = true;
         assert_eq!([new, dirty].map(|writer| rate(&kernel, writer)), [Some(1e6), None]);
         kernel.tasks.remove(new);
         kernel.pages.dirty.run_ahead(WbId(0), 100 * PAGE);

@@ -4,14 +4,17 @@
 //! rate here: that of its task, base rate times position ratio. It changes when the kernel's own would, every 200 ms, and in between
 //! when the dirty level has moved.
 
-use crate::policy::kernel::PAGE;
+use crate::flow::Path;
 use crate::policy::kernel::address_space::dirty::OfWb;
 use crate::policy::kernel::fs_writeback::flusher::Flusher;
-use crate::policy::kernel::page_writeback::law::{BANDWIDTH_INTERVAL, Bandwidth, BaseRate, Hz, Position, RateSample};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_writeback::balance_dirty_pages::TaskRate;
+use crate::policy::kernel::page_writeback::law::{
+    BANDWIDTH_INTERVAL, Bandwidth, BaseRate, Position, RateSample,
+};
 use crate::policy::kernel::page_writeback::sampling::Sampled;
 use crate::policy::kernel::page_writeback::shares::Strict;
-use crate::policy::kernel::page_writeback::balance_dirty_pages::TaskRate;
-use crate::flow::Path;
+use crate::policy::kernel::tick::Hz;
 use crate::units::Nanos;
 
 /// The clock of a wb has so many ticks per second at least, or rates over 200 ms would be rounded too much.
@@ -19,10 +22,6 @@ const LEAST_HZ: u64 = 1000;
 
 /// A second without an update is idle time.
 const REST: Nanos = Nanos(1_000_000_000);
-
-/// Which: by memory cgroup, the root's first, and then by device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WbId(pub u32);
 
 /// See the module.
 pub struct Wb {
@@ -73,13 +72,7 @@ impl Level {
 
 impl Wb {
     /// That of a device that nobody has written to, on a kernel of so many ticks per second.
-    pub fn new(
-        path: Path,
-        flusher: Flusher,
-        base_rate: BaseRate,
-        bandwidth: Bandwidth,
-        hz: u32,
-    ) -> Self {
+    pub fn new(path: Path, flusher: Flusher, base_rate: BaseRate, bandwidth: Bandwidth, hz: u32) -> Self {
         Self {
             flusher,
             path,

@@ -8,59 +8,50 @@
 //! to a disk with a `write_cache`: that is mostly flash that takes writes faster, or memory with power of its own, which a flush
 //! does not wait for.
 
-use crate::policy::kernel::ext4::journal::commits_of_calls;
-use crate::policy::kernel::task::tasks::{Kind, Task};
-use crate::policy::kernel::{FileView, Kernel};
 use crate::machine::MountSource;
-use crate::policy::{Actions, DeviceId, Integrity, OperationId};
+use crate::policy::Actions;
+use crate::policy::DeviceId;
+use crate::policy::FileView;
+use crate::policy::Integrity;
+use crate::policy::OperationId;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::ext4::journal::commits_of_calls;
+use crate::policy::kernel::task::kind::{Kind, Waits};
+use crate::policy::kernel::task::task::Task;
 use crate::result::Part;
-use crate::units::{Bytes, Nanos};
-
-/// What an operation waits for when the device has its bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waits {
-    /// The file system: a commit of its journal, blocks that it gives back.
-    pub journal: Nanos,
-    /// A flush of the device's cache.
-    pub flush: Nanos,
-}
-
-impl Waits {
-    fn times(self, commits: u64, flushes: u64) -> Self {
-        let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
-        Self { journal: times(self.journal, commits), flush: times(self.flush, flushes) }
-    }
-}
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 impl Kernel {
     /// What a commit and a flush take of a file; nothing on another host, which has its own.
     fn waits_of(&self, file: &FileView) -> Waits {
-        let flush = self.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush);
+        let flush = self.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush);
         Waits { journal: file.cost.commit, flush }
     }
 
     /// What it takes to commit and flush all disks with a file system, one after the other (`fs/sync.c: ksys_sync`).
     pub fn waits_of_all(&mut self) -> Waits {
-        (0..self.host.disks.len()).map(|at| self.waits_of_disk(at)).fold(Waits::default(), |sum, each| {
-            Waits { journal: sum.journal + each.journal, flush: sum.flush + each.flush }
-        })
+        (0..self.config.host.disks.len()).map(|at| self.waits_of_disk(at)).fold(
+            Waits::default(),
+            |sum, each| Waits { journal: sum.journal + each.journal, flush: sum.flush + each.flush },
+        )
     }
 
     /// The same of one disk; nothing without a file system.
     pub fn waits_of_disk(&mut self, at: usize) -> Waits {
-        let of_disk = self.host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(at));
+        let of_disk = self.config.host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(at));
         let (Some(disk), Some(journal)) =
-            (self.host.disks.get(at), of_disk.map(|mount| mount.cost.commit).max())
+            (self.config.host.disks.get(at), of_disk.map(|mount| mount.cost.commit).max())
         else {
             return Waits::default();
         };
         let waits = Waits { journal, flush: disk.flush };
-        waits.times(self.journal.commit_all(DeviceId(at as u32)).into(), 1)
+        waits.times(self.ext4.journal.commit_all(DeviceId(at as u32)).into(), 1)
     }
 
     /// What making a file durable takes once its bytes are on the device: a commit if there is something to commit, and a flush.
     pub fn waits_after(&mut self, file: &FileView, what: Integrity) -> Waits {
-        self.waits_of(file).times(self.journal.commit(file, what).into(), 1)
+        self.waits_of(file).times(self.ext4.journal.commit(file, what).into(), 1)
     }
 
     /// The same for calls each of which is made durable, from one byte to another in calls of `piece`, and for what was left before
@@ -73,21 +64,16 @@ impl Kernel {
         what: Integrity,
     ) -> Waits {
         let (waits, piece) = (self.waits_of(file), piece.max(1));
-        let later = commits_of_calls((from, end, piece), file.size.0, what, waits.flush, self.tick());
+        let later = commits_of_calls((from, end, piece), file.size.0, what, waits.flush, self.config.tick());
         self.note_write(now, file, end);
-        let first = u64::from(self.journal.commit(file, what));
+        let first = u64::from(self.ext4.journal.commit(file, what));
         waits.times(later.max(first), (end - from).div_ceil(piece))
     }
 
     /// The journal hears that a file is written up to a byte.
     pub fn note_write(&mut self, now: Nanos, file: &FileView, end: u64) {
-        let tick = now.0 / self.tick().0;
-        self.journal.write(file, end, tick);
-    }
-
-    /// A tick of the clock, by which files have their times.
-    fn tick(&self) -> Nanos {
-        Nanos(1_000_000_000 / u64::from(self.host.kernel.hz))
+        let tick = now.0 / self.config.tick().0;
+        self.ext4.journal.write(file, end, tick);
     }
 
     /// An operation on a file, or on all, waits until so many files are no more under writeback, then for what is left.
@@ -110,7 +96,7 @@ impl Kernel {
     pub fn commit(&mut self, now: Nanos, operation: OperationId, waits: Waits, out: &mut Actions) {
         let task = self.tasks.get_mut(operation).expect("who waits is under way");
         let file = task.file.filter(|_| waits.journal > Nanos::ZERO);
-        let Some(file) = file.filter(|file| !self.queues[file.device.0 as usize].is_empty()) else {
+        let Some(file) = file.filter(|file| !self.block.queues[file.device.0 as usize].is_empty()) else {
             return self.spend(now, operation, waits, out);
         };
         (task.since, task.commits) = (now, Some(waits));
@@ -128,7 +114,7 @@ impl Kernel {
         task.outcome.parts.add(Part::Journal, waits.journal);
         task.outcome.parts.add(Part::DeviceWrite, waits.flush);
         task.busy_until = Some(now + time);
-        self.has_busy = true;
+        self.tasks.has_busy = true;
     }
 
     /// What an operation has written so far is durable.

@@ -4,13 +4,20 @@
 //! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps while nobody else writes to the
 //! device, which changes when it is busy, not for how long; beside others each call is a step, and waits in the queue anew.
 
-use crate::policy::kernel::model::cost::Run;
+use crate::policy::Actions;
+use crate::policy::Call;
+use crate::policy::DeviceId;
+use crate::policy::FileView;
+use crate::policy::Integrity;
+use crate::policy::OperationId;
+use crate::policy::Request;
+use crate::policy::kernel::Kernel;
 use crate::policy::kernel::fs_writeback::flusher::Until;
-use crate::policy::kernel::task::tasks::Kind;
-use crate::policy::kernel::page_writeback::wb::WbId;
-use crate::policy::kernel::{FileView, Kernel};
-use crate::policy::{Actions, Call, DeviceId, Integrity, OperationId, Request};
-use crate::units::{Bytes, Nanos};
+use crate::policy::kernel::task::cost::Run;
+use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::task::kind::Kind;
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// An operation is taken in about so many steps at most.
 const STEPS: u64 = 256;
@@ -122,10 +129,10 @@ impl Kernel {
         device: Option<DeviceId>,
         out: &mut Actions,
     ) {
-        let (mut files, devices) = (0, self.devices());
+        let (mut files, devices) = (0, self.config.devices());
         let is_meant = |at: usize| device.is_none_or(|device| at == device.0 as usize);
         (0..devices).filter(|&at| is_meant(at)).for_each(|at| self.make_way(now, DeviceId(at as u32), out));
-        for (at, wb) in self.wbs.iter_mut().enumerate() {
+        for (at, wb) in self.write_back.wbs.iter_mut().enumerate() {
             let Some(wb) = wb.as_mut().filter(|_| is_meant(at % devices)) else { continue };
             for file in self.pages.dirty.files_of(WbId(at as u32)) {
                 let dirty = self.pages.dirty.ranges_within(file, 0, u64::MAX);
@@ -133,7 +140,7 @@ impl Kernel {
                     wb.flusher.write_for_sync(file, dirty, operation);
                     files += 1;
                 } else {
-                    files += u32::from(self.queues[at % devices].wait_for(file, operation));
+                    files += u32::from(self.block.queues[at % devices].wait_for(file, operation));
                 }
             }
         }
@@ -147,10 +154,10 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::sync::fsync::Waits;
-    use crate::policy::kernel::tests::{MIB, kernel, on};
     use super::*;
     use crate::policy::FileId;
+    use crate::policy::kernel::task::kind::Waits;
+    use crate::policy::kernel::tests::{MIB, kernel, on};
 
     /// The first file has been submitted, the second is dirty, and nothing was written to the third.
     #[test]

@@ -4,12 +4,18 @@
 //! them have been submitted, for which the queue of the device must have had room. Nothing is made durable: no journal, no
 //! flush of the device's cache.
 
+use crate::policy::Actions;
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::kernel::Kernel;
 use crate::policy::kernel::fs_writeback::flusher::Until;
-use crate::policy::kernel::task::tasks::{Kind, Task};
-use crate::policy::kernel::{FileView, Kernel, whole_pages};
-use crate::policy::{Actions, OperationId};
-use crate::units::{Bytes, Nanos};
-use crate::workload::{SyncRangeFlag, SyncRangeFlags};
+use crate::policy::kernel::page::whole_pages;
+use crate::policy::kernel::task::kind::Kind;
+use crate::policy::kernel::task::task::Task;
+use crate::units::Bytes;
+use crate::units::Nanos;
+use crate::workload::SyncRangeFlag;
+use crate::workload::SyncRangeFlags;
 
 impl Kernel {
     /// Begins with the first of what is asked for.

@@ -1,3 +1,9 @@
-//! TODO
+//! Operations under way, as plain data: nothing here knows a rule of the kernel.
 
+pub mod cost;
+pub mod credit;
+pub mod ids;
+pub mod kind;
+pub mod shape;
+pub mod task;
 pub mod tasks;

@@ -20,6 +20,7 @@ use super::shadows::Shadow;
 use super::slab::State;
 use super::{Inserted, Lists, LruvecId};
 use crate::policy::FileId;
+use crate::policy::kernel::version::LruGen;
 
 /// `include/linux/mmzone.h`: the two youngest generations are never evicted, and count as active.
 const MIN_NR_GENS: u64 = 2;
@@ -28,15 +29,6 @@ const MAX_NR_GENS: u64 = 4;
 
 /// Which lists count as active before the first ageing.
 pub const ACTIVE_AT_FIRST: [bool; MAX_NR_GENS as usize] = [false, false, true, true];
-
-/// What differs between versions of Linux.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LruGen {
-    /// Reads are counted, pages inserted, aged, protected and found to come back by the rules of Linux 6.14.
-    pub reworked: bool,
-    /// Reclaim that finds nothing but dirty pages wakes the flushers.
-    pub wakes_flushers: bool,
-}
 
 /// The generations of one lruvec, and which of their pages come back.
 #[derive(Clone, Copy, Debug)]

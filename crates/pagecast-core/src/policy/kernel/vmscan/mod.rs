@@ -17,7 +17,7 @@ pub mod refaults;
 mod shadows;
 mod slab;
 
-pub use generations::LruGen;
+pub use crate::policy::kernel::version::{LruGen, TwoLists};
 pub use reclaim::{Busy, PageState};
 
 use extents::Extents;
@@ -32,17 +32,6 @@ use crate::policy::FileId;
 const INACTIVE: u8 = 0;
 /// And of the other.
 const ACTIVE: u8 = 1;
-
-/// What differs between versions of Linux, with two lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TwoLists {
-    /// It is remembered which pages were evicted, so that those that come back soon are active at once (since 3.15).
-    pub remembers_evicted: bool,
-    /// Where there is much of both, the active list may be longer than the inactive (since 4.7).
-    pub ratio_grows: bool,
-    /// Pages that come back end the protection of the active list (since 4.12).
-    pub refaults_deactivate: bool,
-}
 
 /// By which rules pages are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

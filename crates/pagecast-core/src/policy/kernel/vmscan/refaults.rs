@@ -43,22 +43,22 @@ impl Refaults {
 impl Kernel {
     /// All that has been read is settled: a storm may have begun, or have ended.
     pub fn look_at_refaults(&mut self, now: Nanos) {
-        if now < self.storm.at + WINDOW {
+        if now < self.told.storm.at + WINDOW {
             return;
         }
-        let (before, counts) = (self.storm, self.pages.refaults);
+        let (before, counts) = (self.told.storm, self.pages.refaults);
         let is_on = counts.is_storm(&before.seen, (now - before.at).as_seconds());
         if is_on != before.is_on {
-            self.spells.turn(before.at, Key::REFAULT_STORM, is_on, before.seen.refaulted);
+            self.told.spells.turn(before.at, Key::REFAULT_STORM, is_on, before.seen.refaulted);
         }
-        self.storm = Storm { seen: counts, at: now, is_on };
+        self.told.storm = Storm { seen: counts, at: now, is_on };
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::kernel::tests::kernel;
     use super::*;
+    use crate::policy::kernel::tests::kernel;
 
     #[test]
     fn half_of_what_is_read_and_16_mib_a_second_are_a_storm() {
@@ -78,7 +78,7 @@ mod tests {
         kernel.pages.refaults = Refaults { read: 32 << 20, refaulted: 32 << 20 };
         let is_on = [WINDOW.0 - 1, WINDOW.0].map(|now| {
             kernel.look_at_refaults(Nanos(now));
-            kernel.storm.is_on
+            kernel.told.storm.is_on
         });
         assert_eq!(is_on, [false, true]);
     }

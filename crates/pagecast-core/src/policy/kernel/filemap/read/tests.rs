@@ -1,10 +1,21 @@
 //! What runs cost beside their bytes, and what is read ahead, worked out by hand from `mm/readahead.c`, Linux 6.16.
 
-use crate::policy::kernel::model::cost::Prices;
-use crate::policy::kernel::filemap::readahead::Window;
-use crate::policy::kernel::tests::{kernel, on};
 use super::*;
+use crate::policy::Actions;
+use crate::policy::FileId;
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::filemap::readahead::{Pace, Reading, Span, Stream, Window};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::task::cost::Run;
+use crate::policy::kernel::task::kind::Kind;
+use crate::policy::kernel::task::shape::{AHEAD, RunShape, operation_of, tag};
+use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::tests::{kernel, on, reconfigure};
+use crate::units::Bytes;
 use crate::units::BytesPerSecond;
+use crate::units::Nanos;
 
 const FILE: FileId = FileId(7);
 
@@ -22,7 +33,7 @@ fn file() -> FileView {
 
 fn with_latency() -> Kernel {
     let mut kernel = kernel("");
-    kernel.host.disks[0].latency = Nanos::from_seconds(LATENCY);
+    reconfigure(&mut kernel, |config| config.host.disks[0].latency = Nanos::from_seconds(LATENCY));
     kernel
 }
 
@@ -32,7 +43,7 @@ fn read(kernel: &mut Kernel, at: u64, end: u64) -> OperationId {
     let task = Task::new(kind, Some(file()), (0, Bytes(end * PAGE), Bytes(PAGE)), Nanos::ZERO);
     let stream = Some((operation, FILE));
     kernel.tasks.insert(operation, Task { run: Run::Hit, position: at * PAGE, stream, ..task });
-    kernel.streams.insert((operation, FILE), Stream { window: WINDOW, ..Stream::default() });
+    kernel.readers.streams.insert((operation, FILE), Stream { window: WINDOW, ..Stream::default() });
     kernel.pages.read_in(FILE, 0, WINDOW.end() * PAGE, on(0));
     operation
 }
@@ -98,12 +109,12 @@ fn what_is_on_its_way_behind_a_read_comes_after_it_but_for_what_is_cached() {
 fn a_reader_comes_to_a_mark_when_it_has_copied_what_is_before_it() {
     for (at, copied) in [(0, 16), (4, 12), (16, 0)] {
         let mut kernel = with_latency();
-        kernel.host.memory.cost.copy_read = Some(BytesPerSecond(PAGE as f64 * 1e6));
-        kernel.prices = Prices::of(&kernel.host.memory.cost);
+        let copy_read = Some(BytesPerSecond(PAGE as f64 * 1e6));
+        reconfigure(&mut kernel, |config| config.host.memory.cost.copy_read = copy_read);
         let reader = read(&mut kernel, at, 1000);
         let inserted = kernel.pass_mark(reader, 32 * PAGE, &mut Actions::default());
         assert_eq!((inserted, ahead(&kernel).len()), (0, 0), "the next window is part of its own run");
-        let passed = kernel.streams[&(reader, FILE)].passed.expect("it comes to the mark");
+        let passed = kernel.readers.streams[&(reader, FILE)].passed.expect("it comes to the mark");
         assert_near(passed.as_seconds(), f64::from(copied) * 1e-6);
     }
 }
@@ -116,7 +127,7 @@ fn a_mark_has_a_window_read_of_which_pages_that_are_there_are_not_inserted() {
         let reader = read(&mut kernel, 16, 32);
         kernel.pages.read_in(FILE, 32 * PAGE, (32 + cached) * PAGE, on(0));
         assert_eq!(kernel.pass_mark(reader, 32 * PAGE, &mut Actions::default()), inserted * PAGE);
-        let window = kernel.streams[&(reader, FILE)].window;
+        let window = kernel.readers.streams[&(reader, FILE)].window;
         let next = Window { start: 32, size: 32, async_size: 32 };
         assert_eq!(window, if inserted > 0 { next } else { Window::default() });
     }
@@ -164,7 +175,7 @@ fn what_has_been_transferred_of_it_does_not_come_again() {
 #[test]
 fn read_ahead_has_numbers_of_its_own_that_begin_again() {
     let mut kernel = with_latency();
-    kernel.ahead_number = AHEAD - 2;
+    kernel.tasks.ahead_number = AHEAD - 2;
     for part in 0..3 {
         let range = (1000 * part * PAGE, (1000 * part + 32) * PAGE);
         kernel.read_ahead(OperationId(1), &file(), range, 0, LATENCY, &mut Actions::default());

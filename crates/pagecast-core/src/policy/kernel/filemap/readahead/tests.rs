@@ -1,6 +1,10 @@
 //! Windows and times worked out by hand from `mm/readahead.c`, Linux 6.16.
 
 use super::*;
+use crate::policy::kernel::filemap::readahead::{Limits, Miss, Pace, Reading, Span, Stream, Window};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::task::kind::Mode;
+use crate::units::Nanos;
 
 /// `read_ahead_kb = 128`, `max_sectors_kb = 1280`.
 const LIMITS: Limits = Limits { read_ahead: 32, request: 320 };

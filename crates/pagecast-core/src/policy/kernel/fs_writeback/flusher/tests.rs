@@ -1,12 +1,24 @@
 //! When the flusher runs, which inodes it visits, in which order their bytes go, and who is let past it.
 
-use std::ops::{Deref, DerefMut};
-
 use super::*;
-use crate::policy::kernel::page_writeback::law::Hz;
+use crate::policy::FileId;
+use crate::policy::OperationId;
+use crate::policy::kernel::address_space::dirty::DirtyPages;
+use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::block::wbt::Wbt;
 use crate::policy::kernel::block::wbt::tests::wbt;
+use crate::policy::kernel::fs_writeback::flusher::{
+    Circumstances, Flusher, LEAST_UNIT, MOST_UNIT, Until, WHOLE, Work,
+};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::tick::Hz;
+use crate::policy::kernel::timers::Timers;
+use crate::policy::ranges::Ranges;
 use crate::units::Bytes;
+use crate::units::Nanos;
+use std::ops::Deref;
+use std::ops::DerefMut;
 
 const TIMERS: Timers = Timers { hz: Hz(250), has_wheel: true };
 

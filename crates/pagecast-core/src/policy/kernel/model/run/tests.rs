@@ -1,9 +1,20 @@
 //! How the next bytes of an operation are served, and where they are.
 
-use crate::policy::kernel::memcontrol::memcg::MemcgId;
-use crate::policy::kernel::tests::{MIB, kernel, kernel_on_nodes, on, write};
 use super::*;
+use crate::policy::FileId;
+use crate::policy::OperationId;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::model::run::{LEAST_RUN, count};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_writeback::WriteBack;
+use crate::policy::kernel::page_writeback::balance_dirty_pages::rate_of;
+use crate::policy::kernel::task::cost::{Distance, Run};
+use crate::policy::kernel::task::ids::MemcgId;
+use crate::policy::kernel::task::kind::Kind;
+use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::tests::{MIB, kernel, kernel_on_nodes, on, write};
 use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// An operation of its own on the file of another.
 fn beside(kernel: &mut Kernel, number: u32, of: OperationId, run: Run) -> OperationId {
@@ -16,7 +27,7 @@ fn beside(kernel: &mut Kernel, number: u32, of: OperationId, run: Run) -> Operat
 fn on_node_0(is_full: bool) -> (Kernel, OperationId) {
     let mut kernel = kernel_on_nodes(2, "");
     let operation = write(&mut kernel, 1, Run::New, 0.0);
-    assert_eq!(kernel.placement.home(operation), 0);
+    assert_eq!(kernel.pages.placement.home(operation), 0);
     if is_full {
         kernel.pages.memory.nodes[0].anonymous = kernel.pages.memory.nodes[0].total;
     }
@@ -127,7 +138,7 @@ fn before_somebody_looks_what_is_in_a_file_the_pages_of_all_on_it_find_their_pla
     let one = write(&mut kernel, 1, Run::New, 0.0);
     let same = beside(&mut kernel, 2, one, Run::New);
     let other = write(&mut kernel, 3, Run::New, 0.0);
-    let Kernel { tasks, pages, wbs, .. } = &mut kernel;
+    let Kernel { tasks, pages, write_back: WriteBack { wbs, .. }, .. } = &mut kernel;
     for task in tasks.values_mut() {
         count(task, MIB, pages, rate_of(wbs, task), Nanos::ZERO);
     }

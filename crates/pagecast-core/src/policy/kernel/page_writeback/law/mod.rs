@@ -14,7 +14,6 @@ mod hard_limit;
 mod pause;
 mod position;
 mod thresholds;
-mod tick;
 
 pub use self::bandwidth::Bandwidth;
 pub use self::base_rate::{BaseRate, RateSample};
@@ -23,8 +22,10 @@ pub use self::fractions::{Fraction, Fractions};
 pub use self::hard_limit::HardLimit;
 pub use self::pause::{Decision, FIRST_POLL, Pause, Throttle, poll_interval};
 pub use self::position::Position;
-pub use self::thresholds::{DirtySettings, Limit, Rounding, Thresholds};
-pub use self::tick::Hz;
+pub use self::thresholds::{DirtySettings, Limit, Thresholds};
+pub use crate::policy::kernel::tick::Hz;
+use crate::policy::kernel::tick::mul_div;
+pub use crate::policy::kernel::version::Rounding;
 
 use crate::units::Nanos;
 
@@ -40,9 +41,4 @@ pub const UNIT_RATIO: u64 = 1 << 10;
 /// The number of dirty pages that throttling steers to: halfway between free run and the hard limit.
 pub fn setpoint(freerun: u64, hard_limit: u64) -> u64 {
     (freerun + hard_limit) / 2
-}
-
-/// `a * b / c`, rounded down, without overflow in between.
-fn mul_div(a: u64, b: u64, c: u64) -> u64 {
-    (u128::from(a) * u128::from(b) / u128::from(c)) as u64
 }

@@ -2,18 +2,9 @@
 //!
 //! Source: `mm/page-writeback.c: domain_dirty_limits`, Linux 6.16. Left out: real-time tasks, who may have a quarter more.
 
-use super::mul_div;
+use super::{Rounding, mul_div};
 
 const PAGE: u64 = 4096;
-
-/// How a percentage of the dirtyable memory is rounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rounding {
-    /// Down to a whole 4096th first, since about Linux 4.7: 20 % is 819/4096.
-    FourThousandNinetySixths,
-    /// Only the result, as before.
-    Plain,
-}
 
 /// One of the two limits, as set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Before 6.14 the first read sets `PG_referenced`, the second `PG_workingset`, the next three count in `LRU_REFS_MASK`. Since
 //! 6.14 the mask counts before `PG_workingset`, which stays when a page moves to the next generation.
 
-use super::LruGen;
+use crate::policy::kernel::version::LruGen;
 use crate::policy::kernel::vmscan::shadows::Token;
 use crate::policy::kernel::vmscan::slab::State;
 

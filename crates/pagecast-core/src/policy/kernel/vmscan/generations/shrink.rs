@@ -6,7 +6,8 @@
 //! is wanted; the kernel with the batch.
 
 use super::tiers::MIN_LRU_BATCH;
-use super::{LruGen, MIN_NR_GENS, list};
+use super::{MIN_NR_GENS, list};
+use crate::policy::kernel::version::LruGen;
 use crate::policy::kernel::vmscan::reclaim::{Busy, PAGE, PageState, Reclaimed, share};
 use crate::policy::kernel::vmscan::slab::{Slot, State};
 use crate::policy::kernel::vmscan::{Lists, LruvecId};

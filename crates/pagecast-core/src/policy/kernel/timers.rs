@@ -6,7 +6,7 @@
 //! not known: it is taken to be the end of a step of every level, so that the first 5 s from there are 5.12 s too. Left out: the end of the
 //! wheel, 12 days off with 1000 jiffies per second.
 
-use crate::policy::kernel::page_writeback::law::Hz;
+use crate::policy::kernel::tick::Hz;
 use crate::units::Nanos;
 
 /// `LVL_SIZE - 1`: a timer that is fewer jiffies off is in the first level.
@@ -57,9 +57,8 @@ fn with_slack(expires: u64, delay: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use proptest::prelude::*;
 
     const SECOND: u64 = 1_000_000_000;
     const FIVE: Nanos = Nanos(5 * SECOND);

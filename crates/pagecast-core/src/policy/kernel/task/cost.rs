@@ -3,9 +3,13 @@
 //! Source: the structure of `mm/filemap.c: filemap_read, generic_perform_write`, Linux 6.16; the numbers are a machine's. Left out: folios
 //! larger than a page, which make a page cheaper on newer file systems (a machine that has them has smaller costs).
 
-use crate::policy::kernel::PAGE;
 use crate::machine::CopyCost;
-use crate::units::{Bytes, BytesPerSecond, Nanos};
+use crate::policy::kernel::address_space::folios::Faults;
+use crate::policy::kernel::filemap::readahead::Miss;
+use crate::policy::kernel::page::PAGE;
+use crate::units::Bytes;
+use crate::units::BytesPerSecond;
+use crate::units::Nanos;
 
 /// What a page table of the second level maps at once (x86 and others).
 const HUGE_PAGE: u64 = 2 << 20;

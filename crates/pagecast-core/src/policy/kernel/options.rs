@@ -1,20 +1,21 @@
 //! What a scenario sets beside the machine: the state in which the kernel begins.
 
-use crate::policy::kernel::PAGE;
-use crate::policy::kernel::page_writeback::law::{
-    Bandwidth, BaseRate, DirtySettings, Fractions, HardLimit, INIT_BANDWIDTH, Limit, Rounding, Thresholds,
-};
-use crate::policy::kernel::page_alloc::watermarks::Memory;
-use crate::policy::kernel::page_alloc::reporting::{Backed, Fragments, fragments_of};
-use crate::policy::kernel::version::Rules;
 use crate::error::ScenarioError;
-use crate::machine::{Host, MountSource, VmSettings};
+use crate::machine::Host;
+use crate::machine::MountSource;
 use crate::policy::Options;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::reporting::{Backed, Fragments, fragments_of};
+use crate::policy::kernel::page_alloc::watermarks::Memory;
+use crate::policy::kernel::page_writeback::law::{
+    Bandwidth, BaseRate, Fractions, INIT_BANDWIDTH, Thresholds,
+};
+use crate::policy::kernel::page_writeback::{Learnt, dirty_settings};
+use crate::policy::kernel::version::Rules;
 use crate::scenario::nearest::hint;
-use crate::units::{Bytes, BytesPerSecond, Nanos};
-
-/// What may be under way to another host: the slots of an NFS client (64) of 1 MiB each.
-pub const REMOTE_QUEUE: (u32, Bytes) = (64, Bytes(1 << 20));
+use crate::units::Bytes;
+use crate::units::BytesPerSecond;
+use crate::units::Nanos;
 
 /// What a device that has been writing for long has completed just after everything was halved: as much as in one period
 /// of 3 s (`law::Fractions`), in seconds.
@@ -90,11 +91,6 @@ impl KernelOptions {
         self.prepared
     }
 
-    /// The hard limit where the threshold is `threshold`.
-    pub fn hard_limit(&self, threshold: u64) -> HardLimit {
-        HardLimit::at(self.dirty_limit.unwrap_or(threshold))
-    }
-
     /// What each of so many devices has written lately, on a host with so many processors.
     pub fn fractions(&self, devices: usize, cores: u32) -> Fractions {
         let mut fractions = Fractions::new(devices, cores);
@@ -105,12 +101,22 @@ impl KernelOptions {
         fractions
     }
 
-    pub fn base_rate(&self) -> BaseRate {
+    fn base_rate(&self) -> BaseRate {
         BaseRate::with(self.dirty_ratelimit)
     }
 
-    pub fn bandwidth(&self) -> Bandwidth {
+    fn bandwidth(&self) -> Bandwidth {
         Bandwidth::with(self.write_bandwidth)
+    }
+
+    /// What devices and limits have been through before time 0.
+    pub fn learnt(&self, host: &Host) -> Learnt {
+        let devices = host.disks.len() + host.mounts.len();
+        Learnt {
+            estimates: (self.base_rate(), self.bandwidth()),
+            fractions: self.fractions(devices * (host.cgroups.len() + 1), host.cores),
+            hard_limit: self.dirty_limit,
+        }
     }
 }
 
@@ -141,19 +147,6 @@ fn shares(options: &Options<'_>, host: &Host) -> Result<Vec<(usize, f64)>, Scena
 pub(in crate::policy) fn limits_at_boot(host: &Host) -> Thresholds {
     let settings = dirty_settings(&host.vm, Rules::of(host.kernel.version).rounding);
     Thresholds::of(&settings, Memory::of(host).dirtyable(0, 0) / PAGE)
-}
-
-/// The dirty limits that a machine sets.
-pub fn dirty_settings(vm: &VmSettings, rounding: Rounding) -> DirtySettings {
-    let limit = |bytes: Option<Bytes>, ratio: f64| match bytes {
-        Some(bytes) => Limit::Bytes(bytes.0),
-        None => Limit::Ratio((ratio * 100.0).round() as u32),
-    };
-    DirtySettings {
-        limit: limit(vm.dirty_bytes, vm.dirty_ratio),
-        background: limit(vm.dirty_background_bytes, vm.dirty_background_ratio),
-        rounding,
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //!
 //! Source: `CONFIG_HZ`; distributions choose 100, 250, 300 or 1000. Pauses and elapsed times are whole jiffies.
 
-use super::mul_div;
 use crate::units::Nanos;
 
 const SECOND: u64 = 1_000_000_000;
@@ -31,6 +30,11 @@ impl Hz {
     pub fn rate(self, pages: u64, jiffies: u64) -> u64 {
         mul_div(pages, self.0, jiffies.max(1))
     }
+}
+
+/// `a * b / c`, rounded down, without overflow in between.
+pub fn mul_div(a: u64, b: u64, c: u64) -> u64 {
+    (u128::from(a) * u128::from(b) / u128::from(c)) as u64
 }
 
 #[cfg(test)]
