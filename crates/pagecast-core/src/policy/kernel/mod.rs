@@ -11,6 +11,8 @@
 mod address_space;
 mod block;
 mod config;
+mod discretisation;
+mod driver;
 mod ext4;
 mod filemap;
 mod fs_writeback;
@@ -75,6 +77,7 @@ pub use self::options::KernelOptions;
 pub use self::page_alloc::reporting::{Backed, Fragments, fragments_of};
 pub use self::page_writeback::law;
 
+use self::fs_writeback::Flushers;
 use crate::policy::{Policy, Remote};
 
 /// What other hosts read and write goes through both page caches in pieces of this size.
@@ -85,6 +88,7 @@ pub struct Kernel {
     config: Arc<Config>,
     pages: Pages,
     write_back: WriteBack,
+    flushers: Flushers,
     block: Block,
     ext4: Ext4,
     tasks: Tasks,
@@ -104,6 +108,7 @@ impl Kernel {
         pages.backed = takes_back.then(|| options.backed(pages.free()));
         Self {
             write_back: WriteBack::new(&config, pages.dirtyable() / PAGE, options.learnt(&config.host)),
+            flushers: Flushers::new(&config, pages.memory.total),
             pages,
             block: Block::new(&config),
             ext4: Ext4::new(&config, options.prepared()),
@@ -116,14 +121,13 @@ impl Kernel {
         }
     }
 
-    fn begin_task(
+    pub fn begin_task(
         &mut self,
         now: Nanos,
         request: &Request,
         kind: Kind,
         file: Option<FileView>,
         at: (u64, Bytes, Bytes),
-        out: &mut Actions,
     ) {
         self.pages.placement.home(kind.owner(request.operation));
         let credit = self.tasks.credits.get(&request.operation).copied();
@@ -146,12 +150,11 @@ impl Kernel {
             task.read_until = filemap::partial_blocks::read_until(&task);
         }
         self.tasks.insert(request.operation, task);
-        self.next_run(now, request.operation, out);
     }
 
     /// An operation writes the dirty pages of a range of a file, waits for them, and has what the file system and the device keep of
     /// the file made durable.
-    fn make_durable(
+    pub fn make_durable(
         &mut self,
         now: Nanos,
         operation: OperationId,
@@ -161,11 +164,11 @@ impl Kernel {
     ) {
         let waits = self.write_range(now, operation, &file, range, out);
         let then = self.waits_after(&file, what);
-        self.wait_for_files(now, operation, (Some(file), waits.into()), then, out);
+        self.wait_for_files(now, operation, (Some(file), waits.into()), then);
     }
 
     /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
-    fn preload(&mut self, now: Nanos, file: &FileView, bytes: Bytes, dirty: Bytes) {
+    pub fn preload(&mut self, now: Nanos, file: &FileView, bytes: Bytes, dirty: Bytes) {
         let nobody = Taker { home: 0, memcg: MemcgId::ROOT };
         let refaults = self.pages.refaults;
         self.pages.read_in(file.id, 0, bytes.0, nobody);
@@ -177,30 +180,23 @@ impl Kernel {
     }
 
     /// A process gives anonymous memory back.
-    fn free(&mut self, owner: OperationId, bytes: Bytes) {
+    pub fn free(&mut self, owner: OperationId, bytes: Bytes) {
         let memcg = self.memcg_of(owner);
         for (node, given) in self.pages.placement.give_back(owner, bytes.0).into_iter().enumerate() {
             self.pages.give_back_anonymous(memcg, node, given);
         }
     }
 
-    /// What the kernel knows of writing a file to its device; made when it is first heard of.
-    fn wb(&mut self, file: &FileView) -> &mut Wb {
-        let at = self.wb_of(file).0 as usize;
-        if self.write_back.wbs.len() <= at {
-            self.write_back.wbs.resize_with(at + 1, || None);
-        }
-        let unit = (self.pages.memory.total / fs_writeback::flusher::UNITS).clamp(fs_writeback::flusher::LEAST_UNIT, fs_writeback::flusher::MOST_UNIT);
-        let (base_rate, bandwidth) = self.write_back.estimates;
-        let hz = self.config.host.kernel.hz;
-        self.write_back.wbs[at].get_or_insert_with(|| {
-            Wb::new(file.write, Flusher::new(unit), base_rate, bandwidth, hz)
-        })
+    /// The wb of a file; made when it is first heard of.
+    pub fn wb(&mut self, file: &FileView) -> &mut Wb {
+        self.write_back.wb(file)
     }
 
-    /// The queue of the device of a file.
-    fn queue(&mut self, file: &FileView) -> &mut Queue {
-        &mut self.block.queues[file.device.0 as usize]
+    /// The flusher of a file's wb; both are made when they are first heard of.
+    pub fn flusher_of(&mut self, file: &FileView) -> &mut Flusher {
+        self.write_back.wb(file);
+        let wb = self.wb_of(file);
+        self.flushers.of(wb)
     }
 }
 
@@ -210,43 +206,43 @@ impl Policy for Kernel {
         self.settle(now);
         match request.call {
             Call::Read { file, offset, bytes, fresh, piece, .. } => {
-                self.begin_task(now, request, Kind::Read { fresh }, Some(file), (offset, bytes, piece), out);
+                self.begin_task(now, request, Kind::Read { fresh }, Some(file), (offset, bytes, piece));
             }
             Call::Serve { file, offset, bytes } => {
                 let kind = Kind::Read { fresh: false };
-                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
+                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes));
             }
             Call::Write { file, offset, bytes, through: false, dontcache: true, piece } => {
                 let at = (offset, bytes, piece);
-                self.begin_synchronous(now, request, file, at, Integrity::Data, out);
+                self.begin_synchronous(now, request, file, at, Integrity::Data);
             }
             Call::Write { file, offset, bytes, through, piece, .. } => {
                 self.note_write(now, &file, offset + bytes.0);
                 let kind = if through { Kind::WriteThrough } else { Kind::Write };
-                self.begin_task(now, request, kind, Some(file), (offset, bytes, piece), out);
+                self.begin_task(now, request, kind, Some(file), (offset, bytes, piece));
             }
             Call::WriteSync { file, offset, bytes, piece, durable } => {
-                self.begin_synchronous(now, request, file, (offset, bytes, piece), durable, out);
+                self.begin_synchronous(now, request, file, (offset, bytes, piece), durable);
             }
             Call::ReadDirect { file, offset, bytes, fresh, piece } => {
-                self.begin_direct(now, request, Past::Read { fresh }, file, (offset, bytes, piece), out);
+                self.begin_direct(now, request, Past::Read { fresh }, file, (offset, bytes, piece));
             }
             Call::WriteDirect { file, offset, bytes, durable, piece } => {
                 let past = Past::Write { durable };
-                self.begin_direct(now, request, past, file, (offset, bytes, piece), out);
+                self.begin_direct(now, request, past, file, (offset, bytes, piece));
             }
             Call::Sync => self.write_everything(now, request.operation, None, out),
             Call::SyncFs { device } => self.write_everything(now, request.operation, Some(device), out),
             Call::SyncRange { file, offset, bytes, flags } => {
                 let range = (offset, offset.saturating_add(bytes.0));
-                self.sync_range(now, request.operation, file, range, flags, out);
+                self.sync_range(now, request.operation, file, range, flags);
             }
             Call::Insert { file, offset, bytes, reader, fresh } => {
                 let kind = Kind::Insert { reader, fresh };
-                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
+                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes));
             }
             Call::Allocate { bytes, owner } => {
-                self.begin_task(now, request, Kind::Allocate { owner }, None, (0, bytes, bytes), out);
+                self.begin_task(now, request, Kind::Allocate { owner }, None, (0, bytes, bytes));
             }
             Call::Fsync { file, durable } => {
                 self.make_durable(now, request.operation, (file, WHOLE), durable, out);
@@ -258,7 +254,7 @@ impl Policy for Kernel {
             }
             Call::Mapped { file, offset, bytes, writes, .. } => {
                 let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };
-                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes), out);
+                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes));
             }
             Call::Truncate { file, size } => self.truncate(now, request, file, size, out),
             Call::Advise { file, advice, offset, bytes } => {
@@ -280,6 +276,7 @@ impl Policy for Kernel {
                 out.done(request.operation, Outcome::default());
             }
         }
+        self.drive(now, request.operation, out);
         self.control(now, out);
         self.check_books();
     }

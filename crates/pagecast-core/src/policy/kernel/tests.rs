@@ -97,10 +97,15 @@ pub fn reconfigure(kernel: &mut Kernel, change: impl FnOnce(&mut Config)) {
     change(&mut config);
     config.prices = Prices::of(&config.host.memory.cost);
     let config = Arc::new(config);
-    let Kernel { pages, write_back, block, ext4, caps, .. } = kernel;
-    for each in
-        [&mut pages.config, &mut write_back.config, &mut block.config, &mut ext4.config, &mut caps.config]
-    {
+    let Kernel { pages, write_back, flushers, block, ext4, caps, .. } = kernel;
+    for each in [
+        &mut pages.config,
+        &mut write_back.config,
+        &mut flushers.config,
+        &mut block.config,
+        &mut ext4.config,
+        &mut caps.config,
+    ] {
         *each = config.clone();
     }
     kernel.config = config;
@@ -118,7 +123,7 @@ pub fn transfer(rate: f64) -> Transfer {
 pub fn write(kernel: &mut Kernel, number: u32, run: Run, rate: f64) -> OperationId {
     let bytes = Bytes(1_000_000_000);
     let file = FileView { id: FileId(number), size: bytes, ..FileView::default() };
-    kernel.wb(&file);
+    kernel.flusher_of(&file);
     let task = Task::new(Kind::Write, Some(file), (0, bytes, bytes), Nanos::ZERO);
     let task = Task { run, pace: f64::INFINITY, transfer: Some(transfer(rate)), ..task };
     kernel.tasks.insert(OperationId(number), task);

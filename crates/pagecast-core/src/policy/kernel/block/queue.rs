@@ -9,16 +9,12 @@ use crate::flow::FlowId;
 use crate::policy::FileId;
 use crate::policy::OperationId;
 use crate::policy::kernel::block::wbt::{Wbt, Why};
+use crate::policy::kernel::discretisation::{MOST_TURN, QUEUE_TURNS};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::shape::Transfer;
 use crate::units::Bytes;
 use std::collections::VecDeque;
-
-/// While several submit, each gets this part of the queue in turn, at least one request and at most `MOST_TURN`. The wait of a new
-/// request is wrong by two turns at most.
-const TURNS: u64 = 32;
-const MOST_TURN: u64 = 4 << 20;
 
 /// Pages under writeback that the device gets as one flow.
 #[derive(Clone, Debug)]
@@ -80,7 +76,7 @@ impl Queue {
 
     /// How many bytes each submits in turn while several do.
     pub fn turn_bytes(&self) -> u64 {
-        (self.capacity / TURNS).clamp(self.request, MOST_TURN.max(self.request))
+        (self.capacity / QUEUE_TURNS).clamp(self.request, MOST_TURN.max(self.request))
     }
 
     /// Bytes of a file have been submitted, by a flusher or for somebody who waits.

@@ -192,7 +192,7 @@ impl Kernel {
     }
 
     /// The device whose throttling takes notice of a task that this holds back and that writes to a wb.
-    fn sleeps_at(&self, wb: WbId, held_by: Option<Part>) -> Option<DeviceId> {
+    pub fn sleeps_at(&self, wb: WbId, held_by: Option<Part>) -> Option<DeviceId> {
         let is_seen = self.config.rules.wbt_sees_cgroups || self.memcg_of_wb(wb.0 as usize).is_none();
         (held_by == Some(Part::Throttled) && is_seen).then(|| self.device_of(wb))
     }

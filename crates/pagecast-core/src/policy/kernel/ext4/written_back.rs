@@ -11,16 +11,12 @@
 
 use crate::machine::Host;
 use crate::machine::Mount;
-use crate::policy::Actions;
 use crate::policy::FileId;
 use crate::policy::FileView;
-use crate::policy::OperationId;
-use crate::policy::Outcome;
 use crate::policy::kernel::Kernel;
+use crate::policy::kernel::ext4::Ext4;
 use crate::policy::kernel::page::PAGE;
-use crate::policy::kernel::task::kind::{Cut, Kind, Waits};
-use crate::policy::kernel::task::task::Task;
-use crate::units::Bytes;
+use crate::policy::kernel::task::kind::Cut;
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -113,26 +109,15 @@ impl Kernel {
         let is_kept = self.ext4.written_back.files.is_some();
         Cut { from, clean_to: if is_kept { self.pages.dirty.dirty_end(file.id, file.size.0) } else { from } }
     }
+}
 
-    /// The pages of a cut have left, and nothing of it is under writeback: its blocks are given back, and an operation ends.
-    pub fn give_blocks_back(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        (file, cut): (&FileView, Cut),
-        outcome: Outcome,
-        out: &mut Actions,
-    ) {
-        let time = match self.ext4.written_back.take(now, file, cut).div_ceil(PAGE) {
+impl Ext4 {
+    /// The pages of a cut have left, and nothing of it is under writeback: what giving its blocks back takes.
+    pub fn give_blocks_back(&mut self, now: Nanos, file: &FileView, cut: Cut) -> Nanos {
+        match self.written_back.take(now, file, cut).div_ceil(PAGE) {
             0 => Nanos::ZERO,
             blocks => file.cost.file_free + Nanos(file.cost.block_free.0.saturating_mul(blocks)),
-        };
-        if time == Nanos::ZERO || operation == OperationId::NOBODY {
-            return out.done(operation, outcome);
         }
-        let task = Task::new(Kind::Free, Some(*file), (0, Bytes::ZERO, Bytes::ZERO), now);
-        self.tasks.insert(operation, Task { outcome, ..task });
-        self.spend(now, operation, Waits { journal: time, ..Waits::default() }, out);
     }
 }
 

@@ -5,7 +5,6 @@
 //! are taken out. Calls follow one another: first the processor, then one request to the device. Calls are taken together in
 //! steps, which changes when the device is busy, not for how long. Left out: several requests of one call, asynchronous I/O.
 
-use crate::flow::FlowSpec;
 use crate::policy::Actions;
 use crate::policy::FileId;
 use crate::policy::FileView;
@@ -17,8 +16,7 @@ use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::sync::o_sync::step_of;
 use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::task::kind::{Kind, Past, Waits};
-use crate::policy::kernel::task::shape::{Transfer, tag};
+use crate::policy::kernel::task::kind::{Kind, Next, Past, Stage, Waits};
 use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::vmscan::{Busy, PageState};
 use crate::result::Part;
@@ -35,7 +33,6 @@ impl Kernel {
         past: Past,
         file: FileView,
         at: (u64, Bytes, Bytes),
-        out: &mut Actions,
     ) {
         let (from, bytes, piece) = at;
         let operation = request.operation;
@@ -43,13 +40,24 @@ impl Kernel {
         self.pages.placement.home(operation);
         let memcg = self.memcg_of(operation);
         self.tasks.insert(operation, Task { memcg, ..Task::new(kind, Some(file), at, now) });
-        if !self.write_range(now, operation, &file, (from, from + bytes.0), out) {
-            self.next_calls(now, operation, out);
+    }
+
+    /// Dirty pages of the range are written first; then each step has a request, when the processor has prepared it.
+    pub fn step_direct(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
+        let task = self.tasks.get_mut(operation).expect("it is there");
+        match (task.stage, task.busy_until) {
+            (Stage::Start, _) => {
+                task.stage = Stage::Pages;
+                let (file, range) = (*task.file(), (task.position, task.end));
+                if self.write_range(now, operation, &file, range, out) { Next::Wait } else { Next::Step }
+            }
+            (_, Some(_)) => self.start_request(now, operation, out),
+            (_, None) => self.next_calls(now, operation, out),
         }
     }
 
     /// The next calls begin with what they cost the processor.
-    pub fn next_calls(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+    pub fn next_calls(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
         let task = self.tasks.get_mut(operation).expect("it is there");
         let Kind::Direct { past, from, step } = task.kind else {
             unreachable!("only these go past the cache")
@@ -61,7 +69,7 @@ impl Kernel {
                 // What somebody has read in meanwhile is out of date.
                 self.pages.invalidate(file, from, end);
             }
-            return self.end_task(now, operation, out);
+            return Next::Done;
         }
         let removed = if past.is_write() { self.pages.invalidate(file, start, end) } else { 0 };
         let mut spent = self.before_requests(&self.tasks[operation], end - start, removed);
@@ -79,14 +87,15 @@ impl Kernel {
         if spent.total() > Nanos::ZERO {
             task.busy_until = Some(now + spent.total());
             self.tasks.has_busy = true;
+            Next::Wait
         } else {
-            self.start_request(now, operation, out);
+            self.start_request(now, operation, out)
         }
     }
 
     /// What so many bytes of a task past the cache take before the device moves them, and taking so many out of the cache. Each
     /// call is one request, so whatever a request takes beside its bytes belongs here.
-    fn before_requests(&self, task: &Task, bytes: u64, removed: u64) -> Parts {
+    pub fn before_requests(&self, task: &Task, bytes: u64, removed: u64) -> Parts {
         let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
         let (cost, calls) = (&self.config.host.memory.cost, bytes.div_ceil(task.piece.0.max(1)));
         let mut parts = Parts::of(Part::CpuCopy, times(cost.call, calls));
@@ -103,7 +112,7 @@ impl Kernel {
 
     /// What the calls of a step take the device beside their bytes: a request each, or each until it is durable, which has that in it.
     /// Each is followed by one; those of a step are paid for together.
-    fn after_writes(
+    pub fn after_writes(
         &mut self,
         now: Nanos,
         operation: OperationId,
@@ -121,40 +130,16 @@ impl Kernel {
         Waits { flush, ..Waits::default() }
     }
 
-    /// Those go on whose processor has prepared the next request, or whose device has flushed its cache.
-    pub fn go_on_with_due(&mut self, now: Nanos, out: &mut Actions) {
-        if !self.tasks.has_busy {
-            debug_assert!(
-                self.tasks.values().all(|task| task.busy_until.is_none()),
-                "who is busy has been noted"
-            );
-            return;
-        }
-        let is_due = |task: &Task| task.busy_until.is_some_and(|until| until <= now);
-        let due: Vec<OperationId> =
-            self.tasks.iter().filter(|(_, task)| is_due(task)).map(|(operation, _)| operation).collect();
-        let has_busy = self.tasks.values().any(|task| task.busy_until.is_some());
-        self.tasks.has_busy = has_busy;
-        for operation in due {
-            match self.tasks[operation].kind {
-                Kind::Direct { .. } | Kind::Beside { .. } => self.start_request(now, operation, out),
-                _ => self.flushed(now, operation, out),
-            }
-        }
-    }
-
     /// The device gets the next request, or all that is left.
-    pub fn start_request(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+    pub fn start_request(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
         let task = self.tasks.get_mut(operation).expect("it is there");
         (task.run, task.busy_until) = (Run::Direct, None);
         let left = task.end - task.position;
         let bytes = if let Kind::Direct { step, .. } = task.kind { step.min(left) } else { left };
         let task = &self.tasks[operation];
         let cap = self.cap(task, operation, self.pages.is_exhausted());
-        let spec =
-            FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), bytes, tag(operation, task)) };
-        let transfer = Transfer::new(out.start(spec), bytes, cap, now);
-        self.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
+        self.start_flow(now, operation, (bytes, cap), out);
+        Next::Wait
     }
 }
 

@@ -5,26 +5,9 @@
 //! queue of the device must have room, and the new ones leave when the device has them, unless somebody else has used them meanwhile.
 //! What was cached before stays. Left out: read-ahead from one operation to the next, and with O_SYNC the flag itself.
 
-use crate::policy::Actions;
 use crate::policy::FileId;
-use crate::policy::OperationId;
-use crate::policy::kernel::Kernel;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::task::kind::Kind;
 use crate::policy::kernel::vmscan::{Busy, PageState};
-use crate::units::Nanos;
-
-impl Kernel {
-    /// The calls of a step have copied their bytes: they are submitted, and the next step begins.
-    pub fn submit_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = &self.tasks[operation];
-        let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
-        let (file, end) = (*task.file(), task.end);
-        if !self.submit_range(now, operation, &file, (from, end), false, out) {
-            self.next_step(now, operation, out);
-        }
-    }
-}
 
 impl Pages {
     /// New pages of a file are to leave when the device has them; or somebody else has used these, so that they stay.

@@ -124,7 +124,7 @@ impl Kernel {
     }
 
     /// The faults of a task up to `end`, each of which maps so many pages at least.
-    fn faults(&self, task: &Task, end: u64, least: u64) -> Faults {
+    pub fn faults(&self, task: &Task, end: u64, least: u64) -> Faults {
         let (file, at) = (task.file().id, task.position);
         let grain = Grain { least, is_whole_folio: self.config.rules.maps_folios };
         let around = grain.bytes(self.pages.folios.run(file, at, end).0);

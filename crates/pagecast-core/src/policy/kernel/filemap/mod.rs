@@ -8,3 +8,4 @@ pub mod read;
 pub mod readahead;
 pub mod readers;
 pub mod truncate;
+pub mod write;

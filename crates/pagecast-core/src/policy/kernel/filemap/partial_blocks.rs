@@ -12,9 +12,8 @@ use crate::policy::kernel::Kernel;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::sync::o_sync::step_of;
 use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::task::kind::{Kind, Way};
+use crate::policy::kernel::task::kind::{Kind, Next, Way};
 use crate::policy::kernel::task::task::Task;
-use crate::result::Part;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
@@ -126,7 +125,7 @@ impl Kernel {
     }
 
     /// Bytes of blocks move beside an operation, which waits for them.
-    fn move_beside(&mut self, now: Nanos, of: OperationId, way: Way, bytes: u64, out: &mut Actions) {
+    pub fn move_beside(&mut self, now: Nanos, of: OperationId, way: Way, bytes: u64, out: &mut Actions) {
         let task = self.tasks.get_mut(of).expect("who moves blocks is under way");
         (task.run, task.since) = (Run::Wait, now);
         let (kind, at) = (Kind::Beside { of, way }, (0, Bytes(bytes), Bytes(bytes)));
@@ -145,24 +144,14 @@ impl Kernel {
         }
     }
 
-    /// They have moved: the operation goes on.
-    pub fn moved_beside(&mut self, now: Nanos, of: OperationId, way: Way, out: &mut Actions) {
-        let task = self.tasks.get_mut(of).expect("who waits is under way");
-        let waited = now - task.since;
-        match way {
-            Way::Read { .. } => {
-                task.outcome.parts.add(Part::DeviceRead, waited);
-                self.next_run(now, of, out);
-            }
-            Way::Write => {
-                task.outcome.parts.add(Part::DeviceWrite, waited);
-                self.flush_step(now, of, out);
-            }
-        }
+    /// Blocks beside an operation move when their requests have been answered.
+    pub fn step_beside(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
+        let task = &self.tasks[operation];
+        if task.position >= task.end { Next::Done } else { self.start_request(now, operation, out) }
     }
 
     /// How many blocks of the device a task writes in part from its position up to `end`, none of which is in the cache.
-    fn blocks_to_read(&self, task: &Task, end: u64) -> u64 {
+    pub fn blocks_to_read(&self, task: &Task, end: u64) -> u64 {
         let (file, at) = (task.file(), task.position);
         let cached = |from: u64, to: u64| self.pages.lists.cached_within(file.id, from, to) > 0;
         let (mut from, mut to) = (at / PAGE * PAGE, end.next_multiple_of(PAGE));

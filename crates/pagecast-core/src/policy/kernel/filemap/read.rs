@@ -12,12 +12,13 @@ use crate::policy::OperationId;
 use crate::policy::Request;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::address_space::folios::order_of_window;
+use crate::policy::kernel::discretisation::CACHED_AT_ONCE;
 use crate::policy::kernel::filemap::readahead::{Limits, Pace, Reading, Span, Stream};
 use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::model::run::uncount;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::task::cost::{Access, Run};
-use crate::policy::kernel::task::kind::{Kind, Mode};
+use crate::policy::kernel::task::kind::{Kind, Mode, Next};
 use crate::policy::kernel::task::shape::{AHEAD, Ahead, RunShape, StreamKey};
 use crate::policy::kernel::task::task::Task;
 use crate::units::Bytes;
@@ -35,10 +36,6 @@ pub fn stream_of(request: &Request, kind: Kind, file: Option<&FileView>) -> Opti
     let reads = matches!(kind, Kind::Read { .. }) || matches!(request.call, Call::Mapped { .. });
     file.filter(|_| reads).map(|file| (reader, file.id))
 }
-
-/// So much is read at once of what is cached, by who writes it to another file: some milliseconds, of which a writer's pauses (up to 200
-/// ms) and estimates (every 200 ms) see nothing.
-const CACHED_AT_ONCE: u64 = 16 << 20;
 
 impl Kernel {
     /// How much of what is copied is read before it is written: of what is not cached, a window of reading ahead. While that is written
@@ -69,42 +66,68 @@ impl Kernel {
         }
     }
 
-    /// What a run of a task up to `end` is.
-    pub fn shape_run(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> RunShape {
+    /// The next bytes of a read, or of pages of a mapping that are read.
+    pub fn step_read(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
+        let task = &self.tasks[operation];
+        if task.position >= task.end {
+            return Next::Done;
+        }
+        let (run, mut end) = self.look_up_to_read(task);
+        if task.mapped.is_some() {
+            end = self.touch_mapped(operation, run, end);
+        }
+        let task = self.tasks.get_mut(operation).expect("it is there");
+        (task.run, task.since) = (run, now);
+        let shape = self.shape_read(operation, end, out);
+        self.tasks.get_mut(operation).expect("it is there").shape = shape;
+        if run == Run::Follow {
+            self.tasks.has_followers = true;
+            return Next::Wait;
+        }
+        Next::Run(end)
+    }
+
+    /// How the next bytes of a read are served, and up to where.
+    pub fn look_up_to_read(&self, task: &Task) -> (Run, u64) {
+        let (file, at) = (task.file().id, task.position);
+        match self.pages.lists.run(file, at, task.end) {
+            (_, end) if self.followed_by(task).is_some() => (Run::Follow, end),
+            (true, end) => (Run::Hit, self.near_end(file, at, end)),
+            (false, end) if task.drops_behind => (Run::Pass, end),
+            (false, end) => (Run::Miss, end),
+        }
+    }
+
+    /// What a run of a read up to `end` is besides its bytes and their cost.
+    pub fn shape_read(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> RunShape {
         let task = &self.tasks[operation];
         let plain = RunShape::plain(end - task.position);
-        let page_insert = task.file.map_or(Nanos::ZERO, |file| file.page_insert);
+        let page_insert = task.page_insert();
         match task.run {
-            Run::Miss if task.reads_ahead() => RunShape { copied: 0, bytes: plain.bytes, ..task.shape },
             Run::Miss => self.shape_miss(operation, end, out),
             // What it has read ahead leaves with the rest.
             Run::Pass => RunShape { ahead: None, ..self.shape_miss(operation, end, out) },
-            Run::Hit | Run::Dirty if task.access == Access::Finds => plain,
+            Run::Hit if task.access == Access::Finds => plain,
             Run::Hit => {
                 let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
                 let toll = pages as f64 * page_insert.as_seconds() + self.map_around(operation, end);
                 RunShape { toll, ..plain }
             }
-            Run::Clean | Run::Dirty if task.mapped.is_some() => {
-                let pages = self.pass_mark(operation, end, out).div_ceil(PAGE);
-                let toll = pages as f64 * page_insert.as_seconds() + self.make_writable(operation, end);
-                RunShape { toll, ..plain }
-            }
-            Run::New if task.mapped.is_some() => {
-                RunShape { toll: self.make_writable(operation, end), ..plain }
-            }
-            Run::Follow => {
-                // It looks at the page that it waits for.
-                let next = task.position + 1;
-                self.pass_mark(operation, next, out);
+            _ => {
+                self.pass_mark_of_follower(operation, out);
                 plain
             }
-            _ => plain,
         }
     }
 
+    /// Who waits for a page looks at it.
+    pub fn pass_mark_of_follower(&mut self, operation: OperationId, out: &mut Actions) {
+        let next = self.tasks[operation].position + 1;
+        self.pass_mark(operation, next, out);
+    }
+
     /// A task misses the bytes from its position to `end`: up to where it reads, and what that takes.
-    fn shape_miss(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> RunShape {
+    pub fn shape_miss(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> RunShape {
         let task = &self.tasks[operation];
         let key = task.stream.expect("who misses pages reads an open file");
         let file = *task.file();
@@ -132,7 +155,7 @@ impl Kernel {
         self.shape(&span, &file, pace, &reading)
     }
 
-    fn shape(&self, span: &Span, file: &FileView, pace: Pace, reading: &Reading) -> RunShape {
+    pub fn shape(&self, span: &Span, file: &FileView, pace: Pace, reading: &Reading) -> RunShape {
         let most = (reading.end * PAGE).min(file.size.0).max(span.end);
         // What is cached of the last request is not read again.
         let (_, end) = self.pages.lists.run(file.id, span.start, most);
@@ -169,7 +192,7 @@ impl Kernel {
     }
 
     /// A task comes to bytes up to `end` that are there or on their way: the mark among them has the next window read.
-    fn pass_mark(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> u64 {
+    pub fn pass_mark(&mut self, operation: OperationId, end: u64, out: &mut Actions) -> u64 {
         let task = &self.tasks[operation];
         let looks = matches!(task.kind, Kind::Read { .. }) || task.mapped.is_some();
         let Some(key) = task.stream.filter(|_| looks) else { return 0 };
@@ -245,12 +268,12 @@ impl Kernel {
         let missing = end - to - self.pages.lists.cached_within(file.id, to, end);
         let rest = missing as f64 / PAGE as f64 * self.pace_of(file, 0.0).transfer;
         let least = if least > 0.0 { (least - rest).max(0.0) } else { 0.0 };
-        let shape = RunShape { least, ahead, ..RunShape::default() };
+        let shape = RunShape { bytes: to - from, least, ahead, ..RunShape::default() };
         let bytes = Bytes(to - from);
         let (memcg, wb) = (self.memcg_of(thread), self.wb_of(file));
         let task = Task::new(Kind::ReadAhead { thread }, Some(*file), (from, bytes, bytes), now);
-        self.tasks.insert(operation, Task { memcg, wb, shape, origin: start, ..task });
-        self.next_run(now, operation, out);
+        self.tasks.insert(operation, Task { memcg, wb, shape, run: Run::Miss, origin: start, ..task });
+        self.begin_run(now, operation, to, out);
     }
 
     /// A number for an operation that is no process's own.
@@ -260,7 +283,7 @@ impl Kernel {
     }
 
     /// Read-ahead of a thread that is under way and will have come to this byte.
-    fn ahead_of(&mut self, thread: OperationId, file: FileId, at: u64) -> Option<&mut Task> {
+    pub fn ahead_of(&mut self, thread: OperationId, file: FileId, at: u64) -> Option<&mut Task> {
         let mut under_way = self.tasks.values_mut().filter(|task| task.transfer.is_some());
         under_way.find(|task| {
             task.kind == Kind::ReadAhead { thread } && task.file().id == file && task.reads_until() == at
@@ -277,12 +300,12 @@ impl Kernel {
     }
 
     /// `mm/fadvise.c: POSIX_FADV_DONTNEED`: dirty pages are submitted, whole clean pages leave.
-    fn dont_need(&mut self, file: &FileView, (start, end): (u64, u64)) {
+    pub fn dont_need(&mut self, file: &FileView, (start, end): (u64, u64)) {
         // The last page of a file need not be a whole one.
         let (end, whole) = if end >= file.size.0 { (u64::MAX, u64::MAX) } else { (end, end / PAGE * PAGE) };
         let dirty = self.pages.dirty.ranges_within(file.id, start, end);
         if dirty.total() > 0 {
-            self.wb(file).flusher.write_range(file.id, (start, end), dirty, Until::Never);
+            self.flusher_of(file).write_range(file.id, (start, end), dirty, Until::Never);
         }
         self.pages.drop_clean_within(file.id, start.next_multiple_of(PAGE), whole);
     }

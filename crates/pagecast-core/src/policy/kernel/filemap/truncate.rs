@@ -9,28 +9,34 @@ use crate::policy::OperationId;
 use crate::policy::Outcome;
 use crate::policy::Request;
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::task::kind::{Cut, Kind};
+use crate::policy::kernel::task::kind::{Kind, Next, Stage, Waits};
 use crate::policy::kernel::task::task::Task;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
 impl Kernel {
     /// A cut is over when nothing of it is under writeback any more and its blocks are given back.
-    pub fn wait_for_writeback(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        (file, cut): (FileView, Cut),
-        outcome: Outcome,
-        out: &mut Actions,
-    ) {
-        let must_wait = operation != OperationId::NOBODY
-            && self.queue(&file).wait_within(file.id, (cut.from, u64::MAX), operation);
-        if must_wait {
-            let wait = Task::new(Kind::Wait { cut }, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
-            self.tasks.insert(operation, Task { outcome, ..wait });
-        } else {
-            self.give_blocks_back(now, operation, (&file, cut), outcome, out);
+    pub fn step_cut(&mut self, now: Nanos, operation: OperationId) -> Next {
+        let task = self.tasks.get_mut(operation).expect("it is there");
+        let Kind::Cut { cut } = task.kind else { unreachable!("only these cut a file") };
+        let file = *task.file();
+        // Nobody here waits where a client has cut the file.
+        let is_ours = operation != OperationId::NOBODY;
+        match task.stage {
+            Stage::Start => {
+                (task.stage, task.since) = (Stage::Pages, now);
+                let range = (cut.from, u64::MAX);
+                let waits = is_ours && self.block.queue(file.device).wait_within(file.id, range, operation);
+                if waits { Next::Wait } else { Next::Step }
+            }
+            Stage::Durable => Next::Done,
+            _ => {
+                let journal = self.ext4.give_blocks_back(now, &file, cut);
+                if !is_ours {
+                    return Next::Done;
+                }
+                self.spend(now, operation, Waits { journal, ..Waits::default() })
+            }
         }
     }
 
@@ -40,7 +46,7 @@ impl Kernel {
         if !self.is_paid_for(request.operation, removed) {
             return out.done(request.operation, Outcome::default());
         }
-        self.begin_task(now, request, Kind::Remove { cut: None }, None, (0, removed, removed), out);
+        self.begin_task(now, request, Kind::Remove { cut: None }, None, (0, removed, removed));
     }
 
     /// Pages beyond the new size of a file leave, each at its price.
@@ -58,16 +64,17 @@ impl Kernel {
         let cut = self.cut_from(&file, size.0);
         self.pages.truncate(file.id, size.0);
         self.pages.folios.cut(file.id, size.0);
-        self.wb(&file).flusher.untag(file.id, size.0, u64::MAX);
+        self.flusher_of(&file).untag(file.id, size.0, u64::MAX);
         if !self.is_paid_for(request.operation, removed) {
-            return self.wait_for_writeback(now, request.operation, (file, cut), Outcome::default(), out);
+            let task = Task::new(Kind::Cut { cut }, Some(file), (0, Bytes::ZERO, Bytes::ZERO), now);
+            return self.tasks.insert(request.operation, task);
         }
         let kind = Kind::Remove { cut: Some(cut) };
-        self.begin_task(now, request, kind, Some(file), (0, removed, removed), out);
+        self.begin_task(now, request, kind, Some(file), (0, removed, removed));
     }
 
     /// Whether taking so many bytes of pages away takes time: nobody here waits where a client has cut the file.
-    fn is_paid_for(&self, operation: OperationId, removed: Bytes) -> bool {
+    pub fn is_paid_for(&self, operation: OperationId, removed: Bytes) -> bool {
         operation != OperationId::NOBODY
             && removed > Bytes::ZERO
             && self.config.host.memory.cost.page_remove > Nanos::ZERO

@@ -16,6 +16,7 @@ use crate::policy::OperationId;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::block::wbt::Why;
+use crate::policy::kernel::discretisation::{LEAST_PIECE, PIECE_INTERVAL};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::domains::Background;
 use crate::policy::kernel::task::ids::WbId;
@@ -31,15 +32,8 @@ const MIN_WRITEBACK_PAGES: u64 = 1024;
 /// `writeback_sb_inodes` goes from inode to inode for so long before it is looked at again whether there is reason to.
 const ROUND: Nanos = Nanos(100_000_000);
 
-/// A flusher that submits alone does it in parts of the memory, small beside every threshold, between these bounds.
-pub const UNITS: u64 = 2048;
+/// A flusher submits no less in one go.
 pub const LEAST_UNIT: u64 = MIN_WRITEBACK_PAGES * PAGE;
-pub const MOST_UNIT: u64 = 128 << 20;
-
-/// Less than this is submitted once in a while only: a writer that is held back makes pages dirty a few bytes at a time here, and
-/// the flusher would follow it byte by byte.
-const LEAST_PIECE: u64 = 64 << 10;
-const WHILE: Nanos = Nanos(1_000_000);
 
 /// Why the flusher runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -296,7 +290,7 @@ impl Flusher {
         let is_small = (1..LEAST_PIECE).contains(&left);
         self.holds_piece = is_small && by.now < self.small_pieces_from;
         if is_small && !self.holds_piece {
-            self.small_pieces_from = by.now + WHILE;
+            self.small_pieces_from = by.now + PIECE_INTERVAL;
         }
         self.holds_piece
     }

@@ -11,11 +11,8 @@ use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::block::wbt::Why;
 use crate::policy::kernel::fs_writeback::flusher::{Circumstances, Flusher, Submitted, Work};
 use crate::policy::kernel::page::PAGE;
-use crate::policy::kernel::page_writeback::wb::Wb;
 use crate::policy::kernel::task::ids::WbId;
-use crate::policy::kernel::task::kind::Kind;
 use crate::policy::kernel::task::shape::Transfer;
-use crate::result::Part;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
@@ -77,8 +74,7 @@ impl Kernel {
     pub fn make_way(&mut self, now: Nanos, device: DeviceId, out: &mut Actions) {
         let at = device.0 as usize;
         let writing: Vec<usize> = self.wbs_at(at).filter(|&wb| self.is_writing(wb)).collect();
-        let why =
-            writing.iter().find_map(|&wb| Some(self.write_back.wbs[wb].as_ref()?.flusher.why_of_work()));
+        let why = writing.iter().find_map(|&wb| Some(self.flushers.get(wb)?.why_of_work()));
         let Some(why) = why else { return };
         if self.block.queues[at].has_room(Some(why)) {
             return;
@@ -101,18 +97,18 @@ impl Kernel {
     }
 
     /// Whether pages of a wb are under writeback.
-    fn is_writing(&self, at: usize) -> bool {
+    pub fn is_writing(&self, at: usize) -> bool {
         self.pages.dirty.of_wb(WbId(at as u32)).writeback > 0
     }
 
     /// The places of the wbs of a device: that of the root cgroup first.
-    fn wbs_at(&self, device: usize) -> impl ExactSizeIterator<Item = usize> + use<> {
+    pub fn wbs_at(&self, device: usize) -> impl ExactSizeIterator<Item = usize> + use<> {
         (device..self.write_back.wbs.len()).step_by(self.config.devices())
     }
 
     /// What flushers have submitted beyond the queue of a device is dirty again.
-    fn take_excess_back(&mut self, device: usize, why: Why) {
-        let Self { block, write_back, pages, .. } = self;
+    pub fn take_excess_back(&mut self, device: usize, why: Why) {
+        let Self { block, flushers, pages, .. } = self;
         let queue = &mut block.queues[device];
         let limit = queue.limit(Some(why));
         while let Some((wb, file, (from, to))) = queue.excess(limit) {
@@ -121,38 +117,7 @@ impl Kernel {
             }
             queue.take_back(from);
             pages.dirty.take_back(file, from, to);
-            let wb = write_back.wbs[wb.0 as usize].as_mut().expect("what it has submitted was in the queue");
-            wb.flusher.take_back(file, to - from, &pages.dirty);
-        }
-    }
-
-    fn end_wait(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.get_mut(operation).expect("who waits is under way");
-        if let Kind::Sync { files, .. } = &mut task.kind
-            && *files > 1
-        {
-            *files -= 1;
-            return;
-        }
-        if let Some(waits) = task.commits.take() {
-            task.outcome.parts.add(Part::Journal, now - task.since);
-            return self.spend(now, operation, waits, out);
-        }
-        task.outcome.parts.add(Part::DeviceWrite, now - task.since);
-        match task.kind {
-            Kind::Write => self.next_run(now, operation, out),
-            Kind::WriteSync { .. } if task.drops_behind => self.next_step(now, operation, out),
-            Kind::WriteSync { .. } => self.written_step(now, operation, out),
-            Kind::SyncRange { .. } => self.go_on_with_range(now, operation, out),
-            Kind::Sync { then, .. } => self.commit(now, operation, then, out),
-            Kind::Direct { .. } => self.next_calls(now, operation, out),
-            _ => {
-                let task = self.tasks.remove(operation).expect("it is there");
-                let (Kind::Wait { cut }, Some(file)) = (task.kind, &task.file) else {
-                    unreachable!("only who cuts a file waits besides")
-                };
-                self.give_blocks_back(now, operation, (file, cut), task.outcome, out);
-            }
+            flushers.of(wb).take_back(file, to - from, &pages.dirty);
         }
     }
 
@@ -173,20 +138,20 @@ impl Kernel {
     }
 
     /// Finds out which pages are dirty that a flusher is going to look at, and wakes it if its timer rings.
-    fn prepare_flusher(&mut self, now: Nanos, at: usize) {
+    pub fn prepare_flusher(&mut self, now: Nanos, at: usize) {
         let queue = self.queue_of_wb(WbId(at as u32));
-        let Some(Wb { flusher, .. }) = &self.write_back.wbs[at] else { return };
+        let Some(flusher) = self.flushers.get(at) else { return };
         let rings = flusher.timer.is_some_and(|timer| timer <= now);
         if rings || flusher.is_at_a_turn(&self.pages.dirty, queue) {
             self.settle_visited(now, at);
         }
-        if let Some(wb) = self.write_back.wbs[at].as_mut().filter(|_| rings) {
-            wb.flusher.wake(Work::Background, now, self.config.host.vm.dirty_writeback);
+        if let Some(flusher) = self.flushers.get_mut(at).filter(|_| rings) {
+            flusher.wake(Work::Background, now, self.config.host.vm.dirty_writeback);
         }
     }
 
     /// Everybody submits to a device for whom there is room, in turn. Returns who waits for pages that are written already.
-    fn submit_in_turn(&mut self, now: Nanos, device: usize) -> Vec<OperationId> {
+    pub fn submit_in_turn(&mut self, now: Nanos, device: usize) -> Vec<OperationId> {
         let wbs = self.wbs_at(device).len();
         let (mut ready, mut idle) = (Vec::new(), 0);
         let (turns, is_contended) = (if wbs > 1 { 1 } else { usize::MAX }, self.is_contended(device));
@@ -213,18 +178,18 @@ impl Kernel {
 
     /// Whether somebody submits to a device, or waits for it.
     pub fn is_submitted_to(&self, device: usize) -> bool {
-        let mut wbs = self.wbs_at(device).filter_map(|at| self.write_back.wbs[at].as_ref());
-        !self.block.queues[device].is_empty() || wbs.any(|wb| wb.flusher.submitters() > 0)
+        let mut flushers = self.wbs_at(device).filter_map(|at| self.flushers.get(at));
+        !self.block.queues[device].is_empty() || flushers.any(|flusher| flusher.submitters() > 0)
     }
 
     /// Whether several submit to a device.
-    fn is_contended(&self, device: usize) -> bool {
-        let wbs = self.wbs_at(device).filter_map(|at| self.write_back.wbs[at].as_ref());
-        wbs.map(|wb| wb.flusher.submitters()).sum::<usize>() > 1
+    pub fn is_contended(&self, device: usize) -> bool {
+        let flushers = self.wbs_at(device).filter_map(|at| self.flushers.get(at));
+        flushers.map(Flusher::submitters).sum::<usize>() > 1
     }
 
     /// Calls the flusher of a wb with what it must know.
-    fn call_flusher<R>(
+    pub fn call_flusher<R>(
         &mut self,
         now: Nanos,
         at: usize,
@@ -235,6 +200,7 @@ impl Kernel {
         let (timers, device) = (self.config.timers(), self.device_of(id).0 as usize);
         let over_background = self.over_background(at);
         let wb = self.write_back.wbs[at].as_mut()?;
+        let flusher = self.flushers.get_mut(at)?;
         let mut by = Circumstances {
             now,
             dirty: &mut self.pages.dirty,
@@ -250,7 +216,7 @@ impl Kernel {
             requeue_has_cutoff: self.config.rules.requeue_has_cutoff,
         };
         let had_nothing = by.dirty.of_wb(id).writeback == 0;
-        let result = call(&mut wb.flusher, &mut by);
+        let result = call(flusher, &mut by);
         if had_nothing && by.dirty.of_wb(id).writeback > 0 && wb.has_rested(now) {
             wb.begin_anew(now, by.dirty.of_wb(id));
         }
@@ -258,7 +224,7 @@ impl Kernel {
     }
 
     /// Whether the host, a wb or its memory cgroup is over the background threshold.
-    fn over_background(&self, at: usize) -> impl Fn(&DirtyPages) -> bool + use<> {
+    pub fn over_background(&self, at: usize) -> impl Fn(&DirtyPages) -> bool + use<> {
         let (id, share, fraction) =
             (WbId(at as u32), self.write_back.shares[at], self.write_back.fractions.fraction(at));
         let (memcg, background) = (self.memcg_background(at), self.write_back.limits.thresholds.background);
@@ -270,24 +236,25 @@ impl Kernel {
     }
 
     /// Measures the bandwidth of a wb where that is due, and notes whether its flusher works.
-    fn look_after_submission(&mut self, now: Nanos, at: usize) {
+    pub fn look_after_submission(&mut self, now: Nanos, at: usize) {
         let id = WbId(at as u32);
         let over_background = self.over_background(at);
         let Some(wb) = self.write_back.wbs[at].as_mut() else { return };
+        let Some(flusher) = self.flushers.get_mut(at) else { return };
         let is_measured = wb.measure_at.is_some_and(|due| due <= now);
-        let has_submitted = std::mem::take(&mut wb.flusher.has_ended_a_visit) && wb.next_update() <= now;
+        let has_submitted = std::mem::take(&mut flusher.has_ended_a_visit) && wb.next_update() <= now;
         if is_measured || has_submitted {
             wb.measure(now, self.pages.dirty.of_wb(id));
             wb.measure_at = wb.measure_at.filter(|_| !is_measured);
         }
-        let is_in_background = wb.flusher.has_work() && over_background(&self.pages.dirty);
+        let is_in_background = flusher.has_work() && over_background(&self.pages.dirty);
         if wb.in_background != is_in_background {
             self.note_background(now, id, is_in_background);
         }
     }
 
     /// The device writes the first of what waits for it, unless it writes already.
-    fn start_unit(&mut self, now: Nanos, device: usize, out: &mut Actions) {
+    pub fn start_unit(&mut self, now: Nanos, device: usize, out: &mut Actions) {
         let queue = &mut self.block.queues[device];
         let Some(unit) = queue.front().filter(|_| queue.transfer.is_none()) else { return };
         let wb = self.write_back.wbs[unit.wb.0 as usize].as_ref().expect("it has submitted something");
@@ -299,15 +266,15 @@ impl Kernel {
     /// Reclaim has found nothing but dirty pages: all flushers write all there is.
     pub fn wake_all_flushers(&mut self, now: Nanos, out: &mut Actions) {
         let dirty = self.pages.dirty.dirty();
-        let idle: Vec<&mut Wb> =
-            self.write_back.wbs.iter_mut().flatten().filter(|wb| !wb.flusher.writes_all()).collect();
+        let idle: Vec<&mut Flusher> =
+            self.flushers.iter_mut().filter(|flusher| !flusher.writes_all()).collect();
         // While memory is full this happens with every unit that is written; once a second tells enough.
         if !idle.is_empty() && self.told.flushers_woken + QUIET <= now {
             self.told.flushers_woken = now;
             out.tell("flushers_woken_by_reclaim", None, Bytes(dirty));
         }
-        for wb in idle {
-            wb.flusher.start_all(
+        for flusher in idle {
+            flusher.start_all(
                 dirty,
                 now,
                 self.config.host.vm.dirty_writeback,
@@ -335,10 +302,10 @@ mod tests {
         let mut tells = |millis: u64, rests: bool| {
             let mut out = Actions::default();
             if rests {
-                kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").flusher = Flusher::new(1);
+                *kernel.flushers.of(WbId(0)) = Flusher::new(1);
             }
             kernel.wake_all_flushers(Nanos(millis * 1_000_000), &mut out);
-            assert!(kernel.write_back.wbs[0].as_ref().is_some_and(|wb| wb.flusher.writes_all()));
+            assert!(kernel.flushers.get(0).is_some_and(Flusher::writes_all));
             out.drain().filter(|command| matches!(command, Command::Tell(_))).count()
         };
         assert_eq!(
@@ -364,7 +331,7 @@ mod tests {
             kernel.block.queues[0] = queue(0);
             let mut flusher = Flusher::new(1);
             flusher.wake(Work::Background, Nanos::ZERO, Nanos::ZERO);
-            kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").flusher = flusher;
+            *kernel.flushers.of(WbId(0)) = flusher;
             kernel.pages.dirty.run_ahead(WbId(0), own * PAGE);
             kernel.pages.dirty.run_ahead(WbId(1), of_others * PAGE);
             kernel.write_back(Nanos::ZERO, 0, &mut Actions::default());
@@ -389,10 +356,10 @@ mod tests {
     fn with_dirty_file(room: u64, dirty: u64) -> Kernel {
         let mut kernel = kernel("");
         let file = FileView { id: FileId(5), ..FileView::default() };
-        kernel.wb(&file).flusher = Flusher::new(MIB);
+        *kernel.flusher_of(&file) = Flusher::new(MIB);
         kernel.block.queues[0] = queue(room);
         kernel.make_dirty(Nanos::ZERO, &file, (0, dirty), on(0));
-        kernel.wb(&file).flusher.wake(Work::All(u64::MAX), Nanos::ZERO, Nanos::ZERO);
+        kernel.flusher_of(&file).wake(Work::All(u64::MAX), Nanos::ZERO, Nanos::ZERO);
         kernel
     }
 
@@ -429,7 +396,7 @@ mod tests {
             let writer = write(&mut kernel, 1, Run::New, 0.0);
             let file = *kernel.tasks[writer].file();
             kernel.make_dirty(Nanos::ZERO, &file, (0, PAGE), on(0));
-            kernel.wb(&file).flusher.timer = Some(Nanos(5_000_000_000));
+            kernel.flusher_of(&file).timer = Some(Nanos(5_000_000_000));
             let Kernel { tasks, pages, write_back: WriteBack { wbs, .. }, .. } = &mut kernel;
             let task = tasks.get_mut(writer).expect("it is there");
             count(task, MIB, pages, rate_of(wbs, task), Nanos::ZERO);

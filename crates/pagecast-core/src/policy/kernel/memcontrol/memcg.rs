@@ -9,8 +9,7 @@ use crate::machine::Cgroup;
 use crate::policy::Actions;
 use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::model::control::LEAST_CHANGE;
-use crate::policy::kernel::model::next_call::LEAST_STEP;
+use crate::policy::kernel::discretisation::{LEAST_CHANGE, LEAST_STEP, MEMCG_RECLAIM_PART, MEMCG_WAKE_PART};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::task::ids::MemcgId;
@@ -18,13 +17,6 @@ use crate::policy::kernel::task::task::Task;
 use crate::result::CgroupLevels;
 use crate::units::Bytes;
 use crate::units::Nanos;
-
-/// Reclaim within a cgroup frees this part of its limit in one go. The kernel's batches are 32 pages; the limit holds either way.
-const STROKES: u64 = 512;
-
-/// Who has waited for write-back goes on when this part of the limit can be had again. The kernel's sleeps end after 100 ms, or after
-/// some pages.
-const BREATHS: u64 = 64;
 
 /// Reclaim after so long without is told as an event.
 const QUIET: Nanos = Nanos(1_000_000_000);
@@ -108,13 +100,13 @@ impl Memcg {
 
     /// Sees whether anything can be had.
     fn look(&mut self) {
-        let wanted = if self.is_exhausted { self.limit / BREATHS } else { self.stroke() };
+        let wanted = if self.is_exhausted { self.limit / MEMCG_WAKE_PART } else { self.stroke() };
         self.is_exhausted = self.dirty() > 0 && self.available() < wanted;
     }
 
     /// What is evicted in one go.
     fn stroke(&self) -> u64 {
-        (self.limit / STROKES).max(PAGE)
+        (self.limit / MEMCG_RECLAIM_PART).max(PAGE)
     }
 }
 
@@ -318,7 +310,7 @@ impl Kernel {
         self.charging_rate_in(task.memcg.index()?, task)
     }
 
-    fn charging_rate_in(&self, at: usize, task: &Task) -> Option<f64> {
+    pub fn charging_rate_in(&self, at: usize, task: &Task) -> Option<f64> {
         let memcg = &self.pages.memcgs[at];
         if !task.takes_memory() || memcg.dirty() == 0 {
             return None;

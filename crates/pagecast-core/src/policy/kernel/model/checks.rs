@@ -26,7 +26,7 @@ impl Kernel {
     }
 
     /// What became dirty has been written or cancelled, waits for its device, or is dirty still.
-    fn check_wbs(&self) {
+    pub fn check_wbs(&self) {
         for (at, wb) in self.write_back.wbs.iter().enumerate() {
             if wb.is_none() {
                 continue;
@@ -39,7 +39,7 @@ impl Kernel {
     }
 
     /// Dirty pages are cached pages of their file, and add up.
-    fn check_dirty(&self) {
+    pub fn check_dirty(&self) {
         self.pages.dirty.check_sums();
         for (file, bytes) in self.pages.dirty.by_file() {
             let cached = self.pages.lists.of_file(file);
@@ -51,7 +51,7 @@ impl Kernel {
     }
 
     /// What has moved without having found its place is what tasks have pending.
-    fn check_pending(&self) {
+    pub fn check_pending(&self) {
         let counted = [self.pages.ahead_cached, self.pages.ahead_anonymous, self.pages.dirty.ahead()];
         let of_tasks = self.pending_of(|_| true);
         assert_eq!(counted, of_tasks, "cached, anonymous and dirty bytes ahead are those of tasks");
@@ -60,7 +60,7 @@ impl Kernel {
     }
 
     /// The bytes that some tasks have pending: of page cache, of anonymous memory, and dirty ones.
-    fn pending_of(&self, is_meant: impl Fn(&Task) -> bool) -> [u64; 3] {
+    pub fn pending_of(&self, is_meant: impl Fn(&Task) -> bool) -> [u64; 3] {
         let mut sums = [0; 3];
         for task in self.tasks.values().filter(|task| is_meant(task)) {
             // What its last request brings beyond that has no buffer.
@@ -75,7 +75,7 @@ impl Kernel {
     /// What is charged to a memory cgroup is what its tasks have pending, what its processes hold, and what is busy in its lists.
     ///
     /// It may be over its limit: what is pending takes its room when it finds its place.
-    fn check_memcgs(&self) {
+    pub fn check_memcgs(&self) {
         for (at, memcg) in self.pages.memcgs.iter().enumerate() {
             let id = MemcgId::of(at);
             assert_eq!(memcg.ahead(), self.pending_of(|task| task.memcg == id), "bytes ahead of cgroup {at}");
@@ -85,7 +85,7 @@ impl Kernel {
     }
 
     /// Nodes have what lists and processes have, and no more than there is.
-    fn check_nodes(&self) {
+    pub fn check_nodes(&self) {
         let (pages, lists) = (&self.pages, &self.pages.lists);
         let cached: u64 = pages.lruvecs().map(|lruvec| lists.of_lruvec(lruvec)).sum();
         assert_eq!(cached, lists.cached(), "what is cached is on some node");

@@ -3,7 +3,8 @@
 use crate::policy::Actions;
 use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::fs_writeback::flusher::Work;
+use crate::policy::kernel::discretisation::{LEAST_CHANGE, MANY_TASKS, SETTLE_AFTER};
+use crate::policy::kernel::fs_writeback::flusher::{Flusher, Work};
 use crate::policy::kernel::model::run::{count_dirtied, count_others};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::WriteBack;
@@ -16,14 +17,6 @@ use crate::policy::kernel::task::task::Task;
 use crate::result::Part;
 use crate::stop;
 use crate::units::Nanos;
-
-/// What is pending is never older than this.
-const SETTLE: Nanos = Nanos(5_000_000_000);
-/// A change of a rate by less than this part is not passed on.
-pub const LEAST_CHANGE: f64 = 0.005;
-/// With more tasks than this all of them are looked at no more than twice at an instant: with the first event and after the last one.
-/// Thousands of tasks often begin or end together.
-const MANY: usize = 64;
 
 impl Kernel {
     /// Brings all levels up to `now`. Where the bytes are that have moved since is found out when it matters, or now and then.
@@ -40,7 +33,7 @@ impl Kernel {
             }
         }
         let has_first = self.count_moved(now);
-        if has_first || self.pages.is_far_ahead() || self.clock.settled + SETTLE < now {
+        if has_first || self.pages.is_far_ahead() || self.clock.settled + SETTLE_AFTER < now {
             self.settle(now);
         }
         self.keep_memcgs_within_limits(now);
@@ -52,7 +45,7 @@ impl Kernel {
     }
 
     /// Counts what has moved of all tasks; whether that makes an inode dirty.
-    fn count_moved(&mut self, now: Nanos) -> bool {
+    pub fn count_moved(&mut self, now: Nanos) -> bool {
         let Self { tasks, pages, write_back: WriteBack { wbs, .. }, .. } = self;
         let mut rates = Rates::new(wbs);
         let (mut has_first, mut has_credit) = (false, false);
@@ -86,7 +79,7 @@ impl Kernel {
         for device in 0..self.block.queues.len() {
             self.write_back(now, device, out);
         }
-        self.clock.is_put_off = self.tasks.len() > MANY && self.clock.decided == Some(now);
+        self.clock.is_put_off = self.tasks.len() > MANY_TASKS && self.clock.decided == Some(now);
         if !self.clock.is_put_off {
             // Each of them is looked at.
             stop::spend(self.tasks.len() as u64);
@@ -108,7 +101,7 @@ impl Kernel {
     }
 
     /// Reclaim that met only dirty pages has all of them written.
-    fn heed_reclaim(&mut self, now: Nanos, out: &mut Actions) {
+    pub fn heed_reclaim(&mut self, now: Nanos, out: &mut Actions) {
         let mut found =
             std::mem::take(&mut self.pages.found_only_dirty) && self.config.rules.dirty_tail_wakes_flushers;
         // Who waits for pages reclaims by itself, and finds as little.
@@ -127,7 +120,7 @@ impl Kernel {
             dirty > self.write_back.limits.thresholds.background || total > self.write_back.limits.freerun;
         // A flusher that runs is not woken.
         let may_be_over = is_over || !self.write_back.domains.is_empty() || self.write_back.has_strict;
-        if !may_be_over || self.write_back.wbs.iter().flatten().all(|wb| wb.flusher.has_work()) {
+        if !may_be_over || self.flushers.iter().all(Flusher::has_work) {
             return;
         }
         for task in self.tasks.writers() {
@@ -139,8 +132,8 @@ impl Kernel {
                 }
                 None => is_over || self.is_memcg_beyond_freerun(at, false),
             };
-            if is_over && let Some(wb) = self.write_back.wbs.get_mut(at).and_then(Option::as_mut) {
-                wb.flusher.wake(Work::Background, now, self.config.host.vm.dirty_writeback);
+            if is_over && let Some(flusher) = self.flushers.get_mut(at) {
+                flusher.wake(Work::Background, now, self.config.host.vm.dirty_writeback);
             }
         }
     }
@@ -161,7 +154,7 @@ impl Kernel {
 
     /// The cap of what a task does, if there are pages for it.
     #[inline(always)]
-    fn cap_of_thread(&self, task: &Task, operation: OperationId) -> Option<(f64, Part)> {
+    pub fn cap_of_thread(&self, task: &Task, operation: OperationId) -> Option<(f64, Part)> {
         match self.throttled_rate(task) {
             Some(rate) if self.is_far_below_pace(task, rate) => Some((rate, Part::Throttled)),
             throttled => self.cap_by_costs(task, operation, throttled),
@@ -170,7 +163,7 @@ impl Kernel {
 
     /// The same where the law lets it do so much, or anything.
     #[inline(never)]
-    fn cap_by_costs(
+    pub fn cap_by_costs(
         &self,
         task: &Task,
         operation: OperationId,
@@ -188,7 +181,7 @@ impl Kernel {
 
     /// Whether the law, and nothing else, holds a task back by just what it did when its cap was set: nothing follows then.
     #[inline(always)]
-    fn is_held_as_before(&self, task: &Task, old: Option<(f64, Part)>) -> bool {
+    pub fn is_held_as_before(&self, task: &Task, old: Option<(f64, Part)>) -> bool {
         let Some((cap, Part::Throttled)) = old else { return false };
         task.held_by == Some(Part::Throttled)
             && rate_of(&self.write_back.wbs, task) == Some(cap)
@@ -199,7 +192,7 @@ impl Kernel {
 
     /// Whether nothing holds a task back that makes no pages dirty, on a host where costs are nothing, and nothing did.
     #[inline(always)]
-    fn is_free_as_before(&self, task: &Task, old: Option<(f64, Part)>) -> bool {
+    pub fn is_free_as_before(&self, task: &Task, old: Option<(f64, Part)>) -> bool {
         old.is_none()
             && task.held_by.is_none()
             && !task.run.dirties()
@@ -210,11 +203,11 @@ impl Kernel {
 
     /// Whether a task may do so much less than its thread could that its costs need not be looked at.
     #[inline(always)]
-    fn is_far_below_pace(&self, task: &Task, rate: f64) -> bool {
+    pub fn is_far_below_pace(&self, task: &Task, rate: f64) -> bool {
         rate < self.caps.processor_share * task.pace / 4.0
     }
 
-    fn set_caps(&mut self, now: Nanos, out: &mut Actions) {
+    pub fn set_caps(&mut self, now: Nanos, out: &mut Actions) {
         // Some have begun since.
         self.look_who_takes();
         self.share_processors();
@@ -306,7 +299,7 @@ mod tests {
             kernel.pages.dirty.submit(FileId(5), u64::MAX);
             kernel.pages.dirty.run_ahead(WbId(0), dirty * PAGE);
             kernel.wake_flushers(Nanos(0));
-            kernel.write_back.wbs[0].as_ref().is_some_and(|wb| wb.flusher.has_work())
+            kernel.flushers.get(0).is_some_and(Flusher::has_work)
         };
         let Limits { thresholds: Thresholds { background, .. }, freerun, .. } = kernel("").write_back.limits;
         assert_eq!([background, background + 1].map(|dirty| has_work(dirty, 0, Run::New)), [false, true]);
@@ -326,7 +319,7 @@ mod tests {
             kernel.pages.dirty.run_ahead(WbId(0), own * PAGE);
             kernel.pages.dirty.run_ahead(WbId(1), of_others * PAGE);
             kernel.wake_flushers(Nanos(0));
-            kernel.write_back.wbs[0].as_ref().is_some_and(|wb| wb.flusher.has_work())
+            kernel.flushers.get(0).is_some_and(Flusher::has_work)
         };
         assert_eq!([100, 101, 102].map(|own| has_work(own, 0)), [false, true, true]);
         // The background threshold of the host holds beside it, its free run does not.

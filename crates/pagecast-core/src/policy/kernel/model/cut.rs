@@ -7,7 +7,7 @@
 use crate::policy::Actions;
 use crate::policy::FileId;
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::model::run::LEAST_RUN;
+use crate::policy::kernel::discretisation::LEAST_RUN;
 use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::vmscan::Lists;
 

@@ -6,6 +6,7 @@ pub mod clock;
 pub mod control;
 pub mod cut;
 pub mod next_call;
+pub mod plain;
 pub mod processors;
 pub mod run;
 pub mod told;

@@ -1,6 +1,7 @@
 //! When to look again if nothing else happens: the next threshold that a level crosses at the present rates.
 
 use crate::policy::kernel::Kernel;
+use crate::policy::kernel::discretisation::{LEAST_STEP, TAKEN_PER_LOOK};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::wb::Wb;
 use crate::policy::kernel::task::cost::Run;
@@ -8,12 +9,6 @@ use crate::policy::kernel::task::task::Task;
 use crate::result::Part;
 use crate::units::Nanos;
 use crate::units::earlier;
-
-/// Levels are looked at no more often than this: a tenth of a pause.
-pub const LEAST_STEP: f64 = 1e-3;
-
-/// But no more than this part of the memory is taken between two looks: a fast copy would take more than there is.
-const LOOKS: u64 = 16;
 
 /// At what rates the levels change, in bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -91,7 +86,7 @@ impl Kernel {
     }
 
     /// What devices write, in bytes per second.
-    fn written(&self) -> f64 {
+    pub fn written(&self) -> f64 {
         let transfers = self.block.queues.iter().filter_map(|queue| queue.transfer.as_ref());
         transfers.map(|transfer| transfer.rate).sum()
     }
@@ -106,9 +101,10 @@ impl Kernel {
         let mut next = earlier(survey.busy_until, self.next_update(now));
         next = earlier(next, self.next_stats_flush());
         for wb in self.write_back.wbs.iter().flatten() {
-            for timer in [wb.flusher.timer, wb.flusher.until_small_piece(), wb.measure_at] {
-                next = earlier(next, timer);
-            }
+            next = earlier(next, wb.measure_at);
+        }
+        for flusher in self.flushers.iter() {
+            next = earlier(earlier(next, flusher.timer), flusher.until_small_piece());
         }
         let levels = [
             self.until_background(&slopes),
@@ -127,12 +123,12 @@ impl Kernel {
     }
 
     /// How long it takes to take as much memory as may be taken without a look.
-    fn until_too_much(&self, slopes: &Slopes) -> f64 {
-        (self.pages.memory.total / LOOKS) as f64 / slopes.taken
+    pub fn until_too_much(&self, slopes: &Slopes) -> f64 {
+        (self.pages.memory.total / TAKEN_PER_LOOK) as f64 / slopes.taken
     }
 
     /// The beginning of reclaim, the end of what can be had without waiting, or of the node that a task takes its pages from.
-    fn until_memory_changes(&self, slopes: &Slopes) -> Option<f64> {
+    pub fn until_memory_changes(&self, slopes: &Slopes) -> Option<f64> {
         if slopes.taken == 0.0 {
             return None;
         }
@@ -163,7 +159,7 @@ impl Kernel {
     }
 
     /// The background threshold, which only writers look at.
-    fn until_background(&self, slopes: &Slopes) -> Option<f64> {
+    pub fn until_background(&self, slopes: &Slopes) -> Option<f64> {
         let threshold = self.write_back.limits.thresholds.background;
         let dirty = self.pages.dirty.dirty();
         // In pages, as `wake_flushers` compares them.
@@ -172,19 +168,19 @@ impl Kernel {
     }
 
     /// The end of free run, or the next step of the law beyond it.
-    fn until_throttling(&self, slopes: &Slopes) -> Option<f64> {
+    pub fn until_throttling(&self, slopes: &Slopes) -> Option<f64> {
         let of_law =
             || self.write_back.limits.until_change(self.pages.dirty.total(), slopes.dirtied - slopes.written);
         if slopes.dirtied > 0.0 { of_law() } else { None }
     }
 
     /// The end of what a memory cgroup can have without evicting or waiting, the end of its free run or the next step of the law.
-    fn until_memcgs_change(&self) -> Option<f64> {
+    pub fn until_memcgs_change(&self) -> Option<f64> {
         let slopes = (0..self.pages.memcgs.len()).map(|at| (at, self.slopes_of_memcg(at)));
         slopes.filter_map(|(at, slopes)| self.until_memcg_changes(at, &slopes)).reduce(f64::min)
     }
 
-    fn slopes_of_memcg(&self, at: usize) -> Slopes {
+    pub fn slopes_of_memcg(&self, at: usize) -> Slopes {
         let mut slopes = Slopes::default();
         for task in self.tasks.values().filter(|task| task.memcg.index() == Some(at)) {
             let rate = task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate);
@@ -197,7 +193,7 @@ impl Kernel {
         slopes
     }
 
-    fn until_memcg_changes(&self, at: usize, slopes: &Slopes) -> Option<f64> {
+    pub fn until_memcg_changes(&self, at: usize, slopes: &Slopes) -> Option<f64> {
         let until_full = (slopes.taken > 0.0).then(|| {
             let available = self.pages.memcgs[at].available() as f64 / (slopes.taken + slopes.redirtied);
             available.min(self.pages.room_of_memcg(at) as f64 / slopes.taken)
@@ -214,7 +210,7 @@ impl Kernel {
     }
 
     /// Estimates are brought up to date every 200 ms while anybody is throttled.
-    fn next_update(&self, now: Nanos) -> Option<Nanos> {
+    pub fn next_update(&self, now: Nanos) -> Option<Nanos> {
         // Those of a strict device are now and then free, and still told throttled.
         let has_rate = |wb: &&Wb| wb.is_throttling && (wb.strict.is_none() || wb.task_rate.is_some());
         let throttled = self.write_back.wbs.iter().flatten().filter(has_rate);

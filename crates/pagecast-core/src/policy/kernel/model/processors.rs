@@ -4,12 +4,9 @@
 //! others. Left out: programs that compute, flushers, interrupts; one thread that is moved from processor to processor.
 
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::model::control::LEAST_CHANGE;
+use crate::policy::kernel::discretisation::{AT_CAP, LEAST_CHANGE};
 use crate::policy::kernel::task::task::Task;
 use crate::result::Part;
-
-/// A rate from this part of its cap on is held down by it.
-const AT_CAP: f64 = 0.99;
 
 impl Kernel {
     /// Sets which part of a processor's time a task gets that could use all of it.

@@ -1,6 +1,5 @@
 //! Operations, run by run: what of a read or write is served alike is one flow.
 
-use crate::flow::Completion;
 use crate::flow::FlowSpec;
 use crate::flow::Path;
 use crate::policy::Actions;
@@ -8,10 +7,10 @@ use crate::policy::FileId;
 use crate::policy::FileView;
 use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::page::{PAGE, whole_pages};
+use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_RUN, MOST_RUN, RUN_STEPS};
+use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::{Pages, Written};
-use crate::policy::kernel::page_writeback::balance_dirty_pages::{rate_of, task_rate};
-use crate::policy::kernel::page_writeback::wb::Wb;
+use crate::policy::kernel::page_writeback::balance_dirty_pages::task_rate;
 use crate::policy::kernel::task::cost::{Distance, PerByte, Run, Step, Touched};
 use crate::policy::kernel::task::credit::{check, resume};
 use crate::policy::kernel::task::ids::Taker;
@@ -19,13 +18,9 @@ use crate::policy::kernel::task::kind::Kind;
 use crate::policy::kernel::task::shape::{Transfer, tag};
 use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::task::tasks::Place;
-use crate::policy::kernel::vmscan::PageState;
 use crate::result::Part;
 use crate::stop;
 use crate::units::Nanos;
-
-/// What is found in the cache is looked at anew after so many bytes, since it may have been cleaned meanwhile.
-const LOOK_AHEAD: u64 = 256 << 20;
 
 /// Bytes of a task have moved: levels change at once, pages later. If it makes pages dirty it does so at this rate.
 pub fn count(task: &mut Task, bytes: u64, pages: &mut Pages, rate: Option<f64>, now: Nanos) {
@@ -90,72 +85,18 @@ pub fn uncount(task: &Task, bytes: u64, pages: &mut Pages) {
     }
 }
 
-/// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).
-const LOCKED: u64 = 256 << 10;
-
-/// Bytes behind a reader are looked at in runs of this size at least, or two that write there would go byte by byte, and so would a
-/// faster reader.
-pub const LEAST_RUN: u64 = 64 << 10;
-
-/// What is written over on a disk that wants stable pages is looked at anew after so many bytes.
-const STABLE_RUN: u64 = 1 << 20;
-
-/// The steps of beginning or ending a part of a run, see `stop`.
-const RUN: u64 = 32;
-
-/// A follower goes on when so many bytes have come.
-const STRIDE: u64 = 16 << 20;
-
 impl Kernel {
-    /// Begins the next run of a task, or ends it.
-    pub fn next_run(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        stop::spend(RUN);
-        let Some(task) = self.tasks.get(operation) else { return };
-        match task.kind {
-            Kind::Direct { .. } => return self.next_calls(now, operation, out),
-            Kind::WriteSync { .. } if task.position >= task.end => {
-                return self.write_step(now, operation, out);
-            }
-            _ if task.position >= task.end => return self.end_task(now, operation, out),
-            _ => {}
-        }
-        if task.kind == Kind::Write && task.mapped.is_some() {
-            self.fault_in(operation, out);
-        }
-        let task = &self.tasks[operation];
-        let (run, mut end) = self.classify(task, operation);
-        if task.mapped.is_some() {
-            end = self.touch_mapped(operation, run, end);
-        }
-        let task = &self.tasks[operation];
-        if run == Run::New && task.read_until.is_some() {
-            let Some(prepared) = self.prepare_blocks(now, operation, end, out) else { return };
-            end = prepared;
-        }
+    /// Begins the run that a step has chosen, up to `end`; true if it takes no time.
+    pub fn begin_run(&mut self, now: Nanos, operation: OperationId, end: u64, out: &mut Actions) -> bool {
         let task = self.tasks.get_mut(operation).expect("it is there");
-        task.run = run;
-        let shape = self.shape_run(operation, end, out);
-        let task = self.tasks.get_mut(operation).expect("it is there");
-        task.shape = shape;
-        if run == Run::Follow {
-            task.since = now;
-            self.tasks.has_followers = true;
-            return;
-        }
-        if run == Run::Wait {
-            task.since = now;
-            return self.wait_for_stable_pages(operation, end);
-        }
         resume(task, task_rate(&self.write_back.wbs, task), now);
-        let bytes = end - task.position;
-        let moved = shape.bytes;
+        let (run, bytes, moved) = (task.run, end - task.position, task.shape.bytes);
         task.count_served(bytes, |served, bytes| *served += bytes);
         let cost = self.cost(&self.tasks[operation], operation);
-        let pace = shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
         let dirty = &self.pages.dirty;
         let task = self.tasks.get_mut(operation).expect("it is there");
         task.turnover = task.file.as_ref().map_or(0, |file| self.pages.lists.turnover(file.id));
-        task.pace = pace;
+        task.pace = task.shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
         task.is_first = run.dirties() && dirty.dirtied_when(task.file().id).is_none();
         let task = &self.tasks[operation];
         let cap = self.cap(task, operation, self.pages.is_exhausted());
@@ -163,99 +104,26 @@ impl Kernel {
         if cap.is_none() && run == Run::Touch && bytes <= self.pages.available() {
             self.apply(now, self.tasks.place_of(operation), bytes);
             self.look_at_backed(now);
-            let task = self.tasks.get_mut(operation).expect("it is there");
-            task.position = end;
-            return self.next_run(now, operation, out);
+            self.tasks.get_mut(operation).expect("it is there").position = end;
+            return true;
         }
-        let spec =
-            FlowSpec { cap, watched: true, ..FlowSpec::new(self.path(task), moved, tag(operation, task)) };
-        let flow = out.start(spec);
-        let task = self.tasks.get_mut(operation).expect("it is there");
-        task.transfer = Some(Transfer::new(flow, moved, cap, now));
+        self.start_flow(now, operation, (moved, cap), out);
+        false
     }
 
-    pub fn end_task(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.remove(operation).expect("a task ends once");
-        self.pages.placement.leave(task.kind.owner(operation));
-        if let Some(credit) = task.credit {
-            self.tasks.credits.insert(operation, credit);
-        }
-        if let (Some(key), Some(file)) = (task.stream, &task.file) {
-            self.leave_stream(key, task.end, file, task.mapped.is_some());
-        }
-        match (task.kind, task.file) {
-            (Kind::Remove { cut: Some(cut) }, Some(file)) => {
-                self.wait_for_writeback(now, operation, (file, cut), task.outcome, out);
-            }
-            (Kind::ReadAhead { .. }, _) => {}
-            (Kind::Beside { of, way }, _) => self.moved_beside(now, of, way, out),
-            _ => out.done(operation, task.outcome),
-        }
-    }
-
-    /// How the next bytes of a task are served, and up to where.
-    fn classify(&self, task: &Task, operation: OperationId) -> (Run, u64) {
-        let (at, end) = (task.position, task.end);
-        match task.kind {
-            Kind::Allocate { .. } => {
-                let end = end.min(at.saturating_add(self.until_reported_to(task)));
-                return (Run::Touch, self.end_of_spare(at, end));
-            }
-            Kind::Remove { .. } => return (Run::Remove, end),
-            Kind::WriteThrough => return (Run::Through, end),
-            Kind::Insert { .. } => return (Run::Insert, end),
-            Kind::ReadAhead { .. } => return (Run::Miss, end),
-            Kind::Read { .. } | Kind::Write | Kind::WriteSync { .. } => {}
-            Kind::Wait { .. }
-            | Kind::Free
-            | Kind::Sync { .. }
-            | Kind::SyncRange { .. }
-            | Kind::Direct { .. }
-            | Kind::Beside { .. } => {
-                unreachable!("what waits or goes past the cache has no runs in it")
-            }
-        }
-        let file = task.file().id;
-        let least = end.min(at.saturating_add(LEAST_RUN));
-        let (is_cached, run_end) = self.pages.lists.run(file, at, end);
-        match (task.kind, is_cached) {
-            (Kind::Read { .. }, _) if self.followed_by(task).is_some() => (Run::Follow, run_end),
-            (Kind::Read { .. }, true) => (Run::Hit, self.near_end(file, at, run_end)),
-            (Kind::Read { .. }, false) if task.drops_behind => (Run::Pass, run_end),
-            (Kind::Read { .. }, false) => (Run::Miss, run_end),
-            (_, false) if task.mapped.is_some() && self.reader_of(file, at).is_some() => {
-                (Run::Follow, run_end)
-            }
-            (_, false) if self.is_being_read(file, at) => (Run::Follow, run_end),
-            (_, false) => (Run::New, self.new_end(operation, at, run_end).max(least)),
-            // It has to wait where no page can be had.
-            (_, true) if run_end < least && self.pages.is_memcg_exhausted(task.memcg) => (Run::New, least),
-            (Kind::Write, true) if self.has_stable_pages(task) => {
-                match self.pages.dirty.stable_run(file, at, run_end.min(at.saturating_add(STABLE_RUN))) {
-                    (PageState::Writeback, to) => (Run::Wait, to),
-                    (PageState::Dirty, to) => (Run::Dirty, to),
-                    (PageState::Clean, to) => (Run::Clean, to),
-                }
-            }
-            (_, true) => {
-                let (is_dirty, to) = self.pages.dirty.dirty_run(file, at, run_end);
-                let run = if is_dirty { Run::Dirty } else { Run::Clean };
-                (run, self.near_end(file, at, to).max(least))
-            }
-        }
-    }
-
-    /// Whether who writes over pages of its file waits while they are under writeback (`mm/page-writeback.c: folio_wait_stable`).
-    fn has_stable_pages(&self, task: &Task) -> bool {
-        self.config.host.disks.get(task.file().device.0 as usize).is_some_and(|disk| disk.bdi.stable_writes)
-    }
-
-    /// A writer waits until what is before him is on the device.
-    fn wait_for_stable_pages(&mut self, operation: OperationId, end: u64) {
+    /// Starts the flow of a run.
+    pub fn start_flow(
+        &mut self,
+        now: Nanos,
+        operation: OperationId,
+        (bytes, cap): (u64, Option<(f64, Part)>),
+        out: &mut Actions,
+    ) {
         let task = &self.tasks[operation];
-        let (file, range) = (*task.file(), whole_pages((task.position, end)));
-        let must_wait = self.queue(&file).wait_within(file.id, range, operation);
-        debug_assert!(must_wait, "what is under writeback is in the queue");
+        let path = self.path(task);
+        let spec = FlowSpec { cap, watched: true, ..FlowSpec::new(path, bytes, tag(operation, task)) };
+        let transfer = Transfer::new(out.start(spec), bytes, cap, now);
+        self.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
     }
 
     /// Who is reading these bytes from the device right now: pages under way are locked, and read once.
@@ -265,12 +133,6 @@ impl Kernel {
             task.run == Run::Miss && task.file().id == file && is_under_way
         };
         self.tasks.values().find(reads)
-    }
-
-    /// Whether a page is locked by read-ahead. Who writes there waits for it; what is farther ahead he can write before.
-    fn is_being_read(&self, file: FileId, at: u64) -> bool {
-        let ahead = |reader: &Task| at.saturating_sub(reader.position + reader.pending);
-        self.reader_of(file, at).is_some_and(|reader| ahead(reader) < LOCKED)
     }
 
     /// Who is reading the next bytes of a task from the device right now. For a reader these are also the bytes behind a cached run that
@@ -296,71 +158,30 @@ impl Kernel {
             return None;
         }
         let rate = reader.transfer.as_ref()?.rate;
-        let wanted = task.position + STRIDE.min(task.end - task.position) - reader.position;
+        let wanted = task.position + FOLLOW_STRIDE.min(task.end - task.position) - reader.position;
         (rate > 0.0).then(|| wanted as f64 / rate)
     }
 
-    /// Followers go on whose bytes have come, or who have nobody to follow any more.
-    pub fn release_followers(&mut self, now: Nanos, out: &mut Actions) {
-        let follows = |task: &Task| task.run == Run::Follow && !matches!(task.kind, Kind::Wait { .. });
-        if !self.tasks.has_followers {
-            debug_assert!(!self.tasks.values().any(follows), "a follower has been noted");
-            return;
-        }
-        let has_followers = self.tasks.values().any(follows);
-        self.tasks.has_followers = has_followers;
-        let goes_on = |task: &Task| {
-            let (is_cached, end) = self.pages.lists.run(task.file().id, task.position, task.end);
-            let has_come = is_cached && end - task.position >= STRIDE.min(task.end - task.position);
-            has_come || self.followed_by(task).is_none()
-        };
-        let followers = self.tasks.iter().filter(|(_, task)| follows(task));
-        let released: Vec<OperationId> =
-            followers.filter(|(_, task)| goes_on(task)).map(|(operation, _)| operation).collect();
-        for operation in released {
-            let task = self.tasks.get_mut(operation).expect("it is there");
-            task.outcome.parts.add(Part::DeviceRead, now - task.since);
-            self.next_run(now, operation, out);
-        }
-    }
-
-    /// Up to where new memory comes without others having to leave, if that has a price.
-    fn end_of_spare(&self, at: u64, end: u64) -> u64 {
-        match self.pages.spare() {
-            spare if spare > 0 && self.config.prices.has_reclaim() => end.min(at.saturating_add(spare)),
-            _ => end,
-        }
-    }
-
     /// Up to where cached bytes are looked at in one go: they are of one node.
-    fn near_end(&self, file: FileId, at: u64, end: u64) -> u64 {
-        let end = end.min(at.saturating_add(LOOK_AHEAD));
+    pub fn near_end(&self, file: FileId, at: u64, end: u64) -> u64 {
+        let end = end.min(at.saturating_add(MOST_RUN));
         if self.pages.nodes() == 1 {
             return end;
         }
         self.pages.lists.place(file, at, end).map_or(end, |(_, to)| to)
     }
 
-    /// Up to where new pages are looked at in one go: as many as the own node has room for, or so few that the share of other
-    /// nodes is known soon.
-    fn new_end(&self, operation: OperationId, at: u64, end: u64) -> u64 {
-        if self.pages.nodes() == 1 {
-            return end;
-        }
-        end.min(at.saturating_add(self.own_room(operation).max(LOOK_AHEAD)))
-    }
-
     /// How many pages the node of a writer can give it, in bytes.
-    fn own_room(&self, operation: OperationId) -> u64 {
+    pub fn own_room(&self, operation: OperationId) -> u64 {
         let home = self.pages.placement.node(operation);
         self.pages.target(home, true).filter(|&(node, _)| node == home).map_or(0, |(_, room)| room)
     }
 
     /// How much of what is written to new pages goes to other nodes. At a node's limit of dirty pages its own share is what is
     /// cleaned meanwhile, so it is taken from what was written last.
-    fn new_far(&self, operation: OperationId) -> f64 {
+    pub fn new_far(&self, operation: OperationId) -> f64 {
         let room = self.own_room(operation);
-        if room >= LOOK_AHEAD {
+        if room >= MOST_RUN {
             return 0.0;
         }
         self.pages.placement.written_far(operation).unwrap_or(if room > 0 { 0.0 } else { 1.0 })
@@ -407,7 +228,7 @@ impl Kernel {
     }
 
     /// How many pages leave memory for each page that a task moves, if that has a price.
-    fn reclaimed(&self, task: &Task) -> f64 {
+    pub fn reclaimed(&self, task: &Task) -> f64 {
         let is_short = || {
             let is_cgroup_short = task.memcg.index().is_some_and(|at| self.pages.is_memcg_full(at));
             self.pages.is_short() || is_cgroup_short
@@ -420,7 +241,7 @@ impl Kernel {
     ///
     /// `mm/mempolicy.c: alloc_pages_vma` (`__GFP_THISNODE`), `mm/huge_memory.c: alloc_hugepage_direct_gfpmask` (no reclaim for
     /// it with the default of `transparent_hugepage/defrag`), Linux 4.18.
-    fn touched(&self, task: &Task, operation: OperationId) -> Touched {
+    pub fn touched(&self, task: &Task, operation: OperationId) -> Touched {
         if !task.takes_anonymous() {
             return Touched::Nothing;
         }
@@ -429,7 +250,7 @@ impl Kernel {
     }
 
     /// How much of both ends of a copy is on another node than its thread.
-    fn distance(&self, task: &Task, operation: OperationId) -> Distance {
+    pub fn distance(&self, task: &Task, operation: OperationId) -> Distance {
         let home = self.pages.placement.node(operation);
         let new_page = || {
             let target = self.pages.target(home, false).map_or(home, |(node, _)| node);
@@ -470,12 +291,12 @@ impl Kernel {
 
     /// The same for those who write to files that the flusher of a device is going to look at.
     pub fn settle_visited(&mut self, now: Nanos, device: usize) {
-        let Some(Wb { flusher, .. }) = &self.write_back.wbs[device] else { return };
+        let Some(flusher) = self.flushers.get(device) else { return };
         self.settle_each(now, self.pending(|task| task.run.dirties() && flusher.may_visit(task.file().id)));
     }
 
     /// The same for all tasks on the file of one that is going to look where its next bytes are.
-    fn settle_others(&mut self, now: Nanos, operation: OperationId) {
+    pub fn settle_others(&mut self, now: Nanos, operation: OperationId) {
         let of = |task: &Task| task.file.as_ref().map(|file| file.id);
         let Some(file) = self.tasks.get(operation).and_then(of) else { return };
         self.settle_each(now, self.pending(|task| of(task) == Some(file)));
@@ -501,12 +322,12 @@ impl Kernel {
         }
     }
 
-    fn settle_task(&mut self, now: Nanos, operation: OperationId) {
+    pub fn settle_task(&mut self, now: Nanos, operation: OperationId) {
         self.settle_slice(now, self.tasks.place_of(operation), 1);
     }
 
     /// The first of as many equal slices of what is pending of a task, in whole pages unless it is the last one.
-    fn settle_slice(&mut self, now: Nanos, place: Place, slices: u64) {
+    pub fn settle_slice(&mut self, now: Nanos, place: Place, slices: u64) {
         let (_, task) = self.tasks.at_moving(place);
         if task.is_in_flight() {
             return;
@@ -532,8 +353,8 @@ impl Kernel {
     }
 
     /// Bytes of a task have moved: pages change.
-    fn apply(&mut self, now: Nanos, place: Place, bytes: u64) {
-        stop::spend(RUN);
+    pub fn apply(&mut self, now: Nanos, place: Place, bytes: u64) {
+        stop::spend(RUN_STEPS);
         let (operation, task) = self.tasks.at_moving(place);
         let start = task.reads_from();
         let end = task.position + bytes;
@@ -588,40 +409,9 @@ impl Kernel {
         let written = self.pages.write(file.id, self.wb_of(file), range, by, now);
         if written.dirtied_inode {
             let (interval, timers) = (self.config.host.vm.dirty_writeback, self.config.timers());
-            self.wb(file).flusher.inode_dirtied(file.id, now, interval, timers);
+            self.flusher_of(file).inode_dirtied(file.id, now, interval, timers);
         }
         written
-    }
-
-    /// A run has moved all its bytes.
-    pub fn run_ended(&mut self, now: Nanos, operation: OperationId, done: &Completion, out: &mut Actions) {
-        // Nobody wants what was read ahead of a file that has been cut.
-        let Some(task) = self.tasks.get_mut(operation) else { return };
-        let mut transfer = task.transfer.take().expect("a run has a transfer");
-        let (_, rest) = transfer.take_rest();
-        let (held_by, read_from) = (task.held_by.take(), task.device_read());
-        let rate = rate_of(&self.write_back.wbs, task);
-        count(task, rest, &mut self.pages, rate, now);
-        self.settle_task(now, operation);
-        self.let_go(now, operation, held_by);
-        self.note_read(now, read_from);
-        let task = &self.tasks[operation];
-        if task.run == Run::Hit {
-            // All at once: marking every stretch between two events would cut the extents into as many.
-            let (file, start, end) = (task.file().id, task.position - transfer.bytes, task.position);
-            self.pages.lists.mark_accessed(file, start, end);
-            if !self.pages.dropbehind.is_empty() && !self.tasks[operation].drops_behind {
-                self.pages.mark_dropbehind(file, (start, end), false);
-            }
-        }
-        let cost = self.cost(&self.tasks[operation], operation);
-        // A writer that ends has looked once more whether the flusher should run.
-        self.wake_flushers(now);
-        let task = self.tasks.get_mut(operation).expect("it is there");
-        task.charge(done.parts, &cost);
-        self.settle_others(now, operation);
-        self.leave_ahead(now, operation, out);
-        self.next_run(now, operation, out);
     }
 }
 

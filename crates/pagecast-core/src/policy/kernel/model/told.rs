@@ -8,6 +8,7 @@ use crate::policy::DeviceId;
 use crate::policy::Event;
 use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
+use crate::policy::kernel::discretisation::AT_CAP;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::domains::Background;
 use crate::policy::kernel::task::ids::WbId;
@@ -21,9 +22,6 @@ use std::collections::BTreeMap;
 
 /// A state that comes back earlier has not ended.
 const QUIET: Nanos = Nanos(1_000_000_000);
-
-/// A transfer is as fast as its cap from this part of it on.
-const NEARLY: f64 = 0.99;
 
 /// No device.
 const NOWHERE: DeviceId = DeviceId(u32::MAX);
@@ -186,7 +184,7 @@ fn what_of(part: Part) -> Option<What> {
 /// The part that holds a transfer back, if it is worth telling. What it may charge in a millisecond can be more than it could do.
 fn holder(transfer: &Transfer) -> Option<Part> {
     let (cap, part) = transfer.cap?;
-    let is_reached = part != Part::Reclaim || transfer.rate >= NEARLY * cap;
+    let is_reached = part != Part::Reclaim || transfer.rate >= AT_CAP * cap;
     (what_of(part).is_some() && is_reached).then_some(part)
 }
 
@@ -227,7 +225,7 @@ impl Kernel {
         }
     }
 
-    fn key_of(&self, held_by: Option<Part>, operation: OperationId, wb: WbId) -> Option<Key> {
+    pub fn key_of(&self, held_by: Option<Part>, operation: OperationId, wb: WbId) -> Option<Key> {
         let what = what_of(held_by?)?;
         let operation = if operation.process().is_some() { operation } else { OperationId::NOBODY };
         let device = if what == What::Throttling { self.device_of(wb) } else { NOWHERE };
@@ -240,7 +238,7 @@ impl Kernel {
     }
 
     /// How much is dirty or under writeback: on the host, or in the cgroup of a wb if the host alone is in free run.
-    fn dirty_told(&self, wb: WbId) -> u64 {
+    pub fn dirty_told(&self, wb: WbId) -> u64 {
         let dirty = self.pages.dirty.total();
         let of_memcg =
             self.memcg_with_domain(wb.0 as usize).filter(|_| dirty / PAGE <= self.write_back.limits.freerun);

@@ -4,18 +4,13 @@
 //! out: direct reclaim while there are clean pages. kswapd keeps up with everybody, so that nobody waits, until all that is left
 //! is dirty.
 
+use crate::policy::kernel::discretisation::{LEAST_ROOM_PART, PENDING_PART};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_alloc::watermarks::Node;
 use crate::policy::kernel::task::ids::Taker;
 use crate::policy::kernel::vmscan::LruvecId;
 use crate::stop;
-
-/// With memory to spare, what is pending is at most this part of it.
-const LOOSE: u64 = 256;
-
-/// Less room than this part of a node counts as none, or the way to a mark would be taken in ever smaller steps.
-const CRUMBS: u64 = 1 << 14;
 
 impl Pages {
     fn cached_of(&self, node: usize) -> u64 {
@@ -104,7 +99,7 @@ impl Pages {
 
     /// What may be pending at most while there is memory to spare.
     pub fn most_ahead(&self) -> u64 {
-        (self.memory.total / LOOSE).max(PAGE)
+        (self.memory.total / PENDING_PART).max(PAGE)
     }
 
     /// The node that the next page for somebody on `home` comes from, and how many bytes of it until that changes: the
@@ -122,7 +117,7 @@ impl Pages {
 
     /// What counts as room on a node, and is given at a time where there is less: a page at least.
     fn least_room(&self, node: usize) -> u64 {
-        (self.memory.nodes[node].total / CRUMBS).max(PAGE)
+        (self.memory.nodes[node].total / LEAST_ROOM_PART).max(PAGE)
     }
 
     /// How many more dirty pages a node should have: `node_dirty_limit`. What its zones keep (`totalreserve_pages` of the node) is not dirtyable.
@@ -257,7 +252,7 @@ mod tests {
     fn pages_come_from_the_own_node_down_to_its_low_mark_and_then_from_the_next() {
         let mut pages = nodes_of_8_gib(2, "");
         let [next, node] = [0, 1].map(|at| pages.memory.nodes[at]);
-        let (room, crumbs) = (node.total - node.low, node.total / CRUMBS);
+        let (room, crumbs) = (node.total - node.low, node.total / LEAST_ROOM_PART);
         let room_there = next.total - next.low;
         assert_eq!(crumbs, 512 << 10);
         assert_eq!(pages.target(1, false), Some((1, room)));

@@ -7,6 +7,7 @@ use crate::policy::OperationId;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::address_space::folios::Folios;
 use crate::policy::kernel::config::Config;
+use crate::policy::kernel::discretisation::EXTENT_PART;
 use crate::policy::kernel::memcontrol::memcg::Memcg;
 use crate::policy::kernel::page_alloc::placement::Placement;
 use crate::policy::kernel::page_alloc::reporting::Backed;
@@ -19,9 +20,6 @@ use crate::units::Bytes;
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-
-/// An extent of a file that grows is lengthened while less than this part of the memory has come into its list since.
-const GRAINS: u64 = 256;
 
 /// What became of bytes that a program has written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,7 +83,7 @@ impl Pages {
         let least = memcgs.iter().map(|memcg| memcg.limit).fold(memory.total, u64::min);
         let lists = memory.nodes.len() * (memcgs.len() + 1);
         Self {
-            lists: Lists::new(replacement(config), lists, memory.total, least / GRAINS),
+            lists: Lists::new(replacement(config), lists, memory.total, least / EXTENT_PART),
             dirty: DirtyPages::default(),
             node_dirty_ratio: host.vm.dirty_ratio,
             node_dirty_bytes: host.vm.dirty_bytes.map(|bytes| bytes.0),

@@ -4,6 +4,7 @@
 //! ended; if it was slower by itself, the difference is credited, up to a second.
 
 use crate::policy::kernel::Kernel;
+use crate::policy::kernel::discretisation::THROTTLE_STEPS;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::law::{Fraction, Position, Throttle};
 use crate::policy::kernel::page_writeback::limits::Limits;
@@ -14,9 +15,6 @@ use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::tick::Hz;
 use crate::units::Bytes;
 use crate::units::Nanos;
-
-/// The way from free run to the hard limit is taken in so many steps at least.
-const STEPS: f64 = 64.0;
 
 impl Kernel {
     /// Where a wb stands in a domain with these limits and so many dirty pages, a fraction of which it writes.
@@ -75,7 +73,7 @@ impl Kernel {
     }
 
     /// Sets the rate of the tasks that write to a device, if it may have changed.
-    fn rate_tasks(&mut self, now: Nanos, at: usize, dirty: u64) {
+    pub fn rate_tasks(&mut self, now: Nanos, at: usize, dirty: u64) {
         let wb = self.write_back.wbs[at].as_ref().expect("who writes has a device");
         let is_update_due = wb.next_update() <= now;
         let memcg = self.memcg_with_domain(at);
@@ -219,7 +217,7 @@ pub struct Brake {
 impl Brake {
     /// The rate of tasks is set anew when the dirty level has moved by so many pages.
     pub fn step(&self) -> f64 {
-        (self.limit - self.freerun) as f64 / STEPS
+        (self.limit - self.freerun) as f64 / THROTTLE_STEPS
     }
 
     /// Whether it has, to so many dirty pages from so many.

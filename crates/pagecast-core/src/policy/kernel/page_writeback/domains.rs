@@ -51,11 +51,7 @@ pub fn has_domain(cgroup: &Cgroup) -> bool {
 impl Kernel {
     /// The wb that a file's inode belongs to.
     pub fn wb_of(&self, file: &FileView) -> WbId {
-        let owner = match self.write_back.owners.is_empty() {
-            true => MemcgId::ROOT,
-            false => self.write_back.owners.get(&file.id).copied().unwrap_or_default(),
-        };
-        WbId(u32::from(owner.0) * self.config.devices() as u32 + file.device.0)
+        self.write_back.wb_of(file)
     }
 
     /// Somebody is about to make a file dirty: its inode belongs to his cgroup from now on, unless it belongs to one already.

@@ -4,9 +4,6 @@
 
 use crate::policy::kernel::page_writeback::law::{DirtySettings, HardLimit, Thresholds, setpoint};
 
-/// The way from free run to the hard limit is taken in so many steps at least.
-const STEPS: f64 = 64.0;
-
 /// What the dirty level of a domain is compared with, in pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {

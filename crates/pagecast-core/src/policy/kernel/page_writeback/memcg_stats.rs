@@ -13,7 +13,7 @@ impl Kernel {
         flushed.unwrap_or_else(|| self.present_stats_of_memcg(memcg))
     }
 
-    fn present_stats_of_memcg(&self, memcg: usize) -> Stats {
+    pub fn present_stats_of_memcg(&self, memcg: usize) -> Stats {
         let wbs = self.wbs_of(memcg);
         Stats {
             dirty: self.pages.memcgs[memcg].dirty(),

@@ -16,9 +16,10 @@ use self::wb::Wb;
 use crate::machine::Host;
 use crate::machine::VmSettings;
 use crate::policy::FileId;
+use crate::policy::FileView;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::memcontrol::stats::{FLUSH_TIME, Stats};
-use crate::policy::kernel::task::ids::MemcgId;
+use crate::policy::kernel::task::ids::{MemcgId, WbId};
 use crate::units::Bytes;
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
@@ -79,6 +80,25 @@ impl WriteBack {
             owners: FxHashMap::default(),
             config: config.clone(),
         }
+    }
+
+    /// The wb that a file's inode belongs to.
+    pub fn wb_of(&self, file: &FileView) -> WbId {
+        let owner = match self.owners.is_empty() {
+            true => MemcgId::ROOT,
+            false => self.owners.get(&file.id).copied().unwrap_or_default(),
+        };
+        WbId(u32::from(owner.0) * self.config.devices() as u32 + file.device.0)
+    }
+
+    /// What the kernel knows of writing a file to its device; made when it is first heard of.
+    pub fn wb(&mut self, file: &FileView) -> &mut Wb {
+        let at = self.wb_of(file).0 as usize;
+        if self.wbs.len() <= at {
+            self.wbs.resize_with(at + 1, || None);
+        }
+        let ((base_rate, bandwidth), hz) = (self.estimates, self.config.host.kernel.hz);
+        self.wbs[at].get_or_insert_with(|| Wb::new(file.write, base_rate, bandwidth, hz))
     }
 }
 

@@ -35,7 +35,7 @@ impl Kernel {
         }
     }
 
-    fn sample_device(&self, at: usize, out: &mut Actions) {
+    pub fn sample_device(&self, at: usize, out: &mut Actions) {
         let Some(wb) = &self.write_back.wbs[at] else { return };
         let id = WbId(at as u32);
         let counts = self.pages.dirty.of_wb(id);

@@ -7,7 +7,7 @@
 use crate::machine::Bdi;
 use crate::machine::Host;
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::model::next_call::LEAST_STEP;
+use crate::policy::kernel::discretisation::LEAST_STEP;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::balance_dirty_pages::Brake;
 use crate::policy::kernel::page_writeback::law::{DeviceShare, Thresholds};
@@ -102,7 +102,7 @@ impl Kernel {
     }
 
     /// Those who write to a device, and how many bytes per second.
-    fn writers(&self, at: usize) -> (usize, f64) {
+    pub fn writers(&self, at: usize) -> (usize, f64) {
         let rates = self
             .tasks
             .writers_of(at)
@@ -120,7 +120,7 @@ impl Kernel {
     }
 
     /// What a device writes, in bytes per second; before that is known, what it did lately.
-    fn rate_of_device(&self, at: usize) -> f64 {
+    pub fn rate_of_device(&self, at: usize) -> f64 {
         let Some(wb) = self.write_back.wbs[at].as_ref() else { return 0.0 };
         let id = WbId(at as u32);
         match self.queue_of_wb(id).rate_for(id) {
@@ -146,7 +146,7 @@ impl Kernel {
         (0..self.write_back.wbs.len()).filter_map(|at| self.until_strict_changes(at)).reduce(f64::min)
     }
 
-    fn until_strict_changes(&self, at: usize) -> Option<f64> {
+    pub fn until_strict_changes(&self, at: usize) -> Option<f64> {
         let (strict, own) = self.strict(at)?;
         let (count, dirtied) = self.writers(at);
         let slope = dirtied - self.rate_of_device(at);

@@ -6,7 +6,6 @@
 
 use crate::flow::Path;
 use crate::policy::kernel::address_space::dirty::OfWb;
-use crate::policy::kernel::fs_writeback::flusher::Flusher;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::balance_dirty_pages::TaskRate;
 use crate::policy::kernel::page_writeback::law::{
@@ -25,7 +24,6 @@ const REST: Nanos = Nanos(1_000_000_000);
 
 /// See the module.
 pub struct Wb {
-    pub flusher: Flusher,
     /// What write-back crosses.
     pub path: Path,
     pub base_rate: BaseRate,
@@ -72,9 +70,8 @@ impl Level {
 
 impl Wb {
     /// That of a device that nobody has written to, on a kernel of so many ticks per second.
-    pub fn new(path: Path, flusher: Flusher, base_rate: BaseRate, bandwidth: Bandwidth, hz: u32) -> Self {
+    pub fn new(path: Path, base_rate: BaseRate, bandwidth: Bandwidth, hz: u32) -> Self {
         Self {
-            flusher,
             path,
             base_rate,
             bandwidth,
@@ -165,8 +162,7 @@ mod tests {
 
     #[test]
     fn a_measurement_by_the_flusher_puts_off_the_next_step_of_the_rate() {
-        let flusher = Flusher::new(1 << 20);
-        let mut wb = Wb::new(Path::default(), flusher, BaseRate::default(), Bandwidth::default(), 250);
+        let mut wb = Wb::new(Path::default(), BaseRate::default(), Bandwidth::default(), 250);
         wb.inode_ended(Nanos(0));
         wb.inode_ended(Nanos(50 * MS));
         assert_eq!(wb.measure_at, Some(Nanos(200 * MS)), "both at once");
@@ -188,8 +184,7 @@ mod tests {
     #[test]
     fn bandwidths_are_averaged_over_as_long_as_the_kernels_clock_says() {
         for (hz, seconds) in [(100, 5.12), (250, 4.096), (300, 1024.0 / 300.0), (1000, 4.096)] {
-            let mut wb =
-                Wb::new(Path::default(), Flusher::new(1 << 20), BaseRate::default(), Bandwidth::with(0), hz);
+            let mut wb = Wb::new(Path::default(), BaseRate::default(), Bandwidth::with(0), hz);
             wb.measure(Nanos(200 * MS), OfWb { written: 1_000_000 * PAGE, ..OfWb::default() });
             let expected = 1e6 / seconds;
             assert!((wb.bandwidth.write as f64 - expected).abs() <= 1.0, "{} at {hz} Hz", wb.bandwidth.write);
@@ -198,8 +193,7 @@ mod tests {
 
     #[test]
     fn after_more_than_a_second_without_an_update_estimates_begin_anew() {
-        let flusher = Flusher::new(1 << 20);
-        let mut wb = Wb::new(Path::default(), flusher, BaseRate::default(), Bandwidth::default(), 250);
+        let mut wb = Wb::new(Path::default(), BaseRate::default(), Bandwidth::default(), 250);
         wb.begin_anew(Nanos(500 * MS), OfWb::default());
         assert_eq!((wb.stamp(), wb.next_update()), (Nanos(500 * MS), Nanos(700 * MS)));
         assert_eq!([1500 * MS, 1500 * MS + 1].map(|now| wb.has_rested(Nanos(now))), [false, true]);

@@ -16,7 +16,7 @@ use crate::policy::Integrity;
 use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::ext4::journal::commits_of_calls;
-use crate::policy::kernel::task::kind::{Kind, Waits};
+use crate::policy::kernel::task::kind::{Kind, Next, Stage, Waits};
 use crate::policy::kernel::task::task::Task;
 use crate::result::Part;
 use crate::units::Bytes;
@@ -24,7 +24,7 @@ use crate::units::Nanos;
 
 impl Kernel {
     /// What a commit and a flush take of a file; nothing on another host, which has its own.
-    fn waits_of(&self, file: &FileView) -> Waits {
+    pub fn waits_of(&self, file: &FileView) -> Waits {
         let flush = self.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush);
         Waits { journal: file.cost.commit, flush }
     }
@@ -76,55 +76,58 @@ impl Kernel {
         self.ext4.journal.write(file, end, tick);
     }
 
-    /// An operation on a file, or on all, waits until so many files are no more under writeback, then for what is left.
+    /// Has an operation on a file, or on all, wait until so many files are no more under writeback, and then for what is left.
     pub fn wait_for_files(
         &mut self,
         now: Nanos,
         operation: OperationId,
         (file, files): (Option<FileView>, u32),
         then: Waits,
-        out: &mut Actions,
     ) {
         let nothing = (0, Bytes::ZERO, Bytes::ZERO);
         self.tasks.insert(operation, Task::new(Kind::Sync { files, then }, file, nothing, now));
-        if files == 0 {
-            self.commit(now, operation, then, out);
+    }
+
+    /// Pages under writeback are waited for, then a commit and a flush.
+    pub fn step_sync(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
+        let task = self.tasks.get_mut(operation).expect("it is there");
+        let Kind::Sync { files, then } = task.kind else { unreachable!("only these wait for files") };
+        match task.stage {
+            Stage::Start if files > 0 => {
+                task.stage = Stage::Pages;
+                Next::Wait
+            }
+            Stage::Start | Stage::Pages | Stage::Blocks => self.commit(now, operation, then, out),
+            Stage::Commit(waits) => self.spend(now, operation, waits),
+            Stage::Durable => Next::Done,
         }
     }
 
     /// The device has the bytes of an operation: a commit is submitted, if one is due, and waits for what is in the device's queue.
-    pub fn commit(&mut self, now: Nanos, operation: OperationId, waits: Waits, out: &mut Actions) {
+    pub fn commit(&mut self, now: Nanos, operation: OperationId, waits: Waits, out: &mut Actions) -> Next {
         let task = self.tasks.get_mut(operation).expect("who waits is under way");
         let file = task.file.filter(|_| waits.journal > Nanos::ZERO);
-        let Some(file) = file.filter(|file| !self.block.queues[file.device.0 as usize].is_empty()) else {
-            return self.spend(now, operation, waits, out);
+        let Some(file) = file.filter(|file| !self.block.queue(file.device).is_empty()) else {
+            return self.spend(now, operation, waits);
         };
-        (task.since, task.commits) = (now, Some(waits));
+        (task.since, task.stage) = (now, Stage::Commit(waits));
         self.make_way(now, file.device, out);
-        self.wb(&file).flusher.commit(file.id, operation);
+        self.flusher_of(&file).commit(file.id, operation);
+        Next::Wait
     }
 
     /// An operation waits for file system and flush, for as long as they take.
-    pub fn spend(&mut self, now: Nanos, operation: OperationId, waits: Waits, out: &mut Actions) {
+    pub fn spend(&mut self, now: Nanos, operation: OperationId, waits: Waits) -> Next {
+        let task = self.tasks.get_mut(operation).expect("who waits is under way");
+        task.stage = Stage::Durable;
         let time = waits.journal + waits.flush;
         if time == Nanos::ZERO {
-            return self.flushed(now, operation, out);
+            return Next::Step;
         }
-        let task = self.tasks.get_mut(operation).expect("who waits is under way");
         task.outcome.parts.add(Part::Journal, waits.journal);
         task.outcome.parts.add(Part::DeviceWrite, waits.flush);
         task.busy_until = Some(now + time);
         self.tasks.has_busy = true;
-    }
-
-    /// What an operation has written so far is durable.
-    pub fn flushed(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        let task = self.tasks.get_mut(operation).expect("who waits is under way");
-        task.busy_until = None;
-        if matches!(task.kind, Kind::WriteSync { .. }) {
-            return self.next_step(now, operation, out);
-        }
-        let task = self.tasks.remove(operation).expect("it is there");
-        out.done(operation, task.outcome);
+        Next::Wait
     }
 }

@@ -12,20 +12,18 @@ use crate::policy::Integrity;
 use crate::policy::OperationId;
 use crate::policy::Request;
 use crate::policy::kernel::Kernel;
+use crate::policy::kernel::discretisation::SYNC_STEPS;
 use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::ids::WbId;
-use crate::policy::kernel::task::kind::Kind;
+use crate::policy::kernel::task::kind::{Kind, Next, Stage};
 use crate::units::Bytes;
 use crate::units::Nanos;
-
-/// An operation is taken in about so many steps at most.
-const STEPS: u64 = 256;
 
 /// How many bytes of whole calls are taken together.
 pub fn step_of(bytes: Bytes, piece: Bytes) -> u64 {
     let piece = piece.0.max(1);
-    bytes.0.div_ceil(piece).div_ceil(STEPS) * piece
+    bytes.0.div_ceil(piece).div_ceil(SYNC_STEPS) * piece
 }
 
 impl Kernel {
@@ -37,67 +35,80 @@ impl Kernel {
         file: FileView,
         at: (u64, Bytes, Bytes),
         durable: Integrity,
-        out: &mut Actions,
     ) {
         let (from, bytes, piece) = at;
         // Nobody waits for the device where pages are only submitted, to be dropped behind.
         let waits = matches!(request.call, Call::WriteSync { .. });
-        let step = self.step(&file, (bytes, piece), waits);
+        let step = self.step_bytes(&file, (bytes, piece), waits);
         let kind = Kind::WriteSync { from, last: from + bytes.0, durable };
-        self.begin_task(now, request, kind, Some(file), (from, bytes.min(Bytes(step)), piece), out);
+        self.begin_task(now, request, kind, Some(file), (from, bytes.min(Bytes(step)), piece));
     }
 
     /// How many bytes of an operation, in calls of `piece`, are its next step. A call that waits is one where others submit, too.
-    fn step(&self, file: &FileView, (bytes, piece): (Bytes, Bytes), waits: bool) -> u64 {
+    pub fn step_bytes(&self, file: &FileView, (bytes, piece): (Bytes, Bytes), waits: bool) -> u64 {
         let is_alone = !waits || !self.is_submitted_to(file.device.0 as usize);
         if is_alone { step_of(bytes, piece) } else { piece.0.max(1) }
     }
 
-    /// The calls of a step have copied their bytes: the device gets them.
-    pub fn write_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+    /// Calls copy their bytes, the device gets them with the rest of their blocks, and flushes its cache.
+    pub fn step_write_sync(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
+        let task = &self.tasks[operation];
+        match task.stage {
+            Stage::Start if task.position < task.end => self.step_write(now, operation, out),
+            Stage::Start => self.write_step(now, operation, out),
+            Stage::Pages => self.write_rest_of_step(now, operation, out),
+            Stage::Blocks => self.flush_step(now, operation, out),
+            Stage::Commit(waits) => self.spend(now, operation, waits),
+            Stage::Durable => self.next_step(operation),
+        }
+    }
+
+    /// The calls of a step have copied their bytes: the device gets them. Those that are dropped behind are only submitted.
+    pub fn write_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
         let task = self.tasks.get_mut(operation).expect("it is there");
         let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
+        let (file, range, drops_behind) = (*task.file(), (from, task.end), task.drops_behind);
         (task.run, task.since) = (Run::Wait, now);
-        if task.drops_behind {
-            return self.submit_step(now, operation, out);
-        }
-        let (file, end) = (*task.file(), task.end);
-        if !self.write_range(now, operation, &file, (from, end), out) {
-            self.written_step(now, operation, out);
-        }
+        task.stage = if drops_behind { Stage::Durable } else { Stage::Pages };
+        let waits = if drops_behind {
+            self.submit_range(now, operation, &file, range, false, out)
+        } else {
+            self.write_range(now, operation, &file, range, out)
+        };
+        if waits { Next::Wait } else { Next::Step }
     }
 
     /// The device has the bytes of a step: it gets the rest of the blocks that they are in.
-    pub fn written_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        if !self.write_rest_of_blocks(now, operation, out) {
-            self.flush_step(now, operation, out);
-        }
+    pub fn write_rest_of_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
+        self.tasks.get_mut(operation).expect("it is there").stage = Stage::Blocks;
+        if self.write_rest_of_blocks(now, operation, out) { Next::Wait } else { Next::Step }
     }
 
     /// The device has the blocks of a step: it flushes its cache, once for each call, after a commit where that is due.
-    pub fn flush_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+    pub fn flush_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
         let task = &self.tasks[operation];
         let Kind::WriteSync { from, durable, .. } = task.kind else {
             unreachable!("only these have steps to write")
         };
         let (file, calls) = (*task.file(), (from, task.end, task.piece.0));
         let waits = self.waits_of_calls(now, &file, calls, durable);
-        self.commit(now, operation, waits, out);
+        self.commit(now, operation, waits, out)
     }
 
     /// The bytes of a step are durable: the next one begins.
-    pub fn next_step(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
+    pub fn next_step(&mut self, operation: OperationId) -> Next {
         let task = &self.tasks[operation];
         let Kind::WriteSync { last, durable, .. } = task.kind else { unreachable!("only these have steps") };
         let (from, all) = (task.end, Bytes(last - task.origin));
         if from == last {
-            return self.end_task(now, operation, out);
+            return Next::Done;
         }
-        let step = self.step(task.file(), (all, task.piece), !task.drops_behind);
+        let step = self.step_bytes(task.file(), (all, task.piece), !task.drops_behind);
         let task = self.tasks.get_mut(operation).expect("it is there");
         task.kind = Kind::WriteSync { from, last, durable };
         task.end = (from + step).min(last);
-        self.next_run(now, operation, out);
+        (task.stage, task.busy_until) = (Stage::Start, None);
+        Next::Step
     }
 
     /// Has the dirty pages of a range written for somebody who waits for all of it; false if nothing is to be waited for.
@@ -114,9 +125,9 @@ impl Kernel {
         self.make_way_to(now, file, range, out);
         let dirty = self.pages.dirty.ranges_within(file.id, range.0, range.1);
         if dirty.total() == 0 {
-            return self.queue(file).wait_within(file.id, range, operation);
+            return self.block.queue(file.device).wait_within(file.id, range, operation);
         }
-        self.wb(file).flusher.write_range(file.id, range, dirty, Until::Written(operation));
+        self.flusher_of(file).write_range(file.id, range, dirty, Until::Written(operation));
         true
     }
 
@@ -132,12 +143,14 @@ impl Kernel {
         let (mut files, devices) = (0, self.config.devices());
         let is_meant = |at: usize| device.is_none_or(|device| at == device.0 as usize);
         (0..devices).filter(|&at| is_meant(at)).for_each(|at| self.make_way(now, DeviceId(at as u32), out));
-        for (at, wb) in self.write_back.wbs.iter_mut().enumerate() {
-            let Some(wb) = wb.as_mut().filter(|_| is_meant(at % devices)) else { continue };
+        for at in 0..self.write_back.wbs.len() {
+            let Some(flusher) = self.flushers.get_mut(at).filter(|_| is_meant(at % devices)) else {
+                continue;
+            };
             for file in self.pages.dirty.files_of(WbId(at as u32)) {
                 let dirty = self.pages.dirty.ranges_within(file, 0, u64::MAX);
                 if dirty.total() > 0 {
-                    wb.flusher.write_for_sync(file, dirty, operation);
+                    flusher.write_for_sync(file, dirty, operation);
                     files += 1;
                 } else {
                     files += u32::from(self.block.queues[at % devices].wait_for(file, operation));
@@ -148,7 +161,7 @@ impl Kernel {
             Some(device) => self.waits_of_disk(device.0 as usize),
             None => self.waits_of_all(),
         };
-        self.wait_for_files(now, operation, (None, files), then, out);
+        self.wait_for_files(now, operation, (None, files), then);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::page::whole_pages;
-use crate::policy::kernel::task::kind::Kind;
+use crate::policy::kernel::task::kind::{Kind, Next};
 use crate::policy::kernel::task::task::Task;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -26,37 +26,31 @@ impl Kernel {
         file: FileView,
         range: (u64, u64),
         flags: SyncRangeFlags,
-        out: &mut Actions,
     ) {
         let (start, end) = whole_pages(range);
         let kind = Kind::SyncRange { left: flags, is_all: flags.are_all() };
         let range = (start, Bytes(end - start), Bytes::ZERO);
         self.tasks.insert(operation, Task::new(kind, Some(file), range, now));
-        self.go_on_with_range(now, operation, out);
     }
 
     /// Does the next of what is asked for that has to be waited for, or ends.
-    pub fn go_on_with_range(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
-        loop {
-            let task = self.tasks.get_mut(operation).expect("who waits is under way");
-            task.since = now;
-            let (file, range) = (*task.file(), (task.position, task.end));
-            let Kind::SyncRange { left, is_all } = &mut task.kind else {
-                unreachable!("only these have a range")
-            };
-            let is_all = *is_all;
-            let waits = match left.take_first() {
-                None => return self.end_task(now, operation, out),
-                Some(SyncRangeFlag::Write) => self.submit_range(now, operation, &file, range, is_all, out),
-                Some(SyncRangeFlag::WaitBefore | SyncRangeFlag::WaitAfter) => {
-                    self.make_way_to(now, &file, range, out);
-                    self.queue(&file).wait_within(file.id, range, operation)
-                }
-            };
-            if waits {
-                return;
+    pub fn step_sync_range(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
+        let task = self.tasks.get_mut(operation).expect("who waits is under way");
+        task.since = now;
+        let (file, range) = (*task.file(), (task.position, task.end));
+        let Kind::SyncRange { left, is_all } = &mut task.kind else {
+            unreachable!("only these have a range")
+        };
+        let is_all = *is_all;
+        let waits = match left.take_first() {
+            None => return Next::Done,
+            Some(SyncRangeFlag::Write) => self.submit_range(now, operation, &file, range, is_all, out),
+            Some(SyncRangeFlag::WaitBefore | SyncRangeFlag::WaitAfter) => {
+                self.make_way_to(now, &file, range, out);
+                self.block.queue(file.device).wait_within(file.id, range, operation)
             }
-        }
+        };
+        if waits { Next::Wait } else { Next::Step }
     }
 
     /// Has dirty pages of a range submitted for somebody who waits for that; false if there are none.
@@ -74,7 +68,7 @@ impl Kernel {
         let is_dirty = dirty.total() > 0;
         if is_dirty {
             let until = if is_all { Until::Written(operation) } else { Until::Submitted(operation) };
-            self.wb(file).flusher.write_range(file.id, range, dirty, until);
+            self.flusher_of(file).write_range(file.id, range, dirty, until);
         }
         is_dirty
     }

@@ -2,6 +2,8 @@
 
 use crate::policy::Integrity;
 use crate::policy::OperationId;
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::task::cost::{Run, Step};
 use crate::units::Nanos;
 use crate::workload::SyncRangeFlags;
 
@@ -21,16 +23,14 @@ pub enum Kind {
     Allocate {
         owner: OperationId,
     },
-    /// Pages are taken out of the cache, each at its price; then as `Wait`, if they were of a file that is cut.
+    /// Takes pages out of the cache, each at its price; then as `Cut`, if they were of a file that is cut.
     Remove {
         cut: Option<Cut>,
     },
-    /// Waits until nothing of the cut is under writeback; then as `Free`.
-    Wait {
+    /// Waits until nothing of the cut is under writeback, then gives its blocks back.
+    Cut {
         cut: Cut,
     },
-    /// Blocks are given back.
-    Free,
     /// Waits until nothing of so many files is under writeback, then for a commit and until the cache of their device is flushed.
     Sync {
         files: u32,
@@ -65,6 +65,35 @@ pub enum Kind {
     ReadAhead {
         thread: OperationId,
     },
+}
+
+/// How far an operation is that waits for a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// It waits for nothing yet.
+    #[default]
+    Start,
+    /// It waits until pages are no more under writeback.
+    Pages,
+    /// The rest of the blocks that it has filled in part is being written.
+    Blocks,
+    /// A commit waits for what was in the queue of the device before it.
+    Commit(Waits),
+    /// It is durable when the processor or the device is no more busy.
+    Durable,
+}
+
+/// What follows from a step of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Its next bytes move, up to this one.
+    Run(u64),
+    /// It goes on when something that it waits for has happened.
+    Wait,
+    /// Another step follows at once.
+    Step,
+    /// It is over.
+    Done,
 }
 
 impl Kind {

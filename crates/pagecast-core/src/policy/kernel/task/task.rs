@@ -7,7 +7,7 @@ use crate::policy::Outcome;
 use crate::policy::kernel::task::cost::{Access, PerByte, Run};
 use crate::policy::kernel::task::credit::{Credit, has_credit};
 use crate::policy::kernel::task::ids::{MemcgId, WbId};
-use crate::policy::kernel::task::kind::{Kind, Mode, Past, Waits, Way};
+use crate::policy::kernel::task::kind::{Kind, Mode, Past, Stage, Way};
 use crate::policy::kernel::task::shape::{RunShape, StreamKey, Transfer};
 use crate::result::Part;
 use crate::units::Bytes;
@@ -59,8 +59,8 @@ pub struct Task {
     pub outcome: Outcome,
     /// When it began to wait, if it does.
     pub since: Nanos,
-    /// The time that a commit and a flush take for which it waits, when the device has what was in its queue before them.
-    pub commits: Option<Waits>,
+    /// How far it is, if it waits for a device.
+    pub stage: Stage,
     /// Until when its processor is busy before the device gets its next request.
     pub busy_until: Option<Nanos>,
 }
@@ -95,7 +95,7 @@ impl Task {
             credit: None,
             outcome: Outcome::default(),
             since: now,
-            commits: None,
+            stage: Stage::Start,
             busy_until: None,
         }
     }

@@ -7,9 +7,8 @@ use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::block::wbt::Wbt;
 use crate::policy::kernel::block::wbt::tests::wbt;
-use crate::policy::kernel::fs_writeback::flusher::{
-    Circumstances, Flusher, LEAST_UNIT, MOST_UNIT, Until, WHOLE, Work,
-};
+use crate::policy::kernel::discretisation::{LEAST_PIECE, MOST_FLUSHER_UNIT};
+use crate::policy::kernel::fs_writeback::flusher::{Circumstances, Flusher, LEAST_UNIT, Until, WHOLE, Work};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::tick::Hz;
@@ -49,7 +48,7 @@ fn what_reclaim_wants_written_waits_for_background_work_since_4_15() {
             let mut by = Circumstances {
                 now: Nanos(1_000_000_000),
                 dirty: &mut dirty,
-                queue: &mut queue(MOST_UNIT, None),
+                queue: &mut queue(MOST_FLUSHER_UNIT, None),
                 wb: WbId(0),
                 is_contended: false,
                 over_background: &|_: &DirtyPages| is_over,

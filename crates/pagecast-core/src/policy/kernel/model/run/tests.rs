@@ -4,7 +4,9 @@ use super::*;
 use crate::policy::FileId;
 use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::model::run::{LEAST_RUN, count};
+use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_RUN, MOST_RUN};
+use crate::policy::kernel::filemap::write::LOCKED;
+use crate::policy::kernel::model::run::count;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::page_writeback::balance_dirty_pages::rate_of;
@@ -43,7 +45,7 @@ fn in_an_exhausted_group_a_short_cached_run_waits_with_what_is_behind_it() {
         kernel.tasks.get_mut(writer).expect("it is there").memcg = MemcgId::of(0);
         kernel.pages.memcgs[0].is_exhausted = is_exhausted;
         kernel.pages.read_in(FileId(1), 0, cached, on(0));
-        kernel.classify(&kernel.tasks[writer], writer)
+        kernel.look_up_to_write(&kernel.tasks[writer], writer)
     };
     assert_eq!(of(PAGE, true), (Run::New, LEAST_RUN));
     assert_eq!(of(LEAST_RUN, true), (Run::Clean, LEAST_RUN), "a run of its own");
@@ -76,10 +78,12 @@ fn a_reader_close_behind_another_one_waits_for_more_than_a_few_bytes() {
         let task = kernel.tasks.get_mut(other).expect("it is there");
         (task.kind, task.end, task.transfer) = (kind, end, None);
         let task = &kernel.tasks[other];
-        (kernel.classify(task, other).0, kernel.until_followed(task))
+        let is_read = matches!(kind, Kind::Read { .. });
+        let found = if is_read { kernel.look_up_to_read(task) } else { kernel.look_up_to_write(task, other) };
+        (found.0, kernel.until_followed(task))
     };
     let read = Kind::Read { fresh: false };
-    let waits = |came: u64| (Run::Follow, Some((STRIDE - came) as f64 / 100e6));
+    let waits = |came: u64| (Run::Follow, Some((FOLLOW_STRIDE - came) as f64 / 100e6));
     for came in [0, 1, LEAST_RUN - 1] {
         assert_eq!(behind(came, read, read, 100 * MIB), waits(came));
     }
@@ -102,7 +106,7 @@ fn new_pages_are_looked_at_in_one_go_up_to_what_the_own_node_has_room_for() {
     let end = kernel.new_end(writer, 5, END);
     assert!((1500 * MIB..1639 * MIB).contains(&end), "{end}");
     let (kernel, writer) = on_node_0(true);
-    assert_eq!(kernel.new_end(writer, 5, END), 5 + LOOK_AHEAD);
+    assert_eq!(kernel.new_end(writer, 5, END), 5 + MOST_RUN);
 }
 
 #[test]
