@@ -2,6 +2,7 @@
 //!
 //! These are ours. The kernel's own constants stand beside its rules.
 
+use crate::units::Bytes;
 use crate::units::Nanos;
 
 /// Bytes that are found in the cache are looked up again after so many: they may have been cleaned meanwhile. A writer that comes to
@@ -81,3 +82,9 @@ pub const MOST_TURN: u64 = 4 << 20;
 
 /// What beginning or ending a run counts, of the steps after which a simulation looks whether it is to stop.
 pub const RUN_STEPS: u64 = 32;
+
+/// How many bytes of whole calls are taken together.
+pub fn step_of(bytes: Bytes, piece: Bytes) -> u64 {
+    let piece = piece.0.max(1);
+    bytes.0.div_ceil(piece).div_ceil(SYNC_STEPS) * piece
+}

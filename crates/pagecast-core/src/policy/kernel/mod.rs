@@ -39,6 +39,7 @@ use crate::policy::kernel::filemap::readers::{Readers};
 use crate::policy::kernel::fs_writeback::flusher::{Flusher, WHOLE};
 use crate::policy::kernel::model::caps::{Caps};
 use crate::policy::kernel::model::clock::{Clock};
+use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::told::{Told};
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_alloc::pages::{Pages};
@@ -121,6 +122,25 @@ impl Kernel {
         }
     }
 
+    /// The state at an instant, for a step that may change it.
+    pub fn context<'a>(&'a mut self, now: Nanos, out: &'a mut Actions) -> Context<'a> {
+        Context {
+            now,
+            config: &self.config,
+            pages: &mut self.pages,
+            write_back: &mut self.write_back,
+            flushers: &mut self.flushers,
+            block: &mut self.block,
+            ext4: &mut self.ext4,
+            tasks: &mut self.tasks,
+            readers: &mut self.readers,
+            told: &mut self.told,
+            caps: &mut self.caps,
+            clock: &mut self.clock,
+            out,
+        }
+    }
+
     pub fn begin_task(
         &mut self,
         now: Nanos,
@@ -135,7 +155,7 @@ impl Kernel {
         if let (Kind::Write | Kind::WriteSync { .. }, Some(file)) = (kind, &file) {
             self.attach(file, memcg);
         }
-        let wb = file.as_ref().map_or_else(WbId::default, |file| self.wb_of(file));
+        let wb = file.as_ref().map_or_else(WbId::default, |file| self.write_back.wb_of(file));
         let stream = filemap::read::stream_of(request, kind, file.as_ref());
         let folio = folio_of(at.2, self.config.rules.largest_folio);
         let drops_behind = matches!(
@@ -187,15 +207,10 @@ impl Kernel {
         }
     }
 
-    /// The wb of a file; made when it is first heard of.
-    pub fn wb(&mut self, file: &FileView) -> &mut Wb {
-        self.write_back.wb(file)
-    }
-
     /// The flusher of a file's wb; both are made when they are first heard of.
     pub fn flusher_of(&mut self, file: &FileView) -> &mut Flusher {
         self.write_back.wb(file);
-        let wb = self.wb_of(file);
+        let wb = self.write_back.wb_of(file);
         self.flushers.of(wb)
     }
 }

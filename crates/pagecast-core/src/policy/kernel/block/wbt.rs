@@ -348,7 +348,7 @@ pub mod tests {
         let mut kernel = with_wbt(settings);
         let writer = write(&mut kernel, 1, Run::New, 1e6);
         let file = crate::policy::FileView { device: DeviceId(1), ..Default::default() };
-        kernel.wb(&file);
+        kernel.write_back.wb(&file);
         let task = kernel.tasks.get_mut(writer).expect("it is there");
         (task.wb, task.held_by) = (WbId(wb), Some(Part::Throttled));
         if is_over {

@@ -9,8 +9,8 @@
 use crate::policy::Actions;
 use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
+use crate::policy::kernel::discretisation::step_of;
 use crate::policy::kernel::page::PAGE;
-use crate::policy::kernel::sync::o_sync::step_of;
 use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::kind::{Kind, Next, Way};
 use crate::policy::kernel::task::task::Task;

@@ -270,7 +270,7 @@ impl Kernel {
         let least = if least > 0.0 { (least - rest).max(0.0) } else { 0.0 };
         let shape = RunShape { bytes: to - from, least, ahead, ..RunShape::default() };
         let bytes = Bytes(to - from);
-        let (memcg, wb) = (self.memcg_of(thread), self.wb_of(file));
+        let (memcg, wb) = (self.memcg_of(thread), self.write_back.wb_of(file));
         let task = Task::new(Kind::ReadAhead { thread }, Some(*file), (from, bytes, bytes), now);
         self.tasks.insert(operation, Task { memcg, wb, shape, run: Run::Miss, origin: start, ..task });
         self.begin_run(now, operation, to, out);

@@ -198,6 +198,11 @@ impl Flusher {
         self.submitters() > 0 && queue.has_room(self.why_next()) && !self.visit.as_ref().is_some_and(goes_on)
     }
 
+    /// Whether its timer rings.
+    pub fn rings(&self, now: Nanos) -> bool {
+        self.timer.is_some_and(|timer| timer <= now)
+    }
+
     /// Whether `submit` may look at a file. It fills the queue with pages of an inode or two.
     pub fn may_visit(&self, file: FileId) -> bool {
         let is_visited = self.visit.is_some_and(|visit| visit.inode.file == file);

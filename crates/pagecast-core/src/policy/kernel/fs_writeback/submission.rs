@@ -13,14 +13,10 @@ use crate::policy::kernel::fs_writeback::flusher::{Circumstances, Flusher, Submi
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::shape::Transfer;
-use crate::units::Bytes;
 use crate::units::Nanos;
 
 /// What the lower half of a tag says of write-back, for which nobody waits; the wb is in the upper half.
 const NOBODY: u64 = OperationId::NOBODY.0 as u64;
-
-/// How long nothing is told of the same again.
-const QUIET: Nanos = Nanos(1_000_000_000);
 
 /// The device that a flow of write-back writes to, if it is one.
 pub fn device_of_tag(tag: u64) -> Option<usize> {
@@ -122,14 +118,19 @@ impl Kernel {
     }
 
     /// Lets the flushers of a device submit what they should, and the device write what waits for it.
-    pub fn write_back(&mut self, now: Nanos, device: usize, out: &mut Actions) {
+    pub fn write_back_device(&mut self, now: Nanos, device: usize, out: &mut Actions) {
         self.look_at_wbt(now, device);
         for at in self.wbs_at(device) {
-            self.prepare_flusher(now, at);
+            if self.is_about_to_look(now, at) {
+                self.settle_visited(now, at);
+            }
+            self.ring(now, at);
         }
         let ready = self.submit_in_turn(now, device);
         for at in self.wbs_at(device) {
-            self.look_after_submission(now, at);
+            if let Some(is_over) = self.look_after_submission(now, at) {
+                self.note_background(now, WbId(at as u32), is_over);
+            }
         }
         self.start_unit(now, device, out);
         for waiter in ready {
@@ -137,16 +138,19 @@ impl Kernel {
         }
     }
 
-    /// Finds out which pages are dirty that a flusher is going to look at, and wakes it if its timer rings.
-    pub fn prepare_flusher(&mut self, now: Nanos, at: usize) {
+    /// Whether a flusher is going to look which pages are dirty, because its timer rings or it goes on to another inode.
+    pub fn is_about_to_look(&self, now: Nanos, at: usize) -> bool {
         let queue = self.queue_of_wb(WbId(at as u32));
-        let Some(flusher) = self.flushers.get(at) else { return };
-        let rings = flusher.timer.is_some_and(|timer| timer <= now);
-        if rings || flusher.is_at_a_turn(&self.pages.dirty, queue) {
-            self.settle_visited(now, at);
-        }
-        if let Some(flusher) = self.flushers.get_mut(at).filter(|_| rings) {
-            flusher.wake(Work::Background, now, self.config.host.vm.dirty_writeback);
+        self.flushers
+            .get(at)
+            .is_some_and(|flusher| flusher.rings(now) || flusher.is_at_a_turn(&self.pages.dirty, queue))
+    }
+
+    /// Wakes a flusher whose timer rings.
+    pub fn ring(&mut self, now: Nanos, at: usize) {
+        let interval = self.config.host.vm.dirty_writeback;
+        if let Some(flusher) = self.flushers.get_mut(at).filter(|flusher| flusher.rings(now)) {
+            flusher.wake(Work::Background, now, interval);
         }
     }
 
@@ -235,12 +239,12 @@ impl Kernel {
         }
     }
 
-    /// Measures the bandwidth of a wb where that is due, and notes whether its flusher works.
-    pub fn look_after_submission(&mut self, now: Nanos, at: usize) {
+    /// Measures the bandwidth of a wb where that is due. Returns whether its flusher works in the background, if that has changed.
+    pub fn look_after_submission(&mut self, now: Nanos, at: usize) -> Option<bool> {
         let id = WbId(at as u32);
         let over_background = self.over_background(at);
-        let Some(wb) = self.write_back.wbs[at].as_mut() else { return };
-        let Some(flusher) = self.flushers.get_mut(at) else { return };
+        let wb = self.write_back.wbs[at].as_mut()?;
+        let flusher = self.flushers.get_mut(at)?;
         let is_measured = wb.measure_at.is_some_and(|due| due <= now);
         let has_submitted = std::mem::take(&mut flusher.has_ended_a_visit) && wb.next_update() <= now;
         if is_measured || has_submitted {
@@ -248,9 +252,7 @@ impl Kernel {
             wb.measure_at = wb.measure_at.filter(|_| !is_measured);
         }
         let is_in_background = flusher.has_work() && over_background(&self.pages.dirty);
-        if wb.in_background != is_in_background {
-            self.note_background(now, id, is_in_background);
-        }
+        (wb.in_background != is_in_background).then_some(is_in_background)
     }
 
     /// The device writes the first of what waits for it, unless it writes already.
@@ -263,24 +265,18 @@ impl Kernel {
         queue.transfer = Some(Transfer::new(flow, bytes, None, now));
     }
 
-    /// Reclaim has found nothing but dirty pages: all flushers write all there is.
-    pub fn wake_all_flushers(&mut self, now: Nanos, out: &mut Actions) {
+    /// Reclaim has found nothing but dirty pages: all flushers write all there is. Whether any of them did not do so already.
+    ///
+    /// `fs/fs-writeback.c: wakeup_flusher_threads`
+    pub fn wakeup_flusher_threads(&mut self, now: Nanos) -> bool {
         let dirty = self.pages.dirty.dirty();
-        let idle: Vec<&mut Flusher> =
-            self.flushers.iter_mut().filter(|flusher| !flusher.writes_all()).collect();
-        // While memory is full this happens with every unit that is written; once a second tells enough.
-        if !idle.is_empty() && self.told.flushers_woken + QUIET <= now {
-            self.told.flushers_woken = now;
-            out.tell("flushers_woken_by_reclaim", None, Bytes(dirty));
+        let (interval, waits) = (self.config.host.vm.dirty_writeback, self.config.rules.start_all_waits);
+        let mut has_woken = false;
+        for flusher in self.flushers.iter_mut().filter(|flusher| !flusher.writes_all()) {
+            flusher.start_all(dirty, now, interval, waits);
+            has_woken = true;
         }
-        for flusher in idle {
-            flusher.start_all(
-                dirty,
-                now,
-                self.config.host.vm.dirty_writeback,
-                self.config.rules.start_all_waits,
-            );
-        }
+        has_woken
     }
 }
 
@@ -294,6 +290,7 @@ mod tests {
     use crate::policy::kernel::page_writeback::balance_dirty_pages::rate_of;
     use crate::policy::kernel::task::cost::Run;
     use crate::policy::kernel::tests::{MIB, kernel, on, write};
+    use crate::units::Bytes;
 
     #[test]
     fn that_reclaim_wakes_the_flushers_is_told_once_a_second_and_only_if_one_of_them_was_idle() {
@@ -334,7 +331,7 @@ mod tests {
             *kernel.flushers.of(WbId(0)) = flusher;
             kernel.pages.dirty.run_ahead(WbId(0), own * PAGE);
             kernel.pages.dirty.run_ahead(WbId(1), of_others * PAGE);
-            kernel.write_back(Nanos::ZERO, 0, &mut Actions::default());
+            kernel.write_back_device(Nanos::ZERO, 0, &mut Actions::default());
             kernel.write_back.wbs[0].as_ref().is_some_and(|wb| wb.in_background)
         };
         assert_eq!([0, 1].map(|more| goes_on(0, background + more, HALF)), [false, true]);
@@ -364,7 +361,7 @@ mod tests {
     }
 
     fn stamp_after(kernel: &mut Kernel, millis: u64) -> u64 {
-        kernel.write_back(Nanos(millis * 1_000_000), 0, &mut Actions::default());
+        kernel.write_back_device(Nanos(millis * 1_000_000), 0, &mut Actions::default());
         kernel.write_back.wbs[0].as_ref().expect("there is one").stamp().0 / 1_000_000
     }
 
@@ -400,7 +397,7 @@ mod tests {
             let Kernel { tasks, pages, write_back: WriteBack { wbs, .. }, .. } = &mut kernel;
             let task = tasks.get_mut(writer).expect("it is there");
             count(task, MIB, pages, rate_of(wbs, task), Nanos::ZERO);
-            kernel.write_back(Nanos(seconds * 1_000_000_000), 0, &mut Actions::default());
+            kernel.write_back_device(Nanos(seconds * 1_000_000_000), 0, &mut Actions::default());
             kernel.tasks[writer].pending
         };
         assert_eq!([4, 5].map(left), [MIB, 0]);

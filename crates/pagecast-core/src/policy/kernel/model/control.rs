@@ -77,7 +77,7 @@ impl Kernel {
         self.limit_strict();
         self.wake_flushers(now);
         for device in 0..self.block.queues.len() {
-            self.write_back(now, device, out);
+            self.write_back_device(now, device, out);
         }
         self.clock.is_put_off = self.tasks.len() > MANY_TASKS && self.clock.decided == Some(now);
         if !self.clock.is_put_off {
@@ -108,7 +108,10 @@ impl Kernel {
         found |= self.pages.is_exhausted() && self.tasks.values().any(Task::takes_memory);
         found |= self.is_memcg_short();
         if found && self.pages.dirty.dirty() > 0 {
-            self.wake_all_flushers(now, out);
+            let dirty = self.pages.dirty.dirty();
+            if self.wakeup_flusher_threads(now) {
+                self.told.flushers_woken(now, dirty, out);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 pub mod caps;
 pub mod checks;
 pub mod clock;
+pub mod context;
 pub mod control;
 pub mod cut;
 pub mod next_call;

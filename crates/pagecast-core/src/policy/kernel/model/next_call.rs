@@ -394,8 +394,8 @@ mod tests {
         for (number, owner, rate) in [(1, MemcgId::ROOT, 10.0), (2, MemcgId::of(0), 40.0)] {
             kernel.write_back.owners.insert(FileId(number), owner);
             let file = FileView { id: FileId(number), ..FileView::default() };
-            let wb = kernel.wb_of(&file);
-            kernel.wb(&file);
+            let wb = kernel.write_back.wb_of(&file);
+            kernel.write_back.wb(&file);
             kernel.block.queues[0].push(wb, file.id, (0, 10), true);
             kernel.block.queues[0].transfer = Some(transfer(rate * MB));
             let of_group = if owner == MemcgId::ROOT { 0.0 } else { rate * MB };

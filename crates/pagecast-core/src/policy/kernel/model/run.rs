@@ -406,7 +406,7 @@ impl Kernel {
 
     /// Pages become dirty, and their inode with the first.
     pub fn make_dirty(&mut self, now: Nanos, file: &FileView, range: (u64, u64), by: Taker) -> Written {
-        let written = self.pages.write(file.id, self.wb_of(file), range, by, now);
+        let written = self.pages.write(file.id, self.write_back.wb_of(file), range, by, now);
         if written.dirtied_inode {
             let (interval, timers) = (self.config.host.vm.dirty_writeback, self.config.timers());
             self.flusher_of(file).inode_dirtied(file.id, now, interval, timers);

@@ -194,7 +194,18 @@ pub struct Told {
     pub spells: Spells,
     pub storm: Storm,
     /// When it was last told that reclaim woke the flushers.
-    pub flushers_woken: Nanos,
+    flushers_woken: Nanos,
+}
+
+impl Told {
+    /// Tells that reclaim woke the flushers. While memory is full that happens with every unit that is written; once a second tells
+    /// enough.
+    pub fn flushers_woken(&mut self, now: Nanos, dirty: u64, out: &mut Actions) {
+        if self.flushers_woken + QUIET <= now {
+            self.flushers_woken = now;
+            out.tell("flushers_woken_by_reclaim", None, Bytes(dirty));
+        }
+    }
 }
 
 impl Kernel {

@@ -13,13 +13,18 @@ use crate::policy::kernel::task::task::Task;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CapsOf {
     changes: u64,
+    rate_changes: u64,
     processor_share: f64,
 }
 
 impl Kernel {
     /// What caps are for that are set now.
     pub fn caps_of_now(&self) -> CapsOf {
-        CapsOf { changes: self.tasks.changes(), processor_share: self.caps.processor_share }
+        CapsOf {
+            changes: self.tasks.changes(),
+            rate_changes: self.write_back.rate_changes,
+            processor_share: self.caps.processor_share,
+        }
     }
 
     /// Whether all caps are what they were, if there are pages to be had. Who runs ahead of his rate does so for a time.

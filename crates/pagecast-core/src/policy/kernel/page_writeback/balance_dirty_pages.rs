@@ -64,7 +64,7 @@ impl Kernel {
             let had_rate = is_free && wb.task_rate.take().is_some();
             let had_other = std::mem::replace(&mut wb.freerun_rate, freerun_rate) != freerun_rate;
             if had_rate || had_other {
-                self.caps.caps_of = None;
+                self.write_back.rate_changes += 1;
             }
             if !is_free && has_writers {
                 self.rate_tasks(now, at, dirty);
@@ -126,7 +126,7 @@ impl Kernel {
         wb.rated_at = (dirty, memcg_dirty, own_dirty);
         let have_folio = || self.tasks.writers_of(at).all(|task| task.folio == folio);
         if !(before.is_some_and(|before| before.is_usually(&rate)) && have_folio()) {
-            self.caps.caps_of = None;
+            self.write_back.rate_changes += 1;
         }
     }
 

@@ -49,11 +49,6 @@ pub fn has_domain(cgroup: &Cgroup) -> bool {
 }
 
 impl Kernel {
-    /// The wb that a file's inode belongs to.
-    pub fn wb_of(&self, file: &FileView) -> WbId {
-        self.write_back.wb_of(file)
-    }
-
     /// Somebody is about to make a file dirty: its inode belongs to his cgroup from now on, unless it belongs to one already.
     ///
     /// Files of other hosts stay with the root: NFS has no write-back by cgroup.
@@ -160,7 +155,7 @@ impl Kernel {
     }
 }
 
-/// See `Kernel::memcg_background`.
+/// See `WriteBack::memcg_background`.
 pub struct Background {
     /// Dirty, or under writeback on these wbs, in bytes.
     pages: u64,
@@ -251,8 +246,8 @@ mod tests {
         for file in [&disk, &mount] {
             kernel.attach(file, MemcgId::of(0));
         }
-        assert_eq!([&disk, &mount].map(|file| kernel.wb_of(file)), [WbId(2), WbId(1)]);
+        assert_eq!([&disk, &mount].map(|file| kernel.write_back.wb_of(file)), [WbId(2), WbId(1)]);
         kernel.attach(&disk, MemcgId::ROOT);
-        assert_eq!(kernel.wb_of(&disk), WbId(2), "it stays");
+        assert_eq!(kernel.write_back.wb_of(&disk), WbId(2), "it stays");
     }
 }

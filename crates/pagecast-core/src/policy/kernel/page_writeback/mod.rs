@@ -42,6 +42,8 @@ pub struct WriteBack {
     pub limits: Limits,
     /// Of each memory cgroup that has dirty limits of its own.
     pub domains: Vec<Option<Domain>>,
+    /// How often the rate of the tasks that write to a device has changed.
+    pub rate_changes: u64,
     /// When their counters are added up next, where that happens every two seconds only.
     pub stats_due: Option<Nanos>,
     /// The memory cgroup that each inode belongs to that was ever dirty; only kept where there are cgroups.
@@ -76,6 +78,7 @@ impl WriteBack {
             hard_limit,
             settings,
             domains,
+            rate_changes: 0,
             stats_due: is_late.then(|| config.timers().fires(Nanos::ZERO, FLUSH_TIME)),
             owners: FxHashMap::default(),
             config: config.clone(),

@@ -233,7 +233,7 @@ mod tests {
         let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
         let (file, wb) = (FileView { id: FileId(1), ..FileView::default() }, 2);
         kernel.write_back.owners.insert(file.id, MemcgId::of(0));
-        kernel.wb(&file);
+        kernel.write_back.wb(&file);
         (kernel.write_back.has_strict, kernel.write_back.shares[wb].strict_limit) = (true, true);
         kernel.write_back.fractions.add_completions(Nanos::ZERO, wb, 1000);
         kernel.limit_domains();

@@ -12,19 +12,13 @@ use crate::policy::Integrity;
 use crate::policy::OperationId;
 use crate::policy::Request;
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::discretisation::SYNC_STEPS;
+use crate::policy::kernel::discretisation::step_of;
 use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::kind::{Kind, Next, Stage};
 use crate::units::Bytes;
 use crate::units::Nanos;
-
-/// How many bytes of whole calls are taken together.
-pub fn step_of(bytes: Bytes, piece: Bytes) -> u64 {
-    let piece = piece.0.max(1);
-    bytes.0.div_ceil(piece).div_ceil(SYNC_STEPS) * piece
-}
 
 impl Kernel {
     /// Begins a write of which every call waits for the device.
@@ -177,11 +171,11 @@ mod tests {
     fn sync_waits_for_files_under_write_back_and_for_dirty_ones() {
         let (mut kernel, mut out) = (kernel(""), Actions::default());
         let files = [1, 2, 3].map(|id| FileView { id: FileId(id), ..FileView::default() });
-        kernel.wb(&files[0]);
+        kernel.write_back.wb(&files[0]);
         let make_dirty = |kernel: &mut Kernel, file| kernel.make_dirty(Nanos(0), file, (0, MIB), on(0));
         make_dirty(&mut kernel, &files[0]);
         kernel.wake_all_flushers(Nanos(0), &mut out);
-        kernel.write_back(Nanos(0), 0, &mut out);
+        kernel.write_back_device(Nanos(0), 0, &mut out);
         assert_eq!((kernel.pages.dirty.dirty(), kernel.pages.dirty.writeback()), (0, MIB));
         make_dirty(&mut kernel, &files[1]);
         kernel.write_everything(Nanos(0), OperationId(9), None, &mut out);
