@@ -301,7 +301,10 @@ mod tests {
             if rests {
                 *kernel.flushers.of(WbId(0)) = Flusher::new(1);
             }
-            kernel.wake_all_flushers(Nanos(millis * 1_000_000), &mut out);
+            let now = Nanos(millis * 1_000_000);
+            if kernel.wakeup_flusher_threads(now) {
+                kernel.told.flushers_woken(now, 0, &mut out);
+            }
             assert!(kernel.flushers.get(0).is_some_and(Flusher::writes_all));
             out.drain().filter(|command| matches!(command, Command::Tell(_))).count()
         };

@@ -174,7 +174,7 @@ mod tests {
         kernel.write_back.wb(&files[0]);
         let make_dirty = |kernel: &mut Kernel, file| kernel.make_dirty(Nanos(0), file, (0, MIB), on(0));
         make_dirty(&mut kernel, &files[0]);
-        kernel.wake_all_flushers(Nanos(0), &mut out);
+        kernel.wakeup_flusher_threads(Nanos(0));
         kernel.write_back_device(Nanos(0), 0, &mut out);
         assert_eq!((kernel.pages.dirty.dirty(), kernel.pages.dirty.writeback()), (0, MIB));
         make_dirty(&mut kernel, &files[1]);
