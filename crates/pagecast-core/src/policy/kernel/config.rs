@@ -5,11 +5,16 @@ use crate::machine::Disk;
 use crate::machine::Host;
 use crate::policy::DeviceId;
 use crate::policy::FileView;
+use crate::policy::OperationId;
 use crate::policy::Setting;
-use crate::policy::kernel::task::cost::Prices;
+use crate::policy::kernel::task::cost::{Prices, Run};
+use crate::policy::kernel::task::ids::{MemcgId, WbId};
+use crate::policy::kernel::task::kind::Waits;
+use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::tick::Hz;
 use crate::policy::kernel::timers::Timers;
 use crate::policy::kernel::version::Rules;
+use crate::units::Bytes;
 use crate::units::Nanos;
 
 /// See the module. Owners share one.
@@ -61,5 +66,56 @@ impl Config {
     /// Whether a device is a disk of this host.
     pub fn is_local(&self, device: DeviceId) -> bool {
         (device.0 as usize) < self.host.disks.len()
+    }
+}
+
+impl Config {
+    pub fn path(&self, task: &Task) -> Path {
+        match task.run {
+            Run::Hit => self.memory_read,
+            Run::Miss if task.reads_ahead() => task.file().read,
+            Run::Miss | Run::Pass => task.file().read_and_copy,
+            Run::Through => task.file().write,
+            Run::Direct if task.writes_past() => task.file().write,
+            Run::Direct => task.file().read,
+            _ => self.memory_write,
+        }
+    }
+
+    /// The device that a wb writes to.
+    pub fn device_of(&self, wb: WbId) -> DeviceId {
+        DeviceId(wb.0 % self.devices() as u32)
+    }
+
+    /// Whether taking so many bytes of pages away takes time: nobody here waits where a client has cut the file.
+    pub fn is_paid_for(&self, operation: OperationId, removed: Bytes) -> bool {
+        operation != OperationId::NOBODY
+            && removed > Bytes::ZERO
+            && self.host.memory.cost.page_remove > Nanos::ZERO
+    }
+
+    /// Whether who writes over pages of its file waits while they are under writeback (`mm/page-writeback.c: folio_wait_stable`).
+    pub fn has_stable_pages(&self, task: &Task) -> bool {
+        self.host.disks.get(task.file().device.0 as usize).is_some_and(|disk| disk.bdi.stable_writes)
+    }
+
+    /// The cgroup of a wb that is not the root's.
+    pub fn memcg_of_wb(&self, at: usize) -> Option<usize> {
+        match self.host.cgroups.is_empty() {
+            true => None,
+            false => MemcgId((at / self.devices()) as u16).index(),
+        }
+    }
+
+    /// The wbs of a cgroup.
+    pub fn wbs_of(&self, memcg: usize) -> impl Iterator<Item = WbId> + use<> {
+        let devices = self.devices();
+        (0..devices).map(move |device| WbId(((memcg + 1) * devices + device) as u32))
+    }
+
+    /// What a commit and a flush take of a file; nothing on another host, which has its own.
+    pub fn waits_of(&self, file: &FileView) -> Waits {
+        let flush = self.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush);
+        Waits { journal: file.cost.commit, flush }
     }
 }

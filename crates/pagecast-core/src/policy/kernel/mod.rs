@@ -31,55 +31,38 @@ mod vmscan;
 #[cfg(test)]
 mod tests;
 
-use crate::policy::kernel::block::{Block};
-use crate::policy::kernel::block::queue::{Queue};
-use crate::policy::kernel::config::{Config};
-use crate::policy::kernel::ext4::{Ext4};
-use crate::policy::kernel::filemap::readers::{Readers};
-use crate::policy::kernel::fs_writeback::flusher::{Flusher, WHOLE};
-use crate::policy::kernel::model::caps::{Caps};
-use crate::policy::kernel::model::clock::{Clock};
-use crate::policy::kernel::model::context::Context;
-use crate::policy::kernel::model::told::{Told};
-use crate::policy::kernel::page::{PAGE, whole_pages};
-use crate::policy::kernel::page_alloc::pages::{Pages};
-use crate::policy::kernel::page_writeback::{WriteBack};
-use crate::policy::kernel::page_writeback::balance_dirty_pages::{folio_of};
-use crate::policy::kernel::page_writeback::wb::{Wb};
-use crate::policy::kernel::task::ids::{MemcgId, Taker, WbId};
-use crate::policy::kernel::task::kind::{Kind, Past};
-use crate::policy::kernel::task::shape::{operation_of};
-use crate::policy::kernel::task::task::{Task};
-use crate::policy::kernel::task::tasks::{Tasks};
-use crate::policy::kernel::tick::{Hz};
-use crate::policy::kernel::timers::{Timers};
-use crate::flow::Completion;
-use crate::flow::Progress;
-use crate::policy::Actions;
-use crate::policy::Call;
-use crate::policy::FileId;
-use crate::policy::FileView;
-use crate::policy::Integrity;
-use crate::policy::ListedBlock;
-use crate::policy::OperationId;
-use crate::policy::Outcome;
-use crate::policy::Request;
-use crate::policy::Setting;
-use crate::result::CgroupLevels;
-use crate::result::FileLevels;
-use crate::result::KernelLevels;
-use crate::result::MemoryLevels;
-use crate::units::Bytes;
-use crate::units::Nanos;
-use std::sync::Arc;
 
 pub(in crate::policy) use self::options::limits_at_boot;
 pub use self::options::KernelOptions;
 pub use self::page_alloc::reporting::{Backed, Fragments, fragments_of};
 pub use self::page_writeback::law;
 
+use std::sync::Arc;
+
+use self::block::Block;
+use self::config::Config;
+use self::driver::{begin, drive, run_ended};
+use self::ext4::Ext4;
+use self::filemap::read::read_at_once;
+use self::filemap::readers::Readers;
 use self::fs_writeback::Flushers;
-use crate::policy::{Policy, Remote};
+use self::fs_writeback::submission::device_of_tag;
+use self::model::caps::Caps;
+use self::model::clock::Clock;
+use self::model::context::Context;
+use self::model::settle::settle;
+use self::model::told::Told;
+use self::page::PAGE;
+use self::page_alloc::pages::Pages;
+use self::page_writeback::WriteBack;
+use self::task::ids::MemcgId;
+use self::task::shape::operation_of;
+use self::task::tasks::Tasks;
+use super::{Actions, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request, Setting};
+use crate::flow::{Completion, Progress};
+use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
+use crate::units::{Bytes, Nanos};
+
 
 /// What other hosts read and write goes through both page caches in pieces of this size.
 const REMOTE_CHUNK: Bytes = Bytes(8 << 20);
@@ -140,160 +123,18 @@ impl Kernel {
             out,
         }
     }
-
-    pub fn begin_task(
-        &mut self,
-        now: Nanos,
-        request: &Request,
-        kind: Kind,
-        file: Option<FileView>,
-        at: (u64, Bytes, Bytes),
-    ) {
-        self.pages.placement.home(kind.owner(request.operation));
-        let credit = self.tasks.credits.get(&request.operation).copied();
-        let memcg = self.memcg_of(request.operation);
-        if let (Kind::Write | Kind::WriteSync { .. }, Some(file)) = (kind, &file) {
-            self.attach(file, memcg);
-        }
-        let wb = file.as_ref().map_or_else(WbId::default, |file| self.write_back.wb_of(file));
-        let stream = filemap::read::stream_of(request, kind, file.as_ref());
-        let folio = folio_of(at.2, self.config.rules.largest_folio);
-        let drops_behind = matches!(
-            request.call,
-            Call::Read { dontcache: true, .. } | Call::Write { through: false, dontcache: true, .. }
-        );
-        let task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, now) };
-        let mut task = Task { drops_behind, ..task };
-        if let Call::Mapped { advice, mapping, .. } = request.call {
-            self.map(&mut task, advice, mapping);
-        } else if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
-            task.read_until = filemap::partial_blocks::read_until(&task);
-        }
-        self.tasks.insert(request.operation, task);
-    }
-
-    /// An operation writes the dirty pages of a range of a file, waits for them, and has what the file system and the device keep of
-    /// the file made durable.
-    pub fn make_durable(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        (file, range): (FileView, (u64, u64)),
-        what: Integrity,
-        out: &mut Actions,
-    ) {
-        let waits = self.write_range(now, operation, &file, range, out);
-        let then = self.waits_after(&file, what);
-        self.wait_for_files(now, operation, (Some(file), waits.into()), then);
-    }
-
-    /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
-    pub fn preload(&mut self, now: Nanos, file: &FileView, bytes: Bytes, dirty: Bytes) {
-        let nobody = Taker { home: 0, memcg: MemcgId::ROOT };
-        let refaults = self.pages.refaults;
-        self.pages.read_in(file.id, 0, bytes.0, nobody);
-        self.pages.refaults = refaults; // nothing was read
-        if dirty > Bytes::ZERO {
-            self.attach(file, MemcgId::ROOT);
-            self.make_dirty(now, file, (0, dirty.0), nobody);
-        }
-    }
-
-    /// A process gives anonymous memory back.
-    pub fn free(&mut self, owner: OperationId, bytes: Bytes) {
-        let memcg = self.memcg_of(owner);
-        for (node, given) in self.pages.placement.give_back(owner, bytes.0).into_iter().enumerate() {
-            self.pages.give_back_anonymous(memcg, node, given);
-        }
-    }
-
-    /// The flusher of a file's wb; both are made when they are first heard of.
-    pub fn flusher_of(&mut self, file: &FileView) -> &mut Flusher {
-        self.write_back.wb(file);
-        let wb = self.write_back.wb_of(file);
-        self.flushers.of(wb)
-    }
 }
+
 
 impl Policy for Kernel {
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions) {
-        self.sync(now);
-        self.settle(now);
-        match request.call {
-            Call::Read { file, offset, bytes, fresh, piece, .. } => {
-                self.begin_task(now, request, Kind::Read { fresh }, Some(file), (offset, bytes, piece));
-            }
-            Call::Serve { file, offset, bytes } => {
-                let kind = Kind::Read { fresh: false };
-                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes));
-            }
-            Call::Write { file, offset, bytes, through: false, dontcache: true, piece } => {
-                let at = (offset, bytes, piece);
-                self.begin_synchronous(now, request, file, at, Integrity::Data);
-            }
-            Call::Write { file, offset, bytes, through, piece, .. } => {
-                self.note_write(now, &file, offset + bytes.0);
-                let kind = if through { Kind::WriteThrough } else { Kind::Write };
-                self.begin_task(now, request, kind, Some(file), (offset, bytes, piece));
-            }
-            Call::WriteSync { file, offset, bytes, piece, durable } => {
-                self.begin_synchronous(now, request, file, (offset, bytes, piece), durable);
-            }
-            Call::ReadDirect { file, offset, bytes, fresh, piece } => {
-                self.begin_direct(now, request, Past::Read { fresh }, file, (offset, bytes, piece));
-            }
-            Call::WriteDirect { file, offset, bytes, durable, piece } => {
-                let past = Past::Write { durable };
-                self.begin_direct(now, request, past, file, (offset, bytes, piece));
-            }
-            Call::Sync => self.write_everything(now, request.operation, None, out),
-            Call::SyncFs { device } => self.write_everything(now, request.operation, Some(device), out),
-            Call::SyncRange { file, offset, bytes, flags } => {
-                let range = (offset, offset.saturating_add(bytes.0));
-                self.sync_range(now, request.operation, file, range, flags);
-            }
-            Call::Insert { file, offset, bytes, reader, fresh } => {
-                let kind = Kind::Insert { reader, fresh };
-                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes));
-            }
-            Call::Allocate { bytes, owner } => {
-                self.begin_task(now, request, Kind::Allocate { owner }, None, (0, bytes, bytes));
-            }
-            Call::Fsync { file, durable } => {
-                self.make_durable(now, request.operation, (file, WHOLE), durable, out);
-            }
-            Call::FsyncRange { file, offset, bytes } => {
-                // As by fdatasync (`mm/msync.c`).
-                let range = whole_pages((offset, offset.saturating_add(bytes.0)));
-                self.make_durable(now, request.operation, (file, range), Integrity::Data, out);
-            }
-            Call::Mapped { file, offset, bytes, writes, .. } => {
-                let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };
-                self.begin_task(now, request, kind, Some(file), (offset, bytes, bytes));
-            }
-            Call::Truncate { file, size } => self.truncate(now, request, file, size, out),
-            Call::Advise { file, advice, offset, bytes } => {
-                let before = self.pages.cached();
-                self.advise(request.operation, &file, advice, (offset, offset.saturating_add(bytes.0)), out);
-                self.end_removal(now, request, before, out);
-            }
-            Call::DropCaches => {
-                let before = self.pages.cached();
-                self.pages.drop_clean();
-                self.end_removal(now, request, before, out);
-            }
-            Call::Preload { file, bytes, dirty } => {
-                self.preload(now, &file, bytes, dirty);
-                out.done(request.operation, Outcome::default());
-            }
-            Call::Free { bytes, owner } => {
-                self.free(owner, bytes);
-                out.done(request.operation, Outcome::default());
-            }
-        }
-        self.drive(now, request.operation, out);
+        self.catch_up(now);
+        let cx = &mut self.context(now, out);
+        settle(cx);
+        begin(cx, request);
+        drive(cx, request.operation);
         self.control(now, out);
-        self.check_books();
+        self.check();
     }
 
     fn charge_to(&mut self, operation: OperationId, cgroup: Option<usize>) {
@@ -301,19 +142,19 @@ impl Policy for Kernel {
     }
 
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
-        self.sync(now);
-        match fs_writeback::submission::device_of_tag(done.tag) {
+        self.catch_up(now);
+        match device_of_tag(done.tag) {
             Some(device) => self.unit_written(now, device, out),
-            None => self.run_ended(now, operation_of(done.tag), done, out),
+            None => run_ended(&mut self.context(now, out), operation_of(done.tag), done),
         }
         self.control(now, out);
-        self.check_books();
+        self.check();
     }
 
     fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {
-        self.sync(now);
+        self.catch_up(now);
         for each in progress {
-            let transfer = match fs_writeback::submission::device_of_tag(each.tag) {
+            let transfer = match device_of_tag(each.tag) {
                 Some(device) => self.block.queues[device].transfer.as_mut(),
                 None => self.tasks.get_mut(operation_of(each.tag)).and_then(|task| task.transfer.as_mut()),
             };
@@ -324,10 +165,10 @@ impl Policy for Kernel {
         // New rates change no level, only when the next threshold is crossed, and who needs how much of a processor.
         if progress.is_empty() {
             self.control_at_last(now, out);
-        } else if self.has_share_changed() {
+        } else if self.caps.has_share_changed(&self.tasks) {
             self.control(now, out);
         }
-        self.check_books();
+        self.check();
     }
 
     fn next_call(&self) -> Option<Nanos> {
@@ -339,7 +180,7 @@ impl Policy for Kernel {
     }
 
     fn copied_at_once(&self, file: &FileView, at: u64, end: u64) -> Bytes {
-        self.read_at_once(file, at, end)
+        read_at_once(&self.pages, file, at, end)
     }
 
     fn remote(&self) -> Remote {
@@ -347,7 +188,7 @@ impl Policy for Kernel {
     }
 
     fn bring_up_to(&mut self, now: Nanos) {
-        self.sync(now);
+        self.catch_up(now);
     }
 
     fn retire(&mut self, keeps_blocks: bool) {
@@ -357,7 +198,7 @@ impl Policy for Kernel {
     fn tell_rest(&mut self, now: Nanos, out: &mut Actions) {
         self.settle_for_good(now);
         self.told.spells.tell_rest(now, out);
-        self.sample_all_devices(out);
+        self.write_back.sample_all_devices(&self.pages, out);
     }
 
     fn is_even(&self) -> bool {

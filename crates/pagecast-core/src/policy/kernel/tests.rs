@@ -123,7 +123,7 @@ pub fn transfer(rate: f64) -> Transfer {
 pub fn write(kernel: &mut Kernel, number: u32, run: Run, rate: f64) -> OperationId {
     let bytes = Bytes(1_000_000_000);
     let file = FileView { id: FileId(number), size: bytes, ..FileView::default() };
-    kernel.flusher_of(&file);
+    kernel.flushers.flusher_of(&mut kernel.write_back, &file);
     let task = Task::new(Kind::Write, Some(file), (0, bytes, bytes), Nanos::ZERO);
     let task = Task { run, pace: f64::INFINITY, transfer: Some(transfer(rate)), ..task };
     kernel.tasks.insert(OperationId(number), task);

@@ -11,7 +11,9 @@ use self::seeks::Heads;
 use self::wbt::{Recent, Wbt};
 use crate::machine::Host;
 use crate::policy::DeviceId;
+use crate::policy::FileView;
 use crate::policy::kernel::config::Config;
+use crate::policy::kernel::task::ids::WbId;
 use crate::units::Bytes;
 use std::sync::Arc;
 
@@ -48,4 +50,25 @@ impl Block {
 fn queue_of(host: &Host, device: usize) -> Queue {
     let requests = host.disks.get(device).map_or(REMOTE_QUEUE, |disk| disk.queue);
     Queue::new(requests, Wbt::of(host, DeviceId(device as u32)))
+}
+
+impl Block {
+    /// What devices write, in bytes per second.
+    pub fn write_rate(&self) -> f64 {
+        let transfers = self.queues.iter().filter_map(|queue| queue.transfer.as_ref());
+        transfers.map(|transfer| transfer.rate).sum()
+    }
+
+    /// Whether pages of a file are on their way to its device: who adds pages to it shares the lock of its tree of pages
+    /// (`i_pages`) with who submits and who completes them.
+    pub fn is_being_written(&self, file: &FileView) -> bool {
+        let queue = &self.queues[file.device.0 as usize];
+        let unit = queue.front().filter(|_| queue.transfer.is_some());
+        unit.is_some_and(|unit| unit.file == file.id)
+    }
+
+    /// The queue of the device of a wb.
+    pub fn queue_of_wb(&self, wb: WbId) -> &Queue {
+        &self.queues[self.config.device_of(wb).0 as usize]
+    }
 }

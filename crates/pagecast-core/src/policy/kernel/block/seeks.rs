@@ -6,7 +6,7 @@
 
 use crate::policy::FileId;
 use crate::policy::FileView;
-use crate::policy::kernel::Kernel;
+use crate::policy::kernel::block::Block;
 use crate::units::Nanos;
 
 /// So near it is no seek: two windows of read-ahead may lie between.
@@ -29,14 +29,14 @@ impl Heads {
     }
 }
 
-impl Kernel {
+impl Block {
     /// What it takes the disk of a file to come to some of its bytes.
     pub fn seek(&mut self, file: &FileView, range: (u64, u64)) -> Nanos {
         let seek = self.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.seek);
         if seek == Nanos::ZERO {
             return Nanos::ZERO;
         }
-        let has_moved = self.block.heads.go(file.device.0 as usize, file.id, range);
+        let has_moved = self.heads.go(file.device.0 as usize, file.id, range);
         if has_moved { seek } else { Nanos::ZERO }
     }
 }

@@ -10,9 +10,10 @@
 use crate::machine::Host;
 use crate::machine::MountSource;
 use crate::policy::DeviceId;
-use crate::policy::kernel::Kernel;
+use crate::policy::kernel::block::Block;
 use crate::policy::kernel::page_writeback::domains::Background;
 use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::task::tasks::Tasks;
 use crate::result::Part;
 use crate::units::Nanos;
 
@@ -172,15 +173,15 @@ impl Wbt {
     }
 }
 
-impl Kernel {
+impl Block {
     /// Brings the throttling of a device up to date, if it has any.
-    pub fn look_at_wbt(&mut self, now: Nanos, at: usize) {
-        if self.block.queues[at].wbt.is_none() {
+    pub fn look_at_wbt(&mut self, tasks: &Tasks, now: Nanos, at: usize) {
+        if self.queues[at].wbt.is_none() {
             return;
         }
         let device = DeviceId(at as u32);
-        let mut recent = self.block.recent[at];
-        for task in self.tasks.values() {
+        let mut recent = self.recent[at];
+        for task in tasks.values() {
             if self.sleeps_at(task.wb, task.held_by) == Some(device) {
                 recent.slept = Some(now);
             }
@@ -188,26 +189,26 @@ impl Kernel {
                 recent.read = Some(now);
             }
         }
-        self.block.queues[at].wbt.as_mut().expect("it has one").look(now, recent);
+        self.queues[at].wbt.as_mut().expect("it has one").look(now, recent);
     }
 
     /// The device whose throttling takes notice of a task that this holds back and that writes to a wb.
     pub fn sleeps_at(&self, wb: WbId, held_by: Option<Part>) -> Option<DeviceId> {
-        let is_seen = self.config.rules.wbt_sees_cgroups || self.memcg_of_wb(wb.0 as usize).is_none();
-        (held_by == Some(Part::Throttled) && is_seen).then(|| self.device_of(wb))
+        let is_seen = self.config.rules.wbt_sees_cgroups || self.config.memcg_of_wb(wb.0 as usize).is_none();
+        (held_by == Some(Part::Throttled) && is_seen).then(|| self.config.device_of(wb))
     }
 
     /// What has held a task back that writes to a wb does so no more.
     pub fn note_sleep(&mut self, now: Nanos, wb: WbId, held_by: Option<Part>) {
         if let Some(device) = self.sleeps_at(wb, held_by) {
-            self.block.recent[device.0 as usize].slept = Some(now);
+            self.recent[device.0 as usize].slept = Some(now);
         }
     }
 
     /// A run has ended that read from a device, or not.
     pub fn note_read(&mut self, now: Nanos, device: Option<DeviceId>) {
         if let Some(device) = device {
-            self.block.recent[device.0 as usize].read = Some(now);
+            self.recent[device.0 as usize].read = Some(now);
         }
     }
 }
@@ -215,6 +216,7 @@ impl Kernel {
 #[cfg(test)]
 pub mod tests {
     use super::*;
+    use crate::policy::kernel::Kernel;
     use crate::policy::kernel::task::cost::Run;
     use crate::policy::kernel::task::kind::{Kind, Past};
     use crate::policy::kernel::tests::{kernel, write};
@@ -352,10 +354,10 @@ pub mod tests {
         let task = kernel.tasks.get_mut(writer).expect("it is there");
         (task.wb, task.held_by) = (WbId(wb), Some(Part::Throttled));
         if is_over {
-            kernel.note_sleep(Nanos(0), WbId(wb), Some(Part::Throttled));
+            kernel.block.note_sleep(Nanos(0), WbId(wb), Some(Part::Throttled));
             kernel.tasks.get_mut(writer).expect("it is there").held_by = None;
         }
-        kernel.look_at_wbt(Nanos(1000 * MS), 1);
+        kernel.block.look_at_wbt(&kernel.tasks, Nanos(1000 * MS), 1);
         kernel.block.queues[1].limit(Some(Why::Background)) / (1280 << 10)
     }
 

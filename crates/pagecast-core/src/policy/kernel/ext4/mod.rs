@@ -2,6 +2,7 @@
 //!
 //! Source: `fs/ext4`, `fs/jbd2`. Left out: where the blocks of a file are.
 
+pub mod commit;
 pub mod journal;
 pub mod written_back;
 

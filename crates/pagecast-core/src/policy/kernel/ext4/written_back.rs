@@ -13,9 +13,9 @@ use crate::machine::Host;
 use crate::machine::Mount;
 use crate::policy::FileId;
 use crate::policy::FileView;
-use crate::policy::kernel::Kernel;
 use crate::policy::kernel::ext4::Ext4;
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::task::kind::Cut;
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
@@ -103,11 +103,11 @@ impl WrittenBack {
     }
 }
 
-impl Kernel {
+impl Ext4 {
     /// The end of a file from a byte on, before its pages are gone.
-    pub fn cut_from(&self, file: &FileView, from: u64) -> Cut {
-        let is_kept = self.ext4.written_back.files.is_some();
-        Cut { from, clean_to: if is_kept { self.pages.dirty.dirty_end(file.id, file.size.0) } else { from } }
+    pub fn cut_from(&self, pages: &Pages, file: &FileView, from: u64) -> Cut {
+        let is_kept = self.written_back.files.is_some();
+        Cut { from, clean_to: if is_kept { pages.dirty.dirty_end(file.id, file.size.0) } else { from } }
     }
 }
 

@@ -5,14 +5,16 @@
 //! are taken out. Calls follow one another: first the processor, then one request to the device. Calls are taken together in
 //! steps, which changes when the device is busy, not for how long. Left out: several requests of one call, asynchronous I/O.
 
-use crate::policy::Actions;
 use crate::policy::FileId;
 use crate::policy::FileView;
 use crate::policy::Integrity;
 use crate::policy::OperationId;
 use crate::policy::Request;
-use crate::policy::kernel::Kernel;
+use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::step_of;
+use crate::policy::kernel::filemap::fdatawrite::write_range;
+use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::model::run::start_flow;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::task::cost::Run;
@@ -24,123 +26,117 @@ use crate::result::Parts;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
-impl Kernel {
-    /// Begins an operation past the cache.
-    pub fn begin_direct(
-        &mut self,
-        now: Nanos,
-        request: &Request,
-        past: Past,
-        file: FileView,
-        at: (u64, Bytes, Bytes),
-    ) {
-        let (from, bytes, piece) = at;
-        let operation = request.operation;
-        let kind = Kind::Direct { past, from, step: step_of(bytes, piece) };
-        self.pages.placement.home(operation);
-        let memcg = self.memcg_of(operation);
-        self.tasks.insert(operation, Task { memcg, ..Task::new(kind, Some(file), at, now) });
-    }
+/// Begins an operation past the cache.
+pub fn begin_direct(
+    cx: &mut Context<'_>,
+    request: &Request,
+    past: Past,
+    file: FileView,
+    at: (u64, Bytes, Bytes),
+) {
+    let (from, bytes, piece) = at;
+    let operation = request.operation;
+    let kind = Kind::Direct { past, from, step: step_of(bytes, piece) };
+    cx.pages.placement.home(operation);
+    let memcg = cx.pages.memcg_of(operation);
+    cx.tasks.insert(operation, Task { memcg, ..Task::new(kind, Some(file), at, cx.now) });
+}
 
-    /// Dirty pages of the range are written first; then each step has a request, when the processor has prepared it.
-    pub fn step_direct(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
-        let task = self.tasks.get_mut(operation).expect("it is there");
-        match (task.stage, task.busy_until) {
-            (Stage::Start, _) => {
-                task.stage = Stage::Pages;
-                let (file, range) = (*task.file(), (task.position, task.end));
-                if self.write_range(now, operation, &file, range, out) { Next::Wait } else { Next::Step }
-            }
-            (_, Some(_)) => self.start_request(now, operation, out),
-            (_, None) => self.next_calls(now, operation, out),
+/// Dirty pages of the range are written first; then each step has a request, when the processor has prepared it.
+pub fn step_direct(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    match (task.stage, task.busy_until) {
+        (Stage::Start, _) => {
+            task.stage = Stage::Pages;
+            let (file, range) = (*task.file(), (task.position, task.end));
+            if write_range(cx, operation, &file, range) { Next::Wait } else { Next::Step }
         }
+        (_, Some(_)) => start_request(cx, operation),
+        (_, None) => next_calls(cx, operation),
     }
+}
 
-    /// The next calls begin with what they cost the processor.
-    pub fn next_calls(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
-        let task = self.tasks.get_mut(operation).expect("it is there");
-        let Kind::Direct { past, from, step } = task.kind else {
-            unreachable!("only these go past the cache")
-        };
-        let (file, start, end) = (task.file().id, task.position, task.end.min(task.position + step));
-        task.run = Run::Wait;
-        if start >= end {
-            if past.is_write() {
-                // What somebody has read in meanwhile is out of date.
-                self.pages.invalidate(file, from, end);
-            }
-            return Next::Done;
+/// The next calls begin with what they cost the processor.
+pub fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let Kind::Direct { past, from, step } = task.kind else { unreachable!("only these go past the cache") };
+    let (file, start, end) = (task.file().id, task.position, task.end.min(task.position + step));
+    task.run = Run::Wait;
+    if start >= end {
+        if past.is_write() {
+            // What somebody has read in meanwhile is out of date.
+            cx.pages.invalidate(file, from, end);
         }
-        let removed = if past.is_write() { self.pages.invalidate(file, start, end) } else { 0 };
-        let mut spent = self.before_requests(&self.tasks[operation], end - start, removed);
-        let file = *self.tasks[operation].file();
-        let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
-        spent.add(part, self.seek(&file, (start, end)));
-        if let Past::Write { durable } = past {
-            let waits = self.after_writes(now, operation, (start, end), durable);
-            spent.add(Part::Journal, waits.journal);
-            spent.add(Part::DeviceWrite, waits.flush);
-        }
-        let task = self.tasks.get_mut(operation).expect("it is there");
-        task.outcome.parts.add_all(&spent);
-        task.outcome.from_device += Bytes(end - start);
-        if spent.total() > Nanos::ZERO {
-            task.busy_until = Some(now + spent.total());
-            self.tasks.has_busy = true;
-            Next::Wait
-        } else {
-            self.start_request(now, operation, out)
-        }
+        return Next::Done;
     }
-
-    /// What so many bytes of a task past the cache take before the device moves them, and taking so many out of the cache. Each
-    /// call is one request, so whatever a request takes beside its bytes belongs here.
-    pub fn before_requests(&self, task: &Task, bytes: u64, removed: u64) -> Parts {
-        let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
-        let (cost, calls) = (&self.config.host.memory.cost, bytes.div_ceil(task.piece.0.max(1)));
-        let mut parts = Parts::of(Part::CpuCopy, times(cost.call, calls));
-        parts.add(Part::CpuCopy, times(cost.page_remove, removed.div_ceil(PAGE)));
-        if task.is_fresh() {
-            parts.add(Part::PageAllocation, times(cost.fault, bytes.div_ceil(PAGE)));
-        }
-        if !task.writes_past() {
-            let disk = self.config.disk_of(task.file());
-            parts.add(Part::DeviceRead, times(disk.map_or(Nanos::ZERO, |disk| disk.latency), calls));
-        }
-        parts
+    let removed = if past.is_write() { cx.pages.invalidate(file, start, end) } else { 0 };
+    let mut spent = before_requests(cx.config, &cx.tasks[operation], end - start, removed);
+    let file = *cx.tasks[operation].file();
+    let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
+    spent.add(part, cx.block.seek(&file, (start, end)));
+    if let Past::Write { durable } = past {
+        let waits = after_writes(cx, operation, (start, end), durable);
+        spent.add(Part::Journal, waits.journal);
+        spent.add(Part::DeviceWrite, waits.flush);
     }
-
-    /// What the calls of a step take the device beside their bytes: a request each, or each until it is durable, which has that in it.
-    /// Each is followed by one; those of a step are paid for together.
-    pub fn after_writes(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        (start, end): (u64, u64),
-        durable: Option<Integrity>,
-    ) -> Waits {
-        let task = &self.tasks[operation];
-        let (file, piece) = (*task.file(), task.piece.0.max(1));
-        if let Some(what) = durable {
-            return self.waits_of_calls(now, &file, (start, end, piece), what);
-        }
-        self.note_write(now, &file, end);
-        let latency = self.config.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.write_latency);
-        let flush = Nanos(latency.0.saturating_mul((end - start).div_ceil(piece)));
-        Waits { flush, ..Waits::default() }
-    }
-
-    /// The device gets the next request, or all that is left.
-    pub fn start_request(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
-        let task = self.tasks.get_mut(operation).expect("it is there");
-        (task.run, task.busy_until) = (Run::Direct, None);
-        let left = task.end - task.position;
-        let bytes = if let Kind::Direct { step, .. } = task.kind { step.min(left) } else { left };
-        let task = &self.tasks[operation];
-        let cap = self.cap(task, operation, self.pages.is_exhausted());
-        self.start_flow(now, operation, (bytes, cap), out);
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    task.outcome.parts.add_all(&spent);
+    task.outcome.from_device += Bytes(end - start);
+    if spent.total() > Nanos::ZERO {
+        task.busy_until = Some(cx.now + spent.total());
+        cx.tasks.has_busy = true;
         Next::Wait
+    } else {
+        start_request(cx, operation)
     }
+}
+
+/// What the calls of a step take the device beside their bytes: a request each, or each until it is durable, which has that in it.
+/// Each is followed by one; those of a step are paid for together.
+pub fn after_writes(
+    cx: &mut Context<'_>,
+    operation: OperationId,
+    (start, end): (u64, u64),
+    durable: Option<Integrity>,
+) -> Waits {
+    let task = &cx.tasks[operation];
+    let (file, piece) = (*task.file(), task.piece.0.max(1));
+    if let Some(what) = durable {
+        return cx.ext4.waits_of_calls(cx.now, &file, (start, end, piece), what);
+    }
+    cx.ext4.note_write(cx.now, &file, end);
+    let latency = cx.config.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.write_latency);
+    let flush = Nanos(latency.0.saturating_mul((end - start).div_ceil(piece)));
+    Waits { flush, ..Waits::default() }
+}
+
+/// The device gets the next request, or all that is left.
+pub fn start_request(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    (task.run, task.busy_until) = (Run::Direct, None);
+    let left = task.end - task.position;
+    let bytes = if let Kind::Direct { step, .. } = task.kind { step.min(left) } else { left };
+    let task = &cx.tasks[operation];
+    let cap = cx.caps.cap(cx.pages, cx.write_back, cx.block, task, operation, cx.pages.is_exhausted());
+    start_flow(cx, operation, (bytes, cap));
+    Next::Wait
+}
+
+/// What so many bytes of a task past the cache take before the device moves them, and taking so many out of the cache. Each
+/// call is one request, so whatever a request takes beside its bytes belongs here.
+pub fn before_requests(config: &Config, task: &Task, bytes: u64, removed: u64) -> Parts {
+    let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
+    let (cost, calls) = (&config.host.memory.cost, bytes.div_ceil(task.piece.0.max(1)));
+    let mut parts = Parts::of(Part::CpuCopy, times(cost.call, calls));
+    parts.add(Part::CpuCopy, times(cost.page_remove, removed.div_ceil(PAGE)));
+    if task.is_fresh() {
+        parts.add(Part::PageAllocation, times(cost.fault, bytes.div_ceil(PAGE)));
+    }
+    if !task.writes_past() {
+        let disk = config.disk_of(task.file());
+        parts.add(Part::DeviceRead, times(disk.map_or(Nanos::ZERO, |disk| disk.latency), calls));
+    }
+    parts
 }
 
 impl Pages {

@@ -11,16 +11,21 @@
 //! that pages that come with a fault are younger in MGLRU; that pages which are mapped are kept longer; locks of the address space;
 //! that all pages of a folio become dirty with one.
 
-use crate::policy::Actions;
 use crate::policy::FileView;
 use crate::policy::OperationId;
-use crate::policy::kernel::Kernel;
 use crate::policy::kernel::address_space::folios::{Faults, Grain};
+use crate::policy::kernel::filemap::read::{
+    cached_before, first_unread, limits_of, note_windows, pace_of, read_ahead,
+};
 use crate::policy::kernel::filemap::readahead::{Reading, Span};
+use crate::policy::kernel::filemap::readers::Readers;
+use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::task::cost::{Access, FAULT_AROUND_PAGES, Run};
 use crate::policy::kernel::task::kind::{Kind, Mode};
 use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::task::tasks::Tasks;
 use crate::policy::ranges::Ranges;
 use crate::workload::MapAdvice;
 
@@ -62,7 +67,7 @@ impl Task {
     }
 }
 
-impl Kernel {
+impl Readers {
     /// A task is going to touch a mapping: one of its own, or one that stays.
     pub fn map(&mut self, task: &mut Task, advice: MapAdvice, mapping: Option<u32>) {
         task.mapped = Some(match advice {
@@ -73,108 +78,105 @@ impl Kernel {
         (task.folio, task.access) = (1, if mapping.is_some() { Access::Faults } else { Access::Maps });
         let key = task.stream.expect("who touches a mapping reads an open file");
         if let Some(number) = mapping
-            && self.readers.mappings.get(&key).is_none_or(|known| known.number != number)
+            && self.mappings.get(&key).is_none_or(|known| known.number != number)
         {
-            self.readers.mappings.insert(key, Mapping { number, ..Mapping::default() });
+            self.mappings.insert(key, Mapping { number, ..Mapping::default() });
         }
     }
+}
 
-    /// A task touches bytes of a mapping up to `end` at most, which are served alike: up to where they are mapped, or are not. All of
-    /// them are mapped then.
-    pub fn touch_mapped(&mut self, operation: OperationId, run: Run, end: u64) -> u64 {
-        let task = self.tasks.get_mut(operation).expect("it is there");
-        if task.access == Access::Maps || matches!(run, Run::Follow | Run::Wait) {
-            return end;
-        }
-        let key = task.stream.expect("who touches a mapping reads an open file");
-        let mapping = self.readers.mappings.get_mut(&key).expect("it stays");
-        let is_write = task.kind == Kind::Write;
-        // Others have faults, whatever was mapped before.
-        let may_find = matches!(run, Run::Hit | Run::Dirty);
-        let (is_mapped, end) =
-            if may_find { mapping.find(task.position, end, is_write) } else { (false, end) };
-        task.access = if is_mapped { Access::Finds } else { Access::Faults };
-        let least = if run == Run::Hit { FAULT_AROUND_PAGES } else { 1 };
-        let grain = Grain { least, is_whole_folio: self.config.rules.maps_folios };
-        let grain = grain.bytes(self.pages.folios.run(task.file().id, task.position, end).0);
-        let (from, to) = (task.position / grain * grain, end.next_multiple_of(grain));
-        mapping.insert(from, to, is_write);
-        end
+/// A task touches bytes of a mapping up to `end` at most, which are served alike: up to where they are mapped, or are not. All of
+/// them are mapped then.
+pub fn touch_mapped(cx: &mut Context<'_>, operation: OperationId, run: Run, end: u64) -> u64 {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    if task.access == Access::Maps || matches!(run, Run::Follow | Run::Wait) {
+        return end;
     }
+    let key = task.stream.expect("who touches a mapping reads an open file");
+    let mapping = cx.readers.mappings.get_mut(&key).expect("it stays");
+    let is_write = task.kind == Kind::Write;
+    // Others have faults, whatever was mapped before.
+    let may_find = matches!(run, Run::Hit | Run::Dirty);
+    let (is_mapped, end) = if may_find { mapping.find(task.position, end, is_write) } else { (false, end) };
+    task.access = if is_mapped { Access::Finds } else { Access::Faults };
+    let least = if run == Run::Hit { FAULT_AROUND_PAGES } else { 1 };
+    let grain = Grain { least, is_whole_folio: cx.config.rules.maps_folios };
+    let grain = grain.bytes(cx.pages.folios.run(task.file().id, task.position, end).0);
+    let (from, to) = (task.position / grain * grain, end.next_multiple_of(grain));
+    mapping.insert(from, to, is_write);
+    end
+}
 
-    /// A task reads bytes that are there, up to `end`: if they are of a mapping, those around each page that it touches are mapped with
-    /// it. What that takes, in seconds. Whoever goes on within 64 KiB has had their fault.
-    pub fn map_around(&mut self, operation: OperationId, end: u64) -> f64 {
-        let task = &self.tasks[operation];
-        let (Some(_), Some(key)) = (task.mapped, task.stream) else { return 0.0 };
-        let faults = self.faults(task, end, FAULT_AROUND_PAGES);
-        let found = (end - task.position).div_ceil(PAGE).max(faults.count * FAULT_AROUND_PAGES);
-        self.readers.streams.entry(key).or_default().found_mapped(found);
-        faults.count as f64 * self.config.prices.fault_around + faults.further * self.config.prices.folio_map
-    }
+/// A task reads bytes that are there, up to `end`: if they are of a mapping, those around each page that it touches are mapped with
+/// it. What that takes, in seconds. Whoever goes on within 64 KiB has had their fault.
+pub fn map_around(cx: &mut Context<'_>, operation: OperationId, end: u64) -> f64 {
+    let task = &cx.tasks[operation];
+    let (Some(_), Some(key)) = (task.mapped, task.stream) else { return 0.0 };
+    let faults = faults(cx.pages, task, end, FAULT_AROUND_PAGES);
+    let found = (end - task.position).div_ceil(PAGE).max(faults.count * FAULT_AROUND_PAGES);
+    cx.readers.streams.entry(key).or_default().found_mapped(found);
+    faults.count as f64 * cx.config.prices.fault_around + faults.further * cx.config.prices.folio_map
+}
 
-    /// A task is going to write to bytes of a mapping, up to `end`: what the faults take that let it, in seconds. Pages of a hole come in
-    /// long folios as well, where faults map whole ones.
-    pub fn make_writable(&self, operation: OperationId, end: u64) -> f64 {
-        let task = &self.tasks[operation];
-        if task.run == Run::New && self.config.rules.maps_folios {
-            return 0.0;
-        }
-        self.faults(task, end, 1).count as f64 * self.config.prices.fault_mkwrite
+/// A task has missed a page: those before it are read, too, if they are around it.
+pub fn read_before(
+    cx: &mut Context<'_>,
+    operation: OperationId,
+    file: &FileView,
+    span: &Span,
+    reading: &Reading,
+) {
+    let (start, end) = (reading.begin * PAGE, span.start / PAGE * PAGE);
+    if start < end {
+        read_ahead(cx, operation, file, (start, end), 0, reading.seconds);
     }
+}
 
-    /// The faults of a task up to `end`, each of which maps so many pages at least.
-    pub fn faults(&self, task: &Task, end: u64, least: u64) -> Faults {
-        let (file, at) = (task.file().id, task.position);
-        let grain = Grain { least, is_whole_folio: self.config.rules.maps_folios };
-        let around = grain.bytes(self.pages.folios.run(file, at, end).0);
-        let from = if at == task.origin { at } else { at.next_multiple_of(around) };
-        // A mapping that does not stay has nothing around what is touched.
-        let (from, end) = match task.access {
-            Access::Maps => (from, end),
-            _ => (from / around * around, end.next_multiple_of(grain.least * PAGE)),
-        };
-        self.pages.folios.faults(file, (from, end), grain)
+/// Has pages read that a task is going to write to soon, as far as the device has them: who waits for them follows.
+pub fn fault_in(cx: &mut Context<'_>, operation: OperationId) {
+    let task = &cx.tasks[operation];
+    let (file, key) = (*task.file(), task.stream.expect("who touches a mapping reads an open file"));
+    let limits = limits_of(cx.config, &file);
+    let request = limits.forced().max(1) * PAGE;
+    let filled = file.filled.0.min(task.end);
+    let soon = filled.min(task.position + request);
+    let start = first_unread(cx.pages, cx.tasks, file.id, task.position, soon);
+    if start >= soon {
+        return;
     }
+    let end = filled.min(start.saturating_add(request));
+    let (_, end) = cx.pages.lists.run(file.id, start, end);
+    let (span, pace) = (task.span(start, end), pace_of(cx.config, &file, 0.0));
+    let mut stream = cx.readers.streams.get(&key).copied().unwrap_or_default();
+    let reading =
+        stream.read(cx.now, &span, limits, pace, |page, most| cached_before(cx.pages, file.id, page, most));
+    cx.readers.streams.insert(key, stream);
+    note_windows(cx.pages, &file, &reading);
+    let (from, to) = (reading.begin * PAGE, reading.ahead.max(reading.end) * PAGE);
+    let seconds = if pace.latency > 0.0 { reading.seconds + reading.ahead_seconds } else { 0.0 };
+    read_ahead(cx, operation, &file, (from.min(start), to.min(file.size.0)), 0, seconds);
+}
 
-    /// A task has missed a page: those before it are read, too, if they are around it.
-    pub fn read_before(
-        &mut self,
-        operation: OperationId,
-        file: &FileView,
-        span: &Span,
-        reading: &Reading,
-        out: &mut Actions,
-    ) {
-        let (start, end) = (reading.begin * PAGE, span.start / PAGE * PAGE);
-        if start < end {
-            self.read_ahead(operation, file, (start, end), 0, reading.seconds, out);
-        }
+/// A task is going to write to bytes of a mapping, up to `end`: what the faults take that let it, in seconds. Pages of a hole come in
+/// long folios as well, where faults map whole ones.
+pub fn make_writable(pages: &Pages, tasks: &Tasks, operation: OperationId, end: u64) -> f64 {
+    let task = &tasks[operation];
+    if task.run == Run::New && pages.config.rules.maps_folios {
+        return 0.0;
     }
+    faults(pages, task, end, 1).count as f64 * pages.config.prices.fault_mkwrite
+}
 
-    /// Has pages read that a task is going to write to soon, as far as the device has them: who waits for them follows.
-    pub fn fault_in(&mut self, operation: OperationId, out: &mut Actions) {
-        let task = &self.tasks[operation];
-        let (file, key) = (*task.file(), task.stream.expect("who touches a mapping reads an open file"));
-        let limits = self.limits_of(&file);
-        let request = limits.forced().max(1) * PAGE;
-        let filled = file.filled.0.min(task.end);
-        let soon = filled.min(task.position + request);
-        let start = self.first_unread(file.id, task.position, soon);
-        if start >= soon {
-            return;
-        }
-        let end = filled.min(start.saturating_add(request));
-        let (_, end) = self.pages.lists.run(file.id, start, end);
-        let (span, pace) = (task.span(start, end), self.pace_of(&file, 0.0));
-        let mut stream = self.readers.streams.get(&key).copied().unwrap_or_default();
-        let reading = stream.read(self.clock.synced, &span, limits, pace, |page, most| {
-            self.cached_before(file.id, page, most)
-        });
-        self.readers.streams.insert(key, stream);
-        self.note_windows(&file, &reading);
-        let (from, to) = (reading.begin * PAGE, reading.ahead.max(reading.end) * PAGE);
-        let seconds = if pace.latency > 0.0 { reading.seconds + reading.ahead_seconds } else { 0.0 };
-        self.read_ahead(operation, &file, (from.min(start), to.min(file.size.0)), 0, seconds, out);
-    }
+/// The faults of a task up to `end`, each of which maps so many pages at least.
+pub fn faults(pages: &Pages, task: &Task, end: u64, least: u64) -> Faults {
+    let (file, at) = (task.file().id, task.position);
+    let grain = Grain { least, is_whole_folio: pages.config.rules.maps_folios };
+    let around = grain.bytes(pages.folios.run(file, at, end).0);
+    let from = if at == task.origin { at } else { at.next_multiple_of(around) };
+    // A mapping that does not stay has nothing around what is touched.
+    let (from, end) = match task.access {
+        Access::Maps => (from, end),
+        _ => (from / around * around, end.next_multiple_of(grain.least * PAGE)),
+    };
+    pages.folios.faults(file, (from, end), grain)
 }

@@ -1,7 +1,9 @@
 //! TODO
 
+pub mod begin;
 pub mod direct;
 pub mod dontcache;
+pub mod fdatawrite;
 pub mod mapped;
 pub mod partial_blocks;
 pub mod read;

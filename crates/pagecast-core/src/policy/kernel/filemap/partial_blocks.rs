@@ -6,11 +6,12 @@
 //! move beside the operation, which waits. Left out: blocks of other sizes than a page; holes, which need not be read; and those behind
 //! a cached page that a write begins with, as far as it looks at both together (`LEAST_RUN`).
 
-use crate::policy::Actions;
 use crate::policy::OperationId;
-use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::step_of;
+use crate::policy::kernel::filemap::direct::start_request;
+use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::kind::{Kind, Next, Way};
 use crate::policy::kernel::task::task::Task;
@@ -81,85 +82,76 @@ pub fn read_until(task: &Task) -> Option<u64> {
     (may_exist && !calls.fill_blocks()).then_some(0)
 }
 
-impl Kernel {
-    /// Up to where a task may write new pages, `end` at most; none if it reads blocks first.
-    pub fn prepare_blocks(
-        &mut self,
-        now: Nanos,
-        operation: OperationId,
-        end: u64,
-        out: &mut Actions,
-    ) -> Option<u64> {
-        let task = &self.tasks[operation];
-        let until = task.read_until.expect("only who fills blocks in part asks");
-        if task.position < until {
-            return Some(end.min(until));
-        }
-        if self.blocks_to_read(task, end) == 0 {
-            return Some(end);
-        }
-        let calls = Calls::of(task);
-        let step = step_of(Bytes(calls.end - calls.origin), task.piece);
-        let end = end.min((task.position + step).next_multiple_of(PAGE));
-        let blocks = self.blocks_to_read(task, end);
-        self.tasks.get_mut(operation).expect("it is there").read_until = Some(end);
-        if blocks == 0 {
-            return Some(end);
-        }
-        let latency =
-            self.config.disk_of(self.tasks[operation].file()).map_or(Nanos::ZERO, |disk| disk.latency);
-        let first = Nanos(latency.0.saturating_mul(blocks));
-        self.move_beside(now, operation, Way::Read { first }, blocks * PAGE, out);
-        None
+/// Up to where a task may write new pages, `end` at most; none if it reads blocks first.
+pub fn prepare_blocks(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Option<u64> {
+    let task = &cx.tasks[operation];
+    let until = task.read_until.expect("only who fills blocks in part asks");
+    if task.position < until {
+        return Some(end.min(until));
     }
+    if blocks_to_read(cx.pages, task, end) == 0 {
+        return Some(end);
+    }
+    let calls = Calls::of(task);
+    let step = step_of(Bytes(calls.end - calls.origin), task.piece);
+    let end = end.min((task.position + step).next_multiple_of(PAGE));
+    let blocks = blocks_to_read(cx.pages, task, end);
+    cx.tasks.get_mut(operation).expect("it is there").read_until = Some(end);
+    if blocks == 0 {
+        return Some(end);
+    }
+    let latency = cx.config.disk_of(cx.tasks[operation].file()).map_or(Nanos::ZERO, |disk| disk.latency);
+    let first = Nanos(latency.0.saturating_mul(blocks));
+    move_beside(cx, operation, Way::Read { first }, blocks * PAGE);
+    None
+}
 
-    /// A synchronous operation has written the bytes of a step: what its calls have written of blocks besides.
-    pub fn write_rest_of_blocks(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> bool {
-        let task = &self.tasks[operation];
-        let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
-        let rest = Calls::of(task).beside_bytes(from, task.end);
-        if rest > 0 {
-            self.move_beside(now, operation, Way::Write, rest, out);
+/// A synchronous operation has written the bytes of a step: what its calls have written of blocks besides.
+pub fn write_rest_of_blocks(cx: &mut Context<'_>, operation: OperationId) -> bool {
+    let task = &cx.tasks[operation];
+    let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
+    let rest = Calls::of(task).beside_bytes(from, task.end);
+    if rest > 0 {
+        move_beside(cx, operation, Way::Write, rest);
+    }
+    rest > 0
+}
+
+/// Bytes of blocks move beside an operation, which waits for them.
+pub fn move_beside(cx: &mut Context<'_>, of: OperationId, way: Way, bytes: u64) {
+    let task = cx.tasks.get_mut(of).expect("who moves blocks is under way");
+    (task.run, task.since) = (Run::Wait, cx.now);
+    let (kind, at) = (Kind::Beside { of, way }, (0, Bytes(bytes), Bytes(bytes)));
+    let mut beside = Task::new(kind, task.file, at, cx.now);
+    let operation = cx.tasks.new_number();
+    match way {
+        Way::Read { first } if first > Nanos::ZERO => {
+            beside.busy_until = Some(cx.now + first);
+            cx.tasks.has_busy = true;
+            cx.tasks.insert(operation, beside);
         }
-        rest > 0
-    }
-
-    /// Bytes of blocks move beside an operation, which waits for them.
-    pub fn move_beside(&mut self, now: Nanos, of: OperationId, way: Way, bytes: u64, out: &mut Actions) {
-        let task = self.tasks.get_mut(of).expect("who moves blocks is under way");
-        (task.run, task.since) = (Run::Wait, now);
-        let (kind, at) = (Kind::Beside { of, way }, (0, Bytes(bytes), Bytes(bytes)));
-        let mut beside = Task::new(kind, task.file, at, now);
-        let operation = self.new_number();
-        match way {
-            Way::Read { first } if first > Nanos::ZERO => {
-                beside.busy_until = Some(now + first);
-                self.tasks.has_busy = true;
-                self.tasks.insert(operation, beside);
-            }
-            _ => {
-                self.tasks.insert(operation, beside);
-                self.start_request(now, operation, out);
-            }
+        _ => {
+            cx.tasks.insert(operation, beside);
+            start_request(cx, operation);
         }
     }
+}
 
-    /// Blocks beside an operation move when their requests have been answered.
-    pub fn step_beside(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) -> Next {
-        let task = &self.tasks[operation];
-        if task.position >= task.end { Next::Done } else { self.start_request(now, operation, out) }
-    }
+/// Blocks beside an operation move when their requests have been answered.
+pub fn step_beside(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = &cx.tasks[operation];
+    if task.position >= task.end { Next::Done } else { start_request(cx, operation) }
+}
 
-    /// How many blocks of the device a task writes in part from its position up to `end`, none of which is in the cache.
-    pub fn blocks_to_read(&self, task: &Task, end: u64) -> u64 {
-        let (file, at) = (task.file(), task.position);
-        let cached = |from: u64, to: u64| self.pages.lists.cached_within(file.id, from, to) > 0;
-        let (mut from, mut to) = (at / PAGE * PAGE, end.next_multiple_of(PAGE));
-        // A page that is there in part is there.
-        from += if cached(from, at) { PAGE } else { 0 };
-        to -= if cached(end, to) { PAGE } else { 0 };
-        Calls::of(task).blocks_in_part(from, to.min(file.size.0.next_multiple_of(PAGE)))
-    }
+/// How many blocks of the device a task writes in part from its position up to `end`, none of which is in the cache.
+pub fn blocks_to_read(pages: &Pages, task: &Task, end: u64) -> u64 {
+    let (file, at) = (task.file(), task.position);
+    let cached = |from: u64, to: u64| pages.lists.cached_within(file.id, from, to) > 0;
+    let (mut from, mut to) = (at / PAGE * PAGE, end.next_multiple_of(PAGE));
+    // A page that is there in part is there.
+    from += if cached(from, at) { PAGE } else { 0 };
+    to -= if cached(end, to) { PAGE } else { 0 };
+    Calls::of(task).blocks_in_part(from, to.min(file.size.0.next_multiple_of(PAGE)))
 }
 
 #[cfg(test)]

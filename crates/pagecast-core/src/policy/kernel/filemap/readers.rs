@@ -1,7 +1,10 @@
 //! What the kernel keeps of each open file and mapping: `struct file_ra_state`, mapped pages.
 
+use crate::policy::FileView;
 use crate::policy::kernel::filemap::mapped::Mapping;
 use crate::policy::kernel::filemap::readahead::Stream;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::task::kind::Mode;
 use crate::policy::kernel::task::shape::StreamKey;
 use rustc_hash::FxHashMap;
 
@@ -10,4 +13,16 @@ use rustc_hash::FxHashMap;
 pub struct Readers {
     pub streams: FxHashMap<StreamKey, Stream>,
     pub mappings: FxHashMap<StreamKey, Mapping>,
+}
+
+impl Readers {
+    /// A read has ended at this byte, or the touching of a mapping, which leaves no `prev_pos`.
+    pub fn leave_stream(&mut self, key: StreamKey, end: u64, file: &FileView, is_mapped: bool) {
+        let stream = self.streams.entry(key).or_default();
+        stream.previous = if is_mapped { stream.previous } else { Some(end / PAGE) };
+        // Nothing follows the end of a file: who begins again begins anew.
+        if end >= file.size.0 && stream.mode == Mode::Normal {
+            self.streams.remove(&key);
+        }
+    }
 }

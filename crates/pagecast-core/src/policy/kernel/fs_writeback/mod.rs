@@ -1,7 +1,9 @@
 //! `fs/fs-writeback.c`: when dirty inodes are written, and in which order.
 
 pub mod flusher;
+pub mod inode;
 pub mod submission;
+pub mod wake;
 
 use self::flusher::{Flusher, LEAST_UNIT};
 use crate::policy::kernel::config::Config;

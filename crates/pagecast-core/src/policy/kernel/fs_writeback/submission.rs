@@ -5,12 +5,12 @@ use crate::policy::Actions;
 use crate::policy::DeviceId;
 use crate::policy::FileView;
 use crate::policy::OperationId;
-use crate::policy::kernel::Kernel;
-use crate::policy::kernel::address_space::dirty::DirtyPages;
-use crate::policy::kernel::block::queue::Queue;
+use crate::policy::kernel::block::Block;
 use crate::policy::kernel::block::wbt::Why;
+use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::fs_writeback::flusher::{Circumstances, Flusher, Submitted, Work};
-use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::shape::Transfer;
 use crate::units::Nanos;
@@ -27,84 +27,53 @@ fn tag(device: usize) -> u64 {
     (device as u64) << 32 | NOBODY
 }
 
-impl Kernel {
-    /// Whether pages of a file are on their way to its device: who adds pages to it shares the lock of its tree of pages
-    /// (`i_pages`) with who submits and who completes them.
-    pub fn is_being_written(&self, file: &FileView) -> bool {
-        let queue = &self.block.queues[file.device.0 as usize];
-        let unit = queue.front().filter(|_| queue.transfer.is_some());
-        unit.is_some_and(|unit| unit.file == file.id)
-    }
-
-    /// The queue of the device of a wb.
-    pub fn queue_of_wb(&self, wb: WbId) -> &Queue {
-        &self.block.queues[self.device_of(wb).0 as usize]
-    }
-
-    /// Pages of the unit on its way have been written.
-    pub fn apply_written(&mut self, now: Nanos, device: usize, from: u64, bytes: u64) {
-        let unit = self.block.queues[device].front().expect("what is written was in the queue");
-        let (wb, file, start) = (unit.wb, unit.file, unit.start + from);
-        let before = self.pages.dirty.of_wb(wb).written / PAGE;
-        if self.pages.written(file, wb, start, start + bytes) && self.config.rules.measures_after_writeback {
-            self.write_back.wbs[wb.0 as usize].as_mut().expect("what writes is there").inode_ended(now);
-        }
-        let pages = self.pages.dirty.of_wb(wb).written / PAGE - before;
-        self.ext4.written_back.add(now, file, (start, start + bytes));
-        self.add_completions(now, wb.0 as usize, pages);
-    }
-
-    /// The unit on its way has been written: who waited for it goes on.
-    pub fn unit_written(&mut self, now: Nanos, device: usize, out: &mut Actions) {
-        let mut transfer =
-            self.block.queues[device].transfer.take().expect("a unit on its way has a transfer");
-        let (from, rest) = transfer.take_rest();
-        self.apply_written(now, device, from, rest);
-        for waiter in self.block.queues[device].pop().waiters {
-            self.end_wait(now, waiter, out);
-        }
-    }
-
+impl Flushers {
     /// Somebody is about to submit to a device, or to wait for it. Flushers have kept its queue full until now and submitted nothing
     /// beyond it: what they did in one go is put right.
-    pub fn make_way(&mut self, now: Nanos, device: DeviceId, out: &mut Actions) {
+    pub fn make_way(
+        &mut self,
+        pages: &mut Pages,
+        write_back: &mut WriteBack,
+        block: &mut Block,
+        now: Nanos,
+        device: DeviceId,
+        out: &mut Actions,
+    ) {
         let at = device.0 as usize;
-        let writing: Vec<usize> = self.wbs_at(at).filter(|&wb| self.is_writing(wb)).collect();
-        let why = writing.iter().find_map(|&wb| Some(self.flushers.get(wb)?.why_of_work()));
+        let writing: Vec<usize> = write_back.wbs_at(at).filter(|&wb| pages.is_writing(wb)).collect();
+        let why = writing.iter().find_map(|&wb| Some(self.get(wb)?.why_of_work()));
         let Some(why) = why else { return };
-        if self.block.queues[at].has_room(Some(why)) {
+        if block.queues[at].has_room(Some(why)) {
             return;
         }
-        self.block.queues[at].free_written();
-        self.take_excess_back(at, why);
+        block.queues[at].free_written();
+        self.take_excess_back(pages, block, at, why);
         for wb in writing {
-            self.call_flusher(now, wb, true, Flusher::fill);
+            self.call_flusher(pages, write_back, block, now, wb, true, Flusher::fill);
         }
-        if let Some((flow, bytes)) = self.block.queues[at].cut_into_turns() {
+        if let Some((flow, bytes)) = block.queues[at].cut_into_turns() {
             out.shorten(flow, bytes);
         }
     }
 
     /// The same for who has to do with a part of a file, if any of it is dirty or under writeback.
-    pub fn make_way_to(&mut self, now: Nanos, file: &FileView, (start, end): (u64, u64), out: &mut Actions) {
-        if self.pages.dirty.are_any_busy(file.id, start, end) {
-            self.make_way(now, file.device, out);
+    pub fn make_way_to(
+        &mut self,
+        pages: &mut Pages,
+        write_back: &mut WriteBack,
+        block: &mut Block,
+        now: Nanos,
+        file: &FileView,
+        (start, end): (u64, u64),
+        out: &mut Actions,
+    ) {
+        if pages.dirty.are_any_busy(file.id, start, end) {
+            self.make_way(pages, write_back, block, now, file.device, out);
         }
     }
 
-    /// Whether pages of a wb are under writeback.
-    pub fn is_writing(&self, at: usize) -> bool {
-        self.pages.dirty.of_wb(WbId(at as u32)).writeback > 0
-    }
-
-    /// The places of the wbs of a device: that of the root cgroup first.
-    pub fn wbs_at(&self, device: usize) -> impl ExactSizeIterator<Item = usize> + use<> {
-        (device..self.write_back.wbs.len()).step_by(self.config.devices())
-    }
-
     /// What flushers have submitted beyond the queue of a device is dirty again.
-    pub fn take_excess_back(&mut self, device: usize, why: Why) {
-        let Self { block, flushers, pages, .. } = self;
+    pub fn take_excess_back(&mut self, pages: &mut Pages, block: &mut Block, device: usize, why: Why) {
         let queue = &mut block.queues[device];
         let limit = queue.limit(Some(why));
         while let Some((wb, file, (from, to))) = queue.excess(limit) {
@@ -113,66 +82,51 @@ impl Kernel {
             }
             queue.take_back(from);
             pages.dirty.take_back(file, from, to);
-            flushers.of(wb).take_back(file, to - from, &pages.dirty);
-        }
-    }
-
-    /// Lets the flushers of a device submit what they should, and the device write what waits for it.
-    pub fn write_back_device(&mut self, now: Nanos, device: usize, out: &mut Actions) {
-        self.look_at_wbt(now, device);
-        for at in self.wbs_at(device) {
-            if self.is_about_to_look(now, at) {
-                self.settle_visited(now, at);
-            }
-            self.ring(now, at);
-        }
-        let ready = self.submit_in_turn(now, device);
-        for at in self.wbs_at(device) {
-            if let Some(is_over) = self.look_after_submission(now, at) {
-                self.note_background(now, WbId(at as u32), is_over);
-            }
-        }
-        self.start_unit(now, device, out);
-        for waiter in ready {
-            self.end_wait(now, waiter, out);
+            self.of(wb).take_back(file, to - from, &pages.dirty);
         }
     }
 
     /// Whether a flusher is going to look which pages are dirty, because its timer rings or it goes on to another inode.
-    pub fn is_about_to_look(&self, now: Nanos, at: usize) -> bool {
-        let queue = self.queue_of_wb(WbId(at as u32));
-        self.flushers
-            .get(at)
-            .is_some_and(|flusher| flusher.rings(now) || flusher.is_at_a_turn(&self.pages.dirty, queue))
+    pub fn is_about_to_look(&self, pages: &Pages, block: &Block, now: Nanos, at: usize) -> bool {
+        let queue = block.queue_of_wb(WbId(at as u32));
+        self.get(at).is_some_and(|flusher| flusher.rings(now) || flusher.is_at_a_turn(&pages.dirty, queue))
     }
 
     /// Wakes a flusher whose timer rings.
     pub fn ring(&mut self, now: Nanos, at: usize) {
         let interval = self.config.host.vm.dirty_writeback;
-        if let Some(flusher) = self.flushers.get_mut(at).filter(|flusher| flusher.rings(now)) {
+        if let Some(flusher) = self.get_mut(at).filter(|flusher| flusher.rings(now)) {
             flusher.wake(Work::Background, now, interval);
         }
     }
 
     /// Everybody submits to a device for whom there is room, in turn. Returns who waits for pages that are written already.
-    pub fn submit_in_turn(&mut self, now: Nanos, device: usize) -> Vec<OperationId> {
-        let wbs = self.wbs_at(device).len();
+    pub fn submit_in_turn(
+        &mut self,
+        pages: &mut Pages,
+        write_back: &mut WriteBack,
+        block: &mut Block,
+        now: Nanos,
+        device: usize,
+    ) -> Vec<OperationId> {
+        let wbs = write_back.wbs_at(device).len();
         let (mut ready, mut idle) = (Vec::new(), 0);
-        let (turns, is_contended) = (if wbs > 1 { 1 } else { usize::MAX }, self.is_contended(device));
+        let (turns, is_contended) =
+            (if wbs > 1 { 1 } else { usize::MAX }, self.is_contended(write_back, device));
         while idle < wbs {
-            let queue = &mut self.block.queues[device];
+            let queue = &mut block.queues[device];
             let at = device + queue.turn % wbs * self.config.devices();
             let submit =
                 |flusher: &mut Flusher, by: &mut Circumstances<'_>| flusher.submit(by, turns, &mut ready);
-            match self.call_flusher(now, at, is_contended, submit) {
+            match self.call_flusher(pages, write_back, block, now, at, is_contended, submit) {
                 Some(Submitted::Turns) => idle = 0,
                 Some(Submitted::Nothing) | None => idle += 1,
                 // The others wait behind him.
                 Some(Submitted::UntilFull) => break,
             }
-            self.block.queues[device].turn = (self.block.queues[device].turn + 1) % wbs;
+            block.queues[device].turn = (block.queues[device].turn + 1) % wbs;
         }
-        let queue = &mut self.block.queues[device];
+        let queue = &mut block.queues[device];
         let is_writing = queue.front().is_some();
         if let Some(wbt) = &mut queue.wbt {
             wbt.submitted(now, is_writing);
@@ -181,43 +135,47 @@ impl Kernel {
     }
 
     /// Whether somebody submits to a device, or waits for it.
-    pub fn is_submitted_to(&self, device: usize) -> bool {
-        let mut flushers = self.wbs_at(device).filter_map(|at| self.flushers.get(at));
-        !self.block.queues[device].is_empty() || flushers.any(|flusher| flusher.submitters() > 0)
+    pub fn is_submitted_to(&self, write_back: &WriteBack, block: &Block, device: usize) -> bool {
+        let mut flushers = write_back.wbs_at(device).filter_map(|at| self.get(at));
+        !block.queues[device].is_empty() || flushers.any(|flusher| flusher.submitters() > 0)
     }
 
     /// Whether several submit to a device.
-    pub fn is_contended(&self, device: usize) -> bool {
-        let flushers = self.wbs_at(device).filter_map(|at| self.flushers.get(at));
+    pub fn is_contended(&self, write_back: &WriteBack, device: usize) -> bool {
+        let flushers = write_back.wbs_at(device).filter_map(|at| self.get(at));
         flushers.map(Flusher::submitters).sum::<usize>() > 1
     }
 
     /// Calls the flusher of a wb with what it must know.
     pub fn call_flusher<R>(
         &mut self,
+        pages: &mut Pages,
+        write_back: &mut WriteBack,
+        block: &mut Block,
         now: Nanos,
         at: usize,
         is_contended: bool,
         call: impl FnOnce(&mut Flusher, &mut Circumstances<'_>) -> R,
     ) -> Option<R> {
         let id = WbId(at as u32);
-        let (timers, device) = (self.config.timers(), self.device_of(id).0 as usize);
-        let over_background = self.over_background(at);
-        let wb = self.write_back.wbs[at].as_mut()?;
-        let flusher = self.flushers.get_mut(at)?;
+        let (timers, device) = (self.config.timers(), self.config.device_of(id).0 as usize);
+        let over_background = write_back.over_background(pages, at);
+        let wb = write_back.wbs[at].as_mut()?;
+        let config = &self.config;
+        let flusher = self.each.get_mut(at)?.as_mut()?;
         let mut by = Circumstances {
             now,
-            dirty: &mut self.pages.dirty,
-            queue: &mut self.block.queues[device],
+            dirty: &mut pages.dirty,
+            queue: &mut block.queues[device],
             wb: id,
             is_contended,
             over_background: &over_background,
             average_bandwidth: wb.bandwidth.average,
-            dirty_limit: self.write_back.hard_limit.follower(),
-            expire: self.config.host.vm.dirty_expire,
-            interval: self.config.host.vm.dirty_writeback,
+            dirty_limit: write_back.hard_limit.follower(),
+            expire: config.host.vm.dirty_expire,
+            interval: config.host.vm.dirty_writeback,
             timers,
-            requeue_has_cutoff: self.config.rules.requeue_has_cutoff,
+            requeue_has_cutoff: config.rules.requeue_has_cutoff,
         };
         let had_nothing = by.dirty.of_wb(id).writeback == 0;
         let result = call(flusher, &mut by);
@@ -227,56 +185,43 @@ impl Kernel {
         Some(result)
     }
 
-    /// Whether the host, a wb or its memory cgroup is over the background threshold.
-    pub fn over_background(&self, at: usize) -> impl Fn(&DirtyPages) -> bool + use<> {
-        let (id, share, fraction) =
-            (WbId(at as u32), self.write_back.shares[at], self.write_back.fractions.fraction(at));
-        let (memcg, background) = (self.memcg_background(at), self.write_back.limits.thresholds.background);
-        move |dirty| {
-            let (all, reclaimable) = (dirty.dirty() / PAGE, dirty.of_wb(id).reclaimable / PAGE);
-            let is_over = all > background || reclaimable > share.part(fraction, background, all);
-            is_over || memcg.as_ref().is_some_and(|memcg| memcg.is_over(dirty, &share, reclaimable))
-        }
-    }
-
     /// Measures the bandwidth of a wb where that is due. Returns whether its flusher works in the background, if that has changed.
-    pub fn look_after_submission(&mut self, now: Nanos, at: usize) -> Option<bool> {
+    pub fn look_after_submission(
+        &mut self,
+        pages: &Pages,
+        write_back: &mut WriteBack,
+        now: Nanos,
+        at: usize,
+    ) -> Option<bool> {
         let id = WbId(at as u32);
-        let over_background = self.over_background(at);
-        let wb = self.write_back.wbs[at].as_mut()?;
-        let flusher = self.flushers.get_mut(at)?;
+        let over_background = write_back.over_background(pages, at);
+        let wb = write_back.wbs[at].as_mut()?;
+        let flusher = self.get_mut(at)?;
         let is_measured = wb.measure_at.is_some_and(|due| due <= now);
         let has_submitted = std::mem::take(&mut flusher.has_ended_a_visit) && wb.next_update() <= now;
         if is_measured || has_submitted {
-            wb.measure(now, self.pages.dirty.of_wb(id));
+            wb.measure(now, pages.dirty.of_wb(id));
             wb.measure_at = wb.measure_at.filter(|_| !is_measured);
         }
-        let is_in_background = flusher.has_work() && over_background(&self.pages.dirty);
+        let is_in_background = flusher.has_work() && over_background(&pages.dirty);
         (wb.in_background != is_in_background).then_some(is_in_background)
     }
 
     /// The device writes the first of what waits for it, unless it writes already.
-    pub fn start_unit(&mut self, now: Nanos, device: usize, out: &mut Actions) {
-        let queue = &mut self.block.queues[device];
+    pub fn start_unit(
+        &self,
+        write_back: &WriteBack,
+        block: &mut Block,
+        now: Nanos,
+        device: usize,
+        out: &mut Actions,
+    ) {
+        let queue = &mut block.queues[device];
         let Some(unit) = queue.front().filter(|_| queue.transfer.is_none()) else { return };
-        let wb = self.write_back.wbs[unit.wb.0 as usize].as_ref().expect("it has submitted something");
+        let wb = write_back.wbs[unit.wb.0 as usize].as_ref().expect("it has submitted something");
         let bytes = unit.end - unit.start;
         let flow = out.start(FlowSpec { watched: true, ..FlowSpec::new(wb.path, bytes, tag(device)) });
         queue.transfer = Some(Transfer::new(flow, bytes, None, now));
-    }
-
-    /// Reclaim has found nothing but dirty pages: all flushers write all there is. Whether any of them did not do so already.
-    ///
-    /// `fs/fs-writeback.c: wakeup_flusher_threads`
-    pub fn wakeup_flusher_threads(&mut self, now: Nanos) -> bool {
-        let dirty = self.pages.dirty.dirty();
-        let (interval, waits) = (self.config.host.vm.dirty_writeback, self.config.rules.start_all_waits);
-        let mut has_woken = false;
-        for flusher in self.flushers.iter_mut().filter(|flusher| !flusher.writes_all()) {
-            flusher.start_all(dirty, now, interval, waits);
-            has_woken = true;
-        }
-        has_woken
     }
 }
 
@@ -285,8 +230,10 @@ mod tests {
     use super::*;
     use crate::policy::Command;
     use crate::policy::FileId;
+    use crate::policy::kernel::Kernel;
+    use crate::policy::kernel::block::queue::Queue;
     use crate::policy::kernel::model::run::count;
-    use crate::policy::kernel::page_writeback::WriteBack;
+    use crate::policy::kernel::page::PAGE;
     use crate::policy::kernel::page_writeback::balance_dirty_pages::rate_of;
     use crate::policy::kernel::task::cost::Run;
     use crate::policy::kernel::tests::{MIB, kernel, on, write};
@@ -302,7 +249,7 @@ mod tests {
                 *kernel.flushers.of(WbId(0)) = Flusher::new(1);
             }
             let now = Nanos(millis * 1_000_000);
-            if kernel.wakeup_flusher_threads(now) {
+            if kernel.flushers.wakeup_flusher_threads(&kernel.pages, now) {
                 kernel.told.flushers_woken(now, 0, &mut out);
             }
             assert!(kernel.flushers.get(0).is_some_and(Flusher::writes_all));
@@ -356,10 +303,21 @@ mod tests {
     fn with_dirty_file(room: u64, dirty: u64) -> Kernel {
         let mut kernel = kernel("");
         let file = FileView { id: FileId(5), ..FileView::default() };
-        *kernel.flusher_of(&file) = Flusher::new(MIB);
+        *kernel.flushers.flusher_of(&mut kernel.write_back, &file) = Flusher::new(MIB);
         kernel.block.queues[0] = queue(room);
-        kernel.make_dirty(Nanos::ZERO, &file, (0, dirty), on(0));
-        kernel.flusher_of(&file).wake(Work::All(u64::MAX), Nanos::ZERO, Nanos::ZERO);
+        kernel.flushers.make_dirty(
+            &mut kernel.pages,
+            &mut kernel.write_back,
+            Nanos::ZERO,
+            &file,
+            (0, dirty),
+            on(0),
+        );
+        kernel.flushers.flusher_of(&mut kernel.write_back, &file).wake(
+            Work::All(u64::MAX),
+            Nanos::ZERO,
+            Nanos::ZERO,
+        );
         kernel
     }
 
@@ -395,8 +353,15 @@ mod tests {
             let mut kernel = kernel("");
             let writer = write(&mut kernel, 1, Run::New, 0.0);
             let file = *kernel.tasks[writer].file();
-            kernel.make_dirty(Nanos::ZERO, &file, (0, PAGE), on(0));
-            kernel.flusher_of(&file).timer = Some(Nanos(5_000_000_000));
+            kernel.flushers.make_dirty(
+                &mut kernel.pages,
+                &mut kernel.write_back,
+                Nanos::ZERO,
+                &file,
+                (0, PAGE),
+                on(0),
+            );
+            kernel.flushers.flusher_of(&mut kernel.write_back, &file).timer = Some(Nanos(5_000_000_000));
             let Kernel { tasks, pages, write_back: WriteBack { wbs, .. }, .. } = &mut kernel;
             let task = tasks.get_mut(writer).expect("it is there");
             count(task, MIB, pages, rate_of(wbs, task), Nanos::ZERO);

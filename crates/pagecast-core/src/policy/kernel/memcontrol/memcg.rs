@@ -6,16 +6,9 @@
 //! `memory.high`, `memory.low` and `memory.min`; the batches in which a processor charges pages.
 
 use crate::machine::Cgroup;
-use crate::policy::Actions;
-use crate::policy::OperationId;
-use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{LEAST_CHANGE, LEAST_STEP, MEMCG_RECLAIM_PART, MEMCG_WAKE_PART};
 use crate::policy::kernel::page::PAGE;
-use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::task::ids::MemcgId;
 use crate::policy::kernel::task::task::Task;
-use crate::result::CgroupLevels;
-use crate::units::Bytes;
 use crate::units::Nanos;
 
 /// Reclaim after so long without is told as an event.
@@ -99,229 +92,68 @@ impl Memcg {
     }
 
     /// Sees whether anything can be had.
-    fn look(&mut self) {
-        let wanted = if self.is_exhausted { self.limit / MEMCG_WAKE_PART } else { self.stroke() };
+    pub fn look(&mut self) {
+        let wanted = if self.is_exhausted { self.limit / MEMCG_WAKE_PART } else { self.reclaim_batch() };
         self.is_exhausted = self.dirty() > 0 && self.available() < wanted;
     }
 
-    /// What is evicted in one go.
-    fn stroke(&self) -> u64 {
-        (self.limit / MEMCG_RECLAIM_PART).max(PAGE)
-    }
-}
-
-impl Pages {
-    /// What is charged to somebody; nothing of the root is counted.
-    pub fn memcg(&mut self, id: MemcgId) -> Option<&mut Memcg> {
-        id.index().map(|at| &mut self.memcgs[at])
+    /// Something of it has been evicted to stay within the limit.
+    pub fn has_reclaimed(&mut self) {
+        self.has_reclaimed = true;
     }
 
-    /// The page cache of a cgroup.
-    pub fn cached_of_memcg(&self, at: usize) -> u64 {
-        let lruvecs = (0..self.nodes()).map(|node| self.lruvec(MemcgId::of(at), node));
-        let listed: u64 = lruvecs.map(|lruvec| self.lists.of_lruvec(lruvec)).sum();
-        listed + self.memcgs[at].ahead_cached
-    }
-
-    /// All that is charged to a cgroup: `memory.current`.
-    pub fn usage_of_memcg(&self, at: usize) -> u64 {
-        let memcg = &self.memcgs[at];
-        self.cached_of_memcg(at) + memcg.anonymous + memcg.ahead_anonymous
-    }
-
-    /// What a cgroup may be charged before something of it must go.
-    pub fn room_of_memcg(&self, at: usize) -> u64 {
-        self.memcgs[at].limit.saturating_sub(self.usage_of_memcg(at))
-    }
-
-    /// Whether what a cgroup is charged has to be freed by evicting other pages of it.
-    pub fn is_memcg_full(&self, at: usize) -> bool {
-        self.room_of_memcg(at) <= 2 * self.memcgs[at].stroke()
-    }
-
-    /// Whether nothing to speak of can be had by who is in a cgroup.
-    pub fn is_memcg_exhausted(&self, id: MemcgId) -> bool {
-        id.index().is_some_and(|at| self.memcgs[at].is_exhausted)
-    }
-
-    /// Whether a cgroup has been charged more than it may have.
-    pub fn is_over_limit(&self) -> bool {
-        (0..self.memcgs.len()).any(|at| self.usage_of_memcg(at) > self.memcgs[at].limit)
-    }
-
-    /// So much can be charged to a cgroup, after some of its pages have been evicted, if need be.
-    ///
-    /// What others of the cgroup have running ahead does not count: it takes its room when it is put into the lists.
-    pub fn charge(&mut self, at: usize) -> u64 {
-        let room = |pages: &Self| {
-            let memcg = &pages.memcgs[at];
-            let ahead = memcg.ahead_cached + memcg.ahead_anonymous;
-            memcg.limit.saturating_sub(pages.usage_of_memcg(at) - ahead)
-        };
-        if room(self) > 0 {
-            return room(self);
+    /// Whether it has reclaimed since this was last asked, for the first time in a while.
+    pub fn has_begun_to_reclaim(&mut self, now: Nanos) -> bool {
+        if !std::mem::take(&mut self.has_reclaimed) {
+            return false;
         }
-        self.reclaim_from_memcg(at, self.memcgs[at].stroke());
-        // A page for who was under way before they ran out.
-        room(self).max(PAGE)
+        let last = self.reclaimed_at.replace(now);
+        last.is_none_or(|last| last + QUIET <= now)
     }
 
-    /// Pages that are read ahead are charged before they come: where they are more than a cgroup may have, others of it leave.
-    pub fn make_room_for_pages_in_flight(&mut self) {
-        for at in 0..self.memcgs.len() {
-            let memcg = &self.memcgs[at];
-            let above = self.usage_of_memcg(at).saturating_sub(memcg.limit).min(memcg.ahead_cached);
-            if above > 0 {
-                self.reclaim_from_memcg(at, above.max(memcg.stroke()));
-            }
-        }
+    /// Notes what was charged, and dirty or under writeback, at most.
+    pub fn note_peaks(&mut self, usage: u64, dirty: u64) {
+        (self.peak, self.dirty_peak) = (self.peak.max(usage), self.dirty_peak.max(dirty));
     }
 
-    fn reclaim_from_memcg(&mut self, at: usize, want: u64) {
-        let lruvecs: Vec<_> = (0..self.nodes()).map(|node| self.lruvec(MemcgId::of(at), node)).collect();
-        self.reclaim(&lruvecs, want);
-        self.memcgs[at].has_reclaimed = true;
+    /// What was charged, and dirty or under writeback, at most.
+    pub fn peaks(&self) -> (u64, u64) {
+        (self.peak, self.dirty_peak)
     }
 
-    /// Notes what was charged to each cgroup at most.
-    pub fn note_peaks(&mut self) {
-        for at in 0..self.memcgs.len() {
-            let (usage, dirty) = (self.usage_of_memcg(at), self.dirty_of_memcg(at));
-            let memcg = &mut self.memcgs[at];
-            memcg.peak = memcg.peak.max(usage);
-            memcg.dirty_peak = memcg.dirty_peak.max(dirty);
-        }
+    /// Counts the tasks that take memory from now on, while so much of its clean pages may become dirty.
+    pub fn count_takers(&mut self, redirtied: u64) {
+        (self.takers, self.redirtied, self.in_flight) = (0, redirtied, 0);
     }
 
-    /// The dirty pages of a cgroup. Of those that are in no list yet some may be another's; until that is known they cannot be more
-    /// than there are.
-    fn dirty_of_memcg(&self, at: usize) -> u64 {
-        self.memcgs[at].dirty().min(self.cached_of_memcg(at))
+    /// A task takes memory.
+    pub fn add_taker(&mut self, task: &Task) {
+        self.takers += 1;
+        self.in_flight += if task.is_in_flight() { task.pending } else { 0 };
     }
 
-    /// What is charged to a cgroup, for the result.
-    pub fn levels_of_memcg(&self, at: usize) -> CgroupLevels {
-        let memcg = &self.memcgs[at];
-        CgroupLevels {
-            peak: Bytes(memcg.peak),
-            dirty_peak: Bytes(memcg.dirty_peak),
-            cached: Bytes(self.cached_of_memcg(at)),
-            anonymous: Bytes(memcg.anonymous + memcg.ahead_anonymous),
-            dirty: Bytes(self.dirty_of_memcg(at)),
-        }
+    /// Whether nothing is left and somebody wants memory.
+    pub fn is_short(&self) -> bool {
+        self.takers > 0 && self.is_exhausted
     }
 
-    /// Checks that what is counted as dirty or under writeback of lists and cgroups is what is there.
-    ///
-    /// # Panics
-    /// If it is not.
-    pub fn check_busy(&self) {
-        if self.busy.is_empty() {
-            return;
-        }
-        let mut found = vec![0; self.busy.len()];
-        for (file, _) in self.dirty.by_file() {
-            for (from, to) in self.busy_runs(file, 0, u64::MAX) {
-                self.lists.placed(file, from, to, |lruvec, bytes| found[usize::from(lruvec.0)] += bytes);
-            }
-        }
-        assert_eq!(self.busy, found, "dirty or under writeback in each list");
-        let settled = self.dirty.pages() - self.dirty.ahead();
-        assert_eq!(found.iter().sum::<u64>(), settled, "what is dirty or under writeback is in some list");
-        let of_memcgs = found.chunks(self.nodes()).skip(1).map(|lruvecs| lruvecs.iter().sum::<u64>());
-        let counted = self.memcgs.iter().map(|memcg| memcg.busy);
-        assert!(counted.eq(of_memcgs), "dirty or under writeback of each cgroup");
-    }
-}
-
-impl Kernel {
-    /// To whom it is charged what an operation brings into memory.
-    pub fn memcg_of(&self, operation: OperationId) -> MemcgId {
-        if self.pages.memcg_of.is_empty() {
-            return MemcgId::ROOT;
-        }
-        self.pages.memcg_of.get(&operation).copied().unwrap_or_default()
-    }
-
-    /// Where a cgroup has been charged more than it may have, what has come is put into the lists, so that other pages go. Whose
-    /// pages are written over is found out at once, for they cannot be evicted any more.
-    pub fn keep_memcgs_within_limits(&mut self, now: Nanos) {
-        if self.pages.memcgs.is_empty() {
-            return;
-        }
-        self.settle_each(now, self.pending(|task| task.run.rewrites()));
-        if self.pages.is_over_limit() {
-            self.settle(now);
-            self.pages.make_room_for_pages_in_flight();
-        }
-    }
-
-    /// What follows for cgroups from what has happened: who takes memory, and what is worth telling.
-    pub fn look_at_memcgs(&mut self, now: Nanos, out: &mut Actions) {
-        if self.pages.memcgs.is_empty() {
-            return;
-        }
-        self.pages.note_peaks();
-        self.look_who_takes();
-        self.pages.memcgs.iter_mut().for_each(Memcg::look);
-        for memcg in self.pages.memcgs.iter_mut().filter(|memcg| memcg.has_reclaimed) {
-            memcg.has_reclaimed = false;
-            if memcg.reclaimed_at.is_none_or(|last| last + QUIET <= now) {
-                out.tell("cgroup_reclaim_begins", None, Bytes(memcg.limit));
-            }
-            memcg.reclaimed_at = Some(now);
-        }
-    }
-
-    /// Counts who takes memory of each cgroup, and what cannot be evicted to make room for him: clean pages that anybody writes over,
-    /// who is not held back for that, and pages in flight.
-    pub fn look_who_takes(&mut self) {
-        if self.pages.memcgs.is_empty() {
-            return;
-        }
-        let memory = &self.config.host.memory;
-        let copying = memory.write_at.iter().fold(memory.write.0, |most, at| most.max(at.1.0));
-        let rate = |task: &Task| {
-            let cap = task.transfer.as_ref().and_then(|transfer| transfer.cap);
-            cap.map_or(copying, |(rate, _)| rate.min(copying))
-        };
-        let writers = self.tasks.values().filter(|task| task.run.rewrites());
-        let redirtied = (writers.map(rate).sum::<f64>() * LEAST_STEP).ceil() as u64;
-        for memcg in &mut self.pages.memcgs {
-            (memcg.takers, memcg.redirtied, memcg.in_flight) = (0, redirtied, 0);
-        }
-        for task in self.tasks.values().filter(|task| task.takes_memory()) {
-            if let Some(memcg) = self.pages.memcg(task.memcg) {
-                memcg.takers += 1;
-                memcg.in_flight += if task.is_in_flight() { task.pending } else { 0 };
-            }
-        }
-    }
-
-    /// Whether a cgroup has nothing left and somebody in it wants memory.
-    pub fn is_memcg_short(&self) -> bool {
-        self.pages.memcgs.iter().any(|memcg| memcg.takers > 0 && memcg.is_exhausted)
-    }
-
-    /// How fast a task may take memory so that its cgroup is not over its limit when it is looked at again; nothing if it may take
-    /// any amount.
-    #[inline(always)]
+    /// How fast a task may take memory so that the limit holds when it is looked at again; nothing if it may take any amount.
     pub fn charging_rate(&self, task: &Task) -> Option<f64> {
-        self.charging_rate_in(task.memcg.index()?, task)
-    }
-
-    pub fn charging_rate_in(&self, at: usize, task: &Task) -> Option<f64> {
-        let memcg = &self.pages.memcgs[at];
-        if !task.takes_memory() || memcg.dirty() == 0 {
+        if !task.takes_memory() || self.dirty() == 0 {
             return None;
         }
-        if memcg.is_exhausted {
+        if self.is_exhausted {
             return Some(0.0);
         }
         // A rate that is a little higher may stay as it is.
-        let available = memcg.available() as f64 * (1.0 - LEAST_CHANGE);
-        let rate = available / (LEAST_STEP * memcg.takers.max(1) as f64 * task.pages_taken());
+        let available = self.available() as f64 * (1.0 - LEAST_CHANGE);
+        let rate = available / (LEAST_STEP * self.takers.max(1) as f64 * task.pages_taken());
         (rate < task.pace).then_some(rate)
+    }
+
+    /// What is evicted in one go.
+    pub fn reclaim_batch(&self) -> u64 {
+        (self.limit / MEMCG_RECLAIM_PART).max(PAGE)
     }
 }
 
@@ -329,7 +161,10 @@ impl Kernel {
 mod tests {
     use super::*;
     use crate::policy::FileId;
+    use crate::policy::OperationId;
+    use crate::policy::kernel::Kernel;
     use crate::policy::kernel::task::cost::Run;
+    use crate::policy::kernel::task::ids::MemcgId;
     use crate::policy::kernel::task::kind::Kind;
     use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel, nodes_of_8_gib, write};
 
@@ -387,8 +222,8 @@ mod tests {
             kernel.tasks.get_mut(writer).expect("it is there").memcg = MemcgId::of(0);
         }
         let rate = |kernel: &mut Kernel| {
-            kernel.look_who_takes();
-            kernel.charging_rate(&kernel.tasks[OperationId(1)])
+            kernel.pages.look_who_takes(&kernel.tasks);
+            kernel.pages.charging_rate(&kernel.tasks[OperationId(1)])
         };
         assert_eq!(rate(&mut kernel), None, "all of it is clean");
         kernel.pages.memcgs[0].busy = 100 * MIB;

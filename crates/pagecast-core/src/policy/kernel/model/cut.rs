@@ -4,49 +4,46 @@
 //! filemap_get_pages, __filemap_get_folio`, Linux 6.16). So when pages of a run are evicted, dropped or cut off, or somebody else
 //! writes those that were missing, it ends in front of them, and what comes then is looked at anew.
 
-use crate::policy::Actions;
 use crate::policy::FileId;
-use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::LEAST_RUN;
+use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::vmscan::Lists;
 
-impl Kernel {
-    /// Ends runs in front of pages that have come or left since they were looked at.
-    pub fn cut_runs(&mut self, out: &mut Actions) {
-        let lists = &self.pages.lists;
-        let turnover = lists.turnover_of_all();
-        if std::mem::replace(&mut self.clock.turnover, turnover) == turnover {
-            return;
+/// Ends runs in front of pages that have come or left since they were looked at.
+pub fn cut_runs(cx: &mut Context<'_>) {
+    let lists = &cx.pages.lists;
+    let turnover = lists.turnover_of_all();
+    if std::mem::replace(&mut cx.clock.turnover, turnover) == turnover {
+        return;
+    }
+    let mut has_cut = false;
+    for task in cx.tasks.moving().filter(|task| task.goes_by_pages()) {
+        let file = task.file().id;
+        let turnover = lists.turnover(file);
+        if std::mem::replace(&mut task.turnover, turnover) == turnover {
+            continue;
         }
-        let mut has_cut = false;
-        for task in self.tasks.moving().filter(|task| task.goes_by_pages()) {
-            let file = task.file().id;
-            let turnover = lists.turnover(file);
-            if std::mem::replace(&mut task.turnover, turnover) == turnover {
-                continue;
+        let Some(transfer) = task.transfer.as_mut() else { continue };
+        let (next, end) = (task.position + task.pending, task.position + task.pending + transfer.left());
+        let until = match task.run {
+            Run::New => first_cached(lists, file, next, end),
+            Run::Hit => cached_until(lists, file, next, end),
+            _ => {
+                let least = next.saturating_add(LEAST_RUN);
+                let until = cached_until(lists, file, next, end);
+                if cx.pages.is_memcg_exhausted(task.memcg) { until } else { until.max(least) }
             }
-            let Some(transfer) = task.transfer.as_mut() else { continue };
-            let (next, end) = (task.position + task.pending, task.position + task.pending + transfer.left());
-            let until = match task.run {
-                Run::New => first_cached(lists, file, next, end),
-                Run::Hit => cached_until(lists, file, next, end),
-                _ => {
-                    let least = next.saturating_add(LEAST_RUN);
-                    let until = cached_until(lists, file, next, end);
-                    if self.pages.is_memcg_exhausted(task.memcg) { until } else { until.max(least) }
-                }
-            };
-            if until < end {
-                transfer.bytes -= end - until;
-                out.shorten(transfer.flow, transfer.bytes);
-                task.count_served(end - until, |served, bytes| *served -= bytes);
-                has_cut = true;
-            }
+        };
+        if until < end {
+            transfer.bytes -= end - until;
+            cx.out.shorten(transfer.flow, transfer.bytes);
+            task.count_served(end - until, |served, bytes| *served -= bytes);
+            has_cut = true;
         }
-        if has_cut {
-            self.tasks.note_change();
-        }
+    }
+    if has_cut {
+        cx.tasks.note_change();
     }
 }
 
@@ -70,6 +67,7 @@ fn first_cached(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Actions;
     use crate::policy::Command;
     use crate::policy::kernel::tests::{MIB, kernel, nodes_of_8_gib, on, write};
     use crate::units::Bytes;
@@ -98,7 +96,7 @@ mod tests {
         kernel.tasks.get_mut(writer).expect("it is there").outcome.from_cache = whole;
         kernel.pages.read_in(FileId(1), 100 * MIB, 101 * MIB, on(0));
         let mut out = Actions::default();
-        kernel.cut_runs(&mut out);
+        cut_runs(&mut kernel.context(kernel.clock.synced, &mut out));
         let task = &kernel.tasks[writer];
         let transfer = task.transfer.as_ref().expect("it goes on");
         assert_eq!((transfer.bytes, task.outcome.from_cache), (100 * MIB, Bytes(100 * MIB)));

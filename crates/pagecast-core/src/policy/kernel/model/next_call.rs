@@ -1,11 +1,15 @@
 //! When to look again if nothing else happens: the next threshold that a level crosses at the present rates.
 
-use crate::policy::kernel::Kernel;
-use crate::policy::kernel::discretisation::{LEAST_STEP, TAKEN_PER_LOOK};
+use crate::policy::kernel::block::Block;
+use crate::policy::kernel::discretisation::TAKEN_PER_LOOK;
+use crate::policy::kernel::model::follow::until_followed;
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::page_writeback::wb::Wb;
 use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::task::tasks::Tasks;
 use crate::result::Part;
 use crate::units::Nanos;
 use crate::units::earlier;
@@ -14,24 +18,24 @@ use crate::units::earlier;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slopes {
     /// Pages made dirty.
-    dirtied: f64,
+    pub dirtied: f64,
     /// Pages written by devices.
-    written: f64,
+    pub written: f64,
     /// Free pages taken.
-    taken: f64,
+    pub taken: f64,
     /// Cached pages written over.
-    redirtied: f64,
+    pub redirtied: f64,
 }
 
 /// What one look at all tasks tells: how fast levels change, and when a task by itself wants to be looked at again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Survey {
     /// But for what devices write.
-    slopes: Slopes,
+    pub slopes: Slopes,
     /// Seconds until the first of them, if any.
-    soonest: Option<f64>,
+    pub soonest: Option<f64>,
     /// The end of the first of those whose processor is busy.
-    busy_until: Option<Nanos>,
+    pub busy_until: Option<Nanos>,
     /// Whether it tells something else a moment later: a credit is spent, somebody waits for what comes.
     pub is_fleeting: bool,
 }
@@ -66,156 +70,118 @@ impl Slopes {
     }
 }
 
-impl Kernel {
-    /// What one look at all tasks tells now.
-    pub fn survey_tasks(&self) -> Survey {
-        let mut survey = Survey::default();
-        for task in self.tasks.values() {
-            survey.add(task);
-            let end_of_run_ahead = if task.runs_ahead() {
-                self.until_credit_is_spent(task)
-            } else if task.run == Run::Follow {
-                self.until_followed(task)
-            } else {
-                continue;
-            };
-            survey.is_fleeting = true;
-            end_of_run_ahead.into_iter().for_each(|seconds| survey.wants(seconds));
-        }
-        survey
-    }
-
-    /// What devices write, in bytes per second.
-    pub fn written(&self) -> f64 {
-        let transfers = self.block.queues.iter().filter_map(|queue| queue.transfer.as_ref());
-        transfers.map(|transfer| transfer.rate).sum()
-    }
-
-    /// The next call that this policy wants.
-    pub fn schedule(&self, now: Nanos) -> Option<Nanos> {
-        if self.clock.is_put_off {
-            return Some(now);
-        }
-        let survey = self.survey();
-        let slopes = Slopes { written: self.written(), ..survey.slopes };
-        let mut next = earlier(survey.busy_until, self.next_update(now));
-        next = earlier(next, self.next_stats_flush());
-        for wb in self.write_back.wbs.iter().flatten() {
-            next = earlier(next, wb.measure_at);
-        }
-        for flusher in self.flushers.iter() {
-            next = earlier(earlier(next, flusher.timer), flusher.until_small_piece());
-        }
-        let levels = [
-            self.until_background(&slopes),
-            self.until_throttling(&slopes),
-            self.until_strict_throttling(),
-            survey.soonest,
-            self.until_memcgs_change(),
-        ];
-        let mut looks_at = |level: Option<f64>, least: f64| {
-            let due = level.map(|seconds| now + Nanos((seconds.max(least) * 1e9) as u64).max(Nanos(1)));
-            next = earlier(next, due);
+/// What one look at all tasks tells now.
+pub fn survey_tasks(pages: &Pages, write_back: &WriteBack, tasks: &Tasks) -> Survey {
+    let mut survey = Survey::default();
+    for task in tasks.values() {
+        survey.add(task);
+        let end_of_run_ahead = if task.runs_ahead() {
+            write_back.until_credit_is_spent(task)
+        } else if task.run == Run::Follow {
+            until_followed(pages, tasks, task)
+        } else {
+            continue;
         };
-        looks_at(self.until_memory_changes(&slopes), LEAST_STEP.min(self.until_too_much(&slopes)));
-        levels.into_iter().for_each(|level| looks_at(level, LEAST_STEP));
-        next
+        survey.is_fleeting = true;
+        end_of_run_ahead.into_iter().for_each(|seconds| survey.wants(seconds));
     }
+    survey
+}
 
-    /// How long it takes to take as much memory as may be taken without a look.
-    pub fn until_too_much(&self, slopes: &Slopes) -> f64 {
-        (self.pages.memory.total / TAKEN_PER_LOOK) as f64 / slopes.taken
+/// How long it takes to take as much memory as may be taken without a look.
+pub fn until_too_much(pages: &Pages, slopes: &Slopes) -> f64 {
+    (pages.memory.total / TAKEN_PER_LOOK) as f64 / slopes.taken
+}
+
+/// The beginning of reclaim, the end of what can be had without waiting, or of the node that a task takes its pages from.
+pub fn until_memory_changes(pages: &Pages, tasks: &Tasks, slopes: &Slopes) -> Option<f64> {
+    if slopes.taken == 0.0 {
+        return None;
     }
-
-    /// The beginning of reclaim, the end of what can be had without waiting, or of the node that a task takes its pages from.
-    pub fn until_memory_changes(&self, slopes: &Slopes) -> Option<f64> {
-        if slopes.taken == 0.0 {
-            return None;
-        }
-        let mut room = self.pages.available().min(self.pages.until_reclaim()).min(self.until_reported());
-        if self.config.host.memory.cost.fault_huge.is_some() {
-            // The last huge page of a node.
-            let touching = self.tasks.iter().filter(|(_, task)| task.takes_anonymous());
-            let rooms = touching.map(|(operation, task)| {
-                self.pages.above_high(self.pages.placement.node(task.kind.owner(operation)))
-            });
-            room = rooms.filter(|&room| room > 0).fold(room, u64::min);
-        }
-        if self.pages.nodes() > 1 {
-            // Who is held back by something else does not notice where its pages are.
-            let copies = |task: &Task| {
-                let cap = task.transfer.as_ref().and_then(|transfer| transfer.cap);
-                task.run != Run::Miss
-                    && task.takes_memory()
-                    && cap.is_some_and(|(_, part)| part == Part::CpuCopy)
-            };
-            let takers = self.tasks.iter().filter(|(_, task)| copies(task));
-            let rooms = takers.filter_map(|(operation, task)| {
-                self.pages.target(self.pages.placement.node(task.kind.owner(operation)), task.run == Run::New)
-            });
-            room = rooms.map(|(_, room)| room).fold(room, u64::min);
-        }
-        Some(room as f64 / slopes.taken)
+    let mut room = pages.available().min(pages.until_reclaim()).min(pages.until_reported(tasks));
+    if pages.config.host.memory.cost.fault_huge.is_some() {
+        // The last huge page of a node.
+        let touching = tasks.iter().filter(|(_, task)| task.takes_anonymous());
+        let rooms = touching
+            .map(|(operation, task)| pages.above_high(pages.placement.node(task.kind.owner(operation))));
+        room = rooms.filter(|&room| room > 0).fold(room, u64::min);
     }
-
-    /// The background threshold, which only writers look at.
-    pub fn until_background(&self, slopes: &Slopes) -> Option<f64> {
-        let threshold = self.write_back.limits.thresholds.background;
-        let dirty = self.pages.dirty.dirty();
-        // In pages, as `wake_flushers` compares them.
-        (slopes.dirtied > 0.0 && dirty / PAGE <= threshold)
-            .then(|| (threshold * PAGE).saturating_sub(dirty) as f64 / slopes.dirtied)
-    }
-
-    /// The end of free run, or the next step of the law beyond it.
-    pub fn until_throttling(&self, slopes: &Slopes) -> Option<f64> {
-        let of_law =
-            || self.write_back.limits.until_change(self.pages.dirty.total(), slopes.dirtied - slopes.written);
-        if slopes.dirtied > 0.0 { of_law() } else { None }
-    }
-
-    /// The end of what a memory cgroup can have without evicting or waiting, the end of its free run or the next step of the law.
-    pub fn until_memcgs_change(&self) -> Option<f64> {
-        let slopes = (0..self.pages.memcgs.len()).map(|at| (at, self.slopes_of_memcg(at)));
-        slopes.filter_map(|(at, slopes)| self.until_memcg_changes(at, &slopes)).reduce(f64::min)
-    }
-
-    pub fn slopes_of_memcg(&self, at: usize) -> Slopes {
-        let mut slopes = Slopes::default();
-        for task in self.tasks.values().filter(|task| task.memcg.index() == Some(at)) {
-            let rate = task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate);
-            slopes.add(task, rate);
-        }
-        let writers = self.tasks.values().filter(|task| task.run.rewrites());
-        let rates = writers.filter_map(|task| Some(task.transfer.as_ref()?.rate));
-        slopes.redirtied = rates.sum();
-        slopes.written = self.wbs_of(at).filter_map(|wb| self.queue_of_wb(wb).rate_for(wb)).sum();
-        slopes
-    }
-
-    pub fn until_memcg_changes(&self, at: usize, slopes: &Slopes) -> Option<f64> {
-        let until_full = (slopes.taken > 0.0).then(|| {
-            let available = self.pages.memcgs[at].available() as f64 / (slopes.taken + slopes.redirtied);
-            available.min(self.pages.room_of_memcg(at) as f64 / slopes.taken)
+    if pages.nodes() > 1 {
+        // Who is held back by something else does not notice where its pages are.
+        let copies = |task: &Task| {
+            let cap = task.transfer.as_ref().and_then(|transfer| transfer.cap);
+            task.run != Run::Miss && task.takes_memory() && cap.is_some_and(|(_, part)| part == Part::CpuCopy)
+        };
+        let takers = tasks.iter().filter(|(_, task)| copies(task));
+        let rooms = takers.filter_map(|(operation, task)| {
+            pages.target(pages.placement.node(task.kind.owner(operation)), task.run == Run::New)
         });
-        let until_throttling = self.write_back.domains[at].as_ref().and_then(|domain| {
-            let (dirty, slope) = (self.pages.memcgs[at].dirty(), slopes.dirtied - slopes.written);
-            match domain.flushed {
-                // What its wbs have is known, and what the cgroup may be charged.
-                Some(_) => domain.limits.brake().until_it_acts(true, dirty, slope),
-                None => domain.limits.until_change(dirty, slope),
-            }
-        });
-        until_full.into_iter().chain(until_throttling).reduce(f64::min)
+        room = rooms.map(|(_, room)| room).fold(room, u64::min);
     }
+    Some(room as f64 / slopes.taken)
+}
 
-    /// Estimates are brought up to date every 200 ms while anybody is throttled.
-    pub fn next_update(&self, now: Nanos) -> Option<Nanos> {
-        // Those of a strict device are now and then free, and still told throttled.
-        let has_rate = |wb: &&Wb| wb.is_throttling && (wb.strict.is_none() || wb.task_rate.is_some());
-        let throttled = self.write_back.wbs.iter().flatten().filter(has_rate);
-        throttled.map(|wb| wb.next_update().max(now + Nanos(1_000_000))).min()
+/// The background threshold, which only writers look at.
+pub fn until_background(pages: &Pages, write_back: &WriteBack, slopes: &Slopes) -> Option<f64> {
+    let threshold = write_back.limits.thresholds.background;
+    let dirty = pages.dirty.dirty();
+    // In pages, as `wake_flushers` compares them.
+    (slopes.dirtied > 0.0 && dirty / PAGE <= threshold)
+        .then(|| (threshold * PAGE).saturating_sub(dirty) as f64 / slopes.dirtied)
+}
+
+/// The end of free run, or the next step of the law beyond it.
+pub fn until_throttling(pages: &Pages, write_back: &WriteBack, slopes: &Slopes) -> Option<f64> {
+    let of_law = || write_back.limits.until_change(pages.dirty.total(), slopes.dirtied - slopes.written);
+    if slopes.dirtied > 0.0 { of_law() } else { None }
+}
+
+/// The end of what a memory cgroup can have without evicting or waiting, the end of its free run or the next step of the law.
+pub fn until_memcgs_change(
+    pages: &Pages,
+    write_back: &WriteBack,
+    block: &Block,
+    tasks: &Tasks,
+) -> Option<f64> {
+    let slopes = (0..pages.memcgs.len()).map(|at| (at, slopes_of_memcg(block, tasks, at)));
+    slopes.filter_map(|(at, slopes)| until_memcg_changes(pages, write_back, at, &slopes)).reduce(f64::min)
+}
+
+pub fn slopes_of_memcg(block: &Block, tasks: &Tasks, at: usize) -> Slopes {
+    let mut slopes = Slopes::default();
+    for task in tasks.values().filter(|task| task.memcg.index() == Some(at)) {
+        let rate = task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate);
+        slopes.add(task, rate);
     }
+    let writers = tasks.values().filter(|task| task.run.rewrites());
+    let rates = writers.filter_map(|task| Some(task.transfer.as_ref()?.rate));
+    slopes.redirtied = rates.sum();
+    slopes.written = block.config.wbs_of(at).filter_map(|wb| block.queue_of_wb(wb).rate_for(wb)).sum();
+    slopes
+}
+
+pub fn until_memcg_changes(pages: &Pages, write_back: &WriteBack, at: usize, slopes: &Slopes) -> Option<f64> {
+    let until_full = (slopes.taken > 0.0).then(|| {
+        let available = pages.memcgs[at].available() as f64 / (slopes.taken + slopes.redirtied);
+        available.min(pages.room_of_memcg(at) as f64 / slopes.taken)
+    });
+    let until_throttling = write_back.domains[at].as_ref().and_then(|domain| {
+        let (dirty, slope) = (pages.memcgs[at].dirty(), slopes.dirtied - slopes.written);
+        match domain.flushed {
+            // What its wbs have is known, and what the cgroup may be charged.
+            Some(_) => domain.limits.brake().until_it_acts(true, dirty, slope),
+            None => domain.limits.until_change(dirty, slope),
+        }
+    });
+    until_full.into_iter().chain(until_throttling).reduce(f64::min)
+}
+
+/// Estimates are brought up to date every 200 ms while anybody is throttled.
+pub fn next_update(write_back: &WriteBack, now: Nanos) -> Option<Nanos> {
+    // Those of a strict device are now and then free, and still told throttled.
+    let has_rate = |wb: &&Wb| wb.is_throttling && (wb.strict.is_none() || wb.task_rate.is_some());
+    let throttled = write_back.wbs.iter().flatten().filter(has_rate);
+    throttled.map(|wb| wb.next_update().max(now + Nanos(1_000_000))).min()
 }
 
 #[cfg(test)]
@@ -224,6 +190,7 @@ mod tests {
     use crate::policy::FileId;
     use crate::policy::FileView;
     use crate::policy::OperationId;
+    use crate::policy::kernel::Kernel;
     use crate::policy::kernel::page_alloc::watermarks::Node;
     use crate::policy::kernel::page_writeback::balance_dirty_pages::TaskRate;
     use crate::policy::kernel::task::credit::Credit;
@@ -238,11 +205,13 @@ mod tests {
     #[test]
     fn a_group_is_looked_at_when_it_is_full_at_the_end_of_free_run_and_with_each_step() {
         let mut kernel = kernel("kernel.version = '6.8'\ncgroup.batch.memory.max = '512 MiB'");
-        kernel.limit_domains();
+        kernel.write_back.limit_domains(&kernel.pages);
         let limits = kernel.write_back.domains[0].as_ref().expect("v2 has dirty limits").limits;
         let page = PAGE as f64;
         let slopes = Slopes { dirtied: 100.0 * MB, written: 40.0 * MB, ..Slopes::default() };
-        let until = |kernel: &Kernel, slopes: &Slopes| kernel.until_memcg_changes(0, slopes);
+        let until = |kernel: &Kernel, slopes: &Slopes| {
+            until_memcg_changes(&kernel.pages, &kernel.write_back, 0, slopes)
+        };
         assert_eq!(until(&kernel, &slopes), Some(limits.freerun as f64 * page / (60.0 * MB)));
         assert_eq!(until(&kernel, &Slopes::default()), None, "nothing changes");
         let taking = Slopes { taken: 3.0 * MB, redirtied: MB, ..Slopes::default() };
@@ -261,10 +230,14 @@ mod tests {
     fn estimates_are_renewed_every_200_ms_while_anybody_is_throttled() {
         let mut kernel = kernel("");
         write(&mut kernel, 1, Run::New, 0.0);
-        assert_eq!(kernel.next_update(Nanos::ZERO), None);
+        assert_eq!(next_update(&kernel.write_back, Nanos::ZERO), None);
         kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").is_throttling = true;
-        assert_eq!(kernel.next_update(Nanos(199_000_000)), Some(Nanos(200_000_000)));
-        assert_eq!(kernel.next_update(Nanos(300_000_000)), Some(Nanos(301_000_000)), "but not at once");
+        assert_eq!(next_update(&kernel.write_back, Nanos(199_000_000)), Some(Nanos(200_000_000)));
+        assert_eq!(
+            next_update(&kernel.write_back, Nanos(300_000_000)),
+            Some(Nanos(301_000_000)),
+            "but not at once"
+        );
     }
 
     /// All that moves moves so many bytes a second.
@@ -290,10 +263,14 @@ mod tests {
         assert_eq!([slopes(fresh, Run::Hit), slopes(allocate, Run::Touch)], [(0.0, 1.0); 2]);
     }
 
-    fn until_memory_changes(kernel: &Kernel) -> f64 {
+    fn bytes_until_memory_changes(kernel: &Kernel) -> f64 {
         let slopes = Slopes { taken: RATE, ..Slopes::default() };
-        assert_eq!(kernel.until_memory_changes(&Slopes::default()), None, "nobody takes any");
-        kernel.until_memory_changes(&slopes).expect("somebody takes memory") * RATE
+        assert_eq!(
+            until_memory_changes(&kernel.pages, &kernel.tasks, &Slopes::default()),
+            None,
+            "nobody takes any"
+        );
+        until_memory_changes(&kernel.pages, &kernel.tasks, &slopes).expect("somebody takes memory") * RATE
     }
 
     #[track_caller]
@@ -305,24 +282,24 @@ mod tests {
     fn memory_is_looked_at_when_reclaim_begins_or_nothing_is_left() {
         let mut kernel = kernel("");
         let Node { total, min, low, high, .. } = kernel.pages.memory.nodes[0];
-        assert_bytes(until_memory_changes(&kernel), total - low);
+        assert_bytes(bytes_until_memory_changes(&kernel), total - low);
         // The last huge page of those who touch memory is above the high mark.
         write(&mut kernel, 1, Run::Touch, RATE);
-        assert_bytes(until_memory_changes(&kernel), total - low);
+        assert_bytes(bytes_until_memory_changes(&kernel), total - low);
         reconfigure(&mut kernel, |config| config.host.memory.cost.fault_huge = Some(Nanos(1)));
-        assert_bytes(until_memory_changes(&kernel), total - high);
+        assert_bytes(bytes_until_memory_changes(&kernel), total - high);
         write(&mut kernel, 1, Run::New, RATE);
-        assert_bytes(until_memory_changes(&kernel), total - low);
+        assert_bytes(bytes_until_memory_changes(&kernel), total - low);
         write(&mut kernel, 1, Run::Touch, RATE);
         // There is none left; kswapd is about to run, and is looked at when it has freed more than it does in one go.
         kernel.pages.memory.nodes[0].anonymous = total - high;
-        assert_bytes(until_memory_changes(&kernel), high - low + 1);
+        assert_bytes(bytes_until_memory_changes(&kernel), high - low + 1);
         // Half of that is dirty: who has taken the rest has to wait.
         let dirty = total / 2;
         kernel.pages.memory.nodes[0].anonymous = 0;
         kernel.pages.dirty.run_ahead(WbId(0), dirty);
         reconfigure(&mut kernel, |config| config.host.memory.cost.fault_huge = None);
-        assert_bytes(until_memory_changes(&kernel), total - min - dirty);
+        assert_bytes(bytes_until_memory_changes(&kernel), total - min - dirty);
     }
 
     /// Of two nodes of 8 GiB the writer's own can have a fifth dirty, of what can be.
@@ -334,7 +311,7 @@ mod tests {
             kernel.pages.placement.home(operation);
             let task = kernel.tasks.get_mut(operation).expect("it is there");
             task.transfer.as_mut().expect("it moves").cap = Some((RATE, part));
-            until_memory_changes(&kernel)
+            bytes_until_memory_changes(&kernel)
         };
         let nodes = kernel_on_nodes(2, "").pages.memory.nodes;
         let [own, next] = [0, 1].map(|at: usize| nodes[at].total - nodes[at].low);
@@ -353,9 +330,9 @@ mod tests {
             task.transfer.as_mut().expect("it moves").cap = Some((RATE, Part::CpuCopy));
         });
         let Node { total, low, high, .. } = alone.pages.memory.nodes[0];
-        assert_bytes(until_memory_changes(&alone), total - low);
+        assert_bytes(bytes_until_memory_changes(&alone), total - low);
         alone.pages.memory.nodes[0].anonymous = total - low - MIB;
-        assert_bytes(until_memory_changes(&alone), high - low + 1);
+        assert_bytes(bytes_until_memory_changes(&alone), high - low + 1);
     }
 
     /// At 300 MB/s instead of 100 it loses 2 s each second.
@@ -368,7 +345,7 @@ mod tests {
                 Some(TaskRate::fixed(100e6));
             let credit = Some(Credit { seconds: 0.5, at: Nanos::ZERO });
             kernel.tasks.get_mut(writer).expect("it is there").credit = credit;
-            kernel.survey_tasks().soonest
+            survey_tasks(&kernel.pages, &kernel.write_back, &kernel.tasks).soonest
         };
         assert_eq!([Run::New, Run::Clean, Run::Dirty].map(soonest), [Some(0.25), Some(0.25), None]);
     }
@@ -377,7 +354,11 @@ mod tests {
     fn the_end_of_free_run_is_looked_for_while_somebody_writes() {
         let mut kernel = kernel("");
         let until = |kernel: &Kernel, dirtied: f64| {
-            kernel.until_throttling(&Slopes { dirtied, written: 40.0 * MB, ..Slopes::default() })
+            until_throttling(
+                &kernel.pages,
+                &kernel.write_back,
+                &Slopes { dirtied, written: 40.0 * MB, ..Slopes::default() },
+            )
         };
         kernel.pages.dirty.run_ahead(WbId(0), 100 * PAGE);
         let left = (kernel.write_back.limits.freerun - 100) * PAGE;
@@ -399,7 +380,11 @@ mod tests {
             kernel.block.queues[0].push(wb, file.id, (0, 10), true);
             kernel.block.queues[0].transfer = Some(transfer(rate * MB));
             let of_group = if owner == MemcgId::ROOT { 0.0 } else { rate * MB };
-            assert_eq!(kernel.slopes_of_memcg(0).written, of_group, "the first in line is its own, or not");
+            assert_eq!(
+                slopes_of_memcg(&kernel.block, &kernel.tasks, 0).written,
+                of_group,
+                "the first in line is its own, or not"
+            );
             kernel.block.queues[0].pop();
         }
     }

@@ -3,26 +3,27 @@
 //! Source: `kernel/sched/fair.c`, Linux 6.12: whoever wants to run gets an equal part of the time, and what one does not need goes to the
 //! others. Left out: programs that compute, flushers, interrupts; one thread that is moved from processor to processor.
 
-use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{AT_CAP, LEAST_CHANGE};
+use crate::policy::kernel::model::caps::Caps;
 use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::task::tasks::Tasks;
 use crate::result::Part;
 
-impl Kernel {
+impl Caps {
     /// Sets which part of a processor's time a task gets that could use all of it.
-    pub fn share_processors(&mut self) {
+    pub fn share_processors(&mut self, tasks: &Tasks) {
         let cores = self.config.host.cores as usize;
-        self.caps.processor_share = match self.tasks.len() > cores {
-            true => share(cores as f64, self.tasks.values().map(demand).collect()),
+        self.processor_share = match tasks.len() > cores {
+            true => share(cores as f64, tasks.values().map(demand).collect()),
             false => 1.0,
         };
     }
 
     /// The same, and whether somebody could notice.
-    pub fn has_share_changed(&mut self) -> bool {
-        let before = self.caps.processor_share;
-        self.share_processors();
-        (self.caps.processor_share - before).abs() > LEAST_CHANGE * before
+    pub fn has_share_changed(&mut self, tasks: &Tasks) -> bool {
+        let before = self.processor_share;
+        self.share_processors(tasks);
+        (self.processor_share - before).abs() > LEAST_CHANGE * before
     }
 }
 
@@ -94,7 +95,7 @@ mod tests {
             let writer = write(&mut kernel, number, Run::New, 0.0);
             let task = kernel.tasks.get_mut(writer).expect("it is there");
             task.transfer.as_mut().expect("it moves").cap = Some((1e9, Part::CpuCopy));
-            kernel.share_processors();
+            kernel.caps.share_processors(&kernel.tasks);
             kernel.caps.processor_share
         };
         assert_eq!(
@@ -123,7 +124,7 @@ mod tests {
                 let writer = write(&mut kernel, number, Run::New, 0.0);
                 let task = kernel.tasks.get_mut(writer).expect("it is there");
                 task.transfer.as_mut().expect("it moves").cap = Some((1e9, Part::CpuCopy));
-                kernel.has_share_changed()
+                kernel.caps.has_share_changed(&kernel.tasks)
             };
             (1..=count).map(&mut has_changed).last()
         };

@@ -7,14 +7,17 @@ use crate::policy::Actions;
 use crate::policy::DeviceId;
 use crate::policy::Event;
 use crate::policy::OperationId;
-use crate::policy::kernel::Kernel;
+use crate::policy::kernel::block::Block;
+use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::AT_CAP;
-use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::page_writeback::domains::Background;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::shape::Transfer;
 use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::vmscan::refaults::Storm;
+use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::vmscan::refaults::{Refaults, WINDOW};
 use crate::result::Part;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -188,6 +191,14 @@ fn holder(transfer: &Transfer) -> Option<Part> {
     (what_of(part).is_some() && is_reached).then_some(part)
 }
 
+/// When refaults were last looked at, and what they were.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Storm {
+    seen: Refaults,
+    at: Nanos,
+    is_on: bool,
+}
+
 /// What is told of the page cache beside levels.
 #[derive(Default)]
 pub struct Told {
@@ -208,71 +219,100 @@ impl Told {
     }
 }
 
-impl Kernel {
+impl Told {
     /// What holds a task back may have become something else.
-    pub fn note_cap(&mut self, now: Nanos, operation: OperationId, task: &mut Task) {
+    pub fn note_cap(
+        &mut self,
+        pages: &Pages,
+        write_back: &WriteBack,
+        block: &mut Block,
+        now: Nanos,
+        operation: OperationId,
+        task: &mut Task,
+    ) {
         // Nobody waits for what is read ahead.
         let part = task.transfer.as_ref().filter(|_| !task.reads_ahead()).and_then(holder);
         if part == task.held_by {
             return;
         }
-        self.note_sleep(now, task.wb, task.held_by);
-        let bytes = self.dirty_told(task.wb);
-        if let Some(key) = self.key_of(task.held_by, operation, task.wb) {
-            self.told.spells.end(now, key, bytes);
+        block.note_sleep(now, task.wb, task.held_by);
+        let bytes = write_back.dirty_told(pages, task.wb);
+        if let Some(key) = key_of(&pages.config, task.held_by, operation, task.wb) {
+            self.spells.end(now, key, bytes);
         }
-        if let Some(key) = self.key_of(part, operation, task.wb) {
-            self.told.spells.begin(now, key, bytes);
+        if let Some(key) = key_of(&pages.config, part, operation, task.wb) {
+            self.spells.begin(now, key, bytes);
         }
         task.held_by = part;
     }
 
     /// What has held a task back does so no more, since it has ended a run.
-    pub fn let_go(&mut self, now: Nanos, operation: OperationId, held_by: Option<Part>) {
-        let wb = self.tasks[operation].wb;
-        self.note_sleep(now, wb, held_by);
-        if let Some(key) = self.key_of(held_by, operation, wb) {
-            self.told.spells.end(now, key, self.dirty_told(wb));
+    pub fn let_go(
+        &mut self,
+        pages: &Pages,
+        write_back: &WriteBack,
+        block: &mut Block,
+        tasks: &Tasks,
+        now: Nanos,
+        operation: OperationId,
+        held_by: Option<Part>,
+    ) {
+        let wb = tasks[operation].wb;
+        block.note_sleep(now, wb, held_by);
+        if let Some(key) = key_of(&pages.config, held_by, operation, wb) {
+            self.spells.end(now, key, write_back.dirty_told(pages, wb));
         }
     }
 
-    pub fn key_of(&self, held_by: Option<Part>, operation: OperationId, wb: WbId) -> Option<Key> {
-        let what = what_of(held_by?)?;
-        let operation = if operation.process().is_some() { operation } else { OperationId::NOBODY };
-        let device = if what == What::Throttling { self.device_of(wb) } else { NOWHERE };
-        Some(Key { what, operation, device })
-    }
-
-    /// The device that a wb writes to.
-    pub fn device_of(&self, wb: WbId) -> DeviceId {
-        DeviceId(wb.0 % self.config.devices() as u32)
-    }
-
-    /// How much is dirty or under writeback: on the host, or in the cgroup of a wb if the host alone is in free run.
-    pub fn dirty_told(&self, wb: WbId) -> u64 {
-        let dirty = self.pages.dirty.total();
-        let of_memcg =
-            self.memcg_with_domain(wb.0 as usize).filter(|_| dirty / PAGE <= self.write_back.limits.freerun);
-        of_memcg.map_or(dirty, |memcg| self.pages.memcgs[memcg].dirty() / PAGE * PAGE)
-    }
-
     /// Whether the flusher of a wb writes because of the background threshold may have changed.
-    pub fn note_background(&mut self, now: Nanos, at: WbId, is_over: bool) {
-        let key = Key { what: What::Background, operation: OperationId::NOBODY, device: self.device_of(at) };
+    pub fn note_background(
+        &mut self,
+        pages: &Pages,
+        write_back: &mut WriteBack,
+        now: Nanos,
+        at: WbId,
+        is_over: bool,
+    ) {
+        let key = Key {
+            what: What::Background,
+            operation: OperationId::NOBODY,
+            device: pages.config.device_of(at),
+        };
         // What the thresholds are compared with: pages that nobody writes yet.
-        let dirty = &self.pages.dirty;
-        let is_of_memcg = self.memcg_of_wb(at.0 as usize).is_some();
+        let dirty = &pages.dirty;
+        let is_of_memcg = pages.config.memcg_of_wb(at.0 as usize).is_some();
         let bytes = if is_of_memcg { dirty.of_wb(at).reclaimable } else { dirty.dirty() };
-        let wb = self.write_back.wbs[at.0 as usize].as_mut().expect("its flusher has looked");
+        let wb = write_back.wbs[at.0 as usize].as_mut().expect("its flusher has looked");
         wb.in_background = is_over;
-        self.told.spells.turn(now, key, is_over, bytes);
+        self.spells.turn(now, key, is_over, bytes);
     }
+
+    /// All that has been read is settled: a storm may have begun, or have ended.
+    pub fn look_at_refaults(&mut self, pages: &Pages, now: Nanos) {
+        if now < self.storm.at + WINDOW {
+            return;
+        }
+        let (before, counts) = (self.storm, pages.refaults);
+        let is_on = counts.is_storm(&before.seen, (now - before.at).as_seconds());
+        if is_on != before.is_on {
+            self.spells.turn(before.at, Key::REFAULT_STORM, is_on, before.seen.refaulted);
+        }
+        self.storm = Storm { seen: counts, at: now, is_on };
+    }
+}
+
+pub fn key_of(config: &Config, held_by: Option<Part>, operation: OperationId, wb: WbId) -> Option<Key> {
+    let what = what_of(held_by?)?;
+    let operation = if operation.process().is_some() { operation } else { OperationId::NOBODY };
+    let device = if what == What::Throttling { config.device_of(wb) } else { NOWHERE };
+    Some(Key { what, operation, device })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::policy::Command;
+    use crate::policy::kernel::page::PAGE;
     use crate::policy::kernel::tests::{MIB, kernel, transfer};
 
     const MS: u64 = 1_000_000;
@@ -373,8 +413,25 @@ mod tests {
         kernel.pages.memcgs[0].busy = 10 * MIB;
         let freerun = kernel.write_back.limits.freerun * PAGE;
         kernel.pages.dirty.run_ahead(WbId(0), freerun);
-        assert_eq!((kernel.dirty_told(of_group), kernel.dirty_told(WbId(0))), (10 * MIB, freerun));
+        assert_eq!(
+            (
+                kernel.write_back.dirty_told(&kernel.pages, of_group),
+                kernel.write_back.dirty_told(&kernel.pages, WbId(0))
+            ),
+            (10 * MIB, freerun)
+        );
         kernel.pages.dirty.run_ahead(WbId(0), PAGE);
-        assert_eq!(kernel.dirty_told(of_group), freerun + PAGE);
+        assert_eq!(kernel.write_back.dirty_told(&kernel.pages, of_group), freerun + PAGE);
+    }
+
+    #[test]
+    fn a_storm_begins_when_a_second_is_over() {
+        let mut kernel = kernel("");
+        kernel.pages.refaults = Refaults { read: 32 << 20, refaulted: 32 << 20 };
+        let is_on = [WINDOW.0 - 1, WINDOW.0].map(|now| {
+            kernel.told.look_at_refaults(&kernel.pages, Nanos(now));
+            kernel.told.storm.is_on
+        });
+        assert_eq!(is_on, [false, true]);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::machine::Lru;
 use crate::policy::FileId;
+use crate::policy::FileView;
 use crate::policy::ListedBlock;
 use crate::policy::OperationId;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
@@ -372,6 +373,28 @@ impl Pages {
             }
         }
         blocks
+    }
+}
+
+impl Pages {
+    /// A process gives anonymous memory back.
+    pub fn free_anonymous(&mut self, owner: OperationId, bytes: Bytes) {
+        let memcg = self.memcg_of(owner);
+        for (node, given) in self.placement.give_back(owner, bytes.0).into_iter().enumerate() {
+            self.give_back_anonymous(memcg, node, given);
+        }
+    }
+
+    /// New bytes of a file are in folios of so many pages.
+    pub fn note_folios(&mut self, file: &FileView, range: (u64, u64), folio: u64) {
+        if self.config.rules.largest_folio > 1 {
+            self.folios.set(file.id, range, folio);
+        }
+    }
+
+    /// Whether pages of a wb are under writeback.
+    pub fn is_writing(&self, at: usize) -> bool {
+        self.dirty.of_wb(WbId(at as u32)).writeback > 0
     }
 }
 

@@ -8,9 +8,10 @@
 //! room for. A host that needs no reports takes nothing back, and costs nothing. Left out: smaller blocks that come and go, and that
 //! nodes report apart. What reclaim frees is taken at once.
 
-use crate::policy::kernel::Kernel;
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::task::tasks::Tasks;
 use crate::units::Nanos;
 
 /// `PAGE_REPORTING_DELAY`.
@@ -106,39 +107,37 @@ pub fn fragments_of(blocks: impl IntoIterator<Item = u64>) -> Fragments {
     fragments
 }
 
-impl Kernel {
+impl Pages {
     /// Looks at what has become free or has been taken.
-    pub fn look_at_backed(&mut self, now: Nanos) {
-        if let Some(mut backed) = self.pages.backed {
-            let takers = self.tasks.iter().filter(|(_, task)| task.takes_memory());
+    pub fn look_at_backed(&mut self, tasks: &Tasks, now: Nanos) {
+        if let Some(mut backed) = self.backed {
+            let takers = tasks.iter().filter(|(_, task)| task.takes_memory());
             let folio = takers.map(|(_, task)| task.folio).min().unwrap_or(1);
-            backed.observe(now, self.pages.free(), self.pages.low() + KEPT, folio);
-            self.pages.backed = Some(backed);
+            backed.observe(now, self.free(), self.low() + KEPT, folio);
+            self.backed = Some(backed);
         }
     }
 
     /// How many pages a task touches first since the host took them back, for each page that it moves.
     pub fn reported(&self, task: &Task) -> f64 {
-        match self.pages.backed {
-            Some(backed) if backed.room_for(task.folio) < PAGE && !self.pages.is_short() => {
-                task.pages_taken()
-            }
+        match self.backed {
+            Some(backed) if backed.room_for(task.folio) < PAGE && !self.is_short() => task.pages_taken(),
             _ => 0.0,
         }
     }
 
     /// How much can be taken before that costs more, by whoever takes some.
-    pub fn until_reported(&self) -> u64 {
-        if self.pages.backed.is_none() {
+    pub fn until_reported(&self, tasks: &Tasks) -> u64 {
+        if self.backed.is_none() {
             return u64::MAX;
         }
-        let takers = self.tasks.iter().filter(|(_, task)| task.takes_memory());
+        let takers = tasks.iter().filter(|(_, task)| task.takes_memory());
         takers.map(|(_, task)| self.until_reported_to(task)).min().unwrap_or(u64::MAX)
     }
 
     /// The same of one task.
     pub fn until_reported_to(&self, task: &Task) -> u64 {
-        let room = self.pages.backed.map(|backed| backed.room_for(task.folio));
+        let room = self.backed.map(|backed| backed.room_for(task.folio));
         room.filter(|&room| room >= PAGE).unwrap_or(u64::MAX)
     }
 }

@@ -3,23 +3,27 @@
 //! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16. A task that writes n pages is let go on after n / rate since its last pause
 //! ended; if it was slower by itself, the difference is credited, up to a second.
 
-use crate::policy::kernel::Kernel;
+use crate::policy::kernel::block::Block;
 use crate::policy::kernel::discretisation::THROTTLE_STEPS;
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::page_writeback::law::{Fraction, Position, Throttle};
 use crate::policy::kernel::page_writeback::limits::Limits;
 use crate::policy::kernel::page_writeback::wb::{Level, Wb};
 use crate::policy::kernel::task::credit::has_credit;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::task::tasks::Tasks;
 use crate::policy::kernel::tick::Hz;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
-impl Kernel {
+impl WriteBack {
     /// Where a wb stands in a domain with these limits and so many dirty pages, a fraction of which it writes.
     pub fn position_in(
         &self,
+        pages: &Pages,
         limits: &Limits,
         fraction: Fraction,
         dirty: u64,
@@ -30,86 +34,86 @@ impl Kernel {
             thresholds: limits.thresholds,
             hard_limit: limits.hard,
             dirty,
-            device_thresholds: self.write_back.shares[at].thresholds(fraction, &limits.thresholds, dirty),
-            device_dirty: self.pages.dirty.of_wb(WbId(at as u32)).dirty() / PAGE,
+            device_thresholds: self.shares[at].thresholds(fraction, &limits.thresholds, dirty),
+            device_dirty: pages.dirty.of_wb(WbId(at as u32)).dirty() / PAGE,
             device_bandwidth: bandwidth,
-            strict_limit: self.write_back.shares[at].strict_limit,
+            strict_limit: self.shares[at].strict_limit,
             floor_in_ratio: !self.config.rules.share_has_floor,
         }
     }
 
     /// Sets the rate of the tasks that write to each device, and brings what it is made of up to date.
-    pub fn throttle(&mut self, now: Nanos) {
-        let dirty = self.pages.dirty.total() / PAGE;
-        let slack = self.write_back.limits.brake().step() as u64;
-        for at in 0..self.write_back.wbs.len() {
-            let Some(wb) = self.write_back.wbs[at].as_ref() else { continue };
-            let has_writers = self.tasks.writers_of(at).next().is_some();
+    pub fn throttle(&mut self, pages: &Pages, block: &Block, tasks: &Tasks, now: Nanos) {
+        let dirty = pages.dirty.total() / PAGE;
+        let slack = self.limits.brake().step() as u64;
+        for at in 0..self.wbs.len() {
+            let Some(wb) = self.wbs[at].as_ref() else { continue };
+            let has_writers = tasks.writers_of(at).next().is_some();
             let was_throttling = wb.is_throttling;
             // Around free run updates would begin and end with every unit that is written.
-            let floor = if was_throttling {
-                self.write_back.limits.freerun.saturating_sub(slack)
-            } else {
-                self.write_back.limits.freerun
-            };
-            let strict = self.strict(at);
+            let floor =
+                if was_throttling { self.limits.freerun.saturating_sub(slack) } else { self.limits.freerun };
+            let strict = self.strict(pages, at);
             let is_over = strict.map_or(dirty > floor, |(strict, own)| strict.is_told(own, was_throttling));
-            let is_throttling = has_writers && (is_over || self.is_memcg_beyond_freerun(at, was_throttling));
-            let is_within = strict
-                .map_or(dirty <= self.write_back.limits.freerun, |(strict, own)| !strict.holds_back(own));
-            let is_free = is_within && !self.is_memcg_beyond_freerun(at, false);
-            let freerun_rate = if is_free { self.freerun_rate(at) } else { None };
-            let wb = self.write_back.wbs[at].as_mut().expect("it was just there");
+            let is_throttling =
+                has_writers && (is_over || self.is_memcg_beyond_freerun(pages, at, was_throttling));
+            let is_within =
+                strict.map_or(dirty <= self.limits.freerun, |(strict, own)| !strict.holds_back(own));
+            let is_free = is_within && !self.is_memcg_beyond_freerun(pages, at, false);
+            let freerun_rate = if is_free { self.freerun_rate(pages, block, tasks, at) } else { None };
+            let wb = self.wbs[at].as_mut().expect("it was just there");
             wb.is_throttling = is_throttling;
             let had_rate = is_free && wb.task_rate.take().is_some();
             let had_other = std::mem::replace(&mut wb.freerun_rate, freerun_rate) != freerun_rate;
             if had_rate || had_other {
-                self.write_back.rate_changes += 1;
+                self.rate_changes += 1;
             }
             if !is_free && has_writers {
-                self.rate_tasks(now, at, dirty);
+                self.rate_tasks(pages, block, tasks, now, at, dirty);
             }
         }
     }
 
     /// Sets the rate of the tasks that write to a device, if it may have changed.
-    pub fn rate_tasks(&mut self, now: Nanos, at: usize, dirty: u64) {
-        let wb = self.write_back.wbs[at].as_ref().expect("who writes has a device");
+    pub fn rate_tasks(
+        &mut self,
+        pages: &Pages,
+        block: &Block,
+        tasks: &Tasks,
+        now: Nanos,
+        at: usize,
+        dirty: u64,
+    ) {
+        let wb = self.wbs[at].as_ref().expect("who writes has a device");
         let is_update_due = wb.next_update() <= now;
         let memcg = self.memcg_with_domain(at);
         // Whether they are known of the cgroup or not, they are of the wb.
-        let memcg_dirty = memcg.map_or(0, |memcg| self.pages.memcgs[memcg].dirty() / PAGE);
+        let memcg_dirty = memcg.map_or(0, |memcg| pages.memcgs[memcg].dirty() / PAGE);
         let has_moved_in_memcg = self
-            .domain_of(at)
+            .domain_of(pages, at)
             .is_some_and(|(domain, _)| domain.limits.brake().has_moved(memcg_dirty, wb.rated_at.1));
-        let has_moved = self.write_back.limits.brake().has_moved(dirty, wb.rated_at.0) || has_moved_in_memcg;
+        let has_moved = self.limits.brake().has_moved(dirty, wb.rated_at.0) || has_moved_in_memcg;
         let (own_dirty, has_moved_itself) = self
-            .strict(at)
+            .strict(pages, at)
             .map_or((0, false), |(strict, own)| (own, strict.brake.has_moved(own, wb.rated_at.2)));
         if wb.task_rate.is_some() && !is_update_due && !has_moved && !has_moved_itself {
             return;
         }
         let bandwidth = wb.bandwidth.average;
-        let global = self.position_in(
-            &self.write_back.limits,
-            self.write_back.fractions.fraction(at),
-            dirty,
-            at,
-            bandwidth,
-        );
-        let own = self.position_in_memcg(at, bandwidth);
+        let global = self.position_in(pages, &self.limits, self.fractions.fraction(at), dirty, at, bandwidth);
+        let own = self.position_in_memcg(pages, at, bandwidth);
         let levels = [Some(Level::of(&global)), own.as_ref().map(Level::of)];
         // The domain that lets less pass rules.
         let ratio = own.map_or(global.ratio(), |own| own.ratio().min(global.ratio()));
         if is_update_due {
-            self.write_back.hard_limit.update(now, self.write_back.limits.thresholds.limit, dirty);
-            let known = self.domain_of(at).map_or(0, |(_, dirty)| dirty);
-            if let Some(domain) = memcg.and_then(|memcg| self.write_back.domains[memcg].as_mut()) {
+            self.hard_limit.update(now, self.limits.thresholds.limit, dirty);
+            let known = self.domain_of(pages, at).map_or(0, |(_, dirty)| dirty);
+            if let Some(domain) = memcg.and_then(|memcg| self.domains[memcg].as_mut()) {
                 domain.hard_limit.update(now, domain.limits.thresholds.limit, known);
             }
         }
-        let counts = self.pages.dirty.of_wb(WbId(at as u32));
-        let wb = self.write_back.wbs[at].as_mut().expect("who writes has a device");
+        let counts = pages.dirty.of_wb(WbId(at as u32));
+        let wb = self.wbs[at].as_mut().expect("who writes has a device");
         wb.update(now, counts, &levels);
         let law = Throttle {
             hz: Hz(u64::from(self.config.host.kernel.hz)),
@@ -118,21 +122,21 @@ impl Kernel {
             average_bandwidth: wb.bandwidth.average,
             device_dirty: counts.dirty() / PAGE,
         };
-        let least = self.least_rate(at);
-        let folio = self.tasks.writers_of(at).next().map_or(1, |task| task.folio);
+        let least = self.least_rate(pages, block, tasks, at);
+        let folio = tasks.writers_of(at).next().map_or(1, |task| task.folio);
         let rate = TaskRate::new(law, least, folio);
-        let wb = self.write_back.wbs[at].as_mut().expect("who writes has a device");
+        let wb = self.wbs[at].as_mut().expect("who writes has a device");
         let before = wb.task_rate.replace(rate);
         wb.rated_at = (dirty, memcg_dirty, own_dirty);
-        let have_folio = || self.tasks.writers_of(at).all(|task| task.folio == folio);
+        let have_folio = || tasks.writers_of(at).all(|task| task.folio == folio);
         if !(before.is_some_and(|before| before.is_usually(&rate)) && have_folio()) {
-            self.write_back.rate_changes += 1;
+            self.rate_changes += 1;
         }
     }
 
     /// What a task may write by the law of its device, unless it has credit. At the hard limit that is worth nothing.
     pub fn throttled_rate(&self, task: &Task) -> Option<f64> {
-        let rate = task_rate(&self.write_back.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task));
+        let rate = task_rate(&self.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task));
         rate.or_else(|| self.freerun_rate_of(task))
     }
 
@@ -141,7 +145,7 @@ impl Kernel {
         if !has_credit(task) {
             return None;
         }
-        let limit = task_rate(&self.write_back.wbs, task).filter(|&rate| rate > 0.0)?;
+        let limit = task_rate(&self.wbs, task).filter(|&rate| rate > 0.0)?;
         let rate = task.transfer.as_ref()?.rate;
         let credit = task.credit?.seconds;
         (rate > limit).then(|| credit * limit / (rate - limit))
@@ -294,8 +298,8 @@ impl<'a> Rates<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::kernel::Kernel;
     use crate::policy::kernel::model::run::count;
-    use crate::policy::kernel::page_writeback::WriteBack;
     use crate::policy::kernel::page_writeback::law::BaseRate;
     use crate::policy::kernel::task::cost::Run;
     use crate::policy::kernel::task::credit::{Credit, resume};
@@ -310,7 +314,7 @@ mod tests {
                 limit.map(TaskRate::fixed);
             let task = kernel.tasks.get_mut(writer).expect("it is there");
             task.credit = Some(Credit { seconds, at: Nanos::ZERO });
-            kernel.until_credit_is_spent(&kernel.tasks[writer])
+            kernel.write_back.until_credit_is_spent(&kernel.tasks[writer])
         };
         // At 300 MB/s instead of 100 it loses 2 s each second.
         assert_eq!(until(300e6, Some(100e6), 0.5), Some(0.25));
@@ -381,7 +385,8 @@ mod tests {
             write(&mut kernel, 1, Run::New, 0.0);
             let limits = kernel.write_back.limits;
             let nothing = Fraction { numerator: 0, denominator: 1 };
-            let position = kernel.position_in(&limits, nothing, limits.setpoint, 0, 25_600);
+            let position =
+                kernel.write_back.position_in(&kernel.pages, &limits, nothing, limits.setpoint, 0, 25_600);
             assert_eq!(position.device_thresholds.limit > 0, version == "6.18");
             // Eight times as much, as it has nothing dirty, and the line is above 1 there.
             assert!(position.ratio() >= 8 * 1024, "{version}: {}", position.ratio());
@@ -427,10 +432,18 @@ mod tests {
             + (kernel.write_back.limits.hard - kernel.write_back.limits.setpoint) * 9 / 10;
         kernel.pages.dirty.run_ahead(WbId(0), 8000 * PAGE);
         kernel.pages.dirty.run_ahead(WbId(1), (dirty - 8000) * PAGE);
-        kernel.throttle(Nanos::ZERO);
+        kernel.write_back.throttle(&kernel.pages, &kernel.block, &kernel.tasks, Nanos::ZERO);
         let wb = kernel.write_back.wbs[0].as_ref().expect("somebody writes to it");
         let ratio = kernel
-            .position_in(&kernel.write_back.limits, kernel.write_back.fractions.fraction(0), dirty, 0, 25_600)
+            .write_back
+            .position_in(
+                &kernel.pages,
+                &kernel.write_back.limits,
+                kernel.write_back.fractions.fraction(0),
+                dirty,
+                0,
+                25_600,
+            )
             .ratio();
         let rate = |device_dirty: u64| {
             let law = Throttle {
@@ -454,7 +467,7 @@ mod tests {
             write(&mut kernel, 1, Run::New, 0.0);
             kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").is_throttling = was_throttling;
             kernel.pages.dirty.run_ahead(WbId(1), dirty * PAGE);
-            kernel.throttle(Nanos::ZERO);
+            kernel.write_back.throttle(&kernel.pages, &kernel.block, &kernel.tasks, Nanos::ZERO);
             let wb = kernel.write_back.wbs[0].as_ref().expect("it is there");
             (wb.is_throttling, wb.task_rate.is_some())
         };

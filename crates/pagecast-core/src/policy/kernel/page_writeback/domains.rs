@@ -9,10 +9,11 @@
 use crate::machine::Cgroup;
 use crate::machine::MemoryLimit;
 use crate::policy::FileView;
-use crate::policy::kernel::Kernel;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::memcontrol::stats::Stats;
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::page_writeback::law::{
     DeviceShare, Fraction, Fractions, HardLimit, Position, Thresholds,
 };
@@ -48,93 +49,86 @@ pub fn has_domain(cgroup: &Cgroup) -> bool {
     matches!(cgroup.limit, MemoryLimit::Max(_))
 }
 
-impl Kernel {
+impl WriteBack {
+    /// How much is dirty or under writeback: on the host, or in the cgroup of a wb if the host alone is in free run.
+    pub fn dirty_told(&self, pages: &Pages, wb: WbId) -> u64 {
+        let dirty = pages.dirty.total();
+        let of_memcg = self.memcg_with_domain(wb.0 as usize).filter(|_| dirty / PAGE <= self.limits.freerun);
+        of_memcg.map_or(dirty, |memcg| pages.memcgs[memcg].dirty() / PAGE * PAGE)
+    }
+
     /// Somebody is about to make a file dirty: its inode belongs to his cgroup from now on, unless it belongs to one already.
     ///
     /// Files of other hosts stay with the root: NFS has no write-back by cgroup.
-    pub fn attach(&mut self, file: &FileView, memcg: MemcgId) {
+    pub fn attach(&mut self, pages: &Pages, file: &FileView, memcg: MemcgId) {
         let is_local = (file.device.0 as usize) < self.config.host.disks.len();
-        if self.pages.memcgs.is_empty() || !is_local {
+        if pages.memcgs.is_empty() || !is_local {
             return;
         }
-        let has_domain = memcg.index().is_some_and(|at| self.write_back.domains[at].is_some());
-        self.write_back.owners.entry(file.id).or_insert(if has_domain { memcg } else { MemcgId::ROOT });
-    }
-
-    /// The cgroup of a wb that is not the root's.
-    pub fn memcg_of_wb(&self, at: usize) -> Option<usize> {
-        match self.write_back.domains.is_empty() {
-            true => None,
-            false => MemcgId((at / self.config.devices()) as u16).index(),
-        }
+        let has_domain = memcg.index().is_some_and(|at| self.domains[at].is_some());
+        self.owners.entry(file.id).or_insert(if has_domain { memcg } else { MemcgId::ROOT });
     }
 
     /// The cgroup of a wb, if it has dirty limits of its own.
     pub fn memcg_with_domain(&self, at: usize) -> Option<usize> {
-        self.memcg_of_wb(at).filter(|&memcg| self.write_back.domains[memcg].is_some())
-    }
-
-    /// The wbs of a cgroup.
-    pub fn wbs_of(&self, memcg: usize) -> impl Iterator<Item = WbId> + use<> {
-        let devices = self.config.devices();
-        (0..devices).map(move |device| WbId(((memcg + 1) * devices + device) as u32))
+        self.config.memcg_of_wb(at).filter(|&memcg| self.domains[memcg].is_some())
     }
 
     /// The domain of a wb beside that of all memory, and how many of its pages are dirty or under writeback, as far as is known.
-    pub fn domain_of(&self, at: usize) -> Option<(&Domain, u64)> {
-        let memcg = self.memcg_of_wb(at)?;
-        let domain = self.write_back.domains[memcg].as_ref()?;
-        let dirty = domain.flushed.map_or_else(|| self.pages.memcgs[memcg].dirty(), |stats| stats.dirty);
+    pub fn domain_of(&self, pages: &Pages, at: usize) -> Option<(&Domain, u64)> {
+        let memcg = self.config.memcg_of_wb(at)?;
+        let domain = self.domains[memcg].as_ref()?;
+        let dirty = domain.flushed.map_or_else(|| pages.memcgs[memcg].dirty(), |stats| stats.dirty);
         Some((domain, dirty / PAGE))
     }
 
     /// Sets the limits of each cgroup, with the memory as it is.
-    pub fn limit_domains(&mut self) {
-        if self.write_back.domains.is_empty() {
+    pub fn limit_domains(&mut self, pages: &Pages) {
+        if self.domains.is_empty() {
             return;
         }
-        let (avail, dirty) = (self.pages.dirtyable() / PAGE, self.pages.dirty.total() / PAGE);
-        for at in 0..self.write_back.domains.len() {
-            let stats = self.stats_of_memcg(at);
-            let Some(domain) = &mut self.write_back.domains[at] else { continue };
+        let (avail, dirty) = (pages.dirtyable() / PAGE, pages.dirty.total() / PAGE);
+        for at in 0..self.domains.len() {
+            let stats = self.stats_of_memcg(pages, at);
+            let Some(domain) = &mut self.domains[at] else { continue };
             let (memcg_dirty, filepages) = (stats.dirty / PAGE, stats.cached / PAGE);
-            let headroom = self.pages.room_of_memcg(at) / PAGE;
+            let headroom = pages.room_of_memcg(at) / PAGE;
             // What is clean elsewhere could be given up for pages of this cgroup.
             let clean = filepages.saturating_sub(memcg_dirty);
             let other_clean = avail.saturating_sub(dirty).saturating_sub(clean);
             let dirtyable = filepages + headroom.min(other_clean);
-            let thresholds = Thresholds::of_memcg(&self.write_back.settings, avail, dirtyable);
+            let thresholds = Thresholds::of_memcg(&self.settings, avail, dirtyable);
             domain.limits = Limits::with(thresholds, &domain.hard_limit);
         }
     }
 
     /// Whether a wb's cgroup has more dirty pages than may be there before writers are held back; with `slack`, than a step less.
     /// Those of a strict device look at what is dirty on it instead.
-    pub fn is_memcg_beyond_freerun(&self, at: usize, slack: bool) -> bool {
-        if self.strict(at).is_some() {
+    pub fn is_memcg_beyond_freerun(&self, pages: &Pages, at: usize, slack: bool) -> bool {
+        if self.strict(pages, at).is_some() {
             return false;
         }
-        self.domain_of(at).is_some_and(|(domain, dirty)| {
+        self.domain_of(pages, at).is_some_and(|(domain, dirty)| {
             let slack = if slack { domain.limits.brake().step() as u64 } else { 0 };
             dirty > domain.limits.freerun.saturating_sub(slack)
         })
     }
 
     /// Where a wb stands in the domain of its cgroup.
-    pub fn position_in_memcg(&self, at: usize, bandwidth: u64) -> Option<Position> {
-        let (domain, dirty) = self.domain_of(at)?;
+    pub fn position_in_memcg(&self, pages: &Pages, at: usize, bandwidth: u64) -> Option<Position> {
+        let (domain, dirty) = self.domain_of(pages, at)?;
         let fraction = domain.fractions.fraction(at % self.config.devices());
-        Some(self.position_in(&domain.limits, fraction, dirty, at, bandwidth))
+        Some(self.position_in(pages, &domain.limits, fraction, dirty, at, bandwidth))
     }
 
     /// Dirty pages of a cgroup that nobody writes yet, and their threshold for a wb's part: what its flusher goes on for.
-    pub fn memcg_background(&self, at: usize) -> Option<Background> {
-        let memcg = self.memcg_of_wb(at)?;
-        let domain = self.write_back.domains[memcg].as_ref()?;
+    pub fn memcg_background(&self, pages: &Pages, at: usize) -> Option<Background> {
+        let memcg = self.config.memcg_of_wb(at)?;
+        let domain = self.domains[memcg].as_ref()?;
         let (pages, wbs) = match domain.flushed {
             // What is submitted meanwhile is not known.
             Some(stats) => (stats.dirty.saturating_sub(stats.writeback), Vec::new()),
-            None => (self.pages.memcgs[memcg].dirty(), self.wbs_of(memcg).collect()),
+            None => (pages.memcgs[memcg].dirty(), self.config.wbs_of(memcg).collect()),
         };
         Some(Background {
             pages,
@@ -146,11 +140,27 @@ impl Kernel {
 
     /// A wb has written so many pages.
     pub fn add_completions(&mut self, now: Nanos, at: usize, pages: u64) {
-        let most = self.write_back.shares[at].max_ratio;
-        self.write_back.fractions.add_completions_within(now, at, pages, most);
+        let most = self.shares[at].max_ratio;
+        self.fractions.add_completions_within(now, at, pages, most);
         let device = at % self.config.devices();
-        if let Some(domain) = self.memcg_of_wb(at).and_then(|memcg| self.write_back.domains[memcg].as_mut()) {
+        if let Some(domain) = self.config.memcg_of_wb(at).and_then(|memcg| self.domains[memcg].as_mut()) {
             domain.fractions.add_completions_within(now, device, pages, most);
+        }
+    }
+
+    /// The places of the wbs of a device: that of the root cgroup first.
+    pub fn wbs_at(&self, device: usize) -> impl ExactSizeIterator<Item = usize> + use<> {
+        (device..self.wbs.len()).step_by(self.config.devices())
+    }
+
+    /// Whether the host, a wb or its memory cgroup is over the background threshold.
+    pub fn over_background(&self, pages: &Pages, at: usize) -> impl Fn(&DirtyPages) -> bool + use<> {
+        let (id, share, fraction) = (WbId(at as u32), self.shares[at], self.fractions.fraction(at));
+        let (memcg, background) = (self.memcg_background(pages, at), self.limits.thresholds.background);
+        move |dirty| {
+            let (all, reclaimable) = (dirty.dirty() / PAGE, dirty.of_wb(id).reclaimable / PAGE);
+            let is_over = all > background || reclaimable > share.part(fraction, background, all);
+            is_over || memcg.as_ref().is_some_and(|memcg| memcg.is_over(dirty, &share, reclaimable))
         }
     }
 }
@@ -178,6 +188,7 @@ mod tests {
     use super::*;
     use crate::policy::DeviceId;
     use crate::policy::FileId;
+    use crate::policy::kernel::Kernel;
     use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel};
 
     /// 819 and 409 of 4096 parts of what can be dirty.
@@ -191,7 +202,7 @@ mod tests {
         let mut kernel = kernel("kernel.version = '6.8'\ncgroup.batch.memory.max = '512 MiB'");
         assert_eq!(kernel.config.devices(), 2, "the disk, and the mount");
         let thresholds = |kernel: &mut Kernel| {
-            kernel.limit_domains();
+            kernel.write_back.limit_domains(&kernel.pages);
             kernel.write_back.domains[0].as_ref().expect("v2 has dirty limits").limits.thresholds
         };
         assert_eq!(thresholds(&mut kernel), limits(512 * MIB / PAGE));
@@ -213,12 +224,12 @@ mod tests {
             kernel.pages.write(FileId(1), WbId(2), (from, to), in_first_memcg(), Nanos(0));
         };
         write(&mut kernel, 0, 100 * MIB);
-        kernel.flush_memcg_stats(Nanos(3_000_000_000));
+        kernel.write_back.flush_memcg_stats(&kernel.pages, Nanos(3_000_000_000));
         write(&mut kernel, 100 * MIB, 106 * MIB);
-        kernel.limit_domains();
-        let (domain, dirty) = kernel.domain_of(2).expect("v2 has dirty limits");
+        kernel.write_back.limit_domains(&kernel.pages);
+        let (domain, dirty) = kernel.write_back.domain_of(&kernel.pages, 2).expect("v2 has dirty limits");
         assert_eq!((dirty, domain.limits.thresholds), (25_600, limits(506 * MIB / PAGE)));
-        let background = kernel.memcg_background(2).expect("it has a threshold");
+        let background = kernel.write_back.memcg_background(&kernel.pages, 2).expect("it has a threshold");
         assert_eq!((background.pages, background.wbs.len()), (100 * MIB, 0));
     }
 
@@ -244,10 +255,10 @@ mod tests {
         };
         let (disk, mount) = (file(1, 0), file(2, 1));
         for file in [&disk, &mount] {
-            kernel.attach(file, MemcgId::of(0));
+            kernel.write_back.attach(&kernel.pages, file, MemcgId::of(0));
         }
         assert_eq!([&disk, &mount].map(|file| kernel.write_back.wb_of(file)), [WbId(2), WbId(1)]);
-        kernel.attach(&disk, MemcgId::ROOT);
+        kernel.write_back.attach(&kernel.pages, &disk, MemcgId::ROOT);
         assert_eq!(kernel.write_back.wb_of(&disk), WbId(2), "it stays");
     }
 }

@@ -2,46 +2,49 @@
 //!
 //! Source: see `memcontrol::stats`.
 
-use crate::policy::kernel::Kernel;
+use crate::policy::kernel::block::Block;
 use crate::policy::kernel::memcontrol::stats::{FLUSH_TIME, Stats};
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::page_writeback::WriteBack;
+use crate::policy::kernel::task::tasks::Tasks;
 use crate::units::Nanos;
 
-impl Kernel {
+impl WriteBack {
     /// The pages of a cgroup as its dirty limits know them.
-    pub fn stats_of_memcg(&self, memcg: usize) -> Stats {
-        let flushed = self.write_back.domains[memcg].as_ref().and_then(|domain| domain.flushed);
-        flushed.unwrap_or_else(|| self.present_stats_of_memcg(memcg))
+    pub fn stats_of_memcg(&self, pages: &Pages, memcg: usize) -> Stats {
+        let flushed = self.domains[memcg].as_ref().and_then(|domain| domain.flushed);
+        flushed.unwrap_or_else(|| self.present_stats_of_memcg(pages, memcg))
     }
 
-    pub fn present_stats_of_memcg(&self, memcg: usize) -> Stats {
-        let wbs = self.wbs_of(memcg);
+    pub fn present_stats_of_memcg(&self, pages: &Pages, memcg: usize) -> Stats {
+        let wbs = self.config.wbs_of(memcg);
         Stats {
-            dirty: self.pages.memcgs[memcg].dirty(),
-            writeback: wbs.map(|wb| self.pages.dirty.of_wb(wb).writeback).sum(),
-            cached: self.pages.cached_of_memcg(memcg),
+            dirty: pages.memcgs[memcg].dirty(),
+            writeback: wbs.map(|wb| pages.dirty.of_wb(wb).writeback).sum(),
+            cached: pages.cached_of_memcg(memcg),
         }
     }
 
     /// Adds up the counters of all cgroups if it is time.
-    pub fn flush_memcg_stats(&mut self, now: Nanos) {
-        let Some(mut due) = self.write_back.stats_due.filter(|&due| due <= now) else { return };
+    pub fn flush_memcg_stats(&mut self, pages: &Pages, now: Nanos) {
+        let Some(mut due) = self.stats_due.filter(|&due| due <= now) else { return };
         while due <= now {
             due = self.config.timers().fires(due, FLUSH_TIME);
         }
-        self.write_back.stats_due = Some(due);
-        for memcg in 0..self.write_back.domains.len() {
-            let stats = self.present_stats_of_memcg(memcg);
-            if let Some(domain) = &mut self.write_back.domains[memcg] {
+        self.stats_due = Some(due);
+        for memcg in 0..self.domains.len() {
+            let stats = self.present_stats_of_memcg(pages, memcg);
+            if let Some(domain) = &mut self.domains[memcg] {
                 domain.flushed = Some(stats);
             }
         }
     }
 
     /// When the counters are added up, if they may say something else then.
-    pub fn next_stats_flush(&self) -> Option<Nanos> {
-        let due = self.write_back.stats_due?;
-        let moves = self.tasks.values().next().is_some()
-            || self.block.queues.iter().any(|queue| queue.transfer.is_some());
+    pub fn next_stats_flush(&self, block: &Block, tasks: &Tasks) -> Option<Nanos> {
+        let due = self.stats_due?;
+        let moves =
+            tasks.values().next().is_some() || block.queues.iter().any(|queue| queue.transfer.is_some());
         moves.then_some(due)
     }
 }
@@ -50,6 +53,7 @@ impl Kernel {
 mod tests {
     use super::*;
     use crate::policy::FileId;
+    use crate::policy::kernel::Kernel;
     use crate::policy::kernel::task::cost::Run;
     use crate::policy::kernel::task::ids::WbId;
     use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel, write};
@@ -71,9 +75,9 @@ mod tests {
         let known = |version: &str| {
             let mut kernel = group(version);
             fill(&mut kernel);
-            let before = kernel.stats_of_memcg(0);
-            kernel.flush_memcg_stats(Nanos(3 * SECOND));
-            (before, kernel.stats_of_memcg(0))
+            let before = kernel.write_back.stats_of_memcg(&kernel.pages, 0);
+            kernel.write_back.flush_memcg_stats(&kernel.pages, Nanos(3 * SECOND));
+            (before, kernel.write_back.stats_of_memcg(&kernel.pages, 0))
         };
         let all = Stats { dirty: 40 * MIB, writeback: 0, cached: 100 * MIB };
         assert_eq!(known("6.8"), (all, all));
@@ -86,23 +90,26 @@ mod tests {
         let mut kernel = group("6.12");
         assert_eq!(kernel.write_back.stats_due, Some(Nanos(2_016_000_000)));
         fill(&mut kernel);
-        kernel.flush_memcg_stats(Nanos(2_015_999_999));
-        assert_eq!(kernel.stats_of_memcg(0), Stats::default());
-        kernel.flush_memcg_stats(Nanos(2_016_000_000));
+        kernel.write_back.flush_memcg_stats(&kernel.pages, Nanos(2_015_999_999));
+        assert_eq!(kernel.write_back.stats_of_memcg(&kernel.pages, 0), Stats::default());
+        kernel.write_back.flush_memcg_stats(&kernel.pages, Nanos(2_016_000_000));
         assert_eq!(
-            (kernel.stats_of_memcg(0).dirty, kernel.write_back.stats_due),
+            (kernel.write_back.stats_of_memcg(&kernel.pages, 0).dirty, kernel.write_back.stats_due),
             (40 * MIB, Some(Nanos(4_032_000_000)))
         );
-        kernel.flush_memcg_stats(Nanos(9 * SECOND));
+        kernel.write_back.flush_memcg_stats(&kernel.pages, Nanos(9 * SECOND));
         assert_eq!(kernel.write_back.stats_due, Some(Nanos(10_080_000_000)), "whoever slept meanwhile");
     }
 
     #[test]
     fn nobody_wakes_up_for_counters_that_do_not_change() {
         let mut kernel = group("6.12");
-        assert_eq!(kernel.next_stats_flush(), None);
+        assert_eq!(kernel.write_back.next_stats_flush(&kernel.block, &kernel.tasks), None);
         write(&mut kernel, 1, Run::New, 0.0);
-        assert_eq!(kernel.next_stats_flush(), Some(Nanos(2_016_000_000)));
+        assert_eq!(
+            kernel.write_back.next_stats_flush(&kernel.block, &kernel.tasks),
+            Some(Nanos(2_016_000_000))
+        );
         assert_eq!(
             [
                 group("6.8").write_back.stats_due,

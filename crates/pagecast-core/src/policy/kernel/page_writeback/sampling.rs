@@ -5,8 +5,9 @@
 
 use crate::policy::Actions;
 use crate::policy::DeviceSample;
-use crate::policy::kernel::Kernel;
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::task::ids::WbId;
 use crate::result::DeviceLevels;
 use crate::units::Bytes;
@@ -15,33 +16,33 @@ use crate::units::Nanos;
 /// What a wb's last sample was taken for: its last update, and the rate of its tasks.
 pub type Sampled = Option<(Nanos, Option<f64>)>;
 
-impl Kernel {
+impl WriteBack {
     /// Tells of the wbs that know something new.
-    pub fn sample_devices(&mut self, out: &mut Actions) {
-        for at in 0..self.write_back.wbs.len() {
-            let Some(wb) = self.write_back.wbs[at].as_mut() else { continue };
+    pub fn sample_devices(&mut self, pages: &Pages, out: &mut Actions) {
+        for at in 0..self.wbs.len() {
+            let Some(wb) = self.wbs[at].as_mut() else { continue };
             let news = Some((wb.stamp(), wb.told_rate()));
             if wb.sampled != news {
                 wb.sampled = news;
-                self.sample_device(at, out);
+                self.sample_device(pages, at, out);
             }
         }
     }
 
     /// Tells of all, at the end.
-    pub fn sample_all_devices(&mut self, out: &mut Actions) {
-        for at in 0..self.write_back.wbs.len() {
-            self.sample_device(at, out);
+    pub fn sample_all_devices(&self, pages: &Pages, out: &mut Actions) {
+        for at in 0..self.wbs.len() {
+            self.sample_device(pages, at, out);
         }
     }
 
-    pub fn sample_device(&self, at: usize, out: &mut Actions) {
-        let Some(wb) = &self.write_back.wbs[at] else { return };
+    pub fn sample_device(&self, pages: &Pages, at: usize, out: &mut Actions) {
+        let Some(wb) = &self.wbs[at] else { return };
         let id = WbId(at as u32);
-        let counts = self.pages.dirty.of_wb(id);
+        let counts = pages.dirty.of_wb(id);
         let rate = |pages: u64| Bytes(pages * PAGE);
         // As the levels of the memory, which count each page once.
-        let (_, most) = self.pages.told();
+        let (_, most) = pages.told();
         let levels = DeviceLevels {
             write_bandwidth: rate(wb.bandwidth.write),
             avg_write_bandwidth: rate(wb.bandwidth.average),
@@ -51,6 +52,10 @@ impl Kernel {
             dirty: Bytes(counts.dirty().min(most)),
             writeback: Bytes(counts.writeback.min(most)),
         };
-        out.sample(DeviceSample { device: self.device_of(id), cgroup: self.memcg_of_wb(at), levels });
+        out.sample(DeviceSample {
+            device: self.config.device_of(id),
+            cgroup: self.config.memcg_of_wb(at),
+            levels,
+        });
     }
 }

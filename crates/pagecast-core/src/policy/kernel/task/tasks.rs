@@ -1,7 +1,11 @@
 //! The operations under way.
 
+use crate::policy::FileId;
 use crate::policy::OperationId;
+use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::credit::Credit;
+use crate::policy::kernel::task::kind::Kind;
+use crate::policy::kernel::task::shape::AHEAD;
 use crate::policy::kernel::task::task::Task;
 use rustc_hash::FxHashMap;
 use std::ops::Index;
@@ -139,5 +143,37 @@ impl Index<OperationId> for Tasks {
 
     fn index(&self, operation: OperationId) -> &Task {
         self.get(operation).expect("an operation under way has a task")
+    }
+}
+
+impl Tasks {
+    /// Who is reading these bytes from the device right now: pages under way are locked, and read once.
+    pub fn reader_of(&self, file: FileId, at: u64) -> Option<&Task> {
+        let reads = |task: &&Task| {
+            let is_under_way = (task.reads_from()..task.reads_until()).contains(&at);
+            task.run == Run::Miss && task.file().id == file && is_under_way
+        };
+        self.values().find(reads)
+    }
+
+    /// A number for an operation that is no process's own.
+    pub fn new_number(&mut self) -> OperationId {
+        self.ahead_number = self.ahead_number % (AHEAD - 1) + 1;
+        OperationId(AHEAD | self.ahead_number)
+    }
+
+    /// Read-ahead of a thread that is under way and will have come to this byte.
+    pub fn ahead_of(&mut self, thread: OperationId, file: FileId, at: u64) -> Option<&mut Task> {
+        let mut under_way = self.values_mut().filter(|task| task.transfer.is_some());
+        under_way.find(|task| {
+            task.kind == Kind::ReadAhead { thread } && task.file().id == file && task.reads_until() == at
+        })
+    }
+
+    /// Those who write to a device, and how many bytes per second.
+    pub fn writers_to(&self, at: usize) -> (usize, f64) {
+        let rates =
+            self.writers_of(at).map(|task| task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate));
+        rates.fold((0, 0.0), |(count, sum), rate| (count + 1, sum + rate))
     }
 }

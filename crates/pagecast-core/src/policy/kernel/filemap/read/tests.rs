@@ -6,6 +6,7 @@ use crate::policy::FileId;
 use crate::policy::FileView;
 use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
+use crate::policy::kernel::filemap::read::{cached_before, pass_mark, read_ahead};
 use crate::policy::kernel::filemap::readahead::{Pace, Reading, Span, Stream, Window};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::task::cost::Run;
@@ -63,7 +64,7 @@ fn the_pages_just_before_a_miss_are_counted_up_to_the_first_hole_or_the_limit() 
     let mut kernel = kernel("");
     kernel.pages.read_in(FILE, 0, 3 * PAGE, on(0));
     kernel.pages.read_in(FILE, 4 * PAGE, 10 * PAGE, on(0));
-    let before = |page, most| kernel.cached_before(FILE, page, most);
+    let before = |page, most| cached_before(&kernel.pages, FILE, page, most);
     assert_eq!([before(10, 4), before(10, 32), before(3, 32), before(4, 32)], [4, 6, 3, 0]);
 }
 
@@ -85,8 +86,8 @@ fn what_is_on_its_way_behind_a_read_comes_after_it_but_for_what_is_cached() {
         for &(from, to) in cached {
             kernel.pages.read_in(FILE, from * PAGE, to * PAGE, on(0));
         }
-        let pace = Pace { latency, ..kernel.pace_of(&file(), 0.0) };
-        kernel.shape(&span, &file(), pace, &reading)
+        let pace = Pace { latency, ..pace_of(&kernel.config, &file(), 0.0) };
+        shape(&kernel.pages, &kernel.clock, &span, &file(), pace, &reading)
     };
     let check = |shape: &RunShape, pages: u64, least: f64, done: u64, due: f64| {
         assert_eq!((shape.bytes, shape.copied), (pages * PAGE, 10 * PAGE));
@@ -112,7 +113,8 @@ fn a_reader_comes_to_a_mark_when_it_has_copied_what_is_before_it() {
         let copy_read = Some(BytesPerSecond(PAGE as f64 * 1e6));
         reconfigure(&mut kernel, |config| config.host.memory.cost.copy_read = copy_read);
         let reader = read(&mut kernel, at, 1000);
-        let inserted = kernel.pass_mark(reader, 32 * PAGE, &mut Actions::default());
+        let inserted =
+            pass_mark(&mut kernel.context(kernel.clock.synced, &mut Actions::default()), reader, 32 * PAGE);
         assert_eq!((inserted, ahead(&kernel).len()), (0, 0), "the next window is part of its own run");
         let passed = kernel.readers.streams[&(reader, FILE)].passed.expect("it comes to the mark");
         assert_near(passed.as_seconds(), f64::from(copied) * 1e-6);
@@ -126,21 +128,27 @@ fn a_mark_has_a_window_read_of_which_pages_that_are_there_are_not_inserted() {
         // It ends before the next window does.
         let reader = read(&mut kernel, 16, 32);
         kernel.pages.read_in(FILE, 32 * PAGE, (32 + cached) * PAGE, on(0));
-        assert_eq!(kernel.pass_mark(reader, 32 * PAGE, &mut Actions::default()), inserted * PAGE);
+        assert_eq!(
+            pass_mark(&mut kernel.context(kernel.clock.synced, &mut Actions::default()), reader, 32 * PAGE),
+            inserted * PAGE
+        );
         let window = kernel.readers.streams[&(reader, FILE)].window;
         let next = Window { start: 32, size: 32, async_size: 32 };
         assert_eq!(window, if inserted > 0 { next } else { Window::default() });
     }
     let mut kernel = with_latency();
     let reader = read(&mut kernel, 16, 32);
-    kernel.pass_mark(reader, 32 * PAGE, &mut Actions::default());
+    pass_mark(&mut kernel.context(kernel.clock.synced, &mut Actions::default()), reader, 32 * PAGE);
     let [(_, window)] = ahead(&kernel)[..] else { panic!("one window is read") };
     assert_near(window.shape.least, LATENCY + 32.0 * TRANSFER);
     // What has been evicted meanwhile of the window before is no part of it.
     let mut kernel = with_latency();
     let reader = read(&mut kernel, 16, 32);
     kernel.pages.drop_clean();
-    assert_eq!(kernel.pass_mark(reader, 32 * PAGE, &mut Actions::default()), 32 * PAGE);
+    assert_eq!(
+        pass_mark(&mut kernel.context(kernel.clock.synced, &mut Actions::default()), reader, 32 * PAGE),
+        32 * PAGE
+    );
     assert_eq!(ahead(&kernel)[0].1.position, 32 * PAGE);
 }
 
@@ -149,7 +157,14 @@ fn a_mark_has_a_window_read_of_which_pages_that_are_there_are_not_inserted() {
 fn what_is_read_ahead_comes_request_by_request() {
     let mut kernel = with_latency();
     let least = LATENCY + 640.0 * TRANSFER;
-    kernel.read_ahead(OperationId(1), &file(), (0, 640 * PAGE), 0, least, &mut Actions::default());
+    read_ahead(
+        &mut kernel.context(kernel.clock.synced, &mut Actions::default()),
+        OperationId(1),
+        &file(),
+        (0, 640 * PAGE),
+        0,
+        least,
+    );
     let [(_, first)] = ahead(&kernel)[..] else { panic!("one request after the other") };
     assert_eq!((first.position, first.end), (0, 320 * PAGE));
     assert_near(first.shape.least, LATENCY + 320.0 * TRANSFER);
@@ -157,7 +172,14 @@ fn what_is_read_ahead_comes_request_by_request() {
     // Of the second, 40 pages need not come.
     let mut kernel = with_latency();
     kernel.pages.read_in(FILE, 400 * PAGE, 440 * PAGE, on(0));
-    kernel.read_ahead(OperationId(1), &file(), (0, 640 * PAGE), 0, least, &mut Actions::default());
+    read_ahead(
+        &mut kernel.context(kernel.clock.synced, &mut Actions::default()),
+        OperationId(1),
+        &file(),
+        (0, 640 * PAGE),
+        0,
+        least,
+    );
     assert_near(ahead(&kernel)[0].1.shape.least, LATENCY + (640.0 - 280.0) * TRANSFER);
 }
 
@@ -165,7 +187,14 @@ fn what_is_read_ahead_comes_request_by_request() {
 fn what_has_been_transferred_of_it_does_not_come_again() {
     for (done, from) in [(0, 0), (9 * PAGE, 9 * PAGE), (32 * PAGE, 32 * PAGE - 1)] {
         let mut kernel = with_latency();
-        kernel.read_ahead(OperationId(1), &file(), (0, 32 * PAGE), done, 0.0, &mut Actions::default());
+        read_ahead(
+            &mut kernel.context(kernel.clock.synced, &mut Actions::default()),
+            OperationId(1),
+            &file(),
+            (0, 32 * PAGE),
+            done,
+            0.0,
+        );
         let [(_, window)] = ahead(&kernel)[..] else { panic!("one window is read") };
         // All its pages arrive together, with the last byte at the earliest.
         assert_eq!((window.origin, window.position, window.end), (0, from, 32 * PAGE));
@@ -178,7 +207,14 @@ fn read_ahead_has_numbers_of_its_own_that_begin_again() {
     kernel.tasks.ahead_number = AHEAD - 2;
     for part in 0..3 {
         let range = (1000 * part * PAGE, (1000 * part + 32) * PAGE);
-        kernel.read_ahead(OperationId(1), &file(), range, 0, LATENCY, &mut Actions::default());
+        read_ahead(
+            &mut kernel.context(kernel.clock.synced, &mut Actions::default()),
+            OperationId(1),
+            &file(),
+            range,
+            0,
+            LATENCY,
+        );
     }
     let numbers: Vec<u32> = ahead(&kernel).iter().map(|(operation, _)| operation.0).collect();
     assert_eq!(numbers, [AHEAD | 1, AHEAD | 2, AHEAD | (AHEAD - 1)]);
@@ -193,10 +229,17 @@ fn what_a_thread_reads_ahead_goes_behind_its_own_on_that_file_only() {
     let (one, other, nobody) = (OperationId(1), OperationId(2), OperationId(3));
     let mut out = Actions::default();
     for (thread, from, to) in [(one, 0, 32), (other, 32, 64)] {
-        kernel.read_ahead(thread, &file(), (from * PAGE, to * PAGE), 0, LATENCY, &mut out);
+        read_ahead(
+            &mut kernel.context(kernel.clock.synced, &mut out),
+            thread,
+            &file(),
+            (from * PAGE, to * PAGE),
+            0,
+            LATENCY,
+        );
     }
     let mut origin = |thread, file, page: u64| {
-        kernel.ahead_of(thread, file, page * PAGE).map(|before| before.origin / PAGE)
+        kernel.tasks.ahead_of(thread, file, page * PAGE).map(|before| before.origin / PAGE)
     };
     assert_eq!([origin(one, FILE, 32), origin(other, FILE, 64)], [Some(0), Some(32)]);
     assert_eq!([origin(one, FILE, 64), origin(other, FILE, 32), origin(nobody, FILE, 32)], [None; 3]);

@@ -1,12 +1,16 @@
 //! How the next bytes of an operation are served, and where they are.
 
 use super::*;
+use crate::policy::Actions;
 use crate::policy::FileId;
 use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_RUN, MOST_RUN};
-use crate::policy::kernel::filemap::write::LOCKED;
+use crate::policy::kernel::filemap::read::look_up_to_read;
+use crate::policy::kernel::filemap::write::{LOCKED, is_being_read, look_up_to_write};
+use crate::policy::kernel::model::follow::until_followed;
 use crate::policy::kernel::model::run::count;
+use crate::policy::kernel::model::settle::settle_others;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::page_writeback::balance_dirty_pages::rate_of;
@@ -45,7 +49,7 @@ fn in_an_exhausted_group_a_short_cached_run_waits_with_what_is_behind_it() {
         kernel.tasks.get_mut(writer).expect("it is there").memcg = MemcgId::of(0);
         kernel.pages.memcgs[0].is_exhausted = is_exhausted;
         kernel.pages.read_in(FileId(1), 0, cached, on(0));
-        kernel.look_up_to_write(&kernel.tasks[writer], writer)
+        look_up_to_write(&kernel.pages, &kernel.tasks, &kernel.tasks[writer], writer)
     };
     assert_eq!(of(PAGE, true), (Run::New, LEAST_RUN));
     assert_eq!(of(LEAST_RUN, true), (Run::Clean, LEAST_RUN), "a run of its own");
@@ -57,12 +61,12 @@ fn in_an_exhausted_group_a_short_cached_run_waits_with_what_is_behind_it() {
 fn pages_are_locked_that_are_less_than_two_windows_ahead_of_their_reader() {
     let mut kernel = kernel("");
     let reader = write(&mut kernel, 1, Run::Miss, 0.0);
-    let is_locked = |kernel: &Kernel, at| kernel.is_being_read(FileId(1), at);
+    let is_locked = |kernel: &Kernel, at| is_being_read(&kernel.tasks, FileId(1), at);
     assert_eq!([0, LOCKED - 1, LOCKED].map(|at| is_locked(&kernel, at)), [true, true, false]);
     // A page has come, but is nowhere yet.
     kernel.tasks.get_mut(reader).expect("it is there").pending = PAGE;
     assert_eq!([LOCKED, LOCKED + PAGE].map(|at| is_locked(&kernel, at)), [true, false]);
-    assert!(!kernel.is_being_read(FileId(2), 0), "another file");
+    assert!(!is_being_read(&kernel.tasks, FileId(2), 0), "another file");
 }
 
 /// A reader of a GB at 100 MB/s has come so far, and another one reads the file from its first byte on. It waits for 16 MiB.
@@ -79,8 +83,12 @@ fn a_reader_close_behind_another_one_waits_for_more_than_a_few_bytes() {
         (task.kind, task.end, task.transfer) = (kind, end, None);
         let task = &kernel.tasks[other];
         let is_read = matches!(kind, Kind::Read { .. });
-        let found = if is_read { kernel.look_up_to_read(task) } else { kernel.look_up_to_write(task, other) };
-        (found.0, kernel.until_followed(task))
+        let found = if is_read {
+            look_up_to_read(&kernel.pages, &kernel.tasks, task)
+        } else {
+            look_up_to_write(&kernel.pages, &kernel.tasks, task, other)
+        };
+        (found.0, until_followed(&kernel.pages, &kernel.tasks, task))
     };
     let read = Kind::Read { fresh: false };
     let waits = |came: u64| (Run::Follow, Some((FOLLOW_STRIDE - came) as f64 / 100e6));
@@ -100,13 +108,13 @@ fn new_pages_are_looked_at_in_one_go_up_to_what_the_own_node_has_room_for() {
     const END: u64 = 100 << 30;
     let mut alone = kernel("");
     let writer = write(&mut alone, 1, Run::New, 0.0);
-    assert_eq!(alone.new_end(writer, 5, END), END, "there is but one node");
+    assert_eq!(alone.pages.new_end(writer, 5, END), END, "there is but one node");
     let (kernel, writer) = on_node_0(false);
     // A fifth of what can be dirty of it (`vm.dirty_ratio`), which is not all of its 8 GiB.
-    let end = kernel.new_end(writer, 5, END);
+    let end = kernel.pages.new_end(writer, 5, END);
     assert!((1500 * MIB..1639 * MIB).contains(&end), "{end}");
     let (kernel, writer) = on_node_0(true);
-    assert_eq!(kernel.new_end(writer, 5, END), 5 + MOST_RUN);
+    assert_eq!(kernel.pages.new_end(writer, 5, END), 5 + MOST_RUN);
 }
 
 #[test]
@@ -120,7 +128,7 @@ fn new_pages_are_far_where_the_own_node_is_full() {
             node.anonymous = node.total - MIB;
         }
         let task = Task { run, kind, ..Task::new(kind, kernel.tasks[operation].file, whole(), Nanos::ZERO) };
-        let Distance { from, to } = kernel.distance(&task, operation);
+        let Distance { from, to } = kernel.pages.distance(&task, operation);
         [from, to]
     };
     let (plain, fresh) = (Kind::Read { fresh: false }, Kind::Read { fresh: true });
@@ -146,7 +154,7 @@ fn before_somebody_looks_what_is_in_a_file_the_pages_of_all_on_it_find_their_pla
     for task in tasks.values_mut() {
         count(task, MIB, pages, rate_of(wbs, task), Nanos::ZERO);
     }
-    kernel.settle_others(Nanos::ZERO, one);
+    settle_others(&mut kernel.context(Nanos::ZERO, &mut Actions::default()), one);
     assert_eq!([one, same, other].map(|operation| kernel.tasks[operation].pending), [0, 0, MIB]);
     assert_eq!([1, 3].map(|file| kernel.pages.lists.of_file(FileId(file))), [MIB, 0]);
 }

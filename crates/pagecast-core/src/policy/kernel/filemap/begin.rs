@@ -1,0 +1,42 @@
+//! TODO
+
+use crate::policy::Call;
+use crate::policy::FileView;
+use crate::policy::Request;
+use crate::policy::kernel::filemap;
+use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::page_writeback::balance_dirty_pages::folio_of;
+use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::task::kind::Kind;
+use crate::policy::kernel::task::task::Task;
+use crate::units::Bytes;
+
+pub fn begin_task(
+    cx: &mut Context<'_>,
+    request: &Request,
+    kind: Kind,
+    file: Option<FileView>,
+    at: (u64, Bytes, Bytes),
+) {
+    cx.pages.placement.home(kind.owner(request.operation));
+    let credit = cx.tasks.credits.get(&request.operation).copied();
+    let memcg = cx.pages.memcg_of(request.operation);
+    if let (Kind::Write | Kind::WriteSync { .. }, Some(file)) = (kind, &file) {
+        cx.write_back.attach(cx.pages, file, memcg);
+    }
+    let wb = file.as_ref().map_or_else(WbId::default, |file| cx.write_back.wb_of(file));
+    let stream = filemap::read::stream_of(request, kind, file.as_ref());
+    let folio = folio_of(at.2, cx.config.rules.largest_folio);
+    let drops_behind = matches!(
+        request.call,
+        Call::Read { dontcache: true, .. } | Call::Write { through: false, dontcache: true, .. }
+    );
+    let task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, cx.now) };
+    let mut task = Task { drops_behind, ..task };
+    if let Call::Mapped { advice, mapping, .. } = request.call {
+        cx.readers.map(&mut task, advice, mapping);
+    } else if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
+        task.read_until = filemap::partial_blocks::read_until(&task);
+    }
+    cx.tasks.insert(request.operation, task);
+}

@@ -1,0 +1,37 @@
+//! TODO
+
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::kernel::fs_writeback::flusher::Until;
+use crate::policy::kernel::model::context::Context;
+
+/// Has the dirty pages of a range written for somebody who waits for all of it; false if nothing is to be waited for.
+///
+/// `mm/filemap.c: filemap_write_and_wait_range`
+pub fn write_range(cx: &mut Context<'_>, operation: OperationId, file: &FileView, range: (u64, u64)) -> bool {
+    cx.flushers.make_way_to(cx.pages, cx.write_back, cx.block, cx.now, file, range, cx.out);
+    let dirty = cx.pages.dirty.ranges_within(file.id, range.0, range.1);
+    if dirty.total() == 0 {
+        return cx.block.queue(file.device).wait_within(file.id, range, operation);
+    }
+    cx.flushers.flusher_of(cx.write_back, file).write_range(file.id, range, dirty, Until::Written(operation));
+    true
+}
+
+/// Has dirty pages of a range submitted for somebody who waits for that; false if there are none.
+pub fn submit_range(
+    cx: &mut Context<'_>,
+    operation: OperationId,
+    file: &FileView,
+    range: (u64, u64),
+    is_all: bool,
+) -> bool {
+    cx.flushers.make_way_to(cx.pages, cx.write_back, cx.block, cx.now, file, range, cx.out);
+    let dirty = cx.pages.dirty.ranges_within(file.id, range.0, range.1);
+    let is_dirty = dirty.total() > 0;
+    if is_dirty {
+        let until = if is_all { Until::Written(operation) } else { Until::Submitted(operation) };
+        cx.flushers.flusher_of(cx.write_back, file).write_range(file.id, range, dirty, until);
+    }
+    is_dirty
+}
