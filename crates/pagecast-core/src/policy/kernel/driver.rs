@@ -1,12 +1,6 @@
 //! Steps system calls: one step after the other, until a flow moves bytes, something has to be waited for, or the call is over.
 
 use crate::flow::Completion;
-use crate::policy::Actions;
-use crate::policy::Call;
-use crate::policy::Integrity;
-use crate::policy::OperationId;
-use crate::policy::Outcome;
-use crate::policy::Request;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASKS, RUN_STEPS, SETTLE_AFTER};
 use crate::policy::kernel::filemap::begin::begin_task;
@@ -40,11 +34,10 @@ use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::kind::{Kind, Next, Past, Stage, Way};
 use crate::policy::kernel::task::task::Task;
+use crate::policy::{Actions, Call, Integrity, OperationId, Outcome, Request};
 use crate::result::Part;
 use crate::stop;
-use crate::units::Bytes;
-use crate::units::Nanos;
-use crate::units::earlier;
+use crate::units::{Bytes, Nanos, earlier};
 
 impl Kernel {
     /// Brings all levels up to `now`. Where the bytes are that have moved since is found out when it matters, or now and then.

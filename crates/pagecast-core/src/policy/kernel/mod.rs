@@ -7,7 +7,6 @@
 //! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself; each file says what
 //! more it leaves out.
 
-
 mod address_space;
 mod block;
 mod config;
@@ -24,18 +23,12 @@ mod page_alloc;
 mod page_writeback;
 mod sync;
 mod task;
+#[cfg(test)]
+mod tests;
 mod tick;
 mod timers;
 mod version;
 mod vmscan;
-#[cfg(test)]
-mod tests;
-
-
-pub(in crate::policy) use self::options::limits_at_boot;
-pub use self::options::KernelOptions;
-pub use self::page_alloc::reporting::{Backed, Fragments, fragments_of};
-pub use self::page_writeback::law;
 
 use std::sync::Arc;
 
@@ -52,9 +45,13 @@ use self::model::clock::Clock;
 use self::model::context::Context;
 use self::model::settle::settle;
 use self::model::told::Told;
+pub use self::options::KernelOptions;
+pub(in crate::policy) use self::options::limits_at_boot;
 use self::page::PAGE;
 use self::page_alloc::pages::Pages;
+pub use self::page_alloc::reporting::{Backed, Fragments, fragments_of};
 use self::page_writeback::WriteBack;
+pub use self::page_writeback::law;
 use self::task::ids::MemcgId;
 use self::task::shape::operation_of;
 use self::task::tasks::Tasks;
@@ -62,7 +59,6 @@ use super::{Actions, FileId, FileView, ListedBlock, OperationId, Policy, Remote,
 use crate::flow::{Completion, Progress};
 use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
-
 
 /// What other hosts read and write goes through both page caches in pieces of this size.
 const REMOTE_CHUNK: Bytes = Bytes(8 << 20);
@@ -124,7 +120,6 @@ impl Kernel {
         }
     }
 }
-
 
 impl Policy for Kernel {
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions) {

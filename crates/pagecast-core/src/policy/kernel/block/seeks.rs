@@ -4,9 +4,8 @@
 //! is nothing beside its bytes. Left out: the flusher's own seeks, how far the head has to go, and the order in which a scheduler takes
 //! requests.
 
-use crate::policy::FileId;
-use crate::policy::FileView;
 use crate::policy::kernel::block::Block;
+use crate::policy::{FileId, FileView};
 use crate::units::Nanos;
 
 /// So near it is no seek: two windows of read-ahead may lie between.

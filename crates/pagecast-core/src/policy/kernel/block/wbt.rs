@@ -7,11 +7,9 @@
 //! request that ends (`wbt_rqw_done`), but when as many as `wb_normal` less half of `wb_background` are left; or none, with a
 //! write cache in the disk and no writer held back.
 
-use crate::machine::Host;
-use crate::machine::MountSource;
+use crate::machine::{Host, MountSource};
 use crate::policy::DeviceId;
 use crate::policy::kernel::block::Block;
-use crate::policy::kernel::page_writeback::domains::Background;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::tasks::Tasks;
 use crate::result::Part;

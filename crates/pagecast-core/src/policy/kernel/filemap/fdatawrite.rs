@@ -1,9 +1,8 @@
 //! TODO
 
-use crate::policy::FileView;
-use crate::policy::OperationId;
 use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::model::context::Context;
+use crate::policy::{FileView, OperationId};
 
 /// Has the dirty pages of a range written for somebody who waits for all of it; false if nothing is to be waited for.
 ///

@@ -11,8 +11,6 @@
 //! that pages that come with a fault are younger in MGLRU; that pages which are mapped are kept longer; locks of the address space;
 //! that all pages of a folio become dirty with one.
 
-use crate::policy::FileView;
-use crate::policy::OperationId;
 use crate::policy::kernel::address_space::folios::{Faults, Grain};
 use crate::policy::kernel::filemap::read::{
     cached_before, first_unread, limits_of, note_windows, pace_of, read_ahead,
@@ -27,6 +25,7 @@ use crate::policy::kernel::task::kind::{Kind, Mode};
 use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::task::tasks::Tasks;
 use crate::policy::ranges::Ranges;
+use crate::policy::{FileView, OperationId};
 use crate::workload::MapAdvice;
 
 /// A mapping that stays.

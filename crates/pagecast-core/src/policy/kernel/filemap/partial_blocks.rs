@@ -15,8 +15,7 @@ use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::kind::{Kind, Next, Way};
 use crate::policy::kernel::task::task::Task;
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 /// The calls of an operation: where the first begins, what each has, and where the last ends.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,13 @@
 //! What the kernel keeps of each open file and mapping: `struct file_ra_state`, mapped pages.
 
+use rustc_hash::FxHashMap;
+
 use crate::policy::FileView;
 use crate::policy::kernel::filemap::mapped::Mapping;
 use crate::policy::kernel::filemap::readahead::Stream;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::task::kind::Mode;
 use crate::policy::kernel::task::shape::StreamKey;
-use rustc_hash::FxHashMap;
 
 /// The open files of all processes, and the mappings of each that stay.
 #[derive(Default)]

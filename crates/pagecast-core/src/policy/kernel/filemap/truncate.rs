@@ -3,16 +3,13 @@
 //! Source: `mm/truncate.c: truncate_inode_pages_range`, Linux 6.16. Each page has its price; who cuts a file also waits for those under
 //! writeback, and for its blocks (`written_back`). Pages that reclaim takes are in `lists`.
 
-use crate::policy::FileView;
-use crate::policy::OperationId;
-use crate::policy::Outcome;
-use crate::policy::Request;
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::read::forget_read_ahead;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
 use crate::policy::kernel::task::kind::{Kind, Next, Stage, Waits};
 use crate::policy::kernel::task::task::Task;
+use crate::policy::{FileView, OperationId, Outcome, Request};
 use crate::units::Bytes;
 
 /// A cut is over when nothing of it is under writeback any more and its blocks are given back.

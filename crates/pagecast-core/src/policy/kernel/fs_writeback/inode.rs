@@ -6,8 +6,7 @@ use crate::policy::kernel::fs_writeback::flusher::Flusher;
 use crate::policy::kernel::page_alloc::pages::{Pages, Written};
 use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::task::ids::{MemcgId, Taker};
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 impl Flushers {
     /// The first bytes of a file are cached, and the first of them dirty, before anything happens.

@@ -1,10 +1,6 @@
 //! Write-back on its way: what a flusher has submitted crosses the device, unit by unit.
 
 use crate::flow::FlowSpec;
-use crate::policy::Actions;
-use crate::policy::DeviceId;
-use crate::policy::FileView;
-use crate::policy::OperationId;
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::block::wbt::Why;
 use crate::policy::kernel::fs_writeback::Flushers;
@@ -13,6 +9,7 @@ use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::shape::Transfer;
+use crate::policy::{Actions, DeviceId, FileView, OperationId};
 use crate::units::Nanos;
 
 /// What the lower half of a tag says of write-back, for which nobody waits; the wb is in the upper half.
@@ -228,8 +225,6 @@ impl Flushers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Command;
-    use crate::policy::FileId;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::block::queue::Queue;
     use crate::policy::kernel::model::run::count;
@@ -237,6 +232,7 @@ mod tests {
     use crate::policy::kernel::page_writeback::balance_dirty_pages::rate_of;
     use crate::policy::kernel::task::cost::Run;
     use crate::policy::kernel::tests::{MIB, kernel, on, write};
+    use crate::policy::{Command, FileId};
     use crate::units::Bytes;
 
     #[test]

@@ -3,6 +3,9 @@
 //! With many tasks most events are the end of a unit of write-back, or a level that comes to a threshold, and change nothing of any
 //! task but how far it is. What was found when all tasks were last looked at then holds until a task changes, or a rate.
 
+use std::cell::Cell;
+use std::sync::Arc;
+
 use crate::policy::OperationId;
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::config::Config;
@@ -18,8 +21,6 @@ use crate::policy::kernel::task::ids::MemcgId;
 use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::task::tasks::Tasks;
 use crate::result::Part;
-use std::cell::Cell;
-use std::sync::Arc;
 
 /// What the caps were set for: the tasks, by `Tasks::changes`, and the part of a processor that each of them gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -258,8 +259,6 @@ pub fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Actions;
-    use crate::policy::FileId;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::fs_writeback::flusher::Flusher;
     use crate::policy::kernel::page::PAGE;
@@ -270,6 +269,7 @@ mod tests {
     use crate::policy::kernel::task::credit::Credit;
     use crate::policy::kernel::task::ids::WbId;
     use crate::policy::kernel::tests::{MIB, kernel, write};
+    use crate::policy::{Actions, FileId};
     use crate::units::Nanos;
 
     const WRITER: OperationId = OperationId(1);

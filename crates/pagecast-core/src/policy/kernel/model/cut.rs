@@ -67,9 +67,8 @@ fn first_cached(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Actions;
-    use crate::policy::Command;
     use crate::policy::kernel::tests::{MIB, kernel, nodes_of_8_gib, on, write};
+    use crate::policy::{Actions, Command};
     use crate::units::Bytes;
 
     #[test]

@@ -11,8 +11,7 @@ use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::task::tasks::Tasks;
 use crate::result::Part;
-use crate::units::Nanos;
-use crate::units::earlier;
+use crate::units::{Nanos, earlier};
 
 /// At what rates the levels change, in bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -187,9 +186,6 @@ pub fn next_update(write_back: &WriteBack, now: Nanos) -> Option<Nanos> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::FileId;
-    use crate::policy::FileView;
-    use crate::policy::OperationId;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::page_alloc::watermarks::Node;
     use crate::policy::kernel::page_writeback::balance_dirty_pages::TaskRate;
@@ -197,6 +193,7 @@ mod tests {
     use crate::policy::kernel::task::ids::{MemcgId, WbId};
     use crate::policy::kernel::task::kind::Kind;
     use crate::policy::kernel::tests::{MIB, kernel, kernel_on_nodes, reconfigure, transfer, write};
+    use crate::policy::{FileId, FileView, OperationId};
     use crate::units::Bytes;
 
     const MB: f64 = 1e6;

@@ -3,25 +3,21 @@
 //! Levels hover around their thresholds, and a writer is held back call by call. So a state is over only when it has been so for
 //! a second; it is told then, with the time at which it ended. One that took no time is not told.
 
-use crate::policy::Actions;
-use crate::policy::DeviceId;
-use crate::policy::Event;
-use crate::policy::OperationId;
+use std::collections::BTreeMap;
+
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::AT_CAP;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::WriteBack;
-use crate::policy::kernel::page_writeback::domains::Background;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::shape::Transfer;
 use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::task::tasks::Tasks;
 use crate::policy::kernel::vmscan::refaults::{Refaults, WINDOW};
+use crate::policy::{Actions, DeviceId, Event, OperationId};
 use crate::result::Part;
-use crate::units::Bytes;
-use crate::units::Nanos;
-use std::collections::BTreeMap;
+use crate::units::{Bytes, Nanos};
 
 /// A state that comes back earlier has not ended.
 const QUIET: Nanos = Nanos(1_000_000_000);

@@ -1,10 +1,10 @@
 //! The pages in memory: in which list each is, which are dirty, whose they are. Where they come from: `allocation`.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
 use crate::machine::Lru;
-use crate::policy::FileId;
-use crate::policy::FileView;
-use crate::policy::ListedBlock;
-use crate::policy::OperationId;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::address_space::folios::Folios;
 use crate::policy::kernel::config::Config;
@@ -17,10 +17,8 @@ use crate::policy::kernel::task::ids::{MemcgId, Taker, WbId};
 use crate::policy::kernel::vmscan::refaults::Refaults;
 use crate::policy::kernel::vmscan::{Busy, Lists, LruvecId, PageState, Replacement};
 use crate::policy::ranges::Ranges;
-use crate::units::Bytes;
-use crate::units::Nanos;
-use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use crate::policy::{FileId, FileView, ListedBlock, OperationId};
+use crate::units::{Bytes, Nanos};
 
 /// What became of bytes that a program has written.
 #[derive(Clone, Copy, Debug, Default)]

@@ -16,8 +16,7 @@ use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::task::tasks::Tasks;
 use crate::policy::kernel::tick::Hz;
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 impl WriteBack {
     /// Where a wb stands in a domain with these limits and so many dirty pages, a fraction of which it writes.

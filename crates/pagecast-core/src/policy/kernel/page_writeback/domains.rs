@@ -6,8 +6,7 @@
 //! dirty first. Left out: inodes that go over to the cgroup that writes most of them (`inode_switch_wbs`), and flushing those
 //! of other cgroups that hold pages of a throttled one (`mem_cgroup_flush_foreign`).
 
-use crate::machine::Cgroup;
-use crate::machine::MemoryLimit;
+use crate::machine::{Cgroup, MemoryLimit};
 use crate::policy::FileView;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::memcontrol::stats::Stats;
@@ -186,10 +185,9 @@ impl Background {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::DeviceId;
-    use crate::policy::FileId;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel};
+    use crate::policy::{DeviceId, FileId};
 
     /// 819 and 409 of 4096 parts of what can be dirty.
     fn limits(pages: u64) -> Thresholds {

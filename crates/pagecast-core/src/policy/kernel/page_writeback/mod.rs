@@ -9,21 +9,20 @@ pub mod sampling;
 pub mod shares;
 pub mod wb;
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
 use self::domains::Domain;
 use self::law::{Bandwidth, BaseRate, DeviceShare, DirtySettings, Fractions, HardLimit, Limit, Rounding};
 use self::limits::Limits;
 use self::wb::Wb;
-use crate::machine::Host;
-use crate::machine::VmSettings;
-use crate::policy::FileId;
-use crate::policy::FileView;
+use crate::machine::{Host, VmSettings};
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::memcontrol::stats::{FLUSH_TIME, Stats};
 use crate::policy::kernel::task::ids::{MemcgId, WbId};
-use crate::units::Bytes;
-use crate::units::Nanos;
-use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use crate::policy::{FileId, FileView};
+use crate::units::{Bytes, Nanos};
 
 /// The dirty limits of a host and its memory cgroups, and the estimates of each device.
 pub struct WriteBack {

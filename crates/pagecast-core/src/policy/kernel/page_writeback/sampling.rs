@@ -3,15 +3,13 @@
 //! As in the kernel's traced event `bdi_dirty_ratelimit` (`include/trace/events/writeback.h`, Linux 6.16), which tells it with each
 //! update of a base rate; here also when a bandwidth is measured, and when the rate of tasks moves with the dirty level.
 
-use crate::policy::Actions;
-use crate::policy::DeviceSample;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::task::ids::WbId;
+use crate::policy::{Actions, DeviceSample};
 use crate::result::DeviceLevels;
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 /// What a wb's last sample was taken for: its last update, and the rate of its tasks.
 pub type Sampled = Option<(Nanos, Option<f64>)>;

@@ -4,8 +4,7 @@
 //! a strict device is free while its own dirty pages are, however many others there are, and held back beyond. Left out: the wbs of
 //! memory cgroups on one device share its ratios by their bandwidths (`wb_min_max_ratio`); here each has them in full.
 
-use crate::machine::Bdi;
-use crate::machine::Host;
+use crate::machine::{Bdi, Host};
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::discretisation::LEAST_STEP;
 use crate::policy::kernel::page::PAGE;
@@ -156,12 +155,11 @@ impl WriteBack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::FileId;
-    use crate::policy::FileView;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::task::cost::Run;
     use crate::policy::kernel::task::ids::MemcgId;
     use crate::policy::kernel::tests::{kernel, transfer, write};
+    use crate::policy::{FileId, FileView};
     use crate::units::Nanos;
 
     /// A step is 10 pages.

@@ -4,12 +4,8 @@
 //! larger than a page, which make a page cheaper on newer file systems (a machine that has them has smaller costs).
 
 use crate::machine::CopyCost;
-use crate::policy::kernel::address_space::folios::Faults;
-use crate::policy::kernel::filemap::readahead::Miss;
 use crate::policy::kernel::page::PAGE;
-use crate::units::Bytes;
-use crate::units::BytesPerSecond;
-use crate::units::Nanos;
+use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// What a page table of the second level maps at once (x86 and others).
 const HUGE_PAGE: u64 = 2 << 20;

@@ -1,9 +1,6 @@
 //! What an operation does with its bytes.
 
-use crate::policy::Integrity;
-use crate::policy::OperationId;
-use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::task::cost::{Run, Step};
+use crate::policy::{Integrity, OperationId};
 use crate::units::Nanos;
 use crate::workload::SyncRangeFlags;
 

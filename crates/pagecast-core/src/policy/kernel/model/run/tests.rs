@@ -1,9 +1,5 @@
 //! How the next bytes of an operation are served, and where they are.
 
-use super::*;
-use crate::policy::Actions;
-use crate::policy::FileId;
-use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_RUN, MOST_RUN};
 use crate::policy::kernel::filemap::read::look_up_to_read;
@@ -19,8 +15,8 @@ use crate::policy::kernel::task::ids::MemcgId;
 use crate::policy::kernel::task::kind::Kind;
 use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::tests::{MIB, kernel, kernel_on_nodes, on, write};
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::policy::{Actions, FileId, OperationId};
+use crate::units::{Bytes, Nanos};
 
 /// An operation of its own on the file of another.
 fn beside(kernel: &mut Kernel, number: u32, of: OperationId, run: Run) -> OperationId {
