@@ -4,10 +4,11 @@
 //! read since it came into the inactive list. Writes are no accesses since 4.7: who calls this knows. Left out: accesses by mapped memory, and the
 //! batches of each processor by which the kernel delays moves between lists.
 
-use super::shadows::Shadow;
-use super::slab::State;
-use super::{ACTIVE, INACTIVE, Inserted, Lists, LruvecId};
 use crate::policy::FileId;
+use crate::policy::kernel::vmscan::lists::Lists;
+use crate::policy::kernel::vmscan::lruvec::{ACTIVE, INACTIVE, Inserted, LruvecId};
+use crate::policy::kernel::vmscan::shadows::Shadow;
+use crate::policy::kernel::vmscan::slab::State;
 
 impl State {
     /// What becomes of a page that is read.

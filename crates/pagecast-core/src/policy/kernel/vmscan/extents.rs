@@ -5,11 +5,11 @@
 //! the head since the extent began. So no two pages are out of order unless they came within `grain` bytes of each other,
 //! and files that grow at the same time take few extents. With a `grain` of at most a page the order is exact.
 
-use super::LruvecId;
-use super::files::{ByFile, Cached};
-use super::list::List;
-use super::slab::{Extent, NONE, Slab, Slot, State};
 use crate::policy::FileId;
+use crate::policy::kernel::vmscan::files::{ByFile, Cached};
+use crate::policy::kernel::vmscan::list::List;
+use crate::policy::kernel::vmscan::lruvec::LruvecId;
+use crate::policy::kernel::vmscan::slab::{Extent, NONE, Slab, Slot, State};
 
 /// All extents.
 pub struct Extents {

@@ -1,11 +1,10 @@
 //! What is kept for each file, and which of its bytes are in which extent.
 
+use crate::policy::FileId;
+use crate::policy::kernel::vmscan::slab::{NONE, Slot};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
-
-use super::slab::{NONE, Slot};
-use crate::policy::FileId;
 
 /// One value for each file. Files are numbered from 0, so their numbers are places.
 #[derive(Default)]

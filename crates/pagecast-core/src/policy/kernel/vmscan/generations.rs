@@ -12,20 +12,15 @@
 
 mod refs;
 mod shrink;
-mod tiers;
+pub mod tiers;
 
-use tiers::Tiers;
-
-use super::shadows::Shadow;
-use super::slab::State;
-use super::{Inserted, Lists, LruvecId};
-use crate::policy::FileId;
 use crate::policy::kernel::version::LruGen;
+use crate::policy::kernel::vmscan::generations::tiers::Tiers;
 
 /// `include/linux/mmzone.h`: the two youngest generations are never evicted, and count as active.
-const MIN_NR_GENS: u64 = 2;
+pub const MIN_NR_GENS: u64 = 2;
 /// `include/linux/mmzone.h`: there is a list for each; generations take turns.
-const MAX_NR_GENS: u64 = 4;
+pub const MAX_NR_GENS: u64 = 4;
 
 /// Which lists count as active before the first ageing.
 pub const ACTIVE_AT_FIRST: [bool; MAX_NR_GENS as usize] = [false, false, true, true];
@@ -33,9 +28,9 @@ pub const ACTIVE_AT_FIRST: [bool; MAX_NR_GENS as usize] = [false, false, true, t
 /// The generations of one lruvec, and which of their pages come back.
 #[derive(Clone, Copy, Debug)]
 pub struct Generations {
-    min_seq: u64,
-    max_seq: u64,
-    tiers: Tiers,
+    pub min_seq: u64,
+    pub max_seq: u64,
+    pub tiers: Tiers,
 }
 
 impl Default for Generations {
@@ -46,7 +41,7 @@ impl Default for Generations {
 }
 
 /// The list of a generation.
-fn list(seq: u64) -> u8 {
+pub fn list(seq: u64) -> u8 {
     (seq % MAX_NR_GENS) as u8
 }
 
@@ -67,7 +62,7 @@ impl Generations {
     }
 
     /// The generation of a page that comes in: `include/linux/mm_inline.h: lru_gen_folio_seq`, `lru_gen_add_folio` before 6.14.
-    fn insertion(&self, version: LruGen, workingset: bool) -> u64 {
+    pub fn insertion(&self, version: LruGen, workingset: bool) -> u64 {
         if version.reworked {
             let distance = MAX_NR_GENS - 1 - u64::from(workingset);
             self.max_seq.saturating_sub(distance).max(self.min_seq)
@@ -79,73 +74,7 @@ impl Generations {
     }
 
     /// Whether pages that left when `min_seq` was the oldest generation came back soon: `lru_gen_test_recent`.
-    fn is_recent(&self, version: LruGen, min_seq: u64) -> bool {
+    pub fn is_recent(&self, version: LruGen, min_seq: u64) -> bool {
         if version.reworked { self.max_seq.abs_diff(min_seq) < MAX_NR_GENS } else { min_seq == self.min_seq }
-    }
-}
-
-impl Lists {
-    fn generations(&self, lruvec: LruvecId) -> &Generations {
-        &self.lruvecs[usize::from(lruvec.0)].generations
-    }
-
-    /// The list in which new pages begin, and their state.
-    pub fn lru_gen_fresh(&self, version: LruGen, lruvec: LruvecId) -> State {
-        State::fresh(lruvec, list(self.generations(lruvec).insertion(version, false)))
-    }
-
-    /// A read has copied these bytes: `mm/swap.c: lru_gen_inc_refs` (`folio_inc_refs` before 6.14).
-    pub fn lru_gen_inc_refs(&mut self, version: LruGen, file: FileId, start: u64, end: u64) {
-        let mut at = start;
-        while let Some((slot, extent)) = self.extents.first_in(file, at, end) {
-            let (from, state) = (extent.start.max(at), version.accessed(extent.state));
-            at = extent.end.min(end);
-            if state != extent.state {
-                let slot = self.extents.cut(slot, from, at);
-                self.extents.set_state(slot, state);
-            }
-        }
-    }
-
-    /// Evicted bytes are read again: `mm/workingset.c: lru_gen_refault`.
-    pub fn lru_gen_refault(
-        &mut self,
-        version: LruGen,
-        lruvec: LruvecId,
-        file: FileId,
-        gone: Shadow,
-    ) -> Inserted {
-        let (bytes, mut state) = (gone.end - gone.start, State::fresh(lruvec, 0));
-        let mut inserted = Inserted::default();
-        let generations = &mut self.lruvec(lruvec).generations;
-        if gone.lruvec == lruvec {
-            inserted.refaulted = bytes;
-            if generations.is_recent(version, gone.token.min_seq) {
-                let (tier, restored) = version.come_back(gone.token, &mut state);
-                generations.tiers.refault(tier, bytes);
-                inserted.activated = if version.reworked { 0 } else { bytes };
-                inserted.restored = if restored { bytes } else { 0 };
-            }
-        }
-        state.list = list(generations.insertion(version, state.workingset));
-        self.extents.insert_newest(file, gone.start, gone.end, state);
-        inserted
-    }
-
-    /// What becomes of pages that could not be dropped, and whether they go to the head of a list.
-    ///
-    /// `mm/swap.c: lru_deactivate_file`, `lru_gen_clear_refs` since 6.14.
-    pub fn lru_gen_deactivated(&self, version: LruGen, state: State) -> (State, bool) {
-        let generations = self.generations(state.lruvec);
-        let cleared = version.deactivated(state);
-        if version.reworked && state.list == generations.oldest() {
-            return (cleared, false);
-        }
-        // Dirty pages that reclaim has met before have longer to be written.
-        let seq = match state.reclaim {
-            true => generations.max_seq - 1,
-            false => generations.insertion(version, cleared.workingset),
-        };
-        (State { list: list(seq), reclaim: true, ..cleared }, true)
     }
 }

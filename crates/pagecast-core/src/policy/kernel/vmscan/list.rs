@@ -1,6 +1,6 @@
 //! One list: extents in the order in which they will be reclaimed, the oldest first.
 
-use super::slab::{NONE, Slab, Slot};
+use crate::policy::kernel::vmscan::slab::{NONE, Slab, Slot};
 
 /// The two ends of a list and how much is between them. The kernel's head is the newest, its tail the oldest.
 #[derive(Clone, Debug)]

@@ -6,11 +6,11 @@
 //! by the number of nodes that hold such entries, an eighth of the pages, each with up to 64: with generations, which do
 //! not ask how long ago, eight times the memory is remembered.
 
-use std::collections::{BTreeMap, VecDeque};
-
-use super::LruvecId;
-use super::files::ByFile;
 use crate::policy::FileId;
+use crate::policy::kernel::vmscan::files::ByFile;
+use crate::policy::kernel::vmscan::lruvec::LruvecId;
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 /// A run of a file's bytes that were evicted one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

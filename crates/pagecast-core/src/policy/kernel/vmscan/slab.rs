@@ -2,8 +2,8 @@
 //!
 //! They live in a slab and are known by their slots, so that lists and files can both point to them.
 
-use super::LruvecId;
 use crate::policy::FileId;
+use crate::policy::kernel::vmscan::lruvec::LruvecId;
 
 /// Where an extent is in the slab.
 pub type Slot = u32;

@@ -8,6 +8,7 @@
 
 mod bandwidth;
 mod base_rate;
+mod constants;
 mod device_share;
 mod fractions;
 mod hard_limit;
@@ -17,6 +18,7 @@ mod thresholds;
 
 pub use self::bandwidth::Bandwidth;
 pub use self::base_rate::{BaseRate, RateSample};
+pub use self::constants::{BANDWIDTH_INTERVAL, INIT_BANDWIDTH, UNIT_RATIO, setpoint};
 pub use self::device_share::DeviceShare;
 pub use self::fractions::{Fraction, Fractions};
 pub use self::hard_limit::HardLimit;
@@ -24,21 +26,4 @@ pub use self::pause::{Decision, FIRST_POLL, Pause, Throttle, poll_interval};
 pub use self::position::Position;
 pub use self::thresholds::{DirtySettings, Limit, Thresholds};
 pub use crate::policy::kernel::tick::Hz;
-use crate::policy::kernel::tick::mul_div;
 pub use crate::policy::kernel::version::Rounding;
-
-use crate::units::Nanos;
-
-/// Estimates and limits are renewed at most this often (`BANDWIDTH_INTERVAL`, HZ/5).
-pub const BANDWIDTH_INTERVAL: Nanos = Nanos(200_000_000);
-
-/// What a device is taken to write before anything is known: 100 MiB/s (`INIT_BW`, `mm/backing-dev.c`).
-pub const INIT_BANDWIDTH: u64 = 25_600;
-
-/// A position ratio of 1 (`RATELIMIT_CALC_SHIFT` is 10).
-pub const UNIT_RATIO: u64 = 1 << 10;
-
-/// The number of dirty pages that throttling steers to: halfway between free run and the hard limit.
-pub fn setpoint(freerun: u64, hard_limit: u64) -> u64 {
-    (freerun + hard_limit) / 2
-}

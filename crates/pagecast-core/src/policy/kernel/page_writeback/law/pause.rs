@@ -3,7 +3,7 @@
 //! Source: `mm/page-writeback.c: wb_max_pause, wb_min_pause, dirty_poll_interval, balance_dirty_pages`, Linux 6.16. Times are
 //! jiffies. Left out: a task that gives up because of a signal, or because the device has next to no dirty pages.
 
-use super::{Hz, mul_div};
+use crate::policy::kernel::tick::{Hz, mul_div};
 
 /// A new task is checked after so many pages, and polls are not shorter for long (`DIRTY_POLL_THRESH`, 128 KiB).
 pub const FIRST_POLL: u64 = 32;

@@ -114,7 +114,7 @@ impl LruGen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::kernel::vmscan::LruvecId;
+    use crate::policy::kernel::vmscan::lruvec::LruvecId;
 
     const BEFORE: LruGen = LruGen { reworked: false, wakes_flushers: false };
     const SINCE: LruGen = LruGen { reworked: true, wakes_flushers: true };

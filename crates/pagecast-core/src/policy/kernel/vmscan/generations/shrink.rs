@@ -5,12 +5,14 @@
 //! lowest, since what it wants is never as little as a 4096th of the inactive pages. It ends with the byte that completes what
 //! is wanted; the kernel with the batch.
 
-use super::tiers::MIN_LRU_BATCH;
-use super::{MIN_NR_GENS, list};
+use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::version::LruGen;
-use crate::policy::kernel::vmscan::reclaim::{Busy, PAGE, PageState, Reclaimed, share};
+use crate::policy::kernel::vmscan::generations::tiers::MIN_LRU_BATCH;
+use crate::policy::kernel::vmscan::generations::{MIN_NR_GENS, list};
+use crate::policy::kernel::vmscan::lists::Lists;
+use crate::policy::kernel::vmscan::lruvec::LruvecId;
+use crate::policy::kernel::vmscan::scan_control::{Busy, PageState, Reclaimed, share};
 use crate::policy::kernel::vmscan::slab::{Slot, State};
-use crate::policy::kernel::vmscan::{Lists, LruvecId};
 use crate::stop;
 
 /// `include/linux/mmzone.h: MAX_LRU_BATCH`: so many pages are looked at before the tiers are compared anew.

@@ -2,8 +2,8 @@
 //!
 //! `mm/vmscan.c: read_ctrl_pos, reset_ctrl_pos, positive_ctrl_err, get_tier_idx`, Linux 6.12 and 6.16.
 
+use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::version::LruGen;
-use crate::policy::kernel::vmscan::reclaim::PAGE;
 
 /// `include/linux/mmzone.h`.
 pub const MAX_NR_TIERS: usize = 4;

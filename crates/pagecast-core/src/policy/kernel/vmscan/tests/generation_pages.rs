@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::reclaim::Reclaimed;
+use crate::policy::kernel::vmscan::scan_control::Reclaimed;
 use super::super::*;
 use super::pages::{Key, List, Model, PAGE, Page, Unclean};
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::reclaim::Reclaimed;
+use crate::policy::kernel::vmscan::scan_control::Reclaimed;
 use super::super::*;
 
 pub const PAGE: u64 = 4096;

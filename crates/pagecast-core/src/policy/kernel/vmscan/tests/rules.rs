@@ -1,6 +1,6 @@
 //! One rule each.
 
-use super::super::reclaim::{BATCH, Batches};
+use crate::policy::kernel::vmscan::scan_control::{BATCH, Batches};
 use super::super::*;
 use super::LATEST;
 use super::pages::{PAGE, Unclean};
