@@ -25,8 +25,8 @@ use crate::policy::kernel::model::settle::{
     apply_written, count_moved, keep_memcgs_within_limits, settle, settle_others, settle_task, settle_visited,
 };
 use crate::policy::kernel::page::{PAGE, whole_pages};
-use crate::policy::kernel::page_writeback::balance_dirty_pages::rate_of;
 use crate::policy::kernel::page_writeback::limits::Limits;
+use crate::policy::kernel::page_writeback::rates::rate_of;
 use crate::policy::kernel::sync::fsync::{make_durable, step_sync};
 use crate::policy::kernel::sync::o_sync::{begin_synchronous, step_write_sync, write_everything};
 use crate::policy::kernel::sync::sync_file_range::{step_sync_range, sync_range};

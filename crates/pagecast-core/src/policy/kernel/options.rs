@@ -9,7 +9,7 @@ use crate::policy::kernel::page_alloc::watermarks::Memory;
 use crate::policy::kernel::page_writeback::law::{
     Bandwidth, BaseRate, Fractions, INIT_BANDWIDTH, Thresholds,
 };
-use crate::policy::kernel::page_writeback::{Learnt, dirty_settings};
+use crate::policy::kernel::page_writeback::write_back::{Learnt, dirty_settings};
 use crate::policy::kernel::version::Rules;
 use crate::scenario::nearest::hint;
 use crate::units::{Bytes, BytesPerSecond, Nanos};

@@ -4,9 +4,7 @@
 //! is nothing beside its bytes. Left out: the flusher's own seeks, how far the head has to go, and the order in which a scheduler takes
 //! requests.
 
-use crate::policy::kernel::block::Block;
-use crate::policy::{FileId, FileView};
-use crate::units::Nanos;
+use crate::policy::FileId;
 
 /// So near it is no seek: two windows of read-ahead may lie between.
 const NEAR: u64 = 4 << 20;
@@ -22,21 +20,9 @@ impl Heads {
     }
 
     /// Moves the head of a disk over some bytes; whether it had to come from elsewhere to the first of them.
-    fn go(&mut self, disk: usize, file: FileId, (start, end): (u64, u64)) -> bool {
+    pub fn go(&mut self, disk: usize, file: FileId, (start, end): (u64, u64)) -> bool {
         let before = self.0[disk].replace((file, end));
         before.is_none_or(|(other, at)| other != file || at.abs_diff(start) > NEAR)
-    }
-}
-
-impl Block {
-    /// What it takes the disk of a file to come to some of its bytes.
-    pub fn seek(&mut self, file: &FileView, range: (u64, u64)) -> Nanos {
-        let seek = self.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.seek);
-        if seek == Nanos::ZERO {
-            return Nanos::ZERO;
-        }
-        let has_moved = self.heads.go(file.device.0 as usize, file.id, range);
-        if has_moved { seek } else { Nanos::ZERO }
     }
 }
 

@@ -9,10 +9,6 @@
 
 use crate::machine::{Host, MountSource};
 use crate::policy::DeviceId;
-use crate::policy::kernel::block::Block;
-use crate::policy::kernel::task::ids::WbId;
-use crate::policy::kernel::task::tasks::Tasks;
-use crate::result::Part;
 use crate::units::Nanos;
 
 /// `RWB_DEF_DEPTH`: requests at first.
@@ -41,9 +37,9 @@ pub enum Why {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recent {
     /// A writer was held back: `bdi->last_bdp_sleep`.
-    slept: Option<Nanos>,
+    pub slept: Option<Nanos>,
     /// Something was read: `last_issue` and `last_comp`.
-    read: Option<Nanos>,
+    pub read: Option<Nanos>,
 }
 
 /// By how many steps the depth has grown (`rq_depth.scale_step`, below 0 there): one with each window in which the disk wrote.
@@ -171,53 +167,15 @@ impl Wbt {
     }
 }
 
-impl Block {
-    /// Brings the throttling of a device up to date, if it has any.
-    pub fn look_at_wbt(&mut self, tasks: &Tasks, now: Nanos, at: usize) {
-        if self.queues[at].wbt.is_none() {
-            return;
-        }
-        let device = DeviceId(at as u32);
-        let mut recent = self.recent[at];
-        for task in tasks.values() {
-            if self.sleeps_at(task.wb, task.held_by) == Some(device) {
-                recent.slept = Some(now);
-            }
-            if task.device_read() == Some(device) {
-                recent.read = Some(now);
-            }
-        }
-        self.queues[at].wbt.as_mut().expect("it has one").look(now, recent);
-    }
-
-    /// The device whose throttling takes notice of a task that this holds back and that writes to a wb.
-    pub fn sleeps_at(&self, wb: WbId, held_by: Option<Part>) -> Option<DeviceId> {
-        let is_seen = self.config.rules.wbt_sees_cgroups || self.config.memcg_of_wb(wb.0 as usize).is_none();
-        (held_by == Some(Part::Throttled) && is_seen).then(|| self.config.device_of(wb))
-    }
-
-    /// What has held a task back that writes to a wb does so no more.
-    pub fn note_sleep(&mut self, now: Nanos, wb: WbId, held_by: Option<Part>) {
-        if let Some(device) = self.sleeps_at(wb, held_by) {
-            self.recent[device.0 as usize].slept = Some(now);
-        }
-    }
-
-    /// A run has ended that read from a device, or not.
-    pub fn note_read(&mut self, now: Nanos, device: Option<DeviceId>) {
-        if let Some(device) = device {
-            self.recent[device.0 as usize].read = Some(now);
-        }
-    }
-}
-
 #[cfg(test)]
 pub mod tests {
     use super::*;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::task::cost::Run;
+    use crate::policy::kernel::task::ids::WbId;
     use crate::policy::kernel::task::kind::{Kind, Past};
     use crate::policy::kernel::tests::{kernel, write};
+    use crate::result::Part;
 
     const MS: u64 = 1_000_000;
 

@@ -2,7 +2,7 @@
 
 use crate::policy::kernel::filemap;
 use crate::policy::kernel::model::context::Context;
-use crate::policy::kernel::page_writeback::balance_dirty_pages::folio_of;
+use crate::policy::kernel::page_writeback::task_rate::folio_of;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::kind::Kind;
 use crate::policy::kernel::task::task::Task;

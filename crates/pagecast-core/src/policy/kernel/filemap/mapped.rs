@@ -15,74 +15,15 @@ use crate::policy::kernel::address_space::folios::{Faults, Grain};
 use crate::policy::kernel::filemap::read::{
     cached_before, first_unread, limits_of, note_windows, pace_of, read_ahead,
 };
-use crate::policy::kernel::filemap::readahead::{Reading, Span};
-use crate::policy::kernel::filemap::readers::Readers;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::readahead::window::{Reading, Span};
 use crate::policy::kernel::task::cost::{Access, FAULT_AROUND_PAGES, Run};
-use crate::policy::kernel::task::kind::{Kind, Mode};
+use crate::policy::kernel::task::kind::Kind;
 use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::task::tasks::Tasks;
-use crate::policy::ranges::Ranges;
 use crate::policy::{FileView, OperationId};
-use crate::workload::MapAdvice;
-
-/// A mapping that stays.
-#[derive(Default)]
-pub struct Mapping {
-    number: u32,
-    /// What is mapped to be read, and of it to be written. Pages that leave, or are written back, are not taken out: whoever touches
-    /// them finds them missing, or clean, and has a fault.
-    mapped: Ranges,
-    writable: Ranges,
-}
-
-impl Mapping {
-    /// Whether bytes from `start` on are mapped, to be written or only read, and up to where, at most up to `end`, that is so.
-    fn find(&self, start: u64, end: u64, is_write: bool) -> (bool, u64) {
-        let ranges = if is_write { &self.writable } else { &self.mapped };
-        match ranges.first(start, end) {
-            Some((from, to)) if from == start => (true, to),
-            Some((from, _)) => (false, from),
-            None => (false, end),
-        }
-    }
-
-    /// Bytes are mapped now. What may be written may be read.
-    fn insert(&mut self, start: u64, end: u64, is_write: bool) {
-        self.mapped.insert(start, end);
-        if is_write {
-            self.writable.insert(start, end);
-        }
-    }
-}
-
-impl Task {
-    /// The bytes from `start` to `end`, as its read-ahead sees them. A mapping is asked for page by page.
-    pub fn span(&self, start: u64, end: u64) -> Span {
-        let call = if self.mapped.is_some() { PAGE } else { self.piece.0 };
-        Span { start, end, origin: self.origin, last: self.end, call, mapped: self.mapped }
-    }
-}
-
-impl Readers {
-    /// A task is going to touch a mapping: one of its own, or one that stays.
-    pub fn map(&mut self, task: &mut Task, advice: MapAdvice, mapping: Option<u32>) {
-        task.mapped = Some(match advice {
-            MapAdvice::Normal => Mode::Normal,
-            MapAdvice::Sequential => Mode::Sequential,
-            MapAdvice::Random => Mode::Random,
-        });
-        (task.folio, task.access) = (1, if mapping.is_some() { Access::Faults } else { Access::Maps });
-        let key = task.stream.expect("who touches a mapping reads an open file");
-        if let Some(number) = mapping
-            && self.mappings.get(&key).is_none_or(|known| known.number != number)
-        {
-            self.mappings.insert(key, Mapping { number, ..Mapping::default() });
-        }
-    }
-}
 
 /// A task touches bytes of a mapping up to `end` at most, which are served alike: up to where they are mapped, or are not. All of
 /// them are mapped then.
@@ -145,7 +86,7 @@ pub fn fault_in(cx: &mut Context<'_>, operation: OperationId) {
     }
     let end = filled.min(start.saturating_add(request));
     let (_, end) = cx.pages.lists.run(file.id, start, end);
-    let (span, pace) = (task.span(start, end), pace_of(cx.config, &file, 0.0));
+    let (span, pace) = (Span::of(task, start, end), pace_of(cx.config, &file, 0.0));
     let mut stream = cx.readers.streams.get(&key).copied().unwrap_or_default();
     let reading =
         stream.read(cx.now, &span, limits, pace, |page, most| cached_before(cx.pages, file.id, page, most));

@@ -7,7 +7,5 @@ pub mod fdatawrite;
 pub mod mapped;
 pub mod partial_blocks;
 pub mod read;
-pub mod readahead;
-pub mod readers;
 pub mod truncate;
 pub mod write;

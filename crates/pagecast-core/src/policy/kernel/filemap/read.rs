@@ -8,7 +8,6 @@ use crate::policy::kernel::address_space::folios::order_of_window;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::CACHED_AT_ONCE;
 use crate::policy::kernel::filemap::mapped::{map_around, read_before, touch_mapped};
-use crate::policy::kernel::filemap::readahead::{Limits, Pace, Reading, Span, Stream};
 use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::model::clock::Clock;
 use crate::policy::kernel::model::context::Context;
@@ -16,6 +15,7 @@ use crate::policy::kernel::model::follow::followed_by;
 use crate::policy::kernel::model::run::{begin_run, uncount};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::readahead::window::{Limits, Pace, Reading, Span, Stream};
 use crate::policy::kernel::task::cost::{Access, Run};
 use crate::policy::kernel::task::kind::{Kind, Mode, Next};
 use crate::policy::kernel::task::shape::{Ahead, RunShape, StreamKey};
@@ -91,7 +91,7 @@ pub fn shape_miss(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Run
     let task = &cx.tasks[operation];
     let key = task.stream.expect("who misses pages reads an open file");
     let file = *task.file();
-    let span = task.span(task.position, end);
+    let span = Span::of(task, task.position, end);
     let mut pace = pace_of(cx.config, &file, cx.caps.cost(cx.pages, cx.block, task, operation).seconds);
     let limits = limits_of(cx.config, &file);
     let seek = cx.block.seek(&file, (span.start, end));
@@ -127,7 +127,7 @@ pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 
     if window.size == 0 || !passes {
         return 0;
     }
-    let span = task.span(task.position, end);
+    let span = Span::of(task, task.position, end);
     let next = window.next(span.asked(window.mark()), stream.limits(limits_of(cx.config, &file)));
     // A window that the task reads to its end is part of its own run.
     if next.end() * PAGE <= task_end {

@@ -4,7 +4,7 @@ use crate::policy::FileView;
 use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::fs_writeback::flusher::Flusher;
 use crate::policy::kernel::page_alloc::pages::{Pages, Written};
-use crate::policy::kernel::page_writeback::WriteBack;
+use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::task::ids::{MemcgId, Taker};
 use crate::units::{Bytes, Nanos};
 

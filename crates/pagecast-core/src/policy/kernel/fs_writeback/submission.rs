@@ -6,7 +6,7 @@ use crate::policy::kernel::block::wbt::Why;
 use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::fs_writeback::flusher::{Circumstances, Flusher, Submitted, Work};
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::page_writeback::WriteBack;
+use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::shape::Transfer;
 use crate::policy::{Actions, DeviceId, FileView, OperationId};
@@ -229,7 +229,7 @@ mod tests {
     use crate::policy::kernel::block::queue::Queue;
     use crate::policy::kernel::model::run::count;
     use crate::policy::kernel::page::PAGE;
-    use crate::policy::kernel::page_writeback::balance_dirty_pages::rate_of;
+    use crate::policy::kernel::page_writeback::rates::rate_of;
     use crate::policy::kernel::task::cost::Run;
     use crate::policy::kernel::tests::{MIB, kernel, on, write};
     use crate::policy::{Command, FileId};

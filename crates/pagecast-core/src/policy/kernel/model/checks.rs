@@ -2,7 +2,7 @@
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::page_writeback::WriteBack;
+use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::task::ids::{MemcgId, WbId};
 use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::task::tasks::Tasks;

@@ -4,13 +4,13 @@ use crate::policy::Actions;
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::ext4::Ext4;
-use crate::policy::kernel::filemap::readers::Readers;
 use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::model::caps::Caps;
 use crate::policy::kernel::model::clock::Clock;
 use crate::policy::kernel::model::told::Told;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::page_writeback::WriteBack;
+use crate::policy::kernel::page_writeback::write_back::WriteBack;
+use crate::policy::kernel::readahead::readers::Readers;
 use crate::policy::kernel::task::tasks::Tasks;
 use crate::units::Nanos;
 

@@ -8,7 +8,7 @@ use crate::policy::FileId;
 use crate::policy::kernel::discretisation::LEAST_RUN;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::vmscan::Lists;
+use crate::policy::kernel::vmscan::lists::Lists;
 
 /// Ends runs in front of pages that have come or left since they were looked at.
 pub fn cut_runs(cx: &mut Context<'_>) {

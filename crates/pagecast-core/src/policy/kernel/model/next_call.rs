@@ -5,8 +5,8 @@ use crate::policy::kernel::discretisation::TAKEN_PER_LOOK;
 use crate::policy::kernel::model::follow::until_followed;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::page_writeback::wb::Wb;
+use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::task::tasks::Tasks;
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::page_alloc::watermarks::Node;
-    use crate::policy::kernel::page_writeback::balance_dirty_pages::TaskRate;
+    use crate::policy::kernel::page_writeback::task_rate::TaskRate;
     use crate::policy::kernel::task::credit::Credit;
     use crate::policy::kernel::task::ids::{MemcgId, WbId};
     use crate::policy::kernel::task::kind::Kind;

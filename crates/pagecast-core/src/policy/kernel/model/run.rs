@@ -5,7 +5,7 @@ use crate::policy::OperationId;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::settle::apply;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::page_writeback::balance_dirty_pages::task_rate;
+use crate::policy::kernel::page_writeback::rates::task_rate;
 use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::credit::{check, resume};
 use crate::policy::kernel::task::kind::{Next, Stage, Waits};

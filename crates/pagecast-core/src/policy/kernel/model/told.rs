@@ -9,7 +9,7 @@ use crate::policy::kernel::block::Block;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::AT_CAP;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::page_writeback::WriteBack;
+use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::shape::Transfer;
 use crate::policy::kernel::task::task::Task;

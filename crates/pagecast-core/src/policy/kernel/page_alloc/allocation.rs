@@ -9,7 +9,7 @@ use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_alloc::watermarks::Node;
 use crate::policy::kernel::task::ids::Taker;
-use crate::policy::kernel::vmscan::LruvecId;
+use crate::policy::kernel::vmscan::lruvec::LruvecId;
 use crate::stop;
 
 impl Pages {

@@ -4,19 +4,20 @@
 //! ended; if it was slower by itself, the difference is credited, up to a second.
 
 use crate::policy::kernel::block::Block;
-use crate::policy::kernel::discretisation::THROTTLE_STEPS;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::page_writeback::WriteBack;
 use crate::policy::kernel::page_writeback::law::{Fraction, Position, Throttle};
 use crate::policy::kernel::page_writeback::limits::Limits;
-use crate::policy::kernel::page_writeback::wb::{Level, Wb};
+use crate::policy::kernel::page_writeback::rates::task_rate;
+use crate::policy::kernel::page_writeback::task_rate::TaskRate;
+use crate::policy::kernel::page_writeback::wb::Level;
+use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::task::credit::has_credit;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::kernel::task::task::Task;
 use crate::policy::kernel::task::tasks::Tasks;
 use crate::policy::kernel::tick::Hz;
-use crate::units::{Bytes, Nanos};
+use crate::units::Nanos;
 
 impl WriteBack {
     /// Where a wb stands in a domain with these limits and so many dirty pages, a fraction of which it writes.
@@ -151,158 +152,19 @@ impl WriteBack {
     }
 }
 
-/// What the law of a device lets each task write: by the folios that its calls fill, after each of which it is checked.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TaskRate {
-    law: Throttle,
-    /// What it may write in any case, in bytes per second.
-    least: f64,
-    /// Of the tasks with such folios, in bytes per second: nearly always of all.
-    folio: u64,
-    rate: f64,
-}
-
-impl TaskRate {
-    /// Of tasks with folios of so many pages; others' will be found out.
-    fn new(law: Throttle, least: f64, folio: u64) -> Self {
-        let mut new = Self { law, least, folio, rate: 0.0 };
-        new.rate = new.found_out(folio);
-        new
-    }
-
-    /// In bytes per second, of a task with folios of so many pages.
-    fn of(&self, folio: u64) -> f64 {
-        if folio == self.folio { self.rate } else { self.found_out(folio) }
-    }
-
-    fn found_out(&self, folio: u64) -> f64 {
-        (self.law.rate(folio) * PAGE as f64).max(self.least)
-    }
-
-    /// Whether another one is the same for the tasks for which both were set.
-    fn is_usually(&self, other: &Self) -> bool {
-        (self.folio, self.rate) == (other.folio, other.rate)
-    }
-
-    /// In bytes per second, of the tasks for which it was set.
-    pub fn usual(&self) -> f64 {
-        self.rate
-    }
-
-    /// For tests: this, whatever a task's calls are.
-    #[cfg(test)]
-    pub fn fixed(rate: f64) -> Self {
-        let law = Throttle { hz: Hz(1), base_rate: 0, task_rate: 0, average_bandwidth: 0, device_dirty: 0 };
-        Self { law, least: rate, folio: 1, rate }
-    }
-}
-
-/// How many pages a call of so many bytes copies before it is checked. Folios are as long as the call lets them be, and aligned to
-/// their length (`mm/filemap.c: __filemap_get_folio`); long calls are soon aligned.
-pub fn folio_of(piece: Bytes, largest: u64) -> u64 {
-    let pages = piece.0 / PAGE;
-    if pages >= largest {
-        largest
-    } else if pages == 0 || !piece.0.is_multiple_of(PAGE) {
-        1
-    } else {
-        1 << pages.trailing_zeros()
-    }
-}
-
-/// Between which levels writers are held back, in pages.
-#[derive(Clone, Copy, Debug)]
-pub struct Brake {
-    pub freerun: u64,
-    pub limit: u64,
-}
-
-impl Brake {
-    /// The rate of tasks is set anew when the dirty level has moved by so many pages.
-    pub fn step(&self) -> f64 {
-        (self.limit - self.freerun) as f64 / THROTTLE_STEPS
-    }
-
-    /// Whether it has, to so many dirty pages from so many.
-    fn has_moved(&self, dirty: u64, rated_at: u64) -> bool {
-        dirty.abs_diff(rated_at) as f64 >= self.step() - 1.0
-    }
-
-    /// In how many seconds that will be, or free run will end, with so many dirty bytes and so many more per second.
-    pub fn until_it_acts(&self, holds_back: bool, dirty: u64, slope: f64) -> Option<f64> {
-        if slope == 0.0 {
-            return None;
-        }
-        if holds_back {
-            return Some(self.step() * PAGE as f64 / slope.abs());
-        }
-        (slope > 0.0).then(|| (self.freerun * PAGE).saturating_sub(dirty) as f64 / slope)
-    }
-}
-
-impl Limits {
-    /// Writers are held back from the end of free run to the hard limit.
-    pub fn brake(&self) -> Brake {
-        Brake { freerun: self.freerun, limit: self.hard }
-    }
-
-    /// In how many seconds the law says something else, with so many dirty bytes and so many more per second.
-    pub fn until_change(&self, dirty: u64, slope: f64) -> Option<f64> {
-        // In pages, as `throttle` compares them.
-        self.brake().until_it_acts(dirty / PAGE > self.freerun, dirty, slope)
-    }
-}
-
-/// The rate of the tasks that write to the device of one that does; nothing in free run.
-pub fn task_rate(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
-    if task.run.dirties() { rate_of(wbs, task) } else { None }
-}
-
-/// The rate of a task if it writes; nothing in free run.
-pub fn rate_of(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
-    wbs.get(task.wb.0 as usize)?.as_ref()?.task_rate.as_ref().map(|rate| rate.of(task.folio))
-}
-
-/// The rates of tasks that are asked for one after the other: most of them write to the same device by the same calls.
-pub struct Rates<'a> {
-    wbs: &'a [Option<Wb>],
-    last: (WbId, u64),
-    /// That of the last one, but in free run, as a pause at the hard limit: none.
-    rate: f64,
-}
-
-impl<'a> Rates<'a> {
-    pub fn new(wbs: &'a [Option<Wb>]) -> Self {
-        // No folio has no pages.
-        Self { wbs, last: (WbId::default(), 0), rate: 0.0 }
-    }
-
-    /// As `rate_of`, if it is more than nothing.
-    #[inline(always)]
-    pub fn of(&mut self, task: &Task) -> Option<f64> {
-        if self.last != (task.wb, task.folio) {
-            self.find(task);
-        }
-        (self.rate > 0.0).then_some(self.rate)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn find(&mut self, task: &Task) {
-        self.last = (task.wb, task.folio);
-        self.rate = rate_of(self.wbs, task).unwrap_or(0.0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::model::run::count;
     use crate::policy::kernel::page_writeback::law::BaseRate;
+    use crate::policy::kernel::page_writeback::limits::Brake;
+    use crate::policy::kernel::page_writeback::rates::rate_of;
+    use crate::policy::kernel::page_writeback::task_rate::folio_of;
     use crate::policy::kernel::task::cost::Run;
     use crate::policy::kernel::task::credit::{Credit, resume};
     use crate::policy::kernel::tests::{kernel, write};
+    use crate::units::Bytes;
 
     #[test]
     fn credit_lasts_as_long_as_a_task_runs_ahead_of_its_rate_by_it() {

@@ -6,47 +6,16 @@
 //! dirty first. Left out: inodes that go over to the cgroup that writes most of them (`inode_switch_wbs`), and flushing those
 //! of other cgroups that hold pages of a throttled one (`mem_cgroup_flush_foreign`).
 
-use crate::machine::{Cgroup, MemoryLimit};
 use crate::policy::FileView;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
-use crate::policy::kernel::memcontrol::stats::Stats;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::page_writeback::WriteBack;
-use crate::policy::kernel::page_writeback::law::{
-    DeviceShare, Fraction, Fractions, HardLimit, Position, Thresholds,
-};
+use crate::policy::kernel::page_writeback::domain::{Background, Domain};
+use crate::policy::kernel::page_writeback::law::{Position, Thresholds};
 use crate::policy::kernel::page_writeback::limits::Limits;
+use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::task::ids::{MemcgId, WbId};
 use crate::units::Nanos;
-
-/// What a cgroup's dirty pages are compared with, and which part of them each device writes: `wb_domain`.
-#[derive(Debug)]
-pub struct Domain {
-    /// By device.
-    pub fractions: Fractions,
-    pub hard_limit: HardLimit,
-    pub limits: Limits,
-    /// The pages of its cgroup when counters were last added up; nothing where they are always up to date.
-    pub flushed: Option<Stats>,
-}
-
-impl Domain {
-    /// As a new cgroup has it.
-    pub fn new(devices: usize, cores: u32) -> Self {
-        Self {
-            fractions: Fractions::new(devices, cores),
-            hard_limit: HardLimit::at(0),
-            limits: Limits { thresholds: Thresholds::default(), freerun: 0, hard: 0, setpoint: 0 },
-            flushed: None,
-        }
-    }
-}
-
-/// Whether a cgroup has dirty limits of its own.
-pub fn has_domain(cgroup: &Cgroup) -> bool {
-    matches!(cgroup.limit, MemoryLimit::Max(_))
-}
 
 impl WriteBack {
     /// How much is dirty or under writeback: on the host, or in the cgroup of a wb if the host alone is in free run.
@@ -164,28 +133,11 @@ impl WriteBack {
     }
 }
 
-/// See `WriteBack::memcg_background`.
-pub struct Background {
-    /// Dirty, or under writeback on these wbs, in bytes.
-    pages: u64,
-    wbs: Vec<WbId>,
-    threshold: u64,
-    fraction: Fraction,
-}
-
-impl Background {
-    /// `domain_over_bg_thresh`. What is under writeback is that of the cgroup's inodes.
-    pub fn is_over(&self, dirty: &DirtyPages, share: &DeviceShare, reclaimable: u64) -> bool {
-        let writeback: u64 = self.wbs.iter().map(|&wb| dirty.of_wb(wb).writeback).sum();
-        let dirty = self.pages.saturating_sub(writeback) / PAGE;
-        dirty > self.threshold || reclaimable > share.part(self.fraction, self.threshold, dirty)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::policy::kernel::Kernel;
+    use crate::policy::kernel::page_writeback::law::{DeviceShare, Fraction};
     use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel};
     use crate::policy::{DeviceId, FileId};
 

@@ -5,7 +5,7 @@
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::memcontrol::stats::{FLUSH_TIME, Stats};
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::page_writeback::WriteBack;
+use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::task::tasks::Tasks;
 use crate::units::Nanos;
 

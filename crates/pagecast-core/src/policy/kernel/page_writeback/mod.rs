@@ -1,125 +1,17 @@
 //! `mm/page-writeback.c`: how many pages may be dirty, and how fast writers may make more.
 
 pub mod balance_dirty_pages;
+pub mod domain;
 pub mod domains;
 pub mod law;
 pub mod limits;
 pub mod memcg_stats;
+pub mod rates;
 pub mod sampling;
 pub mod shares;
+pub mod strict;
+pub mod task_rate;
 pub mod wb;
+pub mod write_back;
 
-use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
-
-use self::domains::Domain;
-use self::law::{Bandwidth, BaseRate, DeviceShare, DirtySettings, Fractions, HardLimit, Limit, Rounding};
-use self::limits::Limits;
-use self::wb::Wb;
-use crate::machine::{Host, VmSettings};
-use crate::policy::kernel::config::Config;
-use crate::policy::kernel::memcontrol::stats::{FLUSH_TIME, Stats};
-use crate::policy::kernel::task::ids::{MemcgId, WbId};
-use crate::policy::{FileId, FileView};
-use crate::units::{Bytes, Nanos};
-
-/// The dirty limits of a host and its memory cgroups, and the estimates of each device.
-pub struct WriteBack {
-    pub config: Arc<Config>,
-    pub settings: DirtySettings,
-    /// By memory cgroup, the root's first, and then by device; made when first written to.
-    pub wbs: Vec<Option<Wb>>,
-    /// What each of them begins with.
-    pub estimates: (BaseRate, Bandwidth),
-    pub fractions: Fractions,
-    /// By which part of the limits each wb is measured, and whether any of them is strict.
-    pub shares: Vec<DeviceShare>,
-    pub has_strict: bool,
-    pub hard_limit: HardLimit,
-    /// The limits with the memory as it was when they were last set.
-    pub limits: Limits,
-    /// Of each memory cgroup that has dirty limits of its own.
-    pub domains: Vec<Option<Domain>>,
-    /// How often the rate of the tasks that write to a device has changed.
-    pub rate_changes: u64,
-    /// When their counters are added up next, where that happens every two seconds only.
-    pub stats_due: Option<Nanos>,
-    /// The memory cgroup that each inode belongs to that was ever dirty; only kept where there are cgroups.
-    pub owners: FxHashMap<FileId, MemcgId>,
-}
-
-/// What devices and limits have been through before time 0.
-pub struct Learnt {
-    pub estimates: (BaseRate, Bandwidth),
-    pub fractions: Fractions,
-    pub hard_limit: Option<u64>,
-}
-
-impl WriteBack {
-    /// With so many dirtyable pages in memory.
-    pub fn new(config: &Arc<Config>, dirtyable: u64, learnt: Learnt) -> Self {
-        let host = &config.host;
-        let settings = dirty_settings(&host.vm, config.rules.rounding);
-        let at_boot = law::Thresholds::of(&settings, dirtyable);
-        let hard_limit = HardLimit::at(learnt.hard_limit.unwrap_or(at_boot.limit));
-        let shares = shares::of(host, config.rules.share_has_floor);
-        let domains = domains_of(host, config);
-        // That the counters have just been added up at time 0 is assumed: the kernel's phase is not known.
-        let is_late = domains.iter().flatten().any(|domain| domain.flushed.is_some());
-        Self {
-            wbs: Vec::new(),
-            estimates: learnt.estimates,
-            fractions: learnt.fractions,
-            has_strict: shares.iter().any(|share| share.strict_limit),
-            shares,
-            limits: Limits::of(dirtyable, &settings, &hard_limit),
-            hard_limit,
-            settings,
-            domains,
-            rate_changes: 0,
-            stats_due: is_late.then(|| config.timers().fires(Nanos::ZERO, FLUSH_TIME)),
-            owners: FxHashMap::default(),
-            config: config.clone(),
-        }
-    }
-
-    /// The wb that a file's inode belongs to.
-    pub fn wb_of(&self, file: &FileView) -> WbId {
-        let owner = match self.owners.is_empty() {
-            true => MemcgId::ROOT,
-            false => self.owners.get(&file.id).copied().unwrap_or_default(),
-        };
-        WbId(u32::from(owner.0) * self.config.devices() as u32 + file.device.0)
-    }
-
-    /// What the kernel knows of writing a file to its device; made when it is first heard of.
-    pub fn wb(&mut self, file: &FileView) -> &mut Wb {
-        let at = self.wb_of(file).0 as usize;
-        if self.wbs.len() <= at {
-            self.wbs.resize_with(at + 1, || None);
-        }
-        let ((base_rate, bandwidth), hz) = (self.estimates, self.config.host.kernel.hz);
-        self.wbs[at].get_or_insert_with(|| Wb::new(file.write, base_rate, bandwidth, hz))
-    }
-}
-
-/// The domains of the memory cgroups of a host.
-fn domains_of(host: &Host, config: &Config) -> Vec<Option<Domain>> {
-    let flushed = config.rules.memcg_stats_are_late.then(Stats::default);
-    let domain = || Domain { flushed, ..Domain::new(config.devices(), host.cores) };
-    host.cgroups.iter().map(|cgroup| domains::has_domain(cgroup).then(domain)).collect()
-}
-
-/// The dirty limits that a machine sets.
-pub fn dirty_settings(vm: &VmSettings, rounding: Rounding) -> DirtySettings {
-    let limit = |bytes: Option<Bytes>, ratio: f64| match bytes {
-        Some(bytes) => Limit::Bytes(bytes.0),
-        None => Limit::Ratio((ratio * 100.0).round() as u32),
-    };
-    DirtySettings {
-        limit: limit(vm.dirty_bytes, vm.dirty_ratio),
-        background: limit(vm.dirty_background_bytes, vm.dirty_background_ratio),
-        rounding,
-    }
-}
+pub use self::write_back::WriteBack;

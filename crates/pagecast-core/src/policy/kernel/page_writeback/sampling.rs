@@ -5,14 +5,11 @@
 
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::page_writeback::WriteBack;
+use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::task::ids::WbId;
 use crate::policy::{Actions, DeviceSample};
 use crate::result::DeviceLevels;
-use crate::units::{Bytes, Nanos};
-
-/// What a wb's last sample was taken for: its last update, and the rate of its tasks.
-pub type Sampled = Option<(Nanos, Option<f64>)>;
+use crate::units::Bytes;
 
 impl WriteBack {
     /// Tells of the wbs that know something new.

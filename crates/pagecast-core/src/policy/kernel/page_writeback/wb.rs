@@ -7,12 +7,11 @@
 use crate::flow::Path;
 use crate::policy::kernel::address_space::dirty::OfWb;
 use crate::policy::kernel::page::PAGE;
-use crate::policy::kernel::page_writeback::balance_dirty_pages::TaskRate;
 use crate::policy::kernel::page_writeback::law::{
     BANDWIDTH_INTERVAL, Bandwidth, BaseRate, Position, RateSample,
 };
-use crate::policy::kernel::page_writeback::sampling::Sampled;
 use crate::policy::kernel::page_writeback::shares::Strict;
+use crate::policy::kernel::page_writeback::task_rate::TaskRate;
 use crate::policy::kernel::tick::Hz;
 use crate::units::Nanos;
 
@@ -21,6 +20,9 @@ const LEAST_HZ: u64 = 1000;
 
 /// A second without an update is idle time.
 const REST: Nanos = Nanos(1_000_000_000);
+
+/// What a wb's last sample was taken for: its last update, and the rate of its tasks.
+pub type Sampled = Option<(Nanos, Option<f64>)>;
 
 /// See the module.
 pub struct Wb {

@@ -13,7 +13,7 @@ use crate::policy::kernel::filemap::write::step_write;
 use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
-use crate::policy::kernel::page_writeback::WriteBack;
+use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::sync::fsync::{commit, wait_for_files};
 use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::ids::WbId;

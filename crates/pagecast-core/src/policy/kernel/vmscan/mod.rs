@@ -14,7 +14,7 @@ mod generations;
 mod list;
 pub mod lists;
 mod lru_gen;
-mod lruvec;
+pub mod lruvec;
 mod reclaim;
 pub mod refaults;
 mod scan_control;
@@ -23,6 +23,4 @@ mod slab;
 #[cfg(test)]
 mod tests;
 
-pub use self::lists::{Lists, Replacement};
-pub use self::lruvec::LruvecId;
 pub use self::scan_control::{Busy, PageState};

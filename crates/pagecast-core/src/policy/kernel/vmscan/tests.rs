@@ -1,6 +1,6 @@
 //! The rules of the page lists, one by one; and any sequence of operations against lists of single pages.
 
-use super::TwoLists;
+use crate::policy::kernel::version::TwoLists;
 
 /// The rules of the two lists since 4.12.
 const LATEST: TwoLists = TwoLists { remembers_evicted: true, ratio_grows: true, refaults_deactivate: true };

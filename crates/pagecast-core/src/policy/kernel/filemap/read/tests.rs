@@ -3,8 +3,8 @@
 use super::*;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::filemap::read::{cached_before, pass_mark, read_ahead};
-use crate::policy::kernel::filemap::readahead::{Pace, Reading, Span, Stream, Window};
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::readahead::window::{Pace, Reading, Span, Stream, Window};
 use crate::policy::kernel::task::cost::Run;
 use crate::policy::kernel::task::kind::Kind;
 use crate::policy::kernel::task::shape::{AHEAD, RunShape, operation_of, tag};

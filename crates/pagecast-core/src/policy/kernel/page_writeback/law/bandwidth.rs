@@ -3,8 +3,8 @@
 //! Source: `mm/page-writeback.c: wb_update_write_bandwidth`, Linux 6.16. The caller decides when: at least 200 ms after the
 //! last time, in a throttled task, after a file's pages were submitted, or 200 ms after the last ones were written.
 
-use crate::policy::kernel::tick::{Hz};
-use super::constants::{INIT_BANDWIDTH};
+use super::constants::INIT_BANDWIDTH;
+use crate::policy::kernel::tick::Hz;
 
 /// The estimate and what the control works with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

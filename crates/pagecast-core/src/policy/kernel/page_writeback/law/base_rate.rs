@@ -4,8 +4,8 @@
 //! number of tasks without counting them. It moves only if that helps the number of dirty pages too, by at most an
 //! eighth of the way, and hardly at all near the goal.
 
-use crate::policy::kernel::tick::{mul_div};
 use super::constants::{INIT_BANDWIDTH, UNIT_RATIO};
+use crate::policy::kernel::tick::mul_div;
 
 /// The state, in pages per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 //! Source: `mm/page-writeback.c: __wb_calc_thresh, wb_dirty_limits`, Linux 6.16. Left out: Linux 6.13 alone raised the
 //! part of a strictly limited device to at most a quarter of its maximum.
 
-use crate::policy::kernel::tick::{mul_div};
-use super::fractions::{Fraction};
-use super::thresholds::{Thresholds};
+use super::fractions::Fraction;
+use super::thresholds::Thresholds;
+use crate::policy::kernel::tick::mul_div;
 
 /// The whole, in the units of the ratios: percent times `BDI_RATIO_SCALE`.
 pub const WHOLE: u64 = 1_000_000;

@@ -4,7 +4,7 @@
 //! falls at once; without this every task would have to wait until as many pages have been written. Left out: the
 //! kernel also sets it to the threshold when a CPU or a setting changes.
 
-use super::constants::{BANDWIDTH_INTERVAL};
+use super::constants::BANDWIDTH_INTERVAL;
 use crate::units::Nanos;
 
 /// See the module.

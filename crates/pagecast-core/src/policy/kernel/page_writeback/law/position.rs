@@ -4,9 +4,9 @@
 //! 1 at the setpoint and 0 at the hard limit, times a line of the device's dirty pages. Linux 3.3 added 1 to three
 //! divisors whose lowest bit is set today: the same for the even ones that its limits give.
 
-use crate::policy::kernel::tick::{mul_div};
 use super::constants::{UNIT_RATIO, setpoint};
-use super::thresholds::{Thresholds};
+use super::thresholds::Thresholds;
+use crate::policy::kernel::tick::mul_div;
 
 /// Below so many dirty pages a device with a strict limit was let go on, before Linux 6.14.
 const STRICT_START: u64 = 8;

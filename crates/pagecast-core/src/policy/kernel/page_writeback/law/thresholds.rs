@@ -2,8 +2,8 @@
 //!
 //! Source: `mm/page-writeback.c: domain_dirty_limits`, Linux 6.16. Left out: real-time tasks, who may have a quarter more.
 
-use crate::policy::kernel::tick::{mul_div};
-use crate::policy::kernel::version::{Rounding};
+use crate::policy::kernel::tick::mul_div;
+use crate::policy::kernel::version::Rounding;
 
 const PAGE: u64 = 4096;
 

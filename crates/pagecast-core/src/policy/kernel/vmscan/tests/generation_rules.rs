@@ -1,7 +1,11 @@
 //! One rule of the generations each.
 
-use super::super::*;
+use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use super::pages::PAGE;
+use crate::policy::FileId;
+use crate::policy::kernel::version::LruGen;
+use crate::policy::kernel::vmscan::lruvec::*;
+use crate::policy::kernel::vmscan::scan_control::*;
 
 const MIB: u64 = 1 << 20;
 const A: FileId = FileId(0);

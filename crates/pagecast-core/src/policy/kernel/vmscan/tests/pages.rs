@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::policy::FileId;
+use crate::policy::kernel::vmscan::lruvec::*;
 use crate::policy::kernel::vmscan::scan_control::Reclaimed;
-use super::super::*;
+use crate::policy::kernel::vmscan::scan_control::*;
 
 pub const PAGE: u64 = 4096;
 

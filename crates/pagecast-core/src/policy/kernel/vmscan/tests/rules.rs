@@ -1,9 +1,14 @@
 //! One rule each.
 
-use crate::policy::kernel::vmscan::scan_control::{BATCH, Batches};
-use super::super::*;
+use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use super::LATEST;
 use super::pages::{PAGE, Unclean};
+use crate::policy::FileId;
+use crate::policy::kernel::version::TwoLists;
+use crate::policy::kernel::vmscan::lruvec::*;
+use crate::policy::kernel::vmscan::scan_control::*;
+use crate::policy::kernel::vmscan::scan_control::{BATCH, Batches};
+use crate::policy::kernel::vmscan::shadows::{Shadow, Shadows, Token};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;

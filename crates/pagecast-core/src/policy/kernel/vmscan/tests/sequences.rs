@@ -5,9 +5,13 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
-use super::super::*;
+use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use super::generation_pages;
 use super::pages::{Key, Model, PAGE, Page, Pages, Unclean};
+use crate::policy::FileId;
+use crate::policy::kernel::version::LruGen;
+use crate::policy::kernel::vmscan::lruvec::*;
+use crate::policy::kernel::vmscan::scan_control::*;
 
 const FILES: u32 = 2;
 

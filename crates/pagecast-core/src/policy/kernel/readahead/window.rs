@@ -9,6 +9,7 @@
 use crate::policy::kernel::address_space::folios::order_of_window;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::task::kind::Mode;
+use crate::policy::kernel::task::task::Task;
 use crate::units::Nanos;
 
 /// What a device allows, in pages.
@@ -148,6 +149,12 @@ pub struct Span {
 }
 
 impl Span {
+    /// The bytes of a task from `start` to `end`. A mapping is asked for page by page.
+    pub fn of(task: &Task, start: u64, end: u64) -> Self {
+        let call = if task.mapped.is_some() { PAGE } else { task.piece.0 };
+        Self { start, end, origin: task.origin, last: task.end, call, mapped: task.mapped }
+    }
+
     fn call(&self) -> u64 {
         self.call.max(1)
     }

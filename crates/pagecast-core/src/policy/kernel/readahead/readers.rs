@@ -3,11 +3,14 @@
 use rustc_hash::FxHashMap;
 
 use crate::policy::FileView;
-use crate::policy::kernel::filemap::mapped::Mapping;
-use crate::policy::kernel::filemap::readahead::Stream;
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::readahead::mapping::Mapping;
+use crate::policy::kernel::readahead::window::Stream;
+use crate::policy::kernel::task::cost::Access;
 use crate::policy::kernel::task::kind::Mode;
 use crate::policy::kernel::task::shape::StreamKey;
+use crate::policy::kernel::task::task::Task;
+use crate::workload::MapAdvice;
 
 /// The open files of all processes, and the mappings of each that stay.
 #[derive(Default)]
@@ -24,6 +27,22 @@ impl Readers {
         // Nothing follows the end of a file: who begins again begins anew.
         if end >= file.size.0 && stream.mode == Mode::Normal {
             self.streams.remove(&key);
+        }
+    }
+
+    /// A task is going to touch a mapping: one of its own, or one that stays.
+    pub fn map(&mut self, task: &mut Task, advice: MapAdvice, mapping: Option<u32>) {
+        task.mapped = Some(match advice {
+            MapAdvice::Normal => Mode::Normal,
+            MapAdvice::Sequential => Mode::Sequential,
+            MapAdvice::Random => Mode::Random,
+        });
+        (task.folio, task.access) = (1, if mapping.is_some() { Access::Faults } else { Access::Maps });
+        let key = task.stream.expect("who touches a mapping reads an open file");
+        if let Some(number) = mapping
+            && self.mappings.get(&key).is_none_or(|known| known.number != number)
+        {
+            self.mappings.insert(key, Mapping { number, ..Mapping::default() });
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Windows and times worked out by hand from `mm/readahead.c`, Linux 6.16.
 
 use super::*;
-use crate::policy::kernel::filemap::readahead::{Limits, Miss, Pace, Reading, Span, Stream, Window};
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::readahead::window::{Limits, Miss, Pace, Reading, Span, Stream, Window};
 use crate::policy::kernel::task::kind::Mode;
 use crate::units::Nanos;
 
