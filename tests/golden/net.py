@@ -3,8 +3,8 @@
     make net                     all changes
     make net CHANGES="NAME ..."  some of them
 
-Each change replaces a text that is there exactly once among the model's files, wherever it is, in a copy of the
-crates; the copy is built and the timelines are compared. `fails` of the table is rewritten by --write.
+Each change replaces a text that stands exactly once among the files of the model, whichever it is in. That is
+done in a copy of the crates, which is built; then the timelines are compared. --write rewrites `fails`.
 """
 
 import argparse
@@ -26,12 +26,14 @@ TEST = "tests/golden/test_kernel.py"
 QUICK = {"LTO": "off", "CODEGEN_UNITS": "64", "DEBUG": "0", "INCREMENTAL": "true"}
 BUILD = {f"CARGO_PROFILE_RELEASE_{key}": value for key, value in QUICK.items()}
 # A timeline takes some milliseconds; a rule that is changed may go round in a circle.
-MOST_SECONDS = 120
+MOST_SECONDS = 20
 
 
 def main() -> None:
     """Try the changes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--write", action="store_true", help="rewrite `fails` in changes.toml")
     parser.add_argument("name", nargs="*", help="the changes to try; by default all")
     arguments = parser.parse_args()
@@ -50,14 +52,18 @@ def main() -> None:
         path.write_text(before.replace(change["old"], change["new"]))
         failing = try_out()
         path.write_text(before)
-        print(f"{name} ({found[name].relative_to(RULES)}): {' '.join(failing) or 'NOBODY NOTICES'}", flush=True)
+        print(
+            f"{name} ({found[name].relative_to(RULES)}): {' '.join(failing) or 'NOBODY NOTICES'}", flush=True
+        )
         if not failing:
             unnoticed.append(name)
         if arguments.write:
             write(name, failing)
     tried = arguments.name or changes
     files = {found[name] for name in tried}
-    print(f"{len(tried)} changes in {len(files)} files; {len(unnoticed)} are not noticed {' '.join(unnoticed)}")
+    print(
+        f"{len(tried)} changes in {len(files)} files; {len(unnoticed)} are not noticed {' '.join(unnoticed)}"
+    )
     sys.exit(bool(unnoticed))
 
 
@@ -72,15 +78,17 @@ def place(name: str, change: dict[str, str]) -> Path:
 
 def prepare() -> None:
     """Copy what is built and what is run; the target directory of an earlier time stays."""
-    for folder in ("crates", "python/pagecast", "tests/golden"):
+    ignored = shutil.ignore_patterns("__pycache__", "*.so")
+    for folder in ("crates", "bed/player", "python/pagecast", "tests/golden"):
         shutil.rmtree(COPY / folder, ignore_errors=True)
-        shutil.copytree(ROOT / folder, COPY / folder, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+        # As new files: cargo goes by their times.
+        shutil.copytree(ROOT / folder, COPY / folder, ignore=ignored, copy_function=shutil.copyfile)
     for file in ("Cargo.toml", "Cargo.lock"):
-        shutil.copy2(ROOT / file, COPY / file)
+        shutil.copyfile(ROOT / file, COPY / file)
 
 
 def try_out() -> list[str]:
-    """Build the copy and name the timelines that are not what they were; all of them where it does not end."""
+    """Build the copy and name the timelines that are not what they were."""
     environment = os.environ | BUILD | {"PYO3_PYTHON": sys.executable}
     command = ["cargo", "build", "--release", "--quiet", "--package", "pagecast-py"]
     built = subprocess.run(command, cwd=COPY, env=environment, capture_output=True, text=True, check=False)
@@ -91,7 +99,13 @@ def try_out() -> list[str]:
     environment = os.environ | {"PYTHONPATH": str(COPY / "python")}
     try:
         run = subprocess.run(
-            command, cwd=COPY, env=environment, capture_output=True, text=True, check=False, timeout=MOST_SECONDS
+            command,
+            cwd=COPY,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=MOST_SECONDS,
         )
     except subprocess.TimeoutExpired:
         return ["(never ends)"]

@@ -6,6 +6,7 @@ tests: `make net` tries them.
 """
 
 import os
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,17 @@ def test_the_kernel_has_the_same_story_as_ever(name: str) -> None:
     if os.environ.get("UPDATE_GOLDEN"):
         golden.write_text(told)
     assert told == golden.read_text()
+
+
+def test_each_change_has_its_place() -> None:
+    """Find the text of each change once, so that `make net` can make it, and the timelines that it fails."""
+    changes = tomllib.loads(HERE.with_name("changes.toml").read_text())
+    rules = HERE.parents[2] / "crates/pagecast-core/src/policy/kernel"
+    texts = [path.read_text() for path in rules.rglob("*.rs")]
+    found = {name: sum(text.count(change["old"]) for text in texts) for name, change in changes.items()}
+    assert {name: count for name, count in found.items() if count != 1} == {}
+    unknown = {name: set(change["fails"].split()) - set(SCENARIOS) for name, change in changes.items()}
+    assert {name: names for name, names in unknown.items() if names} == {}
 
 
 def story(result: pagecast.Result) -> Iterator[str]:
