@@ -77,14 +77,21 @@ def place(name: str, change: dict[str, str]) -> Path:
 
 
 def prepare() -> None:
-    """Copy what is built and what is run; the target directory of an earlier time stays."""
-    ignored = shutil.ignore_patterns("__pycache__", "*.so")
-    for folder in ("crates", "bed/player", "python/pagecast", "tests/golden"):
-        shutil.rmtree(COPY / folder, ignore_errors=True)
-        # As new files: cargo goes by their times.
-        shutil.copytree(ROOT / folder, COPY / folder, ignore=ignored, copy_function=shutil.copyfile)
-    for file in ("Cargo.toml", "Cargo.lock"):
-        shutil.copyfile(ROOT / file, COPY / file)
+    """Copy what is built and what is run. Files that are the same stay: cargo goes by their times."""
+    folders = ("crates", "bed/player", "python/pagecast", "tests/golden")
+    names = {Path("Cargo.toml"), Path("Cargo.lock")}
+    for folder in folders:
+        files = (path for path in (ROOT / folder).rglob("*") if path.is_file())
+        names |= {path.relative_to(ROOT) for path in files if path.suffix not in (".pyc", ".so")}
+    for name in sorted(names):
+        before = (ROOT / name).read_bytes()
+        copy = COPY / name
+        if not copy.exists() or copy.read_bytes() != before:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(before)
+    for path in [path for folder in folders for path in (COPY / folder).rglob("*")]:
+        if path.is_file() and path.relative_to(COPY) not in names:
+            path.unlink()
 
 
 def try_out() -> list[str]:
