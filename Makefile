@@ -115,7 +115,7 @@ golden: build ## rewrite the expected outputs; read the diff before you commit i
 	UPDATE_GOLDEN=1 $(BIN)/pytest tests/golden tests/cli tests/examples
 
 .PHONY: net
-net: build ## does a golden timeline notice each change of tests/golden/changes.toml? CHANGES="NAME ..." tries some; takes half an hour
+net: build ## does a golden timeline notice each change of tests/golden/changes.toml? CHANGES="NAME ..." tries some; takes 20 minutes
 	$(BIN)/python tests/golden/net.py $(CHANGES)
 
 .PHONY: constraints
