@@ -19,11 +19,11 @@ from pathlib import Path
 
 import numpy as np
 
+from pagecast.comparison.rows import RIVALS, Row, judged, summarise
 from pagecast.studies import cawl
 from pagecast.studies.cawl.results import errors_of
 from pagecast.studies.cawl.series import KIB, Series, all_series
 from pagecast.studies.cawl.study import CawlOutcome
-from pagecast.studies.comparison import RIVALS, Row, judged, summarise
 from pagecast.studies.notes import checksum, nvme
 from pagecast.studies.notes.study import NoteOutcome
 from pagecast.studies.wrench_cache.memory import Levels

@@ -15,9 +15,9 @@ from pagecast.errors import OutputError
 from pagecast.exit_codes import ExitCode
 from pagecast.export import PROVENANCE, new_directory, unquoted, write_file
 from pagecast.outputs.reading import read
+from pagecast.plot.panels import grid, with_legend
 from pagecast.report.svg import to_svg
 from pagecast.result import TABLES
-from pagecast.studies.drawing import grid, with_legend
 from tests.cli.stopping import ENDINGS
 from tests.cli.unprivileged import Unprivileged, skip_unless_root
 
@@ -268,7 +268,7 @@ def test_results_of_all_models_are_there_before_the_first_figure(pagecast, monke
         seen.append(sorted(path.name for path in folder.parent.glob("*/*.json")))
 
     seen: list[list[str]] = []
-    monkeypatch.setattr("pagecast.export.save_figures", looks)
+    monkeypatch.setattr("pagecast.outputs.saving.save_figures", looks)
     assert pagecast("simulate", "scenario.toml", "--out", "results").code == ExitCode.OK
     assert seen == [["trace.json", "trace.json"]] * 2
 

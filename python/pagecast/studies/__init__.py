@@ -13,7 +13,7 @@ from pagecast.errors import StudyError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pagecast.studies.comparison import Row
+    from pagecast.comparison.rows import Row
 
 __all__ = ["STUDIES", "Outcome", "Progress", "Study", "load"]
 

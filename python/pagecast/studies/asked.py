@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pagecast.errors import StudyError
-from pagecast.studies import Progress
+from pagecast.progress import Progress
 
 __all__ = ["check_seeds", "experiments_of", "models_of", "teller"]
 

@@ -6,8 +6,9 @@ from statistics import mean
 
 from pagecast._core import format_bytes
 from pagecast.benchmark.plan import call_text
+from pagecast.comparison.operations import names
 from pagecast.validation.case import Validated
-from pagecast.validation.comparing import long_enough, names
+from pagecast.validation.comparing import long_enough
 
 __all__ = ["OperationDetails", "RunOperation", "by_operation", "run_operations", "shown_call"]
 

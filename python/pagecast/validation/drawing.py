@@ -8,8 +8,8 @@ import numpy as np
 from pagecast.plot.axes import outside_legend, plain_log_scale, size_scale, time_axis
 from pagecast.plot.limits import FAR, LIMIT_NAMES, SAME, limits_in_reach
 from pagecast.plot.overlay import draw_forecast, draw_limit, draw_measured
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.plot.style import MEASURED_COLOUR, MODEL_MARKERS, model_colour
-from pagecast.studies.drawing import grid, style, with_legend
 from pagecast.throttling import Floats, Throttling, throttling
 from pagecast.validation.levels import forecast_series, measured_series
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from pagecast.comparison.rows import Row
     from pagecast.running import Measured
-    from pagecast.studies.comparison import Row
     from pagecast.validation.case import Validated
 
 __all__ = ["MOST_OPERATIONS", "memory_figure", "operations", "operations_figure", "over_time", "writer_rates"]

@@ -8,7 +8,7 @@ from pagecast.validation import details
 from pagecast.validation.comparing import by_operation
 
 if TYPE_CHECKING:
-    from pagecast.studies.comparison import Row
+    from pagecast.comparison.rows import Row
     from pagecast.validation.details import OperationDetails
     from pagecast.validation.outcome import Outcome
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pagecast.studies.plateaus import Settled
+from pagecast.comparison.plateaus import Settled
 from pagecast.throttling import plateau, throttling
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pagecast.studies.levels import CachedBytes, looks_at_files
+from pagecast.comparison.levels import CachedBytes, looks_at_files
 from pagecast.validation.room import ALL, Room
 
 if TYPE_CHECKING:

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from pagecast._core import format_bytes
-from pagecast.api import counted
+from pagecast.arguments import counted
+from pagecast.comparison.levels import Level, deviation_of_most, share_within
+from pagecast.comparison.rows import MEASURED, TOTAL, Row
+from pagecast.comparison.standing import Standing
+from pagecast.comparison.tables import percent, signed_percent
+from pagecast.comparison.verdicts import LevelVerdict
 from pagecast.report.document import Table
-from pagecast.studies.comparison import Row
-from pagecast.studies.tables import percent, signed_percent
 from pagecast.validation import comparing, details
 from pagecast.validation.case import Validated
-from pagecast.validation.outcome import MEASURED, TOTAL, Level, LevelVerdict, deviation_of_most, share_within
-from pagecast.validation.standing import Standing
 
 if TYPE_CHECKING:
     from pagecast.validation.outcome import Outcome

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pagecast.studies.levels import deviation
+from pagecast.comparison.levels import deviation
 from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 
 

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from pagecast.api import machine_path
+from pagecast.comparison.rows import judged
 from pagecast.errors import StudyError
 from pagecast.studies import load
-from pagecast.studies.comparison import judged
 from pagecast.studies.notes import checksum, nvme
 from pagecast.studies.notes.conclusion import conclusion
 from pagecast.studies.notes.figures import draw

@@ -2,9 +2,9 @@
 
 import pytest
 
+from pagecast.comparison.rows import summarise
 from pagecast.errors import StudyError
 from pagecast.studies import load, wrench_cache
-from pagecast.studies.comparison import summarise
 from pagecast.studies.wrench_cache.forecast import durations
 from pagecast.studies.wrench_cache.published import deviations, published_rows, vintage_of
 

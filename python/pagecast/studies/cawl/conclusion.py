@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pagecast.comparison.rows import judged, main_model
 from pagecast.studies.cawl.results import all_rows, errors_of
 from pagecast.studies.cawl.rows import CAWL
 from pagecast.studies.cawl.series import all_series
-from pagecast.studies.comparison import judged, main_model
 
 if TYPE_CHECKING:
     from pagecast.studies.cawl.study import CawlOutcome

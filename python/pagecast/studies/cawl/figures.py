@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.plot.style import MEASURED_COLOUR, model_colour, model_line
-from pagecast.studies.drawing import grid, style, with_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.studies.cawl.cost_panels import by_bytes_written, by_size
-from pagecast.studies.drawing import grid, style, with_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from pagecast.comparison.provenance import facts
 from pagecast.report.document import Report, Section
 from pagecast.report.svg import drawn
 from pagecast.studies.cawl.conclusion import conclusion
@@ -17,7 +18,6 @@ from pagecast.studies.cawl.results import (
     series_table,
     summary_table,
 )
-from pagecast.studies.provenance import facts
 
 if TYPE_CHECKING:
     from pagecast.studies.cawl.study import CawlOutcome

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from pagecast.comparison import tables
+from pagecast.comparison.rows import Row, judged, main_model, summarise
+from pagecast.comparison.tables import percent, signed_percent
 from pagecast.report.document import Table
-from pagecast.studies import tables
 from pagecast.studies.cawl.rows import CAWL, published_rows
 from pagecast.studies.cawl.series import GIB, KIB, MIB, PHASES, Series, all_series
 from pagecast.studies.cawl.states import is_calibration, machine_of, parameters
-from pagecast.studies.comparison import Row, judged, main_model, summarise
-from pagecast.studies.tables import percent, signed_percent
 
 if TYPE_CHECKING:
     from pagecast.studies.cawl.study import CawlOutcome

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pagecast.studies import Progress
-from pagecast.studies.asked import check_seeds, experiments_of, models_of, teller
+from pagecast.comparison.provenance import provenance
+from pagecast.comparison.rows import Row, to_json
+from pagecast.progress import Progress, teller
+from pagecast.studies.asked import check_seeds, experiments_of, models_of
 from pagecast.studies.cawl import recordings
 from pagecast.studies.cawl.alone import unpublished
 from pagecast.studies.cawl.forecast import SeriesRun, Simulate, run_series, simulate_series
 from pagecast.studies.cawl.predictions import Deviation, deviations
 from pagecast.studies.cawl.rows import Points, rows
 from pagecast.studies.cawl.series import EXPERIMENTS, MODELS, Series, all_series, shipped_points
-from pagecast.studies.comparison import Row, to_json
-from pagecast.studies.provenance import provenance
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.plot.style import MEASURED_COLOUR, model_colour
-from pagecast.studies.drawing import grid, style, with_legend
 from pagecast.studies.kernel_law.throughput import by_limit
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from pagecast.comparison.provenance import facts
 from pagecast.report.document import Report, Section
 from pagecast.report.svg import drawn
 from pagecast.studies.kernel_law.conclusion import conclusion
 from pagecast.studies.kernel_law.figures import draw_law, draw_throughput
 from pagecast.studies.kernel_law.results import law_table, seeks_table, throughput_table
-from pagecast.studies.provenance import facts
 
 if TYPE_CHECKING:
     from pagecast.studies.kernel_law.study import KernelLawOutcome

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pagecast.comparison.tables import percent
 from pagecast.report.document import Table
 from pagecast.studies.kernel_law.law import REAL_TOLERANCE
 from pagecast.studies.kernel_law.throughput import Throughput, by_limit
-from pagecast.studies.tables import percent
 
 if TYPE_CHECKING:
     from pagecast.studies.kernel_law.study import KernelLawOutcome

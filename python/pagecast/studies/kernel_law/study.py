@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pagecast.comparison.provenance import provenance
+from pagecast.comparison.rows import Row, to_json
 from pagecast.errors import StudyError
-from pagecast.studies import Progress
-from pagecast.studies.asked import check_seeds, experiments_of, teller
-from pagecast.studies.comparison import Row, to_json
+from pagecast.progress import Progress, teller
+from pagecast.studies.asked import check_seeds, experiments_of
 from pagecast.studies.kernel_law import law, throughput
 from pagecast.studies.kernel_law.law import Event, Threshold
 from pagecast.studies.kernel_law.throughput import Simulate, Throughput, simulate_case
-from pagecast.studies.provenance import provenance
 
 if TYPE_CHECKING:
     from rich.console import Console

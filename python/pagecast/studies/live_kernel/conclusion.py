@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pagecast.studies.comparison import Row, judged, main_model
+from pagecast.comparison.plateaus import plateau_sentences
+from pagecast.comparison.rows import Row, judged, main_model
 from pagecast.studies.live_kernel.levels import DirtyLevel
-from pagecast.studies.plateaus import plateau_sentences
 
 if TYPE_CHECKING:
     from pagecast.studies.live_kernel.study import LiveKernelOutcome

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from pagecast.plot.overlay import draw_forecast, draw_limit, draw_measured
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.plot.style import MEASURED_COLOUR, model_colour
 from pagecast.result import is_modelled
-from pagecast.studies.drawing import grid, style, with_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast.studies.learnt import Learnt
-from pagecast.studies.levels import deviation, looks_at_files
+from pagecast import _core
+from pagecast.api import Process, Scenario, simulate
+from pagecast.comparison.learnt import Learnt
+from pagecast.comparison.levels import deviation, looks_at_files
+from pagecast.comparison.machines import cgroups_of, disk_of, memory_of, mount_of
+from pagecast.comparison.plateaus import Settled
 from pagecast.studies.live_kernel.case import Case
 from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 from pagecast.studies.live_kernel.program import MAIN, Program, UnsupportedError, translate
 from pagecast.studies.live_kernel.recordings import Recording
-from pagecast.studies.machines import cgroups_of, disk_of, memory_of, mount_of
-from pagecast.studies.plateaus import Settled
 from pagecast.throttling import Plateau, forecast, plateau
 
 if TYPE_CHECKING:
-    from pagecast import Columns, Machine, Result
+    from pagecast._core import Machine
+    from pagecast.result import Columns, Result
 
 __all__ = [
     "CaseRun",
@@ -128,14 +131,12 @@ def simulate_case(
     UnsupportedError
         The model knows no memory cgroups, and the machine has one.
     """
-    import pagecast as pc
-
     cgroup = next(iter(cgroups_of(machine)), None)
-    processes = {name: pc.Process(steps, cgroup=cgroup) for name, steps in program.operations().items()}
-    scenario = pc.Scenario(machine, processes=processes)
+    processes = {name: Process(steps, cgroup=cgroup) for name, steps in program.operations().items()}
+    scenario = Scenario(machine, processes=processes)
     if cgroup is not None and model not in scenario.models:
         raise UnsupportedError(f"{model} knows no memory cgroups; only {', '.join(scenario.models)} does")
-    return pc.simulate(scenario, model=model, options=options, residency="operation")
+    return simulate(scenario, model=model, options=options, residency="operation")
 
 
 def run_case(

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast.studies.levels import DIRTY_TOLERANCE, CachedBytes
+from pagecast.comparison.levels import CachedBytes
+from pagecast.tolerance import DIRTY_TOLERANCE
 
 __all__ = ["CachedFile", "DirtyLevel"]
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from pagecast.comparison.plateaus import plateau_table
+from pagecast.comparison.provenance import facts
 from pagecast.report.document import Report, Section
 from pagecast.report.svg import drawn
 from pagecast.studies.live_kernel.conclusion import conclusion
@@ -15,8 +17,6 @@ from pagecast.studies.live_kernel.results import (
     summary_table,
     times_table,
 )
-from pagecast.studies.plateaus import plateau_table
-from pagecast.studies.provenance import facts
 
 if TYPE_CHECKING:
     from pagecast.studies.live_kernel.study import LiveKernelOutcome

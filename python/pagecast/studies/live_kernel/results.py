@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pagecast.comparison import tables
+from pagecast.comparison.rows import Row
+from pagecast.comparison.tables import percent, signed_percent
 from pagecast.report.document import Table
-from pagecast.studies import tables
-from pagecast.studies.comparison import Row
 from pagecast.studies.live_kernel.levels import DirtyLevel
-from pagecast.studies.tables import percent, signed_percent
 
 if TYPE_CHECKING:
     from pagecast.studies.live_kernel.study import LiveKernelOutcome

@@ -6,18 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pagecast.calibration.fits import limit_share
+from pagecast.comparison import machines
+from pagecast.comparison.plateaus import Settled
+from pagecast.comparison.provenance import provenance
+from pagecast.comparison.rows import RIVALS, Row, to_json
 from pagecast.errors import SimulationError, StudyError
-from pagecast.studies import Progress, machines
-from pagecast.studies.asked import check_seeds, models_of, teller
-from pagecast.studies.comparison import RIVALS, Row, to_json
+from pagecast.progress import Progress, teller
+from pagecast.studies.asked import check_seeds, models_of
 from pagecast.studies.live_kernel import calibration
 from pagecast.studies.live_kernel.calibration import Calibration
 from pagecast.studies.live_kernel.forecast import CaseRun, Simulate, initial_state, run_case, simulate_case
 from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 from pagecast.studies.live_kernel.program import MAIN, UnsupportedError
 from pagecast.studies.live_kernel.recordings import Platform, Recording, platforms
-from pagecast.studies.plateaus import Settled
-from pagecast.studies.provenance import provenance
 
 if TYPE_CHECKING:
     from rich.console import Console

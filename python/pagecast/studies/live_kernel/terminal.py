@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from pagecast.comparison.plateaus import plateau_table
 from pagecast.report.terminal import print_ending, print_plain, print_table
 from pagecast.studies.live_kernel.conclusion import conclusion
 from pagecast.studies.live_kernel.results import (
@@ -11,7 +12,6 @@ from pagecast.studies.live_kernel.results import (
     summary_table,
     times_table,
 )
-from pagecast.studies.plateaus import plateau_table
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from pagecast.studies.comparison import judged, main_model
-from pagecast.studies.tables import signed_percent
+from pagecast.comparison.rows import judged, main_model
+from pagecast.comparison.tables import signed_percent
 
 if TYPE_CHECKING:
     from pagecast.studies.notes.study import NoteOutcome

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Final
 
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.plot.style import MEASURED_COLOUR, model_colour
-from pagecast.studies.drawing import grid, style, with_legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

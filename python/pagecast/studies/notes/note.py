@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pagecast.studies.comparison import RIVALS, Role
+from pagecast.comparison.rows import RIVALS, Role
 
 __all__ = ["MODELS", "Case", "Note", "Point"]
 

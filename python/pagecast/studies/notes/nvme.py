@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from pagecast.studies.comparison import Role
+from pagecast.comparison.rows import Role
 from pagecast.studies.notes.note import MODELS, Case, Note, Point
 from pagecast.studies.notes.study import NoteOutcome, run_note
 

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Final
 
+from pagecast.comparison.provenance import facts
 from pagecast.report.document import Report, Section
 from pagecast.report.svg import drawn
 from pagecast.studies.notes.conclusion import conclusion
 from pagecast.studies.notes.figures import draw
 from pagecast.studies.notes.results import figures_table, summary_table
-from pagecast.studies.provenance import facts
 
 if TYPE_CHECKING:
     from pagecast.studies.notes.study import NoteOutcome

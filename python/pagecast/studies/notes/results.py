@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pagecast.comparison import tables
+from pagecast.comparison.rows import Row, main_model
+from pagecast.comparison.tables import signed_percent
 from pagecast.report.document import Table
-from pagecast.studies import tables
-from pagecast.studies.comparison import Row, main_model
-from pagecast.studies.tables import signed_percent
 
 if TYPE_CHECKING:
     from pagecast.studies.notes.study import NoteOutcome

@@ -5,17 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pagecast.api import Scenario, simulate
+from pagecast.comparison import machines
+from pagecast.comparison.provenance import provenance
+from pagecast.comparison.rows import Row, to_json
 from pagecast.errors import StudyError
-from pagecast.studies import Progress, machines
-from pagecast.studies.asked import check_seeds, experiments_of, models_of, teller
-from pagecast.studies.comparison import Row, to_json
+from pagecast.progress import Progress, teller
+from pagecast.studies.asked import check_seeds, experiments_of, models_of
 from pagecast.studies.notes.note import MODELS, Case, Note
-from pagecast.studies.provenance import provenance
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pagecast import Result
+    from pagecast.result import Result
 
 __all__ = ["NoteOutcome", "Simulate", "run_note", "simulate_case"]
 
@@ -59,11 +61,9 @@ class NoteOutcome:
 
 def simulate_case(case: Case, *, model: str, machine: str, overrides: Sequence[str]) -> "Result":
     """Simulate the programs of a case on a machine under a model."""
-    import pagecast
-
     text = f"machine.from = {machines.as_toml(machine)}\n\n{case.text}"
-    scenario = pagecast.Scenario.from_toml(text, origin=case.scenario, set=overrides)
-    return pagecast.simulate(scenario, model=model)
+    scenario = Scenario.from_toml(text, origin=case.scenario, set=overrides)
+    return simulate(scenario, model=model)
 
 
 def run_note(
@@ -113,7 +113,7 @@ def run_note(
     ScenarioError
         The machine or an override cannot be understood.
     """
-    from pagecast.api import shown
+    from pagecast.arguments import shown
 
     check_seeds(note.name, seeds)
     if data is not None:

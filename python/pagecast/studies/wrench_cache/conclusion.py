@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pagecast.studies.comparison import Row, judged, main_model, summarise
+from pagecast.comparison.rows import Row, judged, main_model, summarise
 from pagecast.studies.wrench_cache.experiments import MEASURED_MACHINE
 from pagecast.studies.wrench_cache.memory import Levels
 from pagecast.studies.wrench_cache.published import REPEATED_BY, deviations, published_rows

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pagecast.comparison.rows import main_model
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.result import is_modelled
-from pagecast.studies.comparison import main_model
-from pagecast.studies.drawing import grid, style, with_legend
 from pagecast.studies.wrench_cache import panels
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, TASK_OPERATIONS
 from pagecast.studies.wrench_cache.forecast import CaseRun

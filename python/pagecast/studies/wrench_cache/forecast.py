@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from pagecast.studies.machines import as_toml, described
+from pagecast.api import Scenario, load_machine, simulate
+from pagecast.comparison.machines import as_toml, described
 from pagecast.studies.wrench_cache.experiments import Case, Experiment, default_machine
 
 if TYPE_CHECKING:
-    from pagecast import Result
+    from pagecast.result import Result
 
 __all__ = [
     "LONG_S",
@@ -99,14 +100,12 @@ def simulate_case(
     experiment: Experiment, case: Case, *, model: str, machine: str, seed: int, overrides: Sequence[str]
 ) -> "Result":
     """Read the scenario of a case and simulate it."""
-    import pagecast
-
     machines = [f"{host}.from={as_toml(machine)}" for host in experiment.hosts]
-    scenario = pagecast.Scenario.load(
+    scenario = Scenario.load(
         experiment.scenario,
         set=[*machines, *experiment.overrides(model, machine), *case.overrides, *overrides],
     )
-    return pagecast.simulate(scenario, model=model, seed=seed)
+    return simulate(scenario, model=model, seed=seed)
 
 
 def run_case(
@@ -228,8 +227,6 @@ def _reads_and_writes(operations: Columns) -> Iterator[tuple[str, str, float, fl
 @cache
 def is_uneven(machine: str, mount: str) -> bool:
     """Say whether the disk that a machine has mounted there serves equal streams unequally: seeds matter."""
-    import pagecast
-
-    host = described(pagecast.load_machine(machine))
+    host = described(load_machine(machine))
     disk = host.get("mount", {}).get(mount, {}).get("disk")
     return bool(host.get("disk", {}).get(disk, {}).get("unevenness"))

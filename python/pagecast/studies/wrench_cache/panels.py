@@ -18,18 +18,18 @@ from pagecast.plot.style import (
     model_colour,
     model_line,
 )
-from pagecast.studies.levels import CACHED_TOLERANCE, DIRTY_TOLERANCE
 from pagecast.studies.wrench_cache.experiments import TASK_OPERATIONS
 from pagecast.studies.wrench_cache.forecast import CaseRun, Columns
 from pagecast.studies.wrench_cache.memory import Compared
 from pagecast.studies.wrench_cache.published import REPEATED_BY
 from pagecast.studies.wrench_cache.recordings import Profile
 from pagecast.studies.wrench_cache.tables import cached_files, long_writes, measured, published_run_times
+from pagecast.tolerance import CACHED_TOLERANCE, DIRTY_TOLERANCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from pagecast.studies.comparison import Row
+    from pagecast.comparison.rows import Row
 
 __all__ = [
     "aligned_memory",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pagecast.studies.comparison import Row
+from pagecast.comparison.rows import Row
 from pagecast.studies.wrench_cache.experiments import PRODUCING
 from pagecast.studies.wrench_cache.forecast import CaseRun, Simulate, run_case
 from pagecast.studies.wrench_cache.rows import row

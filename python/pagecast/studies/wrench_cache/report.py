@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from pagecast.comparison.rows import main_model
 from pagecast.report.document import Figure, Report, Section, Table
 from pagecast.report.svg import drawn
-from pagecast.studies.comparison import main_model
 from pagecast.studies.wrench_cache.conclusion import conclusion
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS
 from pagecast.studies.wrench_cache.figures import makers

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from pagecast.comparison import tables
+from pagecast.comparison.rows import Row
+from pagecast.comparison.tables import percent, signed_percent
 from pagecast.report.document import Table
-from pagecast.studies import tables
-from pagecast.studies.comparison import Row
-from pagecast.studies.tables import percent, signed_percent
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS
 from pagecast.studies.wrench_cache.memory import CachedFile, Levels
 from pagecast.studies.wrench_cache.published import FAR, deviations, published_rows

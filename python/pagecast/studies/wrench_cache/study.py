@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
-from pagecast.studies import Progress
-from pagecast.studies.asked import experiments_of, models_of, teller
-from pagecast.studies.comparison import Row, to_json
-from pagecast.studies.provenance import provenance
+from pagecast.comparison.provenance import provenance
+from pagecast.comparison.rows import Row, to_json
+from pagecast.progress import Progress, teller
+from pagecast.studies.asked import experiments_of, models_of
 from pagecast.studies.wrench_cache import recordings
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, MODELS, Experiment, default_machine
 from pagecast.studies.wrench_cache.forecast import CaseRun, Simulate, is_uneven, run_case, simulate_case

@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from pagecast import _core
+from pagecast.arguments import shown
+
 __all__ = ["facts", "provenance"]
 
 
@@ -40,11 +43,8 @@ def provenance(
     dict
         Only what JSON can hold.
     """
-    import pagecast
-    from pagecast.api import shown
-
     return {
-        "pagecast_version": pagecast.__version__,
+        "pagecast_version": _core.__version__,
         "study": study,
         "source": source,
         "command": command,

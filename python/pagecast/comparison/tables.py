@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from pagecast.comparison.rows import Row, Summary, judged, summarise
 from pagecast.report.document import Table
-from pagecast.studies.comparison import Row, Summary, judged, summarise
 
 __all__ = ["percent", "signed_percent", "summary_table"]
 

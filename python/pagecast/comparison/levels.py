@@ -1,23 +1,68 @@
 """What memory holds, forecast and measured: how far the two may be apart, for all studies."""
 
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pagecast.tolerance import CACHED_TOLERANCE
+
 if TYPE_CHECKING:
     from pagecast.result import Result
 
-__all__ = ["CACHED_TOLERANCE", "DIRTY_TOLERANCE", "WINDOW_S", "CachedBytes", "deviation", "looks_at_files"]
-
-DIRTY_TOLERANCE: Final = 0.10
-"""How far dirty memory may be off, as a share of the dirty limit."""
-
-CACHED_TOLERANCE: Final = 0.05
-"""How far cached memory, or what is cached of a file, may be off, as a share of all memory."""
+__all__ = [
+    "ENOUGH",
+    "WINDOW_S",
+    "CachedBytes",
+    "Level",
+    "deviation",
+    "deviation_of_most",
+    "looks_at_files",
+    "share_within",
+]
 
 WINDOW_S: Final = 0.2
 """A sample is compared with everything that is forecast so long before and after it."""
+
+ENOUGH: Final = 0.95
+"""Share of the samples of a level that must be within its tolerance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of memory in one repetition of a case: how far its samples are from what one model forecast.
+
+    `deviations`, one for each time of `time_s`, are shares of the dirty limit, or of the memory for cached
+    bytes; 0 within the range of the forecast over +-0.2 s. Under the model `MEASURED` another run stands
+    for the forecast.
+    """
+
+    case: str
+    repetition: int
+    model: str
+    time_s: NDArray[np.float64]
+    deviations: NDArray[np.float64]
+
+    def share_within(self, tolerance: float) -> float:
+        """Share of the samples that are no farther away than this."""
+        return float(np.mean(self.deviations <= tolerance))
+
+    def as_dict(self, tolerance: float) -> dict[str, object]:
+        """Give it under the names of ``--json``."""
+        return {
+            "case": self.case,
+            "repetition": self.repetition,
+            "model": self.model,
+            "tolerance": tolerance,
+            "share_within": self.share_within(tolerance),
+            "deviation_at_95_percent": deviation_of_most([self]),
+            "mean_deviation": float(np.mean(self.deviations)),
+            "greatest_deviation": float(np.max(self.deviations)),
+            "n": len(self.deviations),
+        }
 
 
 class CachedBytes:
@@ -79,3 +124,24 @@ def looks_at_files(result: "Result") -> dict[tuple[str, int, str], int]:
         (process, int(index), path): int(cached)
         for process, index, path, cached in zip(*columns, strict=True)
     }
+
+
+def share_within(levels: Iterable[Level], tolerance: float) -> float | None:
+    """Share of all samples of several levels that are within a tolerance; None if there are no samples."""
+    all_of = [each.deviations for each in levels]
+    if not all_of:
+        return None
+    return float(np.mean(np.concatenate(all_of) <= tolerance))
+
+
+def deviation_of_most(levels: Iterable[Level]) -> float | None:
+    """Give the least deviation that `ENOUGH` of all samples are within; None if there are no samples.
+
+    So `share_within` a tolerance is `ENOUGH` if and only if this is no more than the tolerance.
+    """
+    all_of = [each.deviations for each in levels]
+    if not all_of:
+        return None
+    deviations = np.sort(np.concatenate(all_of))
+    # What 0.95 n is off by in binary must not ask for one sample more.
+    return float(deviations[math.ceil(round(ENOUGH * len(deviations), 6)) - 1])

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Final
 
+from pagecast.comparison.tables import percent, signed_percent
 from pagecast.plot.axes import size_scale
 from pagecast.report.document import Table
-from pagecast.studies.tables import percent, signed_percent
 from pagecast.throttling import SETTLING_S, Plateau
 
 __all__ = ["TOLERANCE", "Settled", "plateau_sentences", "plateau_table"]
