@@ -177,7 +177,7 @@ def test_full_disk_leaves_nothing_behind(pagecast, matches, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pagecast.export.save_trace", full)
+    monkeypatch.setattr("pagecast.outputs.saving.save_trace", full)
     outcome = pagecast("simulate", "scenario.toml", "--out", "results")
     assert outcome.code == ExitCode.BAD_INPUT
     assert pagecast.left_behind() == ["scenario.toml"]
@@ -360,11 +360,11 @@ def _is_number(cell: str) -> bool:
 
 STOPPED_WHILE_WRITING = """\
 import sys, time
-import pagecast.export
+import pagecast.outputs.saving
 def slow(*_, **__):
     print("writing", flush=True)
     time.sleep(60)
-pagecast.export.save_trace = slow
+pagecast.outputs.saving.save_trace = slow
 from pagecast.__main__ import main
 main()
 """

@@ -1,6 +1,6 @@
 """Simulate a series: one process that computes, then writes, again and again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -14,19 +14,17 @@ from pagecast.studies.cawl.calibration import calibration, options
 from pagecast.studies.cawl.levels import Levels, levels_of, thresholds
 from pagecast.studies.cawl.series import Point, Series
 from pagecast.studies.cawl.states import machine_of
+from pagecast.studies.skeleton import Simulate
 
 if TYPE_CHECKING:
     from pagecast._core import Operation
     from pagecast.result import Result
 
-__all__ = ["SeriesRun", "Simulate", "program", "run_series", "simulate_series"]
+__all__ = ["SeriesRun", "program", "run_series", "simulate_series"]
 
 PATH: Final = "/data/file"
 FLAGS: Final[tuple[Literal["O_DIRECT", "O_SYNC"], ...]] = ("O_DIRECT", "O_SYNC")
 """With which series past the page cache were opened."""
-
-Simulate = Callable[..., "Result"]
-"""Like `simulate_series`; tests put their own in its place."""
 
 
 @dataclass(frozen=True, slots=True)

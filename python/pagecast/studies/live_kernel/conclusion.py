@@ -1,14 +1,11 @@
 """What came out, in a few sentences."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from pagecast.comparison.plateaus import plateau_sentences
 from pagecast.comparison.rows import Row, judged, main_model
 from pagecast.studies.live_kernel.levels import DirtyLevel
-
-if TYPE_CHECKING:
-    from pagecast.studies.live_kernel.study import LiveKernelOutcome
+from pagecast.studies.live_kernel.outcome import LiveKernelOutcome
 
 __all__ = ["conclusion"]
 
@@ -16,18 +13,8 @@ TOTAL_TOLERANCE = 0.10
 """How far the total time of a case may be off."""
 
 
-def conclusion(outcome: "LiveKernelOutcome") -> tuple[str, ...]:
-    """Say how many cases are close, and how often dirty memory and cached files are.
-
-    Parameters
-    ----------
-    outcome : LiveKernelOutcome
-
-    Returns
-    -------
-    tuple of str
-        A sentence each.
-    """
+def conclusion(outcome: LiveKernelOutcome) -> tuple[str, ...]:
+    """Say how many cases are close, and how often dirty memory and cached files are."""
     model = main_model(outcome.models)
     totals = [row for row in judged(outcome.rows) if row.operation == "total"]
     others = (_totals(totals, name) for name in outcome.models if name != model)
@@ -54,7 +41,7 @@ def _totals(rows: list[Row], model: str) -> str:
     )
 
 
-def _levels(outcome: "LiveKernelOutcome", model: str) -> Iterator[str]:
+def _levels(outcome: LiveKernelOutcome, model: str) -> Iterator[str]:
     from pagecast.studies.live_kernel.calibration import CASE
 
     if dirty := [level for level in outcome.dirty if level.model == model and level.case != CASE]:

@@ -6,13 +6,13 @@ from pagecast.plot.overlay import draw_forecast, draw_limit, draw_measured
 from pagecast.plot.panels import grid, style, with_legend
 from pagecast.plot.style import MEASURED_COLOUR, model_colour
 from pagecast.result import is_modelled
+from pagecast.studies.live_kernel.outcome import LiveKernelOutcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from pagecast.studies.live_kernel.forecast import CaseRun
-    from pagecast.studies.live_kernel.study import LiveKernelOutcome
 
 __all__ = ["dirty_memory", "draw", "writer_rate"]
 
@@ -20,7 +20,7 @@ COLUMNS = 2
 MIB = 2**20
 
 
-def draw(outcome: "LiveKernelOutcome", platform: str) -> "Figure | None":
+def draw(outcome: LiveKernelOutcome, platform: str) -> "Figure | None":
     """Draw a panel for each case of a platform, first repetition, and one more where throttling was traced.
 
     Parameters

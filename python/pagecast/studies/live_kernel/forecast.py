@@ -1,14 +1,13 @@
 """Simulate a case as it was repeated, and take out of the result what was also measured."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast import _core
 from pagecast.api import Process, Scenario, simulate
 from pagecast.comparison.learnt import Learnt
 from pagecast.comparison.levels import deviation, looks_at_files
@@ -18,6 +17,7 @@ from pagecast.studies.live_kernel.case import Case
 from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 from pagecast.studies.live_kernel.program import MAIN, Program, UnsupportedError, translate
 from pagecast.studies.live_kernel.recordings import Recording
+from pagecast.studies.skeleton import Simulate
 from pagecast.throttling import Plateau, forecast, plateau
 
 if TYPE_CHECKING:
@@ -27,14 +27,10 @@ if TYPE_CHECKING:
 __all__ = [
     "CaseRun",
     "Limits",
-    "Simulate",
     "initial_state",
     "run_case",
     "simulate_case",
 ]
-
-Simulate = Callable[..., "Result"]
-"""Like `simulate_case`; tests put their own in its place."""
 
 
 @dataclass(frozen=True, slots=True)

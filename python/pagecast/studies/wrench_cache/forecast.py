@@ -6,7 +6,7 @@ last, and applications that run at once are averaged.
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -15,6 +15,7 @@ import numpy as np
 
 from pagecast.api import Scenario, load_machine, simulate
 from pagecast.comparison.machines import as_toml, described
+from pagecast.studies.skeleton import Simulate
 from pagecast.studies.wrench_cache.experiments import Case, Experiment, default_machine
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ __all__ = [
     "TIMINGS",
     "CaseRun",
     "Columns",
-    "Simulate",
     "durations",
     "is_uneven",
     "long_writes",
@@ -44,9 +44,6 @@ TIMINGS: Final = 5
 
 TIMING_LIMIT_S: Final = 0.2
 """A case that has taken so long is not simulated again for its time alone."""
-
-Simulate = Callable[..., "Result"]
-"""Like `simulate_case`; tests put their own in its place."""
 
 
 class Columns(Protocol):

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from pagecast.comparison.rows import Row
+from pagecast.studies.skeleton import Simulate
 from pagecast.studies.wrench_cache.experiments import PRODUCING
-from pagecast.studies.wrench_cache.forecast import CaseRun, Simulate, run_case
+from pagecast.studies.wrench_cache.forecast import CaseRun, run_case
 from pagecast.studies.wrench_cache.rows import row
 from pagecast.studies.wrench_cache.tables import measured
 
