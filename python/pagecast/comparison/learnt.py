@@ -31,10 +31,6 @@ class Learnt:
         ----------
         disk : str
             The disk that is written to.
-
-        Returns
-        -------
-        dict of str
         """
         rates: Mapping[str, float | None] = {
             "write_bandwidth": self.write_bandwidth_bytes_per_s,

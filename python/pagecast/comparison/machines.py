@@ -55,10 +55,6 @@ def load(
     values : mapping, optional
         Values by their keys inside the machine: ``{"memory.cost.call": "0.3 us"}``.
 
-    Returns
-    -------
-    Machine
-
     Raises
     ------
     ScenarioError

@@ -71,16 +71,7 @@ class Settled:
 
 
 def plateau_sentences(pairs: Sequence[Settled]) -> tuple[str, ...]:
-    """Say how far each model's plateaus are off, a sentence for each.
-
-    Parameters
-    ----------
-    pairs : sequence of Settled
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Say how far each model's plateaus are off, a sentence for each."""
     models = dict.fromkeys(pair.model for pair in pairs)
     return tuple(_sentence(model, [pair for pair in pairs if pair.model == model]) for model in models)
 
@@ -106,10 +97,6 @@ def _far(errors: Sequence[float]) -> str:
 
 def plateau_table(pairs: Sequence[Settled]) -> Table | None:
     """Make the table of plateaus: where dirty memory and rates settle while writers are held back.
-
-    Parameters
-    ----------
-    pairs : sequence of Settled
 
     Returns
     -------

@@ -110,10 +110,6 @@ class Summary:
 def summarise(rows: Iterable[Row]) -> list[Summary]:
     """Average errors within each case, then over the cases.
 
-    Parameters
-    ----------
-    rows : iterable of Row
-
     Returns
     -------
     list of Summary

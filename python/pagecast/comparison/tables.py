@@ -38,10 +38,6 @@ def summary_table(
     title : str
     case : str
         What a case is, for the note below the table.
-
-    Returns
-    -------
-    Table
     """
     is_calibrated = any(row.role == "calibration" for row in rows)
     without = {(each.experiment, each.model): each.mean_abs_error for each in summarise(judged(rows))}

@@ -131,10 +131,6 @@ class Study(Generic[_Outcome]):
         simulate : callable, optional
             How a case is forecast instead.
 
-        Returns
-        -------
-        Outcome
-
         Raises
         ------
         StudyError

@@ -26,10 +26,6 @@ _REPEAT = "not judged: repeat when quiet"
 def conclusion(outcome: "Outcome") -> tuple[str, ...]:
     """Say how far off cases are, how many are close under each model, and how far apart runs are.
 
-    Parameters
-    ----------
-    outcome : Outcome
-
     Returns
     -------
     tuple of str

@@ -57,16 +57,7 @@ def shown_call(call_bytes: int) -> str:
 
 
 def run_operations(validated: Validated) -> Iterator[RunOperation]:
-    """Give the operations that have rows, run by run.
-
-    Parameters
-    ----------
-    validated : Validated
-
-    Yields
-    ------
-    RunOperation
-    """
+    """Give the operations that have rows, run by run."""
     called, long = names(validated.measured[0].operations), set(long_enough(validated))
     wanted = ("process", "index", "path", "call_bytes", "duration_s", "run_queue_s")
     for repetition, run in enumerate(validated.measured, start=1):

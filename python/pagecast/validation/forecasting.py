@@ -53,10 +53,6 @@ def fitting(cases: Sequence[Case], room_bytes: int) -> tuple[tuple[Case, ...], t
 def estimate(cases: Sequence[Case]) -> Estimate:
     """Forecast what one repetition of each case takes, with the files that it begins with.
 
-    Parameters
-    ----------
-    cases : sequence of Case
-
     Returns
     -------
     Estimate

@@ -25,10 +25,6 @@ So is what an operation waited for a processor, where that is less of what it to
 def furthest_lines(outcome: "Outcome") -> Iterator[str]:
     """Name the operations that are furthest off in each case whose total time is outside.
 
-    Parameters
-    ----------
-    outcome : Outcome
-
     Yields
     ------
     str

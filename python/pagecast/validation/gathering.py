@@ -55,10 +55,6 @@ def gather(
         What the report names as the command that made it.
     overrides : sequence of str
         What it names as overrides.
-
-    Returns
-    -------
-    Outcome
     """
     done = [each for each in doing if each.runs]
     validated = tuple(each.validated for each in done)

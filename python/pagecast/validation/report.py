@@ -68,16 +68,7 @@ _FACTS: Final = {
 
 
 def build(outcome: Outcome) -> Report:
-    """Put the report together.
-
-    Parameters
-    ----------
-    outcome : Outcome
-
-    Returns
-    -------
-    Report
-    """
+    """Put the report together."""
     *others, verdict = outcome.conclusion()
     return Report(
         title=f"Validation: {outcome.name}",

@@ -52,10 +52,6 @@ class Scale:
         machine : Machine
             What they will be simulated on: their files must fit on its disk, too.
 
-        Returns
-        -------
-        Scale
-
         Raises
         ------
         ProbeError

@@ -74,10 +74,6 @@ def write_times(ax: "Axes", outcome: CawlOutcome, runs: "list[SeriesRun]") -> "A
     outcome : CawlOutcome
     runs : list of SeriesRun
         Of one series.
-
-    Returns
-    -------
-    Axes
     """
     points = outcome.points[runs[0].series.name]
     ax.plot(

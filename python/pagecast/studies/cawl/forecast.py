@@ -100,10 +100,6 @@ def run_series(
         ``key=value`` for the machine and the model.
     simulate : callable
         Like `simulate_series`.
-
-    Returns
-    -------
-    SeriesRun
     """
     machine = machine or machine_of(series)
     result = simulate(series, model=model, machine=machine, overrides=overrides)

@@ -116,10 +116,6 @@ FIGURES: Final = (
 def paper_figures(outcome: CawlOutcome) -> "Iterator[tuple[PaperFigure, Callable[[], Figure]]]":
     """Give every figure of which a series was forecast, and what draws it.
 
-    Parameters
-    ----------
-    outcome : CawlOutcome
-
     Yields
     ------
     tuple of PaperFigure and callable

@@ -26,10 +26,6 @@ def draw_law(outcome: KernelLawOutcome) -> "Figure":
     ----------
     outcome : KernelLawOutcome
         With events.
-
-    Returns
-    -------
-    Figure
     """
     with style():
         figure, axes = grid(1, 2, size=(9, 3.4))
@@ -55,10 +51,6 @@ def draw_throughput(outcome: KernelLawOutcome) -> "Figure":
     ----------
     outcome : KernelLawOutcome
         With throughputs.
-
-    Returns
-    -------
-    Figure
     """
     filesystems = sorted({one.case.filesystem for one in outcome.throughputs})
     with style():

@@ -141,14 +141,6 @@ Simulate = Callable[[Case, tuple[str, ...]], "Result"]
 def cases(folder: Path) -> list[Case]:
     """Read the published cases with `dd` on one disk, the law in force.
 
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    list of Case
-
     Raises
     ------
     StudyError
@@ -215,18 +207,7 @@ def simulate_case(case: Case, overrides: tuple[str, ...]) -> "Result":
 
 
 def forecast(of: Iterable[Case], overrides: tuple[str, ...], simulate: Simulate) -> Iterator[Throughput]:
-    """Simulate cases; the same case in several tables is simulated once.
-
-    Parameters
-    ----------
-    of : iterable of Case
-    overrides : tuple of str
-    simulate : callable
-
-    Yields
-    ------
-    Throughput
-    """
+    """Simulate cases; the same case in several tables is simulated once."""
     known: dict[tuple[str, ...], tuple[float, str]] = {}
     for case in of:
         if case.overrides not in known:

@@ -23,11 +23,6 @@ MIB = 2**20
 def draw(outcome: LiveKernelOutcome, platform: str) -> "Figure | None":
     """Draw a panel for each case of a platform, first repetition, and one more where throttling was traced.
 
-    Parameters
-    ----------
-    outcome : LiveKernelOutcome
-    platform : str
-
     Returns
     -------
     Figure or None
@@ -66,10 +61,6 @@ def dirty_memory(ax: "Axes", runs: "list[CaseRun]") -> "Axes":
     ax : Axes
     runs : list of CaseRun
         Of one recording that has levels.
-
-    Returns
-    -------
-    Axes
     """
     recording = runs[0].recording
     levels, traced = recording.levels, recording.throttling
@@ -102,10 +93,6 @@ def writer_rate(ax: "Axes", runs: "list[CaseRun]") -> "Axes":
     ax : Axes
     runs : list of CaseRun
         Of one recording whose throttling was traced.
-
-    Returns
-    -------
-    Axes
     """
     traced = runs[0].recording.throttling
     assert traced is not None, "only recordings with a trace are drawn"

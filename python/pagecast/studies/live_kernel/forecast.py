@@ -162,10 +162,6 @@ def run_case(
     simulate : callable
         Like `simulate_case`.
 
-    Returns
-    -------
-    CaseRun
-
     Raises
     ------
     UnsupportedError

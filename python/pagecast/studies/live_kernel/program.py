@@ -87,10 +87,6 @@ def translate(case: Case, *, mount: str, stat_s: Mapping[str, Sequence[float]] |
         How long each `stat` took, by recorded process: looking at the cache is no part of the case, but
         while it goes on the kernel writes.
 
-    Returns
-    -------
-    Program
-
     Raises
     ------
     UnsupportedError

@@ -24,10 +24,6 @@ __all__ = ["draw", "makers"]
 def draw(outcome: WrenchCacheOutcome) -> "dict[str, Figure]":
     """Draw all figures of the experiments that were run.
 
-    Parameters
-    ----------
-    outcome : WrenchCacheOutcome
-
     Returns
     -------
     dict
@@ -38,10 +34,6 @@ def draw(outcome: WrenchCacheOutcome) -> "dict[str, Figure]":
 
 def makers(outcome: WrenchCacheOutcome) -> "dict[str, Callable[[], Figure]]":
     """Give what draws each figure of the experiments that were run.
-
-    Parameters
-    ----------
-    outcome : WrenchCacheOutcome
 
     Returns
     -------

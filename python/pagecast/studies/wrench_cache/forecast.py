@@ -129,10 +129,6 @@ def run_case(
         ``key=value`` for the scenario, after those of the case.
     simulate : callable
         Like `simulate_case`.
-
-    Returns
-    -------
-    CaseRun
     """
     machine = machine or default_machine(model)
     results: list[Result] = []

@@ -89,10 +89,6 @@ def produce(
     seeds : sequence of int
     overrides : sequence of str
     simulate : callable
-
-    Returns
-    -------
-    Producing
     """
 
     def forecast(block_s: float) -> CaseRun:

@@ -44,10 +44,6 @@ def times_table(
         Only these numbers of applications, in Exp 2 and 3; nothing means all.
     ranges : bool
         With the least and the greatest forecast over the seeds.
-
-    Returns
-    -------
-    Table
     """
     points: dict[str, dict[str, dict[str, Row]]] = {}
     for row in outcome.rows:
