@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ __all__ = [
     "WINDOW_S",
     "CachedBytes",
     "Level",
+    "Sampled",
     "deviation",
     "deviation_of_most",
     "looks_at_files",
@@ -29,6 +30,14 @@ WINDOW_S: Final = 0.2
 
 ENOUGH: Final = 0.95
 """Share of the samples of a level that must be within its tolerance."""
+
+
+class Sampled(Protocol):
+    """Deviations of a level, one for each sample."""
+
+    @property
+    def deviations(self) -> NDArray[np.float64]:
+        """As shares of what the level is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +77,7 @@ class Level:
 class CachedBytes:
     """Bytes of a file in the page cache, measured and forecast: what each study's own rows have in common."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
     measured_bytes: float
     forecast_bytes: float
     memory_bytes: float
@@ -82,6 +91,11 @@ class CachedBytes:
     def is_within(self) -> bool:
         """At most `CACHED_TOLERANCE` away."""
         return abs(self.deviation) <= CACHED_TOLERANCE
+
+    def as_dict(self) -> dict[str, object]:
+        """Give it under the names of ``--json``."""
+        shown = (name for name in self.__slots__ if name != "memory_bytes")
+        return {name: getattr(self, name) for name in shown} | {"deviation": self.deviation}
 
 
 def deviation(
@@ -126,7 +140,7 @@ def looks_at_files(result: "Result") -> dict[tuple[str, int, str], int]:
     }
 
 
-def share_within(levels: Iterable[Level], tolerance: float) -> float | None:
+def share_within(levels: Iterable[Sampled], tolerance: float) -> float | None:
     """Share of all samples of several levels that are within a tolerance; None if there are no samples."""
     all_of = [each.deviations for each in levels]
     if not all_of:
@@ -134,7 +148,7 @@ def share_within(levels: Iterable[Level], tolerance: float) -> float | None:
     return float(np.mean(np.concatenate(all_of) <= tolerance))
 
 
-def deviation_of_most(levels: Iterable[Level]) -> float | None:
+def deviation_of_most(levels: Iterable[Sampled]) -> float | None:
     """Give the least deviation that `ENOUGH` of all samples are within; None if there are no samples.
 
     So `share_within` a tolerance is `ENOUGH` if and only if this is no more than the tolerance.

@@ -62,7 +62,7 @@ def memory_figure(validated: "Validated") -> "Figure":
 
 
 def over_time(ax: "Axes", validated: "Validated", level: str) -> "Axes":
-    """Draw a level of memory over time: points of all runs, a line for each forecast, limits if it is dirty."""
+    """Draw a level of memory over time: points of all runs, lines of forecasts, limits if it is dirty."""
     looked_at = (measured_series(run, level) for run in validated.measured)
     measured = [series for series in looked_at if series is not None]
     forecasts = {

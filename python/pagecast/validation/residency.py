@@ -31,20 +31,6 @@ class CachedFile(CachedBytes):
     forecast_bytes: int
     memory_bytes: float
 
-    def as_dict(self) -> dict[str, object]:
-        """Give it under the names of ``--json``."""
-        names = (
-            "case",
-            "repetition",
-            "process",
-            "index",
-            "path",
-            "model",
-            "measured_bytes",
-            "forecast_bytes",
-        )
-        return {name: getattr(self, name) for name in names} | {"deviation": self.deviation}
-
 
 def cached_files(
     case: str, repetition: int, measured: "Measured", forecast: "Result", room: Room = ALL

@@ -1,15 +1,17 @@
 """The tables of the study, for the terminal and the report: times, dirty memory, cached files, costs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from pagecast.comparison import tables
+from pagecast.comparison.levels import share_within
 from pagecast.comparison.rows import Row
 from pagecast.comparison.tables import percent, signed_percent
 from pagecast.report.document import Table
 from pagecast.studies.live_kernel.levels import DirtyLevel
 from pagecast.studies.live_kernel.outcome import LiveKernelOutcome
+from pagecast.tolerance import DIRTY_TOLERANCE
 
 __all__ = ["cached_table", "calibration_table", "dirty_table", "summary_table", "times_table"]
 
@@ -71,9 +73,7 @@ def dirty_table(outcome: LiveKernelOutcome) -> Table | None:
         groups.setdefault((level.experiment, level.case, level.model), []).append(level)
     if not groups:
         return None
-    lines = [
-        (*key, percent(DirtyLevel.share_of(levels)), *_deviations(levels)) for key, levels in groups.items()
-    ]
+    lines = [(*key, *_deviations(levels)) for key, levels in groups.items()]
     return Table(
         title="Dirty memory: samples within 10 % of the limit, in %; deviations in % of the limit",
         columns=("platform", "case", "model", "within", "mean", "greatest", "samples"),
@@ -84,9 +84,10 @@ def dirty_table(outcome: LiveKernelOutcome) -> Table | None:
     )
 
 
-def _deviations(levels: Iterable[DirtyLevel]) -> tuple[str, str, str]:
+def _deviations(levels: Sequence[DirtyLevel]) -> tuple[str, ...]:
     away = np.concatenate([level.deviations for level in levels])
-    return percent(float(away.mean())), percent(float(away.max())), str(len(away))
+    shares = (share_within(levels, DIRTY_TOLERANCE) or 0.0, float(away.mean()), float(away.max()))
+    return *map(percent, shares), str(len(away))
 
 
 def cached_table(outcome: LiveKernelOutcome) -> Table | None:

@@ -94,8 +94,7 @@ class CachedFile(CachedBytes):
 
     def as_dict(self) -> dict[str, object]:
         """Give it under the names of ``--json``."""
-        names = ("case", "operation", "file", "model", "measured_bytes", "forecast_bytes", "deviation")
-        return {"experiment": "1"} | {name: getattr(self, name) for name in names}
+        return {"experiment": "1"} | CachedBytes.as_dict(self)
 
 
 @dataclass(frozen=True, slots=True)
