@@ -14,13 +14,14 @@ import pagecast
 MOST_FILES = 3
 """Of a circle."""
 
-ABOVE = {
-    "comparison": ("studies", "validation", "outputs", "cli"),
-    "report": ("comparison", "studies", "validation", "outputs", "cli"),
-    "studies": ("validation", "outputs", "cli"),
-    "validation": ("studies", "outputs", "cli"),
-}
-"""What a folder must not know."""
+LAYERS = (
+    ("cli",),
+    ("studies", "validation", "outputs"),
+    ("comparison",),
+    ("report", "benchmark"),
+    ("plot", "calibration", "cache", "simpy"),
+)
+"""The folders of the package, as in CONTRIBUTING.md; one may import those of the lines below its own."""
 
 
 def modules(package):
@@ -99,10 +100,15 @@ def test_no_circle_has_a_folder_in_it(folder):
     assert [circle for circle in found if {*circle} & {*FOLDERS}] == []
 
 
-@pytest.mark.parametrize(("folder", "above"), ABOVE.items())
-def test_a_folder_does_not_know_who_stands_above_it(folder, above):
-    names = {name for module in FILES if module.startswith(f"pagecast.{folder}") for name in IMPORTS[module]}
-    assert {name for name in names if name.split(".")[1:2] and name.split(".")[1] in above} == set()
+def test_folders_import_what_is_below_them_only():
+    places = {f"pagecast.{name}": place for place, names in enumerate(LAYERS) for name in names}
+    edges = between_children(IMPORTS, "pagecast")
+    assert {*places} == {name for name in edges if name in FOLDERS}
+    for module, names in edges.items():
+        if module != "pagecast.__main__":
+            # What is right in the package is below all its folders.
+            place = places.get(module, len(LAYERS))
+            assert [name for name in names if places.get(name, len(LAYERS) + 1) <= place] == [], module
 
 
 def test_a_circle_is_seen_wherever_it_is_imported(tmp_path):

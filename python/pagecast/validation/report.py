@@ -8,7 +8,7 @@ from pagecast.comparison.outcome import Presentation
 from pagecast.comparison.plateaus import plateau_table
 from pagecast.comparison.rows import TOTAL
 from pagecast.comparison.standing import Standing
-from pagecast.comparison.tables import percent, signed_percent
+from pagecast.comparison.tables import MOST_OPERATIONS, percent, signed_percent
 from pagecast.report.document import Figure, Report, Section, Table
 from pagecast.report.svg import drawn
 from pagecast.throttling import throttling
@@ -18,7 +18,6 @@ from pagecast.validation.furthest import furthest_lines
 from pagecast.validation.outcome import Outcome
 from pagecast.validation.plateaus import settled
 from pagecast.validation.tables import (
-    MOST_OPERATIONS,
     files_table,
     levels_table,
     operations_table,
