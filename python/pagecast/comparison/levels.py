@@ -1,4 +1,4 @@
-"""What memory holds, forecast and measured: how far the two may be apart, for all studies."""
+"""Compares levels of memory over time and cached bytes of files, forecast and measured."""
 
 import math
 from collections.abc import Iterable

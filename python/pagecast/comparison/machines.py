@@ -1,4 +1,4 @@
-"""Machines of a study: named or in a file, with what the command line overrides."""
+"""Reads the machine of a forecast, named or in a file, with what the command line overrides."""
 
 import json
 import tomllib

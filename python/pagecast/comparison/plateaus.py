@@ -1,7 +1,4 @@
-"""Where dirty memory and rates settle while writers are held back: traced in real runs, and forecast.
-
-For studies and `validate`.
-"""
+"""Compares where dirty memory and rates settle while writers are held back, traced and forecast."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What is needed to repeat a run of a study."""
+"""Writes down what is needed to repeat a comparison."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Forecasts held against measurements: rows, errors, and their summary, for studies and `validate`.
+"""Compares forecast times with measured ones: rows, errors, and their summary.
 
 An error is signed and relative to the measurement: (forecast - measured) / measured. Errors are averaged
 within a case first and over the cases then, so that a case with many operations counts no more than one with
