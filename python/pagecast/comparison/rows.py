@@ -1,4 +1,4 @@
-"""Forecasts held against measurements: rows, errors, and their summary, for studies and `validate`.
+"""Compares forecast times with measured ones: rows, errors, and their summary.
 
 An error is signed and relative to the measurement: (forecast - measured) / measured. Errors are averaged
 within a case first and over the cases then, so that a case with many operations counts no more than one with
@@ -11,12 +11,30 @@ from typing import Final, Literal
 
 import numpy as np
 
-__all__ = ["RIVALS", "SCHEMA_VERSION", "Row", "Summary", "judged", "main_model", "summarise", "to_json"]
+__all__ = [
+    "MEASURED",
+    "RIVALS",
+    "SCHEMA_VERSION",
+    "TOTAL",
+    "Role",
+    "Row",
+    "Summary",
+    "judged",
+    "main_model",
+    "summarise",
+    "to_json",
+]
 
 SCHEMA_VERSION: Final = 1
 
 RIVALS: Final = ("no-cache", "endless-cache")
 """The two simple models that stand beside every other one."""
+
+TOTAL: Final = "total"
+"""The operation of the row that has a whole repetition of a case."""
+
+MEASURED: Final = "measured"
+"""The model of levels of one run that are held against another run: the measurement's own spread."""
 
 Role = Literal["judged", "calibration"]
 
@@ -91,10 +109,6 @@ class Summary:
 
 def summarise(rows: Iterable[Row]) -> list[Summary]:
     """Average errors within each case, then over the cases.
-
-    Parameters
-    ----------
-    rows : iterable of Row
 
     Returns
     -------

@@ -1,12 +1,17 @@
-"""Tables that every study shows: the errors of each experiment and model."""
+"""Makes the table of errors of each experiment and model, and writes numbers as tables of comparisons do."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from pagecast._core import format_bytes
+from pagecast.benchmark.plan import call_text
+from pagecast.comparison.rows import Row, Summary, judged, summarise
 from pagecast.report.document import Table
-from pagecast.studies.comparison import Row, Summary, judged, summarise
 
-__all__ = ["percent", "signed_percent", "summary_table"]
+__all__ = ["MOST_OPERATIONS", "percent", "seconds", "shown_call", "signed_percent", "summary_table"]
+
+MOST_OPERATIONS: Final = 20
+"""A terminal shows so many operations of a case; of more, those that take longest."""
 
 _NOTE: Final = (
     "Errors are averaged over the operations of a case ({case}) first. "
@@ -38,10 +43,6 @@ def summary_table(
     title : str
     case : str
         What a case is, for the note below the table.
-
-    Returns
-    -------
-    Table
     """
     is_calibrated = any(row.role == "calibration" for row in rows)
     without = {(each.experiment, each.model): each.mean_abs_error for each in summarise(judged(rows))}
@@ -78,3 +79,16 @@ def percent(fraction: float) -> str:
 def signed_percent(fraction: float) -> str:
     """Write 0.1234 as "+12.3"."""
     return f"{100 * fraction:+.1f}"
+
+
+def seconds(time_s: float) -> str:
+    """Write seconds with three digits that count, and no more than a microsecond."""
+    digits = 2 if time_s >= 1 else 3 if time_s >= 0.1 else 4 if time_s >= 0.01 else 5
+    return f"{time_s:.{digits}f}"
+
+
+def shown_call(call_bytes: int) -> str:
+    """Give the size of a call for a person, "64 KiB" where it is so many; nothing for 0."""
+    if not call_bytes:
+        return ""
+    return format_bytes(call_bytes) if call_bytes % 1024 else call_text(call_bytes)

@@ -1,7 +1,10 @@
-"""What is needed to repeat a run of a study."""
+"""Writes down what is needed to repeat a comparison."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+
+from pagecast import _core
+from pagecast.arguments import shown
 
 __all__ = ["facts", "provenance"]
 
@@ -40,11 +43,8 @@ def provenance(
     dict
         Only what JSON can hold.
     """
-    import pagecast
-    from pagecast.api import shown
-
     return {
-        "pagecast_version": pagecast.__version__,
+        "pagecast_version": _core.__version__,
         "study": study,
         "source": source,
         "command": command,

@@ -1,4 +1,4 @@
-"""Machines of a study: named or in a file, with what the command line overrides."""
+"""Reads the machine of a forecast, named or in a file, with what the command line overrides."""
 
 import json
 import tomllib
@@ -10,7 +10,7 @@ from pagecast._core import parse_bytes
 from pagecast.errors import ScenarioError, StudyError
 
 if TYPE_CHECKING:
-    from pagecast import Machine
+    from pagecast._core import Machine
 
 __all__ = [
     "as_toml", "cgroups_of", "described", "disk_of", "load", "memory_of", "model_options", "mount_of",
@@ -32,7 +32,7 @@ def as_toml(machine: str) -> str:
     str
         Quoted; scenarios look for files beside themselves, so a path must be absolute.
     """
-    from pagecast.api import shown
+    from pagecast.arguments import shown
 
     is_file = "/" in machine or machine.endswith(".toml")
     source = Path(machine).resolve() if is_file else machine
@@ -55,16 +55,12 @@ def load(
     values : mapping, optional
         Values by their keys inside the machine: ``{"memory.cost.call": "0.3 us"}``.
 
-    Returns
-    -------
-    Machine
-
     Raises
     ------
     ScenarioError
         There is no such machine, or it or an override cannot be understood.
     """
-    from pagecast import Scenario, load_machine
+    from pagecast.api import Scenario, load_machine
 
     ours = [f"machine.{key}={json.dumps(value)}" for key, value in (values or {}).items()]
     text = f"[machine]\nfrom = {as_toml(machine)}\n{_NOTHING_TO_DO}"

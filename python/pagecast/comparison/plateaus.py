@@ -1,7 +1,4 @@
-"""Where dirty memory and rates settle while writers are held back: traced in real runs, and forecast.
-
-For studies and `validate`.
-"""
+"""Compares where dirty memory and rates settle while writers are held back, traced and forecast."""
 
 import math
 from collections.abc import Sequence
@@ -9,9 +6,9 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Final
 
+from pagecast.comparison.tables import percent, signed_percent
 from pagecast.plot.axes import size_scale
 from pagecast.report.document import Table
-from pagecast.studies.tables import percent, signed_percent
 from pagecast.throttling import SETTLING_S, Plateau
 
 __all__ = ["TOLERANCE", "Settled", "plateau_sentences", "plateau_table"]
@@ -71,16 +68,7 @@ class Settled:
 
 
 def plateau_sentences(pairs: Sequence[Settled]) -> tuple[str, ...]:
-    """Say how far each model's plateaus are off, a sentence for each.
-
-    Parameters
-    ----------
-    pairs : sequence of Settled
-
-    Returns
-    -------
-    tuple of str
-    """
+    """Say how far each model's plateaus are off, a sentence for each."""
     models = dict.fromkeys(pair.model for pair in pairs)
     return tuple(_sentence(model, [pair for pair in pairs if pair.model == model]) for model in models)
 
@@ -106,10 +94,6 @@ def _far(errors: Sequence[float]) -> str:
 
 def plateau_table(pairs: Sequence[Settled]) -> Table | None:
     """Make the table of plateaus: where dirty memory and rates settle while writers are held back.
-
-    Parameters
-    ----------
-    pairs : sequence of Settled
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a kernel had learnt of a disk before time 0, as options of the model `kernel`."""
+"""Gives what a kernel had learnt of a disk before time 0 as options of the model `kernel`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,10 +31,6 @@ class Learnt:
         ----------
         disk : str
             The disk that is written to.
-
-        Returns
-        -------
-        dict of str
         """
         rates: Mapping[str, float | None] = {
             "write_bandwidth": self.write_bandwidth_bytes_per_s,

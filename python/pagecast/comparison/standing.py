@@ -1,4 +1,4 @@
-"""How a forecast stands to what was measured: against a tolerance, and what the runs themselves differ.
+"""Judges an error against a tolerance or the spread between runs.
 
 The same rule for a time and for a level of memory: a forecast may be off by the tolerance, or by as much as
 one run is from another, whichever is more. A noisy measurement is not judged: runs that differ by far more
