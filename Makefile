@@ -114,6 +114,10 @@ golden: build ## rewrite the expected outputs; read the diff before you commit i
 	INSTA_UPDATE=always cargo test --workspace $(CARGO_FLAGS)
 	UPDATE_GOLDEN=1 $(BIN)/pytest tests/golden tests/cli tests/examples
 
+.PHONY: net
+net: build ## does a golden timeline notice each change of tests/golden/changes.toml? CHANGES="NAME ..." tries some; takes 20 minutes
+	$(BIN)/python tests/golden/net.py $(CHANGES)
+
 .PHONY: constraints
 constraints: ## resolve all Python packages anew into constraints.txt
 	rm -rf out/resolve && $(PYTHON) -m venv out/resolve

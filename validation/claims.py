@@ -19,16 +19,17 @@ from pathlib import Path
 
 import numpy as np
 
+from pagecast.comparison.rows import RIVALS, Row, judged, summarise
 from pagecast.studies import cawl
+from pagecast.studies.cawl.outcome import CawlOutcome
 from pagecast.studies.cawl.results import errors_of
 from pagecast.studies.cawl.series import KIB, Series, all_series
-from pagecast.studies.cawl.study import CawlOutcome
-from pagecast.studies.comparison import RIVALS, Row, judged, summarise
 from pagecast.studies.notes import checksum, nvme
-from pagecast.studies.notes.study import NoteOutcome
+from pagecast.studies.notes.outcome import NoteOutcome
+from pagecast.studies.wrench_cache import run
 from pagecast.studies.wrench_cache.memory import Levels
+from pagecast.studies.wrench_cache.outcome import WrenchCacheOutcome
 from pagecast.studies.wrench_cache.published import Deviation, deviations, published_rows
-from pagecast.studies.wrench_cache.study import WrenchCacheOutcome, run
 from pagecast.studies.wrench_cache.tables import long_writes, makespans
 
 ROOT = Path(__file__).parents[1]

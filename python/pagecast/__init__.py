@@ -148,7 +148,7 @@ _LAZY = {
     "Scenario": "pagecast.api",
     "ScenarioError": "pagecast.errors",
     "SimulationError": "pagecast.errors",
-    "Tolerance": "pagecast.validation.case",
+    "Tolerance": "pagecast.tolerance",
     "bench": "pagecast.benchmark",
     "calibrate": "pagecast.calibration",
     "list_machines": "pagecast.api",

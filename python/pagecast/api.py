@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pagecast import _core
 from pagecast.arguments import (
@@ -19,14 +19,14 @@ from pagecast.arguments import (
     check_type,
     check_whole,
     check_word,
+    counted,
+    shown,
     texts,
     written,
 )
 from pagecast.errors import ArgumentTypeError, ScenarioError
 from pagecast.result import Result
-
-if TYPE_CHECKING:
-    from pagecast.validation.case import Tolerance
+from pagecast.tolerance import Tolerance
 
 __all__ = [
     "MACHINE_DIR",
@@ -36,7 +36,6 @@ __all__ = [
     "Scenario",
     "list_machines",
     "load_machine",
-    "shown",
     "simulate",
 ]
 
@@ -312,10 +311,8 @@ class Scenario:
         return self._core.machine_hash
 
     @property
-    def tolerance(self) -> "Tolerance":
+    def tolerance(self) -> Tolerance:
         """How far a forecast may be off, for `validate`."""
-        from pagecast.validation.case import Tolerance
-
         return Tolerance(**self._core.tolerance)
 
     def __repr__(self) -> str:
@@ -468,16 +465,6 @@ def read_input(path: str | os.PathLike[str]) -> bytes:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ScenarioError(f"{shown(path)}: cannot be read ({reason})") from None
-
-
-def shown(path: str | os.PathLike[str]) -> str:
-    """Give a name that can be printed, also if it is not UTF-8."""
-    return os.fsencode(path).decode(errors="backslashreplace")
-
-
-def counted(things: Sequence[object], one: str, several: str = "") -> str:
-    """Say how many there are: "1 file", "2 files"."""
-    return f"{len(things)} {one if len(things) == 1 else several or f'{one}s'}"
 
 
 def _name_or_none(what: str, name: str | None) -> str | None:

@@ -3,7 +3,7 @@
 import operator
 import os
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Real
 from typing import TypeVar
@@ -21,7 +21,9 @@ __all__ = [
     "check_type",
     "check_whole",
     "check_word",
+    "counted",
     "listed",
+    "shown",
     "texts",
     "written",
 ]
@@ -47,6 +49,16 @@ def written(value: object) -> str:
     except Exception:  # a whole number of over 4300 digits, or a class whose own mistake this is
         return f"a {type(value).__name__} that cannot be printed"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def shown(path: str | os.PathLike[str]) -> str:
+    """Give a name that can be printed, also if it is not UTF-8."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def counted(things: Sequence[object], one: str, several: str = "") -> str:
+    """Say how many there are: "1 file", "2 files"."""
+    return f"{len(things)} {one if len(things) == 1 else several or f'{one}s'}"
 
 
 def _wrong_type(name: str, value: object, wanted: str) -> ArgumentTypeError:

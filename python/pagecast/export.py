@@ -5,29 +5,23 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pagecast.api import shown
-from pagecast.arguments import check_path
+from pagecast.arguments import check_path, shown
 from pagecast.errors import OutputError
-from pagecast.result import Columns, Result
 from pagecast.stopping import finished_first
-from pagecast.trace import save_trace
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from pagecast.result import Columns, Result
 
 __all__ = [
     "check_directory",
     "new_directory",
-    "save_figures",
     "save_provenance",
-    "save_results",
     "save_tables",
     "unquoted",
     "write_file",
@@ -190,29 +184,7 @@ def write_file(path: str | os.PathLike[str], content: bytes, *, replace: bool = 
         raise OutputError(f"{shown(path)}: cannot be written ({error.strerror}); nothing was kept") from None
 
 
-def save_results(results: Sequence[Result], folder: Path, *, begin: Callable[[str], object]) -> None:
-    """Write everything that the models gave, a folder for each: tables and traces of all, then figures.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        Of one scenario.
-    folder : Path
-    begin : callable
-        Is told of which model something is written next.
-    """
-    save_provenance(results, folder)
-    for result in results:
-        begin(result.model)
-        (folder / result.model).mkdir()
-        save_tables(result, folder / result.model)
-        save_trace(result, folder / result.model / "trace.json")
-    for result in results:
-        begin(result.model)
-        save_figures(result, folder / result.model)
-
-
-def save_provenance(results: Sequence[Result], folder: Path) -> None:
+def save_provenance(results: "Sequence[Result]", folder: Path) -> None:
     """Write what is needed to repeat the simulations.
 
     Parameters
@@ -226,7 +198,7 @@ def save_provenance(results: Sequence[Result], folder: Path) -> None:
     (folder / PROVENANCE).write_text(text + "\n", encoding="utf-8")
 
 
-def save_tables(result: Result, folder: Path) -> None:
+def save_tables(result: "Result", folder: Path) -> None:
     """Write all tables as CSV, and as Parquet where pyarrow is installed.
 
     Parameters
@@ -242,7 +214,7 @@ def save_tables(result: Result, folder: Path) -> None:
             _save_parquet(table, folder / f"{name}.parquet")
 
 
-def _save_csv(table: Columns, path: Path) -> None:
+def _save_csv(table: "Columns", path: Path) -> None:
     columns = {
         name: list(map(_quoted, column)) if isinstance(table[name], list) else column
         for name, column in table.to_dict().items()
@@ -267,7 +239,7 @@ def unquoted(cell: str) -> str:
     return cell.removeprefix("'")
 
 
-def _save_parquet(table: Columns, path: Path) -> None:
+def _save_parquet(table: "Columns", path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -280,44 +252,3 @@ def _save_parquet(table: Columns, path: Path) -> None:
     }
     with path.open("wb") as file:  # by its name, Arrow takes UTF-8 only
         pq.write_table(pa.table(columns), file)
-
-
-def save_figures(result: Result, folder: Path) -> None:
-    """Draw the figures as PNG and SVG; without matplotlib there are none.
-
-    What is of a host is drawn of each, one above the other. Of a figure that cannot be drawn there is a
-    `FigureWarning`.
-
-    Parameters
-    ----------
-    result : Result
-    folder : Path
-    """
-    if find_spec("matplotlib") is None:
-        return
-    from pagecast.plot.saving import optional_files, save_figure
-
-    for name, draw in _figures(result).items():
-        files = [folder / f"{name}.png", folder / f"{name}.svg"]
-        with optional_files(f"{name} of {result.model}", *files):
-            figure = draw()
-            save_figure(figure, files[0], dpi=150)
-            save_figure(figure, files[1], metadata={"Date": None})
-
-
-def _figures(result: Result) -> "dict[str, Callable[[], Figure]]":
-    """Give what draws each figure."""
-    from pagecast import plot
-    from pagecast.plot.hosts import hosts_figure
-
-    def of_table(table: str, draw: "Callable[..., Axes]") -> "Figure":
-        return hosts_figure(draw, result, list(dict.fromkeys(result.table(table)["host"])))
-
-    figures: dict[str, Callable[[], Figure]] = {
-        "parts": lambda: hosts_figure(lambda result, ax, host: plot.parts(result, ax=ax), result, []),
-        "timeline": lambda: of_table("timeline", plot.timeline),
-        "cache_content": lambda: of_table("files", plot.cache_content),
-    }
-    if len(result.devices):
-        figures["rates"] = lambda: of_table("devices", plot.rates)
-    return figures

@@ -2,7 +2,6 @@
 
 import os
 import platform
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +18,7 @@ from pagecast.arguments import (
     written,
 )
 from pagecast.errors import ArgumentError
+from pagecast.progress import Stages
 from pagecast.result import TABLES, Columns, Result
 
 __all__ = ["DEFAULT_SAMPLE_HZ", "MOST_SAMPLE_HZ", "Measured", "Plan", "check_tracing", "run"]
@@ -28,8 +28,6 @@ DEFAULT_SAMPLE_HZ = 20
 
 MOST_SAMPLE_HZ = 200
 """More often, and looking would be felt."""
-
-Progress = Callable[[str, int, int | None], object]
 
 
 class Measured(Result):
@@ -239,7 +237,7 @@ class Plan:
         keep: bool = False,
         sample_hz: int = DEFAULT_SAMPLE_HZ,
         trace: bool = False,
-        progress: Progress | None = None,
+        progress: Stages | None = None,
     ) -> Measured:
         """Run it; see `run`."""
         return Measured(
@@ -262,7 +260,7 @@ def run(
     trace: bool = False,
     residency: str | None = None,
     per_call: int | None = None,
-    progress: Progress | None = None,
+    progress: Stages | None = None,
 ) -> Measured:
     """Run a scenario for real: the same operations, by this machine's kernel.
 

@@ -15,9 +15,9 @@ from pagecast.errors import OutputError
 from pagecast.exit_codes import ExitCode
 from pagecast.export import PROVENANCE, new_directory, unquoted, write_file
 from pagecast.outputs.reading import read
+from pagecast.plot.panels import grid, with_legend
 from pagecast.report.svg import to_svg
 from pagecast.result import TABLES
-from pagecast.studies.drawing import grid, with_legend
 from tests.cli.stopping import ENDINGS
 from tests.cli.unprivileged import Unprivileged, skip_unless_root
 
@@ -177,7 +177,7 @@ def test_full_disk_leaves_nothing_behind(pagecast, matches, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pagecast.export.save_trace", full)
+    monkeypatch.setattr("pagecast.outputs.saving.save_trace", full)
     outcome = pagecast("simulate", "scenario.toml", "--out", "results")
     assert outcome.code == ExitCode.BAD_INPUT
     assert pagecast.left_behind() == ["scenario.toml"]
@@ -268,7 +268,7 @@ def test_results_of_all_models_are_there_before_the_first_figure(pagecast, monke
         seen.append(sorted(path.name for path in folder.parent.glob("*/*.json")))
 
     seen: list[list[str]] = []
-    monkeypatch.setattr("pagecast.export.save_figures", looks)
+    monkeypatch.setattr("pagecast.outputs.saving.save_figures", looks)
     assert pagecast("simulate", "scenario.toml", "--out", "results").code == ExitCode.OK
     assert seen == [["trace.json", "trace.json"]] * 2
 
@@ -360,11 +360,11 @@ def _is_number(cell: str) -> bool:
 
 STOPPED_WHILE_WRITING = """\
 import sys, time
-import pagecast.export
+import pagecast.outputs.saving
 def slow(*_, **__):
     print("writing", flush=True)
     time.sleep(60)
-pagecast.export.save_trace = slow
+pagecast.outputs.saving.save_trace = slow
 from pagecast.__main__ import main
 main()
 """

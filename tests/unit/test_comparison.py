@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pagecast.studies.comparison import Row, judged, summarise, to_json
+from pagecast.comparison.rows import Row, judged, summarise, to_json
 
 
 def row(case="a", *, measured_s=1.0, forecast_s=1.0, model="wrench", role="judged"):

@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +13,12 @@ from pagecast.arguments import check_path
 from pagecast.benchmark.plan import ACCESSES, DEFAULT_CALLS, DEFAULT_SIZE, MODES, Cell, Plan
 from pagecast.benchmark.result import Benchmark, Copy, Measurement, Repetition, device_rates
 from pagecast.errors import NotAllowedError
+from pagecast.progress import Progress, teller
 
 if TYPE_CHECKING:
     from pagecast.benchmark.fio import Fio
 
 __all__ = ["bench", "measure"]
-
-Progress = Callable[[float, str], object]
 
 
 def bench(
@@ -110,7 +109,7 @@ def measure(
         made = _core.Bench(dir, **plan.needed(), limit_s=plan.limit_s, device=plan.device)
         core = stack.enter_context(closing(made))
         matrix = _Matrix(plan, core, fio)
-        matrix.measure(progress or (lambda *_: None))
+        matrix.measure(teller(progress))
     return Benchmark(
         measurements=matrix.measurements(),
         copies=matrix.copies(),

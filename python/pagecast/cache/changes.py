@@ -11,11 +11,11 @@ from pagecast.cache.files import (
     FileSystem,
     Paths,
     Problem,
-    Progress,
     as_files,
     check_method,
     problems,
 )
+from pagecast.progress import Stages
 from pagecast.result import Columns
 
 __all__ = ["Eviction", "Lock", "Warming", "drop", "evict", "lock", "warm"]
@@ -58,7 +58,7 @@ class Eviction(_Change):
 
 
 def evict(
-    paths: Paths, *, sync: bool = True, method: str | None = None, progress: Progress | None = None
+    paths: Paths, *, sync: bool = True, method: str | None = None, progress: Stages | None = None
 ) -> Eviction:
     """Drop files from the page cache, for everybody who uses them.
 
@@ -113,7 +113,7 @@ class Warming(_Change):
         return not self.missing and not self.problems
 
 
-def warm(paths: Paths, *, method: str | None = None, progress: Progress | None = None) -> Warming:
+def warm(paths: Paths, *, method: str | None = None, progress: Stages | None = None) -> Warming:
     """Read files into the page cache; holes are left out, as they need no device.
 
     Parameters
@@ -180,7 +180,7 @@ class Lock:
         self.release()
 
 
-def lock(paths: Paths, *, method: str | None = None, progress: Progress | None = None) -> Lock:
+def lock(paths: Paths, *, method: str | None = None, progress: Stages | None = None) -> Lock:
     """Read files into memory and lock them there (mlock).
 
     Parameters
@@ -207,7 +207,7 @@ def lock(paths: Paths, *, method: str | None = None, progress: Progress | None =
 
 
 def drop(
-    what: str = "all", *, sync: bool = True, progress: Progress | None = None
+    what: str = "all", *, sync: bool = True, progress: Stages | None = None
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Drop the caches of the whole machine; needs root.
 

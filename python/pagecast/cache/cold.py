@@ -9,8 +9,9 @@ from typing import Literal
 from pagecast import _core
 from pagecast.arguments import check_flag, check_progress, check_whole, texts
 from pagecast.cache.changes import evict, warm
-from pagecast.cache.files import Files, FileSystem, Paths, Progress, as_files, check_method, status
+from pagecast.cache.files import Files, FileSystem, Paths, as_files, check_method, status
 from pagecast.errors import ProbeError
+from pagecast.progress import Stages
 
 __all__ = ["Run", "Trial", "cold"]
 
@@ -110,7 +111,7 @@ def cold(
     memory_bytes: int | None = None,
     show_output: bool = False,
     method: str | None = None,
-    progress: Progress | None = None,
+    progress: Stages | None = None,
     on_run: Callable[[Run], object] | None = None,
 ) -> Trial:
     """Run a command with its files evicted, then with its files in memory, `runs` times each, alternating.
@@ -191,7 +192,7 @@ class _Trial:
     group: _core.MemoryGroup | None
     show_output: bool
     method: str | None
-    progress: Progress | None
+    progress: Stages | None
 
     def run(self, state: Literal["cold", "warm"], repetition: int) -> Run:
         stayed, least, most = self._prepare(state)

@@ -1,13 +1,14 @@
 """Files found, and what of them is cached."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypedDict
 
 from pagecast import _core
 from pagecast.arguments import check_flag, check_path, check_progress, check_whole, check_word, listed
+from pagecast.progress import Stages
 from pagecast.result import Columns
 
 __all__ = [
@@ -15,7 +16,6 @@ __all__ = [
     "Files",
     "Paths",
     "Problem",
-    "Progress",
     "Status",
     "as_files",
     "check_method",
@@ -29,9 +29,6 @@ METHODS = ("cachestat", "mincore")
 
 _MOST_CELLS = 1_000_000
 """More than any picture shows."""
-
-Progress: TypeAlias = Callable[[str, int, int | None], object]
-"""Is called now and then with what is being done, how much of it is done, and the total if that is known."""
 
 
 class Problem(NamedTuple):
@@ -99,7 +96,7 @@ def find(
     *,
     follow: bool = False,
     one_file_system: bool = False,
-    progress: Progress | None = None,
+    progress: Stages | None = None,
 ) -> Files:
     """Find the files below some paths.
 
@@ -133,7 +130,7 @@ def find(
     )
 
 
-def as_files(paths: Paths, progress: Progress | None = None) -> Files:
+def as_files(paths: Paths, progress: Stages | None = None) -> Files:
     """Give the files of paths, unless they were found already."""
     return paths if isinstance(paths, Files) else find(paths, progress=progress)
 
@@ -189,7 +186,7 @@ def _sum(column: list[int | None]) -> int | None:
 
 
 def status(
-    paths: Paths, *, method: str | None = None, cells: int = 0, progress: Progress | None = None
+    paths: Paths, *, method: str | None = None, cells: int = 0, progress: Stages | None = None
 ) -> Status:
     """Measure what is cached of files, without disturbing it.
 

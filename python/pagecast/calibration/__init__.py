@@ -8,15 +8,16 @@ from pathlib import Path
 
 from pagecast import _core, procfs
 from pagecast._core import format_bytes
-from pagecast.api import MACHINE_DIR, shown
-from pagecast.arguments import check_path, check_progress, check_word
+from pagecast.api import MACHINE_DIR
+from pagecast.arguments import check_path, check_progress, check_word, shown
 from pagecast.calibration.facts import Facts, read_facts
 from pagecast.calibration.machine_file import Provenance, has_changed, source_of, write_machine
-from pagecast.calibration.measure import Measurements, Progress, measure
+from pagecast.calibration.measure import Measurements, measure
 from pagecast.calibration.plan import EFFORTS, Plan, plan_for
 from pagecast.calibration.values import Value, facts_of, figures_of, values_of
 from pagecast.calibration.written import written_so_far_bytes
 from pagecast.errors import NotAllowedError, ProbeError
+from pagecast.progress import Progress
 
 __all__ = ["Calibrated", "Survey", "Value", "calibrate", "facts_at", "has_changed", "source_of", "survey"]
 

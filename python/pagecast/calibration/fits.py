@@ -16,7 +16,6 @@ import numpy as np
 __all__ = [
     "LEAST_ROUNDS",
     "Bucket",
-    "CallCosts",
     "Estimate",
     "Marks",
     "Steady",
@@ -24,7 +23,6 @@ __all__ = [
     "find_beginning",
     "find_bucket",
     "find_write_cache",
-    "fit_calls",
     "fit_steady",
     "held_rate",
     "limit_share",
@@ -149,41 +147,6 @@ def _is_drifting(slopes: np.ndarray[Any, Any], n: int) -> bool:
         return False
     deviation = math.sqrt(n * (n - 1) * (2 * n + 5) / 18)
     return bool(abs(np.sign(slopes).sum()) - 1 > 1.96 * deviation)
-
-
-@dataclass(frozen=True, slots=True)
-class CallCosts:
-    """Seconds of a call, whatever it does, and of a byte of each kind."""
-
-    call_s: float
-    bytes_s: dict[str, float]
-
-
-def fit_calls(found: Mapping[tuple[str, float], float]) -> CallCosts:
-    """Tell costs of calls from costs of bytes.
-
-    Seconds per byte y of calls of S bytes follow y = call / S + byte: one `call` for all kinds, a `byte` for
-    each; least squares of relative errors.
-
-    Parameters
-    ----------
-    found : mapping of (kind, bytes of a call) to seconds per byte
-        With two sizes at least.
-
-    Returns
-    -------
-    CallCosts
-        Where no cost of calls is to be seen it is 0, and that of bytes the mean over the sizes.
-    """
-    kinds = sorted({kind for kind, _ in found})
-    rows = [[1 / size, *(float(kind == each) for each in kinds)] for kind, size in found]
-    seconds = np.array(list(found.values()))
-    solution, *_ = np.linalg.lstsq(np.array(rows) / seconds[:, None], np.ones(len(seconds)), rcond=None)
-    call_s, *bytes_s = map(float, solution)
-    if call_s < 0 or min(bytes_s) <= 0:
-        of = {kind: [y for (name, _), y in found.items() if name == kind] for kind in kinds}
-        return CallCosts(0.0, {kind: float(np.mean(of[kind])) for kind in kinds})
-    return CallCosts(call_s, dict(zip(kinds, bytes_s, strict=True)))
 
 
 def limit_share(vm: Mapping[str, float], version: str) -> float | None:

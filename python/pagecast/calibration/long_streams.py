@@ -11,7 +11,8 @@ from pagecast.calibration.fits import Bucket, Marks, find_beginning, find_bucket
 from pagecast.calibration.plan import MIB
 
 if TYPE_CHECKING:
-    from pagecast.calibration.measure import Progress, Round
+    from pagecast.calibration.measure import Round
+    from pagecast.progress import Progress
 
 __all__ = ["LONG_CALL_BYTES", "look_for_write_cache", "watch"]
 

@@ -17,8 +17,9 @@ from pagecast import procfs
 from pagecast.calibration.fits import Bucket, Marks, Steady, fit_steady
 from pagecast.calibration.long_streams import look_for_write_cache, watch
 from pagecast.calibration.plan import LOOKS, MIB, MOST_LOST, STEADY_S, Plan
+from pagecast.progress import Progress, teller
 
-__all__ = ["Cell", "Copied", "Mapped", "Measurements", "Moved", "Probe", "Progress", "Round", "measure"]
+__all__ = ["Cell", "Copied", "Mapped", "Measurements", "Moved", "Probe", "Round", "measure"]
 
 Moved: TypeAlias = tuple[int, int, float, float, list[tuple[float, int]]]
 """Bytes, calls, seconds, how many of them without a processor, and how far it was on the way."""
@@ -29,8 +30,6 @@ Copied: TypeAlias = tuple[float, float, float, float, float, float]
 Mapped: TypeAlias = tuple[float, float, float, float, float]
 """Seconds of the processor: reading and writing with calls, both through mappings, and a page mapped."""
 
-Progress: TypeAlias = Callable[[float, str], object]
-"""Is called with the fraction that is done, and what is being done."""
 
 BLOCK_BYTES: Final = 4096
 TOUCHED_BYTES: Final = 4 * MIB
@@ -224,7 +223,7 @@ def measure(
     -------
     Measurements
     """
-    say: Progress = progress or (lambda *_: None)
+    say = teller(progress)
     begun = clock()
     say(0.0, "touching memory")
     touched = probe.touches(plan.touch_bytes, TOUCHED_BYTES)

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from pagecast.calibration.fits import CallCosts, fit_calls
+from pagecast.calibration.costs import CallCosts, fit_calls, per_page
 from pagecast.calibration.measure import Cell, Measurements
 
-__all__ = ["Rounds", "is_known", "median", "rates_of"]
+__all__ = ["Rounds", "is_known", "rates_of"]
 
 
 class Rounds:
@@ -41,21 +41,16 @@ class Rounds:
     def per_page(self, what: str, page: int) -> list[float]:
         """Give seconds per page, median over call sizes, of each round."""
         of = [self.of(Cell(what, call)) for call in self.calls(what)]
-        rounds: list[float] = []
-        for at in range(self.all.rounds):
-            known = sorted(page * each[at] for each in of if at < len(each) and not math.isnan(each[at]))
-            rounds.append(median(known) if known else math.nan)
-        return rounds
+        rounds = range(self.all.rounds)
+        return [per_page((each[at] for each in of if at < len(each)), page) for at in rounds]
 
     def beyond(self, more: str, less: str, page: int, *, least_call: int = 0) -> list[float]:
         """Give seconds per page that one takes beyond the other, median over call sizes, of each round."""
         largest = self.calls(more)[-1:]
-        rounds: list[float] = []
-        for beyond in self.beyond_by_call(more, less):
-            of = [seconds for call, seconds in beyond.items() if call >= least_call or call in largest]
-            known = sorted(page * seconds for seconds in of if not math.isnan(seconds))
-            rounds.append(median(known) if known else math.nan)
-        return rounds
+        return [
+            per_page((beyond[call] for call in beyond if call >= least_call or call in largest), page)
+            for beyond in self.beyond_by_call(more, less)
+        ]
 
     def beyond_by_call(self, more: str, less: str) -> list[dict[int, float]]:
         """Give seconds per byte that one takes beyond the other, by call size, of each round."""
@@ -65,12 +60,6 @@ class Rounds:
             {call: high - low for call, (high, low) in zip(calls, pairs, strict=True)}
             for pairs in zip(*of, strict=False)
         ]
-
-
-def median(ordered: Sequence[float]) -> float:
-    """Give the middle of what is in order."""
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
 def is_known(rounds: Sequence[float]) -> bool:

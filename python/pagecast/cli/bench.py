@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pagecast._core import format_bytes
-from pagecast.api import shown
+from pagecast.arguments import shown
 from pagecast.cli import options
 from pagecast.cli.cache.common import print_json
 from pagecast.cli.real_runs import cautions

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from pagecast.studies.comparison import Row, summarise
-from pagecast.studies.tables import percent
+from pagecast.comparison.rows import Row, summarise
+from pagecast.comparison.tables import percent
 
 __all__ = ["print_brief"]
 

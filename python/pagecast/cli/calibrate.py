@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pagecast._core import format_bytes
-from pagecast.api import shown
+from pagecast.arguments import shown
 from pagecast.cache.proactive import proactive_reclaim
 from pagecast.cli import options
 from pagecast.cli.amounts import between

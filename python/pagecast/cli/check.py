@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pagecast._core import MODELS
-from pagecast.api import counted
+from pagecast.arguments import counted
 from pagecast.cli import options
 from pagecast.errors import UnknownModelError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pagecast.api import shown
+from pagecast.arguments import shown
 from pagecast.cli import options
 
 __all__ = ["command"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pagecast.api import shown
+from pagecast.arguments import shown
 from pagecast.cli.options import FileName
 
 __all__ = ["command"]

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import click
 
 from pagecast._core import MODELS
-from pagecast.api import Scenario, load_machine, shown
+from pagecast.api import Scenario, load_machine
+from pagecast.arguments import shown
 from pagecast.errors import ScenarioError
 
 __all__ = [
@@ -217,7 +218,7 @@ def machine(what: str) -> Callable[[_F], _F]:
 def load_scenario(name: Path, overrides: tuple[str, ...], machine: str | None = None) -> Scenario:
     """Read a scenario from a file, or from stdin if it is called ``-``; `machine` stands for its own."""
     if machine is not None:
-        from pagecast.studies.machines import as_toml
+        from pagecast.comparison.machines import as_toml
 
         load_machine(machine)  # what is wrong in it is its own fault, and not that of the scenario
         overrides = (f"machine={{ from = {as_toml(machine)} }}", *overrides)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import click
 
-from pagecast.api import shown
+from pagecast.arguments import shown
 
 __all__ = ["Reported", "save", "tell_saved"]
 

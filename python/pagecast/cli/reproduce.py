@@ -7,14 +7,37 @@ from pathlib import Path
 
 import click
 
-from pagecast.api import shown
+from pagecast.arguments import shown
 from pagecast.cli import options
 from pagecast.studies import STUDIES
 
 __all__ = ["command"]
 
 
-@click.command("reproduce")
+_STUDIES = "\n".join(f"  {name:13} {each.what}" for name, each in STUDIES.items())
+
+_HELP = f"""Hold forecasts against what was measured.
+
+Runs the experiments of STUDY, prints forecasts, measured times and errors, and writes a report. An
+earlier report of the same study in DIR is replaced.
+
+\b
+Studies:
+{_STUDIES}
+
+\b
+Examples:
+  pagecast reproduce wrench-cache
+  pagecast reproduce wrench-cache --exp 1 --exp 4 --model wrench
+  pagecast reproduce wrench-cache --set model.wrench.vintage=v1 --json > errors.json
+  pagecast reproduce wrench-cache --machine wrench-cluster --out measured-machine
+  pagecast reproduce cawl --exp buffered --data DIR
+  pagecast reproduce live-kernel --data DIR --machine machine.toml
+  pagecast reproduce kernel-law --data DIR
+"""
+
+
+@click.command("reproduce", help=_HELP)
 @click.argument("study", metavar="STUDY", type=click.Choice(list(STUDIES)))
 @click.option(
     "--exp",
@@ -22,9 +45,9 @@ __all__ = ["command"]
     multiple=True,
     type=options.Text(),
     metavar="NAME",
-    help="Experiment, by default all; repeat it for several: 1 to 4 of wrench-cache, buffered or other of "
-    "cawl, law or throughput of kernel-law, a platform of live-kernel, device or file of nvme-note, kept or "
-    "evicted of checksum-note.",
+    help="Experiment, by default all; repeat it for several: "
+    + ", ".join(f"{each.experiments} of {name}" for name, each in STUDIES.items())
+    + ".",
 )
 @options.models
 @click.option(
@@ -69,30 +92,7 @@ def command(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    """Hold forecasts against what was measured.
-
-    Runs the experiments of STUDY, prints forecasts, measured times and errors, and writes a report. An
-    earlier report of the same study in DIR is replaced.
-
-    \b
-    Studies:
-      wrench-cache  the cluster of the WRENCH-cache paper: four experiments, local SSD and NFS
-      cawl          two machines of the CAWL paper: long series of writes
-      live-kernel   cases recorded call by call on live kernels, any of them
-      kernel-law    printed events and limits of the throttling law, and published throughputs
-      nvme-note     five rates of a page cache benchmark on a fast NVMe disk
-      checksum-note a checksum of 1 GiB three times, with and without eviction
-
-    \b
-    Examples:
-      pagecast reproduce wrench-cache
-      pagecast reproduce wrench-cache --exp 1 --exp 4 --model wrench
-      pagecast reproduce wrench-cache --set model.wrench.vintage=v1 --json > errors.json
-      pagecast reproduce wrench-cache --machine wrench-cluster --out measured-machine
-      pagecast reproduce cawl --exp buffered --data DIR
-      pagecast reproduce live-kernel --data DIR --machine machine.toml
-      pagecast reproduce kernel-law --data DIR
-    """
+    """Hold forecasts against what was measured."""
     from pagecast.cli.progress import Progress
     from pagecast.cli.reports import save
     from pagecast.export import check_directory

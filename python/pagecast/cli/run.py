@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pagecast._core import format_bytes
-from pagecast.api import counted, shown
+from pagecast.arguments import counted, shown
 from pagecast.cli import options
 from pagecast.cli.real_runs import cautions, tell_busy
 

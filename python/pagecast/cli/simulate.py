@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from pagecast.api import Scenario, shown, simulate
+from pagecast.api import Scenario, simulate
+from pagecast.arguments import shown
 from pagecast.cli import options
 from pagecast.result import Result
 
@@ -116,7 +117,8 @@ def run(
 def save(results: list[Result], out: Path, *, force: bool) -> None:
     """Write everything to a directory, a folder for each model."""
     from pagecast.cli.progress import Progress
-    from pagecast.export import new_directory, save_results
+    from pagecast.export import new_directory
+    from pagecast.outputs.saving import save_results
 
     with Progress() as progress, new_directory(out, replace=force) as folder:
         save_results(results, folder, begin=lambda model: progress.begin(f"writing {shown(out / model)}"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pagecast._core import format_bytes
-from pagecast.api import counted, shown
+from pagecast.arguments import counted, shown
 from pagecast.cli import options
 from pagecast.cli.real_runs import cautions
 from pagecast.errors import ProbeError
@@ -172,7 +172,7 @@ def _suite(
     suite: str, machine: str, directory: Path, names: tuple[str, ...], overrides: tuple[str, ...]
 ) -> "tuple[list[Case], tuple[str, ...]]":
     """Give the cases that the disk allows and has room for, and what is said of the others."""
-    from pagecast.studies.machines import load
+    from pagecast.comparison.machines import load
     from pagecast.validation import Scale, fitting, methods, standard
 
     host = load(machine, overrides=overrides)

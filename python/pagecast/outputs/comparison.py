@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pagecast.api import counted, shown
+from pagecast import _core
+from pagecast.arguments import counted, shown
+from pagecast.comparison.operations import LEAST_S
+from pagecast.comparison.rows import MEASURED, SCHEMA_VERSION, main_model
 from pagecast.errors import OutputError
 from pagecast.outputs.reading import Key, Output, Times, read
-from pagecast.studies.comparison import SCHEMA_VERSION, main_model
-from pagecast.validation.comparing import LEAST_S
-from pagecast.validation.outcome import MEASURED
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -149,8 +149,6 @@ def compare(a: str | os.PathLike[str], b: str | os.PathLike[str], *, command: st
     OutputError
         One is not there or holds no times of operations, or they have no operation in common.
     """
-    import pagecast
-
     first, second = read(a), read(b)
     common = [name for name in first.times if name in second.times]
     chosen = [(name, name) for name in common] or [(_main(first), _main(second))]
@@ -161,7 +159,7 @@ def compare(a: str | os.PathLike[str], b: str | os.PathLike[str], *, command: st
             "same names and order"
         )
     provenance = {
-        "pagecast_version": pagecast.__version__,
+        "pagecast_version": _core.__version__,
         "command": command,
         "a": {"directory": first.name, **first.provenance},
         "b": {"directory": second.name, **second.provenance},

@@ -15,12 +15,12 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, Final
 
-from pagecast.api import shown
+from pagecast.arguments import shown
+from pagecast.comparison.operations import Operation, names, operations
+from pagecast.comparison.rows import MEASURED, TOTAL
 from pagecast.errors import OutputError
 from pagecast.export import PROVENANCE, unquoted
 from pagecast.result import Columns
-from pagecast.validation import comparing
-from pagecast.validation.outcome import MEASURED, TOTAL
 
 __all__ = ["Key", "Output", "Times", "read"]
 
@@ -152,10 +152,10 @@ def _of_table(path: Path) -> Times:
         raise _cannot(path, f"there is no column {error}") from error
     except (OSError, ValueError, TypeError, csv.Error) as error:
         raise _cannot(path, error) from error
-    called, seconds = comparing.names(table), comparing.operations(table)
+    called, seconds = names(table), operations(table)
     columns = (table[name] for name in ("process", "index", "path", "call_bytes"))
     details = {(process, index): of for process, index, *of in zip(*columns, strict=True)}
-    keys: dict[Key, comparing.Operation] = {("", at[0], called[at]): at for at in seconds}
+    keys: dict[Key, Operation] = {("", at[0], called[at]): at for at in seconds}
     return Times(
         {key: seconds[at] for key, at in keys.items()},
         {"": sum(seconds.values())},

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from pagecast.comparison.operations import LEAST_S
+from pagecast.comparison.tables import MOST_OPERATIONS, seconds, shown_call
 from pagecast.outputs.comparison import Difference, Pair, longest
 from pagecast.report.document import Report, Section, Table
 from pagecast.report.terminal import print_ending, print_table
-from pagecast.validation.comparing import LEAST_S
-from pagecast.validation.details import shown_call
-from pagecast.validation.tables import MOST_OPERATIONS, seconds
 
 if TYPE_CHECKING:
     from rich.console import Console

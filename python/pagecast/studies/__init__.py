@@ -1,85 +1,64 @@
 """Studies: published experiments, run again and held against what was measured.
 
-A study is a package or module with what `Study` names. Adding one is one of them and one line in `STUDIES`.
+A study is a folder or module with a `Study` called ``STUDY``. Adding one is that and one entry in `STUDIES`.
 """
 
-from collections.abc import Callable, Sequence
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from pagecast.errors import StudyError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from pagecast.studies.skeleton import Study
 
-    from pagecast.studies.comparison import Row
+__all__ = ["STUDIES", "Entry", "load"]
 
-__all__ = ["STUDIES", "Outcome", "Progress", "Study", "load"]
+
+class Entry(NamedTuple):
+    """Where a study is, what it is about, and what ``--exp`` may name."""
+
+    module: str
+    what: str
+    experiments: str
+
 
 STUDIES: Final = {
-    "wrench-cache": "pagecast.studies.wrench_cache",
-    "cawl": "pagecast.studies.cawl",
-    "live-kernel": "pagecast.studies.live_kernel",
-    "kernel-law": "pagecast.studies.kernel_law",
-    "nvme-note": "pagecast.studies.notes.nvme",
-    "checksum-note": "pagecast.studies.notes.checksum",
+    "wrench-cache": Entry(
+        "pagecast.studies.wrench_cache",
+        "the cluster of the WRENCH-cache paper: four experiments, local SSD and NFS",
+        "1 to 4",
+    ),
+    "cawl": Entry(
+        "pagecast.studies.cawl",
+        "two machines of the CAWL paper: long series of writes",
+        "buffered or other",
+    ),
+    "live-kernel": Entry(
+        "pagecast.studies.live_kernel",
+        "cases recorded call by call on live kernels, any of them",
+        "a platform",
+    ),
+    "kernel-law": Entry(
+        "pagecast.studies.kernel_law",
+        "printed events and limits of the throttling law, and published throughputs",
+        "law or throughput",
+    ),
+    "nvme-note": Entry(
+        "pagecast.studies.notes.nvme",
+        "five rates of a page cache benchmark on a fast NVMe disk",
+        "device or file",
+    ),
+    "checksum-note": Entry(
+        "pagecast.studies.notes.checksum",
+        "a checksum of 1 GiB three times, with and without eviction",
+        "kept or evicted",
+    ),
 }
-"""Where each study is; imported when it is asked for."""
-
-Progress = Callable[[float, str], None]
-"""Is told the fraction done, 0 to 1, and what comes next."""
+"""The studies by name; a module is imported when its study is asked for."""
 
 
-class Outcome(Protocol):
-    """What running a study gives; each study adds what its own tables and figures need."""
-
-    @property
-    def rows(self) -> Sequence["Row"]:
-        """A row per measured point and model."""
-
-    def to_json(self) -> dict[str, object]:
-        """Give the rows, their summary and the provenance."""
-
-    def print_to(self, console: "Console") -> None:
-        """Print the tables for a reader at a terminal."""
-
-    def write_report(self, path: Path) -> None:
-        """Write one self-contained HTML file."""
-
-
-class Study(Protocol):
-    """What a package or module in `STUDIES` offers."""
-
-    EXPERIMENTS: tuple[str, ...]
-    MODELS: tuple[str, ...]
-
-    def run(
-        self,
-        *,
-        experiments: Sequence[str] = (),
-        models: Sequence[str] = (),
-        machine: str | None = None,
-        data: Path | None = None,
-        seeds: int | None = None,
-        overrides: Sequence[str] = (),
-        command: str = "",
-        progress: Progress | None = None,
-    ) -> Outcome:
-        """Run the experiments and compare; nothing named means all of them."""
-
-
-def load(name: str) -> Study:
+def load(name: str) -> "Study[Any]":
     """Find a study by its name.
-
-    Parameters
-    ----------
-    name : str
-        A key of `STUDIES`.
-
-    Returns
-    -------
-    Study
 
     Raises
     ------
@@ -88,4 +67,4 @@ def load(name: str) -> Study:
     """
     if name not in STUDIES:
         raise StudyError(f"there is no study {name!r}; there is {', '.join(STUDIES)}")
-    return cast(Study, import_module(STUDIES[name]))
+    return cast("Study[Any]", import_module(STUDIES[name].module).STUDY)

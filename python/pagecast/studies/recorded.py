@@ -40,10 +40,6 @@ def records(path: Path, read: Callable[[dict[str, str]], _Record]) -> list[_Reco
     read : callable
         Makes a record of a row, whose values are texts by column.
 
-    Returns
-    -------
-    list
-
     Raises
     ------
     StudyError

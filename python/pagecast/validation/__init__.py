@@ -1,12 +1,15 @@
 """Forecasts held against this machine: scenarios simulated, run, and compared."""
 
-from pagecast.validation.case import Case, Tolerance, Validated
+from pagecast.comparison.levels import Level
+from pagecast.comparison.standing import Check, Standing
+from pagecast.comparison.verdicts import LevelVerdict, Verdict
+from pagecast.tolerance import Tolerance
+from pagecast.validation.case import Case, Validated
 from pagecast.validation.details import RunOperation
 from pagecast.validation.forecasting import Estimate, estimate, fitting
 from pagecast.validation.methods import methods
-from pagecast.validation.outcome import Level, LevelVerdict, Outcome, Verdict
+from pagecast.validation.outcome import Outcome
 from pagecast.validation.scale import Scale
-from pagecast.validation.standing import Check, Standing
 from pagecast.validation.suite import standard
 from pagecast.validation.validating import validate
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from pagecast import procfs
 from pagecast._core import Backed as Rule
-from pagecast.studies.machines import described
+from pagecast.comparison.machines import described
 
 if TYPE_CHECKING:
-    from pagecast import Columns, Machine
+    from pagecast._core import Machine
+    from pagecast.result import Columns
 
 __all__ = ["Backed", "free_blocks", "free_bytes", "takes_back"]
 

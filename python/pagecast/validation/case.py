@@ -4,27 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pagecast.studies.levels import CACHED_TOLERANCE, DIRTY_TOLERANCE
+from pagecast.tolerance import Tolerance
 
 if TYPE_CHECKING:
     from pagecast.api import Scenario
     from pagecast.result import Result
     from pagecast.running import Measured
 
-__all__ = ["Case", "Tolerance", "Validated"]
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """How far a forecast may be off, as fractions.
-
-    `total` is of the measured time of a case, `dirty` of the dirty limit at 95 % of the samples, `cached` of
-    the memory.
-    """
-
-    total: float = 0.10
-    dirty: float = DIRTY_TOLERANCE
-    cached: float = CACHED_TOLERANCE
+__all__ = ["Case", "Validated"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,19 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from pagecast.api import counted
+from pagecast.arguments import counted
+from pagecast.comparison.levels import share_within
+from pagecast.comparison.plateaus import plateau_sentences
+from pagecast.comparison.rows import MEASURED
+from pagecast.comparison.standing import Standing
+from pagecast.comparison.tables import percent, signed_percent
 from pagecast.pressure import MUCH_WAITING
-from pagecast.studies.plateaus import plateau_sentences
-from pagecast.studies.tables import percent, signed_percent
 from pagecast.validation import comparing
-from pagecast.validation.outcome import MEASURED, share_within
 from pagecast.validation.plateaus import settled
-from pagecast.validation.standing import Standing
 
 if TYPE_CHECKING:
-    from pagecast.validation.outcome import LevelVerdict, Outcome, Verdict
+    from pagecast.comparison.verdicts import LevelVerdict, Verdict
+    from pagecast.validation.outcome import Outcome
 
 __all__ = ["conclusion", "reasons"]
 
@@ -23,10 +25,6 @@ _REPEAT = "not judged: repeat when quiet"
 
 def conclusion(outcome: "Outcome") -> tuple[str, ...]:
     """Say how far off cases are, how many are close under each model, and how far apart runs are.
-
-    Parameters
-    ----------
-    outcome : Outcome
 
     Returns
     -------

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from statistics import mean
 
-from pagecast._core import format_bytes
-from pagecast.benchmark.plan import call_text
+from pagecast.comparison.operations import names
+from pagecast.comparison.tables import shown_call
 from pagecast.validation.case import Validated
-from pagecast.validation.comparing import long_enough, names
+from pagecast.validation.comparing import long_enough
 
-__all__ = ["OperationDetails", "RunOperation", "by_operation", "run_operations", "shown_call"]
+__all__ = ["OperationDetails", "RunOperation", "by_operation", "run_operations"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +48,8 @@ class OperationDetails:
         return shown_call(self.call_bytes)
 
 
-def shown_call(call_bytes: int) -> str:
-    """Give the size of a call for a person, "64 KiB" where it is so many; nothing for 0."""
-    if not call_bytes:
-        return ""
-    return format_bytes(call_bytes) if call_bytes % 1024 else call_text(call_bytes)
-
-
 def run_operations(validated: Validated) -> Iterator[RunOperation]:
-    """Give the operations that have rows, run by run.
-
-    Parameters
-    ----------
-    validated : Validated
-
-    Yields
-    ------
-    RunOperation
-    """
+    """Give the operations that have rows, run by run."""
     called, long = names(validated.measured[0].operations), set(long_enough(validated))
     wanted = ("process", "index", "path", "call_bytes", "duration_s", "run_queue_s")
     for repetition, run in enumerate(validated.measured, start=1):

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pagecast.arguments import check_flag, check_whole
+from pagecast.comparison.rows import RIVALS, main_model
 from pagecast.running import DEFAULT_SAMPLE_HZ, MOST_SAMPLE_HZ, Plan
-from pagecast.studies.comparison import RIVALS, main_model
 from pagecast.validation.case import Case, Validated
 from pagecast.validation.forecasting import preparing_s
 

@@ -8,8 +8,8 @@ import numpy as np
 from pagecast.plot.axes import outside_legend, plain_log_scale, size_scale, time_axis
 from pagecast.plot.limits import FAR, LIMIT_NAMES, SAME, limits_in_reach
 from pagecast.plot.overlay import draw_forecast, draw_limit, draw_measured
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.plot.style import MEASURED_COLOUR, MODEL_MARKERS, model_colour
-from pagecast.studies.drawing import grid, style, with_legend
 from pagecast.throttling import Floats, Throttling, throttling
 from pagecast.validation.levels import forecast_series, measured_series
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from pagecast.comparison.rows import Row
     from pagecast.running import Measured
-    from pagecast.studies.comparison import Row
     from pagecast.validation.case import Validated
 
 __all__ = ["MOST_OPERATIONS", "memory_figure", "operations", "operations_figure", "over_time", "writer_rates"]
@@ -42,16 +42,7 @@ _BASE: Final[dict[str, Any]] = {"linestyle": (0, (4, 1.5)), "linewidth": 0.9}
 
 
 def memory_figure(validated: "Validated") -> "Figure":
-    """Draw dirty and cached memory over time, and where runs were traced the rates of held-back writers.
-
-    Parameters
-    ----------
-    validated : Validated
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw dirty and cached memory over time, and where runs were traced the rates of held-back writers."""
     panels: list[Callable[[Axes], Axes]] = [
         lambda ax: over_time(ax, validated, "dirty"),
         lambda ax: over_time(ax, validated, "cached"),
@@ -71,18 +62,7 @@ def memory_figure(validated: "Validated") -> "Figure":
 
 
 def over_time(ax: "Axes", validated: "Validated", level: str) -> "Axes":
-    """Draw a level of memory over time: points of all runs, a line for each forecast, limits if it is dirty.
-
-    Parameters
-    ----------
-    ax : Axes
-    validated : Validated
-    level : {"dirty", "cached"}
-
-    Returns
-    -------
-    Axes
-    """
+    """Draw a level of memory over time: points of all runs, lines of forecasts, limits if it is dirty."""
     looked_at = (measured_series(run, level) for run in validated.measured)
     measured = [series for series in looked_at if series is not None]
     forecasts = {
@@ -147,10 +127,6 @@ def writer_rates(ax: "Axes", validated: "Validated") -> "Axes":
     ax : Axes
     validated : Validated
         With at least one traced run in which a writer was held back.
-
-    Returns
-    -------
-    Axes
     """
     traced = [met for run in validated.measured if (met := throttling(run)) is not None]
     top = max(float(met.base_rate_bytes_per_s.max()) for met in traced)
@@ -190,10 +166,6 @@ def operations_figure(rows: "Sequence[Row]") -> "Figure":
     ----------
     rows : sequence of Row
         Of one case, with at least one.
-
-    Returns
-    -------
-    Figure
     """
     drawn = min(len(_by_operation(rows)), MOST_OPERATIONS)
     with style():
@@ -212,10 +184,6 @@ def operations(ax: "Axes", rows: "Sequence[Row]") -> "Axes":
     ax : Axes
     rows : sequence of Row
         Of one case, with at least one.
-
-    Returns
-    -------
-    Axes
     """
     every = _by_operation(rows)
     longest = sorted(every, key=lambda name: -max(row.measured_s for row in every[name]))[:MOST_OPERATIONS]

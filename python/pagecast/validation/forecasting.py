@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pagecast import _core
 from pagecast._core import format_bytes, fsync, write
 from pagecast.api import Scenario, simulate
+from pagecast.comparison.machines import mount_of
 from pagecast.running import Plan
-from pagecast.studies.machines import mount_of
 from pagecast.validation.case import Case
 from pagecast.validation.scale import MIB
 
@@ -52,10 +52,6 @@ def fitting(cases: Sequence[Case], room_bytes: int) -> tuple[tuple[Case, ...], t
 
 def estimate(cases: Sequence[Case]) -> Estimate:
     """Forecast what one repetition of each case takes, with the files that it begins with.
-
-    Parameters
-    ----------
-    cases : sequence of Case
 
     Returns
     -------

@@ -8,7 +8,7 @@ from pagecast.validation import details
 from pagecast.validation.comparing import by_operation
 
 if TYPE_CHECKING:
-    from pagecast.studies.comparison import Row
+    from pagecast.comparison.rows import Row
     from pagecast.validation.details import OperationDetails
     from pagecast.validation.outcome import Outcome
 
@@ -24,10 +24,6 @@ So is what an operation waited for a processor, where that is less of what it to
 
 def furthest_lines(outcome: "Outcome") -> Iterator[str]:
     """Name the operations that are furthest off in each case whose total time is outside.
-
-    Parameters
-    ----------
-    outcome : Outcome
 
     Yields
     ------

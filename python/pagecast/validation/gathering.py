@@ -5,15 +5,19 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pagecast._core import format_bytes
-from pagecast.studies.comparison import main_model
-from pagecast.studies.machines import memory_of
+from pagecast.comparison.levels import Level
+from pagecast.comparison.machines import memory_of
+from pagecast.comparison.operations import total_s
+from pagecast.comparison.provenance import provenance
+from pagecast.comparison.rows import main_model
 from pagecast.validation import comparing
 from pagecast.validation.case import Case, Validated
 from pagecast.validation.details import run_operations
 from pagecast.validation.doing import Doing, Settings
 from pagecast.validation.learning import COSTED
 from pagecast.validation.levels import LEVELS, away_from_forecast, away_from_run, sees_files
-from pagecast.validation.outcome import Level, Outcome
+from pagecast.validation.outcome import Outcome
+from pagecast.validation.report import PRESENTATION
 from pagecast.validation.residency import CachedFile, cached_files
 from pagecast.validation.room import Room
 
@@ -51,10 +55,6 @@ def gather(
         What the report names as the command that made it.
     overrides : sequence of str
         What it names as overrides.
-
-    Returns
-    -------
-    Outcome
     """
     done = [each for each in doing if each.runs]
     validated = tuple(each.validated for each in done)
@@ -63,6 +63,7 @@ def gather(
     told = (*left_out, *_not_compared(validated, room), *_unknown(done, settings), *_start(done))
     missing = tuple(dict.fromkeys(told))
     return Outcome(
+        presentation=PRESENTATION,
         name=name,
         validated=validated,
         models=settings.models,
@@ -112,7 +113,7 @@ def _not_compared(validated: Sequence[Validated], room: Room) -> Iterator[str]:
         name = each.case.name
         if not all(map(sees_files, each.measured)):
             yield f"{name}: cached memory; the kernel did not tell what is cached of its files"
-        if comparing.total_s(each.measured[0]) == 0:
+        if total_s(each.measured[0]) == 0:
             yield f"{name}: it does nothing with files"
         if (other := other_memory(each.case, room)) is not None:
             yield f"what else takes memory: {other}"
@@ -169,8 +170,6 @@ def _provenance(
     overrides: Sequence[str],
     left_out: Sequence[str],
 ) -> dict[str, object]:
-    from pagecast.studies.provenance import provenance
-
     known = done[0].runs[0].measured.provenance if done else {}
     machines = {(name, _machine_of(each.case, settings)): each.case.scenario.machine_hash for each in done}
     common = provenance(

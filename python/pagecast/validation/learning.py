@@ -11,14 +11,14 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from pagecast.studies.learnt import Learnt
-from pagecast.studies.machines import described
+from pagecast.comparison.learnt import Learnt
+from pagecast.comparison.machines import described
 from pagecast.throttling import limit_before_bytes
 from pagecast.validation.backed import Backed, free_blocks, free_bytes, takes_back
 from pagecast.validation.writeout import Writeout
 
 if TYPE_CHECKING:
-    from pagecast import Machine
+    from pagecast._core import Machine
     from pagecast.running import Measured, Plan
 
 __all__ = ["COSTED", "Learning"]

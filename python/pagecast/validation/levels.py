@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast.studies.levels import deviation
-from pagecast.validation.outcome import MEASURED, Level
+from pagecast.comparison.levels import Level, deviation
+from pagecast.comparison.rows import MEASURED
 from pagecast.validation.room import ALL, Room
 
 if TYPE_CHECKING:

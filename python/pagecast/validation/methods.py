@@ -28,12 +28,13 @@ from pagecast._core import (
     write,
 )
 from pagecast.api import File, Process, Program, Scenario
-from pagecast.studies.machines import described, disk_of, mount_of
-from pagecast.validation.case import Case, Tolerance
+from pagecast.comparison.machines import described, disk_of, mount_of
+from pagecast.tolerance import Tolerance
+from pagecast.validation.case import Case
 from pagecast.validation.scale import MIB, Scale, rounded
 
 if TYPE_CHECKING:
-    from pagecast import Machine, Operation
+    from pagecast._core import Machine, Operation
 
 __all__ = ["methods"]
 

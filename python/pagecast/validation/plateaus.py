@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pagecast.studies.plateaus import Settled
+from pagecast.comparison.plateaus import Settled
 from pagecast.throttling import plateau, throttling
 
 if TYPE_CHECKING:
@@ -13,16 +13,7 @@ __all__ = ["settled"]
 
 
 def settled(validated: "Iterable[Validated]") -> tuple[Settled, ...]:
-    """Give the plateaus of all runs that were traced, under each model that has one.
-
-    Parameters
-    ----------
-    validated : iterable of Validated
-
-    Returns
-    -------
-    tuple of Settled
-    """
+    """Give the plateaus of all runs that were traced, under each model that has one."""
     return tuple(pair for each in validated for pair in _of_case(each))
 
 

@@ -1,27 +1,34 @@
-"""A validation as a report: the verdict, a table of all cases, and each case drawn with its forecasts."""
+"""Shows a validation: tables in a terminal, and a report with each case drawn beside its forecasts."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from pagecast.report.document import Figure, Report, Section
+from pagecast.comparison import provenance
+from pagecast.comparison.outcome import Presentation
+from pagecast.comparison.plateaus import plateau_table
+from pagecast.comparison.rows import TOTAL
+from pagecast.comparison.standing import Standing
+from pagecast.comparison.tables import MOST_OPERATIONS, percent, signed_percent
+from pagecast.report.document import Figure, Report, Section, Table
 from pagecast.report.svg import drawn
-from pagecast.studies import provenance
-from pagecast.studies.plateaus import plateau_table
-from pagecast.studies.tables import percent, signed_percent
 from pagecast.throttling import throttling
-from pagecast.validation.conclusion import reasons
+from pagecast.validation.conclusion import conclusion, reasons
 from pagecast.validation.drawing import memory_figure, operations_figure
-from pagecast.validation.outcome import TOTAL
+from pagecast.validation.furthest import furthest_lines
+from pagecast.validation.outcome import Outcome
 from pagecast.validation.plateaus import settled
-from pagecast.validation.standing import Standing
-from pagecast.validation.tables import files_table, levels_table, operations_table, verdicts_table
+from pagecast.validation.tables import (
+    files_table,
+    levels_table,
+    operations_table,
+    verdicts_table,
+)
 
 if TYPE_CHECKING:
-    from pagecast.studies.comparison import Row
+    from pagecast.comparison.rows import Row
     from pagecast.validation.case import Validated
-    from pagecast.validation.outcome import Outcome
 
-__all__ = ["build"]
+__all__ = ["PRESENTATION", "build"]
 
 LEAD: Final = (
     "The same scenarios, run by this machine's kernel and forecast by each model from its machine file."
@@ -59,17 +66,8 @@ _FACTS: Final = {
 }
 
 
-def build(outcome: "Outcome") -> Report:
-    """Put the report together.
-
-    Parameters
-    ----------
-    outcome : Outcome
-
-    Returns
-    -------
-    Report
-    """
+def build(outcome: Outcome) -> Report:
+    """Put the report together."""
     *others, verdict = outcome.conclusion()
     return Report(
         title=f"Validation: {outcome.name}",
@@ -80,7 +78,7 @@ def build(outcome: "Outcome") -> Report:
     )
 
 
-def _facts(outcome: "Outcome") -> list[tuple[str, str]]:
+def _facts(outcome: Outcome) -> list[tuple[str, str]]:
     """Write the provenance as the names and values at the head of the report."""
     of = outcome.provenance
     facts = [fact for fact in provenance.facts(of, outcome.models) if fact[0] != "Recordings"]
@@ -93,7 +91,7 @@ def _facts(outcome: "Outcome") -> list[tuple[str, str]]:
     return facts
 
 
-def _sections(outcome: "Outcome") -> Iterator[Section]:
+def _sections(outcome: Outcome) -> Iterator[Section]:
     found = (
         verdicts_table(outcome),
         levels_table(outcome, "dirty"),
@@ -111,7 +109,7 @@ def _sections(outcome: "Outcome") -> Iterator[Section]:
         yield Section("What is missing", text=notes)
 
 
-def _case(outcome: "Outcome", validated: "Validated", name: str) -> Section:
+def _case(outcome: Outcome, validated: "Validated", name: str) -> Section:
     """Make the section of one case; `name` is unique in the report."""
     case = validated.case
     rows = [row for row in outcome.rows if row.case == case.name and row.operation != TOTAL]
@@ -127,7 +125,7 @@ def _case(outcome: "Outcome", validated: "Validated", name: str) -> Section:
     )
 
 
-def _verdict(outcome: "Outcome", case: str) -> Iterator[str]:
+def _verdict(outcome: Outcome, case: str) -> Iterator[str]:
     for verdict in outcome.verdicts:
         if verdict.case == case:
             is_within = verdict.standing is Standing.WITHIN
@@ -142,3 +140,25 @@ def _figures(validated: "Validated", rows: "list[Row]", name: str) -> Iterator[F
     yield from drawn("Memory over time", lambda: memory_figure(validated), caption, name=f"{name}-memory")
     if rows:
         yield from drawn("Operations", lambda: operations_figure(rows), TIMES, name=f"{name}-operations")
+
+
+def printed(outcome: Outcome) -> Iterator[Table | None]:
+    """Give the tables of a terminal; those of operations of a single case only."""
+    if len(outcome.validated) == 1:
+        yield operations_table(outcome, outcome.validated[0], most=MOST_OPERATIONS)
+    yield levels_table(outcome, "dirty")
+    yield levels_table(outcome, "cached")
+    yield files_table(outcome)
+    yield plateau_table(settled(outcome.validated))
+    if outcome.validated:
+        yield verdicts_table(outcome)
+
+
+def notes(outcome: Outcome) -> Iterator[str]:
+    """Give the lines below the tables: operations that are furthest off, cases that failed."""
+    if len(outcome.validated) > 1:
+        yield from (f"Furthest off in {line}" for line in furthest_lines(outcome))
+    yield from (f"Failed: {line}" for line in outcome.failures)
+
+
+PRESENTATION: Final = Presentation(tables=printed, notes=notes, conclusion=conclusion, report=build)

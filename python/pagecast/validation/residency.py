@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pagecast.studies.levels import CachedBytes, looks_at_files
+from pagecast.comparison.levels import CachedBytes, looks_at_files
 from pagecast.validation.room import ALL, Room
 
 if TYPE_CHECKING:
@@ -30,20 +30,6 @@ class CachedFile(CachedBytes):
     measured_bytes: int
     forecast_bytes: int
     memory_bytes: float
-
-    def as_dict(self) -> dict[str, object]:
-        """Give it under the names of ``--json``."""
-        names = (
-            "case",
-            "repetition",
-            "process",
-            "index",
-            "path",
-            "model",
-            "measured_bytes",
-            "forecast_bytes",
-        )
-        return {name: getattr(self, name) for name in names} | {"deviation": self.deviation}
 
 
 def cached_files(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pagecast._core import cache_available, format_bytes
-from pagecast.studies.machines import cgroups_of, memory_of
+from pagecast.comparison.machines import cgroups_of, memory_of
 
 if TYPE_CHECKING:
     from pagecast.api import Scenario

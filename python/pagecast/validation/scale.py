@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pagecast.calibration import facts_at
-from pagecast.studies.machines import described, disk_of
+from pagecast.comparison.machines import described, disk_of
 
 if TYPE_CHECKING:
-    from pagecast import Machine
+    from pagecast._core import Machine
     from pagecast.calibration.facts import Facts
 
 __all__ = ["MIB", "Scale", "rounded"]
@@ -51,10 +51,6 @@ class Scale:
             Where the cases will run.
         machine : Machine
             What they will be simulated on: their files must fit on its disk, too.
-
-        Returns
-        -------
-        Scale
 
         Raises
         ------

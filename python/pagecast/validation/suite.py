@@ -29,12 +29,13 @@ from pagecast._core import (
     write,
 )
 from pagecast.api import File, Process, Program, Scenario
-from pagecast.studies.machines import mount_of
-from pagecast.validation.case import Case, Tolerance
+from pagecast.comparison.machines import mount_of
+from pagecast.tolerance import Tolerance
+from pagecast.validation.case import Case
 from pagecast.validation.scale import MIB, Scale, rounded
 
 if TYPE_CHECKING:
-    from pagecast import Machine, Operation
+    from pagecast._core import Machine, Operation
 
 __all__ = ["Scale", "shuffled", "standard"]
 

@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from pagecast._core import format_bytes
-from pagecast.api import counted
+from pagecast.arguments import counted
+from pagecast.comparison.levels import Level, deviation_of_most, share_within
+from pagecast.comparison.rows import MEASURED, TOTAL, Row
+from pagecast.comparison.standing import Standing
+from pagecast.comparison.tables import MOST_OPERATIONS, percent, seconds, signed_percent
+from pagecast.comparison.verdicts import LevelVerdict
 from pagecast.report.document import Table
-from pagecast.studies.comparison import Row
-from pagecast.studies.tables import percent, signed_percent
 from pagecast.validation import comparing, details
 from pagecast.validation.case import Validated
-from pagecast.validation.outcome import MEASURED, TOTAL, Level, LevelVerdict, deviation_of_most, share_within
-from pagecast.validation.standing import Standing
 
 if TYPE_CHECKING:
     from pagecast.validation.outcome import Outcome
     from pagecast.validation.residency import CachedFile
 
-__all__ = ["MOST_OPERATIONS", "files_table", "levels_table", "operations_table", "verdicts_table"]
+__all__ = ["files_table", "levels_table", "operations_table", "verdicts_table"]
 
 _SHOWN: Final = {
     Standing.WITHIN: "within",
@@ -27,9 +28,6 @@ _SHOWN: Final = {
     Standing.NOT_JUDGED: "not judged",
     Standing.OUTSIDE: "OUTSIDE",
 }
-
-MOST_OPERATIONS: Final = 20
-"""A terminal shows so many operations of a case; of more, those that take longest."""
 
 
 def verdicts_table(outcome: "Outcome") -> Table:
@@ -234,9 +232,3 @@ def _heading(model: str) -> str:
 
 def _share(fraction: float | None) -> str:
     return "?" if fraction is None else percent(fraction)
-
-
-def seconds(time_s: float) -> str:
-    """Write seconds with three digits that count, and no more than a microsecond."""
-    digits = 2 if time_s >= 1 else 3 if time_s >= 0.1 else 4 if time_s >= 0.01 else 5
-    return f"{time_s:.{digits}f}"

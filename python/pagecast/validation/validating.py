@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from pagecast.api import Scenario, simulate
 from pagecast.arguments import check_path, listed, texts, written
+from pagecast.comparison.rows import main_model
 from pagecast.errors import ArgumentTypeError, PagecastError, ScenarioError
+from pagecast.progress import Progress, Stages, teller
 from pagecast.running import DEFAULT_SAMPLE_HZ, Plan, check_tracing
-from pagecast.studies.comparison import main_model
 from pagecast.validation.case import Case
 from pagecast.validation.doing import MODELS, RUNS, Doing, Run, Settings
 from pagecast.validation.gathering import gather, other_memory
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from pagecast.result import Result
 
 __all__ = ["MODELS", "Settings", "Validation", "case_of", "validate"]
-
-Progress = Callable[[float, str], object]
-"""Is told the fraction done, 0 to 1, and what comes next."""
 
 
 class Validation:
@@ -169,7 +167,7 @@ class Validation:
             No case can be forecast.
         """
         main = main_model(self.settings.models)
-        tell = progress or (lambda fraction, what: None)
+        tell = teller(progress)
         order, models = list(self._doing), self.settings.models
 
         def forecast(doing: Doing) -> None:
@@ -222,7 +220,7 @@ class Validation:
             self._room = Room.here(dir)
         if not all(doing.first for doing in self._doing):
             self.forecast()
-        tell = progress or (lambda fraction, what: None)
+        tell = teller(progress)
         whole_s = self.settings.runs * sum(doing.weight_s for doing in self._doing)
         done_s = 0.0
         for doing in self._doing:
@@ -246,9 +244,7 @@ class Validation:
                     done_s += doing.weight_s
         tell(1.0, "")
 
-    def _run_once(
-        self, doing: Doing, dir: str | os.PathLike[str], stage: Callable[[str, int, int | None], object]
-    ) -> None:
+    def _run_once(self, doing: Doing, dir: str | os.PathLike[str], stage: Stages) -> None:
         settings = self.settings
         scenario = Room.here(dir).of(doing.case.scenario, COSTED)
         self._learning.before(doing.plan)

@@ -9,7 +9,7 @@ import pytest
 from bed import disk
 from bed.__main__ import main
 from bed.packages import BedError
-from pagecast.studies.live_kernel import study
+from pagecast.studies import live_kernel
 from tests.unit.bed.test_real_disk import state
 
 try:
@@ -57,7 +57,7 @@ def test_cases_are_recorded_judged_and_nothing_stays(tmp_path, capsys):
     (recorded,) = (folder / "recordings").iterdir()
     for name in ("machine.toml", "platform.txt", "io.csv.gz", "mem.csv.gz", "cases/short.pct"):
         assert (recorded / name).exists(), name
-    found = study.run(data=recorded, machine=str(recorded / "machine.toml"), models=["kernel"])
+    found = live_kernel.run(data=recorded, machine=str(recorded / "machine.toml"), models=["kernel"])
     (total,) = (
         row for row in found.to_json()["rows"] if (row["case"], row["operation"]) == ("short", "total")
     )

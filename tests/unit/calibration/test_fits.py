@@ -5,13 +5,13 @@ import random
 
 import pytest
 
+from pagecast.calibration.costs import fit_calls
 from pagecast.calibration.fits import (
     LEAST_ROUNDS,
     estimate,
     find_beginning,
     find_bucket,
     find_write_cache,
-    fit_calls,
     fit_steady,
     held_rate,
     limit_share,

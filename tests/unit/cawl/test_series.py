@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import pagecast as pc
+from pagecast.comparison.machines import described
+from pagecast.comparison.rows import summarise
 from pagecast.errors import StudyError
 from pagecast.studies import cawl
 from pagecast.studies.cawl import make_tables
@@ -15,8 +17,6 @@ from pagecast.studies.cawl.recordings import MEASUREMENTS, points
 from pagecast.studies.cawl.rows import published_rows
 from pagecast.studies.cawl.series import HERE, PHASES, Point, all_series, shipped_points
 from pagecast.studies.cawl.states import MACHINES, is_calibration, machine_of, parameters
-from pagecast.studies.comparison import summarise
-from pagecast.studies.machines import described
 from tests.unit.cawl.conftest import SERIES
 
 GIB = 2**30

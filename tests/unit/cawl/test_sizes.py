@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from pagecast.comparison.rows import judged, summarise
 from pagecast.studies import cawl
 from pagecast.studies.cawl.forecast import run_series
 from pagecast.studies.cawl.series import all_series, shipped_points
 from pagecast.studies.cawl.states import is_calibration
-from pagecast.studies.comparison import judged, summarise
 
 
 @pytest.fixture(scope="module")

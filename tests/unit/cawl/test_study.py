@@ -7,6 +7,7 @@ import re
 import pytest
 from rich.console import Console
 
+from pagecast.comparison.rows import judged
 from pagecast.errors import StudyError
 from pagecast.studies import cawl, load
 from pagecast.studies.cawl.conclusion import conclusion
@@ -20,7 +21,6 @@ from pagecast.studies.cawl.results import (
     summary_table,
 )
 from pagecast.studies.cawl.series import all_series
-from pagecast.studies.comparison import judged
 from tests.unit.cawl.conftest import SECONDS, half_a_second
 
 

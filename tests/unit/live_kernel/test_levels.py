@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from pagecast.studies.levels import deviation
+from pagecast.comparison.levels import deviation, share_within
 from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
+from pagecast.tolerance import DIRTY_TOLERANCE
 
 
 def away(time_s, level, forecast_time_s, forecast):
@@ -34,7 +35,7 @@ def test_the_share_is_that_of_the_samples():
         DirtyLevel("p", "c", k, "wrench", np.array(shares)) for k, shares in ((1, [0, 0.2]), (2, [0.1, 0.05]))
     ]
     assert levels[0].share_within == 0.5
-    assert DirtyLevel.share_of(levels) == 0.75
+    assert share_within(levels, DIRTY_TOLERANCE) == 0.75
     assert levels[0].as_dict()["greatest_deviation"] == 0.2
 
 

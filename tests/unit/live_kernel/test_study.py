@@ -9,14 +9,15 @@ import pytest
 from rich.console import Console
 
 import pagecast as pc
+from pagecast.comparison import machines
+from pagecast.comparison.machines import described
 from pagecast.errors import StudyError
-from pagecast.studies import load, machines
+from pagecast.studies import load
 from pagecast.studies.live_kernel import run
 from pagecast.studies.live_kernel.conclusion import conclusion
 from pagecast.studies.live_kernel.figures import draw
 from pagecast.studies.live_kernel.forecast import initial_state, simulate_case
 from pagecast.studies.live_kernel.results import calibration_table, dirty_table, summary_table, times_table
-from pagecast.studies.machines import described
 from tests.unit.live_kernel.recorder import A_WRITE, FSYNC_S, LIMIT_KIB, MIB, USABLE_KIB, record, write_table
 
 MODELS = ["wrench", "no-cache", "endless-cache"]

@@ -9,14 +9,15 @@ import pytest
 from rich.console import Console
 
 from pagecast.api import machine_path
+from pagecast.comparison.rows import judged
 from pagecast.errors import StudyError
 from pagecast.studies import load
-from pagecast.studies.comparison import judged
 from pagecast.studies.notes import checksum, nvme
 from pagecast.studies.notes.conclusion import conclusion
 from pagecast.studies.notes.figures import draw
 
-NAMES = ("nvme-note", "checksum-note")
+NOTES = {"nvme-note": nvme.NOTE, "checksum-note": checksum.NOTE}
+NAMES = tuple(NOTES)
 
 
 def at_once(case, *, model, machine, overrides):
@@ -54,7 +55,7 @@ def test_each_figure_is_one_row_of_each_model(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_scenarios_move_the_bytes_of_their_figures(name):
-    for case in load(name).NOTE.cases:
+    for case in NOTES[name].cases:
         document = tomllib.loads(case.text)
         (process,) = document["process"]
         moves = [step for step in process["do"] if "read" in step or "write" in step]

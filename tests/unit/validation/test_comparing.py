@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagecast.studies.comparison import summarise
+from pagecast.comparison.levels import ENOUGH, deviation_of_most
+from pagecast.comparison.rows import MEASURED, summarise
+from pagecast.comparison.standing import Standing
 from pagecast.validation import Case, Level, Tolerance, Validated, comparing
 from pagecast.validation.details import by_operation, run_operations
-from pagecast.validation.outcome import ENOUGH, MEASURED, deviation_of_most
-from pagecast.validation.standing import Standing
 from tests.unit.validation.stand_ins import Forecast, Run, operations
 
 CASE = Case("c", "two writes", None, Tolerance(total=0.15))

@@ -4,10 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from pagecast.studies.comparison import Row
+from pagecast.comparison.rows import TOTAL, Row
 from pagecast.validation.details import RunOperation
 from pagecast.validation.furthest import furthest_lines
-from pagecast.validation.outcome import TOTAL
 
 
 def row(process, operation, measured_s, forecast_s, *, repetition=1, model="kernel"):

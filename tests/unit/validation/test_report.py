@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import pagecast as pc
+from pagecast.comparison.plateaus import plateau_sentences, plateau_table
 from pagecast.plot.style import MEASURED_COLOUR, MODEL_COLOURS
 from pagecast.result import Columns
-from pagecast.studies.plateaus import plateau_sentences, plateau_table
 from pagecast.throttling import forecast
 from pagecast.validation import Case, Tolerance, Validated
 from pagecast.validation.plateaus import settled

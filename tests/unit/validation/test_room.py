@@ -6,7 +6,7 @@ import pytest
 
 import pagecast as pc
 from pagecast.calibration.facts import Group
-from pagecast.studies.machines import memory_of
+from pagecast.comparison.machines import memory_of
 from pagecast.validation.room import ALL, Room
 from tests.unit.validation.stand_ins import MIB
 

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 import pagecast as pc
+from pagecast.comparison.machines import memory_of
 from pagecast.errors import OutOfMemoryError, ProbeError, SimulationError
-from pagecast.studies.machines import memory_of
 from pagecast.validation.room import Room
 from pagecast.validation.validating import Settings, Validation
 from pagecast.validation.writeout import Writeout

@@ -2,9 +2,9 @@
 
 import pytest
 
+from pagecast.comparison.rows import summarise
 from pagecast.errors import StudyError
 from pagecast.studies import load, wrench_cache
-from pagecast.studies.comparison import summarise
 from pagecast.studies.wrench_cache.forecast import durations
 from pagecast.studies.wrench_cache.published import deviations, published_rows, vintage_of
 
@@ -116,4 +116,4 @@ def test_an_unknown_study_is_refused_with_those_there_are():
 
 
 def test_a_study_is_found_by_its_name():
-    assert load("wrench-cache").EXPERIMENTS == ("1", "2", "3", "4")
+    assert load("wrench-cache").experiments == ("1", "2", "3", "4")

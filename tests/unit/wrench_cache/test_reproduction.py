@@ -2,8 +2,8 @@
 
 import pytest
 
+from pagecast.comparison.rows import summarise
 from pagecast.studies import wrench_cache
-from pagecast.studies.comparison import summarise
 from pagecast.studies.wrench_cache.published import deviations
 
 PROMISED_MEAN = {"1": 0.05, "2": 0.10, "3": 0.10, "4": 0.10}

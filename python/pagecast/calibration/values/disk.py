@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import Final
 
-from pagecast.calibration.fits import Bucket, CallCosts, Estimate, estimate, held_rate
+from pagecast.calibration.costs import CallCosts
+from pagecast.calibration.fits import Bucket, Estimate, estimate, held_rate
 from pagecast.calibration.measure import BLOCK_BYTES, DIRECTIONS, Cell
 from pagecast.calibration.plan import MIB
-from pagecast.calibration.rounds import Rounds, is_known, median, rates_of
+from pagecast.calibration.rounds import Rounds, is_known, rates_of
 from pagecast.calibration.values.value import Value, measured, show_call, show_rate, show_size, show_time
 
 __all__ = ["disk_values", "held_rates"]

@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pagecast.calibration.costs import CallCosts, per_page
 from pagecast.calibration.facts import PAGE_BYTES, Facts
-from pagecast.calibration.fits import CallCosts
 from pagecast.calibration.folios import fit_folios, has_large_folios, maps_folios
 from pagecast.calibration.measure import Cell
 from pagecast.calibration.plan import MIB
-from pagecast.calibration.rounds import Rounds, is_known, median
+from pagecast.calibration.rounds import Rounds, is_known
 from pagecast.calibration.values.value import Value, measured, show_call, show_time
 
 __all__ = ["mapping_values"]
@@ -77,8 +77,7 @@ def mapping_values(rounds: Rounds, facts: Facts, fits: Sequence[CallCosts | None
             "memory.cost.fault_mkwrite", folio_s, show_time, f"{how}; each folio beside its pages", "s"
         )
         return
-    known = [sorted(each for each in of.values() if not math.isnan(each)) for of in writes]
-    page_s = [PAGE_BYTES * median(each) if each else math.nan for each in known]
+    page_s = [per_page(of.values(), PAGE_BYTES) for of in writes]
     yield from measured("memory.cost.page_mkwrite", page_s, show_time, f"{how}; each page", "s")
     if is_known(page_s):
         yield Value("memory.cost.fault_mkwrite", '"0 ns"', "part of page_mkwrite, as each page has a fault")

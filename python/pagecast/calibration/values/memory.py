@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from statistics import median
 from typing import Final
 
 from pagecast.calibration.facts import PAGE_BYTES, Facts
@@ -9,7 +10,7 @@ from pagecast.calibration.fits import estimate
 from pagecast.calibration.folios import fit_folios, has_large_folios
 from pagecast.calibration.measure import TOUCHED_BYTES, Cell
 from pagecast.calibration.plan import MIB
-from pagecast.calibration.rounds import Rounds, is_known, median, rates_of
+from pagecast.calibration.rounds import Rounds, is_known, rates_of
 from pagecast.calibration.values.mappings import mapping_values
 from pagecast.calibration.values.value import Value, measured, show_call, show_part, show_rate, show_time
 
@@ -119,12 +120,12 @@ def _reported(rounds: Rounds) -> Iterator[Value]:
     first, again = rounds.all.touched
     if not again:
         return
-    usual = median(sorted(again))
+    usual = median(again)
     dear = [took for took in first if took > DEAR_FACTOR * usual]
     if len(dear) < LEAST_DEAR * len(first):
         return
     page = PAGE_BYTES / TOUCHED_BYTES
-    low, middle, high = (page * (took - usual) for took in (min(dear), median(sorted(dear)), max(dear)))
+    low, middle, high = (page * (took - usual) for took in (min(dear), median(dear), max(dear)))
     how = f"measured: {show_time(low)} to {show_time(high)} in {len(dear)} of {len(first)} pieces of "
     how += f"{show_call(TOUCHED_BYTES)}; new memory beyond new memory just after"
     yield Value("memory.cost.page_reported", f'"{show_time(middle)}"', how)

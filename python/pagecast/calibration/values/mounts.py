@@ -1,11 +1,12 @@
 """The keys of a machine file for its file system: commits of its journal, and giving blocks back."""
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import Final
 
 from pagecast.calibration.facts import PAGE_BYTES
 from pagecast.calibration.measure import BLOCK_BYTES, SMALL_BYTES, Cell
-from pagecast.calibration.rounds import Rounds, median
+from pagecast.calibration.rounds import Rounds
 from pagecast.calibration.values.value import Value, beyond_noise, show_call, show_size, show_time
 
 __all__ = ["mount_values"]
@@ -62,7 +63,7 @@ def _old_blocks(
     rounds: Rounds, freed: Sequence[float], first: Sequence[float], removed: Sequence[float]
 ) -> Iterator[Value]:
     """Say that blocks cost nothing any more once the host of the machine has them on a disk of its own."""
-    freed_s, first_s, removed_s = (median(sorted(each)) for each in (freed, first, removed))
+    freed_s, first_s, removed_s = (median(each) for each in (freed, first, removed))
     age_s = rounds.all.put_s
     old_s = max(0.0, (rounds.all.old_cut_s - first_s) / (rounds.all.drain_bytes / PAGE_BYTES) - removed_s)
     if age_s < EXPIRED_S or old_s > OLD_PART * freed_s:

@@ -8,7 +8,7 @@ from functools import partial
 
 import click
 
-from pagecast.api import shown
+from pagecast.arguments import shown
 from pagecast.cache.cold import Run, Trial, cold
 from pagecast.cache.proactive import proactive_reclaim
 from pagecast.cli import options

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from pagecast._core import format_bytes
-from pagecast.api import shown
+from pagecast.arguments import shown
 from pagecast.cache.changes import Eviction, Warming
 from pagecast.cache.files import Files, FileSystem, Problem, Status, find, status
 from pagecast.cli import options

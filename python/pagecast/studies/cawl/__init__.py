@@ -5,7 +5,8 @@ pitfalls of the data: README.md in this folder. The model `cawl` is also held
 against what its authors predicted. Left out: hosts of which nothing was published.
 """
 
-from pagecast.studies.cawl.series import EXPERIMENTS, MODELS
-from pagecast.studies.cawl.study import CawlOutcome, run
+from pagecast.studies.cawl.study import STUDY
 
-__all__ = ["EXPERIMENTS", "MODELS", "CawlOutcome", "run"]
+__all__ = ["STUDY", "run"]
+
+run = STUDY.run

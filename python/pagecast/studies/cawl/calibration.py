@@ -14,10 +14,6 @@ PROGRAM_ONLY = ("bw_sync",)
 def calibration(series: Series) -> dict[str, float]:
     """Give the parameters of a series by their names in the paper.
 
-    Parameters
-    ----------
-    series : Series
-
     Returns
     -------
     dict

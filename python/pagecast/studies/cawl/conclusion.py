@@ -1,31 +1,18 @@
 """What came out, in three sentences."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from pagecast.comparison.rows import judged, main_model
+from pagecast.studies.cawl.outcome import CawlOutcome
 from pagecast.studies.cawl.results import all_rows, errors_of
 from pagecast.studies.cawl.rows import CAWL
 from pagecast.studies.cawl.series import all_series
-from pagecast.studies.comparison import judged, main_model
-
-if TYPE_CHECKING:
-    from pagecast.studies.cawl.study import CawlOutcome
 
 __all__ = ["conclusion"]
 
 
-def conclusion(outcome: "CawlOutcome") -> tuple[str, ...]:
-    """Say how far the model is from the measured writes, and how far CAWL and the rivals are.
-
-    Parameters
-    ----------
-    outcome : CawlOutcome
-
-    Returns
-    -------
-    tuple of str
-        A sentence each; nothing if no main series was forecast.
-    """
+def conclusion(outcome: CawlOutcome) -> tuple[str, ...]:
+    """Say how far the model is from the measured writes, and how far CAWL and the rivals are."""
     rows = all_rows(outcome, "buffered")
     if not rows:
         return ()
@@ -57,7 +44,7 @@ def conclusion(outcome: "CawlOutcome") -> tuple[str, ...]:
     return (*sentences, *_repeated(outcome))
 
 
-def _repeated(outcome: "CawlOutcome") -> Iterator[str]:
+def _repeated(outcome: CawlOutcome) -> Iterator[str]:
     """Say how far the model `cawl` is from what its authors predicted."""
     main = [each for each in outcome.deviations if all_series()[each.series].experiment == "buffered"]
     if not main:

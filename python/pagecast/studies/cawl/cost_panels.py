@@ -45,10 +45,6 @@ def by_bytes_written(ax: "Axes", runs: "Sequence[SeriesRun]", points: "Sequence[
         Of one series.
     points : sequence of Point, optional
         What was measured; nothing if nothing was published.
-
-    Returns
-    -------
-    Axes
     """
     series = runs[0].series
     written = np.cumsum(series.sizes())
@@ -76,10 +72,6 @@ def by_size(ax: "Axes", runs: "Sequence[SeriesRun]", points: "Sequence[Point]") 
     runs : sequence of SeriesRun
         Of one series whose sizes grow.
     points : sequence of Point
-
-    Returns
-    -------
-    Axes
     """
     sizes = runs[0].series.sizes()
     step, unit = _bytes_unit(sizes[-1])

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.plot.style import MEASURED_COLOUR, model_colour, model_line
-from pagecast.studies.drawing import grid, style, with_legend
+from pagecast.studies.cawl.outcome import CawlOutcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from pagecast.studies.cawl.forecast import SeriesRun
     from pagecast.studies.cawl.series import Series
-    from pagecast.studies.cawl.study import CawlOutcome
 
 __all__ = ["draw", "main_series", "panels", "write_times"]
 
@@ -22,7 +22,7 @@ COLUMNS = 4
 HEIGHT_IN = 1.9
 
 
-def draw(outcome: "CawlOutcome", host: str) -> "Figure | None":
+def draw(outcome: CawlOutcome, host: str) -> "Figure | None":
     """Draw a panel for each main series of a machine.
 
     Parameters
@@ -43,7 +43,7 @@ def draw(outcome: "CawlOutcome", host: str) -> "Figure | None":
     return panels(main_series(outcome, host), panel, columns=COLUMNS, height_in=HEIGHT_IN)
 
 
-def main_series(outcome: "CawlOutcome", host: str) -> "list[Series]":
+def main_series(outcome: CawlOutcome, host: str) -> "list[Series]":
     """Give the main series of a machine that were forecast."""
     return [each for each in outcome.series if (each.host, each.experiment) == (host, "buffered")]
 
@@ -65,7 +65,7 @@ def panels(
         return with_legend(figure, axes)
 
 
-def write_times(ax: "Axes", outcome: "CawlOutcome", runs: "list[SeriesRun]") -> "Axes":
+def write_times(ax: "Axes", outcome: CawlOutcome, runs: "list[SeriesRun]") -> "Axes":
     """Draw what each write of a series took: measured points, and a line for each model.
 
     Parameters
@@ -74,10 +74,6 @@ def write_times(ax: "Axes", outcome: "CawlOutcome", runs: "list[SeriesRun]") -> 
     outcome : CawlOutcome
     runs : list of SeriesRun
         Of one series.
-
-    Returns
-    -------
-    Axes
     """
     points = outcome.points[runs[0].series.name]
     ax.plot(

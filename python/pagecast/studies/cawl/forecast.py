@@ -1,29 +1,30 @@
 """Simulate a series: one process that computes, then writes, again and again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast.studies import machines
+from pagecast import _core
+from pagecast.api import Scenario, simulate
+from pagecast.comparison import machines
 from pagecast.studies.cawl.calibration import calibration, options
 from pagecast.studies.cawl.levels import Levels, levels_of, thresholds
 from pagecast.studies.cawl.series import Point, Series
 from pagecast.studies.cawl.states import machine_of
+from pagecast.studies.skeleton import Simulate
 
 if TYPE_CHECKING:
-    from pagecast import Operation, Result
+    from pagecast._core import Operation
+    from pagecast.result import Result
 
-__all__ = ["SeriesRun", "Simulate", "program", "run_series", "simulate_series"]
+__all__ = ["SeriesRun", "program", "run_series", "simulate_series"]
 
 PATH: Final = "/data/file"
 FLAGS: Final[tuple[Literal["O_DIRECT", "O_SYNC"], ...]] = ("O_DIRECT", "O_SYNC")
 """With which series past the page cache were opened."""
-
-Simulate = Callable[..., "Result"]
-"""Like `simulate_series`; tests put their own in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +49,23 @@ def program(series: Series) -> "list[Operation]":
     Random offsets are written in order: they
     do not overlap, and neither model asks where on the disk they are.
     """
-    import pagecast as pc
-
     operations = []
     if not series.is_buffered:
         flags = [flag for flag in FLAGS if flag in series.open_flags.split("|")]
-        operations.append(pc.open(PATH, create=True, flags=flags))
+        operations.append(_core.open(PATH, create=True, flags=flags))
     if series.is_stream:
-        operations.append(pc.fopen(PATH, mode="w", buffer_bytes=series.libc_buffer_bytes))
+        operations.append(_core.fopen(PATH, mode="w", buffer_bytes=series.libc_buffer_bytes))
     if series.header_bytes:
-        operations.append(pc.fwrite(PATH, size_bytes=series.header_bytes))
+        operations.append(_core.fwrite(PATH, size_bytes=series.header_bytes))
     for size, offset in zip(series.sizes(), series.offsets(), strict=True):
         if series.pause_s:
-            operations.append(pc.compute(series.pause_s))
+            operations.append(_core.compute(series.pause_s))
         if series.is_stream:
-            operations.append(pc.fwrite(PATH, size_bytes=size))
+            operations.append(_core.fwrite(PATH, size_bytes=size))
         elif series.access in ("rewrite", "part rewritten"):
-            operations.append(pc.write(PATH, size_bytes=size, offset_bytes=offset))
+            operations.append(_core.write(PATH, size_bytes=size, offset_bytes=offset))
         else:
-            operations.append(pc.write(PATH, size_bytes=size, append=True))
+            operations.append(_core.write(PATH, size_bytes=size, append=True))
     return operations
 
 
@@ -75,16 +74,10 @@ def simulate_series(series: Series, *, model: str, machine: str, overrides: Sequ
 
     On its own machine, `cawl` has the authors' calibration of its group.
     """
-    import pagecast
-
-    scenario = pagecast.Scenario(
-        machines.load(machine, overrides=overrides), processes={"writer": program(series)}
-    )
+    scenario = Scenario(machines.load(machine, overrides=overrides), processes={"writer": program(series)})
     is_calibrated = model == "cawl" and machine == machine_of(series)
     known = options(series) if is_calibrated else {}
-    return pagecast.simulate(
-        scenario, model=model, options={**known, **machines.model_options(model, overrides)}
-    )
+    return simulate(scenario, model=model, options={**known, **machines.model_options(model, overrides)})
 
 
 def run_series(
@@ -107,10 +100,6 @@ def run_series(
         ``key=value`` for the machine and the model.
     simulate : callable
         Like `simulate_series`.
-
-    Returns
-    -------
-    SeriesRun
     """
     machine = machine or machine_of(series)
     result = simulate(series, model=model, machine=machine, overrides=overrides)

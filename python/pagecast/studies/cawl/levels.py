@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pagecast.comparison import machines
 from pagecast.result import is_modelled
-from pagecast.studies import machines
 
 if TYPE_CHECKING:
-    from pagecast import Result
-    from pagecast.result import Columns
+    from pagecast.result import Columns, Result
 
 __all__ = ["Levels", "levels_of", "thresholds"]
 

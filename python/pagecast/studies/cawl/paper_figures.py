@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.studies.cawl.cost_panels import by_bytes_written, by_size
-from pagecast.studies.drawing import grid, style, with_legend
+from pagecast.studies.cawl.outcome import CawlOutcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from pagecast.studies.cawl.forecast import SeriesRun
-    from pagecast.studies.cawl.study import CawlOutcome
 
 __all__ = ["FIGURES", "PaperFigure", "paper_figures"]
 
@@ -113,12 +113,8 @@ FIGURES: Final = (
 """In the order of the paper; series without measurements are those of `alone.unpublished`."""
 
 
-def paper_figures(outcome: "CawlOutcome") -> "Iterator[tuple[PaperFigure, Callable[[], Figure]]]":
+def paper_figures(outcome: CawlOutcome) -> "Iterator[tuple[PaperFigure, Callable[[], Figure]]]":
     """Give every figure of which a series was forecast, and what draws it.
-
-    Parameters
-    ----------
-    outcome : CawlOutcome
 
     Yields
     ------
@@ -135,7 +131,7 @@ def paper_figures(outcome: "CawlOutcome") -> "Iterator[tuple[PaperFigure, Callab
             yield figure, partial(_figure, [figure.panels[name] for name in names], draws)
 
 
-def _panel(outcome: "CawlOutcome", figure: PaperFigure, runs: "list[SeriesRun]") -> "Callable[[Axes], Axes]":
+def _panel(outcome: CawlOutcome, figure: PaperFigure, runs: "list[SeriesRun]") -> "Callable[[Axes], Axes]":
     points = outcome.points.get(runs[0].series.name, ())
     draw = by_size if figure.sizes else by_bytes_written
     return lambda ax: draw(ax, runs, points)

@@ -72,10 +72,6 @@ def deviations(series: Iterable[Series], points: Points) -> tuple[Deviation, ...
     series : iterable of Series
     points : mapping
         The predictions, of single writes or of blocks of them, by series.
-
-    Returns
-    -------
-    tuple of Deviation
     """
     return tuple(_deviation(each, points[each.name]) for each in series)
 
@@ -88,10 +84,6 @@ def predicted_s(series: Series, as_released: Sequence[str] = ()) -> NDArray[np.f
     series : Series
     as_released : sequence of str
         In which of `DIFFERENCES` the released program is followed; elsewhere the paper is.
-
-    Returns
-    -------
-    numpy.ndarray
     """
     if series.is_buffered:
         return buffered(series, as_released)[0]

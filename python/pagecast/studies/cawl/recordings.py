@@ -16,10 +16,6 @@ MEASUREMENTS: Final = "measurements"
 def points(folder: Path) -> dict[str, tuple[Point, ...]]:
     """Read what each write took.
 
-    Parameters
-    ----------
-    folder : Path
-
     Returns
     -------
     dict

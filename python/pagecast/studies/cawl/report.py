@@ -1,13 +1,15 @@
-"""The study as a report: every main series drawn, errors, and the inputs."""
+"""How the study is shown: in a terminal, and as a report with every main series drawn."""
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pagecast.report.document import Report, Section
+from pagecast.comparison.outcome import Presentation
+from pagecast.report.document import Report, Section, Table
 from pagecast.report.svg import drawn
 from pagecast.studies.cawl.conclusion import conclusion
 from pagecast.studies.cawl.figures import draw
+from pagecast.studies.cawl.outcome import CawlOutcome
 from pagecast.studies.cawl.paper_figures import paper_figures
 from pagecast.studies.cawl.results import (
     deviations_table,
@@ -17,12 +19,9 @@ from pagecast.studies.cawl.results import (
     series_table,
     summary_table,
 )
-from pagecast.studies.provenance import facts
+from pagecast.studies.skeleton import report
 
-if TYPE_CHECKING:
-    from pagecast.studies.cawl.study import CawlOutcome
-
-__all__ = ["build"]
+__all__ = ["PRESENTATION"]
 
 LEAD: Final = (
     "Long series of writes on two machines, published with the CAWL paper, forecast write by write. Each "
@@ -53,27 +52,18 @@ FIGURES_TEXT: Final = (
 )
 
 
-def build(outcome: "CawlOutcome") -> Report:
-    """Put the report together.
-
-    Parameters
-    ----------
-    outcome : CawlOutcome
-
-    Returns
-    -------
-    Report
-    """
-    return Report(
+def build(outcome: CawlOutcome) -> Report:
+    """Put the report together."""
+    return report(
+        outcome,
         title="CAWL: forecast and measured",
         lead=LEAD,
-        conclusion=conclusion(outcome),
-        facts=facts(outcome.provenance, outcome.models),
-        sections=tuple(_sections(outcome)),
+        sections=_sections(outcome),
+        pitfalls=PITFALLS,
     )
 
 
-def _sections(outcome: "CawlOutcome") -> Iterator[Section]:
+def _sections(outcome: CawlOutcome) -> Iterator[Section]:
     at_a_glance = [summary_table(outcome), *(groups_table(outcome, each) for each in outcome.experiments)]
     if "buffered" in outcome.experiments:
         at_a_glance.append(phases_table(outcome))
@@ -99,4 +89,23 @@ def _sections(outcome: "CawlOutcome") -> Iterator[Section]:
         yield Section(heading, tables=[deviations_table(outcome, is_long=True)])
     tables = [series_table(outcome, experiment, is_long=True) for experiment in outcome.experiments]
     yield Section("Series by series", tables=tables)
-    yield Section("What to beware of", text=[*PITFALLS, *(f"Left out: {each}." for each in outcome.left_out)])
+
+
+def _printed(outcome: CawlOutcome) -> Iterator[Table]:
+    for experiment in outcome.experiments:
+        yield series_table(outcome, experiment)
+        yield groups_table(outcome, experiment)
+    if "buffered" in outcome.experiments:
+        yield phases_table(outcome)
+    if outcome.deviations:
+        yield deviations_table(outcome)
+    yield parameters_table(outcome)
+    yield summary_table(outcome)
+
+
+PRESENTATION: Final = Presentation(
+    headline=lambda outcome: f"CAWL (Gholami, Schintke 2023) on {', '.join(outcome.machines)}",
+    tables=_printed,
+    conclusion=conclusion,
+    report=build,
+)

@@ -1,20 +1,18 @@
 """The tables of the study, for the terminal and the report: errors by group of series, phase and series."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from pagecast.comparison import tables
+from pagecast.comparison.rows import Row, judged, main_model, summarise
+from pagecast.comparison.tables import percent, signed_percent
 from pagecast.report.document import Table
-from pagecast.studies import tables
+from pagecast.studies.cawl.outcome import CawlOutcome
 from pagecast.studies.cawl.rows import CAWL, published_rows
 from pagecast.studies.cawl.series import GIB, KIB, MIB, PHASES, Series, all_series
 from pagecast.studies.cawl.states import is_calibration, machine_of, parameters
-from pagecast.studies.comparison import Row, judged, main_model, summarise
-from pagecast.studies.tables import percent, signed_percent
-
-if TYPE_CHECKING:
-    from pagecast.studies.cawl.study import CawlOutcome
 
 __all__ = [
     "REPORTED_PAUSE_S",
@@ -64,7 +62,7 @@ GROUPS: Final[dict[str, dict[str, Callable[[Series], bool]]]] = {
 """Kinds of series, by experiment."""
 
 
-def all_rows(outcome: "CawlOutcome", experiment: str) -> list[Row]:
+def all_rows(outcome: CawlOutcome, experiment: str) -> list[Row]:
     """Give our rows of an experiment, then those of the authors' own model."""
     series = [each for each in outcome.series if each.experiment == experiment]
     ours = [row for row in outcome.rows if row.experiment == experiment]
@@ -89,7 +87,7 @@ def _total_error(rows: Sequence[Row], model: str) -> float:
     return float(np.mean([abs(forecast / measured - 1) for forecast, measured in sums.values()]))
 
 
-def summary_table(outcome: "CawlOutcome") -> Table:
+def summary_table(outcome: CawlOutcome) -> Table:
     """Make the table of errors of each experiment and model, ours and the authors'."""
     return tables.summary_table(
         outcome.experiments,
@@ -100,7 +98,7 @@ def summary_table(outcome: "CawlOutcome") -> Table:
     )
 
 
-def groups_table(outcome: "CawlOutcome", experiment: str) -> Table:
+def groups_table(outcome: CawlOutcome, experiment: str) -> Table:
     """Make the table of errors of kinds of series, with all rows and with those that are judged."""
     rows = all_rows(outcome, experiment)
     are_judged = {(row.case, row.operation) for row in judged(outcome.rows)}
@@ -121,7 +119,7 @@ def groups_table(outcome: "CawlOutcome", experiment: str) -> Table:
     )
 
 
-def phases_table(outcome: "CawlOutcome") -> Table:
+def phases_table(outcome: CawlOutcome) -> Table:
     """Make the table of errors of the main series by what the kernel does to the writer."""
     by_phase: dict[str, list[Row]] = {phase: [] for phase in PHASES}
     points = {
@@ -143,7 +141,7 @@ def phases_table(outcome: "CawlOutcome") -> Table:
     )
 
 
-def series_table(outcome: "CawlOutcome", experiment: str, *, is_long: bool = False) -> Table:
+def series_table(outcome: CawlOutcome, experiment: str, *, is_long: bool = False) -> Table:
     """Make the table of measured and forecast totals of each series."""
     rows = all_rows(outcome, experiment)
     lines: list[Sequence[str] | None] = []
@@ -164,7 +162,7 @@ def series_table(outcome: "CawlOutcome", experiment: str, *, is_long: bool = Fal
     )
 
 
-def parameters_table(outcome: "CawlOutcome") -> Table:
+def parameters_table(outcome: CawlOutcome) -> Table:
     """Make the table of the machines: how many values differ between the groups, and which."""
     lines = []
     for machine in outcome.machines:
@@ -186,7 +184,7 @@ def parameters_table(outcome: "CawlOutcome") -> Table:
     )
 
 
-def deviations_table(outcome: "CawlOutcome", *, is_long: bool = False) -> Table:
+def deviations_table(outcome: CawlOutcome, *, is_long: bool = False) -> Table:
     """Make the table of how far the model `cawl` is from what its authors predicted."""
     lines: list[Sequence[str] | None] = [
         (
@@ -213,13 +211,13 @@ def deviations_table(outcome: "CawlOutcome", *, is_long: bool = False) -> Table:
     )
 
 
-def _counted(outcome: "CawlOutcome", rows: Sequence[Row]) -> Iterator[str]:
+def _counted(outcome: CawlOutcome, rows: Sequence[Row]) -> Iterator[str]:
     """Give the cells of a group: how many series, and their errors."""
     yield str(len({row.case for row in rows}))
     yield from _cells(outcome, errors_of(rows))
 
 
-def _headings(outcome: "CawlOutcome", *, all_totals: bool = False) -> Iterator[str]:
+def _headings(outcome: CawlOutcome, *, all_totals: bool = False) -> Iterator[str]:
     for model, has_total in _models(outcome, all_totals=all_totals):
         yield f"{model}\n(authors)" if model == CAWL else model.replace("-", "-\n")
         if has_total:
@@ -227,7 +225,7 @@ def _headings(outcome: "CawlOutcome", *, all_totals: bool = False) -> Iterator[s
 
 
 def _cells(
-    outcome: "CawlOutcome",
+    outcome: CawlOutcome,
     errors: dict[str, tuple[float, float]],
     total: Callable[[float], str] = percent,
     *,
@@ -240,7 +238,7 @@ def _cells(
             yield total(of_total)
 
 
-def _models(outcome: "CawlOutcome", *, all_totals: bool) -> list[tuple[str, bool]]:
+def _models(outcome: CawlOutcome, *, all_totals: bool) -> list[tuple[str, bool]]:
     """Name the models of a table, and say whose total is shown.
 
     At a terminal the others' would take room for nothing.
@@ -249,5 +247,5 @@ def _models(outcome: "CawlOutcome", *, all_totals: bool) -> list[tuple[str, bool
     return [(model, all_totals or model in shown) for model in [*outcome.models, CAWL]]
 
 
-def _what(outcome: "CawlOutcome") -> str:
+def _what(outcome: CawlOutcome) -> str:
     return "a write" if outcome.is_full else "means of several writes"

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from pagecast.comparison.rows import Row
 from pagecast.studies.cawl.forecast import SeriesRun
 from pagecast.studies.cawl.series import Point, Series
 from pagecast.studies.cawl.states import is_calibration, machine_of
-from pagecast.studies.comparison import Row
 
 __all__ = ["CAWL", "Points", "published_rows", "rows"]
 

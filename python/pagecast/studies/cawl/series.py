@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast.studies.comparison import RIVALS
+from pagecast.comparison.rows import RIVALS
 
 __all__ = [
     "EXPERIMENTS",

@@ -4,6 +4,8 @@ Source and pitfalls of the data: README.md in this folder. Left out: JBOD, RAID,
 through mmap, kernels from before the law (3.2).
 """
 
-from pagecast.studies.kernel_law.study import EXPERIMENTS, MODELS, KernelLawOutcome, run
+from pagecast.studies.kernel_law.study import STUDY
 
-__all__ = ["EXPERIMENTS", "MODELS", "KernelLawOutcome", "run"]
+__all__ = ["STUDY", "run"]
+
+run = STUDY.run

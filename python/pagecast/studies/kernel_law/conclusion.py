@@ -1,27 +1,14 @@
 """What came out, in a few sentences."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from pagecast.studies.kernel_law.study import KernelLawOutcome
+from pagecast.studies.kernel_law.outcome import KernelLawOutcome
 
 __all__ = ["conclusion"]
 
 
-def conclusion(outcome: "KernelLawOutcome") -> tuple[str, ...]:
-    """Say how much of the law is exact, and what it explains of the throughput.
-
-    Parameters
-    ----------
-    outcome : KernelLawOutcome
-
-    Returns
-    -------
-    tuple of str
-        A sentence each.
-    """
+def conclusion(outcome: KernelLawOutcome) -> tuple[str, ...]:
+    """Say how much of the law is exact, and what it explains of the throughput."""
     sentences = []
     if outcome.events:
         exact = sum(one.is_exact for one in outcome.events)

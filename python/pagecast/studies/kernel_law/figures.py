@@ -4,32 +4,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.plot.style import MEASURED_COLOUR, model_colour
-from pagecast.studies.drawing import grid, style, with_legend
+from pagecast.studies.kernel_law.outcome import KernelLawOutcome
 from pagecast.studies.kernel_law.throughput import by_limit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pagecast.studies.kernel_law.study import KernelLawOutcome
 
 __all__ = ["draw_law", "draw_throughput"]
 
 MARKERS = "osD^vP*X<>"
 
 
-def draw_law(outcome: "KernelLawOutcome") -> "Figure":
+def draw_law(outcome: KernelLawOutcome) -> "Figure":
     """Draw the position ratio of each event over the dirty pages, printed and ours.
 
     Parameters
     ----------
     outcome : KernelLawOutcome
         With events.
-
-    Returns
-    -------
-    Figure
     """
     with style():
         figure, axes = grid(1, 2, size=(9, 3.4))
@@ -48,17 +44,13 @@ def draw_law(outcome: "KernelLawOutcome") -> "Figure":
         return with_legend(figure, axes)
 
 
-def draw_throughput(outcome: "KernelLawOutcome") -> "Figure":
+def draw_throughput(outcome: KernelLawOutcome) -> "Figure":
     """Draw throughput over the number of writers: a panel for each file system, a colour for each limit.
 
     Parameters
     ----------
     outcome : KernelLawOutcome
         With throughputs.
-
-    Returns
-    -------
-    Figure
     """
     filesystems = sorted({one.case.filesystem for one in outcome.throughputs})
     with style():
@@ -69,7 +61,7 @@ def draw_throughput(outcome: "KernelLawOutcome") -> "Figure":
         return with_legend(figure, axes)
 
 
-def _throughput(ax: "Axes", outcome: "KernelLawOutcome", filesystem: str) -> None:
+def _throughput(ax: "Axes", outcome: KernelLawOutcome, filesystem: str) -> None:
     from matplotlib import colormaps
 
     groups = by_limit(outcome.throughputs)

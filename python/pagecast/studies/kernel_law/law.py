@@ -115,14 +115,6 @@ class Threshold:
 def events(folder: Path) -> list[Event]:
     """Evaluate the law for every event of the trace.
 
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    list of Event
-
     Raises
     ------
     StudyError
@@ -182,14 +174,6 @@ def _event(value: dict[str, int], next_poll: int | None) -> Event:
 
 def thresholds(folder: Path) -> list[Threshold]:
     """Look for the dirtyable memory that gives each printed pair of limits.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    list of Threshold
 
     Raises
     ------

@@ -1,19 +1,18 @@
-"""The study as a report."""
+"""How the study is shown: in a terminal and as a report."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pagecast.report.document import Report, Section
+from pagecast.comparison.outcome import Presentation
+from pagecast.report.document import Report, Section, Table
 from pagecast.report.svg import drawn
 from pagecast.studies.kernel_law.conclusion import conclusion
 from pagecast.studies.kernel_law.figures import draw_law, draw_throughput
+from pagecast.studies.kernel_law.outcome import KernelLawOutcome
 from pagecast.studies.kernel_law.results import law_table, seeks_table, throughput_table
-from pagecast.studies.provenance import facts
+from pagecast.studies.skeleton import report
 
-if TYPE_CHECKING:
-    from pagecast.studies.kernel_law.study import KernelLawOutcome
-
-__all__ = ["build"]
+__all__ = ["PRESENTATION"]
 
 LEAD: Final = (
     "The law by which Linux slows writers down, against numbers that kernels printed, through the functions "
@@ -41,27 +40,18 @@ PITFALLS: Final = (
 )
 
 
-def build(outcome: "KernelLawOutcome") -> Report:
-    """Put the report together.
-
-    Parameters
-    ----------
-    outcome : KernelLawOutcome
-
-    Returns
-    -------
-    Report
-    """
-    return Report(
+def build(outcome: KernelLawOutcome) -> Report:
+    """Put the report together."""
+    return report(
+        outcome,
         title="The throttling law: printed and published",
         lead=LEAD,
-        conclusion=conclusion(outcome),
-        facts=facts(outcome.provenance, outcome.models),
-        sections=tuple(_sections(outcome)),
+        sections=_sections(outcome),
+        pitfalls=PITFALLS,
     )
 
 
-def _sections(outcome: "KernelLawOutcome") -> Iterator[Section]:
+def _sections(outcome: KernelLawOutcome) -> Iterator[Section]:
     if outcome.events:
         law = drawn("Law", lambda: draw_law(outcome), LAW_CAPTION, name="figure-law")
         yield Section("The law", figures=law, tables=[law_table(outcome)])
@@ -71,4 +61,19 @@ def _sections(outcome: "KernelLawOutcome") -> Iterator[Section]:
         )
         tables = [seeks_table(outcome), throughput_table(outcome)]
         yield Section("Throughput", figures=throughput, tables=tables)
-    yield Section("What to beware of", text=PITFALLS)
+
+
+def _printed(outcome: KernelLawOutcome) -> Iterator[Table]:
+    if outcome.events:
+        yield law_table(outcome)
+    if outcome.throughputs:
+        yield throughput_table(outcome)
+        yield seeks_table(outcome)
+
+
+PRESENTATION: Final = Presentation(
+    headline=lambda _: "The throttling law, against what kernels printed and mails published",
+    tables=_printed,
+    conclusion=conclusion,
+    report=build,
+)

@@ -1,22 +1,19 @@
 """The tables of the study, for the terminal and the report."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pagecast.comparison.tables import percent
 from pagecast.report.document import Table
 from pagecast.studies.kernel_law.law import REAL_TOLERANCE
+from pagecast.studies.kernel_law.outcome import KernelLawOutcome
 from pagecast.studies.kernel_law.throughput import Throughput, by_limit
-from pagecast.studies.tables import percent
-
-if TYPE_CHECKING:
-    from pagecast.studies.kernel_law.study import KernelLawOutcome
 
 __all__ = ["law_table", "seeks_table", "throughput_table"]
 
 
-def law_table(outcome: "KernelLawOutcome") -> Table:
+def law_table(outcome: KernelLawOutcome) -> Table:
     """Make the table of what the law gives exactly."""
     events, thresholds = outcome.events, outcome.thresholds
     real = [abs(one.real_error) for one in events]
@@ -54,7 +51,7 @@ def _count(of: Iterable[bool]) -> str:
     return f"{sum(found)} of {len(found)}"
 
 
-def throughput_table(outcome: "KernelLawOutcome") -> Table:
+def throughput_table(outcome: KernelLawOutcome) -> Table:
     """Make the table of throughputs by limit, number of writers and file system."""
     groups = by_limit(outcome.throughputs)
     filesystems = sorted({filesystem for _, _, filesystem in groups})
@@ -79,7 +76,7 @@ def _mean(found: Sequence[Throughput]) -> str:
     return f"{np.mean([one.case.published for one in found]):.2f}" if found else ""
 
 
-def seeks_table(outcome: "KernelLawOutcome") -> Table:
+def seeks_table(outcome: KernelLawOutcome) -> Table:
     """Make the table of differences where the disk has one stream to write, and where it must seek."""
     kinds = {
         "one stream: one writer or btrfs, limit of 8 MiB or more": True,

@@ -20,10 +20,6 @@ def read(folder: Path, name: str, columns: tuple[str, ...]) -> list[Record]:
     columns : tuple of str
         That it must have.
 
-    Returns
-    -------
-    list of dict
-
     Raises
     ------
     StudyError

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from pagecast.api import Scenario, simulate
 from pagecast.errors import StudyError
 from pagecast.studies.kernel_law.tables import Record, read, whole
 
 if TYPE_CHECKING:
-    from pagecast import Result
+    from pagecast.result import Result
 
 __all__ = ["MIB", "Case", "Simulate", "Throughput", "by_limit", "cases", "forecast", "simulate_case"]
 
@@ -140,14 +141,6 @@ Simulate = Callable[[Case, tuple[str, ...]], "Result"]
 def cases(folder: Path) -> list[Case]:
     """Read the published cases with `dd` on one disk, the law in force.
 
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    list of Case
-
     Raises
     ------
     StudyError
@@ -209,25 +202,12 @@ def _case(record: Record, most_mib_per_s: float) -> Case:
 
 def simulate_case(case: Case, overrides: tuple[str, ...]) -> "Result":
     """Simulate a case under the model `kernel`."""
-    import pagecast
-
-    scenario = pagecast.Scenario.load(SCENARIO, set=[*case.overrides, *overrides])
-    return pagecast.simulate(scenario, model="kernel")
+    scenario = Scenario.load(SCENARIO, set=[*case.overrides, *overrides])
+    return simulate(scenario, model="kernel")
 
 
 def forecast(of: Iterable[Case], overrides: tuple[str, ...], simulate: Simulate) -> Iterator[Throughput]:
-    """Simulate cases; the same case in several tables is simulated once.
-
-    Parameters
-    ----------
-    of : iterable of Case
-    overrides : tuple of str
-    simulate : callable
-
-    Yields
-    ------
-    Throughput
-    """
+    """Simulate cases; the same case in several tables is simulated once."""
     known: dict[tuple[str, ...], tuple[float, str]] = {}
     for case in of:
         if case.overrides not in known:

@@ -4,6 +4,8 @@ Models: what a file of steps says, as processes of a scenario. Format of the rec
 becomes: README.md in this folder. Left out: journals, and what the disk's limit lets pass at first.
 """
 
-from pagecast.studies.live_kernel.study import EXPERIMENTS, MODELS, LiveKernelOutcome, run
+from pagecast.studies.live_kernel.study import STUDY
 
-__all__ = ["EXPERIMENTS", "MODELS", "LiveKernelOutcome", "run"]
+__all__ = ["STUDY", "run"]
+
+run = STUDY.run

@@ -11,6 +11,7 @@ as dirtyable, is what lacks to the dirty limit of the same moment.
 Left out: that reading and writing have different costs per call.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Final
 
 import numpy as np
 
-from pagecast.calibration.fits import fit_calls
+from pagecast.calibration.costs import fit_calls, per_page
 from pagecast.studies.live_kernel.program import MAIN
 from pagecast.studies.live_kernel.recordings import KIB, PAGE_BYTES, Call, Recording
 
@@ -135,25 +136,28 @@ def _costs(recordings: Iterable[Recording]) -> CopyCosts | None:
     ):
         return None
     costs = fit_calls(typical)
-    call_s, read_s, write_s = costs.call_s, costs.bytes_s["read"], costs.bytes_s["write"]
     return CopyCosts(
-        call_s=call_s,
-        page_insert_s=_page_insert(new, call_s, write_s),
+        call_s=costs.call_s,
+        page_insert_s=_not_negative(
+            costs.beyond("write", duration_s=call.duration_s, calls=call.calls, size=call.bytes)
+            for call in new
+            if call.kind == "write"
+        ),
         fault_s=_fault(first_touches),
-        copy_read_bytes_per_s=1 / read_s,
-        copy_write_bytes_per_s=1 / write_s,
-        page_remove_s=float(np.median(removals)) if removals else None,
+        copy_read_bytes_per_s=1 / costs.bytes_s["read"],
+        copy_write_bytes_per_s=1 / costs.bytes_s["write"],
+        page_remove_s=per_page(removals, PAGE_BYTES) if removals else None,
     )
 
 
 def _removals(recording: Recording) -> list[float]:
-    """Give the seconds per page of removing the file that the set-up made, all of it in the cache."""
+    """Give the seconds per byte of removing the file that the set-up made, all of it in the cache."""
     new = [call for call in _phases(recording)[0].calls if call.kind == "write"]
     removed = [
         call for call in recording.calls if call.kind == "unlink" and call.duration_s >= LEAST_REMOVAL_S
     ]
     sizes = [sum(each.bytes for each in new if each.file == call.file) for call in removed]
-    return [call.duration_s * PAGE_BYTES / size for call, size in zip(removed, sizes, strict=True) if size]
+    return [call.duration_s / size for call, size in zip(removed, sizes, strict=True) if size]
 
 
 @dataclass(slots=True)
@@ -173,24 +177,17 @@ def _phases(recording: Recording) -> list[_Phase]:
     return phases
 
 
-def _page_insert(new: list[Call], call_s: float, write_s: float) -> float:
-    """Seconds per page that writing new pages takes beyond copying."""
-    beyond = [
-        (call.duration_s - call.calls * call_s - call.bytes * write_s) * PAGE_BYTES / call.bytes
-        for call in new
-        if call.kind == "write"
-    ]
-    return max(float(np.median(beyond)), 0.0) if beyond else 0.0
-
-
 def _fault(first_touches: list[tuple[Call, float]]) -> float:
     """Seconds per page of a buffer that the largest call touches first."""
-    if not first_touches:
-        return 0.0
-    largest = max(call.bytes / call.calls for call, _ in first_touches)
-    beyond = [
-        (call.duration_s / call.bytes - typical) * PAGE_BYTES
+    largest = max((call.bytes / call.calls for call, _ in first_touches), default=0.0)
+    return _not_negative(
+        call.duration_s / call.bytes - typical
         for call, typical in first_touches
         if call.bytes / call.calls == largest
-    ]
-    return max(float(np.median(beyond)), 0.0)
+    )
+
+
+def _not_negative(beyond: Iterable[float]) -> float:
+    """Seconds per page; 0 where nothing is known."""
+    found = per_page(beyond, PAGE_BYTES)
+    return 0.0 if math.isnan(found) else max(found, 0.0)

@@ -90,10 +90,6 @@ def parse(text: str, *, name: str, origin: str) -> Case:
     origin : str
         What messages call the text.
 
-    Returns
-    -------
-    Case
-
     Raises
     ------
     StudyError

@@ -1,14 +1,14 @@
 """What came out, in a few sentences."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from pagecast.studies.comparison import Row, judged, main_model
-from pagecast.studies.live_kernel.levels import DirtyLevel
-from pagecast.studies.plateaus import plateau_sentences
-
-if TYPE_CHECKING:
-    from pagecast.studies.live_kernel.study import LiveKernelOutcome
+from pagecast.comparison.levels import share_within
+from pagecast.comparison.plateaus import plateau_sentences
+from pagecast.comparison.rows import TOTAL, Row, judged, main_model
+from pagecast.comparison.tables import percent
+from pagecast.studies.live_kernel.calibration import CASE
+from pagecast.studies.live_kernel.outcome import LiveKernelOutcome
+from pagecast.tolerance import DIRTY_TOLERANCE
 
 __all__ = ["conclusion"]
 
@@ -16,20 +16,10 @@ TOTAL_TOLERANCE = 0.10
 """How far the total time of a case may be off."""
 
 
-def conclusion(outcome: "LiveKernelOutcome") -> tuple[str, ...]:
-    """Say how many cases are close, and how often dirty memory and cached files are.
-
-    Parameters
-    ----------
-    outcome : LiveKernelOutcome
-
-    Returns
-    -------
-    tuple of str
-        A sentence each.
-    """
+def conclusion(outcome: LiveKernelOutcome) -> tuple[str, ...]:
+    """Say how many cases are close, and how often dirty memory and cached files are."""
     model = main_model(outcome.models)
-    totals = [row for row in judged(outcome.rows) if row.operation == "total"]
+    totals = [row for row in judged(outcome.rows) if row.operation == TOTAL]
     others = (_totals(totals, name) for name in outcome.models if name != model)
     plateaus = plateau_sentences(outcome.plateaus)
     return (_totals(totals, model), *_levels(outcome, model), *plateaus, *others)
@@ -54,14 +44,10 @@ def _totals(rows: list[Row], model: str) -> str:
     )
 
 
-def _levels(outcome: "LiveKernelOutcome", model: str) -> Iterator[str]:
-    from pagecast.studies.live_kernel.calibration import CASE
-
-    if dirty := [level for level in outcome.dirty if level.model == model and level.case != CASE]:
-        yield (
-            f"The dirty memory of {model} is within 10 % of the limit at "
-            f"{100 * DirtyLevel.share_of(dirty):.1f} % of the samples."
-        )
+def _levels(outcome: LiveKernelOutcome, model: str) -> Iterator[str]:
+    dirty = [level for level in outcome.dirty if level.model == model and level.case != CASE]
+    if (share := share_within(dirty, DIRTY_TOLERANCE)) is not None:
+        yield f"The dirty memory of {model} is within 10 % of the limit at {percent(share)} % of the samples."
     if cached := [file for file in outcome.cached if file.model == model and file.case != CASE]:
         close = sum(file.is_within for file in cached)
         yield f"What is cached of a file is within 5 % of the memory at {close} of {len(cached)} looks."

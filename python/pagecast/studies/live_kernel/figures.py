@@ -3,16 +3,16 @@
 from typing import TYPE_CHECKING
 
 from pagecast.plot.overlay import draw_forecast, draw_limit, draw_measured
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.plot.style import MEASURED_COLOUR, model_colour
 from pagecast.result import is_modelled
-from pagecast.studies.drawing import grid, style, with_legend
+from pagecast.studies.live_kernel.outcome import LiveKernelOutcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from pagecast.studies.live_kernel.forecast import CaseRun
-    from pagecast.studies.live_kernel.study import LiveKernelOutcome
 
 __all__ = ["dirty_memory", "draw", "writer_rate"]
 
@@ -20,13 +20,8 @@ COLUMNS = 2
 MIB = 2**20
 
 
-def draw(outcome: "LiveKernelOutcome", platform: str) -> "Figure | None":
+def draw(outcome: LiveKernelOutcome, platform: str) -> "Figure | None":
     """Draw a panel for each case of a platform, first repetition, and one more where throttling was traced.
-
-    Parameters
-    ----------
-    outcome : LiveKernelOutcome
-    platform : str
 
     Returns
     -------
@@ -66,10 +61,6 @@ def dirty_memory(ax: "Axes", runs: "list[CaseRun]") -> "Axes":
     ax : Axes
     runs : list of CaseRun
         Of one recording that has levels.
-
-    Returns
-    -------
-    Axes
     """
     recording = runs[0].recording
     levels, traced = recording.levels, recording.throttling
@@ -102,10 +93,6 @@ def writer_rate(ax: "Axes", runs: "list[CaseRun]") -> "Axes":
     ax : Axes
     runs : list of CaseRun
         Of one recording whose throttling was traced.
-
-    Returns
-    -------
-    Axes
     """
     traced = runs[0].recording.throttling
     assert traced is not None, "only recordings with a trace are drawn"

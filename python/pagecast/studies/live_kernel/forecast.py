@@ -1,37 +1,36 @@
 """Simulate a case as it was repeated, and take out of the result what was also measured."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast.studies.learnt import Learnt
-from pagecast.studies.levels import deviation, looks_at_files
+from pagecast.api import Process, Scenario, simulate
+from pagecast.comparison.learnt import Learnt
+from pagecast.comparison.levels import deviation, looks_at_files
+from pagecast.comparison.machines import cgroups_of, disk_of, memory_of, mount_of
+from pagecast.comparison.plateaus import Settled
 from pagecast.studies.live_kernel.case import Case
 from pagecast.studies.live_kernel.levels import CachedFile, DirtyLevel
 from pagecast.studies.live_kernel.program import MAIN, Program, UnsupportedError, translate
 from pagecast.studies.live_kernel.recordings import Recording
-from pagecast.studies.machines import cgroups_of, disk_of, memory_of, mount_of
-from pagecast.studies.plateaus import Settled
+from pagecast.studies.skeleton import Simulate
 from pagecast.throttling import Plateau, forecast, plateau
 
 if TYPE_CHECKING:
-    from pagecast import Columns, Machine, Result
+    from pagecast._core import Machine
+    from pagecast.result import Columns, Result
 
 __all__ = [
     "CaseRun",
     "Limits",
-    "Simulate",
     "initial_state",
     "run_case",
     "simulate_case",
 ]
-
-Simulate = Callable[..., "Result"]
-"""Like `simulate_case`; tests put their own in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +127,12 @@ def simulate_case(
     UnsupportedError
         The model knows no memory cgroups, and the machine has one.
     """
-    import pagecast as pc
-
     cgroup = next(iter(cgroups_of(machine)), None)
-    processes = {name: pc.Process(steps, cgroup=cgroup) for name, steps in program.operations().items()}
-    scenario = pc.Scenario(machine, processes=processes)
+    processes = {name: Process(steps, cgroup=cgroup) for name, steps in program.operations().items()}
+    scenario = Scenario(machine, processes=processes)
     if cgroup is not None and model not in scenario.models:
         raise UnsupportedError(f"{model} knows no memory cgroups; only {', '.join(scenario.models)} does")
-    return pc.simulate(scenario, model=model, options=options, residency="operation")
+    return simulate(scenario, model=model, options=options, residency="operation")
 
 
 def run_case(
@@ -164,10 +161,6 @@ def run_case(
         Of the model.
     simulate : callable
         Like `simulate_case`.
-
-    Returns
-    -------
-    CaseRun
 
     Raises
     ------

@@ -1,12 +1,12 @@
 """Forecast levels held against sampled ones: dirty memory over time, cached bytes of files."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast.studies.levels import DIRTY_TOLERANCE, CachedBytes
+from pagecast.comparison.levels import CachedBytes
+from pagecast.tolerance import DIRTY_TOLERANCE
 
 __all__ = ["CachedFile", "DirtyLevel"]
 
@@ -39,11 +39,6 @@ class DirtyLevel:
             "n": len(self.deviations),
         }
 
-    @staticmethod
-    def share_of(levels: "Iterable[DirtyLevel]") -> float:
-        """Share of all samples of several repetitions that are within `DIRTY_TOLERANCE`."""
-        return float(np.mean(np.concatenate([each.deviations for each in levels]) <= DIRTY_TOLERANCE))
-
 
 @dataclass(frozen=True, slots=True)
 class CachedFile(CachedBytes):
@@ -59,9 +54,3 @@ class CachedFile(CachedBytes):
     measured_bytes: int
     forecast_bytes: int
     memory_bytes: float
-
-    def as_dict(self) -> dict[str, object]:
-        """Give it under the names of ``--json``."""
-        names = ("experiment", "case", "repetition", "process", "label", "file", "model")
-        bytes_of = {name: getattr(self, name) for name in ("measured_bytes", "forecast_bytes")}
-        return {name: getattr(self, name) for name in names} | bytes_of | {"deviation": self.deviation}

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from pagecast import _core
 from pagecast.studies.live_kernel.case import CURRENT, Case, Step
 from pagecast.studies.live_kernel.streams import read_call_bytes, written_call_bytes
 
 if TYPE_CHECKING:
-    from pagecast import Operation
+    from pagecast._core import Operation
 
 __all__ = ["MAIN", "WHOLE_CASE", "Program", "Stat", "UnsupportedError", "translate"]
 
@@ -86,10 +87,6 @@ def translate(case: Case, *, mount: str, stat_s: Mapping[str, Sequence[float]] |
         How long each `stat` took, by recorded process: looking at the cache is no part of the case, but
         while it goes on the kernel writes.
 
-    Returns
-    -------
-    Program
-
     Raises
     ------
     UnsupportedError
@@ -159,8 +156,6 @@ class _Translator:
         first: "Operation | None" = None,
     ) -> None:
         """Translate the steps of one process."""
-        import pagecast as pc
-
         planned = self.program.processes[name] = []
         self.program.recorded_name[name] = recorded_name
         if first is not None:
@@ -173,14 +168,14 @@ class _Translator:
                     child = self._new_name(step.arguments["label"])
                     inherited = handles.inherited()
                     self._running.append(child)
-                    planned.append(Planned(pc.signal(f"start {child}"), phase, is_timed=False))
+                    planned.append(Planned(_core.signal(f"start {child}"), phase, is_timed=False))
                     self.process(
                         child,
                         step.arguments["label"],
                         step.steps,
                         phase=phase,
                         handles=inherited,
-                        first=pc.wait(f"start {child}"),
+                        first=_core.wait(f"start {child}"),
                     )
                     self._exit(child, inherited)
                 case "stat":
@@ -192,12 +187,10 @@ class _Translator:
 
     def _exit(self, name: str, handles: _Handles) -> None:
         """End a process: what it has open is closed."""
-        import pagecast as pc
-
         planned = self.program.processes[name]
         for handle in handles.open.values():
             planned += [Planned(each, None, is_timed=False) for each in self._release(handle, handles)]
-        planned.append(Planned(pc.signal(f"end {name}"), None, is_timed=False))
+        planned.append(Planned(_core.signal(f"end {name}"), None, is_timed=False))
 
     def _new_name(self, label: str) -> str:
         taken = self.program.processes
@@ -207,22 +200,18 @@ class _Translator:
     def _stat(
         self, step: Step, name: str, recorded_name: str, planned: list[Planned], phase: str | None
     ) -> None:
-        import pagecast as pc
-
         path = self._path(step)
         waiting = self._stat_s.get(recorded_name, [])
         seconds = waiting.pop(0) if waiting else 0.0
         if seconds > 0:
-            planned.append(Planned(pc.sleep(seconds), phase, is_timed=False))
+            planned.append(Planned(_core.sleep(seconds), phase, is_timed=False))
         if path in self._files:  # an operation on a file that changes nothing: residency is noted after it
-            look = pc.fadvise(self._files[path].path, advice="normal")
+            look = _core.fadvise(self._files[path].path, advice="normal")
             planned.append(Planned(look, phase, is_timed=False))
             file = path.removeprefix(f"{self._mount}/")
             self.program.stats.append(Stat(name, len(planned) - 1, step.arguments["label"], file))
 
     def _operations(self, step: Step, handles: _Handles) -> "list[Operation]":
-        import pagecast as pc
-
         arguments = step.arguments
         match step.command:
             case "open":
@@ -244,34 +233,32 @@ class _Translator:
                 handle = self._handle(step, handles)
                 return self._read(handle, handles, arguments["size"], read_call_bytes(**_stream(arguments)))
             case "fsync":
-                return [pc.fsync(self._handle(step, handles).file.path)]
+                return [_core.fsync(self._handle(step, handles).file.path)]
             case "fdatasync":
-                return [pc.fdatasync(self._handle(step, handles).file.path)]
+                return [_core.fdatasync(self._handle(step, handles).file.path)]
             case "close":
                 handle = self._handle(step, handles)
                 del handles.open[arguments["handle"]]
-                return [pc.close(handle.file.path), *self._release(handle, handles)]
+                return [_core.close(handle.file.path), *self._release(handle, handles)]
             case "unlink":
                 return self._unlink(self._path(step))
             case "sync":
-                return [pc.sync()]
+                return [_core.sync()]
             case "drop":
-                return [pc.drop_caches()]
+                return [_core.drop_caches()]
             case "dontneed":
-                return [pc.fadvise(self._handle(step, handles).file.path, advice="dontneed")]
+                return [_core.fadvise(self._handle(step, handles).file.path, advice="dontneed")]
             case "sleep":
-                return [pc.sleep(arguments["ms"] / 1000)]
+                return [_core.sleep(arguments["ms"] / 1000)]
             case "spin":
-                return [pc.compute(arguments["ms"] / 1000)]
+                return [_core.compute(arguments["ms"] / 1000)]
             case "wait":
                 running, self._running = self._running, []
-                return [pc.wait(f"end {child}") for child in running]
+                return [_core.wait(f"end {child}") for child in running]
             case _:
                 raise AssertionError(f"`{step.command}` is in COMMANDS, but not here")
 
     def _open(self, step: Step, handles: _Handles) -> "list[Operation]":
-        import pagecast as pc
-
         path, letters = self._path(step), step.arguments["flags"]
         if path not in self._files:
             if "c" not in letters:
@@ -284,7 +271,7 @@ class _Translator:
         flags = tuple(name for letter, name in _FLAGS.items() if letter in letters)
         handles.open[step.arguments["handle"]] = _Handle(file, flags)
         handles.flags[file.path] = flags
-        return [pc.open(file.path, create="c" in letters, truncate="t" in letters, flags=flags)]
+        return [_core.open(file.path, create="c" in letters, truncate="t" in letters, flags=flags)]
 
     def _new_file(self, path: str) -> _File:
         """Make a file; an earlier one of the name may still be open, and keeps its path."""
@@ -292,28 +279,22 @@ class _Translator:
         return _File(path if number == 1 else f"{path}#{number}")
 
     def _unlink(self, path: str) -> "list[Operation]":
-        import pagecast as pc
-
         file = self._files.pop(path, None)
         if file is None:
             return []
         file.is_linked = False
-        return [] if file.handles else [pc.unlink(file.path)]
+        return [] if file.handles else [_core.unlink(file.path)]
 
     def _release(self, handle: _Handle, handles: _Handles) -> "list[Operation]":
         """Give a handle up: a file without a name goes with its last one."""
-        import pagecast as pc
-
         file = handle.file
         handles.flags.pop(file.path, None)
         file.handles -= 1
-        return [] if file.is_linked or file.handles else [pc.unlink(file.path)]
+        return [] if file.is_linked or file.handles else [_core.unlink(file.path)]
 
     def _write(
         self, handle: _Handle, handles: _Handles, size: int, call: int, offset: int = CURRENT
     ) -> "list[Operation]":
-        import pagecast as pc
-
         file = handle.file
         start = handle.position if offset == CURRENT else offset
         size = _accepted(handle, start, size, call)
@@ -323,14 +304,12 @@ class _Translator:
             return []
         file.size = max(file.size, start + size)
         call_bytes = min(call, size) or None
-        write = pc.write(file.path, offset_bytes=start, size_bytes=size, call_bytes=call_bytes)
+        write = _core.write(file.path, offset_bytes=start, size_bytes=size, call_bytes=call_bytes)
         return [*self._switch(handle, handles), write]
 
     def _read(
         self, handle: _Handle, handles: _Handles, size: int, call: int, offset: int = CURRENT
     ) -> "list[Operation]":
-        import pagecast as pc
-
         file = handle.file
         start = handle.position if offset == CURRENT else offset
         if start + size > file.size and _accepted(handle, start, call, call) == call:
@@ -342,18 +321,16 @@ class _Translator:
         if offset == CURRENT:
             handle.position += size
         call_bytes = min(call, size) or None
-        read = pc.read(file.path, offset_bytes=start, size_bytes=size, call_bytes=call_bytes)
+        read = _core.read(file.path, offset_bytes=start, size_bytes=size, call_bytes=call_bytes)
         return [*self._switch(handle, handles), read]
 
     def _switch(self, handle: _Handle, handles: _Handles) -> "list[Operation]":
         """Open the file as the handle has it: a scenario's process has it open in one way at a time."""
-        import pagecast as pc
-
         path = handle.file.path
         if handles.flags.get(path, ()) == handle.flags:
             return []
         handles.flags[path] = handle.flags
-        return [pc.open(path, flags=handle.flags)]
+        return [_core.open(path, flags=handle.flags)]
 
     def _handle(self, step: Step, handles: _Handles) -> _Handle:
         number = step.arguments["handle"]

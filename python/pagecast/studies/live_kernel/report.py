@@ -1,13 +1,16 @@
-"""The study as a report: dirty memory drawn, times, levels and errors, and the inputs."""
+"""How the study is shown: in a terminal, and as a report with dirty memory drawn."""
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pagecast.report.document import Report, Section
+from pagecast.comparison.outcome import Presentation
+from pagecast.comparison.plateaus import plateau_table
+from pagecast.report.document import Report, Section, Table
 from pagecast.report.svg import drawn
 from pagecast.studies.live_kernel.conclusion import conclusion
 from pagecast.studies.live_kernel.figures import draw
+from pagecast.studies.live_kernel.outcome import LiveKernelOutcome
 from pagecast.studies.live_kernel.results import (
     cached_table,
     calibration_table,
@@ -15,13 +18,9 @@ from pagecast.studies.live_kernel.results import (
     summary_table,
     times_table,
 )
-from pagecast.studies.plateaus import plateau_table
-from pagecast.studies.provenance import facts
+from pagecast.studies.skeleton import report
 
-if TYPE_CHECKING:
-    from pagecast.studies.live_kernel.study import LiveKernelOutcome
-
-__all__ = ["build"]
+__all__ = ["PRESENTATION"]
 
 LEAD: Final = (
     "Cases recorded call by call on live Linux kernels, forecast as they were repeated. What copying costs "
@@ -45,37 +44,43 @@ PITFALLS: Final = (
 )
 
 
-def build(outcome: "LiveKernelOutcome") -> Report:
-    """Put the report together.
-
-    Parameters
-    ----------
-    outcome : LiveKernelOutcome
-
-    Returns
-    -------
-    Report
-    """
-    return Report(
+def build(outcome: LiveKernelOutcome) -> Report:
+    """Put the report together."""
+    return report(
+        outcome,
         title="Live kernels: forecast and measured",
         lead=LEAD,
-        conclusion=conclusion(outcome),
-        facts=facts(outcome.provenance, outcome.models),
-        sections=tuple(_sections(outcome)),
+        sections=_sections(outcome),
+        pitfalls=PITFALLS,
     )
 
 
-def _sections(outcome: "LiveKernelOutcome") -> Iterator[Section]:
-    found = (
-        summary_table(outcome),
-        dirty_table(outcome),
-        cached_table(outcome),
-        plateau_table(outcome.plateaus),
-        calibration_table(outcome),
-    )
-    yield Section("Errors at a glance", tables=[table for table in found if table is not None and table.rows])
+def _sections(outcome: LiveKernelOutcome) -> Iterator[Section]:
+    yield Section("Errors at a glance", tables=[summary_table(outcome), *_beside_times(outcome)])
     for number, platform in enumerate(outcome.platforms):
         figures = drawn(platform, partial(draw, outcome, platform), CAPTION, name=f"platform-{number}")
         yield Section(platform, figures=figures, tables=[times_table(outcome, platform)])
-    left_out = [f"Left out: {line}." for line in outcome.left_out]
-    yield Section("What to beware of", text=[*PITFALLS, *left_out])
+
+
+def _beside_times(outcome: LiveKernelOutcome) -> Iterator[Table]:
+    """Give the tables of levels and of what was calibrated, as far as there is something in them."""
+    levels = (dirty_table(outcome), cached_table(outcome), plateau_table(outcome.plateaus))
+    for table in (*levels, calibration_table(outcome)):
+        if table is not None and table.rows:
+            yield table
+
+
+def _printed(outcome: LiveKernelOutcome) -> Iterator[Table]:
+    for platform in outcome.platforms:
+        if (times := times_table(outcome, platform)).rows:
+            yield times
+    yield from _beside_times(outcome)
+    yield summary_table(outcome)
+
+
+PRESENTATION: Final = Presentation(
+    headline=lambda outcome: f"Live kernels on {', '.join(outcome.machines)}",
+    tables=_printed,
+    conclusion=conclusion,
+    report=build,
+)

@@ -1,23 +1,22 @@
 """The tables of the study, for the terminal and the report: times, dirty memory, cached files, costs."""
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
+from pagecast.comparison import tables
+from pagecast.comparison.levels import share_within
+from pagecast.comparison.rows import Row
+from pagecast.comparison.tables import percent, signed_percent
 from pagecast.report.document import Table
-from pagecast.studies import tables
-from pagecast.studies.comparison import Row
 from pagecast.studies.live_kernel.levels import DirtyLevel
-from pagecast.studies.tables import percent, signed_percent
-
-if TYPE_CHECKING:
-    from pagecast.studies.live_kernel.study import LiveKernelOutcome
+from pagecast.studies.live_kernel.outcome import LiveKernelOutcome
+from pagecast.tolerance import DIRTY_TOLERANCE
 
 __all__ = ["cached_table", "calibration_table", "dirty_table", "summary_table", "times_table"]
 
 
-def summary_table(outcome: "LiveKernelOutcome") -> Table:
+def summary_table(outcome: LiveKernelOutcome) -> Table:
     """Make the table of errors of each platform and model."""
     return tables.summary_table(
         outcome.platforms,
@@ -27,7 +26,7 @@ def summary_table(outcome: "LiveKernelOutcome") -> Table:
     )
 
 
-def times_table(outcome: "LiveKernelOutcome", platform: str) -> Table:
+def times_table(outcome: LiveKernelOutcome, platform: str) -> Table:
     """Make the table of measured and forecast times: means over the repetitions."""
     rows = [row for row in outcome.rows if row.experiment == platform]
     points: dict[tuple[str, str], dict[str, list[Row]]] = {}
@@ -67,16 +66,14 @@ def _forecast(rows: Sequence[Row]) -> tuple[str, str]:
     return f"{forecast:.2f}", f"{100 * (forecast / measured - 1):+.0f}"
 
 
-def dirty_table(outcome: "LiveKernelOutcome") -> Table | None:
+def dirty_table(outcome: LiveKernelOutcome) -> Table | None:
     """Make the table of dirty memory, if any model knows it."""
     groups: dict[tuple[str, str, str], list[DirtyLevel]] = {}
     for level in outcome.dirty:
         groups.setdefault((level.experiment, level.case, level.model), []).append(level)
     if not groups:
         return None
-    lines = [
-        (*key, percent(DirtyLevel.share_of(levels)), *_deviations(levels)) for key, levels in groups.items()
-    ]
+    lines = [(*key, *_deviations(levels)) for key, levels in groups.items()]
     return Table(
         title="Dirty memory: samples within 10 % of the limit, in %; deviations in % of the limit",
         columns=("platform", "case", "model", "within", "mean", "greatest", "samples"),
@@ -87,12 +84,13 @@ def dirty_table(outcome: "LiveKernelOutcome") -> Table | None:
     )
 
 
-def _deviations(levels: Iterable[DirtyLevel]) -> tuple[str, str, str]:
+def _deviations(levels: Sequence[DirtyLevel]) -> tuple[str, ...]:
     away = np.concatenate([level.deviations for level in levels])
-    return percent(float(away.mean())), percent(float(away.max())), str(len(away))
+    shares = (share_within(levels, DIRTY_TOLERANCE) or 0.0, float(away.mean()), float(away.max()))
+    return *map(percent, shares), str(len(away))
 
 
-def cached_table(outcome: "LiveKernelOutcome") -> Table | None:
+def cached_table(outcome: LiveKernelOutcome) -> Table | None:
     """Make the table of cached bytes of files, if any model knows them."""
     groups: dict[tuple[str, str, str], list[float]] = {}
     for file in outcome.cached:
@@ -120,7 +118,7 @@ def cached_table(outcome: "LiveKernelOutcome") -> Table | None:
     )
 
 
-def calibration_table(outcome: "LiveKernelOutcome") -> Table:
+def calibration_table(outcome: LiveKernelOutcome) -> Table:
     """Make the table of what was calibrated on each platform."""
     found = {name: of.values() for name, of in outcome.calibrations.items() if of.values()}
     keys = list(dict.fromkeys(key for values in found.values() for key in values))

@@ -1,14 +1,12 @@
 """posix_fadvise(2): a checksum of 1 GiB three times, with and without eviction after each."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Final
 
-from pagecast.studies.comparison import Role
-from pagecast.studies.notes.note import MODELS, Case, Note, Point
-from pagecast.studies.notes.study import NoteOutcome, run_note
+from pagecast.comparison.rows import Role
+from pagecast.studies.notes.note import Case, Note, Point
+from pagecast.studies.notes.study import study_of
 
-__all__ = ["EXPERIMENTS", "MODELS", "NOTE", "run"]
+__all__ = ["NOTE", "STUDY", "run"]
 
 SIZE: Final = 2**30
 
@@ -41,6 +39,6 @@ NOTE: Final = Note(
     ),
 )
 
-EXPERIMENTS: Final = NOTE.experiments
+STUDY: Final = study_of(NOTE)
 
-run: Final[Callable[..., NoteOutcome]] = partial(run_note, NOTE)
+run: Final = STUDY.run

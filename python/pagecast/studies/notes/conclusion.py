@@ -1,28 +1,14 @@
 """What came out, in a few sentences."""
 
-from typing import TYPE_CHECKING
-
-from pagecast.studies.comparison import judged, main_model
-from pagecast.studies.tables import signed_percent
-
-if TYPE_CHECKING:
-    from pagecast.studies.notes.study import NoteOutcome
+from pagecast.comparison.rows import judged, main_model
+from pagecast.comparison.tables import signed_percent
+from pagecast.studies.notes.outcome import NoteOutcome
 
 __all__ = ["conclusion"]
 
 
-def conclusion(outcome: "NoteOutcome") -> tuple[str, ...]:
-    """Say how far each judged figure is forecast, and how far the rivals are.
-
-    Parameters
-    ----------
-    outcome : NoteOutcome
-
-    Returns
-    -------
-    tuple of str
-        A sentence each; nothing if no figure is judged.
-    """
+def conclusion(outcome: NoteOutcome) -> tuple[str, ...]:
+    """Say how far each judged figure is forecast, and how far the rivals are; nothing if none is judged."""
     main = main_model(outcome.models)
     rows = judged(outcome.rows)
     if not rows:

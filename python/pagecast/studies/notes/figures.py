@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Final
 
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.plot.style import MEASURED_COLOUR, model_colour
-from pagecast.studies.drawing import grid, style, with_legend
+from pagecast.studies.notes.outcome import NoteOutcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pagecast.studies.notes.study import NoteOutcome
 
 __all__ = ["draw"]
 
@@ -16,17 +16,8 @@ MARKERS: Final = "D^vsP*"
 """One for each model, in the order in which they were asked."""
 
 
-def draw(outcome: "NoteOutcome") -> "Figure":
-    """Draw a panel for each experiment: what each operation took, measured and forecast.
-
-    Parameters
-    ----------
-    outcome : NoteOutcome
-
-    Returns
-    -------
-    Figure
-    """
+def draw(outcome: NoteOutcome) -> "Figure":
+    """Draw a panel for each experiment: what each operation took, measured and forecast."""
     with style():
         figure, axes = grid(1, len(outcome.experiments), size=(9, 3.2))
         for ax, experiment in zip(axes, outcome.experiments, strict=True):

@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pagecast.studies.comparison import RIVALS, Role
+from pagecast.comparison.rows import Role
 
-__all__ = ["MODELS", "Case", "Note", "Point"]
+__all__ = ["Case", "Note", "Point"]
 
 HERE: Final = Path(__file__).parent
-
-MODELS: Final = ("kernel", *RIVALS)
-"""The models that are asked by default."""
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,12 @@
 """The page cache on a fast NVMe disk: five rates of writing and reading 32 GiB with calls of 1 MiB."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Final
 
-from pagecast.studies.comparison import Role
-from pagecast.studies.notes.note import MODELS, Case, Note, Point
-from pagecast.studies.notes.study import NoteOutcome, run_note
+from pagecast.comparison.rows import Role
+from pagecast.studies.notes.note import Case, Note, Point
+from pagecast.studies.notes.study import study_of
 
-__all__ = ["EXPERIMENTS", "MODELS", "NOTE", "run"]
+__all__ = ["NOTE", "STUDY", "run"]
 
 MIB: Final = 2**20
 SIZE: Final = 32 * 2**30
@@ -53,6 +51,6 @@ NOTE: Final = Note(
     ),
 )
 
-EXPERIMENTS: Final = NOTE.experiments
+STUDY: Final = study_of(NOTE)
 
-run: Final[Callable[..., NoteOutcome]] = partial(run_note, NOTE)
+run: Final = STUDY.run

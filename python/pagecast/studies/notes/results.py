@@ -1,20 +1,17 @@
 """The tables of a note, for the terminal and the report."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from pagecast.comparison import tables
+from pagecast.comparison.rows import Row, main_model
+from pagecast.comparison.tables import signed_percent
 from pagecast.report.document import Table
-from pagecast.studies import tables
-from pagecast.studies.comparison import Row, main_model
-from pagecast.studies.tables import signed_percent
-
-if TYPE_CHECKING:
-    from pagecast.studies.notes.study import NoteOutcome
+from pagecast.studies.notes.outcome import NoteOutcome
 
 __all__ = ["figures_table", "summary_table"]
 
 
-def figures_table(outcome: "NoteOutcome") -> Table:
+def figures_table(outcome: NoteOutcome) -> Table:
     """Make the table of all figures: measured and forecast, as rates, and the error of each model."""
     main = main_model(outcome.models)
     found = {(row.experiment, row.case, row.operation, row.model): row for row in outcome.rows}
@@ -49,7 +46,7 @@ def figures_table(outcome: "NoteOutcome") -> Table:
     )
 
 
-def summary_table(outcome: "NoteOutcome") -> Table:
+def summary_table(outcome: NoteOutcome) -> Table:
     """Make the table of errors of each experiment and model."""
     rows: Sequence[Row] = outcome.rows
     return tables.summary_table(

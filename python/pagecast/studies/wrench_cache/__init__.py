@@ -4,11 +4,8 @@ Models: a Linux cluster node with one SSD, and NFS. Source and pitfalls of the d
 Left out: the runs in which old output files were overwritten, and those with a warm server cache.
 """
 
-from pagecast.studies.wrench_cache.experiments import EXPERIMENTS as _EXPERIMENTS
-from pagecast.studies.wrench_cache.experiments import MODELS
-from pagecast.studies.wrench_cache.study import WrenchCacheOutcome, run
+from pagecast.studies.wrench_cache.study import STUDY
 
-__all__ = ["EXPERIMENTS", "MODELS", "WrenchCacheOutcome", "run"]
+__all__ = ["STUDY", "run"]
 
-EXPERIMENTS = tuple(_EXPERIMENTS)
-"""What ``--exp`` may name."""
+run = STUDY.run

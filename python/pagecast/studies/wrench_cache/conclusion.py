@@ -1,32 +1,19 @@
 """What came out, in two or three sentences."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from pagecast.studies.comparison import Row, judged, main_model, summarise
+from pagecast.comparison.rows import Row, judged, main_model, summarise
 from pagecast.studies.wrench_cache.experiments import MEASURED_MACHINE
 from pagecast.studies.wrench_cache.memory import Levels
+from pagecast.studies.wrench_cache.outcome import WrenchCacheOutcome
 from pagecast.studies.wrench_cache.published import REPEATED_BY, deviations, published_rows
 from pagecast.studies.wrench_cache.tables import long_writes
-
-if TYPE_CHECKING:
-    from pagecast.studies.wrench_cache.study import WrenchCacheOutcome
 
 __all__ = ["conclusion"]
 
 
-def conclusion(outcome: "WrenchCacheOutcome") -> tuple[str, ...]:
-    """Say how far the main model is from the cluster, how far the others are, and how closely they repeat.
-
-    Parameters
-    ----------
-    outcome : WrenchCacheOutcome
-
-    Returns
-    -------
-    tuple of str
-        A sentence each.
-    """
+def conclusion(outcome: WrenchCacheOutcome) -> tuple[str, ...]:
+    """Say how far the main model is from the cluster, how far the others are, and how closely they repeat."""
     model = main_model(outcome.models)
     sentences = (
         _against_the_cluster(outcome, model),
@@ -37,7 +24,7 @@ def conclusion(outcome: "WrenchCacheOutcome") -> tuple[str, ...]:
     return tuple(sentence for sentence in sentences if sentence)
 
 
-def _against_the_cluster(outcome: "WrenchCacheOutcome", model: str) -> str:
+def _against_the_cluster(outcome: WrenchCacheOutcome, model: str) -> str:
     rows = _of(model, outcome.rows)
     text = (
         f"On {outcome.machine_of(model)} the mean absolute error of {model} against the measured cluster is "
@@ -53,7 +40,7 @@ def _against_the_cluster(outcome: "WrenchCacheOutcome", model: str) -> str:
     return text + "."
 
 
-def _beside_times(outcome: "WrenchCacheOutcome", model: str) -> str:
+def _beside_times(outcome: WrenchCacheOutcome, model: str) -> str:
     """Say what else of the main model holds: memory, files, long writes, the producing rate."""
     parts = []
     if levels := [one for one in outcome.memory if one.model == model]:
@@ -77,7 +64,7 @@ def _beside_times(outcome: "WrenchCacheOutcome", model: str) -> str:
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
-def _others(outcome: "WrenchCacheOutcome", model: str) -> str:
+def _others(outcome: WrenchCacheOutcome, model: str) -> str:
     """Say what the other models have, machine by machine: errors on two machines are no comparison."""
     parts = []
     for machine in outcome.machines:
@@ -90,7 +77,7 @@ def _others(outcome: "WrenchCacheOutcome", model: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _repeated(outcome: "WrenchCacheOutcome") -> str:
+def _repeated(outcome: WrenchCacheOutcome) -> str:
     """Say how closely the first of the models that others have published repeats their outputs."""
     found = deviations(outcome.runs, outcome.vintage)
     first = next((name for name in outcome.models if any(one.model == name for one in found)), None)

@@ -4,29 +4,25 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pagecast.comparison.rows import main_model
+from pagecast.plot.panels import grid, style, with_legend
 from pagecast.result import is_modelled
-from pagecast.studies.comparison import main_model
-from pagecast.studies.drawing import grid, style, with_legend
 from pagecast.studies.wrench_cache import panels
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS, TASK_OPERATIONS
 from pagecast.studies.wrench_cache.forecast import CaseRun
 from pagecast.studies.wrench_cache.memory import compared_levels, content
+from pagecast.studies.wrench_cache.outcome import WrenchCacheOutcome
 from pagecast.studies.wrench_cache.published import published_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pagecast.studies.wrench_cache.study import WrenchCacheOutcome
 
 __all__ = ["draw", "makers"]
 
 
-def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
+def draw(outcome: WrenchCacheOutcome) -> "dict[str, Figure]":
     """Draw all figures of the experiments that were run.
-
-    Parameters
-    ----------
-    outcome : WrenchCacheOutcome
 
     Returns
     -------
@@ -36,12 +32,8 @@ def draw(outcome: "WrenchCacheOutcome") -> "dict[str, Figure]":
     return {name: make() for name, make in makers(outcome).items()}
 
 
-def makers(outcome: "WrenchCacheOutcome") -> "dict[str, Callable[[], Figure]]":
+def makers(outcome: WrenchCacheOutcome) -> "dict[str, Callable[[], Figure]]":
     """Give what draws each figure of the experiments that were run.
-
-    Parameters
-    ----------
-    outcome : WrenchCacheOutcome
 
     Returns
     -------
@@ -70,12 +62,12 @@ def makers(outcome: "WrenchCacheOutcome") -> "dict[str, Callable[[], Figure]]":
     }
 
 
-def _in_style(maker: "Callable[[WrenchCacheOutcome], Figure]", outcome: "WrenchCacheOutcome") -> "Figure":
+def _in_style(maker: "Callable[[WrenchCacheOutcome], Figure]", outcome: WrenchCacheOutcome) -> "Figure":
     with style():
         return maker(outcome)
 
 
-def _figure_4a(outcome: "WrenchCacheOutcome") -> "Figure":
+def _figure_4a(outcome: WrenchCacheOutcome) -> "Figure":
     figure, axes = grid(2, 2, size=(9, 5.6))
     theirs = published_rows(["1"], outcome.vintage)
     for ax, case in zip(axes, EXPERIMENTS["1"].cases, strict=True):
@@ -85,7 +77,7 @@ def _figure_4a(outcome: "WrenchCacheOutcome") -> "Figure":
     return with_legend(figure, axes)
 
 
-def _figure_4b(outcome: "WrenchCacheOutcome") -> "Figure":
+def _figure_4b(outcome: WrenchCacheOutcome) -> "Figure":
     figure, axes = grid(2, 2, size=(9, 5.6))
     for ax, run in zip(axes, outcome.of("1", main_model(outcome.models)), strict=True):
         panels.memory_profile(ax, run.result.timeline, run.start_s, outcome.profiles.get(run.case))
@@ -93,7 +85,7 @@ def _figure_4b(outcome: "WrenchCacheOutcome") -> "Figure":
     return with_legend(figure, axes)
 
 
-def _figure_4b_aligned(outcome: "WrenchCacheOutcome") -> "Figure":
+def _figure_4b_aligned(outcome: WrenchCacheOutcome) -> "Figure":
     figure, axes = grid(2, 4, size=(11, 5.2))
     for at, run in enumerate(outcome.of("1", main_model(outcome.models))):
         compared = compared_levels(run, outcome.profiles.get(run.case))
@@ -103,13 +95,13 @@ def _figure_4b_aligned(outcome: "WrenchCacheOutcome") -> "Figure":
     return with_legend(figure, axes)
 
 
-def _figure_long_writes(outcome: "WrenchCacheOutcome") -> "Figure":
+def _figure_long_writes(outcome: WrenchCacheOutcome) -> "Figure":
     figure, axes = grid(1, 1, size=(9, 3.4))
     panels.long_write_shares(axes[0], _runs(outcome, "2"))
     return with_legend(figure, axes)
 
 
-def _figure_4c(outcome: "WrenchCacheOutcome") -> "Figure":
+def _figure_4c(outcome: WrenchCacheOutcome) -> "Figure":
     figure, axes = grid(2, 2, size=(9, 5.6))
     for ax, run in zip(axes, outcome.of("1", main_model(outcome.models)), strict=True):
         panels.cache_content(ax, content(run.result.files), run.case)
@@ -117,7 +109,7 @@ def _figure_4c(outcome: "WrenchCacheOutcome") -> "Figure":
     return with_legend(figure, axes)
 
 
-def _figure_times(outcome: "WrenchCacheOutcome", experiment: str) -> "Figure":
+def _figure_times(outcome: WrenchCacheOutcome, experiment: str) -> "Figure":
     figure, axes = grid(1, 2, size=(9, 3.6))
     for ax, kind in zip(axes, ("read", "write"), strict=True):
         panels.time_by_applications(ax, _runs(outcome, experiment), experiment, f"{kind} total")
@@ -125,7 +117,7 @@ def _figure_times(outcome: "WrenchCacheOutcome", experiment: str) -> "Figure":
     return with_legend(figure, axes)
 
 
-def _figure_by_task(outcome: "WrenchCacheOutcome", experiment: str) -> "Figure":
+def _figure_by_task(outcome: WrenchCacheOutcome, experiment: str) -> "Figure":
     figure, axes = grid(2, 3, size=(9, 5.2))
     for ax, operation in zip(axes, sorted(TASK_OPERATIONS), strict=True):
         panels.time_by_applications(ax, _runs(outcome, experiment), experiment, operation)
@@ -133,7 +125,7 @@ def _figure_by_task(outcome: "WrenchCacheOutcome", experiment: str) -> "Figure":
     return with_legend(figure, axes)
 
 
-def _figure_6(outcome: "WrenchCacheOutcome") -> "Figure":
+def _figure_6(outcome: WrenchCacheOutcome) -> "Figure":
     figure, axes = grid(1, 2, size=(9, 3.4))
     panels.nighres_steps(axes[0], _runs(outcome, "4"))
     axes[0].set_title("time of each step")
@@ -143,7 +135,7 @@ def _figure_6(outcome: "WrenchCacheOutcome") -> "Figure":
     return with_legend(figure, axes)
 
 
-def _figure_8(outcome: "WrenchCacheOutcome") -> "Figure":
+def _figure_8(outcome: WrenchCacheOutcome) -> "Figure":
     experiments = [number for number in ("2", "3") if number in outcome.experiments]
     figure, axes = grid(1, len(experiments), size=(4.5 * len(experiments), 3.6))
     for ax, experiment in zip(axes, experiments, strict=True):
@@ -152,5 +144,5 @@ def _figure_8(outcome: "WrenchCacheOutcome") -> "Figure":
     return with_legend(figure, axes)
 
 
-def _runs(outcome: "WrenchCacheOutcome", experiment: str) -> Iterator[CaseRun]:
+def _runs(outcome: WrenchCacheOutcome, experiment: str) -> Iterator[CaseRun]:
     return (run for run in outcome.runs if run.experiment == experiment)

@@ -6,25 +6,26 @@ last, and applications that run at once are averaged.
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from pagecast.studies.machines import as_toml, described
+from pagecast.api import Scenario, load_machine, simulate
+from pagecast.comparison.machines import as_toml, described
+from pagecast.studies.skeleton import Simulate
 from pagecast.studies.wrench_cache.experiments import Case, Experiment, default_machine
 
 if TYPE_CHECKING:
-    from pagecast import Result
+    from pagecast.result import Result
 
 __all__ = [
     "LONG_S",
     "TIMINGS",
     "CaseRun",
     "Columns",
-    "Simulate",
     "durations",
     "is_uneven",
     "long_writes",
@@ -43,9 +44,6 @@ TIMINGS: Final = 5
 
 TIMING_LIMIT_S: Final = 0.2
 """A case that has taken so long is not simulated again for its time alone."""
-
-Simulate = Callable[..., "Result"]
-"""Like `simulate_case`; tests put their own in its place."""
 
 
 class Columns(Protocol):
@@ -99,14 +97,12 @@ def simulate_case(
     experiment: Experiment, case: Case, *, model: str, machine: str, seed: int, overrides: Sequence[str]
 ) -> "Result":
     """Read the scenario of a case and simulate it."""
-    import pagecast
-
     machines = [f"{host}.from={as_toml(machine)}" for host in experiment.hosts]
-    scenario = pagecast.Scenario.load(
+    scenario = Scenario.load(
         experiment.scenario,
         set=[*machines, *experiment.overrides(model, machine), *case.overrides, *overrides],
     )
-    return pagecast.simulate(scenario, model=model, seed=seed)
+    return simulate(scenario, model=model, seed=seed)
 
 
 def run_case(
@@ -133,10 +129,6 @@ def run_case(
         ``key=value`` for the scenario, after those of the case.
     simulate : callable
         Like `simulate_case`.
-
-    Returns
-    -------
-    CaseRun
     """
     machine = machine or default_machine(model)
     results: list[Result] = []
@@ -228,8 +220,6 @@ def _reads_and_writes(operations: Columns) -> Iterator[tuple[str, str, float, fl
 @cache
 def is_uneven(machine: str, mount: str) -> bool:
     """Say whether the disk that a machine has mounted there serves equal streams unequally: seeds matter."""
-    import pagecast
-
-    host = described(pagecast.load_machine(machine))
+    host = described(load_machine(machine))
     disk = host.get("mount", {}).get(mount, {}).get("disk")
     return bool(host.get("disk", {}).get(disk, {}).get("unevenness"))

@@ -12,13 +12,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pagecast.api import load_machine
+from pagecast.comparison.levels import CachedBytes
+from pagecast.comparison.machines import described
 from pagecast.result import is_modelled
-from pagecast.studies.levels import CACHED_TOLERANCE, DIRTY_TOLERANCE, CachedBytes
-from pagecast.studies.machines import described
 from pagecast.studies.wrench_cache.experiments import TASK_OPERATIONS
 from pagecast.studies.wrench_cache.forecast import CaseRun, Columns, task_of, task_spans
 from pagecast.studies.wrench_cache.recordings import Profile
 from pagecast.studies.wrench_cache.tables import Window, cached_files, memory
+from pagecast.tolerance import CACHED_TOLERANCE, DIRTY_TOLERANCE
 
 __all__ = [
     "CachedFile",
@@ -92,8 +94,7 @@ class CachedFile(CachedBytes):
 
     def as_dict(self) -> dict[str, object]:
         """Give it under the names of ``--json``."""
-        names = ("case", "operation", "file", "model", "measured_bytes", "forecast_bytes", "deviation")
-        return {"experiment": "1"} | {name: getattr(self, name) for name in names}
+        return {"experiment": "1"} | CachedBytes.as_dict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +225,7 @@ def _memory_bytes(timeline: Columns) -> float:
 
 
 def _dirty_ratio(machine: str) -> float:
-    import pagecast
-
-    vm = described(pagecast.load_machine(machine)).get("vm", {})
+    vm = described(load_machine(machine)).get("vm", {})
     return float(vm.get("dirty_ratio", DEFAULT_DIRTY_RATIO)) / 100
 
 

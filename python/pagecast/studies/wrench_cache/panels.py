@@ -18,18 +18,18 @@ from pagecast.plot.style import (
     model_colour,
     model_line,
 )
-from pagecast.studies.levels import CACHED_TOLERANCE, DIRTY_TOLERANCE
 from pagecast.studies.wrench_cache.experiments import TASK_OPERATIONS
 from pagecast.studies.wrench_cache.forecast import CaseRun, Columns
 from pagecast.studies.wrench_cache.memory import Compared
 from pagecast.studies.wrench_cache.published import REPEATED_BY
 from pagecast.studies.wrench_cache.recordings import Profile
 from pagecast.studies.wrench_cache.tables import cached_files, long_writes, measured, published_run_times
+from pagecast.tolerance import CACHED_TOLERANCE, DIRTY_TOLERANCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from pagecast.studies.comparison import Row
+    from pagecast.comparison.rows import Row
 
 __all__ = [
     "aligned_memory",
@@ -66,10 +66,6 @@ def errors_by_operation(ax: "Axes", rows: Iterable["Row"], published: Iterable["
         Of one case of Exp 1 or Exp 4, any number of models.
     published : iterable of Row
         The same from the authors' simulators; hollow markers.
-
-    Returns
-    -------
-    Axes
     """
     series: dict[tuple[str, bool], dict[str, float]] = {}
     for ours, group in ((True, rows), (False, published)):
@@ -112,10 +108,6 @@ def memory_profile(ax: "Axes", timeline: Columns, start_s: float, recorded: Prof
         When the first read begins in it: time 0 of the recording.
     recorded : Profile or None
         The same as measured.
-
-    Returns
-    -------
-    Axes
     """
     time_s = np.asarray(timeline["time_s"]) - start_s
     begun = max(int(np.searchsorted(time_s, 0.0, side="right")) - 1, 0)  # before it the cache was dropped
@@ -136,18 +128,7 @@ def memory_profile(ax: "Axes", timeline: Columns, start_s: float, recorded: Prof
 
 
 def aligned_memory(ax: "Axes", compared: Compared, level: str) -> "Axes":
-    """Draw dirty or cached memory of one case of Exp 1, aligned operation by operation.
-
-    Parameters
-    ----------
-    ax : Axes
-    compared : Compared
-    level : {"dirty", "cached"}
-
-    Returns
-    -------
-    Axes
-    """
+    """Draw dirty or cached memory of one case of Exp 1, aligned operation by operation."""
     order = np.argsort(compared.time_s)
     time_s, colour = compared.time_s[order], LEVEL_COLOURS[level]
     measured = compared.measured[level][order] / GB
@@ -171,17 +152,7 @@ def aligned_memory(ax: "Axes", compared: Compared, level: str) -> "Axes":
 
 
 def long_write_shares(ax: "Axes", runs: Iterable[CaseRun]) -> "Axes":
-    """Draw the share of writes of Exp 2 that took more than 5 s against the number of applications.
-
-    Parameters
-    ----------
-    ax : Axes
-    runs : iterable of CaseRun
-
-    Returns
-    -------
-    Axes
-    """
+    """Draw the share of writes of Exp 2 that took more than 5 s against the number of applications."""
     lines: dict[str, list[tuple[int, float]]] = {}
     for run in runs:
         lines.setdefault(run.model, []).append((_applications(run.case), run.long_writes))
@@ -260,10 +231,6 @@ def time_by_applications(ax: "Axes", runs: Iterable[CaseRun], experiment: str, o
         "2" or "3".
     operation : str
         "read 1" and so on, or "read total", "write total" for the sum over the three tasks.
-
-    Returns
-    -------
-    Axes
     """
     lines: dict[str, list[tuple[int, float, float, float]]] = {}
     for run in runs:
@@ -296,10 +263,6 @@ def nighres_steps(ax: "Axes", runs: Iterable[CaseRun]) -> "Axes":
     ax : Axes
     runs : iterable of CaseRun
         Of Exp 4, one per model.
-
-    Returns
-    -------
-    Axes
     """
     points = {key[2]: value.mean_s for key, value in measured().items() if key[0] == "4"}
     operations = list(points)
@@ -334,10 +297,6 @@ def simulation_time(ax: "Axes", runs: Iterable[CaseRun], experiment: str, vintag
         "2" or "3".
     vintage : str
         Of the published times, on the authors' computer.
-
-    Returns
-    -------
-    Axes
     """
     lines: dict[str, list[tuple[int, float]]] = {}
     for run in runs:

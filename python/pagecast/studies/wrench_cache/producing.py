@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pagecast.studies.comparison import Row
+from pagecast.comparison.rows import Row
+from pagecast.studies.skeleton import Simulate
 from pagecast.studies.wrench_cache.experiments import PRODUCING
-from pagecast.studies.wrench_cache.forecast import CaseRun, Simulate, run_case
+from pagecast.studies.wrench_cache.forecast import CaseRun, run_case
 from pagecast.studies.wrench_cache.rows import row
 from pagecast.studies.wrench_cache.tables import measured
 
@@ -88,10 +89,6 @@ def produce(
     seeds : sequence of int
     overrides : sequence of str
     simulate : callable
-
-    Returns
-    -------
-    Producing
     """
 
     def forecast(block_s: float) -> CaseRun:

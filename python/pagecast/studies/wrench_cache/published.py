@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from pagecast.studies.comparison import Row
+from pagecast.comparison.rows import Row
 from pagecast.studies.wrench_cache.experiments import PUBLISHED_MACHINE
 from pagecast.studies.wrench_cache.forecast import CaseRun
 from pagecast.studies.wrench_cache.rows import row

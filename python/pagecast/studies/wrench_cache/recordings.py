@@ -36,10 +36,6 @@ class Profile:
 def memory_profiles(folder: Path) -> dict[str, Profile]:
     """Read what memory held during Exp 1.
 
-    Parameters
-    ----------
-    folder : Path
-
     Returns
     -------
     dict

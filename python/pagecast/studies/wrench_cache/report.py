@@ -1,15 +1,18 @@
-"""The study as a report: the paper's figures redrawn, forecasts beside measurements, and the inputs."""
+"""How the study is shown: in a terminal, and as a report with the paper's figures redrawn."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from pagecast.comparison.outcome import Presentation
+from pagecast.comparison.rows import main_model
 from pagecast.report.document import Figure, Report, Section, Table
 from pagecast.report.svg import drawn
-from pagecast.studies.comparison import main_model
+from pagecast.studies.skeleton import report
 from pagecast.studies.wrench_cache.conclusion import conclusion
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS
 from pagecast.studies.wrench_cache.figures import makers
 from pagecast.studies.wrench_cache.forecast import TIMINGS
+from pagecast.studies.wrench_cache.outcome import WrenchCacheOutcome
 from pagecast.studies.wrench_cache.results import (
     cached_files_table,
     deviation_table,
@@ -21,12 +24,9 @@ from pagecast.studies.wrench_cache.results import (
     times_table,
 )
 
-if TYPE_CHECKING:
-    from pagecast.studies.wrench_cache.study import WrenchCacheOutcome
+__all__ = ["PRESENTATION", "build"]
 
-__all__ = ["build"]
-
-TableMaker = Callable[["WrenchCacheOutcome"], Table | None]
+TableMaker = Callable[[WrenchCacheOutcome], Table | None]
 
 LEAD: Final = (
     "Four experiments of the WRENCH-cache paper, forecast from scenario files and held against the cluster "
@@ -103,28 +103,19 @@ PITFALLS: Final = (
 )
 
 
-def build(outcome: "WrenchCacheOutcome") -> Report:
-    """Put the report together.
-
-    Parameters
-    ----------
-    outcome : WrenchCacheOutcome
-
-    Returns
-    -------
-    Report
-    """
-    figures = dict(_figures(outcome))
-    return Report(
+def build(outcome: WrenchCacheOutcome) -> Report:
+    """Put the report together."""
+    return report(
+        outcome,
         title="WRENCH-cache: forecast and measured",
         lead=LEAD,
-        conclusion=conclusion(outcome),
+        sections=_sections(outcome, dict(_figures(outcome))),
+        pitfalls=PITFALLS,
         facts=_facts(outcome),
-        sections=tuple(_sections(outcome, figures)),
     )
 
 
-def _figures(outcome: "WrenchCacheOutcome") -> Iterator[tuple[str, Figure]]:
+def _figures(outcome: WrenchCacheOutcome) -> Iterator[tuple[str, Figure]]:
     model = main_model(outcome.models)
     for name, draw in makers(outcome).items():
         caption = CAPTIONS[name].format(model=model, timings=max(TIMINGS, outcome.seeds))
@@ -136,7 +127,7 @@ def _figures(outcome: "WrenchCacheOutcome") -> Iterator[tuple[str, Figure]]:
             yield name, figure
 
 
-def _sections(outcome: "WrenchCacheOutcome", figures: dict[str, Figure]) -> Iterator[Section]:
+def _sections(outcome: WrenchCacheOutcome, figures: dict[str, Figure]) -> Iterator[Section]:
     deviation = deviation_table(outcome)
     at_a_glance = [summary_table(outcome), operations_table(outcome), *([deviation] if deviation else [])]
     yield Section("Errors at a glance", tables=at_a_glance)
@@ -161,16 +152,14 @@ def _sections(outcome: "WrenchCacheOutcome", figures: dict[str, Figure]) -> Iter
         yield Section(heading, figures=shown, tables=[*more, _folded(outcome, number)])
     if "8" in figures:
         yield Section("Simulation time", figures=[figures["8"]])
-    left_out = [f"Left out: {line}." for line in outcome.left_out]
-    yield Section("What to beware of", text=[*PITFALLS, *left_out])
 
 
-def _folded(outcome: "WrenchCacheOutcome", number: str) -> Table:
+def _folded(outcome: WrenchCacheOutcome, number: str) -> Table:
     table = times_table(outcome, number)
     return Table(table.title, table.columns, table.rows, table.text_columns, table.note, is_long=True)
 
 
-def _facts(outcome: "WrenchCacheOutcome") -> list[tuple[str, str]]:
+def _facts(outcome: WrenchCacheOutcome) -> list[tuple[str, str]]:
     of = outcome.provenance
     return [
         ("Command", str(of["command"])),
@@ -184,7 +173,7 @@ def _facts(outcome: "WrenchCacheOutcome") -> list[tuple[str, str]]:
     ]
 
 
-def _machines(outcome: "WrenchCacheOutcome") -> Iterator[str]:
+def _machines(outcome: WrenchCacheOutcome) -> Iterator[str]:
     """Name each machine once, with the beginning of its hash and the experiments it was simulated in."""
     experiments: dict[tuple[str, str], list[str]] = {}
     for run in outcome.runs:
@@ -198,3 +187,23 @@ def _machines(outcome: "WrenchCacheOutcome") -> Iterator[str]:
             f"{'one host' if hosts == 1 else f'{hosts} such hosts and the network between them'} "
             f"(hash {digest[:12]})"
         )
+
+
+SHOWN: Final = {"2": (1, 8, 16, 31), "3": (1, 8, 16, 32)}
+"""Numbers of applications that are printed; the report and ``--json`` have all."""
+
+
+def _headline(outcome: WrenchCacheOutcome) -> str:
+    seeds = "seed 0" if outcome.seeds == 1 else f"mean of seeds 0 to {outcome.seeds - 1} (ranges: report)"
+    return f"WRENCH-cache (Do et al., CLUSTER 2021) on {outcome.machines_text}, {seeds}"
+
+
+def _printed(outcome: WrenchCacheOutcome) -> Iterator[Table | None]:
+    for number in outcome.experiments:
+        yield times_table(outcome, number, applications=SHOWN.get(number, ()), ranges=False)
+    more = (memory_table, cached_files_table, long_writes_table, producing_table, deviation_table)
+    yield from (maker(outcome) for maker in more)
+    yield summary_table(outcome)
+
+
+PRESENTATION: Final = Presentation(headline=_headline, tables=_printed, conclusion=conclusion, report=build)

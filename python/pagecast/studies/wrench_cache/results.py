@@ -2,19 +2,17 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from pagecast.comparison import tables
+from pagecast.comparison.rows import Row
+from pagecast.comparison.tables import percent, signed_percent
 from pagecast.report.document import Table
-from pagecast.studies import tables
-from pagecast.studies.comparison import Row
-from pagecast.studies.tables import percent, signed_percent
 from pagecast.studies.wrench_cache.experiments import EXPERIMENTS
 from pagecast.studies.wrench_cache.memory import CachedFile, Levels
+from pagecast.studies.wrench_cache.outcome import WrenchCacheOutcome
 from pagecast.studies.wrench_cache.published import FAR, deviations, published_rows
 from pagecast.studies.wrench_cache.tables import long_writes
-
-if TYPE_CHECKING:
-    from pagecast.studies.wrench_cache.study import WrenchCacheOutcome
 
 __all__ = [
     "cached_files_table",
@@ -33,7 +31,7 @@ CALIBRATION_NOTE: Final = "* The machine file was made from this very measuremen
 
 
 def times_table(
-    outcome: "WrenchCacheOutcome", number: str, *, applications: Sequence[int] = (), ranges: bool = True
+    outcome: WrenchCacheOutcome, number: str, *, applications: Sequence[int] = (), ranges: bool = True
 ) -> Table:
     """Make the table of measured time, forecast and error of each operation.
 
@@ -46,10 +44,6 @@ def times_table(
         Only these numbers of applications, in Exp 2 and 3; nothing means all.
     ranges : bool
         With the least and the greatest forecast over the seeds.
-
-    Returns
-    -------
-    Table
     """
     points: dict[str, dict[str, dict[str, Row]]] = {}
     for row in outcome.rows:
@@ -85,7 +79,7 @@ def _forecast(row: Row, ranges: bool) -> tuple[str, str]:
     return forecast, f"{round(100 * row.error):+d}{'*' if row.role == 'calibration' else ''}"
 
 
-def summary_table(outcome: "WrenchCacheOutcome") -> Table:
+def summary_table(outcome: WrenchCacheOutcome) -> Table:
     """Make the table of errors of each experiment and model, ours and the authors'."""
     return tables.summary_table(
         outcome.experiments,
@@ -104,7 +98,7 @@ _VINTAGE_NOTES: Final = {
 }
 
 
-def deviation_table(outcome: "WrenchCacheOutcome") -> Table | None:
+def deviation_table(outcome: WrenchCacheOutcome) -> Table | None:
     """Make the table of how far we are from the authors' outputs, if their machine was simulated at all."""
     found = deviations(outcome.runs, outcome.vintage)
     if not found:
@@ -128,7 +122,7 @@ def deviation_table(outcome: "WrenchCacheOutcome") -> Table | None:
     )
 
 
-def operations_table(outcome: "WrenchCacheOutcome") -> Table:
+def operations_table(outcome: WrenchCacheOutcome) -> Table:
     """Make the table of mean absolute errors of each operation, over the cases of its experiment."""
     theirs = published_rows(outcome.experiments, outcome.vintage)
     errors: dict[tuple[str, str], dict[str, list[float]]] = {}
@@ -151,11 +145,11 @@ def operations_table(outcome: "WrenchCacheOutcome") -> Table:
     )
 
 
-def _is_calibrated(outcome: "WrenchCacheOutcome", number: str) -> bool:
+def _is_calibrated(outcome: WrenchCacheOutcome, number: str) -> bool:
     return any(row.role == "calibration" for row in outcome.rows if row.experiment == number)
 
 
-def memory_table(outcome: "WrenchCacheOutcome") -> Table | None:
+def memory_table(outcome: WrenchCacheOutcome) -> Table | None:
     """Make the table of memory during Exp 1, if any model that knows it was asked."""
     if not outcome.memory:
         return None
@@ -189,7 +183,7 @@ def _memory_line(case: str, model: str, levels: Sequence[Levels]) -> tuple[str, 
     return case, model, percent(dirty), of_dirty, percent(cached), of_cached, str(count)
 
 
-def cached_files_table(outcome: "WrenchCacheOutcome") -> Table | None:
+def cached_files_table(outcome: WrenchCacheOutcome) -> Table | None:
     """Make the table of what is cached of each file after each operation of Exp 1."""
     if not outcome.cached_files:
         return None
@@ -211,7 +205,7 @@ def cached_files_table(outcome: "WrenchCacheOutcome") -> Table | None:
     )
 
 
-def long_writes_table(outcome: "WrenchCacheOutcome") -> Table | None:
+def long_writes_table(outcome: WrenchCacheOutcome) -> Table | None:
     """Make the table of the share of writes of Exp 2 that took more than 5 s."""
     shares: dict[str, dict[str, float]] = {}
     for run in outcome.with_long_writes():
@@ -229,7 +223,7 @@ def long_writes_table(outcome: "WrenchCacheOutcome") -> Table | None:
     )
 
 
-def producing_table(outcome: "WrenchCacheOutcome") -> Table | None:
+def producing_table(outcome: WrenchCacheOutcome) -> Table | None:
     """Make the table of Exp 4 with the program's own producing rate."""
     if not outcome.producing:
         return None

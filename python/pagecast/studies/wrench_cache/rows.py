@@ -1,6 +1,6 @@
 """Rows of this study: a forecast for a measured point, whoever made the forecast."""
 
-from pagecast.studies.comparison import Row
+from pagecast.comparison.rows import Row
 from pagecast.studies.wrench_cache.experiments import CALIBRATION, EXPERIMENTS
 from pagecast.studies.wrench_cache.tables import Key, measured
 

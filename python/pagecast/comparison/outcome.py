@@ -1,0 +1,91 @@
+"""What a comparison gives, and how it is shown: printed, as JSON, as a report.
+
+A study and a validation each have an `Outcome` of their own, with what only they compare, and say in a
+`Presentation` which tables and sentences a reader gets.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pagecast.comparison.rows import Row, to_json
+from pagecast.report.document import Report, Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Outcome", "Presentation"]
+
+_Outcome = TypeVar("_Outcome", bound="Outcome")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presentation(Generic[_Outcome]):
+    """How outcomes of one kind are shown.
+
+    Attributes
+    ----------
+    headline : callable
+        Gives the first line of a terminal; "" is no line.
+    tables : callable
+        Gives what a terminal shows, in its order; None is no table.
+    conclusion : callable
+        Gives what came out, a sentence each.
+    report : callable
+        Builds the report.
+    notes : callable
+        Gives lines below the tables.
+    """
+
+    tables: Callable[[_Outcome], Iterable[Table | None]]
+    conclusion: Callable[[_Outcome], tuple[str, ...]]
+    report: Callable[[_Outcome], Report]
+    headline: Callable[[_Outcome], str] = lambda _: ""
+    notes: Callable[[_Outcome], Iterable[str]] = lambda _: ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came out of a comparison.
+
+    `models` were asked, in this order. `rows` are times, one for each measured point and model. `left_out` is
+    what was not compared, and why. `provenance` is what is needed to repeat it.
+    """
+
+    presentation: Presentation[Any] = field(repr=False)
+    models: tuple[str, ...]
+    rows: tuple[Row, ...]
+    left_out: tuple[str, ...] = ()
+    provenance: dict[str, object]
+
+    def beside_times(self) -> dict[str, object]:
+        """Give what is compared beside times, under the names of ``--json``."""
+        return {}
+
+    def conclusion(self) -> tuple[str, ...]:
+        """Say what came out, a sentence each."""
+        return self.presentation.conclusion(self)
+
+    def to_json(self) -> dict[str, object]:
+        """Give the rows, their summary and the provenance, and what is compared beside times."""
+        return to_json(self.rows, self.provenance) | self.beside_times()
+
+    def print_to(self, console: "Console") -> None:
+        """Print the tables and the conclusion for a reader at a terminal."""
+        from pagecast.report.terminal import print_ending, print_plain, print_table
+
+        if headline := self.presentation.headline(self):
+            print_plain(headline, console)
+        for table in self.presentation.tables(self):
+            if table is not None:
+                print_table(table, console)
+        for note in self.presentation.notes(self):
+            print_plain(note, console)
+        print_ending(self.conclusion(), self.left_out, console)
+
+    def write_report(self, path: Path) -> None:
+        """Write one self-contained HTML file; needs matplotlib and jinja2."""
+        from pagecast.report.html import write
+
+        write(self.presentation.report(self), path)

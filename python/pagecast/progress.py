@@ -1,0 +1,17 @@
+"""Who is told how far long work is."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+__all__ = ["Progress", "Stages", "teller"]
+
+Progress: TypeAlias = Callable[[float, str], object]
+"""Is told the fraction done, 0 to 1, and what comes next."""
+
+Stages: TypeAlias = Callable[[str, int, int | None], object]
+"""Is told now and then what is being done, how much of it is done, and the total if that is known."""
+
+
+def teller(progress: Progress | None) -> Progress:
+    """Give somebody to tell of the progress, also where nobody wants to know."""
+    return progress or (lambda fraction, what: None)

@@ -1,0 +1,25 @@
+"""Says how far a forecast may be off from what is measured."""
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["CACHED_TOLERANCE", "DIRTY_TOLERANCE", "Tolerance"]
+
+DIRTY_TOLERANCE: Final = 0.10
+"""How far dirty memory may be off, as a share of the dirty limit."""
+
+CACHED_TOLERANCE: Final = 0.05
+"""How far cached memory, or what is cached of a file, may be off, as a share of all memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far a forecast may be off, as fractions.
+
+    `total` is of the measured time of a case, `dirty` of the dirty limit at 95 % of the samples, `cached` of
+    the memory.
+    """
+
+    total: float = 0.10
+    dirty: float = DIRTY_TOLERANCE
+    cached: float = CACHED_TOLERANCE
