@@ -47,7 +47,13 @@ impl TaskRate {
     /// For tests: this, whatever a task's calls are.
     #[cfg(test)]
     pub fn fixed(rate: f64) -> Self {
-        let law = Throttle { hz: crate::policy::kernel::tick::Hz(1), base_rate: 0, task_rate: 0, average_bandwidth: 0, device_dirty: 0 };
+        let law = Throttle {
+            hz: crate::policy::kernel::tick::Hz(1),
+            base_rate: 0,
+            task_rate: 0,
+            average_bandwidth: 0,
+            device_dirty: 0,
+        };
         Self { law, least: rate, folio: 1, rate }
     }
 }

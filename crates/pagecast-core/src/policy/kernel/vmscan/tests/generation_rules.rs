@@ -1,9 +1,9 @@
 //! One rule of the generations each.
 
-use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use super::pages::PAGE;
 use crate::policy::FileId;
 use crate::policy::kernel::version::LruGen;
+use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use crate::policy::kernel::vmscan::lruvec::*;
 use crate::policy::kernel::vmscan::scan_control::*;
 

@@ -1,10 +1,10 @@
 //! One rule each.
 
-use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use super::LATEST;
 use super::pages::{PAGE, Unclean};
 use crate::policy::FileId;
 use crate::policy::kernel::version::TwoLists;
+use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use crate::policy::kernel::vmscan::lruvec::*;
 use crate::policy::kernel::vmscan::scan_control::*;
 use crate::policy::kernel::vmscan::scan_control::{BATCH, Batches};

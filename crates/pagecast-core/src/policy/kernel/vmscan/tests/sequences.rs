@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
-use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use super::generation_pages;
 use super::pages::{Key, Model, PAGE, Page, Pages, Unclean};
 use crate::policy::FileId;
 use crate::policy::kernel::version::LruGen;
+use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use crate::policy::kernel::vmscan::lruvec::*;
 use crate::policy::kernel::vmscan::scan_control::*;
 
