@@ -1,16 +1,21 @@
 //! What does not change while a kernel runs: its host, the rules of its version, its settings, what a copy costs.
 
 use crate::flow::Path;
-use crate::machine::{Disk, Host};
-use crate::policy::kernel::task::cost::{Prices, Run};
-use crate::policy::kernel::task::ids::{MemcgId, WbId};
-use crate::policy::kernel::task::kind::Waits;
-use crate::policy::kernel::task::task::Task;
+use crate::machine::Disk;
+use crate::machine::Host;
+use crate::policy::DeviceId;
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::Setting;
+use crate::policy::kernel::tasks::cost::{Prices, Run};
+use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
+use crate::policy::kernel::tasks::kind::Waits;
+use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::tick::Hz;
 use crate::policy::kernel::timers::Timers;
 use crate::policy::kernel::version::Rules;
-use crate::policy::{DeviceId, FileView, OperationId, Setting};
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// See the module. Owners share one.
 #[derive(Clone, Debug)]

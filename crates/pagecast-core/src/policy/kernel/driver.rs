@@ -1,6 +1,12 @@
 //! Steps system calls: one step after the other, until a flow moves bytes, something has to be waited for, or the call is over.
 
 use crate::flow::Completion;
+use crate::policy::Actions;
+use crate::policy::Call;
+use crate::policy::Integrity;
+use crate::policy::OperationId;
+use crate::policy::Outcome;
+use crate::policy::Request;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASKS, RUN_STEPS, SETTLE_AFTER};
 use crate::policy::kernel::filemap::begin::begin_task;
@@ -10,7 +16,7 @@ use crate::policy::kernel::filemap::read::{advise, leave_ahead, step_read};
 use crate::policy::kernel::filemap::truncate::{end_removal, step_cut, truncate};
 use crate::policy::kernel::filemap::write::step_write;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
-use crate::policy::kernel::model::caps::set_caps;
+use crate::policy::kernel::model::caps::{let_go, set_caps};
 use crate::policy::kernel::model::checks::check_books;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::cut::cut_runs;
@@ -30,14 +36,15 @@ use crate::policy::kernel::page_writeback::rates::rate_of;
 use crate::policy::kernel::sync::fsync::{make_durable, step_sync};
 use crate::policy::kernel::sync::o_sync::{begin_synchronous, step_write_sync, write_everything};
 use crate::policy::kernel::sync::sync_file_range::{step_sync_range, sync_range};
-use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::task::ids::WbId;
-use crate::policy::kernel::task::kind::{Kind, Next, Past, Stage, Way};
-use crate::policy::kernel::task::task::Task;
-use crate::policy::{Actions, Call, Integrity, OperationId, Outcome, Request};
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Way};
+use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
 use crate::stop;
-use crate::units::{Bytes, Nanos, earlier};
+use crate::units::Bytes;
+use crate::units::Nanos;
+use crate::units::earlier;
 
 impl Kernel {
     /// Brings all levels up to `now`. Where the bytes are that have moved since is found out when it matters, or now and then.
@@ -67,7 +74,7 @@ impl Kernel {
 
     /// Decides what follows from the state as it is now.
     pub fn control(&mut self, now: Nanos, out: &mut Actions) {
-        self.told.spells.tell(now, out);
+        self.told.states.tell(now, out);
         keep_memcgs_within_limits(&mut self.context(now, &mut Actions::default()));
         self.pages.look_at_backed(&self.tasks, now);
         cut_runs(&mut self.context(now, out));
@@ -369,9 +376,9 @@ pub fn run_ended(cx: &mut Context<'_>, operation: OperationId, done: &Completion
     let (_, rest) = transfer.take_rest();
     let (held_by, read_from) = (task.held_by.take(), task.device_read());
     let rate = rate_of(&cx.write_back.wbs, task);
-    count(task, rest, &mut cx.pages, rate, cx.now);
+    count(task, rest, cx.pages, rate, cx.now);
     settle_task(cx, operation);
-    cx.told.let_go(cx.pages, cx.write_back, cx.block, cx.tasks, cx.now, operation, held_by);
+    let_go(cx, operation, held_by);
     cx.block.note_read(cx.now, read_from);
     let task = &cx.tasks[operation];
     if task.run == Run::Hit {

@@ -23,7 +23,7 @@ mod page_alloc;
 mod page_writeback;
 mod readahead;
 mod sync;
-mod task;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod tick;
@@ -53,9 +53,9 @@ pub use self::page_alloc::reporting::{Backed, Fragments, fragments_of};
 use self::page_writeback::WriteBack;
 pub use self::page_writeback::law;
 use self::readahead::readers::Readers;
-use self::task::ids::MemcgId;
-use self::task::shape::operation_of;
-use self::task::tasks::Tasks;
+use self::tasks::ids::MemcgId;
+use self::tasks::shape::operation_of;
+use self::tasks::table::Tasks;
 use super::{Actions, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request, Setting};
 use crate::flow::{Completion, Progress};
 use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
@@ -193,7 +193,7 @@ impl Policy for Kernel {
 
     fn tell_rest(&mut self, now: Nanos, out: &mut Actions) {
         self.settle_for_good(now);
-        self.told.spells.tell_rest(now, out);
+        self.told.states.tell_rest(now, out);
         self.write_back.sample_all_devices(&self.pages, out);
     }
 

@@ -6,18 +6,19 @@ pub mod queue;
 pub mod seeks;
 pub mod wbt;
 
-use std::sync::Arc;
-
 use self::queue::Queue;
 use self::seeks::Heads;
 use self::wbt::{Recent, Wbt};
 use crate::machine::Host;
+use crate::policy::DeviceId;
+use crate::policy::FileView;
 use crate::policy::kernel::config::Config;
-use crate::policy::kernel::task::ids::WbId;
-use crate::policy::kernel::task::tasks::Tasks;
-use crate::policy::{DeviceId, FileView};
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::table::Tasks;
 use crate::result::Part;
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
+use std::sync::Arc;
 
 /// What may be under way to another host: the slots of an NFS client (64) of 1 MiB each.
 const REMOTE_QUEUE: (u32, Bytes) = (64, Bytes(1 << 20));

@@ -7,7 +7,8 @@
 //! request that ends (`wbt_rqw_done`), but when as many as `wb_normal` less half of `wb_background` are left; or none, with a
 //! write cache in the disk and no writer held back.
 
-use crate::machine::{Host, MountSource};
+use crate::machine::Host;
+use crate::machine::MountSource;
 use crate::policy::DeviceId;
 use crate::units::Nanos;
 
@@ -171,9 +172,9 @@ impl Wbt {
 pub mod tests {
     use super::*;
     use crate::policy::kernel::Kernel;
-    use crate::policy::kernel::task::cost::Run;
-    use crate::policy::kernel::task::ids::WbId;
-    use crate::policy::kernel::task::kind::{Kind, Past};
+    use crate::policy::kernel::tasks::cost::Run;
+    use crate::policy::kernel::tasks::ids::WbId;
+    use crate::policy::kernel::tasks::kind::{Kind, Past};
     use crate::policy::kernel::tests::{kernel, write};
     use crate::result::Part;
 

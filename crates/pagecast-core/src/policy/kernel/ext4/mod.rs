@@ -6,12 +6,11 @@ pub mod commit;
 pub mod journal;
 pub mod written_back;
 
-use std::sync::Arc;
-
 use self::journal::Journal;
 use self::written_back::WrittenBack;
 use crate::policy::kernel::config::Config;
 use crate::units::Nanos;
+use std::sync::Arc;
 
 /// The file systems of a host.
 pub struct Ext4 {

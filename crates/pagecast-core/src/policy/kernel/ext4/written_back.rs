@@ -9,17 +9,17 @@
 //! had written it to a disk of its own. What has not been written back yet has no blocks (delayed allocation). Left out: what was written
 //! past the cache; that the dirty end of a file from before time 0 has blocks; that the device does nothing else meanwhile.
 
-use std::collections::BTreeMap;
-
-use rustc_hash::FxHashMap;
-
-use crate::machine::{Host, Mount};
+use crate::machine::Host;
+use crate::machine::Mount;
+use crate::policy::FileId;
+use crate::policy::FileView;
 use crate::policy::kernel::ext4::Ext4;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::task::kind::Cut;
-use crate::policy::{FileId, FileView};
+use crate::policy::kernel::tasks::kind::Cut;
 use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// Write-back within so long counts as one.
 const TOGETHER: Nanos = Nanos(1_000_000_000);

@@ -5,6 +5,11 @@
 //! are taken out. Calls follow one another: first the processor, then one request to the device. Calls are taken together in
 //! steps, which changes when the device is busy, not for how long. Left out: several requests of one call, asynchronous I/O.
 
+use crate::policy::FileId;
+use crate::policy::FileView;
+use crate::policy::Integrity;
+use crate::policy::OperationId;
+use crate::policy::Request;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::step_of;
 use crate::policy::kernel::filemap::fdatawrite::write_range;
@@ -12,13 +17,14 @@ use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::start_flow;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::task::kind::{Kind, Next, Past, Stage, Waits};
-use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Waits};
+use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::vmscan::{Busy, PageState};
-use crate::policy::{FileId, FileView, Integrity, OperationId, Request};
-use crate::result::{Part, Parts};
-use crate::units::{Bytes, Nanos};
+use crate::result::Part;
+use crate::result::Parts;
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// Begins an operation past the cache.
 pub fn begin_direct(
@@ -154,7 +160,7 @@ impl Pages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::kernel::task::ids::WbId;
+    use crate::policy::kernel::tasks::ids::WbId;
     use crate::policy::kernel::tests::{MIB, nodes_of_8_gib, on};
 
     #[test]

@@ -11,6 +11,8 @@
 //! that pages that come with a fault are younger in MGLRU; that pages which are mapped are kept longer; locks of the address space;
 //! that all pages of a folio become dirty with one.
 
+use crate::policy::FileView;
+use crate::policy::OperationId;
 use crate::policy::kernel::address_space::folios::{Faults, Grain};
 use crate::policy::kernel::filemap::read::{
     cached_before, first_unread, limits_of, note_windows, pace_of, read_ahead,
@@ -19,11 +21,10 @@ use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::readahead::window::{Reading, Span};
-use crate::policy::kernel::task::cost::{Access, FAULT_AROUND_PAGES, Run};
-use crate::policy::kernel::task::kind::Kind;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
-use crate::policy::{FileView, OperationId};
+use crate::policy::kernel::tasks::cost::{Access, FAULT_AROUND_PAGES, Run};
+use crate::policy::kernel::tasks::kind::Kind;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
 
 /// A task touches bytes of a mapping up to `end` at most, which are served alike: up to where they are mapped, or are not. All of
 /// them are mapped then.

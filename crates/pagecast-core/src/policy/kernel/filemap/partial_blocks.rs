@@ -12,10 +12,11 @@ use crate::policy::kernel::filemap::direct::start_request;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::task::kind::{Kind, Next, Way};
-use crate::policy::kernel::task::task::Task;
-use crate::units::{Bytes, Nanos};
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::kind::{Kind, Next, Way};
+use crate::policy::kernel::tasks::task::Task;
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// The calls of an operation: where the first begins, what each has, and where the last ends.
 #[derive(Clone, Copy, Debug)]

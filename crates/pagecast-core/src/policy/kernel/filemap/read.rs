@@ -4,6 +4,11 @@
 //! the bytes by the time that `readahead` computes. What is on its way when it ends, and the windows of reads shorter
 //! than these, are operations of their own that nobody waits for; who comes to their pages follows them.
 
+use crate::policy::Call;
+use crate::policy::FileId;
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::Request;
 use crate::policy::kernel::address_space::folios::order_of_window;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::CACHED_AT_ONCE;
@@ -16,13 +21,13 @@ use crate::policy::kernel::model::run::{begin_run, uncount};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::readahead::window::{Limits, Pace, Reading, Span, Stream};
-use crate::policy::kernel::task::cost::{Access, Run};
-use crate::policy::kernel::task::kind::{Kind, Mode, Next};
-use crate::policy::kernel::task::shape::{Ahead, RunShape, StreamKey};
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
-use crate::policy::{Call, FileId, FileView, OperationId, Request};
-use crate::units::{Bytes, Nanos};
+use crate::policy::kernel::tasks::cost::{Access, Run};
+use crate::policy::kernel::tasks::kind::{Kind, Mode, Next};
+use crate::policy::kernel::tasks::shape::{Ahead, RunShape, StreamKey};
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
+use crate::units::Bytes;
+use crate::units::Nanos;
 use crate::workload::Advice;
 
 /// `VM_READAHEAD_PAGES` for what is no disk, and its requests.

@@ -3,13 +3,17 @@
 //! Source: `mm/truncate.c: truncate_inode_pages_range`, Linux 6.16. Each page has its price; who cuts a file also waits for those under
 //! writeback, and for its blocks (`written_back`). Pages that reclaim takes are in `lists`.
 
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::Outcome;
+use crate::policy::Request;
 use crate::policy::kernel::filemap::begin::begin_task;
+use crate::policy::kernel::filemap::fdatawrite::make_way_to;
 use crate::policy::kernel::filemap::read::forget_read_ahead;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
-use crate::policy::kernel::task::kind::{Kind, Next, Stage, Waits};
-use crate::policy::kernel::task::task::Task;
-use crate::policy::{FileView, OperationId, Outcome, Request};
+use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};
+use crate::policy::kernel::tasks::task::Task;
 use crate::units::Bytes;
 
 /// A cut is over when nothing of it is under writeback any more and its blocks are given back.
@@ -48,7 +52,7 @@ pub fn end_removal(cx: &mut Context<'_>, request: &Request, before: u64) {
 
 /// Pages beyond the new size of a file leave, each at its price.
 pub fn truncate(cx: &mut Context<'_>, request: &Request, file: FileView, size: Bytes) {
-    cx.flushers.make_way_to(cx.pages, cx.write_back, cx.block, cx.now, &file, (size.0, u64::MAX), cx.out);
+    make_way_to(cx, &file, (size.0, u64::MAX));
     forget_read_ahead(cx, request.operation, file.id, size.0);
     let removed = Bytes(cx.pages.lists.cached_within(file.id, size.0, u64::MAX));
     let cut = cx.ext4.cut_from(cx.pages, &file, size.0);

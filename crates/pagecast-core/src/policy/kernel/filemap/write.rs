@@ -2,6 +2,8 @@
 //!
 //! Source: `mm/filemap.c: generic_perform_write`, `mm/page-writeback.c: folio_wait_stable`, Linux 6.16.
 
+use crate::policy::FileId;
+use crate::policy::OperationId;
 use crate::policy::kernel::discretisation::{LEAST_RUN, STABLE_RUN};
 use crate::policy::kernel::filemap::mapped::{fault_in, make_writable, touch_mapped};
 use crate::policy::kernel::filemap::partial_blocks::prepare_blocks;
@@ -9,13 +11,12 @@ use crate::policy::kernel::filemap::read::{pass_mark, pass_mark_of_follower};
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::task::cost::{Access, Run};
-use crate::policy::kernel::task::kind::{Kind, Next};
-use crate::policy::kernel::task::shape::RunShape;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::cost::{Access, Run};
+use crate::policy::kernel::tasks::kind::{Kind, Next};
+use crate::policy::kernel::tasks::shape::RunShape;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::vmscan::PageState;
-use crate::policy::{FileId, OperationId};
 
 /// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).
 pub const LOCKED: u64 = 256 << 10;

@@ -7,22 +7,23 @@
 mod inodes;
 mod tagged;
 
-use std::collections::VecDeque;
+pub use self::tagged::{Until, WHOLE};
 
 use self::inodes::{Inodes, Listed};
 use self::tagged::Tagged;
-pub use self::tagged::{Until, WHOLE};
+use crate::policy::FileId;
+use crate::policy::OperationId;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::block::wbt::Why;
 use crate::policy::kernel::discretisation::{LEAST_PIECE, PIECE_INTERVAL};
 use crate::policy::kernel::page::PAGE;
-use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::timers::Timers;
 use crate::policy::ranges::Ranges;
-use crate::policy::{FileId, OperationId};
 use crate::stop;
 use crate::units::Nanos;
+use std::collections::VecDeque;
 
 /// `MIN_WRITEBACK_PAGES`: a visit submits a multiple of this, in pages.
 const MIN_WRITEBACK_PAGES: u64 = 1024;

@@ -5,8 +5,9 @@ use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::fs_writeback::flusher::Flusher;
 use crate::policy::kernel::page_alloc::pages::{Pages, Written};
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::ids::{MemcgId, Taker};
-use crate::units::{Bytes, Nanos};
+use crate::policy::kernel::tasks::ids::{MemcgId, Taker};
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 impl Flushers {
     /// The first bytes of a file are cached, and the first of them dirty, before anything happens.

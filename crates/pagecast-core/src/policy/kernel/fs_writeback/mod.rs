@@ -5,12 +5,11 @@ pub mod inode;
 pub mod submission;
 pub mod wake;
 
-use std::sync::Arc;
-
 use self::flusher::{Flusher, LEAST_UNIT};
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::{FLUSHER_PART, MOST_FLUSHER_UNIT};
-use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::tasks::ids::WbId;
+use std::sync::Arc;
 
 /// The flusher of each `bdi_writeback`, made when it is first written to.
 pub struct Flushers {

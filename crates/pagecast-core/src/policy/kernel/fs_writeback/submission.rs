@@ -1,15 +1,17 @@
 //! Write-back on its way: what a flusher has submitted crosses the device, unit by unit.
 
 use crate::flow::FlowSpec;
+use crate::policy::Actions;
+use crate::policy::DeviceId;
+use crate::policy::OperationId;
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::block::wbt::Why;
 use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::fs_writeback::flusher::{Circumstances, Flusher, Submitted, Work};
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::ids::WbId;
-use crate::policy::kernel::task::shape::Transfer;
-use crate::policy::{Actions, DeviceId, FileView, OperationId};
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::shape::Transfer;
 use crate::units::Nanos;
 
 /// What the lower half of a tag says of write-back, for which nobody waits; the wb is in the upper half.
@@ -46,26 +48,10 @@ impl Flushers {
         block.queues[at].free_written();
         self.take_excess_back(pages, block, at, why);
         for wb in writing {
-            self.call_flusher(pages, write_back, block, now, wb, true, Flusher::fill);
+            self.call_flusher(pages, write_back, block, now, (wb, true), Flusher::fill);
         }
         if let Some((flow, bytes)) = block.queues[at].cut_into_turns() {
             out.shorten(flow, bytes);
-        }
-    }
-
-    /// The same for who has to do with a part of a file, if any of it is dirty or under writeback.
-    pub fn make_way_to(
-        &mut self,
-        pages: &mut Pages,
-        write_back: &mut WriteBack,
-        block: &mut Block,
-        now: Nanos,
-        file: &FileView,
-        (start, end): (u64, u64),
-        out: &mut Actions,
-    ) {
-        if pages.dirty.are_any_busy(file.id, start, end) {
-            self.make_way(pages, write_back, block, now, file.device, out);
         }
     }
 
@@ -115,7 +101,7 @@ impl Flushers {
             let at = device + queue.turn % wbs * self.config.devices();
             let submit =
                 |flusher: &mut Flusher, by: &mut Circumstances<'_>| flusher.submit(by, turns, &mut ready);
-            match self.call_flusher(pages, write_back, block, now, at, is_contended, submit) {
+            match self.call_flusher(pages, write_back, block, now, (at, is_contended), submit) {
                 Some(Submitted::Turns) => idle = 0,
                 Some(Submitted::Nothing) | None => idle += 1,
                 // The others wait behind him.
@@ -150,8 +136,7 @@ impl Flushers {
         write_back: &mut WriteBack,
         block: &mut Block,
         now: Nanos,
-        at: usize,
-        is_contended: bool,
+        (at, is_contended): (usize, bool),
         call: impl FnOnce(&mut Flusher, &mut Circumstances<'_>) -> R,
     ) -> Option<R> {
         let id = WbId(at as u32);
@@ -225,14 +210,16 @@ impl Flushers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Command;
+    use crate::policy::FileId;
+    use crate::policy::FileView;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::block::queue::Queue;
     use crate::policy::kernel::model::run::count;
     use crate::policy::kernel::page::PAGE;
     use crate::policy::kernel::page_writeback::rates::rate_of;
-    use crate::policy::kernel::task::cost::Run;
+    use crate::policy::kernel::tasks::cost::Run;
     use crate::policy::kernel::tests::{MIB, kernel, on, write};
-    use crate::policy::{Command, FileId};
     use crate::units::Bytes;
 
     #[test]

@@ -5,7 +5,7 @@ use crate::policy::kernel::fs_writeback::flusher::{Flusher, Work};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::table::Tasks;
 use crate::units::Nanos;
 
 impl Flushers {

@@ -3,9 +3,6 @@
 //! With many tasks most events are the end of a unit of write-back, or a level that comes to a threshold, and change nothing of any
 //! task but how far it is. What was found when all tasks were last looked at then holds until a task changes, or a rate.
 
-use std::cell::Cell;
-use std::sync::Arc;
-
 use crate::policy::OperationId;
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::config::Config;
@@ -15,12 +12,14 @@ use crate::policy::kernel::model::next_call::{Survey, survey_tasks};
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::rates::rate_of;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::cost::{Distance, PerByte, Run, Step};
-use crate::policy::kernel::task::credit::has_credit;
-use crate::policy::kernel::task::ids::MemcgId;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::cost::{Distance, PerByte, Run, Step};
+use crate::policy::kernel::tasks::credit::has_credit;
+use crate::policy::kernel::tasks::ids::MemcgId;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
+use std::cell::Cell;
+use std::sync::Arc;
 
 /// What the caps were set for: the tasks, by `Tasks::changes`, and the part of a processor that each of them gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -210,6 +209,15 @@ impl Caps {
     }
 }
 
+/// What has held a task back does so no more, since it has ended a run.
+pub fn let_go(cx: &mut Context<'_>, operation: OperationId, held_by: Option<Part>) {
+    let wb = cx.tasks[operation].wb;
+    cx.block.note_sleep(cx.now, wb, held_by);
+    let dirty = cx.write_back.dirty_told(cx.pages, wb);
+    cx.told.end_run(cx.config, cx.now, (operation, wb), held_by, dirty);
+}
+
+/// Sets the caps of all tasks, unless what was found when they were last set still holds.
 pub fn set_caps(cx: &mut Context<'_>) {
     // Some have begun since.
     cx.pages.look_who_takes(cx.tasks);
@@ -259,6 +267,8 @@ pub fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Actions;
+    use crate::policy::FileId;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::fs_writeback::flusher::Flusher;
     use crate::policy::kernel::page::PAGE;
@@ -266,10 +276,9 @@ mod tests {
     use crate::policy::kernel::page_writeback::limits::Limits;
     use crate::policy::kernel::page_writeback::shares::Strict;
     use crate::policy::kernel::page_writeback::task_rate::TaskRate;
-    use crate::policy::kernel::task::credit::Credit;
-    use crate::policy::kernel::task::ids::WbId;
+    use crate::policy::kernel::tasks::credit::Credit;
+    use crate::policy::kernel::tasks::ids::WbId;
     use crate::policy::kernel::tests::{MIB, kernel, write};
-    use crate::policy::{Actions, FileId};
     use crate::units::Nanos;
 
     const WRITER: OperationId = OperationId(1);

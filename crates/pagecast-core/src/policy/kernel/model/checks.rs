@@ -3,9 +3,9 @@
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::ids::{MemcgId, WbId};
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
 
 /// With more inodes than this, looking at all of them after every event would take too long.
 const MOST_INODES: usize = 64;

@@ -11,7 +11,7 @@ use crate::policy::kernel::model::told::Told;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::readahead::readers::Readers;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::table::Tasks;
 use crate::units::Nanos;
 
 /// The owners of the state at an instant, and what is to be done.

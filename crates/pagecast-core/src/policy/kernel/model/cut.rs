@@ -7,7 +7,7 @@
 use crate::policy::FileId;
 use crate::policy::kernel::discretisation::LEAST_RUN;
 use crate::policy::kernel::model::context::Context;
-use crate::policy::kernel::task::cost::Run;
+use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::vmscan::lists::Lists;
 
 /// Ends runs in front of pages that have come or left since they were looked at.
@@ -67,8 +67,9 @@ fn first_cached(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Actions;
+    use crate::policy::Command;
     use crate::policy::kernel::tests::{MIB, kernel, nodes_of_8_gib, on, write};
-    use crate::policy::{Actions, Command};
     use crate::units::Bytes;
 
     #[test]

@@ -2,9 +2,9 @@
 
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_RUN};
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::task::kind::Kind;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::kind::Kind;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
 
 /// Who is reading the next bytes of a task from the device right now. For a reader these are also the bytes behind a cached run that
 /// is shorter than the least.

@@ -7,11 +7,12 @@ use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::wb::Wb;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
-use crate::units::{Nanos, earlier};
+use crate::units::Nanos;
+use crate::units::earlier;
 
 /// At what rates the levels change, in bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -186,14 +187,16 @@ pub fn next_update(write_back: &WriteBack, now: Nanos) -> Option<Nanos> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::FileId;
+    use crate::policy::FileView;
+    use crate::policy::OperationId;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::page_alloc::watermarks::Node;
     use crate::policy::kernel::page_writeback::task_rate::TaskRate;
-    use crate::policy::kernel::task::credit::Credit;
-    use crate::policy::kernel::task::ids::{MemcgId, WbId};
-    use crate::policy::kernel::task::kind::Kind;
+    use crate::policy::kernel::tasks::credit::Credit;
+    use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
+    use crate::policy::kernel::tasks::kind::Kind;
     use crate::policy::kernel::tests::{MIB, kernel, kernel_on_nodes, reconfigure, transfer, write};
-    use crate::policy::{FileId, FileView, OperationId};
     use crate::units::Bytes;
 
     const MB: f64 = 1e6;

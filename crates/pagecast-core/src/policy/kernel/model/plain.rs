@@ -2,9 +2,9 @@
 
 use crate::policy::OperationId;
 use crate::policy::kernel::model::context::Context;
-use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::task::kind::{Kind, Next};
-use crate::policy::kernel::task::shape::RunShape;
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::kind::{Kind, Next};
+use crate::policy::kernel::tasks::shape::RunShape;
 
 /// The next bytes of an operation that looks nothing up.
 pub fn step_plain(cx: &mut Context<'_>, operation: OperationId) -> Next {

@@ -5,8 +5,8 @@
 
 use crate::policy::kernel::discretisation::{AT_CAP, LEAST_CHANGE};
 use crate::policy::kernel::model::caps::Caps;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
 
 impl Caps {
@@ -58,7 +58,7 @@ fn share(cores: f64, mut demands: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::kernel::task::cost::Run;
+    use crate::policy::kernel::tasks::cost::Run;
     use crate::policy::kernel::tests::{kernel, write};
     use proptest::prelude::*;
 

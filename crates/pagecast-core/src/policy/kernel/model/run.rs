@@ -6,11 +6,11 @@ use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::settle::apply;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::rates::task_rate;
-use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::task::credit::{check, resume};
-use crate::policy::kernel::task::kind::{Next, Stage, Waits};
-use crate::policy::kernel::task::shape::{Transfer, tag};
-use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::credit::{check, resume};
+use crate::policy::kernel::tasks::kind::{Next, Stage, Waits};
+use crate::policy::kernel::tasks::shape::{Transfer, tag};
+use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
 use crate::units::Nanos;
 

@@ -8,10 +8,10 @@ use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::rates::Rates;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::task::ids::Taker;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::{Place, Tasks};
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::ids::Taker;
+use crate::policy::kernel::tasks::table::{Place, Tasks};
+use crate::policy::kernel::tasks::task::Task;
 use crate::stop;
 use crate::units::Nanos;
 
@@ -64,7 +64,7 @@ pub fn settle_slice(cx: &mut Context<'_>, place: Place, slices: u64) {
     let bytes = if slices > 1 { all / slices / PAGE * PAGE } else { all };
     if bytes > 0 {
         let was_first = std::mem::take(&mut task.is_first);
-        uncount(task, bytes, &mut cx.pages);
+        uncount(task, bytes, cx.pages);
         // Pages of the file and of the buffer were taken in turn.
         let step = if task.run.fills() && task.takes_anonymous() { cx.pages.most_ahead() } else { bytes };
         let mut left = bytes;

@@ -3,21 +3,23 @@
 //! Levels hover around their thresholds, and a writer is held back call by call. So a state is over only when it has been so for
 //! a second; it is told then, with the time at which it ended. One that took no time is not told.
 
-use std::collections::BTreeMap;
-
+use crate::policy::Actions;
+use crate::policy::DeviceId;
+use crate::policy::Event;
+use crate::policy::OperationId;
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::AT_CAP;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::ids::WbId;
-use crate::policy::kernel::task::shape::Transfer;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::shape::Transfer;
+use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::vmscan::refaults::{Refaults, WINDOW};
-use crate::policy::{Actions, DeviceId, Event, OperationId};
 use crate::result::Part;
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
+use std::collections::BTreeMap;
 
 /// A state that comes back earlier has not ended.
 const QUIET: Nanos = Nanos(1_000_000_000);
@@ -35,7 +37,7 @@ enum What {
     /// Nothing clean is left: a process that wants memory waits until something is.
     DirectReclaim,
     /// Much of what devices read was in memory not long ago.
-    RefaultStorm,
+    Thrashing,
 }
 
 impl What {
@@ -45,7 +47,7 @@ impl What {
             Self::Background => ["background_begins", "background_ends"],
             Self::Throttling => ["throttling_begins", "throttling_ends"],
             Self::DirectReclaim => ["direct_reclaim_begins", "direct_reclaim_ends"],
-            Self::RefaultStorm => ["refault_storm_begins", "refault_storm_ends"],
+            Self::Thrashing => ["refault_storm_begins", "refault_storm_ends"],
         }
     }
 }
@@ -60,7 +62,7 @@ pub struct Key {
 
 /// One from its beginning on.
 #[derive(Clone, Copy, Debug)]
-struct Spell {
+struct State {
     since: Nanos,
     bytes: u64,
     is_told: bool,
@@ -72,35 +74,35 @@ struct Spell {
 
 /// See the module.
 #[derive(Default)]
-pub struct Spells {
-    all: BTreeMap<Key, Spell>,
+pub struct States {
+    all: BTreeMap<Key, State>,
     /// Before this there is nothing to tell.
     due: Option<Nanos>,
 }
 
-impl Spells {
+impl States {
     /// There is a reason more for it, with so many bytes.
     pub fn begin(&mut self, now: Nanos, key: Key, bytes: u64) {
-        let new = Spell { since: now, bytes, is_told: false, reasons: 0, over: None };
-        let spell = self.all.entry(key).or_insert(new);
-        spell.reasons += 1;
-        spell.over = None;
-        if !spell.is_told {
+        let new = State { since: now, bytes, is_told: false, reasons: 0, over: None };
+        let state = self.all.entry(key).or_insert(new);
+        state.reasons += 1;
+        state.over = None;
+        if !state.is_told {
             self.look_at(now + Nanos(1));
         }
     }
 
     /// One of them is gone.
     pub fn end(&mut self, now: Nanos, key: Key, bytes: u64) {
-        let spell = self.all.get_mut(&key).expect("what ends has begun");
-        spell.reasons -= 1;
-        if spell.reasons > 0 {
+        let state = self.all.get_mut(&key).expect("what ends has begun");
+        state.reasons -= 1;
+        if state.reasons > 0 {
             return;
         }
-        if spell.since == now {
+        if state.since == now {
             self.all.remove(&key);
         } else {
-            spell.over = Some((now, bytes));
+            state.over = Some((now, bytes));
             self.look_at(now + QUIET);
         }
     }
@@ -132,18 +134,18 @@ impl Spells {
     fn tell_each(&mut self, now: Nanos, quiet: Nanos, out: &mut Actions) {
         self.due = None;
         let mut due: Option<Nanos> = None;
-        self.all.retain(|key, spell| {
-            if !spell.is_told && spell.since < now {
-                spell.is_told = true;
-                out.tell_all(key.event(0, spell.since, spell.bytes));
+        self.all.retain(|key, state| {
+            if !state.is_told && state.since < now {
+                state.is_told = true;
+                out.tell_all(key.event(0, state.since, state.bytes));
             }
-            let next = match spell.over {
+            let next = match state.over {
                 Some((over, bytes)) if over + quiet <= now => {
                     out.tell_all(key.event(1, over, bytes));
                     return false;
                 }
                 Some((over, _)) => over + quiet,
-                None if spell.is_told => return true,
+                None if state.is_told => return true,
                 None => now + Nanos(1),
             };
             due = Some(due.map_or(next, |due| due.min(next)));
@@ -155,8 +157,8 @@ impl Spells {
 
 impl Key {
     /// Of the host.
-    pub const REFAULT_STORM: Self =
-        Self { what: What::RefaultStorm, operation: OperationId::NOBODY, device: NOWHERE };
+    pub const THRASHING: Self =
+        Self { what: What::Thrashing, operation: OperationId::NOBODY, device: NOWHERE };
 
     /// What is told of its beginning (0) or end (1).
     fn event(self, which: usize, time: Nanos, bytes: u64) -> Event {
@@ -189,7 +191,7 @@ fn holder(transfer: &Transfer) -> Option<Part> {
 
 /// When refaults were last looked at, and what they were.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Storm {
+pub struct Thrashing {
     seen: Refaults,
     at: Nanos,
     is_on: bool,
@@ -198,8 +200,8 @@ pub struct Storm {
 /// What is told of the page cache beside levels.
 #[derive(Default)]
 pub struct Told {
-    pub spells: Spells,
-    pub storm: Storm,
+    pub states: States,
+    pub thrashing: Thrashing,
     /// When it was last told that reclaim woke the flushers.
     flushers_woken: Nanos,
 }
@@ -213,9 +215,7 @@ impl Told {
             out.tell("flushers_woken_by_reclaim", None, Bytes(dirty));
         }
     }
-}
 
-impl Told {
     /// What holds a task back may have become something else.
     pub fn note_cap(
         &mut self,
@@ -234,29 +234,25 @@ impl Told {
         block.note_sleep(now, task.wb, task.held_by);
         let bytes = write_back.dirty_told(pages, task.wb);
         if let Some(key) = key_of(&pages.config, task.held_by, operation, task.wb) {
-            self.spells.end(now, key, bytes);
+            self.states.end(now, key, bytes);
         }
         if let Some(key) = key_of(&pages.config, part, operation, task.wb) {
-            self.spells.begin(now, key, bytes);
+            self.states.begin(now, key, bytes);
         }
         task.held_by = part;
     }
 
-    /// What has held a task back does so no more, since it has ended a run.
-    pub fn let_go(
+    /// A task ends a run with so many dirty bytes: what held it back is over.
+    pub fn end_run(
         &mut self,
-        pages: &Pages,
-        write_back: &WriteBack,
-        block: &mut Block,
-        tasks: &Tasks,
+        config: &Config,
         now: Nanos,
-        operation: OperationId,
+        (operation, wb): (OperationId, WbId),
         held_by: Option<Part>,
+        dirty: u64,
     ) {
-        let wb = tasks[operation].wb;
-        block.note_sleep(now, wb, held_by);
-        if let Some(key) = key_of(&pages.config, held_by, operation, wb) {
-            self.spells.end(now, key, write_back.dirty_told(pages, wb));
+        if let Some(key) = key_of(config, held_by, operation, wb) {
+            self.states.end(now, key, dirty);
         }
     }
 
@@ -280,20 +276,20 @@ impl Told {
         let bytes = if is_of_memcg { dirty.of_wb(at).reclaimable } else { dirty.dirty() };
         let wb = write_back.wbs[at.0 as usize].as_mut().expect("its flusher has looked");
         wb.in_background = is_over;
-        self.spells.turn(now, key, is_over, bytes);
+        self.states.turn(now, key, is_over, bytes);
     }
 
-    /// All that has been read is settled: a storm may have begun, or have ended.
+    /// All that has been read is settled: a thrashing may have begun, or have ended.
     pub fn look_at_refaults(&mut self, pages: &Pages, now: Nanos) {
-        if now < self.storm.at + WINDOW {
+        if now < self.thrashing.at + WINDOW {
             return;
         }
-        let (before, counts) = (self.storm, pages.refaults);
-        let is_on = counts.is_storm(&before.seen, (now - before.at).as_seconds());
+        let (before, counts) = (self.thrashing, pages.refaults);
+        let is_on = counts.is_thrashing(&before.seen, (now - before.at).as_seconds());
         if is_on != before.is_on {
-            self.spells.turn(before.at, Key::REFAULT_STORM, is_on, before.seen.refaulted);
+            self.states.turn(before.at, Key::THRASHING, is_on, before.seen.refaulted);
         }
-        self.storm = Storm { seen: counts, at: now, is_on };
+        self.thrashing = Thrashing { seen: counts, at: now, is_on };
     }
 }
 
@@ -315,15 +311,15 @@ mod tests {
 
     /// What is told of a state that has these changes (in ms: how many reasons more), looked at every 100 ms for 5 s.
     fn told(changes: &[(u64, bool)]) -> Vec<(&'static str, u64)> {
-        let (mut spells, mut out) = (Spells::default(), Actions::default());
+        let (mut states, mut out) = (States::default(), Actions::default());
         for at in (0..5000).step_by(100) {
             let now = Nanos(at * MS);
-            spells.tell(now, &mut out);
+            states.tell(now, &mut out);
             for &(_, begins) in changes.iter().filter(|change| change.0 == at) {
-                spells.turn(now, Key::REFAULT_STORM, begins, at);
+                states.turn(now, Key::THRASHING, begins, at);
             }
         }
-        spells.tell_rest(Nanos(5000 * MS), &mut out);
+        states.tell_rest(Nanos(5000 * MS), &mut out);
         let events = out.drain().map(|command| match command {
             Command::Tell(event) => {
                 let time = event.time.expect("it has a time of its own").0 / MS;
@@ -365,12 +361,12 @@ mod tests {
     fn a_state_is_told_at_the_next_instant_whatever_else_ends() {
         let host =
             |device| Key { what: What::Background, operation: OperationId::NOBODY, device: DeviceId(device) };
-        let told = |spells: &mut Spells, now: Nanos, is_last: bool| {
+        let told = |states: &mut States, now: Nanos, is_last: bool| {
             let mut out = Actions::default();
             if is_last {
-                spells.tell_rest(now, &mut out)
+                states.tell_rest(now, &mut out)
             } else {
-                spells.tell(now, &mut out)
+                states.tell(now, &mut out)
             }
             let events = out.drain().map(|command| match command {
                 Command::Tell(event) => event.bytes.0,
@@ -378,15 +374,15 @@ mod tests {
             });
             events.collect::<Vec<_>>()
         };
-        let (mut spells, over) = (Spells::default(), Nanos(2) + QUIET);
-        spells.begin(Nanos(0), host(0), 1);
-        assert_eq!(told(&mut spells, Nanos(1), false), [1]);
-        spells.end(Nanos(2), host(0), 2);
-        spells.begin(over, host(1), 3);
-        assert_eq!(told(&mut spells, over, false), [2]);
-        assert_eq!(told(&mut spells, over + Nanos(1), false), [3]);
-        spells.begin(over + Nanos(2), host(2), 4);
-        assert!(told(&mut spells, over + Nanos(2), true).is_empty(), "what begins at the end takes no time");
+        let (mut states, over) = (States::default(), Nanos(2) + QUIET);
+        states.begin(Nanos(0), host(0), 1);
+        assert_eq!(told(&mut states, Nanos(1), false), [1]);
+        states.end(Nanos(2), host(0), 2);
+        states.begin(over, host(1), 3);
+        assert_eq!(told(&mut states, over, false), [2]);
+        assert_eq!(told(&mut states, over + Nanos(1), false), [3]);
+        states.begin(over + Nanos(2), host(2), 4);
+        assert!(told(&mut states, over + Nanos(2), true).is_empty(), "what begins at the end takes no time");
     }
 
     #[test]
@@ -426,7 +422,7 @@ mod tests {
         kernel.pages.refaults = Refaults { read: 32 << 20, refaulted: 32 << 20 };
         let is_on = [WINDOW.0 - 1, WINDOW.0].map(|now| {
             kernel.told.look_at_refaults(&kernel.pages, Nanos(now));
-            kernel.told.storm.is_on
+            kernel.told.thrashing.is_on
         });
         assert_eq!(is_on, [false, true]);
     }

@@ -8,7 +8,7 @@ use crate::policy::kernel::discretisation::{LEAST_ROOM_PART, PENDING_PART};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_alloc::watermarks::Node;
-use crate::policy::kernel::task::ids::Taker;
+use crate::policy::kernel::tasks::ids::Taker;
 use crate::policy::kernel::vmscan::lruvec::LruvecId;
 use crate::stop;
 
@@ -213,7 +213,7 @@ impl Pages {
 mod tests {
     use super::*;
     use crate::policy::FileId;
-    use crate::policy::kernel::task::ids::WbId;
+    use crate::policy::kernel::tasks::ids::WbId;
     use crate::policy::kernel::tests::{MIB, in_first_memcg, nodes_of_8_gib, on};
     use crate::units::Nanos;
 

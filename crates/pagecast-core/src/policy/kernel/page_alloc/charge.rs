@@ -3,16 +3,18 @@
 //! Source: `mm/memcontrol.c: try_charge_memcg`, `mm/vmscan.c: shrink_node_memcgs`, Linux 6.16. What is left out: see
 //! `memcontrol::memcg`.
 
+use crate::policy::Actions;
+use crate::policy::OperationId;
 use crate::policy::kernel::discretisation::LEAST_STEP;
 use crate::policy::kernel::memcontrol::memcg::Memcg;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::task::ids::MemcgId;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
-use crate::policy::{Actions, OperationId};
+use crate::policy::kernel::tasks::ids::MemcgId;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
 use crate::result::CgroupLevels;
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 impl Pages {
     /// To whom it is charged what an operation brings into memory.

@@ -1,10 +1,10 @@
 //! The pages in memory: in which list each is, which are dirty, whose they are. Where they come from: `allocation`.
 
-use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
-
 use crate::machine::Lru;
+use crate::policy::FileId;
+use crate::policy::FileView;
+use crate::policy::ListedBlock;
+use crate::policy::OperationId;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::address_space::folios::Folios;
 use crate::policy::kernel::config::Config;
@@ -13,14 +13,16 @@ use crate::policy::kernel::memcontrol::memcg::Memcg;
 use crate::policy::kernel::page_alloc::placement::Placement;
 use crate::policy::kernel::page_alloc::reporting::Backed;
 use crate::policy::kernel::page_alloc::watermarks::Memory;
-use crate::policy::kernel::task::ids::{MemcgId, Taker, WbId};
+use crate::policy::kernel::tasks::ids::{MemcgId, Taker, WbId};
 use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use crate::policy::kernel::vmscan::lruvec::LruvecId;
 use crate::policy::kernel::vmscan::refaults::Refaults;
 use crate::policy::kernel::vmscan::{Busy, PageState};
 use crate::policy::ranges::Ranges;
-use crate::policy::{FileId, FileView, ListedBlock, OperationId};
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// What became of bytes that a program has written.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,8 +10,8 @@
 
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
 use crate::units::Nanos;
 
 /// `PAGE_REPORTING_DELAY`.

@@ -12,10 +12,10 @@ use crate::policy::kernel::page_writeback::rates::task_rate;
 use crate::policy::kernel::page_writeback::task_rate::TaskRate;
 use crate::policy::kernel::page_writeback::wb::Level;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::credit::has_credit;
-use crate::policy::kernel::task::ids::WbId;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::credit::has_credit;
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::tick::Hz;
 use crate::units::Nanos;
 
@@ -161,8 +161,8 @@ mod tests {
     use crate::policy::kernel::page_writeback::limits::Brake;
     use crate::policy::kernel::page_writeback::rates::rate_of;
     use crate::policy::kernel::page_writeback::task_rate::folio_of;
-    use crate::policy::kernel::task::cost::Run;
-    use crate::policy::kernel::task::credit::{Credit, resume};
+    use crate::policy::kernel::tasks::cost::Run;
+    use crate::policy::kernel::tasks::credit::{Credit, resume};
     use crate::policy::kernel::tests::{kernel, write};
     use crate::units::Bytes;
 

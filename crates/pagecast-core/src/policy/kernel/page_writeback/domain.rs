@@ -1,12 +1,13 @@
 //! The dirty limits of one memory cgroup: `struct wb_domain`.
 
-use crate::machine::{Cgroup, MemoryLimit};
+use crate::machine::Cgroup;
+use crate::machine::MemoryLimit;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::memcontrol::stats::Stats;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::law::{DeviceShare, Fraction, Fractions, HardLimit, Thresholds};
 use crate::policy::kernel::page_writeback::limits::Limits;
-use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::tasks::ids::WbId;
 
 /// What a cgroup's dirty pages are compared with, and which part of them each device writes: `wb_domain`.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use crate::policy::kernel::page_writeback::domain::{Background, Domain};
 use crate::policy::kernel::page_writeback::law::{Position, Thresholds};
 use crate::policy::kernel::page_writeback::limits::Limits;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::ids::{MemcgId, WbId};
+use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
 use crate::units::Nanos;
 
 impl WriteBack {
@@ -136,10 +136,11 @@ impl WriteBack {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::DeviceId;
+    use crate::policy::FileId;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::page_writeback::law::{DeviceShare, Fraction};
     use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel};
-    use crate::policy::{DeviceId, FileId};
 
     /// 819 and 409 of 4096 parts of what can be dirty.
     fn limits(pages: u64) -> Thresholds {

@@ -6,7 +6,7 @@ use crate::policy::kernel::block::Block;
 use crate::policy::kernel::memcontrol::stats::{FLUSH_TIME, Stats};
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::table::Tasks;
 use crate::units::Nanos;
 
 impl WriteBack {
@@ -54,8 +54,8 @@ mod tests {
     use super::*;
     use crate::policy::FileId;
     use crate::policy::kernel::Kernel;
-    use crate::policy::kernel::task::cost::Run;
-    use crate::policy::kernel::task::ids::WbId;
+    use crate::policy::kernel::tasks::cost::Run;
+    use crate::policy::kernel::tasks::ids::WbId;
     use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel, write};
 
     const SECOND: u64 = 1_000_000_000;

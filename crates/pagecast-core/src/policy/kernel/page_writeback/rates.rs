@@ -1,8 +1,8 @@
 //! The rates that tasks are held to by the devices they write to.
 
 use crate::policy::kernel::page_writeback::wb::Wb;
-use crate::policy::kernel::task::ids::WbId;
-use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::task::Task;
 
 /// The rate of the tasks that write to the device of one that does; nothing in free run.
 pub fn task_rate(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {

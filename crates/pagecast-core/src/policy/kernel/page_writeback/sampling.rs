@@ -3,11 +3,12 @@
 //! As in the kernel's traced event `bdi_dirty_ratelimit` (`include/trace/events/writeback.h`, Linux 6.16), which tells it with each
 //! update of a base rate; here also when a bandwidth is measured, and when the rate of tasks moves with the dirty level.
 
+use crate::policy::Actions;
+use crate::policy::DeviceSample;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::ids::WbId;
-use crate::policy::{Actions, DeviceSample};
+use crate::policy::kernel::tasks::ids::WbId;
 use crate::result::DeviceLevels;
 use crate::units::Bytes;
 

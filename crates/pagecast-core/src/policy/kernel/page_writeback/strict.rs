@@ -8,9 +8,9 @@ use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::shares::Strict;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::ids::WbId;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::kernel::task::tasks::Tasks;
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
 
 impl WriteBack {
     /// Sets the limits of strict devices, with the memory as it is.
@@ -108,12 +108,13 @@ impl WriteBack {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::FileId;
+    use crate::policy::FileView;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::page_writeback::limits::Brake;
-    use crate::policy::kernel::task::cost::Run;
-    use crate::policy::kernel::task::ids::MemcgId;
+    use crate::policy::kernel::tasks::cost::Run;
+    use crate::policy::kernel::tasks::ids::MemcgId;
     use crate::policy::kernel::tests::{kernel, transfer, write};
-    use crate::policy::{FileId, FileView};
     use crate::units::Nanos;
 
     /// A step is 10 pages.

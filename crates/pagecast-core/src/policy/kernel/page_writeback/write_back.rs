@@ -1,10 +1,9 @@
 //! The dirty limits of a host, and what is known of writing to each of its devices.
 
-use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
-
-use crate::machine::{Host, VmSettings};
+use crate::machine::Host;
+use crate::machine::VmSettings;
+use crate::policy::FileId;
+use crate::policy::FileView;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::memcontrol::stats::{FLUSH_TIME, Stats};
 use crate::policy::kernel::page_writeback::domain::{Domain, has_domain};
@@ -14,10 +13,12 @@ use crate::policy::kernel::page_writeback::law::{
 use crate::policy::kernel::page_writeback::limits::Limits;
 use crate::policy::kernel::page_writeback::shares;
 use crate::policy::kernel::page_writeback::wb::Wb;
-use crate::policy::kernel::task::ids::{MemcgId, WbId};
+use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
 use crate::policy::kernel::version::Rounding;
-use crate::policy::{FileId, FileView};
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// The dirty limits of a host and its memory cgroups, and the estimates of each device.
 pub struct WriteBack {

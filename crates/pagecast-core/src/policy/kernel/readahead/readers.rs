@@ -1,16 +1,15 @@
 //! What the kernel keeps of each open file and mapping: `struct file_ra_state`, mapped pages.
 
-use rustc_hash::FxHashMap;
-
 use crate::policy::FileView;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::readahead::mapping::Mapping;
 use crate::policy::kernel::readahead::window::Stream;
-use crate::policy::kernel::task::cost::Access;
-use crate::policy::kernel::task::kind::Mode;
-use crate::policy::kernel::task::shape::StreamKey;
-use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::tasks::cost::Access;
+use crate::policy::kernel::tasks::kind::Mode;
+use crate::policy::kernel::tasks::shape::StreamKey;
+use crate::policy::kernel::tasks::task::Task;
 use crate::workload::MapAdvice;
+use rustc_hash::FxHashMap;
 
 /// The open files of all processes, and the mappings of each that stay.
 #[derive(Default)]

@@ -8,8 +8,8 @@
 
 use crate::policy::kernel::address_space::folios::order_of_window;
 use crate::policy::kernel::page::PAGE;
-use crate::policy::kernel::task::kind::Mode;
-use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::tasks::kind::Mode;
+use crate::policy::kernel::tasks::task::Task;
 use crate::units::Nanos;
 
 /// What a device allows, in pages.

@@ -4,6 +4,12 @@
 //! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps while nobody else writes to the
 //! device, which changes when it is busy, not for how long; beside others each call is a step, and waits in the queue anew.
 
+use crate::policy::Call;
+use crate::policy::DeviceId;
+use crate::policy::FileView;
+use crate::policy::Integrity;
+use crate::policy::OperationId;
+use crate::policy::Request;
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::discretisation::step_of;
 use crate::policy::kernel::filemap::begin::begin_task;
@@ -15,10 +21,9 @@ use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::sync::fsync::{commit, wait_for_files};
-use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::task::ids::WbId;
-use crate::policy::kernel::task::kind::{Kind, Next, Stage};
-use crate::policy::{Call, DeviceId, FileView, Integrity, OperationId, Request};
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::kind::{Kind, Next, Stage};
 use crate::units::Bytes;
 
 /// Begins a write of which every call waits for the device.
@@ -144,10 +149,11 @@ pub fn step_bytes(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Actions;
+    use crate::policy::FileId;
     use crate::policy::kernel::Kernel;
-    use crate::policy::kernel::task::kind::Waits;
+    use crate::policy::kernel::tasks::kind::Waits;
     use crate::policy::kernel::tests::{MIB, kernel, on};
-    use crate::policy::{Actions, FileId};
     use crate::units::Nanos;
 
     /// The first file has been submitted, the second is dirty, and nothing was written to the third.

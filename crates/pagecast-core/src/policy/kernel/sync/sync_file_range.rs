@@ -4,14 +4,16 @@
 //! them have been submitted, for which the queue of the device must have had room. Nothing is made durable: no journal, no
 //! flush of the device's cache.
 
-use crate::policy::kernel::filemap::fdatawrite::submit_range;
+use crate::policy::FileView;
+use crate::policy::OperationId;
+use crate::policy::kernel::filemap::fdatawrite::{make_way_to, submit_range};
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::whole_pages;
-use crate::policy::kernel::task::kind::{Kind, Next};
-use crate::policy::kernel::task::task::Task;
-use crate::policy::{FileView, OperationId};
+use crate::policy::kernel::tasks::kind::{Kind, Next};
+use crate::policy::kernel::tasks::task::Task;
 use crate::units::Bytes;
-use crate::workload::{SyncRangeFlag, SyncRangeFlags};
+use crate::workload::SyncRangeFlag;
+use crate::workload::SyncRangeFlags;
 
 /// Begins with the first of what is asked for.
 pub fn sync_range(
@@ -38,7 +40,7 @@ pub fn step_sync_range(cx: &mut Context<'_>, operation: OperationId) -> Next {
         None => return Next::Done,
         Some(SyncRangeFlag::Write) => submit_range(cx, operation, &file, range, is_all),
         Some(SyncRangeFlag::WaitBefore | SyncRangeFlag::WaitAfter) => {
-            cx.flushers.make_way_to(cx.pages, cx.write_back, cx.block, cx.now, &file, range, cx.out);
+            make_way_to(cx, &file, range);
             cx.block.queue(file.device).wait_within(file.id, range, operation)
         }
     };

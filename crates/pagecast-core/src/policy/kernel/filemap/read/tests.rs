@@ -1,17 +1,22 @@
 //! What runs cost beside their bytes, and what is read ahead, worked out by hand from `mm/readahead.c`, Linux 6.16.
 
 use super::*;
+use crate::policy::Actions;
+use crate::policy::FileId;
+use crate::policy::FileView;
+use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::filemap::read::{cached_before, pass_mark, read_ahead};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::readahead::window::{Pace, Reading, Span, Stream, Window};
-use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::task::kind::Kind;
-use crate::policy::kernel::task::shape::{AHEAD, RunShape, operation_of, tag};
-use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::kind::Kind;
+use crate::policy::kernel::tasks::shape::{AHEAD, RunShape, operation_of, tag};
+use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::tests::{kernel, on, reconfigure};
-use crate::policy::{Actions, FileId, FileView, OperationId};
-use crate::units::{Bytes, BytesPerSecond, Nanos};
+use crate::units::Bytes;
+use crate::units::BytesPerSecond;
+use crate::units::Nanos;
 
 const FILE: FileId = FileId(7);
 

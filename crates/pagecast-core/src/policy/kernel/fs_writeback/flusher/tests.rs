@@ -1,7 +1,7 @@
 //! When the flusher runs, which inodes it visits, in which order their bytes go, and who is let past it.
 
-use std::ops::{Deref, DerefMut};
-
+use crate::policy::FileId;
+use crate::policy::OperationId;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::block::wbt::Wbt;
@@ -9,12 +9,14 @@ use crate::policy::kernel::block::wbt::tests::wbt;
 use crate::policy::kernel::discretisation::{LEAST_PIECE, MOST_FLUSHER_UNIT};
 use crate::policy::kernel::fs_writeback::flusher::{Circumstances, Flusher, LEAST_UNIT, Until, WHOLE, Work};
 use crate::policy::kernel::page::PAGE;
-use crate::policy::kernel::task::ids::WbId;
+use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tick::Hz;
 use crate::policy::kernel::timers::Timers;
 use crate::policy::ranges::Ranges;
-use crate::policy::{FileId, OperationId};
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
+use std::ops::Deref;
+use std::ops::DerefMut;
 
 const TIMERS: Timers = Timers { hz: Hz(250), has_wheel: true };
 

@@ -1,5 +1,8 @@
 //! How the next bytes of an operation are served, and where they are.
 
+use crate::policy::Actions;
+use crate::policy::FileId;
+use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_RUN, MOST_RUN};
 use crate::policy::kernel::filemap::read::look_up_to_read;
@@ -10,13 +13,13 @@ use crate::policy::kernel::model::settle::settle_others;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::rates::rate_of;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::task::cost::{Distance, Run};
-use crate::policy::kernel::task::ids::MemcgId;
-use crate::policy::kernel::task::kind::Kind;
-use crate::policy::kernel::task::task::Task;
+use crate::policy::kernel::tasks::cost::{Distance, Run};
+use crate::policy::kernel::tasks::ids::MemcgId;
+use crate::policy::kernel::tasks::kind::Kind;
+use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::tests::{MIB, kernel, kernel_on_nodes, on, write};
-use crate::policy::{Actions, FileId, OperationId};
-use crate::units::{Bytes, Nanos};
+use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// An operation of its own on the file of another.
 fn beside(kernel: &mut Kernel, number: u32, of: OperationId, run: Run) -> OperationId {

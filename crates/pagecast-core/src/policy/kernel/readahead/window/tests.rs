@@ -3,7 +3,7 @@
 use super::*;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::readahead::window::{Limits, Miss, Pace, Reading, Span, Stream, Window};
-use crate::policy::kernel::task::kind::Mode;
+use crate::policy::kernel::tasks::kind::Mode;
 use crate::units::Nanos;
 
 /// `read_ahead_kb = 128`, `max_sectors_kb = 1280`.

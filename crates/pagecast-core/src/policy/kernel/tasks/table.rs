@@ -1,15 +1,14 @@
 //! The operations under way.
 
-use std::ops::Index;
-
+use crate::policy::FileId;
+use crate::policy::OperationId;
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::credit::Credit;
+use crate::policy::kernel::tasks::kind::Kind;
+use crate::policy::kernel::tasks::shape::AHEAD;
+use crate::policy::kernel::tasks::task::Task;
 use rustc_hash::FxHashMap;
-
-use crate::policy::kernel::task::cost::Run;
-use crate::policy::kernel::task::credit::Credit;
-use crate::policy::kernel::task::kind::Kind;
-use crate::policy::kernel::task::shape::AHEAD;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::{FileId, OperationId};
+use std::ops::Index;
 
 /// The operations under way, by number.
 ///

@@ -5,5 +5,5 @@ pub mod credit;
 pub mod ids;
 pub mod kind;
 pub mod shape;
+pub mod table;
 pub mod task;
-pub mod tasks;

@@ -1,12 +1,16 @@
 //! One run of a task: how its bytes are served besides their cost, and the flow that moves them.
 
-use crate::flow::{FlowId, Progress};
-use crate::policy::kernel::task::cost::PerByte;
-use crate::policy::kernel::task::kind::Kind;
-use crate::policy::kernel::task::task::Task;
-use crate::policy::{FileId, OperationId};
+use crate::flow::FlowId;
+use crate::flow::Progress;
+use crate::policy::FileId;
+use crate::policy::OperationId;
+use crate::policy::kernel::tasks::cost::PerByte;
+use crate::policy::kernel::tasks::kind::Kind;
+use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
-use crate::units::{Nanos, seconds_between, whole};
+use crate::units::Nanos;
+use crate::units::seconds_between;
+use crate::units::whole;
 
 /// Operations that read ahead, or do something else on behalf of another one, have this bit. Processes have lower numbers, transfers to other hosts higher ones.
 pub const AHEAD: u32 = 1 << 30;

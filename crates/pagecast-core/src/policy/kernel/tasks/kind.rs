@@ -1,6 +1,7 @@
 //! What an operation does with its bytes.
 
-use crate::policy::{Integrity, OperationId};
+use crate::policy::Integrity;
+use crate::policy::OperationId;
 use crate::units::Nanos;
 use crate::workload::SyncRangeFlags;
 
