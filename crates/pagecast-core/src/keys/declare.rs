@@ -5,7 +5,7 @@
 
 /// Declares a struct and the keys of its table, in the order in which they are printed:
 ///
-/// ```ignore
+/// ```text
 /// keys! {
 ///     /// A disk.
 ///     #[derive(Clone, Debug)]
