@@ -141,7 +141,9 @@ macro_rules! keys {
 
     (@default shown = $value:expr) => { $value };
     (@default default = $value:expr) => { $value };
-    (@default $($other:tt)*) => { Default::default() };
+    (@default absent = $words:expr) => { Default::default() };
+    (@default required) => { Default::default() };
+    (@default) => { Default::default() };
 
     (@is_required required) => { true };
     (@is_required $($other:tt)*) => { false };
