@@ -58,18 +58,29 @@ fn source(mount: &Mount, host: &Host, machine: &Machine) -> Vec<(&'static str, S
     }
 }
 
-/// A table with what is known already and the keys of a struct. A table that is always shown follows it, others are a value.
+/// A table with the keys of a struct, after what is known already.
 fn print_keys<T: Keyed>(text: &mut String, table: &str, known: &[(&'static str, String)], keyed: &T) {
-    let held = shown(T::SCHEMA, keyed.held());
-    let (tables, values): (Vec<_>, Vec<_>) =
-        held.into_iter().partition(|(key, _)| key.is_shown && matches!(key.kind, Kind::Table(_)));
-    let values = values.iter().map(|(key, value)| (key.name, written(&key.kind, value)));
-    print_table(text, table, &known.iter().cloned().chain(values).collect::<Vec<_>>());
-    for (key, value) in tables {
-        let (Kind::Table(schema), Held::Table(held)) = (key.kind, value) else { continue };
-        let held = shown(schema, held);
-        let values: Vec<_> = held.iter().map(|(key, value)| (key.name, written(&key.kind, value))).collect();
-        print_table(text, &format!("{table}.{}", key.name), &values);
+    print_held(text, table, known, T::SCHEMA, keyed.held());
+}
+
+/// A table inside that is always shown follows the table; others are values of it.
+fn print_held(
+    text: &mut String,
+    table: &str,
+    known: &[(&'static str, String)],
+    schema: &'static Schema,
+    held: Vec<(&'static str, Held)>,
+) {
+    let (mut values, mut tables) = (known.to_vec(), Vec::new());
+    for (key, value) in shown(schema, held) {
+        match (key.kind, value) {
+            (Kind::Table(inner), Held::Table(held)) if key.is_shown => tables.push((key.name, inner, held)),
+            (kind, value) => values.push((key.name, written(&kind, &value))),
+        }
+    }
+    print_table(text, table, &values);
+    for (name, inner, held) in tables {
+        print_held(text, &format!("{table}.{name}"), &[], inner, held);
     }
 }
 
