@@ -118,6 +118,10 @@ golden: build ## rewrite the expected outputs; read the diff before you commit i
 net: build ## does a golden timeline notice each change of tests/golden/changes.toml? CHANGES="NAME ..." tries some; takes 20 minutes
 	$(BIN)/python tests/golden/net.py $(CHANGES)
 
+.PHONY: reference
+reference: ## rewrite the tables of machine keys in docs/reference/scenario.md
+	UPDATE_REFERENCE=1 cargo test -p pagecast-core --lib $(CARGO_FLAGS) scenario::reference
+
 .PHONY: constraints
 constraints: ## resolve all Python packages anew into constraints.txt
 	rm -rf out/resolve && $(PYTHON) -m venv out/resolve

@@ -58,6 +58,7 @@ pub mod engine;
 pub mod error;
 pub mod flow;
 mod fs;
+mod keys;
 mod least;
 pub mod machine;
 mod net;

@@ -16,7 +16,7 @@ pub struct Bytes(pub u64);
 pub struct Nanos(pub u64);
 
 /// A positive, finite rate in bytes per second.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct BytesPerSecond(pub f64);
 
 /// A part of a whole, not negative; written in percent.

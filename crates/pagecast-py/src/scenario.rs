@@ -246,12 +246,6 @@ impl Scenario {
         }
         Self { core, programs }
     }
-
-    /// The options that it gives a model.
-    pub fn options(&self, model: &str) -> BTreeMap<String, String> {
-        let given = self.core.model_options.get(model).into_iter().flatten();
-        given.map(|(key, value)| (key.clone(), value.text.clone())).collect()
-    }
 }
 
 /// Who is asked if nobody is named.

@@ -32,21 +32,16 @@ pub fn simulate(
         Some(word) => [Residency::End, Residency::Operation][one_of("residency", word, &Residency::NAMES)?],
         None => scenario.core.residency,
     };
-    let overrides = options.unwrap_or_default();
-    let mut options = scenario.options(model);
-    options.extend(overrides.clone());
+    let over: Vec<_> = options.unwrap_or_default().into_iter().collect();
+    let options = scenario.core.options_of(model, &over).into_iter();
+    let options = options.map(|(key, value)| (key, value.text)).collect();
     let machine_hash = scenario.machine_hash(py)?;
     let watch = Watch::new(progress);
     let why = watch.why();
     let begun = Instant::now();
     let outcome = py.detach(|| {
-        let settings = Settings {
-            seed,
-            residency,
-            options: overrides.into_iter().collect(),
-            threads,
-            interrupt: Some(watch.into_interrupt()),
-        };
+        let settings =
+            Settings { seed, residency, options: over, threads, interrupt: Some(watch.into_interrupt()) };
         pagecast_core::simulate(&scenario.core, model, settings).map_err(Box::new)
     });
     let wall_s = begun.elapsed().as_secs_f64();

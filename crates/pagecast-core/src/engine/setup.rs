@@ -12,7 +12,7 @@ use crate::net;
 use crate::policy::registry;
 use crate::policy::{Actions, Call, DeviceId, FileId, FileView, OperationId, Options, Request, Setting};
 use crate::result::{BlockTable, Part, Recorder};
-use crate::scenario::{ModelOptions, OptionValue, Scenario};
+use crate::scenario::Scenario;
 use crate::units::Nanos;
 
 use super::agenda::Agenda;
@@ -99,7 +99,7 @@ impl<'a, N: Network> Engine<'a, N> {
         hosts_in_all: usize,
     ) -> Result<Self, SimulationError> {
         let mut network = N::default();
-        let options = options_of(scenario, model, &settings.options);
+        let options = scenario.options_of(model, &settings.options);
         let options = Options { origin: &scenario.origin, model, values: &options };
         let machine = &scenario.machine;
         let hardware = Hardware::new(machine, &mut network);
@@ -227,14 +227,4 @@ impl<'a, N: Network> Engine<'a, N> {
 fn device_names(host: &Host) -> Vec<Arc<str>> {
     let disks = host.disks.iter().map(|disk| disk.name.as_str());
     disks.chain(host.mounts.iter().map(|mount| mount.path.as_str())).map(Arc::from).collect()
-}
-
-/// The options of a model: the scenario's, and what the caller puts over them.
-fn options_of(scenario: &Scenario, model: &str, over: &[(String, String)]) -> ModelOptions {
-    let mut options = scenario.model_options.get(model).cloned().unwrap_or_default();
-    for (key, text) in over {
-        let at = format!("option {model}.{key}");
-        options.insert(key.clone(), OptionValue { text: text.clone(), at });
-    }
-    options
 }

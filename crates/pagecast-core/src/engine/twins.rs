@@ -46,8 +46,7 @@ impl Twins {
 
 /// Whether an option may be about one host: devices are named "HOST:DEVICE" in them.
 fn names_hosts(scenario: &Scenario, model: &str, settings: &Settings) -> bool {
-    let own = scenario.model_options.get(model).into_iter().flatten().map(|(_, value)| &value.text);
-    own.chain(settings.options.iter().map(|(_, text)| text)).any(|text| text.contains(':'))
+    scenario.options_of(model, &settings.options).values().any(|value| value.text.contains(':'))
 }
 
 /// Whether no disk serves equal streams unequally.

@@ -3,6 +3,7 @@
 //! Source: the kernel's files and the data sheets that stand beside each value. A key of the machine file always counts more. Left out: rates,
 //! which differ too much within a kind.
 
+use crate::keys::{Held, Word};
 use crate::units::Nanos;
 
 /// The first version of Linux that has write-back throttling.
@@ -38,21 +39,33 @@ pub struct Implied {
 /// Linux since this version reads as far ahead of a disk that turns as two of its requests are long.
 const LONG_READ_AHEAD_SINCE: (u32, u32) = (6, 17);
 
-impl DiskKind {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Hdd, Self::SataSsd, Self::Nvme, Self::Virtio];
-    /// The words of a machine file, in the same order.
-    pub const NAMES: [&'static str; 4] = ["hdd", "sata-ssd", "nvme", "virtio"];
+impl Word for DiskKind {
+    const ALL: &'static [Self] = &[Self::Hdd, Self::SataSsd, Self::Nvme, Self::Virtio];
+    const WORDS: &'static [&'static str] = &["hdd", "sata-ssd", "nvme", "virtio"];
+}
 
-    /// The word of a machine file.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
+impl DiskKind {
+    /// The keys that it gives, with their values and where these stand, on such a version with such requests.
+    pub(crate) fn keys(
+        self,
+        version: (u32, u32),
+        max_sectors_kb: u32,
+    ) -> [(&'static str, Option<(Held, &'static str)>); 6] {
+        let number = |(number, source)| (Held::Whole(number), source);
+        let time = |(time, source)| (Held::Time(time), source);
+        [
+            ("nr_requests", Some(number(self.nr_requests()))),
+            ("queue_depth", self.queue_depth().map(number)),
+            ("wbt_lat_usec", self.wbt_lat_usec(version).map(number)),
+            ("read_ahead_kb", self.read_ahead_kb(version, max_sectors_kb).map(number)),
+            ("latency", self.latency().map(time)),
+            ("seek", self.seek().map(time)),
+        ]
     }
 
     /// Requests that may be on their way. A scheduler, which a disk with one hardware queue has, allows twice the tags of the disk,
     /// at most 256.
-    pub(crate) fn nr_requests(self) -> (u32, &'static str) {
+    fn nr_requests(self) -> (u32, &'static str) {
         match self {
             Self::Hdd | Self::SataSsd => (64, "block/blk-mq-sched.c: blk_mq_init_sched, twice queue_depth"),
             Self::Nvme => (1023, "drivers/nvme/host/pci.c: io_queue_depth 1024, less one; no scheduler"),
@@ -63,7 +76,7 @@ impl DiskKind {
     }
 
     /// Tags of the disk, where they are fewer than its requests.
-    pub(crate) fn queue_depth(self) -> Option<(u32, &'static str)> {
+    fn queue_depth(self) -> Option<(u32, &'static str)> {
         match self {
             Self::Hdd | Self::SataSsd => Some((32, "include/linux/libata.h: ATA_MAX_QUEUE")),
             Self::Nvme | Self::Virtio => None,
@@ -71,25 +84,21 @@ impl DiskKind {
     }
 
     /// The aim of write-back throttling, which kernels before 4.10 do not have.
-    pub(crate) fn wbt_lat_usec(self, version: (u32, u32)) -> Option<(u32, &'static str)> {
+    fn wbt_lat_usec(self, version: (u32, u32)) -> Option<(u32, &'static str)> {
         let source = "block/blk-wbt.c: wbt_default_latency_nsec";
         let usec = if self.is_rotational() { 75_000 } else { 2000 };
         (version >= WBT_SINCE).then_some((usec, source))
     }
 
     /// What is read ahead at most, in KiB, where requests have so many.
-    pub(crate) fn read_ahead_kb(
-        self,
-        version: (u32, u32),
-        max_sectors_kb: u32,
-    ) -> Option<(u32, &'static str)> {
+    fn read_ahead_kb(self, version: (u32, u32), max_sectors_kb: u32) -> Option<(u32, &'static str)> {
         let is_long = self.is_rotational() && version >= LONG_READ_AHEAD_SINCE;
         let source = "block/blk-settings.c: blk_apply_bdi_limits, twice max_sectors_kb for a disk that turns";
         is_long.then_some((max_sectors_kb.saturating_mul(2).max(READ_AHEAD_KB), source))
     }
 
     /// What a lone read request of 4 KiB waits for its first byte.
-    pub(crate) fn latency(self) -> Option<(Nanos, &'static str)> {
+    fn latency(self) -> Option<(Nanos, &'static str)> {
         match self {
             Self::SataSsd => Some((
                 Nanos(70_000),
@@ -104,7 +113,7 @@ impl DiskKind {
     }
 
     /// What a request elsewhere takes longer.
-    pub(crate) fn seek(self) -> Option<(Nanos, &'static str)> {
+    fn seek(self) -> Option<(Nanos, &'static str)> {
         let source =
             "Hitachi Deskstar 7K1000.C, specification 4.5.2: 8.5 ms of seeking, and half a turn at 7200 rpm";
         (self == Self::Hdd).then_some((Nanos(12_670_000), source))

@@ -1,7 +1,7 @@
 //! `[machine.cgroup.NAME]`: memory cgroups of a host, and which of them a process is in.
 
 use super::document::{Node, shorten};
-use super::machine::{ONLY_HOST, inside};
+use super::machine::ONLY_HOST;
 use super::nearest::hint;
 use super::schema::{CGROUP, CGROUP_MEMORY};
 use super::table::Fields;
@@ -17,9 +17,8 @@ pub fn read_cgroups(host: &Fields<'_>) -> Result<Vec<Cgroup>, ScenarioError> {
 }
 
 fn read_cgroup(name: &str, node: &Node, host: &Fields<'_>) -> Result<Cgroup, ScenarioError> {
-    let fields = Fields::open(node, &CGROUP, inside(host, &format!("cgroup.{}", shorten(name))))?;
-    let memory = fields.node("memory").expect("the schema requires it");
-    let memory = Fields::open(memory, &CGROUP_MEMORY, inside(&fields, "memory"))?;
+    let fields = Fields::open(node, &CGROUP, host.inside(&format!("cgroup.{}", shorten(name))))?;
+    let memory = fields.inner("memory", &CGROUP_MEMORY)?.expect("the schema requires it");
     let limit = match (memory.get("max")?, memory.get("limit_in_bytes")?) {
         (Some(max), None) => MemoryLimit::Max(max),
         (None, Some(limit)) => MemoryLimit::LimitInBytes(limit),

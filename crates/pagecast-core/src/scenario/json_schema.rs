@@ -5,7 +5,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::print::default_of;
 use super::schema::{Key, Kind, OPERATIONS, SCENARIO, Schema};
+use crate::keys::Otherwise;
 
 /// A size, in the words of `units`; a `{name}` may stand anywhere in it.
 const SIZE: &str = r"^\s*\+?[0-9][0-9_.]*([eE][+-]?[0-9]+)?\s*([kMGT]?B|[KMGT]iB)\s*$";
@@ -51,13 +53,23 @@ fn property(key: &Key, definitions: &mut Map<String, Value>) -> Value {
         // Draft 7 ignores what stands beside a reference.
         value = json!({ "allOf": [value] });
     }
-    value.as_object_mut().expect("a kind is an object").insert("description".to_owned(), json!(key.about));
     value
+        .as_object_mut()
+        .expect("a kind is an object")
+        .insert("description".to_owned(), json!(description(key)));
+    value
+}
+
+/// What an editor shows: the first paragraph of the doc, and the default.
+fn description(key: &Key) -> String {
+    let about = key.paragraphs().swap_remove(0);
+    let colon = if matches!(key.otherwise, Otherwise::Words(_)) { ":" } else { "" };
+    default_of(key).map_or(about.clone(), |default| format!("{about}; default{colon} {default}"))
 }
 
 fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
     match kind {
-        Kind::Text => json!({ "type": "string", "minLength": 1 }),
+        Kind::Text | Kind::Version => json!({ "type": "string", "minLength": 1 }),
         Kind::Path => json!({ "type": "string", "pattern": r"^(/|\{)" }),
         Kind::Size | Kind::SizeOrZero => quantity(SIZE, &["20 GB", "4 KiB"]),
         Kind::SizeOrAll => json!({ "anyOf": [{ "const": "all" }, quantity(SIZE, &["20 GB"])] }),
@@ -112,6 +124,7 @@ fn reference(schema: &'static Schema, definitions: &mut Map<String, Value>) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::Keyed;
 
     fn schema() -> Value {
         serde_json::from_str(&json_schema()).expect("it is JSON")
@@ -122,7 +135,7 @@ mod tests {
         let schema = schema();
         assert_eq!(schema["properties"]["file"]["items"]["$ref"], "#/definitions/file");
         let disk = schema["definitions"]["disk"]["properties"].as_object().expect("a disk has keys");
-        assert_eq!(disk.len(), super::super::schema::DISK.keys.len());
+        assert_eq!(disk.len(), crate::machine::Disk::SCHEMA.keys.len());
         let verbs = schema["definitions"]["operation"]["anyOf"].as_array().expect("operations are a choice");
         assert_eq!(verbs.len(), OPERATIONS.len());
     }

@@ -1,22 +1,18 @@
 //! `[machine]` or `[host.NAME]`: memory and kernel settings. Disks are in `disks`, mounts and links in `network`.
 
-use super::cawl::read_cawl;
 use super::cgroups::read_cgroups;
 use super::disks::read_disks;
-use super::document::{Node, Value, shorten};
+use super::document::{Node, shorten};
 use super::machine_file::{Folders, resolve};
 use super::network::{Hosts, read_links, read_mounts};
-use super::schema::{COST, KERNEL, Kind, MACHINE, MEMORY, VM};
-use super::table::{Fields, FromNode, Given};
+use super::schema::MACHINE;
+use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::{CopyCost, Host, Kernel, Lru, Machine, Memory, Sharing, VmSettings};
-use crate::units::{Bytes, BytesPerSecond, Nanos};
+use crate::keys::Keyed;
+use crate::machine::{Host, Kernel, Lru, Machine};
 
 /// The name of the only host.
 pub const ONLY_HOST: &str = "machine";
-
-/// One hundredth of a second, in which the kernel gives its times.
-const CENTISECOND_NANOS: f64 = 1e7;
 
 /// Reads the machine of a scenario or of a machine file, whose top is `root`.
 ///
@@ -72,154 +68,28 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
     let host = Host {
         name: name.to_owned(),
         cores: fields.need("cores")?,
-        memory: read_memory(&fields)?,
-        vm: read_vm(&fields)?,
+        memory: fields.read_inner("memory")?,
+        vm: fields.read_inner("vm")?,
         kernel,
         cgroups: read_cgroups(&fields)?,
         disks: read_disks(&fields, kernel.version)?,
         mounts: Vec::new(),
-        cawl: read_cawl(&fields)?,
+        cawl: fields.read_inner("cawl")?,
     };
     Ok(Draft { host, fields })
 }
 
-/// The name of a table inside another: "[machine]" and "memory" make "[machine.memory]".
-pub fn inside(outer: &Fields<'_>, key: &str) -> String {
-    format!("{}.{key}]", outer.title.trim_end_matches(']'))
-}
-
-/// In the order of the words of a machine file.
-pub const SHARINGS: [Sharing; 3] = [Sharing::Total, Sharing::Separate, Sharing::Time];
-const LRUS: [Lru; 2] = [Lru::TwoList, Lru::Mglru];
-
-fn read_memory(host: &Fields<'_>) -> Result<Memory, ScenarioError> {
-    let node = host.node("memory").expect("the schema requires it");
-    let fields = Fields::open(node, &MEMORY, inside(host, "memory"))?;
-    Ok(Memory {
-        size: fields.need("size")?,
-        read: fields.need("read")?,
-        write: fields.need("write")?,
-        sharing: fields.word("sharing", &SHARINGS)?.unwrap_or(Sharing::Total),
-        read_at: fields.get::<Rates>("read_at")?.map_or(Vec::new(), |rates| rates.0),
-        write_at: fields.get::<Rates>("write_at")?.map_or(Vec::new(), |rates| rates.0),
-        per_thread: fields.get("per_thread")?,
-        reserve: fields.get("reserve")?,
-        nodes: fields.get("nodes")?.unwrap_or(1),
-        cost: read_cost(&fields)?,
-    })
-}
-
-fn read_cost(memory: &Fields<'_>) -> Result<CopyCost, ScenarioError> {
-    let Some(node) = memory.node("cost") else { return Ok(CopyCost::default()) };
-    let fields = Fields::open(node, &COST, inside(memory, "cost"))?;
-    let time = |key| Ok::<_, ScenarioError>(fields.get::<Nanos>(key)?.unwrap_or_default());
-    Ok(CopyCost {
-        call: time("call")?,
-        page_insert: time("page_insert")?,
-        folio_insert: fields.get("folio_insert")?,
-        page_lookup: time("page_lookup")?,
-        fault: time("fault")?,
-        fault_huge: fields.get("fault_huge")?,
-        mmap: fields.get("mmap")?,
-        fault_around: fields.get("fault_around")?,
-        folio_map: fields.get("folio_map")?,
-        page_mkwrite: fields.get("page_mkwrite")?,
-        fault_mkwrite: fields.get("fault_mkwrite")?,
-        page_remove: time("page_remove")?,
-        page_reclaim: time("page_reclaim")?,
-        page_reported: fields.get("page_reported")?,
-        page_remote: time("page_remote")?,
-        page_remote_read: fields.get("page_remote_read")?,
-        copy_read: fields.get("copy_read")?,
-        copy_write: fields.get("copy_write")?,
-        flushing_factor: fields.get("flushing_factor")?,
-    })
-}
-
 fn read_kernel(host: &Fields<'_>) -> Result<Kernel, ScenarioError> {
-    let Some(node) = host.node("kernel") else { return Ok(Kernel::default()) };
-    let fields = Fields::open(node, &KERNEL, inside(host, "kernel"))?;
-    let default = Kernel::default();
-    let hz = fields.get("hz")?.unwrap_or(default.hz);
-    let version = read_version(&fields)?.unwrap_or(default.version);
-    let lru = fields.word("lru", &LRUS)?.unwrap_or(default.lru);
-    if lru == Lru::Mglru && version < Lru::MGLRU_SINCE {
-        let (major, minor) = version;
+    let kernel: Kernel = host.read_inner("kernel")?;
+    if kernel.lru == Lru::Mglru && kernel.version < Lru::MGLRU_SINCE {
+        let (major, minor) = kernel.version;
+        let fields = host.inner("kernel", Kernel::SCHEMA)?.expect("it is not the default");
         return Err(fields.place("lru").error(
             format!("Linux {major}.{minor} has no multi-generational lists"),
             "name 6.1 or a later version, or leave `lru` out",
         ));
     }
-    Ok(Kernel { version, hz, lru })
-}
-
-fn read_version(fields: &Fields<'_>) -> Result<Option<(u32, u32)>, ScenarioError> {
-    let Some(text) = fields.get::<String>("version")? else { return Ok(None) };
-    let numbers = text.split_once('.').and_then(|(major, minor)| {
-        let minor = minor.split(|c: char| !c.is_ascii_digit()).next()?;
-        Some((major.parse().ok()?, minor.parse().ok()?))
-    });
-    let at = || &fields.node("version").expect("it is there").at;
-    match numbers {
-        Some(version) if (3, 10) <= version => Ok(Some(version)),
-        Some(_) => Err(at().error(
-            format!("Linux {} is older than the rules that are modelled", shorten(&text)),
-            "name 3.10 or a later version",
-        )),
-        None => Err(at().error(
-            format!("`{}` is no version of Linux", shorten(&text)),
-            "write for example version = \"6.18\"",
-        )),
-    }
-}
-
-fn read_vm(host: &Fields<'_>) -> Result<VmSettings, ScenarioError> {
-    let default = VmSettings::default();
-    let Some(node) = host.node("vm") else { return Ok(default) };
-    let fields = Fields::open(node, &VM, inside(host, "vm"))?;
-    let ratio = |key| Ok::<_, ScenarioError>(fields.get::<f64>(key)?.map(|percent| percent / 100.0));
-    let time = |key| {
-        let centisecs = fields.get::<f64>(key)?;
-        Ok::<_, ScenarioError>(
-            centisecs.map(|centisecs| Nanos((centisecs * CENTISECOND_NANOS).round() as u64)),
-        )
-    };
-    Ok(VmSettings {
-        dirty_ratio: ratio("dirty_ratio")?.unwrap_or(default.dirty_ratio),
-        dirty_background_ratio: ratio("dirty_background_ratio")?.unwrap_or(default.dirty_background_ratio),
-        dirty_bytes: fields.get("dirty_bytes")?,
-        dirty_background_bytes: fields.get("dirty_background_bytes")?,
-        min_free: fields.get::<u32>("min_free_kbytes")?.map(|kbytes| Bytes(u64::from(kbytes) << 10)),
-        watermark_scale_factor: fields
-            .get("watermark_scale_factor")?
-            .unwrap_or(default.watermark_scale_factor),
-        dirty_expire: time("dirty_expire_centisecs")?.unwrap_or(default.dirty_expire),
-        dirty_writeback: time("dirty_writeback_centisecs")?.unwrap_or(default.dirty_writeback),
-    })
-}
-
-/// Rates by number of concurrent streams, ascending.
-pub struct Rates(pub Vec<(u32, BytesPerSecond)>);
-
-impl FromNode for Rates {
-    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
-        let Value::Table(table) = &given.node.value else {
-            return Err(given.error(format!("is {}, but must be a table", given.node.describe())));
-        };
-        let mut rates = Vec::with_capacity(table.entries.len());
-        for entry in &table.entries {
-            let streams =
-                entry.key.parse().ok().filter(|streams| *streams > 0 && entry.key == u32::to_string(streams));
-            let streams = streams.ok_or_else(|| {
-                let what = format!("`{}` in `{}` is no number of streams", shorten(&entry.key), given.key);
-                entry.at.error(what, "write a whole number from 1 on, in quotes")
-            })?;
-            let rate = BytesPerSecond::from_node(&given.inner(&entry.key, &entry.node, &Kind::Rate))?;
-            rates.push((streams, rate));
-        }
-        rates.sort_by_key(|&(streams, _)| streams);
-        Ok(Self(rates))
-    }
+    Ok(kernel)
 }
 
 #[cfg(test)]
@@ -227,8 +97,9 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::machine::Bdi;
+    use crate::machine::{Bdi, Sharing, VmSettings};
     use crate::scenario::testing::{HOSTS, MACHINE, PROCESS, read, refusal};
+    use crate::units::{BytesPerSecond, Nanos};
 
     const NODE: &str = "cores = 4\nmemory = { size = '16 GB', read = '8 GB/s', write = '5 GB/s' }";
 

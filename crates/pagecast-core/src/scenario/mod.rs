@@ -21,7 +21,6 @@ use processes::Processes;
 use table::Fields;
 
 mod braces;
-mod cawl;
 mod certain;
 mod cgroups;
 mod copies;
@@ -40,6 +39,8 @@ mod paths;
 mod print;
 mod processes;
 mod program;
+#[cfg(test)]
+mod reference;
 mod schema;
 mod script;
 mod streams;

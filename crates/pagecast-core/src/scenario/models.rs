@@ -69,6 +69,17 @@ pub fn scalar(node: &Node, key: &str) -> Result<String, ScenarioError> {
 }
 
 impl Scenario {
+    /// The options of a model: those of the scenario, and what the caller puts over them.
+    #[must_use]
+    pub fn options_of(&self, model: &str, over: &[(String, String)]) -> ModelOptions {
+        let own = self.model_options.get(model).into_iter().flatten();
+        let own = own.map(|(key, value)| (key.clone(), value.clone()));
+        let over = over.iter().map(|(key, text)| {
+            (key.clone(), OptionValue { text: text.clone(), at: format!("option {model}.{key}") })
+        });
+        own.chain(over).collect()
+    }
+
     /// Refuses models that are asked for or given options and do not exist; `known` are those that do.
     ///
     /// # Errors
@@ -101,6 +112,14 @@ mod tests {
         assert_eq!(options["chunk"].at, "x.toml:3");
         assert_eq!(options["ratio"].text, "0.5");
         assert_eq!(options["period"].at, "--set model.wrench.period='5 s'");
+    }
+
+    #[test]
+    fn what_a_caller_says_counts_more_than_the_scenario() {
+        let text = format!("{MACHINE}\n[model.wrench]\nchunk = '100 MB'\nratio = 0.5\n{PROCESS}");
+        let options = read(&text, &[]).unwrap().options_of("wrench", &[("chunk".into(), "1 MB".into())]);
+        assert_eq!((&*options["chunk"].text, &*options["chunk"].at), ("1 MB", "option wrench.chunk"));
+        assert_eq!((&*options["ratio"].text, &*options["ratio"].at), ("0.5", "x.toml:4"));
     }
 
     #[test]

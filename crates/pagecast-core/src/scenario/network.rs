@@ -3,14 +3,13 @@
 use rustc_hash::FxHashMap;
 
 use super::document::{Node, Place, shorten};
-use super::machine::{Draft, inside};
+use super::machine::Draft;
 use super::nearest::hint;
 use super::paths::normalise;
-use super::schema::{LINK, MOUNT};
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::{FileSystem, Host, Link, Mount, MountCost, MountSource, WriteMode};
-use crate::units::Nanos;
+use crate::keys::Keyed;
+use crate::machine::{Host, Link, Mount, MountSource, WriteMode};
 
 /// The index of each host by its name.
 pub type Hosts<'a> = FxHashMap<&'a str, usize>;
@@ -21,7 +20,7 @@ pub type Hosts<'a> = FxHashMap<&'a str, usize>;
 /// A link that does not join two hosts, or whatever else is wrong in one.
 pub fn read_links(root: &Fields<'_>, hosts: &Hosts<'_>) -> Result<Vec<Link>, ScenarioError> {
     let read = |(name, node): (&str, &Node)| {
-        let fields = Fields::open(node, &LINK, format!("[link.{}]", shorten(name)))?;
+        let fields = Fields::open(node, Link::SCHEMA, format!("[link.{}]", shorten(name)))?;
         let ends: Vec<String> = fields.need("between")?;
         let at = fields.place("between");
         let [one, other] = &ends[..] else {
@@ -33,8 +32,7 @@ pub fn read_links(root: &Fields<'_>, hosts: &Hosts<'_>) -> Result<Vec<Link>, Sce
                 at.error(format!("the link connects host `{}` with itself", shorten(one)), "name two hosts")
             );
         }
-        let latency = fields.get("latency")?.unwrap_or(Nanos::ZERO);
-        Ok(Link { name: name.to_owned(), between, rate: fields.need("rate")?, latency })
+        Ok(Link { name: name.to_owned(), between, ..fields.read()? })
     };
     root.named("link")?.into_iter().map(read).collect()
 }
@@ -102,14 +100,14 @@ impl Network<'_> {
     }
 
     fn mount(&self, host: usize, draft: &Draft<'_>, path: &str, node: &Node) -> Result<Mount, ScenarioError> {
-        let title = inside(&draft.fields, &format!("mount.\"{}\"", shorten(path)));
-        let fields = Fields::open(node, &MOUNT, title)?;
-        let mode = fields.word("write_mode", &[WriteMode::Back, WriteMode::Through])?;
+        let title = draft.fields.inside(&format!("mount.\"{}\"", shorten(path)));
+        let fields = Fields::open(node, Mount::SCHEMA, title)?;
+        let mut mount: Mount = fields.read()?;
         let disk = fields.get::<String>("disk")?;
         let nfs = fields.get::<String>("nfs")?;
-        let (source, default_mode) = match (&disk, &nfs) {
-            (Some(disk), None) => (find_disk(disk, &draft.host, fields.place("disk"))?, WriteMode::Back),
-            (None, Some(nfs)) => (self.nfs(host, nfs, &fields)?, WriteMode::Through),
+        mount.source = match (&disk, &nfs) {
+            (Some(disk), None) => find_disk(disk, &draft.host, fields.place("disk"))?,
+            (None, Some(nfs)) => self.nfs(host, nfs, &fields)?,
             (None, None) => {
                 let what = format!("{} says nothing about where its files are", fields.title);
                 return Err(fields.at.error(what, "add disk = \"NAME\" or nfs = \"server:/export\""));
@@ -119,7 +117,7 @@ impl Network<'_> {
                 return Err(fields.place("nfs").error(what, "remove one of them"));
             }
         };
-        if nfs.is_some() && mode == Some(WriteMode::Back) {
+        if nfs.is_some() && fields.node("write_mode").is_some() && mount.write_mode == WriteMode::Back {
             let what = "`write_mode` of an NFS mount cannot be \"back\": the client has no write cache";
             return Err(fields.place("write_mode").error(what, "remove it"));
         }
@@ -134,19 +132,10 @@ impl Network<'_> {
             let what = format!("`{key}` is of a file system on a disk, and this mount has none");
             return Err(fields.place(key).error(what, "remove it; the mount that is exported may have it"));
         }
-        Ok(Mount {
-            path: path.to_owned(),
-            source,
-            write_mode: mode.unwrap_or(default_mode),
-            file_system: fields.word("type", &FileSystem::ALL)?.unwrap_or_default(),
-            page_insert: fields.get("page_insert")?,
-            cost: MountCost {
-                commit: fields.get("commit")?.unwrap_or_default(),
-                block_free: fields.get("block_free")?.unwrap_or_default(),
-                block_free_within: fields.get("block_free_within")?,
-                file_free: fields.get("file_free")?.unwrap_or_default(),
-            },
-        })
+        if nfs.is_some() {
+            mount.write_mode = WriteMode::Through;
+        }
+        Ok(Mount { path: path.to_owned(), ..mount })
     }
 
     fn nfs(&self, client: usize, text: &str, fields: &Fields<'_>) -> Result<MountSource, ScenarioError> {
@@ -212,6 +201,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
+    use crate::machine::FileSystem;
     use crate::scenario::testing::{HOSTS, MACHINE, PROCESS, read, refusal};
 
     fn machine(set: &[&str]) -> Result<crate::machine::Machine, String> {

@@ -2,12 +2,9 @@
 
 use std::fmt::Write;
 
-use super::disks::MILLIONTHS_PER_PERCENT;
 use super::machine::ONLY_HOST;
-use crate::machine::{
-    Bdi, CawlParameters, CopyCost, Disk, FileSystem, Host, Lru, Machine, Mount, MountCost, MountSource,
-    Sharing, VmSettings, WriteCache, WriteMode,
-};
+use crate::keys::{Held, Key, Keyed, Kind, Otherwise, Schema};
+use crate::machine::{Host, Machine, Mount, MountSource};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Prints a machine. Two machines have the same text just when they are the same, so that the text can be hashed.
@@ -23,183 +20,111 @@ pub fn machine_to_toml(machine: &Machine) -> String {
         let (one, other) = link.between;
         let between =
             format!("[{}, {}]", quoted(&machine.hosts[one].name), quoted(&machine.hosts[other].name));
-        print_table(
-            &mut text,
-            &format!("link.{}", key(&link.name)),
-            &[("between", between), ("rate", rate(link.rate)), ("latency", time(link.latency))],
-        );
+        print_keys(&mut text, &format!("link.{}", key(&link.name)), &[("between", between)], link);
     }
     text
 }
 
 fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
     print_table(text, table, &[("cores", host.cores.to_string())]);
-    let memory = &host.memory;
-    let mut keys = vec![
-        ("size", size(memory.size)),
-        ("read", rate(memory.read)),
-        ("write", rate(memory.write)),
-        ("sharing", sharing(memory.sharing)),
-    ];
-    for (name, curve) in [("read_at", &memory.read_at), ("write_at", &memory.write_at)] {
-        if !curve.is_empty() {
-            keys.push((name, rates(curve)));
-        }
-    }
-    keys.extend(memory.per_thread.map(|per_thread| ("per_thread", rate(per_thread))));
-    keys.extend(memory.reserve.map(|reserve| ("reserve", size(reserve))));
-    keys.push(("nodes", memory.nodes.to_string()));
-    print_table(text, &format!("{table}.memory"), &keys);
-    print_cost(text, table, &memory.cost);
-    print_vm(text, table, &host.vm);
-    let (major, minor) = host.kernel.version;
-    let version = quoted(&format!("{major}.{minor}"));
-    let mut keys = vec![("version", version), ("hz", host.kernel.hz.to_string())];
-    keys.extend((host.kernel.lru == Lru::Mglru).then(|| ("lru", quoted(Lru::NAMES[1]))));
-    print_table(text, &format!("{table}.kernel"), &keys);
+    print_keys(text, &format!("{table}.memory"), &[], &host.memory);
+    print_keys(text, &format!("{table}.vm"), &[], &host.vm);
+    print_keys(text, &format!("{table}.kernel"), &[], &host.kernel);
     for cgroup in &host.cgroups {
         let limit = (cgroup.limit.file(), size(cgroup.limit.bytes()));
         print_table(text, &format!("{table}.cgroup.{}", key(&cgroup.name)), &[limit]);
     }
     for disk in &host.disks {
-        print_disk(text, table, disk);
+        print_keys(text, &format!("{table}.disk.{}", key(&disk.name)), &[], disk);
     }
     for mount in &host.mounts {
-        print_mount(text, table, mount, host, machine);
+        let source = source(mount, host, machine);
+        print_keys(text, &format!("{table}.mount.{}", key(&mount.path)), &source, mount);
     }
-    print_cawl(text, table, &host.cawl);
-}
-
-/// Only what is known.
-fn print_cawl(text: &mut String, table: &str, known: &CawlParameters) {
-    let keys = [
-        ("bw_mem", known.bw_mem.map(rate)),
-        ("bw_ramdisk", known.bw_ramdisk.map(rate)),
-        ("bw_reduced", known.bw_reduced.map(rate)),
-        ("bw_dev", known.bw_dev.map(rate)),
-        ("bw_rdev", known.bw_rdev.map(rate)),
-        ("bs", known.bs.map(size)),
-        ("bf", known.bf.map(size)),
-        ("sc_w", known.sc_w.map(time)),
-        ("sc_sw", known.sc_sw.map(time)),
-        ("c_sk", known.c_sk.map(time)),
-        ("limit_bg", known.limit_bg.map(size)),
-        ("limit_hard", known.limit_hard.map(size)),
-        ("dirty_expire", known.dirty_expire.map(time)),
-    ];
-    let keys: Vec<_> = keys.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
-    if !keys.is_empty() {
-        print_table(text, &format!("{table}.cawl"), &keys);
+    if !host.cawl.held().is_empty() {
+        print_keys(text, &format!("{table}.cawl"), &[], &host.cawl);
     }
 }
 
-fn print_cost(text: &mut String, table: &str, cost: &CopyCost) {
-    let mut keys = vec![
-        ("call", time(cost.call)),
-        ("page_insert", time(cost.page_insert)),
-        ("page_lookup", time(cost.page_lookup)),
-        ("fault", time(cost.fault)),
-        ("page_remove", time(cost.page_remove)),
-        ("page_reclaim", time(cost.page_reclaim)),
-        ("page_remote", time(cost.page_remote)),
-    ];
-    keys.extend(cost.folio_insert.map(|folio| ("folio_insert", time(folio))));
-    keys.extend(cost.fault_huge.map(|huge| ("fault_huge", time(huge))));
-    keys.extend(cost.page_reported.map(|reported| ("page_reported", time(reported))));
-    keys.extend(cost.mmap.map(|map| ("mmap", time(map))));
-    keys.extend(cost.fault_around.map(|around| ("fault_around", time(around))));
-    keys.extend(cost.folio_map.map(|folio| ("folio_map", time(folio))));
-    keys.extend(cost.page_mkwrite.map(|mkwrite| ("page_mkwrite", time(mkwrite))));
-    keys.extend(cost.fault_mkwrite.map(|mkwrite| ("fault_mkwrite", time(mkwrite))));
-    keys.extend(cost.page_remote_read.map(|remote| ("page_remote_read", time(remote))));
-    keys.extend(cost.copy_read.map(|copy| ("copy_read", rate(copy))));
-    keys.extend(cost.copy_write.map(|copy| ("copy_write", rate(copy))));
-    keys.extend(cost.flushing_factor.map(|factor| ("flushing_factor", factor.to_string())));
-    print_table(text, &format!("{table}.memory.cost"), &keys);
-}
-
-fn print_vm(text: &mut String, table: &str, vm: &VmSettings) {
-    let mut keys = vec![
-        ("dirty_ratio", percent(vm.dirty_ratio)),
-        ("dirty_background_ratio", percent(vm.dirty_background_ratio)),
-    ];
-    keys.extend(vm.dirty_bytes.map(|bytes| ("dirty_bytes", size(bytes))));
-    keys.extend(vm.dirty_background_bytes.map(|bytes| ("dirty_background_bytes", size(bytes))));
-    keys.extend(vm.min_free.map(|bytes| ("min_free_kbytes", (bytes.0 >> 10).to_string())));
-    keys.extend([
-        ("watermark_scale_factor", vm.watermark_scale_factor.to_string()),
-        ("dirty_expire_centisecs", centisecs(vm.dirty_expire)),
-        ("dirty_writeback_centisecs", centisecs(vm.dirty_writeback)),
-    ]);
-    print_table(text, &format!("{table}.vm"), &keys);
-}
-
-fn print_disk(text: &mut String, table: &str, disk: &Disk) {
-    let mut keys = vec![
-        ("size", size(disk.size)),
-        ("read", rate(disk.read)),
-        ("write", rate(disk.write)),
-        ("sharing", sharing(disk.sharing)),
-    ];
-    for (name, curve) in [("read_at", &disk.read_at), ("write_at", &disk.write_at)] {
-        if !curve.is_empty() {
-            keys.push((name, rates(curve)));
-        }
-    }
-    keys.push(("nr_requests", disk.queue.0.to_string()));
-    if disk.wbt_lat_usec > 0 {
-        keys.push(("wbt_lat_usec", disk.wbt_lat_usec.to_string()));
-    }
-    keys.extend(disk.queue_depth.map(|depth| ("queue_depth", depth.to_string())));
-    keys.push(("max_sectors_kb", (disk.queue.1.0 >> 10).to_string()));
-    keys.push(("read_ahead_kb", (disk.read_ahead.0 >> 10).to_string()));
-    keys.push(("latency", time(disk.latency)));
-    for (name, cost) in [("write_latency", disk.write_latency), ("flush", disk.flush)] {
-        if cost > Nanos::ZERO {
-            keys.push((name, time(cost)));
-        }
-    }
-    if disk.seek > Nanos::ZERO {
-        keys.push(("seek", time(disk.seek)));
-    }
-    if disk.logical_block_size != Disk::LOGICAL_BLOCK {
-        keys.push(("logical_block_size", size(disk.logical_block_size)));
-    }
-    keys.push(("burst", time(disk.burst)));
-    keys.extend(disk.write_cache.map(|cache| ("write_cache", write_cache(cache))));
-    keys.push(("unevenness", disk.unevenness.to_string()));
-    keys.extend(bdi(disk.bdi));
-    print_table(text, &format!("{table}.disk.{}", key(&disk.name)), &keys);
-}
-
-fn print_mount(text: &mut String, table: &str, mount: &Mount, host: &Host, machine: &Machine) {
-    let mut keys = match mount.source {
+/// Where the files of a mount are.
+fn source(mount: &Mount, host: &Host, machine: &Machine) -> Vec<(&'static str, String)> {
+    match mount.source {
         MountSource::Disk(disk) => vec![("disk", quoted(&host.disks[disk].name))],
         MountSource::Nfs { server, export, link } => {
             let server = &machine.hosts[server];
             let export = format!("{}:{}", server.name, server.mounts[export].path);
             vec![("nfs", quoted(&export)), ("link", quoted(&machine.links[link].name))]
         }
-    };
-    let mode = match mount.write_mode {
-        WriteMode::Back => WriteMode::NAMES[0],
-        WriteMode::Through => WriteMode::NAMES[1],
-    };
-    keys.push(("write_mode", quoted(mode)));
-    if mount.file_system != FileSystem::default() {
-        let kind = FileSystem::ALL.iter().position(|kind| *kind == mount.file_system);
-        keys.push(("type", quoted(FileSystem::NAMES[kind.expect("these are all")])));
     }
-    keys.extend(mount.page_insert.map(|insert| ("page_insert", time(insert))));
-    let MountCost { commit, block_free, block_free_within, file_free } = mount.cost;
-    let costs = [("commit", commit), ("block_free", block_free), ("file_free", file_free)];
-    for (name, cost) in costs {
-        if cost > Nanos::ZERO {
-            keys.push((name, time(cost)));
+}
+
+/// A table with the keys of a struct, after what is known already.
+fn print_keys<T: Keyed>(text: &mut String, table: &str, known: &[(&'static str, String)], keyed: &T) {
+    print_held(text, table, known, T::SCHEMA, keyed.held());
+}
+
+/// A table inside that is always shown follows the table; others are values of it.
+fn print_held(
+    text: &mut String,
+    table: &str,
+    known: &[(&'static str, String)],
+    schema: &'static Schema,
+    held: Vec<(&'static str, Held)>,
+) {
+    let (mut values, mut tables) = (known.to_vec(), Vec::new());
+    for (key, value) in shown(schema, held) {
+        match (key.kind, value) {
+            (Kind::Table(inner), Held::Table(held)) if key.is_shown => tables.push((key.name, inner, held)),
+            (kind, value) => values.push((key.name, written(&kind, &value))),
         }
     }
-    keys.extend(block_free_within.map(|within| ("block_free_within", time(within))));
-    print_table(text, &format!("{table}.mount.{}", key(&mount.path)), &keys);
+    print_table(text, table, &values);
+    for (name, inner, held) in tables {
+        print_held(text, &format!("{table}.{name}"), &[], inner, held);
+    }
+}
+
+/// The keys that are printed with their values: not those that have their defaults, but for those that always are.
+fn shown(schema: &'static Schema, held: Vec<(&'static str, Held)>) -> Vec<(&'static Key, Held)> {
+    let keys = held.into_iter().map(|(name, value)| (schema.key(name).expect("it is one of them"), value));
+    keys.filter(|(key, value)| key.shows(value)).collect()
+}
+
+/// A value as a file has it.
+fn written(kind: &Kind, value: &Held) -> String {
+    match (kind, value) {
+        (_, Held::Version(major, minor)) => quoted(&format!("{major}.{minor}")),
+        (_, Held::Size(bytes)) => size(*bytes),
+        (_, Held::Rate(value)) => rate(*value),
+        (_, Held::Time(value)) => time(*value),
+        (_, Held::Whole(number)) => number.to_string(),
+        (_, Held::Number(number)) => number.to_string(),
+        (_, Held::Flag(flag)) => flag.to_string(),
+        (_, Held::Rates(curve)) => rates(curve),
+        (Kind::Word(words), Held::Word(at)) => quoted(words[*at]),
+        (Kind::Table(schema), Held::Table(held)) => {
+            let keys = shown(schema, held.clone());
+            let keys: Vec<_> = keys
+                .iter()
+                .map(|(key, value)| format!("{} = {}", key.name, written(&key.kind, value)))
+                .collect();
+            format!("{{ {} }}", keys.join(", "))
+        }
+        _ => unreachable!("{kind:?} does not hold {value:?}"),
+    }
+}
+
+/// The default of a key as the docs have it, if there is one to tell.
+pub fn default_of(key: &Key) -> Option<String> {
+    match key.otherwise {
+        Otherwise::Words(words) => Some(words.to_owned()),
+        Otherwise::Value(value) => match value() {
+            Held::Time(Nanos::ZERO) => Some("\"0 s\"".to_owned()),
+            Held::Rates(_) | Held::Table(_) => None,
+            value => Some(written(&key.kind, &value)),
+        },
+        Otherwise::Nothing => None,
+    }
 }
 
 fn print_table(text: &mut String, table: &str, keys: &[(&str, String)]) {
@@ -208,21 +133,6 @@ fn print_table(text: &mut String, table: &str, keys: &[(&str, String)]) {
     for (key, value) in keys {
         writeln!(text, "{key} = {value}").expect("a string takes all");
     }
-}
-
-/// Only what is not the default.
-fn bdi(bdi: Bdi) -> impl Iterator<Item = (&'static str, String)> {
-    let default = Bdi::default();
-    let ratio = |ratio: u32, default: u32| {
-        (ratio != default).then(|| (f64::from(ratio) / MILLIONTHS_PER_PERCENT).to_string())
-    };
-    let keys = [
-        ("min_ratio", ratio(bdi.min_ratio, default.min_ratio)),
-        ("max_ratio", ratio(bdi.max_ratio, default.max_ratio)),
-        ("strict_limit", bdi.strict_limit.then(|| "true".to_owned())),
-        ("stable_writes", bdi.stable_writes.then(|| "true".to_owned())),
-    ];
-    keys.into_iter().filter_map(|(key, value)| Some((key, value?)))
 }
 
 /// Bytes with the largest decimal unit of which they are a whole number.
@@ -249,34 +159,8 @@ fn rates(curve: &[(u32, BytesPerSecond)]) -> String {
     format!("{{ {} }}", points.join(", "))
 }
 
-fn write_cache(cache: WriteCache) -> String {
-    let drain = cache.drain.map_or(String::new(), |drain| format!(", drain = {}", rate(drain)));
-    format!("{{ size = {}, rate = {}{drain} }}", size(cache.size), rate(cache.rate))
-}
-
 fn time(time: Nanos) -> String {
     quoted(&format!("{} ns", time.0))
-}
-
-fn sharing(sharing: Sharing) -> String {
-    quoted(match sharing {
-        Sharing::Total => Sharing::NAMES[0],
-        Sharing::Separate => Sharing::NAMES[1],
-        Sharing::Time => Sharing::NAMES[2],
-    })
-}
-
-/// The number that divided by 100 is exactly this fraction; 0.29 * 100 is not 29.
-fn percent(fraction: f64) -> String {
-    let near = fraction * 100.0;
-    let exact = [near.round(), near, near.next_up(), near.next_down()]
-        .into_iter()
-        .find(|near| near / 100.0 == fraction);
-    exact.unwrap_or(near).to_string()
-}
-
-fn centisecs(time: Nanos) -> String {
-    (time.0 as f64 / 1e7).to_string()
 }
 
 /// A key, in quotes if it needs them.
@@ -311,7 +195,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::machine::{Cgroup, Kernel, Link, Memory, MemoryLimit};
+    use crate::keys::table;
+    use crate::machine::{
+        Bdi, Cgroup, Disk, FileSystem, Kernel, Link, Memory, MemoryLimit, MountCost, WriteCache, WriteMode,
+    };
     use crate::scenario::load_machine;
     use crate::scenario::testing::{HOSTS, PROCESS, read};
 
@@ -451,101 +338,70 @@ latency = "20000 ns"
         prop::collection::btree_map(1_u32..100, rates(), 0..4).prop_map(|map| map.into_iter().collect())
     }
 
-    fn sharings() -> impl Strategy<Value = Sharing> {
-        prop_oneof![Just(Sharing::Total), Just(Sharing::Separate), Just(Sharing::Time)]
-    }
-
     fn sizes() -> impl Strategy<Value = Bytes> {
         prop_oneof![(1_u64..1 << 53).prop_map(Bytes), (1_u64..9000).prop_map(|gb| Bytes(gb * 1_000_000_000))]
     }
 
-    prop_compose! {
-        fn bdis()(ratios in [0..Bdi::WHOLE, 0..Bdi::WHOLE + 1], strict_limit in any::<bool>(), stable_writes in any::<bool>()) -> Bdi {
-            let [one, other] = ratios;
-            Bdi { min_ratio: one.min(other), max_ratio: one.max(other), strict_limit, stable_writes }
-        }
-    }
-
-    prop_compose! {
-        fn disks()(size in sizes(), read in rates(), write in rates(), sharing in sharings(), read_at in curves(),
-                   write_at in curves(), queue in (1_u32..1 << 20, 4_u64..1 << 20),
-                   wbt_lat_usec in 0_u32..3, queue_depth in prop::option::of(1_u32..1 << 20),
-                   read_ahead in 0_u64..1 << 20, times in prop::array::uniform5(0_u64..1 << 40), logical_block in 9_u32..17,
-                   cache in prop::option::of((sizes(), 1.0..100.0, prop::option::of(0.1..1.0))),
-                   unevenness in 0.0..1.0, bdi in bdis()) -> Disk {
-            let (queue, read_ahead) = ((queue.0, Bytes(queue.1 << 10)), Bytes(read_ahead << 10));
-            let [latency, burst, flush, write_latency, seek] = [times[0], if cache.is_none() { times[1] } else { 0 }, times[2], times[3], times[4]].map(Nanos);
-            let write_cache = cache.map(|(size, faster, slower)| WriteCache {
-                size,
-                rate: BytesPerSecond(f64::next_up(write.0 * faster)),
-                drain: slower.map(|slower| BytesPerSecond(write.0 * slower)),
-            });
-            let (name, logical_block_size) = ("ssd".into(), Bytes(1 << logical_block));
-            Disk { name, size, read, write, sharing, read_at, write_at, queue, wbt_lat_usec, queue_depth, read_ahead, latency, seek, logical_block_size, write_latency, flush, burst, write_cache, unevenness, bdi, implied: Vec::new() }
-        }
-    }
-
-    prop_compose! {
-        fn costs()(nanos in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40],
-                   known in prop::array::uniform9(prop::option::of(0_u64..1 << 40)),
-                   copies in [prop::option::of(rates()), prop::option::of(rates())],
-                   flushing_factor in prop::option::of(0.01..1.0)) -> CopyCost {
-            let [call, page_insert, page_lookup, fault, page_remove, page_reclaim, page_remote] = nanos.map(Nanos);
-            let [folio_insert, fault_huge, mmap, fault_around, folio_map, page_mkwrite, fault_mkwrite, page_remote_read, page_reported] = known.map(|nanos| nanos.map(Nanos));
-            let [copy_read, copy_write] = copies;
-            CopyCost { call, page_insert, folio_insert, page_lookup, fault, fault_huge, mmap, fault_around, folio_map, page_mkwrite, fault_mkwrite, page_remove, page_reclaim, page_reported, page_remote, page_remote_read, copy_read, copy_write, flushing_factor }
-        }
-    }
-
-    prop_compose! {
-        fn vms()(percents in [0.0..100.0, 0.0..100.0], nanos in [0_u64..1 << 50, 0_u64..1 << 50],
-                 bytes in [prop::option::of(sizes()), prop::option::of(sizes())],
-                 min_free in prop::option::of(1_u64..1 << 31), watermark_scale_factor in 1_u32..3000) -> VmSettings {
-            VmSettings {
-                dirty_ratio: percents[0] / 100.0,
-                dirty_background_ratio: percents[1] / 100.0,
-                dirty_bytes: bytes[0],
-                dirty_background_bytes: bytes[1],
-                min_free: min_free.map(|kbytes| Bytes(kbytes << 10)),
-                watermark_scale_factor,
-                dirty_expire: Nanos(nanos[0]),
-                dirty_writeback: Nanos(nanos[1]),
+    /// Any value of a key that a field holds.
+    fn values(key: &Key) -> BoxedStrategy<Option<Held>> {
+        let any = match key.kind {
+            Kind::Version => {
+                (6_u32..9, 1_u32..30).prop_map(|(major, minor)| Held::Version(major, minor)).boxed()
             }
+            Kind::Size | Kind::SizeOrZero => sizes().prop_map(Held::Size).boxed(),
+            Kind::Rate => rates().prop_map(Held::Rate).boxed(),
+            Kind::Rates => curves().prop_map(Held::Rates).boxed(),
+            Kind::Time => (0_u64..1 << 50).prop_map(|nanos| Held::Time(Nanos(nanos))).boxed(),
+            Kind::Whole(least, most) => (least..=most).prop_map(Held::Whole).boxed(),
+            Kind::Number(least, most) => (least..=most.min(1e6)).prop_map(Held::Number).boxed(),
+            Kind::Flag => any::<bool>().prop_map(Held::Flag).boxed(),
+            Kind::Word(words) => (0..words.len()).prop_map(Held::Word).boxed(),
+            Kind::Table(schema) => tables(schema).prop_map(Held::Table).boxed(),
+            _ => return Just(None).boxed(),
+        };
+        if key.is_required { any.prop_map(Some).boxed() } else { prop::option::of(any).boxed() }
+    }
+
+    fn tables(schema: &'static Schema) -> BoxedStrategy<Vec<(&'static str, Held)>> {
+        let keys: Vec<_> = schema.keys.iter().map(values).collect();
+        let named = |values: Vec<Option<Held>>| schema.names().zip(values);
+        keys.prop_map(move |values| named(values).filter_map(|(key, value)| Some((key, value?))).collect())
+            .boxed()
+    }
+
+    fn any_of<T: Keyed + std::fmt::Debug>() -> impl Strategy<Value = T> {
+        tables(T::SCHEMA).prop_map(|held| (table::<T>().set)(Held::Table(held)))
+    }
+
+    prop_compose! {
+        fn disks()(disk in any_of::<Disk>(), logical_block in 9_u32..17, (faster, slower) in (1.0..100.0, 0.1..1.0)) -> Disk {
+            let Bdi { min_ratio, max_ratio, .. } = disk.bdi;
+            let bdi = Bdi { min_ratio: min_ratio.min(max_ratio), max_ratio: min_ratio.max(max_ratio), ..disk.bdi };
+            let write_cache = disk.write_cache.map(|cache| WriteCache {
+                rate: BytesPerSecond(f64::next_up(disk.write.0 * faster)),
+                drain: cache.drain.map(|_| BytesPerSecond(disk.write.0 * slower)),
+                ..cache
+            });
+            let burst = if write_cache.is_none() { disk.burst } else { Nanos::ZERO };
+            Disk { name: "ssd".into(), logical_block_size: Bytes(1 << logical_block), burst, write_cache, bdi, ..disk }
         }
     }
 
     prop_compose! {
-        fn mounts()(through in any::<bool>(), file_system in prop::sample::select(&FileSystem::ALL[..]), page_insert in prop::option::of(0_u64..1 << 50), costs in [0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40]) -> Mount {
-            let write_mode = if through { WriteMode::Through } else { WriteMode::Back };
-            Mount { path: "/data".into(), source: MountSource::Disk(0), write_mode, file_system, page_insert: page_insert.map(Nanos), cost: MountCost { commit: Nanos(costs[0]), block_free: Nanos(costs[1]), block_free_within: (costs[2] > 0).then_some(Nanos(costs[2])), file_free: Nanos(costs[2]) } }
-        }
-    }
-
-    prop_compose! {
-        fn cawls()(rates in prop::array::uniform5(prop::option::of(rates())), sizes in prop::array::uniform4(prop::option::of(sizes())),
-                   times in prop::array::uniform4(prop::option::of(0_u64..1 << 50))) -> CawlParameters {
-            let ([bw_mem, bw_ramdisk, bw_reduced, bw_dev, bw_rdev], [bs, bf, limit_bg, limit_hard]) = (rates, sizes);
-            let [sc_w, sc_sw, c_sk, dirty_expire] = times.map(|time| time.map(Nanos));
-            CawlParameters { bw_mem, bw_ramdisk, bw_reduced, bw_dev, bw_rdev, bs, bf, sc_w, sc_sw, c_sk, limit_bg, limit_hard, dirty_expire }
-        }
-    }
-
-    prop_compose! {
-        fn hosts()(cores in 1_u32..1000, size in sizes(), read in rates(), write in rates(), sharing in sharings(),
-                   per_thread in prop::option::of(rates()), curves in [curves(), curves()], reserve in prop::option::of(sizes()), nodes in 1_u32..8, cost in costs().boxed(), disk in disks().boxed(), vm in vms(),
-                   version in (6_u32..9, 1_u32..30), hz in 100_u32..1000, mglru in any::<bool>(), cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), mount in mounts().boxed(), cawl in cawls().boxed()) -> Host {
+        fn hosts()(cores in 1_u32..1000, memory in any_of::<Memory>(), vm in any_of(), kernel in any_of::<Kernel>(),
+                   cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), disk in disks(), mount in any_of(), cawl in any_of()) -> Host {
             Host {
                 name: ONLY_HOST.into(),
                 cores,
-                memory: Memory { size, read, write, sharing, read_at: curves[0].clone(), write_at: curves[1].clone(), per_thread, reserve, nodes, cost },
+                memory,
                 vm,
-                kernel: Kernel { version, hz, lru: if mglru { Lru::Mglru } else { Lru::TwoList } },
+                kernel,
                 cgroups: cgroups.into_iter().enumerate().map(|(at, (is_v2, limit))| Cgroup {
                     name: format!("g {at}"),
                     limit: if is_v2 { MemoryLimit::Max(limit) } else { MemoryLimit::LimitInBytes(limit) },
                 }).collect(),
                 disks: vec![disk],
-                mounts: vec![mount],
+                mounts: vec![Mount { path: "/data".into(), ..mount }],
                 cawl,
             }
         }

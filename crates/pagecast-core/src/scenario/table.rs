@@ -7,6 +7,7 @@ use super::document::{Entry, Node, Place, Table, Value, shorten};
 use super::nearest::hint;
 use super::schema::{Key, Kind, Schema};
 use crate::error::ScenarioError;
+use crate::keys::{Held, Keyed};
 use crate::units::{Bytes, BytesPerSecond, Fraction, Nanos, QuantityError};
 
 /// A table whose keys have been checked.
@@ -91,6 +92,64 @@ impl<'a> Fields<'a> {
     /// The same table where strings may have these numbers.
     pub fn within(self, scope: Scope<'a>) -> Self {
         Self { scope, ..self }
+    }
+
+    /// What a struct has by the keys of the table.
+    ///
+    /// # Errors
+    /// If one is not what the key holds.
+    pub fn read<T: Keyed>(&self) -> Result<T, ScenarioError> {
+        let mut made = T::default();
+        for (key, value) in self.held()? {
+            made.set(key, value);
+        }
+        Ok(made)
+    }
+
+    /// The same of a table inside this one; the defaults of its keys if it is left out.
+    ///
+    /// # Errors
+    /// If it is no table, has unknown keys, or lacks some.
+    pub fn read_inner<T: Keyed>(&self, key: &'static str) -> Result<T, ScenarioError> {
+        self.inner(key, T::SCHEMA)?.map_or_else(|| Ok(T::default()), |inner| inner.read())
+    }
+
+    /// A table inside this one.
+    ///
+    /// # Errors
+    /// If it is no table, has unknown keys, or lacks some.
+    pub fn inner(&self, key: &str, schema: &'static Schema) -> Result<Option<Fields<'a>>, ScenarioError> {
+        self.node(key).map(|node| Fields::open(node, schema, self.inside(key))).transpose()
+    }
+
+    /// The name of a table inside this one: "[machine]" and "memory" make "[machine.memory]".
+    pub fn inside(&self, key: &str) -> String {
+        format!("{}.{key}]", self.title.trim_end_matches(']'))
+    }
+
+    /// The values of all keys that are there and that a field can hold.
+    fn held(&self) -> Result<Vec<(&'static str, Held)>, ScenarioError> {
+        let each = self.schema.keys.iter().map(|key| Ok(self.value(key)?.map(|value| (key.name, value))));
+        each.filter_map(Result::transpose).collect()
+    }
+
+    fn value(&self, key: &'static Key) -> Result<Option<Held>, ScenarioError> {
+        let name = key.name;
+        Ok(match key.kind {
+            Kind::Version => self.get(name)?.map(|Version(major, minor)| Held::Version(major, minor)),
+            Kind::Size | Kind::SizeOrZero => self.get(name)?.map(Held::Size),
+            Kind::Rate => self.get(name)?.map(Held::Rate),
+            Kind::Time => self.get(name)?.map(Held::Time),
+            Kind::Whole(..) => self.get(name)?.map(Held::Whole),
+            Kind::Number(..) => self.get(name)?.map(Held::Number),
+            Kind::Flag => self.get(name)?.map(Held::Flag),
+            Kind::Word(_) => self.get(name)?.map(|WordIndex(at)| Held::Word(at)),
+            Kind::Rates => self.get(name)?.map(Held::Rates),
+            Kind::Table(schema) => {
+                self.inner(name, schema)?.map(|inner| inner.held()).transpose()?.map(Held::Table)
+            }
+            _ => None,
+        })
     }
 
     /// The value as it was written.
@@ -208,7 +267,7 @@ impl Given<'_> {
             (_, Some(typed)) => &**typed,
             _ => return Err(self.mismatch()),
         };
-        let may_have_rounds = matches!(self.kind, Kind::Path | Kind::Text);
+        let may_have_rounds = matches!(self.kind, Kind::Path | Kind::Text | Kind::Version);
         braces::render(text, &self.scope, may_have_rounds, &self.node.at)
     }
 
@@ -370,13 +429,59 @@ impl FromNode for bool {
     }
 }
 
+/// A version of Linux.
+struct Version(u32, u32);
+
+impl FromNode for Version {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        let text = String::from_node(given)?;
+        let numbers = text.split_once('.').and_then(|(major, minor)| {
+            let minor = minor.split(|c: char| !c.is_ascii_digit()).next()?;
+            Some((major.parse().ok()?, minor.parse().ok()?))
+        });
+        match numbers {
+            Some(version) if (3, 10) <= version => Ok(Self(version.0, version.1)),
+            Some(_) => Err(given.node.at.error(
+                format!("Linux {} is older than the rules that are modelled", shorten(&text)),
+                "name 3.10 or a later version",
+            )),
+            None => Err(given.node.at.error(
+                format!("`{}` is no version of Linux", shorten(&text)),
+                "write for example version = \"6.18\"",
+            )),
+        }
+    }
+}
+
+/// Rates by number of concurrent streams, ascending.
+impl FromNode for Vec<(u32, BytesPerSecond)> {
+    fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
+        let Value::Table(table) = &given.node.value else {
+            return Err(given.error(format!("is {}, but must be a table", given.node.describe())));
+        };
+        let mut rates = Self::with_capacity(table.entries.len());
+        for entry in &table.entries {
+            let streams =
+                entry.key.parse().ok().filter(|streams| *streams > 0 && entry.key == u32::to_string(streams));
+            let streams = streams.ok_or_else(|| {
+                let what = format!("`{}` in `{}` is no number of streams", shorten(&entry.key), given.key);
+                entry.at.error(what, "write a whole number from 1 on, in quotes")
+            })?;
+            let rate = BytesPerSecond::from_node(&given.inner(&entry.key, &entry.node, &Kind::Rate))?;
+            rates.push((streams, rate));
+        }
+        rates.sort_by_key(|&(streams, _)| streams);
+        Ok(rates)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
 
     use super::*;
+    use crate::machine::{Disk, Memory, VmSettings};
     use crate::scenario::document::parse;
-    use crate::scenario::schema::{DISK, MEMORY, VM};
 
     fn read<T>(
         text: &str,
@@ -391,11 +496,11 @@ mod tests {
 
     fn memory(size: &str) -> String {
         let text = format!("read = '1 MB/s'\nwrite = '1 MB/s'\nsize = {size}");
-        read(&text, &MEMORY, |fields| fields.need::<Bytes>("size")).unwrap_err()
+        read(&text, Memory::SCHEMA, |fields| fields.need::<Bytes>("size")).unwrap_err()
     }
 
     fn ratio(value: &str) -> Result<Option<f64>, String> {
-        read(&format!("dirty_ratio = {value}"), &VM, |fields| fields.get::<f64>("dirty_ratio"))
+        read(&format!("dirty_ratio = {value}"), VmSettings::SCHEMA, |fields| fields.get::<f64>("dirty_ratio"))
     }
 
     #[test]
@@ -427,7 +532,7 @@ mod tests {
     #[test]
     fn a_rate_of_zero_is_refused() {
         let text = "size = '1 GB'\nread = '0 MB/s'\nwrite = '1 MB/s'";
-        assert_snapshot!(read(text, &MEMORY, |fields| fields.need::<BytesPerSecond>("read")).unwrap_err(), @"x.toml:2: `read`: `0 MB/s` is zero; it must be more than zero");
+        assert_snapshot!(read(text, Memory::SCHEMA, |fields| fields.need::<BytesPerSecond>("read")).unwrap_err(), @"x.toml:2: `read`: `0 MB/s` is zero; it must be more than zero");
     }
 
     #[test]
@@ -445,12 +550,12 @@ mod tests {
 
     #[test]
     fn an_unknown_key_names_the_nearest() {
-        assert_snapshot!(read("\ndirty_ratoi = 1", &VM, |_| Ok(())).unwrap_err(), @"x.toml:2: unknown key `dirty_ratoi` in [table]; did you mean `dirty_ratio`?");
+        assert_snapshot!(read("\ndirty_ratoi = 1", VmSettings::SCHEMA, |_| Ok(())).unwrap_err(), @"x.toml:2: unknown key `dirty_ratoi` in [table]; did you mean `dirty_ratio`?");
     }
 
     #[test]
     fn a_missing_key_is_shown_as_it_would_be_written() {
-        assert_snapshot!(read("size = '1 GB'", &MEMORY, |_| Ok(())).unwrap_err(), @r#"x.toml:1: [table] has no `read`; add for example read = "465 MB/s""#);
+        assert_snapshot!(read("size = '1 GB'", Memory::SCHEMA, |_| Ok(())).unwrap_err(), @r#"x.toml:1: [table] has no `read`; add for example read = "465 MB/s""#);
     }
 
     #[test]
@@ -465,7 +570,7 @@ mod tests {
     #[test]
     fn a_wrong_word_names_the_nearest() {
         let text = "size = '1 GB'\nread = '1 MB/s'\nwrite = '1 MB/s'\nsharing = 'totl'";
-        let error = read(text, &DISK, |fields| fields.word("sharing", &[1, 2, 3])).unwrap_err();
+        let error = read(text, Disk::SCHEMA, |fields| fields.word("sharing", &[1, 2, 3])).unwrap_err();
         assert_snapshot!(error, @r#"x.toml:4: `sharing` cannot be "totl"; did you mean `total`?"#);
     }
 }

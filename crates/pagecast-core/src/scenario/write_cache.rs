@@ -1,43 +1,37 @@
 //! `write_cache` of a disk.
 
-use super::machine::inside;
-use super::schema::WRITE_CACHE;
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::WriteCache;
-use crate::units::{BytesPerSecond, Nanos};
+use crate::keys::Keyed;
+use crate::machine::{Disk, WriteCache};
+use crate::units::Nanos;
 
-/// The write cache of a disk that writes at a rate for good, if it has one.
+/// Refuses a write cache that is not faster than its disk, or is emptied faster than that writes, or has a limiter before it.
 ///
 /// # Errors
-/// A cache that is not faster than the disk, or is emptied faster than that writes, or has a limiter before it.
-pub fn read_write_cache(
-    disk: &Fields<'_>,
-    write: BytesPerSecond,
-) -> Result<Option<WriteCache>, ScenarioError> {
-    let Some(node) = disk.node("write_cache") else { return Ok(None) };
-    let fields = Fields::open(node, &WRITE_CACHE, inside(disk, "write_cache"))?;
-    let cache =
-        WriteCache { size: fields.need("size")?, rate: fields.need("rate")?, drain: fields.get("drain")? };
+/// Such a cache.
+pub fn check_write_cache(fields: &Fields<'_>, disk: &Disk) -> Result<(), ScenarioError> {
+    let (Some(cache), write) = (disk.write_cache, disk.write) else { return Ok(()) };
+    let own = fields.inner("write_cache", WriteCache::SCHEMA)?.expect("the disk has one");
     if cache.rate.0 <= write.0 {
-        return Err(fields.place("rate").error(
+        return Err(own.place("rate").error(
             format!("`rate` of the write cache is {}, not more than `write`, which is {write}", cache.rate),
             "`rate` is that of writes while it has room, `write` the one that holds when it is full",
         ));
     }
     if let Some(drain) = cache.drain.filter(|drain| drain.0 > write.0) {
-        return Err(fields.place("drain").error(
+        return Err(own.place("drain").error(
             format!("`drain` of the write cache is {drain}, more than `write`, which is {write}"),
             "the disk empties its cache at `write` at most; leave `drain` out if it does so",
         ));
     }
-    if disk.get::<Nanos>("burst")?.unwrap_or_default() > Nanos::ZERO {
-        return Err(node.at.error(
-            format!("{} has both `burst` and `write_cache`", disk.title),
+    if disk.burst > Nanos::ZERO {
+        return Err(own.at.error(
+            format!("{} has both `burst` and `write_cache`", fields.title),
             "leave one out: `burst` is of a limiter before the disk, `write_cache` of the disk",
         ));
     }
-    Ok(Some(cache))
+    Ok(())
 }
 
 #[cfg(test)]

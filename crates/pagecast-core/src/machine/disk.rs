@@ -1,0 +1,193 @@
+//! A disk, an SSD or anything else with blocks: its rates, its queue, its cache, its part of the dirty limits.
+
+use super::disk_kind::{DiskKind, Implied, READ_AHEAD_KB};
+use super::memory::Sharing;
+use crate::keys::{
+    FLAG, Kind, MILLIONTHS_PER_PERCENT, RATE, RATES, SIZE, TIME, Word, keys, kib, millionths, number, table,
+    whole, word,
+};
+use crate::units::{Bytes, BytesPerSecond, Nanos};
+
+keys! {
+    /// A disk, an SSD or anything else with blocks.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Disk: "disk" {
+        /// The key of its table in the machine file.
+        pub name: String,
+        /// Room for all files on it
+        #[key(SIZE, required)]
+        pub size: Bytes,
+        /// One reader's rate
+        #[key(RATE, required)]
+        pub read: BytesPerSecond,
+        /// One writer's rate
+        #[key(RATE, required)]
+        pub write: BytesPerSecond,
+        /// How readers and writers share it
+        ///
+        /// As for memory.
+        #[key(word::<Sharing>(), shown = Sharing::Total)]
+        pub sharing: Sharing,
+        /// Its requests, throttling and latency where no key says otherwise
+        ///
+        /// They are [those that Linux sets](#kinds-of-disks) for such a disk.
+        #[key(Kind::Word(DiskKind::WORDS), absent = "as each key says")]
+        only kind,
+        /// Total rate at so many concurrent reads; linear between, constant outside
+        ///
+        /// `{ "1" = "511 MB/s", "31" = "583 MB/s" }`. Without it: `read`.
+        #[key(RATES, default = Vec::new())]
+        pub read_at: Vec<(u32, BytesPerSecond)>,
+        /// Total rate at so many concurrent writes
+        ///
+        /// Without it: `write`.
+        #[key(RATES, default = Vec::new())]
+        pub write_at: Vec<(u32, BytesPerSecond)>,
+        /// How many requests of how many bytes may be on their way to it: what is under writeback at most.
+        pub queue: (u32, Bytes),
+        /// Requests on their way to it at most
+        ///
+        /// The default is what write-back throttling lets pass at first (`block/blk-wbt.c`).
+        #[key(whole(1, 1 << 30), shown = 16)]
+        #[name = "nr_requests"]
+        in queue.0,
+        /// Above 0: write-back throttling leaves write-back a part of the requests
+        ///
+        /// `/sys/block/*/queue/wbt_lat_usec`. [The part](../concepts/kernel.md#write-back-throttling) depends on why it writes, and not on how much
+        /// above 0 this is. Linux 4.10 and later. Only `kernel` looks at this key and the next one.
+        #[key(whole(0, u32::MAX), default = 0)]
+        pub wbt_lat_usec: u32,
+        /// Requests that write-back throttling counts with
+        ///
+        /// `/sys/block/*/device/queue_depth` of SCSI disks.
+        #[key(whole(1, 1 << 30), absent = "`nr_requests`")]
+        pub queue_depth: Option<u32>,
+        /// KiB of one request
+        ///
+        /// The product of it and `nr_requests` is what is under writeback at most. The default is the largest request that the kernel asks for by
+        /// itself (`block/blk-settings.c`, from 4.3 to 6.16).
+        #[key(kib(4, 1 << 20), shown = Bytes(1280 << 10))]
+        #[name = "max_sectors_kb"]
+        in queue.1,
+        /// KiB read ahead of a sequential reader at most
+        ///
+        /// Linux 6.17 and later take twice `max_sectors_kb` for disks that turn. Only `kernel` reads ahead.
+        #[key(kib(0, 1 << 20), shown = Bytes((READ_AHEAD_KB as u64) << 10))]
+        #[name = "read_ahead_kb"]
+        pub read_ahead: Bytes,
+        /// Time of a read request before its bytes come
+        ///
+        /// Only `kernel` looks at it.
+        #[key(TIME, shown = Nanos::ZERO)]
+        pub latency: Nanos,
+        /// Time of a direct write besides its bytes
+        ///
+        /// A durable write (O_SYNC, O_DSYNC) takes `flush` instead, which includes it. Only `kernel` looks at it.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub write_latency: Nanos,
+        /// A flush of its own cache, which makes writes durable
+        ///
+        /// Time besides that of the bytes: a flush of the disk's own cache (REQ_PREFLUSH), or waiting until a write has passed it (FUA). Paid by each
+        /// `fsync` and `fdatasync`, by `sync` for every disk with a mount, and by each call of a write with O_SYNC or O_DSYNC, direct or not. With 0 the
+        /// disk has no cache, or one that keeps its bytes without power. It does not depend on how much is in `write_cache`, which is mostly flash or
+        /// memory with power of its own: a flush does not wait for it. Only `kernel` looks at it.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub flush: Nanos,
+        /// Extra time of a request that does not begin near where the one before it ended
+        ///
+        /// It begins more than 4 MiB from there, or in another file: operations past the page cache, and short reads that miss. With 0 the disk
+        /// does not turn. Only `kernel` looks at it, and not for write-back.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub seek: Nanos,
+        /// Least that it reads or writes
+        ///
+        /// `/sys/block/*/queue/logical_block_size`: with `O_DIRECT` [every call is of whole blocks](#flags-of-open). A power of two up to 64 KiB.
+        #[key(SIZE, default = Disk::LOGICAL_BLOCK)]
+        pub logical_block_size: Bytes,
+        /// A limiter lets pass at once, after idle time, what it moves in so long
+        ///
+        /// The limiter is `io.max`, `blkio.throttle` or a cloud's. It never lets more pass than the disk moves in `burst`. Reads and writes that come at one instant share it fairly. With 0
+        /// there is no limiter.
+        #[key(TIME, shown = Nanos::ZERO)]
+        pub burst: Nanos,
+        /// Its own cache, into which writes go faster while it has room
+        ///
+        /// `{ size = "300 MB", rate = "2.5 GB/s" }`: memory of its own, or flash that takes writes faster; [its keys](#machine-disk-name-write-cache). Not beside `burst`.
+        /// See [flows](../concepts/flows-and-sharing.md#write-caches).
+        #[key(table::<WriteCache>(), absent = "none")]
+        pub write_cache: Option<WriteCache>,
+        /// Coefficient of variation of the service of equal streams
+        ///
+        /// Their ends spread by about half of it. With 0 they are served fairly.
+        #[key(number(0.0, 1.0), shown = 0.0)]
+        pub unevenness: f64,
+        /// What bears on its part of the dirty limits.
+        flat bdi: Bdi,
+        /// Which of these its kind has given, where its file has no key.
+        pub implied: Vec<Implied>,
+    }
+}
+
+impl Disk {
+    /// The logical block of most disks (`include/linux/blk_types.h: SECTOR_SIZE`).
+    pub const LOGICAL_BLOCK: Bytes = Bytes(512);
+}
+
+keys! {
+    /// The memory of a disk that takes writes before they are kept.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct WriteCache: "write_cache" {
+        /// Bytes that it holds
+        #[key(SIZE, required)]
+        pub size: Bytes,
+        /// Rate of writes while it has room; more than `write`
+        #[key(RATE, required)]
+        pub rate: BytesPerSecond,
+        /// Rate at which the disk empties it
+        ///
+        /// No more than `write`, less what reads take of its time.
+        #[key(RATE, absent = "`write`")]
+        pub drain: Option<BytesPerSecond>,
+    }
+}
+
+keys! {
+    /// The settings of `/sys/class/bdi/` that bear on a disk's part of the dirty limits and on pages under writeback, with the kernel's
+    /// names and defaults. Ratios are in millionths, as `min_ratio_fine` is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Bdi: "bdi" {
+        /// Its least part of the dirty limits, percent
+        ///
+        /// Also if it was idle: `/sys/class/bdi/*/min_ratio`, or `min_ratio_fine` for fractions. Those of all disks of a host come to less than 100;
+        /// only `kernel` looks at this and the next three.
+        #[key(millionths(99.9999), default = 0)]
+        pub min_ratio: u32,
+        /// Its largest part of them, percent
+        ///
+        /// Not less than `min_ratio`.
+        #[key(millionths(100.0), default = Bdi::WHOLE)]
+        pub max_ratio: u32,
+        /// Whether its part is a limit of its own
+        ///
+        /// With true its part alone holds writers back, however little is dirty elsewhere. FUSE has true and a `max_ratio` of 1.
+        #[key(FLAG, default = false)]
+        pub strict_limit: bool,
+        /// Whether pages must not change on their way to it
+        ///
+        /// With true a writer of a page under writeback waits until the disk has it. zram and disks with checksums have true in
+        /// `queue/stable_writes`, once `bdi/stable_pages_required`.
+        #[key(FLAG, default = false)]
+        pub stable_writes: bool,
+    }
+}
+
+impl Bdi {
+    /// All of the limits, in millionths.
+    pub const WHOLE: u32 = 1_000_000;
+
+    /// Millionths as percent.
+    #[must_use]
+    pub fn percent_of(millionths: u32) -> f64 {
+        f64::from(millionths) / MILLIONTHS_PER_PERCENT
+    }
+}

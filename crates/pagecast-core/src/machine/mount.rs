@@ -1,0 +1,146 @@
+//! A directory under which files live: where their bytes are, when they get there, and what the file system does of its own.
+
+use crate::keys::{Kind, TIME, Word, keys, word};
+use crate::units::Nanos;
+
+keys! {
+    /// A directory under which files live.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Mount: "mount" {
+        /// Absolute, without a slash at the end (but "/" itself).
+        pub path: String,
+        /// A disk of this host
+        ///
+        /// This or `nfs` is required.
+        #[key(Kind::Text)]
+        only disk,
+        /// "server:/export": a host and one of its mounts
+        #[key(Kind::Text)]
+        only nfs,
+        /// The link to the server, where there are several
+        #[key(Kind::Text)]
+        only link,
+        /// Where the bytes are.
+        pub source: MountSource,
+        /// When written bytes reach the source
+        ///
+        /// "back": a write returns when the page cache has them; "through": when the disk has them. Always "through" for `nfs`.
+        #[key(word::<WriteMode>(), shown = WriteMode::Back)]
+        pub write_mode: WriteMode,
+        /// Its file system, as `/proc/mounts` names it
+        ///
+        /// All but the first two tell [write-back throttling](../concepts/kernel.md#write-back-throttling) which writes are of the background; "xfs" and "btrfs" share extents of [copies](#copies). Not with `nfs`.
+        #[key(word::<FileSystem>(), default = FileSystem::Ext4)]
+        #[name = "type"]
+        pub file_system: FileSystem,
+        /// Getting 4 KiB of its files into the page cache
+        ///
+        /// Large folios make it shorter, buffer heads longer. A block device that is written to like a file is a file on a mount such as
+        /// `/dev`. Only `kernel` uses it and the next four.
+        #[key(TIME, absent = "that of `memory.cost`")]
+        pub page_insert: Option<Nanos>,
+        /// What it does of its own.
+        flat cost: MountCost,
+    }
+}
+
+keys! {
+    /// Time that a file system takes for what it does of its own.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct MountCost: "mount_cost" {
+        /// Extra time to make a file durable if its metadata changed
+        ///
+        /// It has become longer since the last time, or, for `fsync` and O_SYNC, its times have changed: a commit of the
+        /// [journal](../concepts/kernel.md#the-journal). Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub commit: Nanos,
+        /// Time to free 4 KiB that were written back lately when their file is cut or removed
+        ///
+        /// With the mount option `discard` the disk is told. Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub block_free: Nanos,
+        /// The same, once for each file that frees some
+        ///
+        /// Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub file_free: Nanos,
+        /// Age up to which a written block counts for `block_free`
+        ///
+        /// Not with `nfs`.
+        #[key(TIME, absent = "since time 0")]
+        pub block_free_within: Option<Nanos>,
+    }
+}
+
+/// The file system of a mount, by its name in `/proc/mounts`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileSystem {
+    /// ext4.
+    #[default]
+    Ext4,
+    /// ext3, by the driver of ext4.
+    Ext3,
+    /// XFS.
+    Xfs,
+    /// Btrfs.
+    Btrfs,
+    /// F2FS.
+    F2fs,
+    /// Another one, or a block device.
+    Other,
+}
+
+impl Word for FileSystem {
+    const ALL: &'static [Self] = &Self::ALL;
+    const WORDS: &'static [&'static str] = &Self::NAMES;
+}
+
+impl FileSystem {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Ext4, Self::Ext3, Self::Xfs, Self::Btrfs, Self::F2fs, Self::Other];
+    /// The words of a machine file, in the same order.
+    pub const NAMES: [&'static str; 6] = ["ext4", "ext3", "xfs", "btrfs", "f2fs", "other"];
+
+    /// Whether it says of a write that it is one of the background: `wbc_to_write_flags`, which `fs/ext4/page-io.c: ext4_io_submit`
+    /// does not ask.
+    #[must_use]
+    pub fn marks_background(self) -> bool {
+        !matches!(self, Self::Ext4 | Self::Ext3)
+    }
+}
+
+/// Where the files of a mount are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MountSource {
+    /// On a disk of the same host, by index.
+    Disk(usize),
+    /// On another host, reached over a link.
+    Nfs {
+        /// Index of the server host.
+        server: usize,
+        /// Index of the server's mount that is exported.
+        export: usize,
+        /// Index of the link between the two.
+        link: usize,
+    },
+}
+
+impl Default for MountSource {
+    fn default() -> Self {
+        Self::Disk(0)
+    }
+}
+
+/// When written bytes reach the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteMode {
+    /// Later: the write returns when they are in the page cache.
+    Back,
+    /// Before the write returns; they stay in the page cache, clean.
+    Through,
+}
+
+impl Word for WriteMode {
+    const ALL: &'static [Self] = &[Self::Back, Self::Through];
+    const WORDS: &'static [&'static str] = &["back", "through"];
+}
