@@ -1,12 +1,7 @@
 //! What does not change while a kernel runs: its host, the rules of its version, its settings, what a copy costs.
 
 use crate::flow::Path;
-use crate::machine::Disk;
-use crate::machine::Host;
-use crate::policy::DeviceId;
-use crate::policy::FileView;
-use crate::policy::OperationId;
-use crate::policy::Setting;
+use crate::machine::{Disk, Host};
 use crate::policy::kernel::tasks::cost::{Prices, Run};
 use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
 use crate::policy::kernel::tasks::kind::Waits;
@@ -14,8 +9,8 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::tick::Hz;
 use crate::policy::kernel::timers::Timers;
 use crate::policy::kernel::version::Rules;
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::policy::{DeviceId, FileView, OperationId, Setting};
+use crate::units::{Bytes, Nanos};
 
 /// See the module. Owners share one.
 #[derive(Clone, Debug)]

@@ -2,8 +2,7 @@
 //!
 //! These are ours. The kernel's own constants stand beside its rules.
 
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 /// Bytes that are found in the cache are looked up again after so many: they may have been cleaned meanwhile. A writer that comes to
 /// pages cleaned since then goes on as if they were dirty for 256 MiB at most, and counts that much too little as newly dirty.

@@ -1,12 +1,6 @@
 //! Steps system calls: one step after the other, until a flow moves bytes, something has to be waited for, or the call is over.
 
 use crate::flow::Completion;
-use crate::policy::Actions;
-use crate::policy::Call;
-use crate::policy::Integrity;
-use crate::policy::OperationId;
-use crate::policy::Outcome;
-use crate::policy::Request;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASKS, RUN_STEPS, SETTLE_AFTER};
 use crate::policy::kernel::filemap::begin::begin_task;
@@ -26,12 +20,11 @@ use crate::policy::kernel::model::next_call::{
     until_too_much,
 };
 use crate::policy::kernel::model::plain::step_plain;
-use crate::policy::kernel::model::run::{begin_run, count};
+use crate::policy::kernel::model::run::begin_run;
 use crate::policy::kernel::model::settle::{
     apply_written, count_moved, keep_memcgs_within_limits, settle, settle_others, settle_task, settle_visited,
 };
 use crate::policy::kernel::page::{PAGE, whole_pages};
-use crate::policy::kernel::page_writeback::limits::Limits;
 use crate::policy::kernel::page_writeback::rates::rate_of;
 use crate::policy::kernel::sync::fsync::{make_durable, step_sync};
 use crate::policy::kernel::sync::o_sync::{begin_synchronous, step_write_sync, write_everything};
@@ -40,11 +33,10 @@ use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Way};
 use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{Actions, Call, Integrity, OperationId, Outcome, Request};
 use crate::result::Part;
 use crate::stop;
-use crate::units::Bytes;
-use crate::units::Nanos;
-use crate::units::earlier;
+use crate::units::{Bytes, Nanos, earlier};
 
 impl Kernel {
     /// Brings all levels up to `now`. Where the bytes are that have moved since is found out when it matters, or now and then.
@@ -67,8 +59,7 @@ impl Kernel {
         keep_memcgs_within_limits(&mut self.context(now, &mut Actions::default()));
         self.pages.note_peaks();
         self.write_back.flush_memcg_stats(&self.pages, now);
-        self.write_back.fractions.tick(now);
-        self.write_back.domains.iter_mut().flatten().for_each(|domain| domain.fractions.tick(now));
+        self.write_back.tick(now);
         self.clock.synced = now;
     }
 
@@ -80,8 +71,7 @@ impl Kernel {
         cut_runs(&mut self.context(now, out));
         self.pages.look_at_memcgs(&self.tasks, now, out);
         self.heed_reclaim(now, out);
-        self.write_back.limits =
-            Limits::of(self.pages.dirtyable() / PAGE, &self.write_back.settings, &self.write_back.hard_limit);
+        self.write_back.set_limits(self.pages.dirtyable() / PAGE);
         self.write_back.limit_domains(&self.pages);
         self.write_back.limit_strict(&self.pages);
         self.flushers.wake_flushers(&self.pages, &self.write_back, &self.tasks, now);
@@ -111,13 +101,12 @@ impl Kernel {
 
     /// Reclaim that met only dirty pages has all of them written.
     pub fn heed_reclaim(&mut self, now: Nanos, out: &mut Actions) {
-        let mut found =
-            std::mem::take(&mut self.pages.found_only_dirty) && self.config.rules.dirty_tail_wakes_flushers;
+        let mut found = self.pages.take_found_only_dirty() && self.config.rules.dirty_tail_wakes_flushers;
         // Who waits for pages reclaims by itself, and finds as little.
         found |= self.pages.is_exhausted() && self.tasks.values().any(Task::takes_memory);
         found |= self.pages.is_memcg_short();
-        if found && self.pages.dirty.dirty() > 0 {
-            let dirty = self.pages.dirty.dirty();
+        if found && self.pages.dirty().dirty() > 0 {
+            let dirty = self.pages.dirty().dirty();
             if self.flushers.wakeup_flusher_threads(&self.pages, now) {
                 self.told.flushers_woken(now, dirty, out);
             }
@@ -376,7 +365,7 @@ pub fn run_ended(cx: &mut Context<'_>, operation: OperationId, done: &Completion
     let (_, rest) = transfer.take_rest();
     let (held_by, read_from) = (task.held_by.take(), task.device_read());
     let rate = rate_of(&cx.write_back.wbs, task);
-    count(task, rest, cx.pages, rate, cx.now);
+    cx.pages.count(task, rest, rate, cx.now);
     settle_task(cx, operation);
     let_go(cx, operation, held_by);
     cx.block.note_read(cx.now, read_from);
@@ -384,8 +373,8 @@ pub fn run_ended(cx: &mut Context<'_>, operation: OperationId, done: &Completion
     if task.run == Run::Hit {
         // All at once: marking every stretch between two events would cut the extents into as many.
         let (file, start, end) = (task.file().id, task.position - transfer.bytes, task.position);
-        cx.pages.lists.mark_accessed(file, start, end);
-        if !cx.pages.dropbehind.is_empty() && !cx.tasks[operation].drops_behind {
+        cx.pages.mark_accessed(file, start, end);
+        if cx.pages.has_dropbehind() && !cx.tasks[operation].drops_behind {
             cx.pages.mark_dropbehind(file, (start, end), false);
         }
     }
@@ -409,7 +398,7 @@ pub fn release_followers(cx: &mut Context<'_>) {
     let has_followers = cx.tasks.values().any(follows);
     cx.tasks.has_followers = has_followers;
     let goes_on = |task: &Task| {
-        let (is_cached, end) = cx.pages.lists.run(task.file().id, task.position, task.end);
+        let (is_cached, end) = cx.pages.lists().run(task.file().id, task.position, task.end);
         let has_come = is_cached && end - task.position >= FOLLOW_STRIDE.min(task.end - task.position);
         has_come || followed_by(cx.pages, cx.tasks, task).is_none()
     };

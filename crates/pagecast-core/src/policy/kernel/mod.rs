@@ -86,7 +86,7 @@ impl Kernel {
         let config = Arc::new(Config::new(setting));
         let mut pages = Pages::new(&config);
         let takes_back = config.host.memory.cost.page_reported.is_some();
-        pages.backed = takes_back.then(|| options.backed(pages.free()));
+        pages.set_backed(takes_back.then(|| options.backed(pages.free())));
         Self {
             write_back: WriteBack::new(&config, pages.dirtyable() / PAGE, options.learnt(&config.host)),
             flushers: Flushers::new(&config, pages.memory.total),
@@ -134,7 +134,7 @@ impl Policy for Kernel {
     }
 
     fn charge_to(&mut self, operation: OperationId, cgroup: Option<usize>) {
-        self.pages.memcg_of.insert(operation, cgroup.map_or(MemcgId::ROOT, MemcgId::of));
+        self.pages.charge_to(operation, cgroup.map_or(MemcgId::ROOT, MemcgId::of));
     }
 
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
@@ -188,7 +188,7 @@ impl Policy for Kernel {
     }
 
     fn retire(&mut self, keeps_blocks: bool) {
-        self.pages.lists.retire(keeps_blocks);
+        self.pages.retire(keeps_blocks);
     }
 
     fn tell_rest(&mut self, now: Nanos, out: &mut Actions) {
@@ -203,7 +203,7 @@ impl Policy for Kernel {
 
     fn levels(&self) -> MemoryLevels {
         let pages = |count: u64| Bytes(count * PAGE);
-        let (lists, dirty, limits) = (&self.pages.lists, &self.pages.dirty, &self.write_back.limits);
+        let (lists, dirty, limits) = (self.pages.lists(), self.pages.dirty(), self.write_back.limits());
         let throttling = self.write_back.wbs.iter().flatten().filter(|wb| wb.is_throttling);
         let (cached, dirty_once) = self.pages.told();
         let kernel = KernelLevels {
@@ -229,9 +229,9 @@ impl Policy for Kernel {
     }
 
     fn residency(&self, file: FileId) -> FileLevels {
-        let lists = &self.pages.lists;
+        let lists = self.pages.lists();
         let [cached, dirty, active] =
-            [lists.of_file(file), self.pages.dirty.of_file(file), lists.active_of_file(file)];
+            [lists.of_file(file), self.pages.dirty().of_file(file), lists.active_of_file(file)];
         FileLevels { cached: Bytes(cached), dirty: Bytes(dirty), active: Bytes(active) }
     }
 
@@ -240,7 +240,7 @@ impl Policy for Kernel {
     }
 
     fn block_count(&self) -> usize {
-        self.pages.lists.extents()
+        self.pages.lists().extents()
     }
 
     fn blocks(&self) -> Vec<ListedBlock> {

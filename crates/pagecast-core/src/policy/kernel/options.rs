@@ -1,8 +1,7 @@
 //! What a scenario sets beside the machine: the state in which the kernel begins.
 
 use crate::error::ScenarioError;
-use crate::machine::Host;
-use crate::machine::MountSource;
+use crate::machine::{Host, MountSource};
 use crate::policy::Options;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::reporting::{Backed, Fragments, fragments_of};
@@ -13,9 +12,7 @@ use crate::policy::kernel::page_writeback::law::{
 use crate::policy::kernel::page_writeback::write_back::{Learnt, dirty_settings};
 use crate::policy::kernel::version::Rules;
 use crate::scenario::nearest::hint;
-use crate::units::Bytes;
-use crate::units::BytesPerSecond;
-use crate::units::Nanos;
+use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// What a device that has been writing for long has completed just after everything was halved: as much as in one period
 /// of 3 s (`law::Fractions`), in seconds.

@@ -1,16 +1,10 @@
 //! A kernel without an engine, for the tests of its parts: what they make of tasks and levels that are put there.
 
+use std::sync::Arc;
+
 use super::*;
-use crate::flow::FlowSpec;
-use crate::flow::Path;
-use crate::machine::Host;
-use crate::machine::Machine;
-use crate::policy::Actions;
-use crate::policy::FileId;
-use crate::policy::FileView;
-use crate::policy::OperationId;
-use crate::policy::Options;
-use crate::policy::Setting;
+use crate::flow::{FlowSpec, Path};
+use crate::machine::{Host, Machine};
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::options::KernelOptions;
@@ -20,12 +14,9 @@ use crate::policy::kernel::tasks::ids::{MemcgId, Taker};
 use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::shape::Transfer;
 use crate::policy::kernel::tasks::task::Task;
-use crate::scenario::ModelOptions;
-use crate::scenario::OptionValue;
-use crate::scenario::load_machine;
-use crate::units::Bytes;
-use crate::units::Nanos;
-use std::sync::Arc;
+use crate::policy::{Actions, FileId, FileView, OperationId, Options, Setting};
+use crate::scenario::{ModelOptions, OptionValue, load_machine};
+use crate::units::{Bytes, Nanos};
 
 pub const MIB: u64 = 1 << 20;
 

@@ -4,13 +4,14 @@
 //! Source: `mm/page-writeback.c: folio_account_dirtied`, `fs/fs-writeback.c: __mark_inode_dirty`, Linux 6.16. A page may be both: one
 //! that is written to while it is under writeback will be written again. Counts are in bytes here, whole pages or not.
 
+use rustc_hash::FxHashMap;
+
 use crate::policy::FileId;
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::vmscan::{Busy, PageState};
 use crate::policy::ranges::Ranges;
 use crate::units::Nanos;
-use rustc_hash::FxHashMap;
 
 /// What a device does not have yet of one wb, and its counters since the start.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,10 +5,12 @@
 //! its window), Linux 6.18. Left out: folios that are split, those in which pages of a hole come by a fault, that a file which was
 //! in the cache before time 0 may have long ones, and that pages which stay in the cache while others around them are read keep theirs.
 
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
 use crate::policy::FileId;
 use crate::policy::kernel::page::PAGE;
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 
 /// No folio is longer than a huge page (2 MiB).
 const LONGEST_ORDER: u32 = 9;

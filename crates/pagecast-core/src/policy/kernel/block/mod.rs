@@ -6,30 +6,29 @@ pub mod queue;
 pub mod seeks;
 pub mod wbt;
 
+use std::sync::Arc;
+
 use self::queue::Queue;
 use self::seeks::Heads;
 use self::wbt::{Recent, Wbt};
 use crate::machine::Host;
-use crate::policy::DeviceId;
-use crate::policy::FileView;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::{DeviceId, FileView};
 use crate::result::Part;
-use crate::units::Bytes;
-use crate::units::Nanos;
-use std::sync::Arc;
+use crate::units::{Bytes, Nanos};
 
 /// What may be under way to another host: the slots of an NFS client (64) of 1 MiB each.
 const REMOTE_QUEUE: (u32, Bytes) = (64, Bytes(1 << 20));
 
 /// The devices of a host: its disks, then its network mounts.
 pub struct Block {
-    pub queues: Vec<Queue>,
+    pub(super) queues: Vec<Queue>,
     /// When each last read, and last held a writer back.
-    pub recent: Vec<Recent>,
-    pub heads: Heads,
-    pub config: Arc<Config>,
+    pub(super) recent: Vec<Recent>,
+    pub(super) heads: Heads,
+    pub(super) config: Arc<Config>,
 }
 
 impl Block {

@@ -5,16 +5,16 @@
 //! a new request waits for the requests that are in the queue, and for nothing else. A flusher that is alone submits more at once than
 //! fits; what does not fit is taken back (`excess`) when somebody else comes. Left out: the order of a scheduler, requests of reads.
 
+use std::collections::VecDeque;
+
 use crate::flow::FlowId;
-use crate::policy::FileId;
-use crate::policy::OperationId;
 use crate::policy::kernel::block::wbt::{Wbt, Why};
 use crate::policy::kernel::discretisation::{MOST_TURN, QUEUE_TURNS};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::shape::Transfer;
+use crate::policy::{FileId, OperationId};
 use crate::units::Bytes;
-use std::collections::VecDeque;
 
 /// Pages under writeback that the device gets as one flow.
 #[derive(Clone, Debug)]

@@ -7,8 +7,7 @@
 //! request that ends (`wbt_rqw_done`), but when as many as `wb_normal` less half of `wb_background` are left; or none, with a
 //! write cache in the disk and no writer held back.
 
-use crate::machine::Host;
-use crate::machine::MountSource;
+use crate::machine::{Host, MountSource};
 use crate::policy::DeviceId;
 use crate::units::Nanos;
 

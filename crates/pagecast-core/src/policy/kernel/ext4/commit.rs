@@ -1,12 +1,10 @@
 //! TODO
 
 use crate::machine::MountSource;
-use crate::policy::DeviceId;
-use crate::policy::FileView;
-use crate::policy::Integrity;
 use crate::policy::kernel::ext4::Ext4;
 use crate::policy::kernel::ext4::journal::commits_of_calls;
 use crate::policy::kernel::tasks::kind::Waits;
+use crate::policy::{DeviceId, FileView, Integrity};
 use crate::units::Nanos;
 
 impl Ext4 {

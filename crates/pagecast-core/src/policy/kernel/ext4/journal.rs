@@ -8,12 +8,10 @@
 //! a figure of the mount. Left out: commits by the timer, every 5 s, after which there is nothing left to commit either; several
 //! who wait for one commit; times that are finer than a tick (Linux 6.13) where somebody has asked for them.
 
-use crate::policy::DeviceId;
-use crate::policy::FileId;
-use crate::policy::FileView;
-use crate::policy::Integrity;
-use crate::units::Nanos;
 use rustc_hash::FxHashMap;
+
+use crate::policy::{DeviceId, FileId, FileView, Integrity};
+use crate::units::Nanos;
 
 /// The inodes that have changed, by transaction, of file systems whose commits take time.
 #[derive(Debug, Default)]

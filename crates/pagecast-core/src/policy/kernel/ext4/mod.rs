@@ -6,17 +6,18 @@ pub mod commit;
 pub mod journal;
 pub mod written_back;
 
+use std::sync::Arc;
+
 use self::journal::Journal;
 use self::written_back::WrittenBack;
 use crate::policy::kernel::config::Config;
 use crate::units::Nanos;
-use std::sync::Arc;
 
 /// The file systems of a host.
 pub struct Ext4 {
-    pub journal: Journal,
-    pub written_back: WrittenBack,
-    pub config: Arc<Config>,
+    pub(super) journal: Journal,
+    pub(super) written_back: WrittenBack,
+    pub(super) config: Arc<Config>,
 }
 
 impl Ext4 {

@@ -9,17 +9,17 @@
 //! had written it to a disk of its own. What has not been written back yet has no blocks (delayed allocation). Left out: what was written
 //! past the cache; that the dirty end of a file from before time 0 has blocks; that the device does nothing else meanwhile.
 
-use crate::machine::Host;
-use crate::machine::Mount;
-use crate::policy::FileId;
-use crate::policy::FileView;
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::machine::{Host, Mount};
 use crate::policy::kernel::ext4::Ext4;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::tasks::kind::Cut;
+use crate::policy::{FileId, FileView};
 use crate::units::Nanos;
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 
 /// Write-back within so long counts as one.
 const TOGETHER: Nanos = Nanos(1_000_000_000);
@@ -107,7 +107,7 @@ impl Ext4 {
     /// The end of a file from a byte on, before its pages are gone.
     pub fn cut_from(&self, pages: &Pages, file: &FileView, from: u64) -> Cut {
         let is_kept = self.written_back.files.is_some();
-        Cut { from, clean_to: if is_kept { pages.dirty.dirty_end(file.id, file.size.0) } else { from } }
+        Cut { from, clean_to: if is_kept { pages.dirty().dirty_end(file.id, file.size.0) } else { from } }
     }
 }
 

@@ -1,14 +1,12 @@
 //! TODO
 
-use crate::policy::Call;
-use crate::policy::FileView;
-use crate::policy::Request;
 use crate::policy::kernel::filemap;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page_writeback::task_rate::folio_of;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{Call, FileView, Request};
 use crate::units::Bytes;
 
 pub fn begin_task(

@@ -5,26 +5,18 @@
 //! are taken out. Calls follow one another: first the processor, then one request to the device. Calls are taken together in
 //! steps, which changes when the device is busy, not for how long. Left out: several requests of one call, asynchronous I/O.
 
-use crate::policy::FileId;
-use crate::policy::FileView;
-use crate::policy::Integrity;
-use crate::policy::OperationId;
-use crate::policy::Request;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::step_of;
 use crate::policy::kernel::filemap::fdatawrite::write_range;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::start_flow;
 use crate::policy::kernel::page::PAGE;
-use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Waits};
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::kernel::vmscan::{Busy, PageState};
-use crate::result::Part;
-use crate::result::Parts;
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::policy::{FileView, Integrity, OperationId, Request};
+use crate::result::{Part, Parts};
+use crate::units::{Bytes, Nanos};
 
 /// Begins an operation past the cache.
 pub fn begin_direct(
@@ -139,27 +131,10 @@ pub fn before_requests(config: &Config, task: &Task, bytes: u64, removed: u64) -
     parts
 }
 
-impl Pages {
-    /// Clean bytes of a range leave the cache; says how many. Those that have become dirty again stay.
-    ///
-    /// `mm/truncate.c: invalidate_inode_pages2_range`
-    fn invalidate(&mut self, file: FileId, start: u64, end: u64) -> u64 {
-        let before = self.lists.cached_within(file, start, end);
-        let mut at = start;
-        while at < end {
-            let (state, to) = self.dirty.run(file, at, end);
-            if state == PageState::Clean {
-                self.lists.remove(file, at, to);
-            }
-            at = to;
-        }
-        before - self.lists.cached_within(file, start, end)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::FileId;
     use crate::policy::kernel::tasks::ids::WbId;
     use crate::policy::kernel::tests::{MIB, nodes_of_8_gib, on};
 
@@ -170,7 +145,7 @@ mod tests {
         pages.read_in(file, 0, 4 * MIB, on(0));
         pages.write(file, WbId(0), (2 * MIB, 3 * MIB), on(0), Nanos::ZERO);
         assert_eq!(pages.invalidate(file, MIB, 9 * MIB), 2 * MIB);
-        assert_eq!((pages.lists.run(file, 0, 9 * MIB), pages.cached()), ((true, MIB), 2 * MIB));
+        assert_eq!((pages.lists().run(file, 0, 9 * MIB), pages.cached()), ((true, MIB), 2 * MIB));
         assert_eq!(pages.invalidate(file, MIB, 9 * MIB), 0, "the rest is dirty");
     }
 }

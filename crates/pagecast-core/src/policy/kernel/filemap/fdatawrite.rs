@@ -1,16 +1,15 @@
 //! TODO
 
-use crate::policy::FileView;
-use crate::policy::OperationId;
 use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::model::context::Context;
+use crate::policy::{FileView, OperationId};
 
 /// Has the dirty pages of a range written for somebody who waits for all of it; false if nothing is to be waited for.
 ///
 /// `mm/filemap.c: filemap_write_and_wait_range`
 pub fn write_range(cx: &mut Context<'_>, operation: OperationId, file: &FileView, range: (u64, u64)) -> bool {
     make_way_to(cx, file, range);
-    let dirty = cx.pages.dirty.ranges_within(file.id, range.0, range.1);
+    let dirty = cx.pages.dirty().ranges_within(file.id, range.0, range.1);
     if dirty.total() == 0 {
         return cx.block.queue(file.device).wait_within(file.id, range, operation);
     }
@@ -27,7 +26,7 @@ pub fn submit_range(
     is_all: bool,
 ) -> bool {
     make_way_to(cx, file, range);
-    let dirty = cx.pages.dirty.ranges_within(file.id, range.0, range.1);
+    let dirty = cx.pages.dirty().ranges_within(file.id, range.0, range.1);
     let is_dirty = dirty.total() > 0;
     if is_dirty {
         let until = if is_all { Until::Written(operation) } else { Until::Submitted(operation) };
@@ -38,7 +37,7 @@ pub fn submit_range(
 
 /// Makes way for who has to do with a part of a file, if any of it is dirty or under writeback.
 pub fn make_way_to(cx: &mut Context<'_>, file: &FileView, (start, end): (u64, u64)) {
-    if cx.pages.dirty.are_any_busy(file.id, start, end) {
+    if cx.pages.dirty().are_any_busy(file.id, start, end) {
         cx.flushers.make_way(cx.pages, cx.write_back, cx.block, cx.now, file.device, cx.out);
     }
 }

@@ -11,8 +11,6 @@
 //! that pages that come with a fault are younger in MGLRU; that pages which are mapped are kept longer; locks of the address space;
 //! that all pages of a folio become dirty with one.
 
-use crate::policy::FileView;
-use crate::policy::OperationId;
 use crate::policy::kernel::address_space::folios::{Faults, Grain};
 use crate::policy::kernel::filemap::read::{
     cached_before, first_unread, limits_of, note_windows, pace_of, read_ahead,
@@ -25,6 +23,7 @@ use crate::policy::kernel::tasks::cost::{Access, FAULT_AROUND_PAGES, Run};
 use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{FileView, OperationId};
 
 /// A task touches bytes of a mapping up to `end` at most, which are served alike: up to where they are mapped, or are not. All of
 /// them are mapped then.
@@ -42,7 +41,7 @@ pub fn touch_mapped(cx: &mut Context<'_>, operation: OperationId, run: Run, end:
     task.access = if is_mapped { Access::Finds } else { Access::Faults };
     let least = if run == Run::Hit { FAULT_AROUND_PAGES } else { 1 };
     let grain = Grain { least, is_whole_folio: cx.config.rules.maps_folios };
-    let grain = grain.bytes(cx.pages.folios.run(task.file().id, task.position, end).0);
+    let grain = grain.bytes(cx.pages.folios().run(task.file().id, task.position, end).0);
     let (from, to) = (task.position / grain * grain, end.next_multiple_of(grain));
     mapping.insert(from, to, is_write);
     end
@@ -86,7 +85,7 @@ pub fn fault_in(cx: &mut Context<'_>, operation: OperationId) {
         return;
     }
     let end = filled.min(start.saturating_add(request));
-    let (_, end) = cx.pages.lists.run(file.id, start, end);
+    let (_, end) = cx.pages.lists().run(file.id, start, end);
     let (span, pace) = (Span::of(task, start, end), pace_of(cx.config, &file, 0.0));
     let mut stream = cx.readers.streams.get(&key).copied().unwrap_or_default();
     let reading =
@@ -112,12 +111,12 @@ pub fn make_writable(pages: &Pages, tasks: &Tasks, operation: OperationId, end: 
 pub fn faults(pages: &Pages, task: &Task, end: u64, least: u64) -> Faults {
     let (file, at) = (task.file().id, task.position);
     let grain = Grain { least, is_whole_folio: pages.config.rules.maps_folios };
-    let around = grain.bytes(pages.folios.run(file, at, end).0);
+    let around = grain.bytes(pages.folios().run(file, at, end).0);
     let from = if at == task.origin { at } else { at.next_multiple_of(around) };
     // A mapping that does not stay has nothing around what is touched.
     let (from, end) = match task.access {
         Access::Maps => (from, end),
         _ => (from / around * around, end.next_multiple_of(grain.least * PAGE)),
     };
-    pages.folios.faults(file, (from, end), grain)
+    pages.folios().faults(file, (from, end), grain)
 }

@@ -2,7 +2,6 @@
 
 pub mod begin;
 pub mod direct;
-pub mod dontcache;
 pub mod fdatawrite;
 pub mod mapped;
 pub mod partial_blocks;

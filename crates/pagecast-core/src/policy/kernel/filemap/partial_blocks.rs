@@ -15,8 +15,7 @@ use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Way};
 use crate::policy::kernel::tasks::task::Task;
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 /// The calls of an operation: where the first begins, what each has, and where the last ends.
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +145,7 @@ pub fn step_beside(cx: &mut Context<'_>, operation: OperationId) -> Next {
 /// How many blocks of the device a task writes in part from its position up to `end`, none of which is in the cache.
 pub fn blocks_to_read(pages: &Pages, task: &Task, end: u64) -> u64 {
     let (file, at) = (task.file(), task.position);
-    let cached = |from: u64, to: u64| pages.lists.cached_within(file.id, from, to) > 0;
+    let cached = |from: u64, to: u64| pages.lists().cached_within(file.id, from, to) > 0;
     let (mut from, mut to) = (at / PAGE * PAGE, end.next_multiple_of(PAGE));
     // A page that is there in part is there.
     from += if cached(from, at) { PAGE } else { 0 };

@@ -4,11 +4,6 @@
 //! the bytes by the time that `readahead` computes. What is on its way when it ends, and the windows of reads shorter
 //! than these, are operations of their own that nobody waits for; who comes to their pages follows them.
 
-use crate::policy::Call;
-use crate::policy::FileId;
-use crate::policy::FileView;
-use crate::policy::OperationId;
-use crate::policy::Request;
 use crate::policy::kernel::address_space::folios::order_of_window;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::CACHED_AT_ONCE;
@@ -17,7 +12,7 @@ use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::model::clock::Clock;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::follow::followed_by;
-use crate::policy::kernel::model::run::{begin_run, uncount};
+use crate::policy::kernel::model::run::begin_run;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::readahead::window::{Limits, Pace, Reading, Span, Stream};
@@ -26,8 +21,8 @@ use crate::policy::kernel::tasks::kind::{Kind, Mode, Next};
 use crate::policy::kernel::tasks::shape::{Ahead, RunShape, StreamKey};
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::policy::{Call, FileId, FileView, OperationId, Request};
+use crate::units::{Bytes, Nanos};
 use crate::workload::Advice;
 
 /// `VM_READAHEAD_PAGES` for what is no disk, and its requests.
@@ -145,7 +140,7 @@ pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 
     let pace = pace_of(cx.config, &file, 0.0);
     let least = if pace.latency > 0.0 { pace.latency + next.size as f64 * pace.transfer } else { 0.0 };
     let (start, to) = (next.start * PAGE, (next.end() * PAGE).min(file.size.0));
-    let missing = to.saturating_sub(start) - cx.pages.lists.cached_within(file.id, start, to);
+    let missing = to.saturating_sub(start) - cx.pages.lists().cached_within(file.id, start, to);
     // Pages that are there get no mark: the stream has ended.
     let window = if missing > 0 { next } else { Default::default() };
     let order = order_of_window(Some(stream.order), next.size);
@@ -177,13 +172,13 @@ pub fn read_ahead(
     if start >= end {
         return;
     }
-    let (_, run) = cx.pages.lists.run(file.id, start, end);
+    let (_, run) = cx.pages.lists().run(file.id, start, end);
     let operation = cx.tasks.new_number();
     let to = run.min(start + limits_of(cx.config, file).request * PAGE);
     let from = from.clamp(start, to - 1);
     // Pages that are cached are left out, those behind them are not.
     let ahead = (to < end).then_some(Ahead { end, done: 0, due });
-    let missing = end - to - cx.pages.lists.cached_within(file.id, to, end);
+    let missing = end - to - cx.pages.lists().cached_within(file.id, to, end);
     let rest = missing as f64 / PAGE as f64 * pace_of(cx.config, file, 0.0).transfer;
     let least = if least > 0.0 { (least - rest).max(0.0) } else { 0.0 };
     let shape = RunShape { bytes: to - from, least, ahead, ..RunShape::default() };
@@ -207,7 +202,7 @@ pub fn leave_ahead(cx: &mut Context<'_>, operation: OperationId) {
 pub fn dont_need(cx: &mut Context<'_>, file: &FileView, (start, end): (u64, u64)) {
     // The last page of a file need not be a whole one.
     let (end, whole) = if end >= file.size.0 { (u64::MAX, u64::MAX) } else { (end, end / PAGE * PAGE) };
-    let dirty = cx.pages.dirty.ranges_within(file.id, start, end);
+    let dirty = cx.pages.dirty().ranges_within(file.id, start, end);
     if dirty.total() > 0 {
         cx.flushers.flusher_of(cx.write_back, file).write_range(file.id, (start, end), dirty, Until::Never);
     }
@@ -221,7 +216,7 @@ pub fn forget_read_ahead(cx: &mut Context<'_>, by: OperationId, file: FileId, si
         let is_beyond = task.reads_ahead() && task.file().id == file && task.end > size;
         if is_beyond {
             let bytes = std::mem::take(&mut task.pending);
-            uncount(task, bytes, pages);
+            pages.uncount(task, bytes);
         }
         !is_beyond
     });
@@ -256,7 +251,7 @@ pub fn advise(cx: &mut Context<'_>, thread: OperationId, file: &FileView, advice
 /// the next one is on its way.
 pub fn read_at_once(pages: &Pages, file: &FileView, at: u64, end: u64) -> Bytes {
     let end = end.min(at.saturating_add(CACHED_AT_ONCE));
-    if pages.lists.cached_within(file.id, at, end) == end - at {
+    if pages.lists().cached_within(file.id, at, end) == end - at {
         return Bytes(CACHED_AT_ONCE);
     }
     Bytes(limits_of(&pages.config, file).read_ahead.max(1) * PAGE)
@@ -283,7 +278,7 @@ pub fn pace_of(config: &Config, file: &FileView, copy: f64) -> Pace {
 /// How the next bytes of a read are served, and up to where.
 pub fn look_up_to_read(pages: &Pages, tasks: &Tasks, task: &Task) -> (Run, u64) {
     let (file, at) = (task.file().id, task.position);
-    match pages.lists.run(file, at, task.end) {
+    match pages.lists().run(file, at, task.end) {
         (_, end) if followed_by(pages, tasks, task).is_some() => (Run::Follow, end),
         (true, end) => (Run::Hit, pages.near_end(file, at, end)),
         (false, end) if task.drops_behind => (Run::Pass, end),
@@ -301,14 +296,14 @@ pub fn shape(
 ) -> RunShape {
     let most = (reading.end * PAGE).min(file.size.0).max(span.end);
     // What is cached of the last request is not read again.
-    let (_, end) = pages.lists.run(file.id, span.start, most);
+    let (_, end) = pages.lists().run(file.id, span.start, most);
     let is_timed = pace.latency > 0.0;
     let ahead = (reading.ahead * PAGE).min(file.size.0);
     // A request ends at the first page that is cached, and nobody waits for those behind it.
     let is_cut = end < most;
     let own = reading.seconds - (most - end) as f64 / PAGE as f64 * pace.transfer;
     let own = own.max(reading.seconds.min(pace.latency));
-    let cached = pages.lists.cached_within(file.id, end, ahead.max(end));
+    let cached = pages.lists().cached_within(file.id, end, ahead.max(end));
     let all = reading.seconds + reading.ahead_seconds - cached as f64 / PAGE as f64 * pace.transfer;
     let due = clock.synced + Nanos::from_seconds(if is_timed { all.max(own) } else { 0.0 });
     let done = if is_timed && !is_cut { reading.ahead_done * PAGE } else { 0 };
@@ -327,7 +322,7 @@ pub fn cached_before(pages: &Pages, file: FileId, page: u64, most: u64) -> u64 {
     let (mut at, end) = (page.saturating_sub(most) * PAGE, page * PAGE);
     let mut since = end;
     while at < end {
-        let (is_cached, to) = pages.lists.run(file, at, end);
+        let (is_cached, to) = pages.lists().run(file, at, end);
         since = if is_cached { at } else { to };
         at = to;
     }
@@ -345,7 +340,7 @@ pub fn note_windows(pages: &mut Pages, file: &FileView, reading: &Reading) {
 pub fn first_unread(pages: &Pages, tasks: &Tasks, file: FileId, at: u64, end: u64) -> u64 {
     let mut at = at;
     while at < end {
-        let (is_cached, to) = pages.lists.run(file, at, end);
+        let (is_cached, to) = pages.lists().run(file, at, end);
         at = match tasks.reader_of(file, at) {
             _ if is_cached => to,
             Some(reader) => reader.reads_until().min(end),

@@ -3,10 +3,6 @@
 //! Source: `mm/truncate.c: truncate_inode_pages_range`, Linux 6.16. Each page has its price; who cuts a file also waits for those under
 //! writeback, and for its blocks (`written_back`). Pages that reclaim takes are in `lists`.
 
-use crate::policy::FileView;
-use crate::policy::OperationId;
-use crate::policy::Outcome;
-use crate::policy::Request;
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::fdatawrite::make_way_to;
 use crate::policy::kernel::filemap::read::forget_read_ahead;
@@ -14,6 +10,7 @@ use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};
 use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{FileView, OperationId, Outcome, Request};
 use crate::units::Bytes;
 
 /// A cut is over when nothing of it is under writeback any more and its blocks are given back.
@@ -54,10 +51,10 @@ pub fn end_removal(cx: &mut Context<'_>, request: &Request, before: u64) {
 pub fn truncate(cx: &mut Context<'_>, request: &Request, file: FileView, size: Bytes) {
     make_way_to(cx, &file, (size.0, u64::MAX));
     forget_read_ahead(cx, request.operation, file.id, size.0);
-    let removed = Bytes(cx.pages.lists.cached_within(file.id, size.0, u64::MAX));
+    let removed = Bytes(cx.pages.lists().cached_within(file.id, size.0, u64::MAX));
     let cut = cx.ext4.cut_from(cx.pages, &file, size.0);
     cx.pages.truncate(file.id, size.0);
-    cx.pages.folios.cut(file.id, size.0);
+    cx.pages.cut_folios(file.id, size.0);
     cx.flushers.flusher_of(cx.write_back, &file).untag(file.id, size.0, u64::MAX);
     if !cx.config.is_paid_for(request.operation, removed) {
         let task = Task::new(Kind::Cut { cut }, Some(file), (0, Bytes::ZERO, Bytes::ZERO), cx.now);

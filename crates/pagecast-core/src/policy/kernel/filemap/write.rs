@@ -2,8 +2,6 @@
 //!
 //! Source: `mm/filemap.c: generic_perform_write`, `mm/page-writeback.c: folio_wait_stable`, Linux 6.16.
 
-use crate::policy::FileId;
-use crate::policy::OperationId;
 use crate::policy::kernel::discretisation::{LEAST_RUN, STABLE_RUN};
 use crate::policy::kernel::filemap::mapped::{fault_in, make_writable, touch_mapped};
 use crate::policy::kernel::filemap::partial_blocks::prepare_blocks;
@@ -17,6 +15,7 @@ use crate::policy::kernel::tasks::shape::RunShape;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::vmscan::PageState;
+use crate::policy::{FileId, OperationId};
 
 /// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).
 pub const LOCKED: u64 = 256 << 10;
@@ -93,7 +92,7 @@ pub fn wait_for_stable_pages(cx: &mut Context<'_>, operation: OperationId, end: 
 pub fn look_up_to_write(pages: &Pages, tasks: &Tasks, task: &Task, operation: OperationId) -> (Run, u64) {
     let (file, at, end) = (task.file().id, task.position, task.end);
     let least = end.min(at.saturating_add(LEAST_RUN));
-    let (is_cached, run_end) = pages.lists.run(file, at, end);
+    let (is_cached, run_end) = pages.lists().run(file, at, end);
     match is_cached {
         false if task.mapped.is_some() && tasks.reader_of(file, at).is_some() => (Run::Follow, run_end),
         false if is_being_read(tasks, file, at) => (Run::Follow, run_end),
@@ -101,14 +100,14 @@ pub fn look_up_to_write(pages: &Pages, tasks: &Tasks, task: &Task, operation: Op
         // It has to wait where no page can be had.
         true if run_end < least && pages.is_memcg_exhausted(task.memcg) => (Run::New, least),
         true if task.kind == Kind::Write && pages.config.has_stable_pages(task) => {
-            match pages.dirty.stable_run(file, at, run_end.min(at.saturating_add(STABLE_RUN))) {
+            match pages.dirty().stable_run(file, at, run_end.min(at.saturating_add(STABLE_RUN))) {
                 (PageState::Writeback, to) => (Run::Wait, to),
                 (PageState::Dirty, to) => (Run::Dirty, to),
                 (PageState::Clean, to) => (Run::Clean, to),
             }
         }
         true => {
-            let (is_dirty, to) = pages.dirty.dirty_run(file, at, run_end);
+            let (is_dirty, to) = pages.dirty().dirty_run(file, at, run_end);
             let run = if is_dirty { Run::Dirty } else { Run::Clean };
             (run, pages.near_end(file, at, to).max(least))
         }

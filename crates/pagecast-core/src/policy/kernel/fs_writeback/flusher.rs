@@ -7,12 +7,11 @@
 mod inodes;
 mod tagged;
 
-pub use self::tagged::{Until, WHOLE};
+use std::collections::VecDeque;
 
 use self::inodes::{Inodes, Listed};
 use self::tagged::Tagged;
-use crate::policy::FileId;
-use crate::policy::OperationId;
+pub use self::tagged::{Until, WHOLE};
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::block::wbt::Why;
@@ -21,9 +20,9 @@ use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::timers::Timers;
 use crate::policy::ranges::Ranges;
+use crate::policy::{FileId, OperationId};
 use crate::stop;
 use crate::units::Nanos;
-use std::collections::VecDeque;
 
 /// `MIN_WRITEBACK_PAGES`: a visit submits a multiple of this, in pages.
 const MIN_WRITEBACK_PAGES: u64 = 1024;
@@ -111,7 +110,7 @@ pub struct Flusher {
     /// When it wakes up by itself; not while it has work.
     pub timer: Option<Nanos>,
     /// Whether a call of `do_writepages` has ended since somebody asked.
-    pub has_ended_a_visit: bool,
+    pub(super) has_ended_a_visit: bool,
     /// When it last looked for expired inodes; nothing if that was long before the start.
     last_old_flush: Option<Nanos>,
 }

@@ -6,8 +6,7 @@ use crate::policy::kernel::fs_writeback::flusher::Flusher;
 use crate::policy::kernel::page_alloc::pages::{Pages, Written};
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::tasks::ids::{MemcgId, Taker};
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 impl Flushers {
     /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
@@ -21,9 +20,9 @@ impl Flushers {
         dirty: Bytes,
     ) {
         let nobody = Taker { home: 0, memcg: MemcgId::ROOT };
-        let refaults = pages.refaults;
+        let refaults = pages.refaults();
         pages.read_in(file.id, 0, bytes.0, nobody);
-        pages.refaults = refaults; // nothing was read
+        pages.forget_reads(refaults);
         if dirty > Bytes::ZERO {
             write_back.attach(pages, file, MemcgId::ROOT);
             self.make_dirty(pages, write_back, now, file, (0, dirty.0), nobody);

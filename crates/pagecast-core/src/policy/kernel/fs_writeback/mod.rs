@@ -5,18 +5,19 @@ pub mod inode;
 pub mod submission;
 pub mod wake;
 
+use std::sync::Arc;
+
 use self::flusher::{Flusher, LEAST_UNIT};
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::{FLUSHER_PART, MOST_FLUSHER_UNIT};
 use crate::policy::kernel::tasks::ids::WbId;
-use std::sync::Arc;
 
 /// The flusher of each `bdi_writeback`, made when it is first written to.
 pub struct Flushers {
     each: Vec<Option<Flusher>>,
     /// How many bytes one submits in one go while it is alone.
     unit: u64,
-    pub config: Arc<Config>,
+    pub(super) config: Arc<Config>,
 }
 
 impl Flushers {

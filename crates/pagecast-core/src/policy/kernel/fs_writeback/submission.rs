@@ -1,9 +1,6 @@
 //! Write-back on its way: what a flusher has submitted crosses the device, unit by unit.
 
 use crate::flow::FlowSpec;
-use crate::policy::Actions;
-use crate::policy::DeviceId;
-use crate::policy::OperationId;
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::block::wbt::Why;
 use crate::policy::kernel::fs_writeback::Flushers;
@@ -12,6 +9,7 @@ use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::shape::Transfer;
+use crate::policy::{Actions, DeviceId, OperationId};
 use crate::units::Nanos;
 
 /// What the lower half of a tag says of write-back, for which nobody waits; the wb is in the upper half.
@@ -60,19 +58,19 @@ impl Flushers {
         let queue = &mut block.queues[device];
         let limit = queue.limit(Some(why));
         while let Some((wb, file, (from, to))) = queue.excess(limit) {
-            if pages.dirty.are_leaving(file, from, to) {
+            if pages.dirty().are_leaving(file, from, to) {
                 break;
             }
             queue.take_back(from);
-            pages.dirty.take_back(file, from, to);
-            self.of(wb).take_back(file, to - from, &pages.dirty);
+            pages.dirty_mut().take_back(file, from, to);
+            self.of(wb).take_back(file, to - from, pages.dirty());
         }
     }
 
     /// Whether a flusher is going to look which pages are dirty, because its timer rings or it goes on to another inode.
     pub fn is_about_to_look(&self, pages: &Pages, block: &Block, now: Nanos, at: usize) -> bool {
         let queue = block.queue_of_wb(WbId(at as u32));
-        self.get(at).is_some_and(|flusher| flusher.rings(now) || flusher.is_at_a_turn(&pages.dirty, queue))
+        self.get(at).is_some_and(|flusher| flusher.rings(now) || flusher.is_at_a_turn(pages.dirty(), queue))
     }
 
     /// Wakes a flusher whose timer rings.
@@ -142,18 +140,19 @@ impl Flushers {
         let id = WbId(at as u32);
         let (timers, device) = (self.config.timers(), self.config.device_of(id).0 as usize);
         let over_background = write_back.over_background(pages, at);
+        let dirty_limit = write_back.dirty_limit();
         let wb = write_back.wbs[at].as_mut()?;
         let config = &self.config;
         let flusher = self.each.get_mut(at)?.as_mut()?;
         let mut by = Circumstances {
             now,
-            dirty: &mut pages.dirty,
+            dirty: pages.dirty_mut(),
             queue: &mut block.queues[device],
             wb: id,
             is_contended,
             over_background: &over_background,
             average_bandwidth: wb.bandwidth.average,
-            dirty_limit: write_back.hard_limit.follower(),
+            dirty_limit,
             expire: config.host.vm.dirty_expire,
             interval: config.host.vm.dirty_writeback,
             timers,
@@ -182,10 +181,10 @@ impl Flushers {
         let is_measured = wb.measure_at.is_some_and(|due| due <= now);
         let has_submitted = std::mem::take(&mut flusher.has_ended_a_visit) && wb.next_update() <= now;
         if is_measured || has_submitted {
-            wb.measure(now, pages.dirty.of_wb(id));
+            wb.measure(now, pages.dirty().of_wb(id));
             wb.measure_at = wb.measure_at.filter(|_| !is_measured);
         }
-        let is_in_background = flusher.has_work() && over_background(&pages.dirty);
+        let is_in_background = flusher.has_work() && over_background(pages.dirty());
         (wb.in_background != is_in_background).then_some(is_in_background)
     }
 
@@ -210,16 +209,13 @@ impl Flushers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Command;
-    use crate::policy::FileId;
-    use crate::policy::FileView;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::block::queue::Queue;
-    use crate::policy::kernel::model::run::count;
     use crate::policy::kernel::page::PAGE;
     use crate::policy::kernel::page_writeback::rates::rate_of;
     use crate::policy::kernel::tasks::cost::Run;
     use crate::policy::kernel::tests::{MIB, kernel, on, write};
+    use crate::policy::{Command, FileId, FileView};
     use crate::units::Bytes;
 
     #[test]
@@ -251,7 +247,7 @@ mod tests {
         /// Of 2000 pages each of two devices has completed a half, or all were of the other.
         const HALF: (u64, u64) = (1000, 1000);
         const NOTHING: (u64, u64) = (0, 2000);
-        let background = kernel("").write_back.limits.thresholds.background;
+        let background = kernel("").write_back.limits().thresholds.background;
         let goes_on = |own: u64, of_others: u64, completed: (u64, u64)| {
             let mut kernel = kernel(OTHER_DISK);
             write(&mut kernel, 1, Run::New, 0.0);
@@ -262,8 +258,8 @@ mod tests {
             let mut flusher = Flusher::new(1);
             flusher.wake(Work::Background, Nanos::ZERO, Nanos::ZERO);
             *kernel.flushers.of(WbId(0)) = flusher;
-            kernel.pages.dirty.run_ahead(WbId(0), own * PAGE);
-            kernel.pages.dirty.run_ahead(WbId(1), of_others * PAGE);
+            kernel.pages.dirty_mut().run_ahead(WbId(0), own * PAGE);
+            kernel.pages.dirty_mut().run_ahead(WbId(1), of_others * PAGE);
             kernel.write_back_device(Nanos::ZERO, 0, &mut Actions::default());
             kernel.write_back.wbs[0].as_ref().is_some_and(|wb| wb.in_background)
         };
@@ -317,8 +313,8 @@ mod tests {
         assert_eq!(stamp_after(&mut with_dirty_file(MIB, 80 * MIB), 1000), 0, "not longer than that");
         assert_eq!(stamp_after(&mut with_dirty_file(0, 80 * MIB), 1001), 0, "nothing is submitted");
         let mut busy = with_dirty_file(MIB, 80 * MIB);
-        busy.pages.dirty.make_dirty(FileId(6), WbId(0), 0, MIB, Nanos::ZERO);
-        busy.pages.dirty.submit(FileId(6), u64::MAX);
+        busy.pages.dirty_mut().make_dirty(FileId(6), WbId(0), 0, MIB, Nanos::ZERO);
+        busy.pages.dirty_mut().submit(FileId(6), u64::MAX);
         assert_eq!(stamp_after(&mut busy, 1001), 0, "something is on its way");
     }
 
@@ -347,7 +343,7 @@ mod tests {
             kernel.flushers.flusher_of(&mut kernel.write_back, &file).timer = Some(Nanos(5_000_000_000));
             let Kernel { tasks, pages, write_back: WriteBack { wbs, .. }, .. } = &mut kernel;
             let task = tasks.get_mut(writer).expect("it is there");
-            count(task, MIB, pages, rate_of(wbs, task), Nanos::ZERO);
+            pages.count(task, MIB, rate_of(wbs, task), Nanos::ZERO);
             kernel.write_back_device(Nanos(seconds * 1_000_000_000), 0, &mut Actions::default());
             kernel.tasks[writer].pending
         };

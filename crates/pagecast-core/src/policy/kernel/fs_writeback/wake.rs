@@ -11,9 +11,10 @@ use crate::units::Nanos;
 impl Flushers {
     /// Every writer looks whether its device's flusher should run.
     pub fn wake_flushers(&mut self, pages: &Pages, write_back: &WriteBack, tasks: &Tasks, now: Nanos) {
-        let dirty = pages.dirty.dirty() / PAGE;
-        let total = pages.dirty.total() / PAGE;
-        let is_over = dirty > write_back.limits.thresholds.background || total > write_back.limits.freerun;
+        let dirty = pages.dirty().dirty() / PAGE;
+        let total = pages.dirty().total() / PAGE;
+        let is_over =
+            dirty > write_back.limits().thresholds.background || total > write_back.limits().freerun;
         // A flusher that runs is not woken.
         let may_be_over = is_over || !write_back.domains.is_empty() || write_back.has_strict;
         if !may_be_over || self.iter().all(Flusher::has_work) {
@@ -25,7 +26,7 @@ impl Flushers {
             // The background threshold of a cgroup is looked at by its flusher alone, when the timer rings.
             let is_over = match write_back.strict(pages, at) {
                 Some((strict, own)) => {
-                    dirty > write_back.limits.thresholds.background || own > strict.brake.freerun
+                    dirty > write_back.limits().thresholds.background || own > strict.brake.freerun
                 }
                 None => is_over || write_back.is_memcg_beyond_freerun(pages, at, false),
             };
@@ -39,7 +40,7 @@ impl Flushers {
     ///
     /// `fs/fs-writeback.c: wakeup_flusher_threads`
     pub fn wakeup_flusher_threads(&mut self, pages: &Pages, now: Nanos) -> bool {
-        let dirty = pages.dirty.dirty();
+        let dirty = pages.dirty().dirty();
         let (interval, waits) = (self.config.host.vm.dirty_writeback, self.config.rules.start_all_waits);
         let mut has_woken = false;
         for flusher in self.iter_mut().filter(|flusher| !flusher.writes_all()) {

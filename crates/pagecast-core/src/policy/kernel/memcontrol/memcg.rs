@@ -160,13 +160,12 @@ impl Memcg {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::FileId;
-    use crate::policy::OperationId;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::tasks::cost::Run;
     use crate::policy::kernel::tasks::ids::MemcgId;
     use crate::policy::kernel::tasks::kind::Kind;
     use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel, nodes_of_8_gib, write};
+    use crate::policy::{FileId, OperationId};
 
     /// Its limit is 512 MiB: a stroke of reclaim is 1 MiB, and who waits goes on when there are 8.
     const BATCH: &str = "cgroup.batch.memory.max = '512 MiB'";

@@ -3,6 +3,9 @@
 //! With many tasks most events are the end of a unit of write-back, or a level that comes to a threshold, and change nothing of any
 //! task but how far it is. What was found when all tasks were last looked at then holds until a task changes, or a rate.
 
+use std::cell::Cell;
+use std::sync::Arc;
+
 use crate::policy::OperationId;
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::config::Config;
@@ -18,8 +21,6 @@ use crate::policy::kernel::tasks::ids::MemcgId;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
-use std::cell::Cell;
-use std::sync::Arc;
 
 /// What the caps were set for: the tasks, by `Tasks::changes`, and the part of a processor that each of them gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,11 +33,11 @@ pub struct CapsOf {
 /// What was found when all tasks were last looked at.
 pub struct Caps {
     /// For what their caps hold.
-    pub caps_of: Option<CapsOf>,
+    pub(super) caps_of: Option<CapsOf>,
     /// When they were last surveyed, and what that told.
-    pub surveyed: Cell<Option<(u64, Survey)>>,
+    pub(super) surveyed: Cell<Option<(u64, Survey)>>,
     /// Which part of a processor's time a task gets that could use all of it.
-    pub processor_share: f64,
+    pub(super) processor_share: f64,
     pub config: Arc<Config>,
 }
 
@@ -164,7 +165,7 @@ impl Caps {
     pub fn caps_of_now(&self, write_back: &WriteBack, tasks: &Tasks) -> CapsOf {
         CapsOf {
             changes: tasks.changes(),
-            rate_changes: write_back.rate_changes,
+            rate_changes: write_back.rate_changes(),
             processor_share: self.processor_share,
         }
     }
@@ -267,8 +268,6 @@ pub fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Actions;
-    use crate::policy::FileId;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::fs_writeback::flusher::Flusher;
     use crate::policy::kernel::page::PAGE;
@@ -279,6 +278,7 @@ mod tests {
     use crate::policy::kernel::tasks::credit::Credit;
     use crate::policy::kernel::tasks::ids::WbId;
     use crate::policy::kernel::tests::{MIB, kernel, write};
+    use crate::policy::{Actions, FileId};
     use crate::units::Nanos;
 
     const WRITER: OperationId = OperationId(1);
@@ -375,13 +375,14 @@ mod tests {
         let has_work = |dirty: u64, writeback: u64, run: Run| {
             let mut kernel = kernel("");
             write(&mut kernel, 1, run, 0.0);
-            kernel.pages.dirty.make_dirty(FileId(5), WbId(0), 0, writeback * PAGE, Nanos(0));
-            kernel.pages.dirty.submit(FileId(5), u64::MAX);
-            kernel.pages.dirty.run_ahead(WbId(0), dirty * PAGE);
+            kernel.pages.dirty_mut().make_dirty(FileId(5), WbId(0), 0, writeback * PAGE, Nanos(0));
+            kernel.pages.dirty_mut().submit(FileId(5), u64::MAX);
+            kernel.pages.dirty_mut().run_ahead(WbId(0), dirty * PAGE);
             kernel.flushers.wake_flushers(&kernel.pages, &kernel.write_back, &kernel.tasks, Nanos(0));
             kernel.flushers.get(0).is_some_and(Flusher::has_work)
         };
-        let Limits { thresholds: Thresholds { background, .. }, freerun, .. } = kernel("").write_back.limits;
+        let Limits { thresholds: Thresholds { background, .. }, freerun, .. } =
+            *kernel("").write_back.limits();
         assert_eq!([background, background + 1].map(|dirty| has_work(dirty, 0, Run::New)), [false, true]);
         assert_eq!([freerun, freerun + 1].map(|pages| has_work(0, pages, Run::New)), [false, true]);
         assert!(!has_work(background + 1, 0, Run::Hit), "nobody writes");
@@ -396,14 +397,14 @@ mod tests {
             write(&mut kernel, 1, Run::New, 0.0);
             kernel.write_back.has_strict = true;
             kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").strict = Some(Strict::of(PART));
-            kernel.pages.dirty.run_ahead(WbId(0), own * PAGE);
-            kernel.pages.dirty.run_ahead(WbId(1), of_others * PAGE);
+            kernel.pages.dirty_mut().run_ahead(WbId(0), own * PAGE);
+            kernel.pages.dirty_mut().run_ahead(WbId(1), of_others * PAGE);
             kernel.flushers.wake_flushers(&kernel.pages, &kernel.write_back, &kernel.tasks, Nanos(0));
             kernel.flushers.get(0).is_some_and(Flusher::has_work)
         };
         assert_eq!([100, 101, 102].map(|own| has_work(own, 0)), [false, true, true]);
         // The background threshold of the host holds beside it, its free run does not.
-        let background = kernel("").write_back.limits.thresholds.background;
+        let background = kernel("").write_back.limits().thresholds.background;
         assert_eq!(
             [background, background + 1, background + 2].map(|dirty| has_work(0, dirty)),
             [false, true, true]

@@ -18,7 +18,7 @@ const MOST_EXTENTS: usize = 1000;
 /// # Panics
 /// If one of them is not: a change was forgotten, or made twice.
 pub fn check_books(pages: &Pages, write_back: &WriteBack, block: &Block, tasks: &Tasks) {
-    if cfg!(debug_assertions) && pages.dirty.inodes() <= MOST_INODES {
+    if cfg!(debug_assertions) && pages.dirty().inodes() <= MOST_INODES {
         check_dirty(pages);
         check_pending(pages, tasks);
         check_nodes(pages);
@@ -34,7 +34,7 @@ pub fn check_wbs(pages: &Pages, write_back: &WriteBack, block: &Block) {
             continue;
         }
         let id = WbId(at as u32);
-        let (of, submitted) = (pages.dirty.of_wb(id), block.queue_of_wb(id).bytes_of(id));
+        let (of, submitted) = (pages.dirty().of_wb(id), block.queue_of_wb(id).bytes_of(id));
         let accounted = of.written + of.cancelled + submitted + of.reclaimable;
         assert_eq!(of.dirtied, accounted, "bytes that became dirty of wb {at}");
     }
@@ -42,23 +42,23 @@ pub fn check_wbs(pages: &Pages, write_back: &WriteBack, block: &Block) {
 
 /// Dirty pages are cached pages of their file, and add up.
 pub fn check_dirty(pages: &Pages) {
-    pages.dirty.check_sums();
-    for (file, bytes) in pages.dirty.by_file() {
-        let cached = pages.lists.of_file(file);
+    pages.dirty().check_sums();
+    for (file, bytes) in pages.dirty().by_file() {
+        let cached = pages.lists().of_file(file);
         assert!(bytes <= cached, "{bytes} bytes of {file:?} are dirty, {cached} are cached");
     }
-    if pages.lists.extents() <= MOST_EXTENTS {
+    if pages.lists().extents() <= MOST_EXTENTS {
         pages.check_busy();
     }
 }
 
 /// What has moved without having found its place is what tasks have pending.
 pub fn check_pending(pages: &Pages, tasks: &Tasks) {
-    let counted = [pages.ahead_cached, pages.ahead_anonymous, pages.dirty.ahead()];
+    let counted = [pages.ahead()[0], pages.ahead()[1], pages.dirty().ahead()];
     let of_tasks = pending_of(tasks, |_| true);
     assert_eq!(counted, of_tasks, "cached, anonymous and dirty bytes ahead are those of tasks");
     let pending: u64 = tasks.values().map(|task| task.pending).sum();
-    assert_eq!(pages.pending, pending, "bytes that tasks have pending");
+    assert_eq!(pages.pending_bytes(), pending, "bytes that tasks have pending");
 }
 
 /// The bytes that some tasks have pending: of page cache, of anonymous memory, and dirty ones.
@@ -88,7 +88,7 @@ pub fn check_memcgs(pages: &Pages, tasks: &Tasks) {
 
 /// Nodes have what lists and processes have, and no more than there is.
 pub fn check_nodes(pages: &Pages) {
-    let (pages, lists) = (&pages, &pages.lists);
+    let (pages, lists) = (&pages, pages.lists());
     let cached: u64 = pages.lruvecs().map(|lruvec| lists.of_lruvec(lruvec)).sum();
     assert_eq!(cached, lists.cached(), "what is cached is on some node");
     let held = pages.placement.held(pages.nodes());

@@ -13,5 +13,5 @@ pub struct Clock {
     pub decided: Option<Nanos>,
     pub is_put_off: bool,
     /// What had come into memory or left it when runs were last cut.
-    pub turnover: u64,
+    pub(super) turnover: u64,
 }

@@ -12,7 +12,7 @@ use crate::policy::kernel::vmscan::lists::Lists;
 
 /// Ends runs in front of pages that have come or left since they were looked at.
 pub fn cut_runs(cx: &mut Context<'_>) {
-    let lists = &cx.pages.lists;
+    let lists = cx.pages.lists();
     let turnover = lists.turnover_of_all();
     if std::mem::replace(&mut cx.clock.turnover, turnover) == turnover {
         return;
@@ -67,9 +67,8 @@ fn first_cached(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Actions;
-    use crate::policy::Command;
     use crate::policy::kernel::tests::{MIB, kernel, nodes_of_8_gib, on, write};
+    use crate::policy::{Actions, Command};
     use crate::units::Bytes;
 
     #[test]
@@ -78,13 +77,13 @@ mod tests {
         let mut pages = nodes_of_8_gib(1, "");
         pages.read_in(file, LEAST_RUN, 2 * LEAST_RUN, on(0));
         pages.read_in(file, 4 * LEAST_RUN, 5 * LEAST_RUN - 1, on(0));
-        let first = |start, end| first_cached(&pages.lists, file, start, end);
+        let first = |start, end| first_cached(pages.lists(), file, start, end);
         assert_eq!(first(0, 9 * LEAST_RUN), LEAST_RUN);
         assert_eq!(first(LEAST_RUN, 9 * LEAST_RUN), LEAST_RUN);
         assert_eq!(first(2 * LEAST_RUN, 9 * LEAST_RUN), 9 * LEAST_RUN, "a byte less is not one");
         assert_eq!(first(2 * LEAST_RUN, 5 * LEAST_RUN - 1), 4 * LEAST_RUN, "unless nothing follows");
-        assert_eq!(cached_until(&pages.lists, file, LEAST_RUN, 9 * LEAST_RUN), 2 * LEAST_RUN);
-        assert_eq!(cached_until(&pages.lists, file, 0, 9 * LEAST_RUN), 0);
+        assert_eq!(cached_until(pages.lists(), file, LEAST_RUN, 9 * LEAST_RUN), 2 * LEAST_RUN);
+        assert_eq!(cached_until(pages.lists(), file, 0, 9 * LEAST_RUN), 0);
     }
 
     /// A write of a GB to new pages meets a MiB that somebody else has read in behind its first 100.

@@ -11,7 +11,7 @@ use crate::policy::kernel::tasks::task::Task;
 pub fn followed_by<'a>(pages: &Pages, tasks: &'a Tasks, task: &Task) -> Option<&'a Task> {
     let (file, at) = (task.file().id, task.position);
     let is_read = matches!(task.kind, Kind::Read { .. });
-    match pages.lists.run(file, at, task.end) {
+    match pages.lists().run(file, at, task.end) {
         (false, _) => tasks.reader_of(file, at),
         // The pages of a request arrive together: the cached run in front of them does not grow bit by bit.
         (true, to) if is_read && to < task.end && to - at < LEAST_RUN => {

@@ -11,8 +11,7 @@ use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
-use crate::units::Nanos;
-use crate::units::earlier;
+use crate::units::{Nanos, earlier};
 
 /// At what rates the levels change, in bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -123,8 +122,8 @@ pub fn until_memory_changes(pages: &Pages, tasks: &Tasks, slopes: &Slopes) -> Op
 
 /// The background threshold, which only writers look at.
 pub fn until_background(pages: &Pages, write_back: &WriteBack, slopes: &Slopes) -> Option<f64> {
-    let threshold = write_back.limits.thresholds.background;
-    let dirty = pages.dirty.dirty();
+    let threshold = write_back.limits().thresholds.background;
+    let dirty = pages.dirty().dirty();
     // In pages, as `wake_flushers` compares them.
     (slopes.dirtied > 0.0 && dirty / PAGE <= threshold)
         .then(|| (threshold * PAGE).saturating_sub(dirty) as f64 / slopes.dirtied)
@@ -132,7 +131,7 @@ pub fn until_background(pages: &Pages, write_back: &WriteBack, slopes: &Slopes) 
 
 /// The end of free run, or the next step of the law beyond it.
 pub fn until_throttling(pages: &Pages, write_back: &WriteBack, slopes: &Slopes) -> Option<f64> {
-    let of_law = || write_back.limits.until_change(pages.dirty.total(), slopes.dirtied - slopes.written);
+    let of_law = || write_back.limits().until_change(pages.dirty().total(), slopes.dirtied - slopes.written);
     if slopes.dirtied > 0.0 { of_law() } else { None }
 }
 
@@ -187,9 +186,6 @@ pub fn next_update(write_back: &WriteBack, now: Nanos) -> Option<Nanos> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::FileId;
-    use crate::policy::FileView;
-    use crate::policy::OperationId;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::page_alloc::watermarks::Node;
     use crate::policy::kernel::page_writeback::task_rate::TaskRate;
@@ -197,6 +193,7 @@ mod tests {
     use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
     use crate::policy::kernel::tasks::kind::Kind;
     use crate::policy::kernel::tests::{MIB, kernel, kernel_on_nodes, reconfigure, transfer, write};
+    use crate::policy::{FileId, FileView, OperationId};
     use crate::units::Bytes;
 
     const MB: f64 = 1e6;
@@ -297,7 +294,7 @@ mod tests {
         // Half of that is dirty: who has taken the rest has to wait.
         let dirty = total / 2;
         kernel.pages.memory.nodes[0].anonymous = 0;
-        kernel.pages.dirty.run_ahead(WbId(0), dirty);
+        kernel.pages.dirty_mut().run_ahead(WbId(0), dirty);
         reconfigure(&mut kernel, |config| config.host.memory.cost.fault_huge = None);
         assert_bytes(bytes_until_memory_changes(&kernel), total - min - dirty);
     }
@@ -360,11 +357,11 @@ mod tests {
                 &Slopes { dirtied, written: 40.0 * MB, ..Slopes::default() },
             )
         };
-        kernel.pages.dirty.run_ahead(WbId(0), 100 * PAGE);
-        let left = (kernel.write_back.limits.freerun - 100) * PAGE;
+        kernel.pages.dirty_mut().run_ahead(WbId(0), 100 * PAGE);
+        let left = (kernel.write_back.limits().freerun - 100) * PAGE;
         assert_eq!(until(&kernel, 100.0 * MB), Some(left as f64 / (60.0 * MB)));
-        kernel.pages.dirty.run_ahead(WbId(0), left + PAGE);
-        let step = kernel.write_back.limits.brake().step() * PAGE as f64;
+        kernel.pages.dirty_mut().run_ahead(WbId(0), left + PAGE);
+        let step = kernel.write_back.limits().brake().step() * PAGE as f64;
         assert_eq!(until(&kernel, 100.0 * MB), Some(step / (60.0 * MB)));
         assert_eq!(until(&kernel, 0.0), None);
     }

@@ -3,7 +3,6 @@
 use crate::policy::OperationId;
 use crate::policy::kernel::discretisation::RUN_STEPS;
 use crate::policy::kernel::model::context::Context;
-use crate::policy::kernel::model::run::{count_dirtied, count_others, uncount};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::rates::Rates;
@@ -64,7 +63,7 @@ pub fn settle_slice(cx: &mut Context<'_>, place: Place, slices: u64) {
     let bytes = if slices > 1 { all / slices / PAGE * PAGE } else { all };
     if bytes > 0 {
         let was_first = std::mem::take(&mut task.is_first);
-        uncount(task, bytes, cx.pages);
+        cx.pages.uncount(task, bytes);
         // Pages of the file and of the buffer were taken in turn.
         let step = if task.run.fills() && task.takes_anonymous() { cx.pages.most_ahead() } else { bytes };
         let mut left = bytes;
@@ -99,14 +98,14 @@ pub fn apply(cx: &mut Context<'_>, place: Place, bytes: u64) {
         Run::Hit => {}
         Run::Miss => {
             cx.pages.read_in(file.id, start, end, by);
-            cx.pages.lists.mark_accessed(file.id, start, start + asked);
+            cx.pages.mark_accessed(file.id, start, start + asked);
         }
         Run::Through | Run::Insert => {
             cx.pages.put(file.id, start, end, by);
             cx.pages.note_folios(&file, (start, end), folio);
         }
         Run::New | Run::Clean | Run::Dirty => {
-            if drops_behind || !cx.pages.dropbehind.is_empty() {
+            if drops_behind || cx.pages.has_dropbehind() {
                 let leaves = drops_behind && run == Run::New;
                 cx.pages.mark_dropbehind(file.id, (start, end), leaves);
             }
@@ -117,7 +116,7 @@ pub fn apply(cx: &mut Context<'_>, place: Place, bytes: u64) {
             cx.pages.placement.has_written(operation, written.new, written.far);
             // Whoever unmaps a page that was touched marks it (`mm/memory.c: zap_present_folio_ptes`).
             if cx.config.rules.writes_are_accesses || is_mapped {
-                cx.pages.lists.mark_accessed(file.id, start, end);
+                cx.pages.mark_accessed(file.id, start, end);
             }
         }
         Run::Pass | Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
@@ -141,11 +140,11 @@ pub fn keep_memcgs_within_limits(cx: &mut Context<'_>) {
 pub fn apply_written(cx: &mut Context<'_>, device: usize, from: u64, bytes: u64) {
     let unit = cx.block.queues[device].front().expect("what is written was in the queue");
     let (wb, file, start) = (unit.wb, unit.file, unit.start + from);
-    let before = cx.pages.dirty.of_wb(wb).written / PAGE;
+    let before = cx.pages.dirty().of_wb(wb).written / PAGE;
     if cx.pages.written(file, wb, start, start + bytes) && cx.config.rules.measures_after_writeback {
         cx.write_back.wbs[wb.0 as usize].as_mut().expect("what writes is there").inode_ended(cx.now);
     }
-    let pages = cx.pages.dirty.of_wb(wb).written / PAGE - before;
+    let pages = cx.pages.dirty().of_wb(wb).written / PAGE - before;
     cx.ext4.written_back.add(cx.now, file, (start, start + bytes));
     cx.write_back.add_completions(cx.now, wb.0 as usize, pages);
 }
@@ -158,10 +157,10 @@ pub fn count_moved(pages: &mut Pages, write_back: &WriteBack, tasks: &mut Tasks,
         let Some(transfer) = task.transfer.as_mut() else { continue };
         let (_, bytes) = transfer.take(now);
         if task.run.dirties() {
-            has_credit |= count_dirtied(task, bytes, pages, rates.of(task), now);
+            has_credit |= pages.count_dirtied(task, bytes, rates.of(task), now);
             has_first |= task.is_first && task.pending > 0;
         } else if bytes > 0 {
-            count_others(task, bytes, pages);
+            pages.count_others(task, bytes);
         }
     }
     tasks.runs_ahead = has_credit;
@@ -170,7 +169,7 @@ pub fn count_moved(pages: &mut Pages, write_back: &WriteBack, tasks: &mut Tasks,
 
 /// The tasks of a kind whose bytes have moved and are nowhere yet.
 pub fn pending(pages: &Pages, tasks: &Tasks, is_wanted: impl Fn(&Task) -> bool) -> Vec<Place> {
-    if pages.pending == 0 {
+    if pages.pending_bytes() == 0 {
         return Vec::new();
     }
     tasks.places(|task| task.pending > 0 && is_wanted(task))

@@ -3,10 +3,8 @@
 //! Levels hover around their thresholds, and a writer is held back call by call. So a state is over only when it has been so for
 //! a second; it is told then, with the time at which it ended. One that took no time is not told.
 
-use crate::policy::Actions;
-use crate::policy::DeviceId;
-use crate::policy::Event;
-use crate::policy::OperationId;
+use std::collections::BTreeMap;
+
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::AT_CAP;
@@ -16,10 +14,9 @@ use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::shape::Transfer;
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::vmscan::refaults::{Refaults, WINDOW};
+use crate::policy::{Actions, DeviceId, Event, OperationId};
 use crate::result::Part;
-use crate::units::Bytes;
-use crate::units::Nanos;
-use std::collections::BTreeMap;
+use crate::units::{Bytes, Nanos};
 
 /// A state that comes back earlier has not ended.
 const QUIET: Nanos = Nanos(1_000_000_000);
@@ -201,7 +198,7 @@ pub struct Thrashing {
 #[derive(Default)]
 pub struct Told {
     pub states: States,
-    pub thrashing: Thrashing,
+    pub(super) thrashing: Thrashing,
     /// When it was last told that reclaim woke the flushers.
     flushers_woken: Nanos,
 }
@@ -271,7 +268,7 @@ impl Told {
             device: pages.config.device_of(at),
         };
         // What the thresholds are compared with: pages that nobody writes yet.
-        let dirty = &pages.dirty;
+        let dirty = pages.dirty();
         let is_of_memcg = pages.config.memcg_of_wb(at.0 as usize).is_some();
         let bytes = if is_of_memcg { dirty.of_wb(at).reclaimable } else { dirty.dirty() };
         let wb = write_back.wbs[at.0 as usize].as_mut().expect("its flusher has looked");
@@ -284,7 +281,7 @@ impl Told {
         if now < self.thrashing.at + WINDOW {
             return;
         }
-        let (before, counts) = (self.thrashing, pages.refaults);
+        let (before, counts) = (self.thrashing, pages.refaults());
         let is_on = counts.is_thrashing(&before.seen, (now - before.at).as_seconds());
         if is_on != before.is_on {
             self.states.turn(before.at, Key::THRASHING, is_on, before.seen.refaulted);
@@ -403,8 +400,8 @@ mod tests {
         let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
         let of_group = WbId(kernel.config.devices() as u32);
         kernel.pages.memcgs[0].busy = 10 * MIB;
-        let freerun = kernel.write_back.limits.freerun * PAGE;
-        kernel.pages.dirty.run_ahead(WbId(0), freerun);
+        let freerun = kernel.write_back.limits().freerun * PAGE;
+        kernel.pages.dirty_mut().run_ahead(WbId(0), freerun);
         assert_eq!(
             (
                 kernel.write_back.dirty_told(&kernel.pages, of_group),
@@ -412,14 +409,14 @@ mod tests {
             ),
             (10 * MIB, freerun)
         );
-        kernel.pages.dirty.run_ahead(WbId(0), PAGE);
+        kernel.pages.dirty_mut().run_ahead(WbId(0), PAGE);
         assert_eq!(kernel.write_back.dirty_told(&kernel.pages, of_group), freerun + PAGE);
     }
 
     #[test]
     fn a_storm_begins_when_a_second_is_over() {
         let mut kernel = kernel("");
-        kernel.pages.refaults = Refaults { read: 32 << 20, refaulted: 32 << 20 };
+        kernel.pages.forget_reads(Refaults { read: 32 << 20, refaulted: 32 << 20 });
         let is_on = [WINDOW.0 - 1, WINDOW.0].map(|now| {
             kernel.told.look_at_refaults(&kernel.pages, Nanos(now));
             kernel.told.thrashing.is_on

@@ -3,8 +3,6 @@
 //! Source: `mm/memcontrol.c: try_charge_memcg`, `mm/vmscan.c: shrink_node_memcgs`, Linux 6.16. What is left out: see
 //! `memcontrol::memcg`.
 
-use crate::policy::Actions;
-use crate::policy::OperationId;
 use crate::policy::kernel::discretisation::LEAST_STEP;
 use crate::policy::kernel::memcontrol::memcg::Memcg;
 use crate::policy::kernel::page::PAGE;
@@ -12,9 +10,9 @@ use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::tasks::ids::MemcgId;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{Actions, OperationId};
 use crate::result::CgroupLevels;
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 impl Pages {
     /// To whom it is charged what an operation brings into memory.

@@ -1,11 +1,10 @@
 //! TODO
 
-use crate::policy::FileId;
-use crate::policy::OperationId;
 use crate::policy::kernel::discretisation::MOST_RUN;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::tasks::cost::{Distance, Run, Touched};
 use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{FileId, OperationId};
 
 impl Pages {
     /// Up to where new memory comes without others having to leave, if that has a price.

@@ -1,10 +1,10 @@
 //! The pages in memory: in which list each is, which are dirty, whose they are. Where they come from: `allocation`.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
 use crate::machine::Lru;
-use crate::policy::FileId;
-use crate::policy::FileView;
-use crate::policy::ListedBlock;
-use crate::policy::OperationId;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::address_space::folios::Folios;
 use crate::policy::kernel::config::Config;
@@ -19,10 +19,8 @@ use crate::policy::kernel::vmscan::lruvec::LruvecId;
 use crate::policy::kernel::vmscan::refaults::Refaults;
 use crate::policy::kernel::vmscan::{Busy, PageState};
 use crate::policy::ranges::Ranges;
-use crate::units::Bytes;
-use crate::units::Nanos;
-use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use crate::policy::{FileId, FileView, ListedBlock, OperationId};
+use crate::units::{Bytes, Nanos};
 
 /// What became of bytes that a program has written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,36 +34,36 @@ pub struct Written {
 
 /// See the module.
 pub struct Pages {
-    pub lists: Lists,
-    pub dirty: DirtyPages,
+    pub(super) lists: Lists,
+    pub(super) dirty: DirtyPages,
     pub memory: Memory,
     /// No node should have more dirty pages than this part of its memory, or than its part of so many bytes: `vm.dirty_ratio` as
     /// a fraction, `vm.dirty_bytes`.
-    pub node_dirty_ratio: f64,
-    pub node_dirty_bytes: Option<u64>,
+    pub(super) node_dirty_ratio: f64,
+    pub(super) node_dirty_bytes: Option<u64>,
     /// Bytes that are known to have come into the cache, and into anonymous memory, but not yet where.
-    pub ahead_cached: u64,
-    pub ahead_anonymous: u64,
+    pub(super) ahead_cached: u64,
+    pub(super) ahead_anonymous: u64,
     /// What all tasks have pending.
-    pub pending: u64,
+    pub(super) pending: u64,
     /// Reclaim has met nothing but dirty pages since this was last cleared.
-    pub found_only_dirty: bool,
+    pub(super) found_only_dirty: bool,
     /// Pages that leave when the device has them (`PG_dropbehind`).
-    pub dropbehind: FxHashMap<FileId, Ranges>,
+    pub(super) dropbehind: FxHashMap<FileId, Ranges>,
     /// What has come from devices, and come back.
-    pub refaults: Refaults,
+    pub(super) refaults: Refaults,
     /// The memory cgroups of the host.
     pub memcgs: Vec<Memcg>,
     /// Of each list's pages, those that are dirty or under writeback, each once; only kept where there are several lists.
-    pub busy: Vec<u64>,
+    pub(super) busy: Vec<u64>,
     /// On which node each process runs, and its anonymous memory is.
     pub placement: Placement,
     /// Only kept where there are longer ones than pages.
-    pub folios: Folios,
+    pub(super) folios: Folios,
     /// Free memory that the host has not taken back, if it takes any.
-    pub backed: Option<Backed>,
+    pub(super) backed: Option<Backed>,
     /// The memory cgroup that each operation's pages are charged to; only kept where there are cgroups.
-    pub memcg_of: FxHashMap<OperationId, MemcgId>,
+    pub(super) memcg_of: FxHashMap<OperationId, MemcgId>,
     pub config: Arc<Config>,
 }
 
@@ -105,6 +103,66 @@ impl Pages {
             config: config.clone(),
             memory,
         }
+    }
+
+    /// Which pages are in memory, and in which list.
+    pub fn lists(&self) -> &Lists {
+        &self.lists
+    }
+
+    /// Which pages are dirty or under writeback.
+    pub fn dirty(&self) -> &DirtyPages {
+        &self.dirty
+    }
+
+    /// The same for who submits and cancels.
+    pub fn dirty_mut(&mut self) -> &mut DirtyPages {
+        &mut self.dirty
+    }
+
+    /// Bytes of a file have been read by a program: `mm/swap.c: mark_page_accessed`.
+    pub fn mark_accessed(&mut self, file: FileId, start: u64, end: u64) {
+        self.lists.mark_accessed(file, start, end);
+    }
+
+    /// Nobody asks for pages any more.
+    pub fn retire(&mut self, keeps_extents: bool) {
+        self.lists.retire(keeps_extents);
+    }
+
+    /// What has come from devices, and come back.
+    pub fn refaults(&self) -> Refaults {
+        self.refaults
+    }
+
+    /// Counts what has come from devices as it did before some pages were put into the cache.
+    pub fn forget_reads(&mut self, before: Refaults) {
+        self.refaults = before;
+    }
+
+    /// Whether reclaim has met nothing but dirty pages since this was last asked.
+    pub fn take_found_only_dirty(&mut self) -> bool {
+        std::mem::take(&mut self.found_only_dirty)
+    }
+
+    /// The pages of an operation are charged to a memory cgroup from now on.
+    pub fn charge_to(&mut self, operation: OperationId, memcg: MemcgId) {
+        self.memcg_of.insert(operation, memcg);
+    }
+
+    /// Free memory that the host has not taken back.
+    pub fn set_backed(&mut self, backed: Option<Backed>) {
+        self.backed = backed;
+    }
+
+    /// The folios of files.
+    pub fn folios(&self) -> &Folios {
+        &self.folios
+    }
+
+    /// A file has been cut, or is gone.
+    pub fn cut_folios(&mut self, file: FileId, size: u64) {
+        self.folios.cut(file, size);
     }
 
     pub fn nodes(&self) -> usize {
@@ -354,6 +412,22 @@ impl Pages {
             }
             at = to;
         }
+    }
+
+    /// Clean bytes of a range leave the cache; says how many. Those that have become dirty again stay.
+    ///
+    /// `mm/truncate.c: invalidate_inode_pages2_range`
+    pub fn invalidate(&mut self, file: FileId, start: u64, end: u64) -> u64 {
+        let before = self.lists.cached_within(file, start, end);
+        let mut at = start;
+        while at < end {
+            let (state, to) = self.dirty.run(file, at, end);
+            if state == PageState::Clean {
+                self.lists.remove(file, at, to);
+            }
+            at = to;
+        }
+        before - self.lists.cached_within(file, start, end)
     }
 
     /// For the table of blocks.

@@ -2,8 +2,9 @@
 //!
 //! The scheduler (`kernel/sched/fair.c`, Linux 6.16) is one rule here: a process starts on the node with the fewest, and stays.
 
-use crate::policy::OperationId;
 use rustc_hash::FxHashMap;
+
+use crate::policy::OperationId;
 
 #[derive(Debug)]
 struct Process {

@@ -97,9 +97,10 @@ fn min_free(total: u64, nodes: u64, version: (u32, u32)) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::scenario::load_machine;
-    use std::path::Path;
 
     #[test]
     fn marks_of_a_large_host_come_from_its_size() {

@@ -35,7 +35,7 @@ impl WriteBack {
             hard_limit: limits.hard,
             dirty,
             device_thresholds: self.shares[at].thresholds(fraction, &limits.thresholds, dirty),
-            device_dirty: pages.dirty.of_wb(WbId(at as u32)).dirty() / PAGE,
+            device_dirty: pages.dirty().of_wb(WbId(at as u32)).dirty() / PAGE,
             device_bandwidth: bandwidth,
             strict_limit: self.shares[at].strict_limit,
             floor_in_ratio: !self.config.rules.share_has_floor,
@@ -44,7 +44,7 @@ impl WriteBack {
 
     /// Sets the rate of the tasks that write to each device, and brings what it is made of up to date.
     pub fn throttle(&mut self, pages: &Pages, block: &Block, tasks: &Tasks, now: Nanos) {
-        let dirty = pages.dirty.total() / PAGE;
+        let dirty = pages.dirty().total() / PAGE;
         let slack = self.limits.brake().step() as u64;
         for at in 0..self.wbs.len() {
             let Some(wb) = self.wbs[at].as_ref() else { continue };
@@ -112,7 +112,7 @@ impl WriteBack {
                 domain.hard_limit.update(now, domain.limits.thresholds.limit, known);
             }
         }
-        let counts = pages.dirty.of_wb(WbId(at as u32));
+        let counts = pages.dirty().of_wb(WbId(at as u32));
         let wb = self.wbs[at].as_mut().expect("who writes has a device");
         wb.update(now, counts, &levels);
         let law = Throttle {
@@ -156,7 +156,6 @@ impl WriteBack {
 mod tests {
     use super::*;
     use crate::policy::kernel::Kernel;
-    use crate::policy::kernel::model::run::count;
     use crate::policy::kernel::page_writeback::law::BaseRate;
     use crate::policy::kernel::page_writeback::limits::Brake;
     use crate::policy::kernel::page_writeback::rates::rate_of;
@@ -291,8 +290,8 @@ mod tests {
         // Near the limit, all but these pages on another device.
         let dirty = kernel.write_back.limits.setpoint
             + (kernel.write_back.limits.hard - kernel.write_back.limits.setpoint) * 9 / 10;
-        kernel.pages.dirty.run_ahead(WbId(0), 8000 * PAGE);
-        kernel.pages.dirty.run_ahead(WbId(1), (dirty - 8000) * PAGE);
+        kernel.pages.dirty_mut().run_ahead(WbId(0), 8000 * PAGE);
+        kernel.pages.dirty_mut().run_ahead(WbId(1), (dirty - 8000) * PAGE);
         kernel.write_back.throttle(&kernel.pages, &kernel.block, &kernel.tasks, Nanos::ZERO);
         let wb = kernel.write_back.wbs[0].as_ref().expect("somebody writes to it");
         let ratio = kernel
@@ -327,7 +326,7 @@ mod tests {
             let mut kernel = kernel("");
             write(&mut kernel, 1, Run::New, 0.0);
             kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").is_throttling = was_throttling;
-            kernel.pages.dirty.run_ahead(WbId(1), dirty * PAGE);
+            kernel.pages.dirty_mut().run_ahead(WbId(1), dirty * PAGE);
             kernel.write_back.throttle(&kernel.pages, &kernel.block, &kernel.tasks, Nanos::ZERO);
             let wb = kernel.write_back.wbs[0].as_ref().expect("it is there");
             (wb.is_throttling, wb.task_rate.is_some())
@@ -352,7 +351,7 @@ mod tests {
             wbs[0].as_mut().expect("somebody writes to it").task_rate = rate.map(TaskRate::fixed);
             let task = tasks.get_mut(writer).expect("it is there");
             task.credit = Some(Credit { seconds: 0.125, at: Nanos::ZERO });
-            count(task, bytes, pages, rate_of(wbs, task), Nanos::ZERO);
+            pages.count(task, bytes, rate_of(wbs, task), Nanos::ZERO);
             task.credit.expect("it has been checked").seconds
         };
         assert_eq!([0, 125, 250, 1000].map(|bytes| after(Some(1000.0), bytes)), [0.125, 0.0, -0.125, -0.2]);

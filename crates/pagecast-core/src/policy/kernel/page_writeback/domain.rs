@@ -1,7 +1,6 @@
 //! The dirty limits of one memory cgroup: `struct wb_domain`.
 
-use crate::machine::Cgroup;
-use crate::machine::MemoryLimit;
+use crate::machine::{Cgroup, MemoryLimit};
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::memcontrol::stats::Stats;
 use crate::policy::kernel::page::PAGE;
@@ -14,7 +13,7 @@ use crate::policy::kernel::tasks::ids::WbId;
 pub struct Domain {
     /// By device.
     pub fractions: Fractions,
-    pub hard_limit: HardLimit,
+    pub(super) hard_limit: HardLimit,
     pub limits: Limits,
     /// The pages of its cgroup when counters were last added up; nothing where they are always up to date.
     pub flushed: Option<Stats>,

@@ -20,7 +20,7 @@ use crate::units::Nanos;
 impl WriteBack {
     /// How much is dirty or under writeback: on the host, or in the cgroup of a wb if the host alone is in free run.
     pub fn dirty_told(&self, pages: &Pages, wb: WbId) -> u64 {
-        let dirty = pages.dirty.total();
+        let dirty = pages.dirty().total();
         let of_memcg = self.memcg_with_domain(wb.0 as usize).filter(|_| dirty / PAGE <= self.limits.freerun);
         of_memcg.map_or(dirty, |memcg| pages.memcgs[memcg].dirty() / PAGE * PAGE)
     }
@@ -55,7 +55,7 @@ impl WriteBack {
         if self.domains.is_empty() {
             return;
         }
-        let (avail, dirty) = (pages.dirtyable() / PAGE, pages.dirty.total() / PAGE);
+        let (avail, dirty) = (pages.dirtyable() / PAGE, pages.dirty().total() / PAGE);
         for at in 0..self.domains.len() {
             let stats = self.stats_of_memcg(pages, at);
             let Some(domain) = &mut self.domains[at] else { continue };
@@ -136,11 +136,10 @@ impl WriteBack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::DeviceId;
-    use crate::policy::FileId;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::page_writeback::law::{DeviceShare, Fraction};
     use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel};
+    use crate::policy::{DeviceId, FileId};
 
     /// 819 and 409 of 4096 parts of what can be dirty.
     fn limits(pages: u64) -> Thresholds {

@@ -20,7 +20,7 @@ impl WriteBack {
         let wbs = self.config.wbs_of(memcg);
         Stats {
             dirty: pages.memcgs[memcg].dirty(),
-            writeback: wbs.map(|wb| pages.dirty.of_wb(wb).writeback).sum(),
+            writeback: wbs.map(|wb| pages.dirty().of_wb(wb).writeback).sum(),
             cached: pages.cached_of_memcg(memcg),
         }
     }

@@ -3,12 +3,11 @@
 //! As in the kernel's traced event `bdi_dirty_ratelimit` (`include/trace/events/writeback.h`, Linux 6.16), which tells it with each
 //! update of a base rate; here also when a bandwidth is measured, and when the rate of tasks moves with the dirty level.
 
-use crate::policy::Actions;
-use crate::policy::DeviceSample;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::{Actions, DeviceSample};
 use crate::result::DeviceLevels;
 use crate::units::Bytes;
 
@@ -35,7 +34,7 @@ impl WriteBack {
     pub fn sample_device(&self, pages: &Pages, at: usize, out: &mut Actions) {
         let Some(wb) = &self.wbs[at] else { return };
         let id = WbId(at as u32);
-        let counts = pages.dirty.of_wb(id);
+        let counts = pages.dirty().of_wb(id);
         let rate = |pages: u64| Bytes(pages * PAGE);
         // As the levels of the memory, which count each page once.
         let (_, most) = pages.told();

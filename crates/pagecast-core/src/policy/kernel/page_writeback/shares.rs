@@ -4,8 +4,7 @@
 //! a strict device is free while its own dirty pages are, however many others there are, and held back beyond. Left out: the wbs of
 //! memory cgroups on one device share its ratios by their bandwidths (`wb_min_max_ratio`); here each has them in full.
 
-use crate::machine::Bdi;
-use crate::machine::Host;
+use crate::machine::{Bdi, Host};
 use crate::policy::kernel::page_writeback::law::{DeviceShare, Thresholds};
 use crate::policy::kernel::page_writeback::limits::Brake;
 

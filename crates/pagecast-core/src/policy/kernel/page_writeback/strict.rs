@@ -18,7 +18,7 @@ impl WriteBack {
         if !self.has_strict {
             return;
         }
-        let dirty = pages.dirty.total() / PAGE;
+        let dirty = pages.dirty().total() / PAGE;
         for at in (0..self.wbs.len()).filter(|&at| self.shares[at].strict_limit) {
             let share = &self.shares[at];
             let part = share.thresholds(self.fractions.fraction(at), &self.limits.thresholds, dirty);
@@ -36,7 +36,7 @@ impl WriteBack {
     /// The limits of a wb whose device is strict, and its dirty pages.
     pub fn strict(&self, pages: &Pages, at: usize) -> Option<(Strict, u64)> {
         let strict = self.wbs.get(at)?.as_ref()?.strict?;
-        Some((strict, pages.dirty.of_wb(WbId(at as u32)).dirty() / PAGE))
+        Some((strict, pages.dirty().of_wb(WbId(at as u32)).dirty() / PAGE))
     }
 
     /// What each writer of a device may write in any case: nothing, unless the device is strict.
@@ -67,7 +67,7 @@ impl WriteBack {
         let id = WbId(at as u32);
         match block.queue_of_wb(id).rate_for(id) {
             Some(rate) if rate > 0.0 => rate,
-            None if pages.dirty.of_wb(id).writeback == 0 => 0.0,
+            None if pages.dirty().of_wb(id).writeback == 0 => 0.0,
             _ => (wb.bandwidth.average * PAGE) as f64,
         }
     }
@@ -108,13 +108,12 @@ impl WriteBack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::FileId;
-    use crate::policy::FileView;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::page_writeback::limits::Brake;
     use crate::policy::kernel::tasks::cost::Run;
     use crate::policy::kernel::tasks::ids::MemcgId;
     use crate::policy::kernel::tests::{kernel, transfer, write};
+    use crate::policy::{FileId, FileView};
     use crate::units::Nanos;
 
     /// A step is 10 pages.
@@ -160,12 +159,12 @@ mod tests {
             kernel.write_back.until_strict_changes(&kernel.pages, &kernel.block, &kernel.tasks, 0),
             Some(100.0 * page / 160e6)
         );
-        kernel.pages.dirty.run_ahead(WbId(0), 50 * PAGE);
+        kernel.pages.dirty_mut().run_ahead(WbId(0), 50 * PAGE);
         assert_eq!(
             kernel.write_back.until_strict_changes(&kernel.pages, &kernel.block, &kernel.tasks, 0),
             Some(50.0 * page / 160e6)
         );
-        kernel.pages.dirty.run_ahead(WbId(0), 41 * PAGE);
+        kernel.pages.dirty_mut().run_ahead(WbId(0), 41 * PAGE);
         assert_eq!(
             kernel.write_back.until_strict_changes(&kernel.pages, &kernel.block, &kernel.tasks, 0),
             Some(10.0 * page / 160e6)
@@ -189,7 +188,7 @@ mod tests {
                 .abs()
                 < 1e-12
         );
-        kernel.pages.dirty.run_ahead(WbId(0), 10 * PAGE);
+        kernel.pages.dirty_mut().run_ahead(WbId(0), 10 * PAGE);
         assert_eq!(
             kernel.write_back.least_rate(&kernel.pages, &kernel.block, &kernel.tasks, 0),
             0.0,
@@ -203,7 +202,7 @@ mod tests {
         let mut kernel = kernel("kernel.version = '6.18'");
         write(&mut kernel, 1, Run::New, 0.0);
         (kernel.write_back.has_strict, kernel.write_back.shares[0].strict_limit) = (true, true);
-        kernel.pages.dirty.run_ahead(WbId(1), 100_000 * PAGE);
+        kernel.pages.dirty_mut().run_ahead(WbId(1), 100_000 * PAGE);
         kernel.write_back.limit_strict(&kernel.pages);
         let (strict, own) = kernel.write_back.strict(&kernel.pages, 0).expect("it is strict");
         assert_eq!(
@@ -242,7 +241,7 @@ mod tests {
         kernel.write_back.has_strict = true;
         assert_eq!([new, dirty].map(|writer| rate(&kernel, writer)), [Some(1e6), None]);
         kernel.tasks.remove(new);
-        kernel.pages.dirty.run_ahead(WbId(0), 100 * PAGE);
+        kernel.pages.dirty_mut().run_ahead(WbId(0), 100 * PAGE);
         being_written(&mut kernel, 40e6);
         assert_eq!(
             (

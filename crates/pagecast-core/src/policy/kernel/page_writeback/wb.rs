@@ -28,7 +28,7 @@ pub type Sampled = Option<(Nanos, Option<f64>)>;
 pub struct Wb {
     /// What write-back crosses.
     pub path: Path,
-    pub base_rate: BaseRate,
+    pub(super) base_rate: BaseRate,
     pub bandwidth: Bandwidth,
     /// By which bandwidths are averaged.
     clock: Hz,
@@ -43,14 +43,14 @@ pub struct Wb {
     /// Whether there are such tasks beyond free run.
     pub is_throttling: bool,
     /// The dirty pages of all memory, of its memory cgroup and of a strict device for which the rate was set.
-    pub rated_at: (u64, u64, u64),
+    pub(super) rated_at: (u64, u64, u64),
     /// Whether its flusher writes because of the background threshold.
     pub in_background: bool,
-    pub sampled: Sampled,
+    pub(super) sampled: Sampled,
     /// The limits of its own that a strict device has.
     pub strict: Option<Strict>,
     /// What each task may write in free run without the device's dirty pages going beyond it unseen.
-    pub freerun_rate: Option<f64>,
+    pub(super) freerun_rate: Option<f64>,
 }
 
 /// What an update of the base rate depends on.

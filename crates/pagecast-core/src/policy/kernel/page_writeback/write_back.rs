@@ -1,9 +1,10 @@
 //! The dirty limits of a host, and what is known of writing to each of its devices.
 
-use crate::machine::Host;
-use crate::machine::VmSettings;
-use crate::policy::FileId;
-use crate::policy::FileView;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::machine::{Host, VmSettings};
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::memcontrol::stats::{FLUSH_TIME, Stats};
 use crate::policy::kernel::page_writeback::domain::{Domain, has_domain};
@@ -15,32 +16,30 @@ use crate::policy::kernel::page_writeback::shares;
 use crate::policy::kernel::page_writeback::wb::Wb;
 use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
 use crate::policy::kernel::version::Rounding;
-use crate::units::Bytes;
-use crate::units::Nanos;
-use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use crate::policy::{FileId, FileView};
+use crate::units::{Bytes, Nanos};
 
 /// The dirty limits of a host and its memory cgroups, and the estimates of each device.
 pub struct WriteBack {
     pub config: Arc<Config>,
-    pub settings: DirtySettings,
+    pub(super) settings: DirtySettings,
     /// By memory cgroup, the root's first, and then by device; made when first written to.
     pub wbs: Vec<Option<Wb>>,
     /// What each of them begins with.
-    pub estimates: (BaseRate, Bandwidth),
+    pub(super) estimates: (BaseRate, Bandwidth),
     pub fractions: Fractions,
     /// By which part of the limits each wb is measured, and whether any of them is strict.
-    pub shares: Vec<DeviceShare>,
+    pub(super) shares: Vec<DeviceShare>,
     pub has_strict: bool,
-    pub hard_limit: HardLimit,
+    pub(super) hard_limit: HardLimit,
     /// The limits with the memory as it was when they were last set.
-    pub limits: Limits,
+    pub(super) limits: Limits,
     /// Of each memory cgroup that has dirty limits of its own.
     pub domains: Vec<Option<Domain>>,
     /// How often the rate of the tasks that write to a device has changed.
-    pub rate_changes: u64,
+    pub(super) rate_changes: u64,
     /// When their counters are added up next, where that happens every two seconds only.
-    pub stats_due: Option<Nanos>,
+    pub(super) stats_due: Option<Nanos>,
     /// The memory cgroup that each inode belongs to that was ever dirty; only kept where there are cgroups.
     pub owners: FxHashMap<FileId, MemcgId>,
 }
@@ -78,6 +77,32 @@ impl WriteBack {
             owners: FxHashMap::default(),
             config: config.clone(),
         }
+    }
+
+    /// The limits of all memory, as they were last set.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Sets the limits of all memory, of which so many pages are dirtyable.
+    pub fn set_limits(&mut self, dirtyable: u64) {
+        self.limits = Limits::of(dirtyable, &self.settings, &self.hard_limit);
+    }
+
+    /// `global_wb_domain.dirty_limit`, in pages: the hard limit as the last throttled task left it.
+    pub fn dirty_limit(&self) -> u64 {
+        self.hard_limit.follower()
+    }
+
+    /// How often the rate of tasks has changed.
+    pub fn rate_changes(&self) -> u64 {
+        self.rate_changes
+    }
+
+    /// Time has passed: completions are halved at the end of each period.
+    pub fn tick(&mut self, now: Nanos) {
+        self.fractions.tick(now);
+        self.domains.iter_mut().flatten().for_each(|domain| domain.fractions.tick(now));
     }
 
     /// The wb that a file's inode belongs to.

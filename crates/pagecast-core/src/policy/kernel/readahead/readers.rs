@@ -1,5 +1,7 @@
 //! What the kernel keeps of each open file and mapping: `struct file_ra_state`, mapped pages.
 
+use rustc_hash::FxHashMap;
+
 use crate::policy::FileView;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::readahead::mapping::Mapping;
@@ -9,7 +11,6 @@ use crate::policy::kernel::tasks::kind::Mode;
 use crate::policy::kernel::tasks::shape::StreamKey;
 use crate::policy::kernel::tasks::task::Task;
 use crate::workload::MapAdvice;
-use rustc_hash::FxHashMap;
 
 /// The open files of all processes, and the mappings of each that stay.
 #[derive(Default)]

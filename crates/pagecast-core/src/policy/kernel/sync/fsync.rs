@@ -8,16 +8,13 @@
 //! to a disk with a `write_cache`: that is mostly flash that takes writes faster, or memory with power of its own, which a flush
 //! does not wait for.
 
-use crate::policy::FileView;
-use crate::policy::Integrity;
-use crate::policy::OperationId;
 use crate::policy::kernel::filemap::fdatawrite::write_range;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};
 use crate::policy::kernel::tasks::task::Task;
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::policy::{FileView, Integrity, OperationId};
+use crate::units::{Bytes, Nanos};
 
 /// An operation writes the dirty pages of a range of a file, waits for them, and has what the file system and the device keep of
 /// the file made durable.

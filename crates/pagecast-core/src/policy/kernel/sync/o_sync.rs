@@ -4,12 +4,6 @@
 //! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps while nobody else writes to the
 //! device, which changes when it is busy, not for how long; beside others each call is a step, and waits in the queue anew.
 
-use crate::policy::Call;
-use crate::policy::DeviceId;
-use crate::policy::FileView;
-use crate::policy::Integrity;
-use crate::policy::OperationId;
-use crate::policy::Request;
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::discretisation::step_of;
 use crate::policy::kernel::filemap::begin::begin_task;
@@ -24,6 +18,7 @@ use crate::policy::kernel::sync::fsync::{commit, wait_for_files};
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Stage};
+use crate::policy::{Call, DeviceId, FileView, Integrity, OperationId, Request};
 use crate::units::Bytes;
 
 /// Begins a write of which every call waits for the device.
@@ -116,8 +111,8 @@ pub fn write_everything(cx: &mut Context<'_>, operation: OperationId, device: Op
         let Some(flusher) = cx.flushers.get_mut(at).filter(|_| is_meant(at % devices)) else {
             continue;
         };
-        for file in cx.pages.dirty.files_of(WbId(at as u32)) {
-            let dirty = cx.pages.dirty.ranges_within(file, 0, u64::MAX);
+        for file in cx.pages.dirty().files_of(WbId(at as u32)) {
+            let dirty = cx.pages.dirty().ranges_within(file, 0, u64::MAX);
             if dirty.total() > 0 {
                 flusher.write_for_sync(file, dirty, operation);
                 files += 1;
@@ -149,11 +144,10 @@ pub fn step_bytes(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Actions;
-    use crate::policy::FileId;
     use crate::policy::kernel::Kernel;
     use crate::policy::kernel::tasks::kind::Waits;
     use crate::policy::kernel::tests::{MIB, kernel, on};
+    use crate::policy::{Actions, FileId};
     use crate::units::Nanos;
 
     /// The first file has been submitted, the second is dirty, and nothing was written to the third.
@@ -175,7 +169,7 @@ mod tests {
         make_dirty(&mut kernel, &files[0]);
         kernel.flushers.wakeup_flusher_threads(&kernel.pages, Nanos(0));
         kernel.write_back_device(Nanos(0), 0, &mut out);
-        assert_eq!((kernel.pages.dirty.dirty(), kernel.pages.dirty.writeback()), (0, MIB));
+        assert_eq!((kernel.pages.dirty().dirty(), kernel.pages.dirty().writeback()), (0, MIB));
         make_dirty(&mut kernel, &files[1]);
         write_everything(&mut kernel.context(Nanos(0), &mut out), OperationId(9), None);
         assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2, then: Waits::default() });

@@ -4,16 +4,14 @@
 //! them have been submitted, for which the queue of the device must have had room. Nothing is made durable: no journal, no
 //! flush of the device's cache.
 
-use crate::policy::FileView;
-use crate::policy::OperationId;
 use crate::policy::kernel::filemap::fdatawrite::{make_way_to, submit_range};
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::whole_pages;
 use crate::policy::kernel::tasks::kind::{Kind, Next};
 use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{FileView, OperationId};
 use crate::units::Bytes;
-use crate::workload::SyncRangeFlag;
-use crate::workload::SyncRangeFlags;
+use crate::workload::{SyncRangeFlag, SyncRangeFlags};
 
 /// Begins with the first of what is asked for.
 pub fn sync_range(

@@ -5,9 +5,7 @@
 
 use crate::machine::CopyCost;
 use crate::policy::kernel::page::PAGE;
-use crate::units::Bytes;
-use crate::units::BytesPerSecond;
-use crate::units::Nanos;
+use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// What a page table of the second level maps at once (x86 and others).
 const HUGE_PAGE: u64 = 2 << 20;

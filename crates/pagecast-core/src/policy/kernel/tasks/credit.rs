@@ -3,9 +3,7 @@
 //! Source: `mm/page-writeback.c: balance_dirty_pages` (`dirty_paused_when`, `think`), Linux 6.16.
 
 use crate::policy::kernel::tasks::task::Task;
-use crate::units::Nanos;
-use crate::units::as_number;
-use crate::units::seconds_between;
+use crate::units::{Nanos, as_number, seconds_between};
 
 /// A credit above this is forgotten: a second, and what the pages of one pause are worth.
 const MOST_CREDIT: f64 = 1.01;

@@ -1,7 +1,6 @@
 //! What an operation does with its bytes.
 
-use crate::policy::Integrity;
-use crate::policy::OperationId;
+use crate::policy::{Integrity, OperationId};
 use crate::units::Nanos;
 use crate::workload::SyncRangeFlags;
 

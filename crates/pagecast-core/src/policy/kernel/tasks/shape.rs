@@ -1,16 +1,12 @@
 //! One run of a task: how its bytes are served besides their cost, and the flow that moves them.
 
-use crate::flow::FlowId;
-use crate::flow::Progress;
-use crate::policy::FileId;
-use crate::policy::OperationId;
+use crate::flow::{FlowId, Progress};
 use crate::policy::kernel::tasks::cost::PerByte;
 use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{FileId, OperationId};
 use crate::result::Part;
-use crate::units::Nanos;
-use crate::units::seconds_between;
-use crate::units::whole;
+use crate::units::{Nanos, seconds_between, whole};
 
 /// Operations that read ahead, or do something else on behalf of another one, have this bit. Processes have lower numbers, transfers to other hosts higher ones.
 pub const AHEAD: u32 = 1 << 30;

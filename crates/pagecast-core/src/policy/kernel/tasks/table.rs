@@ -1,14 +1,15 @@
 //! The operations under way.
 
-use crate::policy::FileId;
-use crate::policy::OperationId;
+use std::ops::Index;
+
+use rustc_hash::FxHashMap;
+
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::credit::Credit;
 use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::shape::AHEAD;
 use crate::policy::kernel::tasks::task::Task;
-use rustc_hash::FxHashMap;
-use std::ops::Index;
+use crate::policy::{FileId, OperationId};
 
 /// The operations under way, by number.
 ///

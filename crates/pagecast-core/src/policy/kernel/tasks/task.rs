@@ -1,17 +1,13 @@
 //! An operation under way, and how far it has come.
 
-use crate::policy::DeviceId;
-use crate::policy::FileView;
-use crate::policy::OperationId;
-use crate::policy::Outcome;
 use crate::policy::kernel::tasks::cost::{Access, PerByte, Run};
 use crate::policy::kernel::tasks::credit::{Credit, has_credit};
 use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
 use crate::policy::kernel::tasks::kind::{Kind, Mode, Past, Stage, Way};
 use crate::policy::kernel::tasks::shape::{RunShape, StreamKey, Transfer};
+use crate::policy::{DeviceId, FileView, OperationId, Outcome};
 use crate::result::Part;
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 /// An operation under way.
 #[derive(Debug)]

@@ -1,10 +1,6 @@
 //! What runs cost beside their bytes, and what is read ahead, worked out by hand from `mm/readahead.c`, Linux 6.16.
 
 use super::*;
-use crate::policy::Actions;
-use crate::policy::FileId;
-use crate::policy::FileView;
-use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::filemap::read::{cached_before, pass_mark, read_ahead};
 use crate::policy::kernel::page::PAGE;
@@ -14,9 +10,8 @@ use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::shape::{AHEAD, RunShape, operation_of, tag};
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::tests::{kernel, on, reconfigure};
-use crate::units::Bytes;
-use crate::units::BytesPerSecond;
-use crate::units::Nanos;
+use crate::policy::{Actions, FileId, FileView, OperationId};
+use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 const FILE: FileId = FileId(7);
 

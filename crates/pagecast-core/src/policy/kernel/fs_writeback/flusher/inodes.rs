@@ -2,10 +2,11 @@
 //!
 //! Source: `fs/fs-writeback.c: queue_io, move_expired_inodes, requeue_io, redirty_tail`, Linux 6.16.
 
+use std::collections::VecDeque;
+
 use crate::policy::FileId;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::units::Nanos;
-use std::collections::VecDeque;
 
 /// A dirty inode on a list. Its entry is stale if it has become clean, or dirty anew, since.
 #[derive(Clone, Copy, Debug)]

@@ -3,10 +3,9 @@
 //! Source: `mm/page-writeback.c: tag_pages_for_writeback`, `mm/filemap.c: filemap_fdatawrite_range, filemap_write_and_wait_range`,
 //! Linux 6.16. What becomes dirty after the call is not meant.
 
-use crate::policy::FileId;
-use crate::policy::OperationId;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::ranges::Ranges;
+use crate::policy::{FileId, OperationId};
 
 /// All bytes of a file.
 pub const WHOLE: (u64, u64) = (0, u64::MAX);

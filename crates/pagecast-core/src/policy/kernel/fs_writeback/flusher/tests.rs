@@ -1,7 +1,7 @@
 //! When the flusher runs, which inodes it visits, in which order their bytes go, and who is let past it.
 
-use crate::policy::FileId;
-use crate::policy::OperationId;
+use std::ops::{Deref, DerefMut};
+
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::block::wbt::Wbt;
@@ -13,10 +13,8 @@ use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tick::Hz;
 use crate::policy::kernel::timers::Timers;
 use crate::policy::ranges::Ranges;
-use crate::units::Bytes;
-use crate::units::Nanos;
-use std::ops::Deref;
-use std::ops::DerefMut;
+use crate::policy::{FileId, OperationId};
+use crate::units::{Bytes, Nanos};
 
 const TIMERS: Timers = Timers { hz: Hz(250), has_wheel: true };
 

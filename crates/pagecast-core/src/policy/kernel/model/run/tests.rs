@@ -1,14 +1,10 @@
 //! How the next bytes of an operation are served, and where they are.
 
-use crate::policy::Actions;
-use crate::policy::FileId;
-use crate::policy::OperationId;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_RUN, MOST_RUN};
 use crate::policy::kernel::filemap::read::look_up_to_read;
 use crate::policy::kernel::filemap::write::{LOCKED, is_being_read, look_up_to_write};
 use crate::policy::kernel::model::follow::until_followed;
-use crate::policy::kernel::model::run::count;
 use crate::policy::kernel::model::settle::settle_others;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_writeback::rates::rate_of;
@@ -18,8 +14,8 @@ use crate::policy::kernel::tasks::ids::MemcgId;
 use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::tests::{MIB, kernel, kernel_on_nodes, on, write};
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::policy::{Actions, FileId, OperationId};
+use crate::units::{Bytes, Nanos};
 
 /// An operation of its own on the file of another.
 fn beside(kernel: &mut Kernel, number: u32, of: OperationId, run: Run) -> OperationId {
@@ -151,9 +147,9 @@ fn before_somebody_looks_what_is_in_a_file_the_pages_of_all_on_it_find_their_pla
     let other = write(&mut kernel, 3, Run::New, 0.0);
     let Kernel { tasks, pages, write_back: WriteBack { wbs, .. }, .. } = &mut kernel;
     for task in tasks.values_mut() {
-        count(task, MIB, pages, rate_of(wbs, task), Nanos::ZERO);
+        pages.count(task, MIB, rate_of(wbs, task), Nanos::ZERO);
     }
     settle_others(&mut kernel.context(Nanos::ZERO, &mut Actions::default()), one);
     assert_eq!([one, same, other].map(|operation| kernel.tasks[operation].pending), [0, 0, MIB]);
-    assert_eq!([1, 3].map(|file| kernel.pages.lists.of_file(FileId(file))), [MIB, 0]);
+    assert_eq!([1, 3].map(|file| kernel.pages.lists().of_file(FileId(file))), [MIB, 0]);
 }

@@ -10,6 +10,11 @@ use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::vmscan::{Busy, PageState};
 
 impl Pages {
+    /// Whether any page is to leave when the device has it.
+    pub fn has_dropbehind(&self) -> bool {
+        !self.dropbehind.is_empty()
+    }
+
     /// New pages of a file are to leave when the device has them; or somebody else has used these, so that they stay.
     pub fn mark_dropbehind(&mut self, file: FileId, (start, end): (u64, u64), leaves: bool) {
         if leaves {
