@@ -1,4 +1,6 @@
-//! Steps system calls: one step after the other, until a flow moves bytes, something has to be waited for, or the call is over.
+//! Drives the kernel model: brings it up to an instant, steps system calls, and decides what follows.
+//!
+//! Nobody else calls a step of a system call, and none of them calls another one's.
 
 use crate::flow::Completion;
 use crate::policy::kernel::Kernel;
@@ -6,7 +8,7 @@ use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASK
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::direct::{begin_direct, step_direct};
 use crate::policy::kernel::filemap::partial_blocks::step_beside;
-use crate::policy::kernel::filemap::read::{advise, leave_ahead, step_read};
+use crate::policy::kernel::filemap::read::{generic_fadvise, leave_ahead, step_read};
 use crate::policy::kernel::filemap::truncate::{end_removal, step_cut, truncate};
 use crate::policy::kernel::filemap::write::step_write;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
@@ -27,7 +29,7 @@ use crate::policy::kernel::model::settle::{
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_writeback::rates::rate_of;
 use crate::policy::kernel::sync::fsync::{make_durable, step_sync};
-use crate::policy::kernel::sync::o_sync::{begin_synchronous, step_write_sync, write_everything};
+use crate::policy::kernel::sync::o_sync::{begin_synchronous, ksys_sync, step_write_sync};
 use crate::policy::kernel::sync::sync_file_range::{step_sync_range, sync_range};
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::ids::WbId;
@@ -71,7 +73,7 @@ impl Kernel {
         cut_runs(&mut self.context(now, out));
         self.pages.look_at_memcgs(&self.tasks, now, out);
         self.heed_reclaim(now, out);
-        self.write_back.set_limits(self.pages.dirtyable() / PAGE);
+        self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
         self.write_back.limit_domains(&self.pages);
         self.write_back.limit_strict(&self.pages);
         self.flushers.wake_flushers(&self.pages, &self.write_back, &self.tasks, now);
@@ -86,7 +88,7 @@ impl Kernel {
             release_followers(&mut self.context(now, out));
         }
         go_on_with_due(&mut self.context(now, out));
-        self.write_back.throttle(&self.pages, &self.block, &self.tasks, now);
+        self.write_back.balance_dirty_pages(&self.pages, &self.block, &self.tasks, now);
         if !self.clock.is_put_off {
             set_caps(&mut self.context(now, out));
         }
@@ -225,8 +227,8 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
             let past = Past::Write { durable };
             begin_direct(cx, request, past, file, (offset, bytes, piece));
         }
-        Call::Sync => write_everything(cx, request.operation, None),
-        Call::SyncFs { device } => write_everything(cx, request.operation, Some(device)),
+        Call::Sync => ksys_sync(cx, request.operation, None),
+        Call::SyncFs { device } => ksys_sync(cx, request.operation, Some(device)),
         Call::SyncRange { file, offset, bytes, flags } => {
             let range = (offset, offset.saturating_add(bytes.0));
             sync_range(cx, request.operation, file, range, flags);
@@ -253,7 +255,7 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         Call::Truncate { file, size } => truncate(cx, request, file, size),
         Call::Advise { file, advice, offset, bytes } => {
             let before = cx.pages.cached();
-            advise(cx, request.operation, &file, advice, (offset, offset.saturating_add(bytes.0)));
+            generic_fadvise(cx, request.operation, &file, advice, (offset, offset.saturating_add(bytes.0)));
             end_removal(cx, request, before);
         }
         Call::DropCaches => {

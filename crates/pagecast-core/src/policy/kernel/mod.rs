@@ -1,11 +1,85 @@
 //! Linux's own rules, at the granularity of extents and rates.
 //!
-//! Source: `mm/page-writeback.c`, `fs/fs-writeback.c`, `mm/vmscan.c`, `mm/workingset.c`, `mm/filemap.c`, Linux 6.16, and what
-//! older versions do otherwise (`rules`). Pages change state only by bytes that a flow has reported as moved. Each call
-//! brings all levels up to now (`sync`), then something happens, then `control` decides what follows from it: flushers to be
-//! woken, rates to be changed, and when to look again. Where the pages are whose number is known is found out when it
-//! matters (`settle`). Left out: swap, folios larger than a page, memory of the kernel itself; each file says what
-//! more it leaves out.
+//! Source: Linux 6.16, and what other versions do differently (`version`). Rooms are named as the kernel's files, and import only what
+//! stands below them in this table; the lowest is last.
+//!
+//! | kernel file | room | owner |
+//! |---|---|---|
+//! | `fs/sync.c` | `sync` | |
+//! | `mm/filemap.c`, `mm/truncate.c`, `mm/fadvise.c`, `mm/memory.c`, `fs/buffer.c` | `filemap` | |
+//! | ours: runs, caps, settling, what is told | `model` | `Caps`, `Told`, `Clock` |
+//! | `fs/ext4`, `fs/jbd2` | `ext4` | `Ext4` |
+//! | `fs/fs-writeback.c` | `fs_writeback` | `Flushers` |
+//! | `mm/page-writeback.c`, `lib/flex_proportions.c` | `page_writeback` | `WriteBack` |
+//! | `mm/readahead.c` | `readahead` | `Readers` |
+//! | `mm/page_alloc.c`, `mm/page_reporting.c` | `page_alloc` | `Pages` |
+//! | `mm/vmscan.c`, `mm/swap.c`, `mm/workingset.c` | `vmscan` | |
+//! | `mm/memcontrol.c` | `memcontrol` | |
+//! | `block/blk-mq.c`, `block/blk-wbt.c` | `block` | `Block` |
+//! | `include/linux/fs.h: struct address_space` | `address_space` | |
+//! | ours: operations under way, as data | `tasks` | `Tasks` |
+//!
+//! Where a function of the kernel is:
+//!
+//! | kernel function | file | here |
+//! |---|---|---|
+//! | `balance_dirty_pages` | `page_writeback/balance_dirty_pages.rs` | `balance_dirty_pages` |
+//! | `global_dirty_limits` | `page_writeback/write_back.rs` | `global_dirty_limits` |
+//! | `domain_dirty_limits` | `page_writeback/law/thresholds.rs` | `of` |
+//! | `wb_position_ratio` | `page_writeback/law/position.rs` | `ratio` |
+//! | `wb_update_dirty_ratelimit` | `page_writeback/law/base_rate.rs` | `update` |
+//! | `wb_update_write_bandwidth` | `page_writeback/law/bandwidth.rs` | `update` |
+//! | `update_dirty_limit` | `page_writeback/law/hard_limit.rs` | `update` |
+//! | `__wb_calc_thresh` | `page_writeback/law/device_share.rs` | `part` |
+//! | `dirty_poll_interval` | `page_writeback/law/pause.rs` | `poll_interval` |
+//! | `wb_over_bg_thresh` | `page_writeback/domains.rs` | `wb_over_bg_thresh` |
+//! | `wb_domain_writeout_add` | `page_writeback/domains.rs` | `wb_domain_writeout_add` |
+//! | `__wb_update_bandwidth` | `page_writeback/wb.rs` | `update` |
+//! | `folio_account_dirtied` | `address_space/dirty.rs` | `make_dirty` |
+//! | `__mark_inode_dirty` | `fs_writeback/inode.rs` | `make_dirty` |
+//! | `wb_writeback` | `fs_writeback/flusher.rs` | `submit` |
+//! | `queue_io` | `fs_writeback/flusher/inodes.rs` | `next` |
+//! | `requeue_inode` | `fs_writeback/flusher/inodes.rs` | `requeue_io` |
+//! | `redirty_tail` | `fs_writeback/flusher/inodes.rs` | `redirty_tail` |
+//! | `tag_pages_for_writeback` | `fs_writeback/flusher.rs` | `write_range` |
+//! | `wakeup_flusher_threads` | `fs_writeback/wake.rs` | `wakeup_flusher_threads` |
+//! | `folio_mark_accessed` | `vmscan/accessed.rs` | `folio_mark_accessed` |
+//! | `workingset_refault` | `vmscan/accessed.rs` | `workingset_refault` |
+//! | `shrink_lruvec` | `vmscan/reclaim.rs` | `shrink_lruvec` |
+//! | `lru_gen_refault` | `vmscan/lru_gen.rs` | `lru_gen_refault` |
+//! | `lru_gen_shrink_lruvec` | `vmscan/generations/shrink.rs` | `lru_gen_shrink_lruvec` |
+//! | `get_page_from_freelist` | `page_alloc/allocation.rs` | `get_page_from_freelist` |
+//! | `balance_pgdat` | `page_alloc/allocation.rs` | `balance_pgdat` |
+//! | `node_dirty_ok` | `page_alloc/allocation.rs` | `node_dirty_room` |
+//! | `shrink_node_memcgs` | `page_alloc/allocation.rs` | `reclaim` |
+//! | `calculate_min_free_kbytes` | `page_alloc/watermarks.rs` | `min_free` |
+//! | `page_reporting_cycle` | `page_alloc/reporting.rs` | `report` |
+//! | `try_charge_memcg` | `page_alloc/charge.rs` | `charge` |
+//! | `flush_memcg_stats_dwork` | `page_writeback/memcg_stats.rs` | `flush_memcg_stats` |
+//! | `page_cache_ra_unbounded`, `page_cache_async_ra` | `readahead/window.rs` | `read` |
+//! | `filemap_read` | `filemap/read.rs` | `step_read` |
+//! | `generic_perform_write` | `filemap/write.rs` | `step_write` |
+//! | `folio_wait_stable` | `filemap/write.rs` | `folio_wait_stable` |
+//! | `filemap_fault` | `filemap/mapped.rs` | `filemap_fault` |
+//! | `do_fault_around` | `filemap/mapped.rs` | `do_fault_around` |
+//! | `generic_file_direct_write` | `filemap/direct.rs` | `step_direct` |
+//! | `invalidate_inode_pages2_range` | `page_alloc/pages.rs` | `invalidate_inode_pages2_range` |
+//! | `truncate_inode_pages_range` | `page_alloc/pages.rs` | `truncate` |
+//! | `generic_fadvise` | `filemap/read.rs` | `generic_fadvise` |
+//! | `filemap_write_and_wait_range` | `filemap/fdatawrite.rs` | `filemap_write_and_wait_range` |
+//! | `__block_write_begin_int` | `filemap/partial_blocks.rs` | `prepare_blocks` |
+//! | `vfs_fsync_range` | `sync/fsync.rs` | `step_sync` |
+//! | `ksys_sync` | `sync/o_sync.rs` | `ksys_sync` |
+//! | `generic_write_sync` | `sync/o_sync.rs` | `step_write_sync` |
+//! | `sync_file_range` | `sync/sync_file_range.rs` | `step_sync_range` |
+//! | `ext4_fsync_journal`, `jbd2_journal_commit_transaction` | `ext4/journal.rs` | `commit` |
+//! | `ext4_free_blocks` | `ext4/written_back.rs` | `give_blocks_back` |
+//! | `wbt_wait`, `get_limit` | `block/wbt.rs` | `limit` |
+//! | `calc_wheel_index` | `timers.rs` | `end_of_step` |
+//!
+//! Pages change state only by bytes that a flow has reported as moved. Each call brings all levels up to now (`catch_up`), then
+//! something happens, then `control` decides what follows from it: flushers to be woken, rates to be changed, and when to look again.
+//! Left out: swap, memory of the kernel itself; each file says what more it leaves out.
 
 mod address_space;
 mod block;

@@ -1,4 +1,4 @@
-//! What a scenario sets beside the machine: the state in which the kernel begins.
+//! Reads the options of `[model.kernel]`: what the kernel has been through before time 0.
 
 use crate::error::ScenarioError;
 use crate::machine::{Host, MountSource};
@@ -92,7 +92,7 @@ impl KernelOptions {
     pub fn fractions(&self, devices: usize, cores: u32) -> Fractions {
         let mut fractions = Fractions::new(devices, cores);
         for &(device, pages) in &self.completed {
-            fractions.add_completions(Nanos::ZERO, device, pages);
+            fractions.wb_domain_writeout_add(Nanos::ZERO, device, pages);
         }
         fractions.add_elsewhere(Nanos::ZERO, self.completed_elsewhere);
         fractions

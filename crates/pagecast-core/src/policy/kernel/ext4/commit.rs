@@ -1,4 +1,6 @@
-//! TODO
+//! Says how long a commit and a flush take, for one file, a device or all of them.
+//!
+//! Source: `fs/ext4/fsync.c: ext4_sync_file`, `fs/ext4/super.c: ext4_sync_fs`, `fs/sync.c`, `block/blk-flush.c`, Linux 6.16.
 
 use crate::machine::MountSource;
 use crate::policy::kernel::ext4::Ext4;

@@ -1,4 +1,4 @@
-//! TODO
+//! Puts a system call on bytes of a file down as a task.
 
 use crate::policy::kernel::filemap;
 use crate::policy::kernel::model::context::Context;
@@ -20,7 +20,7 @@ pub fn begin_task(
     let credit = cx.tasks.credits.get(&request.operation).copied();
     let memcg = cx.pages.memcg_of(request.operation);
     if let (Kind::Write | Kind::WriteSync { .. }, Some(file)) = (kind, &file) {
-        cx.write_back.attach(cx.pages, file, memcg);
+        cx.write_back.inode_attach_wb(cx.pages, file, memcg);
     }
     let wb = file.as_ref().map_or_else(WbId::default, |file| cx.write_back.wb_of(file));
     let stream = filemap::read::stream_of(request, kind, file.as_ref());

@@ -7,7 +7,7 @@
 
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::step_of;
-use crate::policy::kernel::filemap::fdatawrite::write_range;
+use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::start_flow;
 use crate::policy::kernel::page::PAGE;
@@ -41,7 +41,7 @@ pub fn step_direct(cx: &mut Context<'_>, operation: OperationId) -> Next {
         (Stage::Start, _) => {
             task.stage = Stage::Pages;
             let (file, range) = (*task.file(), (task.position, task.end));
-            if write_range(cx, operation, &file, range) { Next::Wait } else { Next::Step }
+            if filemap_write_and_wait_range(cx, operation, &file, range) { Next::Wait } else { Next::Step }
         }
         (_, Some(_)) => start_request(cx, operation),
         (_, None) => next_calls(cx, operation),
@@ -57,11 +57,11 @@ pub fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     if start >= end {
         if past.is_write() {
             // What somebody has read in meanwhile is out of date.
-            cx.pages.invalidate(file, from, end);
+            cx.pages.invalidate_inode_pages2_range(file, from, end);
         }
         return Next::Done;
     }
-    let removed = if past.is_write() { cx.pages.invalidate(file, start, end) } else { 0 };
+    let removed = if past.is_write() { cx.pages.invalidate_inode_pages2_range(file, start, end) } else { 0 };
     let mut spent = before_requests(cx.config, &cx.tasks[operation], end - start, removed);
     let file = *cx.tasks[operation].file();
     let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
@@ -144,8 +144,8 @@ mod tests {
         let mut pages = nodes_of_8_gib(1, "");
         pages.read_in(file, 0, 4 * MIB, on(0));
         pages.write(file, WbId(0), (2 * MIB, 3 * MIB), on(0), Nanos::ZERO);
-        assert_eq!(pages.invalidate(file, MIB, 9 * MIB), 2 * MIB);
+        assert_eq!(pages.invalidate_inode_pages2_range(file, MIB, 9 * MIB), 2 * MIB);
         assert_eq!((pages.lists().run(file, 0, 9 * MIB), pages.cached()), ((true, MIB), 2 * MIB));
-        assert_eq!(pages.invalidate(file, MIB, 9 * MIB), 0, "the rest is dirty");
+        assert_eq!(pages.invalidate_inode_pages2_range(file, MIB, 9 * MIB), 0, "the rest is dirty");
     }
 }

@@ -1,4 +1,6 @@
-//! TODO
+//! Writes the dirty pages of a range of a file for somebody who waits.
+//!
+//! Source: `mm/filemap.c: filemap_write_and_wait_range, filemap_fdatawrite_range`, Linux 6.16.
 
 use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::model::context::Context;
@@ -7,7 +9,12 @@ use crate::policy::{FileView, OperationId};
 /// Has the dirty pages of a range written for somebody who waits for all of it; false if nothing is to be waited for.
 ///
 /// `mm/filemap.c: filemap_write_and_wait_range`
-pub fn write_range(cx: &mut Context<'_>, operation: OperationId, file: &FileView, range: (u64, u64)) -> bool {
+pub fn filemap_write_and_wait_range(
+    cx: &mut Context<'_>,
+    operation: OperationId,
+    file: &FileView,
+    range: (u64, u64),
+) -> bool {
     make_way_to(cx, file, range);
     let dirty = cx.pages.dirty().ranges_within(file.id, range.0, range.1);
     if dirty.total() == 0 {
@@ -18,7 +25,7 @@ pub fn write_range(cx: &mut Context<'_>, operation: OperationId, file: &FileView
 }
 
 /// Has dirty pages of a range submitted for somebody who waits for that; false if there are none.
-pub fn submit_range(
+pub fn filemap_fdatawrite_range(
     cx: &mut Context<'_>,
     operation: OperationId,
     file: &FileView,

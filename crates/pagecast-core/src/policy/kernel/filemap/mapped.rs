@@ -49,7 +49,7 @@ pub fn touch_mapped(cx: &mut Context<'_>, operation: OperationId, run: Run, end:
 
 /// A task reads bytes that are there, up to `end`: if they are of a mapping, those around each page that it touches are mapped with
 /// it. What that takes, in seconds. Whoever goes on within 64 KiB has had their fault.
-pub fn map_around(cx: &mut Context<'_>, operation: OperationId, end: u64) -> f64 {
+pub fn do_fault_around(cx: &mut Context<'_>, operation: OperationId, end: u64) -> f64 {
     let task = &cx.tasks[operation];
     let (Some(_), Some(key)) = (task.mapped, task.stream) else { return 0.0 };
     let faults = faults(cx.pages, task, end, FAULT_AROUND_PAGES);
@@ -73,7 +73,7 @@ pub fn read_before(
 }
 
 /// Has pages read that a task is going to write to soon, as far as the device has them: who waits for them follows.
-pub fn fault_in(cx: &mut Context<'_>, operation: OperationId) {
+pub fn filemap_fault(cx: &mut Context<'_>, operation: OperationId) {
     let task = &cx.tasks[operation];
     let (file, key) = (*task.file(), task.stream.expect("who touches a mapping reads an open file"));
     let limits = limits_of(cx.config, &file);
@@ -99,7 +99,7 @@ pub fn fault_in(cx: &mut Context<'_>, operation: OperationId) {
 
 /// A task is going to write to bytes of a mapping, up to `end`: what the faults take that let it, in seconds. Pages of a hole come in
 /// long folios as well, where faults map whole ones.
-pub fn make_writable(pages: &Pages, tasks: &Tasks, operation: OperationId, end: u64) -> f64 {
+pub fn do_page_mkwrite(pages: &Pages, tasks: &Tasks, operation: OperationId, end: u64) -> f64 {
     let task = &tasks[operation];
     if task.run == Run::New && pages.config.rules.maps_folios {
         return 0.0;

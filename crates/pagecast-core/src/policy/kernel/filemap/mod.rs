@@ -1,4 +1,7 @@
-//! TODO
+//! `mm/filemap.c`, `mm/truncate.c`, `mm/fadvise.c`, `mm/memory.c`: system calls on bytes of a file.
+//!
+//! Each call is a small state machine: a step says which bytes move next, that something has to be waited for, or that the call is
+//! over. The driver calls the steps.
 
 pub mod begin;
 pub mod direct;

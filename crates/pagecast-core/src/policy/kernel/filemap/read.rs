@@ -7,7 +7,7 @@
 use crate::policy::kernel::address_space::folios::order_of_window;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::CACHED_AT_ONCE;
-use crate::policy::kernel::filemap::mapped::{map_around, read_before, touch_mapped};
+use crate::policy::kernel::filemap::mapped::{do_fault_around, read_before, touch_mapped};
 use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::model::clock::Clock;
 use crate::policy::kernel::model::context::Context;
@@ -70,7 +70,7 @@ pub fn shape_read(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Run
         Run::Hit if task.access == Access::Finds => plain,
         Run::Hit => {
             let pages = pass_mark(cx, operation, end).div_ceil(PAGE);
-            let toll = pages as f64 * page_insert.as_seconds() + map_around(cx, operation, end);
+            let toll = pages as f64 * page_insert.as_seconds() + do_fault_around(cx, operation, end);
             RunShape { toll, ..plain }
         }
         _ => {
@@ -226,7 +226,13 @@ pub fn forget_read_ahead(cx: &mut Context<'_>, by: OperationId, file: FileId, si
 }
 
 /// `mm/fadvise.c: generic_fadvise`, but for `POSIX_FADV_DONTNEED`.
-pub fn advise(cx: &mut Context<'_>, thread: OperationId, file: &FileView, advice: Advice, range: (u64, u64)) {
+pub fn generic_fadvise(
+    cx: &mut Context<'_>,
+    thread: OperationId,
+    file: &FileView,
+    advice: Advice,
+    range: (u64, u64),
+) {
     let limits = limits_of(cx.config, file);
     let stream = cx.readers.streams.entry((thread, file.id)).or_default();
     match advice {

@@ -3,7 +3,7 @@
 //! Source: `mm/filemap.c: generic_perform_write`, `mm/page-writeback.c: folio_wait_stable`, Linux 6.16.
 
 use crate::policy::kernel::discretisation::{LEAST_RUN, STABLE_RUN};
-use crate::policy::kernel::filemap::mapped::{fault_in, make_writable, touch_mapped};
+use crate::policy::kernel::filemap::mapped::{do_page_mkwrite, filemap_fault, touch_mapped};
 use crate::policy::kernel::filemap::partial_blocks::prepare_blocks;
 use crate::policy::kernel::filemap::read::{pass_mark, pass_mark_of_follower};
 use crate::policy::kernel::model::context::Context;
@@ -27,7 +27,7 @@ pub fn step_write(cx: &mut Context<'_>, operation: OperationId) -> Next {
         return Next::Done;
     }
     if task.kind == Kind::Write && task.mapped.is_some() {
-        fault_in(cx, operation);
+        filemap_fault(cx, operation);
     }
     let task = &cx.tasks[operation];
     let (run, mut end) = look_up_to_write(cx.pages, cx.tasks, task, operation);
@@ -49,7 +49,7 @@ pub fn step_write(cx: &mut Context<'_>, operation: OperationId) -> Next {
             Next::Wait
         }
         Run::Wait => {
-            wait_for_stable_pages(cx, operation, end);
+            folio_wait_stable(cx, operation, end);
             Next::Wait
         }
         _ => Next::Run(end),
@@ -66,11 +66,11 @@ pub fn shape_write(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Ru
         Run::Clean | Run::Dirty if task.mapped.is_some() => {
             let pages = pass_mark(cx, operation, end).div_ceil(PAGE);
             let toll =
-                pages as f64 * page_insert.as_seconds() + make_writable(cx.pages, cx.tasks, operation, end);
+                pages as f64 * page_insert.as_seconds() + do_page_mkwrite(cx.pages, cx.tasks, operation, end);
             RunShape { toll, ..plain }
         }
         Run::New if task.mapped.is_some() => {
-            RunShape { toll: make_writable(cx.pages, cx.tasks, operation, end), ..plain }
+            RunShape { toll: do_page_mkwrite(cx.pages, cx.tasks, operation, end), ..plain }
         }
         Run::Follow => {
             pass_mark_of_follower(cx, operation);
@@ -81,7 +81,7 @@ pub fn shape_write(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Ru
 }
 
 /// A writer waits until what is before him is on the device.
-pub fn wait_for_stable_pages(cx: &mut Context<'_>, operation: OperationId, end: u64) {
+pub fn folio_wait_stable(cx: &mut Context<'_>, operation: OperationId, end: u64) {
     let task = &cx.tasks[operation];
     let (file, range) = (*task.file(), whole_pages((task.position, end)));
     let must_wait = cx.block.queue(file.device).wait_within(file.id, range, operation);

@@ -1,4 +1,6 @@
-//! TODO
+//! Makes inodes dirty: the first dirty page puts an inode on the list of its flusher.
+//!
+//! Source: `fs/fs-writeback.c: __mark_inode_dirty, __inode_attach_wb`, Linux 6.16.
 
 use crate::policy::FileView;
 use crate::policy::kernel::fs_writeback::Flushers;
@@ -24,7 +26,7 @@ impl Flushers {
         pages.read_in(file.id, 0, bytes.0, nobody);
         pages.forget_reads(refaults);
         if dirty > Bytes::ZERO {
-            write_back.attach(pages, file, MemcgId::ROOT);
+            write_back.inode_attach_wb(pages, file, MemcgId::ROOT);
             self.make_dirty(pages, write_back, now, file, (0, dirty.0), nobody);
         }
     }

@@ -1,4 +1,6 @@
-//! Write-back on its way: what a flusher has submitted crosses the device, unit by unit.
+//! Submits what flushers want to write to the queue of a device, in turn, and starts its next unit.
+//!
+//! Source: `mm/page-writeback.c: do_writepages`, `block/blk-rq-qos.c: rq_qos_wait`, Linux 6.16.
 
 use crate::flow::FlowSpec;
 use crate::policy::kernel::block::Block;
@@ -139,7 +141,7 @@ impl Flushers {
     ) -> Option<R> {
         let id = WbId(at as u32);
         let (timers, device) = (self.config.timers(), self.config.device_of(id).0 as usize);
-        let over_background = write_back.over_background(pages, at);
+        let over_background = write_back.wb_over_bg_thresh(pages, at);
         let dirty_limit = write_back.dirty_limit();
         let wb = write_back.wbs[at].as_mut()?;
         let config = &self.config;
@@ -175,7 +177,7 @@ impl Flushers {
         at: usize,
     ) -> Option<bool> {
         let id = WbId(at as u32);
-        let over_background = write_back.over_background(pages, at);
+        let over_background = write_back.wb_over_bg_thresh(pages, at);
         let wb = write_back.wbs[at].as_mut()?;
         let flusher = self.get_mut(at)?;
         let is_measured = wb.measure_at.is_some_and(|due| due <= now);
@@ -252,7 +254,7 @@ mod tests {
             let mut kernel = kernel(OTHER_DISK);
             write(&mut kernel, 1, Run::New, 0.0);
             for (device, pages) in [completed.0, completed.1].into_iter().enumerate() {
-                kernel.write_back.fractions.add_completions(Nanos::ZERO, device, pages);
+                kernel.write_back.fractions.wb_domain_writeout_add(Nanos::ZERO, device, pages);
             }
             kernel.block.queues[0] = queue(0);
             let mut flusher = Flusher::new(1);

@@ -1,4 +1,7 @@
-//! TODO
+//! Wakes flushers: for a writer beyond the background threshold, and for reclaim that finds nothing clean.
+//!
+//! Source: `mm/page-writeback.c: balance_dirty_pages, wb_start_background_writeback`, `fs/fs-writeback.c: wakeup_flusher_threads`,
+//! Linux 6.16.
 
 use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::fs_writeback::flusher::{Flusher, Work};

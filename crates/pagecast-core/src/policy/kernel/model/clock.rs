@@ -1,4 +1,4 @@
-//! Until when everything is known.
+//! Up to which instants the state is known.
 
 use crate::units::Nanos;
 

@@ -1,4 +1,4 @@
-//! What a step of a system call may look at and change.
+//! Hands the state to a step of a system call.
 
 use crate::policy::Actions;
 use crate::policy::kernel::block::Block;

@@ -1,8 +1,8 @@
-//! Pages that come or leave in front of somebody who was going to find it otherwise.
+//! Cuts a run short when pages ahead of it are cached or evicted.
 //!
 //! A run is served alike from its first byte to its last; the kernel looks each page up when a call comes to it (`mm/filemap.c:
-//! filemap_get_pages, __filemap_get_folio`, Linux 6.16). So when pages of a run are evicted, dropped or cut off, or somebody else
-//! writes those that were missing, it ends in front of them, and what comes then is looked at anew.
+//! filemap_get_pages, __filemap_get_folio`, Linux 6.16). So when pages of a run are evicted, dropped or cut off, or another task writes
+//! pages that were missing, the run ends in front of them, and the next step looks again.
 
 use crate::policy::FileId;
 use crate::policy::kernel::discretisation::LEAST_RUN;

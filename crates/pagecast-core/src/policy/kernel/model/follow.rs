@@ -1,4 +1,6 @@
-//! TODO
+//! Finds the task that reads a page which another task waits for.
+//!
+//! Source: `mm/filemap.c: folio_wait_locked`, `filemap_get_pages`, Linux 6.16. Pages under way are locked, and read once.
 
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_RUN};
 use crate::policy::kernel::page_alloc::pages::Pages;

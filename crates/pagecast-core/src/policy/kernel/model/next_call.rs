@@ -1,4 +1,4 @@
-//! When to look again if nothing else happens: the next threshold that a level crosses at the present rates.
+//! Finds the next instant at which a level crosses a threshold at the present rates.
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::discretisation::TAKEN_PER_LOOK;

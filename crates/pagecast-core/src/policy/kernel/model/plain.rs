@@ -1,4 +1,4 @@
-//! Operations whose bytes are all served alike.
+//! Steps operations that look nothing up: anonymous memory, write-through, pages for another host, removal.
 
 use crate::policy::OperationId;
 use crate::policy::kernel::model::context::Context;

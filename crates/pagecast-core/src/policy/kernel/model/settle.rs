@@ -1,4 +1,6 @@
-//! TODO
+//! Puts the bytes that tasks have moved into pages: lists, dirty state, memory cgroups.
+//!
+//! Levels change with every event; pages are found when somebody is going to look at them, or after `SETTLE_AFTER`.
 
 use crate::policy::OperationId;
 use crate::policy::kernel::discretisation::RUN_STEPS;
@@ -146,7 +148,7 @@ pub fn apply_written(cx: &mut Context<'_>, device: usize, from: u64, bytes: u64)
     }
     let pages = cx.pages.dirty().of_wb(wb).written / PAGE - before;
     cx.ext4.written_back.add(cx.now, file, (start, start + bytes));
-    cx.write_back.add_completions(cx.now, wb.0 as usize, pages);
+    cx.write_back.wb_domain_writeout_add(cx.now, wb.0 as usize, pages);
 }
 
 /// Counts what has moved of all tasks; whether that makes an inode dirty.

@@ -1,7 +1,7 @@
-//! What is worth telling of the page cache: states that begin and end, of a process, of a device or of the whole host.
+//! Tells which states of the page cache begin and end: of a process, of a device or of the whole host.
 //!
 //! Levels hover around their thresholds, and a writer is held back call by call. So a state is over only when it has been so for
-//! a second; it is told then, with the time at which it ended. One that took no time is not told.
+//! a second; its end is told then, with the time at which it was. A state that took no time is not told.
 
 use std::collections::BTreeMap;
 

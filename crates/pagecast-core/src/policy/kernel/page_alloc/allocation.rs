@@ -110,7 +110,7 @@ impl Pages {
         let nodes = self.nodes();
         (0..nodes).map(|far| (home + far) % nodes).find_map(|node| {
             let room = self.free_of(node).saturating_sub(self.memory.nodes[node].low);
-            let room = if to_write { room.min(self.dirty_room(node)) } else { room };
+            let room = if to_write { room.min(self.node_dirty_room(node)) } else { room };
             (room >= self.least_room(node)).then_some((node, room))
         })
     }
@@ -121,7 +121,7 @@ impl Pages {
     }
 
     /// How many more dirty pages a node should have: `node_dirty_limit`. What its zones keep (`totalreserve_pages` of the node) is not dirtyable.
-    fn dirty_room(&self, node: usize) -> u64 {
+    fn node_dirty_room(&self, node: usize) -> u64 {
         if self.nodes() == 1 {
             return u64::MAX;
         }
@@ -137,16 +137,16 @@ impl Pages {
 
     /// A node for the next pages, and for how many: after some have been evicted, if need be.
     pub fn allocate(&mut self, by: Taker, to_write: bool) -> (usize, u64) {
-        let (node, room) = self.allocate_of_node(by.home, to_write);
+        let (node, room) = self.get_page_from_freelist(by.home, to_write);
         (node, by.memcg.index().map_or(room, |at| room.min(self.charge(at))))
     }
 
-    fn allocate_of_node(&mut self, home: usize, to_write: bool) -> (usize, u64) {
+    fn get_page_from_freelist(&mut self, home: usize, to_write: bool) -> (usize, u64) {
         stop::spend(1);
         if let Some(found) = self.target(home, to_write) {
             return found;
         }
-        self.run_kswapd();
+        self.balance_pgdat();
         self.target(home, false).unwrap_or_else(|| {
             // Below the low marks direct reclaim leaves something, down to the min marks; and for who was under way before pages ran
             // out there is a little more.
@@ -157,7 +157,7 @@ impl Pages {
     }
 
     /// kswapd of every node that is short of memory evicts up to the high mark.
-    fn run_kswapd(&mut self) {
+    fn balance_pgdat(&mut self) {
         for node in 0..self.nodes() {
             let Node { total, anonymous, high, .. } = self.memory.nodes[node];
             // No less than is given at a time, which may be more than was free.

@@ -1,4 +1,6 @@
-//! TODO
+//! Says up to where a task finds pages alike: of its own node, on the same side of a watermark, as far away.
+//!
+//! Source: `mm/page_alloc.c: get_page_from_freelist`, `mm/mempolicy.c`, Linux 6.16.
 
 use crate::policy::kernel::discretisation::MOST_RUN;
 use crate::policy::kernel::page_alloc::pages::Pages;

@@ -417,7 +417,7 @@ impl Pages {
     /// Clean bytes of a range leave the cache; says how many. Those that have become dirty again stay.
     ///
     /// `mm/truncate.c: invalidate_inode_pages2_range`
-    pub fn invalidate(&mut self, file: FileId, start: u64, end: u64) -> u64 {
+    pub fn invalidate_inode_pages2_range(&mut self, file: FileId, start: u64, end: u64) -> u64 {
         let before = self.lists.cached_within(file, start, end);
         let mut at = start;
         while at < end {

@@ -1,7 +1,7 @@
-//! Writers held back: the rate of each task, and what it may write faster because it thought before.
+//! Sets the rate of each task that makes pages dirty.
 //!
-//! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16. A task that writes n pages is let go on after n / rate since its last pause
-//! ended; if it was slower by itself, the difference is credited, up to a second.
+//! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16. A task that writes n pages goes on after n / rate since its last pause
+//! ended; if it was slower by itself, the difference is credited, up to a second (`tasks::credit`).
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::page::PAGE;
@@ -43,7 +43,7 @@ impl WriteBack {
     }
 
     /// Sets the rate of the tasks that write to each device, and brings what it is made of up to date.
-    pub fn throttle(&mut self, pages: &Pages, block: &Block, tasks: &Tasks, now: Nanos) {
+    pub fn balance_dirty_pages(&mut self, pages: &Pages, block: &Block, tasks: &Tasks, now: Nanos) {
         let dirty = pages.dirty().total() / PAGE;
         let slack = self.limits.brake().step() as u64;
         for at in 0..self.wbs.len() {
@@ -292,7 +292,7 @@ mod tests {
             + (kernel.write_back.limits.hard - kernel.write_back.limits.setpoint) * 9 / 10;
         kernel.pages.dirty_mut().run_ahead(WbId(0), 8000 * PAGE);
         kernel.pages.dirty_mut().run_ahead(WbId(1), (dirty - 8000) * PAGE);
-        kernel.write_back.throttle(&kernel.pages, &kernel.block, &kernel.tasks, Nanos::ZERO);
+        kernel.write_back.balance_dirty_pages(&kernel.pages, &kernel.block, &kernel.tasks, Nanos::ZERO);
         let wb = kernel.write_back.wbs[0].as_ref().expect("somebody writes to it");
         let ratio = kernel
             .write_back
@@ -327,7 +327,7 @@ mod tests {
             write(&mut kernel, 1, Run::New, 0.0);
             kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").is_throttling = was_throttling;
             kernel.pages.dirty_mut().run_ahead(WbId(1), dirty * PAGE);
-            kernel.write_back.throttle(&kernel.pages, &kernel.block, &kernel.tasks, Nanos::ZERO);
+            kernel.write_back.balance_dirty_pages(&kernel.pages, &kernel.block, &kernel.tasks, Nanos::ZERO);
             let wb = kernel.write_back.wbs[0].as_ref().expect("it is there");
             (wb.is_throttling, wb.task_rate.is_some())
         };

@@ -28,7 +28,7 @@ impl WriteBack {
     /// Somebody is about to make a file dirty: its inode belongs to his cgroup from now on, unless it belongs to one already.
     ///
     /// Files of other hosts stay with the root: NFS has no write-back by cgroup.
-    pub fn attach(&mut self, pages: &Pages, file: &FileView, memcg: MemcgId) {
+    pub fn inode_attach_wb(&mut self, pages: &Pages, file: &FileView, memcg: MemcgId) {
         let is_local = (file.device.0 as usize) < self.config.host.disks.len();
         if pages.memcgs.is_empty() || !is_local {
             return;
@@ -107,7 +107,7 @@ impl WriteBack {
     }
 
     /// A wb has written so many pages.
-    pub fn add_completions(&mut self, now: Nanos, at: usize, pages: u64) {
+    pub fn wb_domain_writeout_add(&mut self, now: Nanos, at: usize, pages: u64) {
         let most = self.shares[at].max_ratio;
         self.fractions.add_completions_within(now, at, pages, most);
         let device = at % self.config.devices();
@@ -122,7 +122,7 @@ impl WriteBack {
     }
 
     /// Whether the host, a wb or its memory cgroup is over the background threshold.
-    pub fn over_background(&self, pages: &Pages, at: usize) -> impl Fn(&DirtyPages) -> bool + use<> {
+    pub fn wb_over_bg_thresh(&self, pages: &Pages, at: usize) -> impl Fn(&DirtyPages) -> bool + use<> {
         let (id, share, fraction) = (WbId(at as u32), self.shares[at], self.fractions.fraction(at));
         let (memcg, background) = (self.memcg_background(pages, at), self.limits.thresholds.background);
         move |dirty| {
@@ -205,10 +205,10 @@ mod tests {
         };
         let (disk, mount) = (file(1, 0), file(2, 1));
         for file in [&disk, &mount] {
-            kernel.write_back.attach(&kernel.pages, file, MemcgId::of(0));
+            kernel.write_back.inode_attach_wb(&kernel.pages, file, MemcgId::of(0));
         }
         assert_eq!([&disk, &mount].map(|file| kernel.write_back.wb_of(file)), [WbId(2), WbId(1)]);
-        kernel.write_back.attach(&kernel.pages, &disk, MemcgId::ROOT);
+        kernel.write_back.inode_attach_wb(&kernel.pages, &disk, MemcgId::ROOT);
         assert_eq!(kernel.write_back.wb_of(&disk), WbId(2), "it stays");
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of writing to each device, for the result, whenever that has changed.
+//! Samples the estimates of each device for the result, whenever one of them has changed.
 //!
 //! As in the kernel's traced event `bdi_dirty_ratelimit` (`include/trace/events/writeback.h`, Linux 6.16), which tells it with each
 //! update of a base rate; here also when a bandwidth is measured, and when the rate of tasks moves with the dirty level.

@@ -219,10 +219,10 @@ mod tests {
         kernel.write_back.owners.insert(file.id, MemcgId::of(0));
         kernel.write_back.wb(&file);
         (kernel.write_back.has_strict, kernel.write_back.shares[wb].strict_limit) = (true, true);
-        kernel.write_back.fractions.add_completions(Nanos::ZERO, wb, 1000);
+        kernel.write_back.fractions.wb_domain_writeout_add(Nanos::ZERO, wb, 1000);
         kernel.write_back.limit_domains(&kernel.pages);
         let domain = kernel.write_back.domains[0].as_mut().expect("v2 has dirty limits");
-        domain.fractions.add_completions(Nanos::ZERO, 0, 1000);
+        domain.fractions.wb_domain_writeout_add(Nanos::ZERO, 0, 1000);
         let limit = domain.limits.thresholds.limit;
         kernel.write_back.limit_strict(&kernel.pages);
         let (strict, _) = kernel.write_back.strict(&kernel.pages, wb).expect("it is strict");

@@ -1,8 +1,8 @@
-//! What the kernel knows of writing to one device: `bdi_writeback`. Its flusher, its bandwidth, the rate of those who write to it.
+//! Estimates how fast a device writes, and which rate its writers get: `struct bdi_writeback`.
 //!
 //! Source: `mm/page-writeback.c: balance_dirty_pages, __wb_update_bandwidth`, Linux 6.16. The pauses of a writer, some 10 ms each, are a
 //! rate here: that of its task, base rate times position ratio. It changes when the kernel's own would, every 200 ms, and in between
-//! when the dirty level has moved.
+//! when the dirty level has moved. The flusher of a `bdi_writeback` is in `fs_writeback`.
 
 use crate::flow::Path;
 use crate::policy::kernel::address_space::dirty::OfWb;

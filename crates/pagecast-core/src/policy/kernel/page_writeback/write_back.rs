@@ -85,7 +85,7 @@ impl WriteBack {
     }
 
     /// Sets the limits of all memory, of which so many pages are dirtyable.
-    pub fn set_limits(&mut self, dirtyable: u64) {
+    pub fn global_dirty_limits(&mut self, dirtyable: u64) {
         self.limits = Limits::of(dirtyable, &self.settings, &self.hard_limit);
     }
 

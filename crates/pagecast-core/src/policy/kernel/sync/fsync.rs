@@ -1,14 +1,14 @@
-//! Making durable what a device has taken: it flushes a cache of its own.
+//! Makes a file durable: its pages, a commit of its journal, a flush of the device's cache.
 //!
 //! Source: `fs/ext4/fsync.c: ext4_sync_file, ext4_fsync_journal`, `fs/ext4/super.c: ext4_sync_fs`, `fs/sync.c`, `block/blk-flush.c`,
 //! `fs/iomap/direct-io.c: iomap_dio_can_use_fua`, Linux 6.16. A flush is asked for whether or not anything was dirty: the cache may hold
 //! what was written before. Flushes that several threads ask for at once are one for the device, so each takes its own time here, beside
-//! the others. A write that the device makes durable by itself (FUA) is taken to be as dear as a flush. What a file
-//! system has to commit is in `journal`. Left out: what the cache holds. A flush always takes the same, also right after much was written
-//! to a disk with a `write_cache`: that is mostly flash that takes writes faster, or memory with power of its own, which a flush
-//! does not wait for.
+//! the others. A write that the device makes durable by itself (FUA) is taken to be as dear as a flush. What a file system has to commit
+//! is in `ext4::journal`. Left out: what the cache of the device holds. A flush always takes the same, also right after much was written
+//! to a disk with a `write_cache`: that is mostly flash that takes writes faster, or memory with power of its own, which a flush does not
+//! wait for.
 
-use crate::policy::kernel::filemap::fdatawrite::write_range;
+use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};
@@ -24,7 +24,7 @@ pub fn make_durable(
     (file, range): (FileView, (u64, u64)),
     what: Integrity,
 ) {
-    let waits = write_range(cx, operation, &file, range);
+    let waits = filemap_write_and_wait_range(cx, operation, &file, range);
     let then = cx.ext4.waits_after(&file, what);
     wait_for_files(cx, operation, (Some(file), waits.into()), then);
 }

@@ -7,7 +7,7 @@
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::discretisation::step_of;
 use crate::policy::kernel::filemap::begin::begin_task;
-use crate::policy::kernel::filemap::fdatawrite::{submit_range, write_range};
+use crate::policy::kernel::filemap::fdatawrite::{filemap_fdatawrite_range, filemap_write_and_wait_range};
 use crate::policy::kernel::filemap::partial_blocks::write_rest_of_blocks;
 use crate::policy::kernel::filemap::write::step_write;
 use crate::policy::kernel::fs_writeback::Flushers;
@@ -58,9 +58,9 @@ pub fn write_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     (task.run, task.since) = (Run::Wait, cx.now);
     task.stage = if drops_behind { Stage::Durable } else { Stage::Pages };
     let waits = if drops_behind {
-        submit_range(cx, operation, &file, range, false)
+        filemap_fdatawrite_range(cx, operation, &file, range, false)
     } else {
-        write_range(cx, operation, &file, range)
+        filemap_write_and_wait_range(cx, operation, &file, range)
     };
     if waits { Next::Wait } else { Next::Step }
 }
@@ -101,7 +101,7 @@ pub fn next_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
 
 /// `sync`: all flushers, or those of one device, write what is dirty now, and the caller waits for that and for what is under
 /// writeback.
-pub fn write_everything(cx: &mut Context<'_>, operation: OperationId, device: Option<DeviceId>) {
+pub fn ksys_sync(cx: &mut Context<'_>, operation: OperationId, device: Option<DeviceId>) {
     let (mut files, devices) = (0, cx.config.devices());
     let is_meant = |at: usize| device.is_none_or(|device| at == device.0 as usize);
     (0..devices).filter(|&at| is_meant(at)).for_each(|at| {
@@ -171,7 +171,7 @@ mod tests {
         kernel.write_back_device(Nanos(0), 0, &mut out);
         assert_eq!((kernel.pages.dirty().dirty(), kernel.pages.dirty().writeback()), (0, MIB));
         make_dirty(&mut kernel, &files[1]);
-        write_everything(&mut kernel.context(Nanos(0), &mut out), OperationId(9), None);
+        ksys_sync(&mut kernel.context(Nanos(0), &mut out), OperationId(9), None);
         assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2, then: Waits::default() });
     }
 }

@@ -4,7 +4,7 @@
 //! them have been submitted, for which the queue of the device must have had room. Nothing is made durable: no journal, no
 //! flush of the device's cache.
 
-use crate::policy::kernel::filemap::fdatawrite::{make_way_to, submit_range};
+use crate::policy::kernel::filemap::fdatawrite::{filemap_fdatawrite_range, make_way_to};
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::whole_pages;
 use crate::policy::kernel::tasks::kind::{Kind, Next};
@@ -36,7 +36,7 @@ pub fn step_sync_range(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let is_all = *is_all;
     let waits = match left.take_first() {
         None => return Next::Done,
-        Some(SyncRangeFlag::Write) => submit_range(cx, operation, &file, range, is_all),
+        Some(SyncRangeFlag::Write) => filemap_fdatawrite_range(cx, operation, &file, range, is_all),
         Some(SyncRangeFlag::WaitBefore | SyncRangeFlag::WaitAfter) => {
             make_way_to(cx, &file, range);
             cx.block.queue(file.device).wait_within(file.id, range, operation)

@@ -91,7 +91,7 @@ impl Fractions {
     }
 
     /// A device has written so many pages.
-    pub fn add_completions(&mut self, now: Nanos, device: usize, pages: u64) {
+    pub fn wb_domain_writeout_add(&mut self, now: Nanos, device: usize, pages: u64) {
         self.add_elsewhere(now, pages);
         self.pages[device].add_each(pages);
     }
@@ -109,14 +109,14 @@ impl Fractions {
     pub fn add_completions_within(&mut self, now: Nanos, device: usize, pages: u64, max_ratio: u64) {
         let most = WHOLE * max_ratio / super::device_share::WHOLE;
         if most >= WHOLE {
-            return self.add_completions(now, device, pages);
+            return self.wb_domain_writeout_add(now, device, pages);
         }
         self.tick(now);
         let Fraction { numerator, denominator } = self.fraction(device);
         // Just as many as make it that part.
         let room = (denominator * most).checked_sub(numerator * WHOLE);
         let pages = room.map_or(0, |room| pages.min(room.div_ceil(WHOLE - most)));
-        self.add_completions(now, device, pages);
+        self.wb_domain_writeout_add(now, device, pages);
     }
 
     /// Halves what is due to be halved by now.
@@ -169,17 +169,17 @@ mod tests {
     fn alone_a_device_has_it_all_at_once() {
         let mut fractions = Fractions::new(2, 1);
         assert_eq!(fractions.fraction(0), fraction(0, 1));
-        fractions.add_completions(Nanos(5), 0, 999);
+        fractions.wb_domain_writeout_add(Nanos(5), 0, 999);
         assert_eq!(fractions.fraction(0), fraction(124 * 8, 1 + 31 * 32));
         assert_eq!(fractions.fraction(1), fraction(0, 1 + 31 * 32));
-        fractions.add_completions(Nanos(5), 0, 1);
+        fractions.wb_domain_writeout_add(Nanos(5), 0, 1);
         assert_eq!(fractions.fraction(0), fraction(1000, 1000), "never more than all");
     }
 
     #[test]
     fn everything_is_halved_three_seconds_after_the_first_page() {
         let mut fractions = Fractions::new(1, 1);
-        fractions.add_completions(Nanos(SECOND), 0, 4001);
+        fractions.wb_domain_writeout_add(Nanos(SECOND), 0, 4001);
         fractions.tick(Nanos(4 * SECOND - 1));
         assert_eq!(fractions.fraction(0), fraction(4000, 4001));
         // Of all 4002; the device halves the 4000 that it sees, and tells of the last one too.
@@ -194,8 +194,8 @@ mod tests {
     #[test]
     fn writing_nothing_does_not_start_the_clock() {
         let mut fractions = Fractions::new(1, 1);
-        fractions.add_completions(Nanos::ZERO, 0, 0);
-        fractions.add_completions(Nanos(2 * SECOND), 0, 96);
+        fractions.wb_domain_writeout_add(Nanos::ZERO, 0, 0);
+        fractions.wb_domain_writeout_add(Nanos(2 * SECOND), 0, 96);
         fractions.tick(Nanos(5 * SECOND - 1));
         assert_eq!(fractions.fraction(0).numerator, 96);
     }
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn the_last_pages_go_as_on_a_kernel() {
         let mut fractions = Fractions::new(1, 1);
-        fractions.add_completions(Nanos::ZERO, 0, 1057);
+        fractions.wb_domain_writeout_add(Nanos::ZERO, 0, 1057);
         let expected = [
             (1056, 1057),
             (529, 529),
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn on_several_processors_nothing_is_left_in_the_end() {
         let mut fractions = Fractions::new(1, 2);
-        fractions.add_completions(Nanos::ZERO, 0, 999);
+        fractions.wb_domain_writeout_add(Nanos::ZERO, 0, 999);
         assert_eq!(fractions.fraction(0), fraction(999, 1000));
         fractions.tick(Nanos(24 * SECOND));
         assert_eq!(fractions.fraction(0), fraction(3, 3));
@@ -239,14 +239,14 @@ mod tests {
     #[test]
     fn after_a_minute_without_writing_the_clock_stands_until_the_next_page() {
         let mut fractions = Fractions::new(1, 1);
-        fractions.add_completions(Nanos::ZERO, 0, 100_000);
+        fractions.wb_domain_writeout_add(Nanos::ZERO, 0, 100_000);
         fractions.tick(Nanos(59 * SECOND));
         assert_eq!(fractions.next, None);
         let left = fractions.fraction(0);
         assert_eq!(left.numerator, 0);
         fractions.tick(Nanos(100_000 * SECOND));
         assert_eq!(fractions.fraction(0), left);
-        fractions.add_completions(Nanos(100_000 * SECOND), 0, 960);
+        fractions.wb_domain_writeout_add(Nanos(100_000 * SECOND), 0, 960);
         assert_eq!(fractions.next, Some(Nanos(100_003 * SECOND)));
         assert!(value(&fractions, 0) > 0.97);
     }
@@ -258,10 +258,10 @@ mod tests {
         const HUNDREDTH: u64 = 10_000_000;
         let mut fractions = Fractions::new(2, 1);
         for step in 0..6000 {
-            fractions.add_completions(Nanos(step * HUNDREDTH), 0, 1000);
+            fractions.wb_domain_writeout_add(Nanos(step * HUNDREDTH), 0, 1000);
         }
         for step in 6000..8400 {
-            fractions.add_completions(Nanos(step * HUNDREDTH), 1, 1000);
+            fractions.wb_domain_writeout_add(Nanos(step * HUNDREDTH), 1, 1000);
             let t = (step - 5999) as f64 / 100.0;
             let expected = 1.0 - (-t * 2f64.ln() / 3.0).exp();
             let tolerance = if step % 300 == 299 { 0.002 } else { 0.05 };
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_device_counts_up_to_its_largest_part() {
         let mut fractions = Fractions::new(2, 1);
-        fractions.add_completions(Nanos::ZERO, 1, 99_872);
+        fractions.wb_domain_writeout_add(Nanos::ZERO, 1, 99_872);
         fractions.add_completions_within(Nanos::ZERO, 0, 512, 10_000);
         assert_eq!(fractions.fraction(0), fraction(512, 99_873 + 512));
         // x / (99,873 + x) = 10 / 1024: x = 998,730 / 1014, rounded up, is 985. It is told in eights.
@@ -299,7 +299,7 @@ mod tests {
                     exact.iter_mut().for_each(|pages| *pages /= 2.0);
                     next = (fractions.all.sum() > 1).then_some(due + PERIOD);
                 }
-                fractions.add_completions(Nanos(now), device, pages);
+                fractions.wb_domain_writeout_add(Nanos(now), device, pages);
                 exact[device] += pages as f64;
                 next = fractions.next.map(|next| next.0);
                 let sum: f64 = exact.iter().sum();
@@ -318,8 +318,8 @@ mod tests {
             looks in prop::collection::vec(0u64..100 * SECOND, 0..30), pages in 1u64..1 << 30,
         ) {
             let (mut seen, mut unseen) = (Fractions::new(1, 1), Fractions::new(1, 1));
-            seen.add_completions(Nanos::ZERO, 0, pages);
-            unseen.add_completions(Nanos::ZERO, 0, pages);
+            seen.wb_domain_writeout_add(Nanos::ZERO, 0, pages);
+            unseen.wb_domain_writeout_add(Nanos::ZERO, 0, pages);
             let mut looks = looks;
             looks.sort_unstable();
             looks.iter().for_each(|&look| seen.tick(Nanos(look)));
