@@ -66,16 +66,24 @@ impl Kernel {
     }
 
     /// Decides what follows from the state as it is now.
+    ///
+    /// Each step stands behind those whose outcome it needs; `tests/golden/changes.toml` swaps steps whose order matters.
     pub fn control(&mut self, now: Nanos, out: &mut Actions) {
+        // States end as they were before this instant changes them.
         self.told.states.tell(now, out);
+        // Pages find their place first, and evict others: all that follows looks at what is in memory.
         keep_memcgs_within_limits(&mut self.context(now, &mut Actions::default()));
         self.pages.look_at_backed(&self.tasks, now);
+        // Runs end in front of pages that have come or left, before anybody counts how many bytes are still to come.
         cut_runs(&mut self.context(now, out));
         self.pages.look_at_memcgs(&self.tasks, now, out);
+        // Reclaim that found nothing clean wakes flushers, which then submit at this instant.
         self.heed_reclaim(now, out);
+        // Limits are those of the memory as it is: of all of it, then of cgroups within it, then of strict devices within both.
         self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
         self.write_back.limit_domains(&self.pages);
         self.write_back.limit_strict(&self.pages);
+        // Flushers are woken by the new limits, and submit before anybody is told to go on.
         self.flushers.wake_flushers(&self.pages, &self.write_back, &self.tasks, now);
         for device in 0..self.block.queues.len() {
             self.write_back_device(now, device, out);
@@ -88,6 +96,7 @@ impl Kernel {
             release_followers(&mut self.context(now, out));
         }
         go_on_with_due(&mut self.context(now, out));
+        // Rates need the dirty level after submission and the writers that have begun; caps need the rates.
         self.write_back.balance_dirty_pages(&self.pages, &self.block, &self.tasks, now);
         if !self.clock.is_put_off {
             set_caps(&mut self.context(now, out));

@@ -7,9 +7,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::policy::FileId;
+use crate::policy::kernel::address_space::page_state::{Busy, PageState};
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::tasks::ids::WbId;
-use crate::policy::kernel::vmscan::{Busy, PageState};
 use crate::policy::ranges::Ranges;
 use crate::units::Nanos;
 

@@ -2,3 +2,4 @@
 
 pub mod dirty;
 pub mod folios;
+pub mod page_state;

@@ -2,6 +2,7 @@
 //!
 //! Source: `mm/filemap.c: generic_perform_write`, `mm/page-writeback.c: folio_wait_stable`, Linux 6.16.
 
+use crate::policy::kernel::address_space::page_state::PageState;
 use crate::policy::kernel::discretisation::{LEAST_RUN, STABLE_RUN};
 use crate::policy::kernel::filemap::mapped::{do_page_mkwrite, filemap_fault, touch_mapped};
 use crate::policy::kernel::filemap::partial_blocks::prepare_blocks;
@@ -14,7 +15,6 @@ use crate::policy::kernel::tasks::kind::{Kind, Next};
 use crate::policy::kernel::tasks::shape::RunShape;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::kernel::vmscan::PageState;
 use crate::policy::{FileId, OperationId};
 
 /// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).

@@ -6,8 +6,8 @@
 //! What was cached before stays. Left out: read-ahead from one operation to the next, and with O_SYNC the flag itself.
 
 use crate::policy::FileId;
+use crate::policy::kernel::address_space::page_state::{Busy, PageState};
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::vmscan::{Busy, PageState};
 
 impl Pages {
     /// Whether any page is to leave when the device has it.

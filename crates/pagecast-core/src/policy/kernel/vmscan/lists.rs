@@ -1,11 +1,12 @@
 //! The lists of a host: which pages are in memory, and in which list or generation.
 
 use crate::policy::FileId;
+use crate::policy::kernel::address_space::page_state::Busy;
 use crate::policy::kernel::version::{LruGen, TwoLists};
 use crate::policy::kernel::vmscan::extents::Extents;
 use crate::policy::kernel::vmscan::generations::{ACTIVE_AT_FIRST, Generations};
 use crate::policy::kernel::vmscan::lruvec::{ACTIVE, INACTIVE, Inserted, Listed, LruvecId};
-use crate::policy::kernel::vmscan::scan_control::{Busy, Demand, Reclaimed};
+use crate::policy::kernel::vmscan::scan_control::{Demand, Reclaimed};
 use crate::policy::kernel::vmscan::shadows::{Shadow, Shadows, Token};
 use crate::policy::kernel::vmscan::slab::{Extent, Slot, State};
 

@@ -22,5 +22,3 @@ mod shadows;
 mod slab;
 #[cfg(test)]
 mod tests;
-
-pub use self::scan_control::{Busy, PageState};

@@ -9,11 +9,12 @@
 //! part of its share of both lists; the kernel alternates between them in batches.
 //! Left out: mapped pages, anonymous pages, protection of memory control groups, sleeping until pages are written.
 
+use crate::policy::kernel::address_space::page_state::{Busy, PageState};
 use crate::policy::kernel::version::TwoLists;
 use crate::policy::kernel::vmscan::lists::Lists;
 use crate::policy::kernel::vmscan::lruvec::{ACTIVE, INACTIVE, LruvecId};
 use crate::policy::kernel::vmscan::scan_control::{
-    Batches, Busy, Demand, FIRST_PRIORITY, PageState, Reclaimed, share, whole_pages_of,
+    Batches, Demand, FIRST_PRIORITY, Reclaimed, share, whole_pages_of,
 };
 use crate::policy::kernel::vmscan::shadows::Token;
 use crate::policy::kernel::vmscan::slab::{Slot, State};

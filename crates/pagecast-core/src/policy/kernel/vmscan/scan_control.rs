@@ -2,28 +2,11 @@
 //!
 //! Source: `mm/vmscan.c: struct scan_control`, Linux 6.16.
 
-use crate::policy::FileId;
+use crate::policy::kernel::address_space::page_state::PageState;
 use crate::policy::kernel::page::PAGE;
 
 /// Pages taken off a list at a time: `include/linux/swap.h: SWAP_CLUSTER_MAX`.
 pub const BATCH: u64 = 32 * PAGE;
-
-/// Whether pages can be freed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageState {
-    /// At once.
-    Clean,
-    /// When they have been written, and nobody writes them yet.
-    Dirty,
-    /// When their write-back has ended.
-    Writeback,
-}
-
-/// Knows which pages are dirty.
-pub trait Busy {
-    /// The state at `at` of a file, and up to where it is the same, `end` at most.
-    fn run(&self, file: FileId, at: u64, end: u64) -> (PageState, u64);
-}
 
 /// How much a reclaim is to free, in bytes.
 #[derive(Clone, Copy, Debug)]

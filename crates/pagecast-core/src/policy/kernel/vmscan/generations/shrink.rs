@@ -5,13 +5,14 @@
 //! lowest, since what it wants is never as little as a 4096th of the inactive pages. It ends with the byte that completes what
 //! is wanted; the kernel with the batch.
 
+use crate::policy::kernel::address_space::page_state::{Busy, PageState};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::version::LruGen;
 use crate::policy::kernel::vmscan::generations::tiers::MIN_LRU_BATCH;
 use crate::policy::kernel::vmscan::generations::{MIN_NR_GENS, list};
 use crate::policy::kernel::vmscan::lists::Lists;
 use crate::policy::kernel::vmscan::lruvec::LruvecId;
-use crate::policy::kernel::vmscan::scan_control::{Busy, PageState, Reclaimed, share};
+use crate::policy::kernel::vmscan::scan_control::{Reclaimed, share};
 use crate::policy::kernel::vmscan::slab::{Slot, State};
 use crate::stop;
 

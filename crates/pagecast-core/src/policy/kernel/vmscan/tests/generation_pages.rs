@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::pages::{Key, List, Model, PAGE, Page, Unclean};
+use crate::policy::kernel::address_space::page_state::PageState;
 use crate::policy::kernel::version::LruGen;
 use crate::policy::kernel::vmscan::lruvec::*;
 use crate::policy::kernel::vmscan::scan_control::Reclaimed;
-use crate::policy::kernel::vmscan::scan_control::*;
 
 const MIN_LRU_BATCH: u64 = 64;
 const MAX_LRU_BATCH: u64 = 4096;

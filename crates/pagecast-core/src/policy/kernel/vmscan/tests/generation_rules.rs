@@ -2,10 +2,10 @@
 
 use super::pages::PAGE;
 use crate::policy::FileId;
+use crate::policy::kernel::address_space::page_state::{Busy, PageState};
 use crate::policy::kernel::version::LruGen;
 use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use crate::policy::kernel::vmscan::lruvec::*;
-use crate::policy::kernel::vmscan::scan_control::*;
 
 const MIB: u64 = 1 << 20;
 const A: FileId = FileId(0);

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::policy::FileId;
+use crate::policy::kernel::address_space::page_state::{Busy, PageState};
 use crate::policy::kernel::vmscan::lruvec::*;
 use crate::policy::kernel::vmscan::scan_control::Reclaimed;
-use crate::policy::kernel::vmscan::scan_control::*;
 
 pub const PAGE: u64 = 4096;
 

@@ -3,10 +3,10 @@
 use super::LATEST;
 use super::pages::{PAGE, Unclean};
 use crate::policy::FileId;
+use crate::policy::kernel::address_space::page_state::{Busy, PageState};
 use crate::policy::kernel::version::TwoLists;
 use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use crate::policy::kernel::vmscan::lruvec::*;
-use crate::policy::kernel::vmscan::scan_control::*;
 use crate::policy::kernel::vmscan::scan_control::{BATCH, Batches};
 use crate::policy::kernel::vmscan::shadows::{Shadow, Shadows, Token};
 
