@@ -14,7 +14,7 @@ MISSING: Final = {
     "Swap": {"swap", "swappiness"},
     "asynchronous I/O": {"aio", "io_uring", "iodepth"},
     "private mappings": {"map_private", "private"},
-    "Schedulers": {"elevator", "scheduler"},
+    "schedulers": {"elevator", "scheduler"},
     "RAID": {"raid", "stripe"},
     "Metadata": {"mkdir", "readdir", "rename", "stat"},
     "layout": {"extents", "fallocate", "fragmentation", "layout"},
