@@ -388,9 +388,9 @@ def page(claims: str, accuracy: str) -> str:
             "Made by `make validate`; do not edit. Tolerances were set before the results were looked at; "
             "one that is missed is not loosened. Errors of `kernel` against the cluster are those of "
             "operations that its machine was not made from; over CAWL's 22 series all of them count, the "
-            "seven of calibration too, of its others only those that are judged. `kernel` alone is told what "
-            "happened before the experiments, and that step 3 of Exp 4 reads one file twice; the other "
-            "models get what the authors' simulators got. What a new page costs in nvme-note is cited from "
+            "seven of calibration too, of its others only those that are judged. `kernel` alone is told the "
+            "operations before the experiments, and that step 3 of Exp 4 reads one file twice; the other "
+            "models get the input of the authors' simulators. The cost of a new page in nvme-note is cited from "
             "another machine; how it was taken over was "
             "[not chosen blindly](nvme-note.md#where-its-cost-comes-from).",
             claims,
