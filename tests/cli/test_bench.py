@@ -221,7 +221,7 @@ def test_memory_is_no_disk(on_disk):
         (("--call", "1000 B"), "a call of 1000 bytes is no multiple of 4096 up to 16777216 (16 MiB)"),
         (
             ("--device", "/dev/null"),
-            "the benchmark destroys what is on /dev/null; add --yes if you want that",
+            "the benchmark destroys the content of /dev/null; add --yes if you want that",
         ),
         (
             ("--device", "/dev/null", "--yes"),
