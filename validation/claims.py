@@ -390,8 +390,8 @@ def page(claims: str, accuracy: str) -> str:
             "operations that its machine was not made from; over CAWL's 22 series all of them count, the "
             "seven of calibration too, of its others only those that are judged. `kernel` alone is told the "
             "operations before the experiments, and that step 3 of Exp 4 reads one file twice; the other "
-            "models get the input of the authors' simulators. The cost of a new page in nvme-note is cited from "
-            "another machine; how it was taken over was "
+            "models get the input of the authors' simulators. The cost of a new page in nvme-note is cited "
+            "from another machine; how it was taken over was "
             "[not chosen blindly](nvme-note.md#where-its-cost-comes-from).",
             claims,
             "## Mean absolute error against the measured cluster",
