@@ -17,7 +17,11 @@ def test_pages_show_the_figures_that_are_drawn() -> None:
     assert shown == set(FIGURES)
 
 
-def test_each_page_of_a_kernel_file_has_a_figure() -> None:
+def test_each_page_of_a_kernel_file_opens_with_its_rules_and_has_a_figure() -> None:
     pages = sorted((DOCS / "concepts" / "kernel").glob("*.md"))
     assert len(pages) == 10
-    assert [page.name for page in pages if "```{figure}" not in page.read_text()] == []
+    for page in pages:
+        opening = page.read_text().split("\n## ")[0]
+        assert "\n**Rules.** " in opening, page.name
+        assert "\n**Left out.**\n" in opening, page.name
+        assert "```{figure}" in page.read_text(), page.name
