@@ -1,4 +1,4 @@
-"""Measures in rounds: rounds of cells in an order of their own, so that drift hits all alike.
+"""Measures rounds of cells, each round in an order of its own, so that drift hits all alike.
 
 A cell is one short measurement of `Probe`. Results are kept by `Cell`: seconds per byte of
 what moves bytes, together where several move them at once; seconds of what is waited for; fractions. A round
