@@ -336,7 +336,7 @@ def test_settings_are_put_back_however_it_ends(ending, on_disk, changeable):
     if ending == signal.SIGKILL:
         assert dirty_settings()[NAME] == value, "nobody was there to put it back"
         outcome = on_disk("bench", "there", *SMALL, "--access", "read-cold", "--mode", "direct")
-        said = f"put back what a benchmark that was killed had changed: {NAME} = {changeable[NAME]}"
+        said = f"put back the settings of a killed benchmark: {NAME} = {changeable[NAME]}"
         assert f"pagecast: {said}\n" in outcome.stderr
     assert dirty_settings() == changeable
 
