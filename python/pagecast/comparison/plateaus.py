@@ -14,7 +14,7 @@ from pagecast.throttling import SETTLING_S, Plateau
 __all__ = ["TOLERANCE", "Settled", "plateau_sentences", "plateau_table"]
 
 TOLERANCE: Final = 0.05
-"""How far the plateau of dirty memory, the base rate and what is made dirty may be off."""
+"""Tolerances of the plateau of dirty memory, of the base rate and of the bytes dirtied."""
 
 MOST: Final = 3
 """A table of more plateaus is folded away in HTML."""
@@ -28,7 +28,7 @@ _QUANTITIES: Final = {
     "task_rate_bytes_per_s": ("rate of a writer", "/s"),
     "throughput_bytes_per_s": ("made dirty", "/s"),
 }
-"""What a table calls the quantities of a plateau, and what follows their unit of bytes, if they have one."""
+"""Names of the quantities of a plateau in a table, and the suffix of their unit of bytes, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _far(errors: Sequence[float]) -> str:
 
 
 def plateau_table(pairs: Sequence[Settled]) -> Table | None:
-    """Make the table of plateaus: where dirty memory and rates settle while writers are held back.
+    """Make the table of plateaus: levels of dirty memory and rates while writers are throttled.
 
     Returns
     -------

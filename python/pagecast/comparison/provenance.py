@@ -36,7 +36,7 @@ def provenance(
     data : Path or None
         The folder of full recordings.
     left_out : iterable of str
-        What was not compared, and why.
+        Omissions, with reasons.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What came out of a validation, in a few sentences."""
+"""Sums a validation up in a few sentences."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -46,7 +46,7 @@ def conclusion(outcome: "Outcome") -> tuple[str, ...]:
 def reasons(verdict: "Verdict") -> tuple[str, ...]:
     """Say why a case is outside, not judged, or within only by the spread; nothing if it is within.
 
-    Only what is as bad as the case itself is named.
+    Only operations as bad as the case itself are named.
     """
     found = [_total_reason(verdict)] if verdict.total.standing is verdict.standing else []
     for name, level in (("dirty", verdict.dirty), ("cached", verdict.cached)):

@@ -169,7 +169,7 @@ def levels_table(outcome: "Outcome", level: str) -> Table | None:
 
 
 def files_table(outcome: "Outcome") -> Table | None:
-    """Make the table of what was cached of each file at the end, if any model knows it."""
+    """Make the table of cached bytes of each file at the end, if any model knows them."""
     by_file: dict[tuple[str, str], dict[str, list[CachedFile]]] = {}
     for file in outcome.files:
         if file.index < 0:

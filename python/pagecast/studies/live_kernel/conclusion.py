@@ -1,4 +1,4 @@
-"""What came out, in a few sentences."""
+"""Sums the study up in a few sentences."""
 
 from collections.abc import Iterator
 

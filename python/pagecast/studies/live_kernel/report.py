@@ -63,7 +63,7 @@ def _sections(outcome: LiveKernelOutcome) -> Iterator[Section]:
 
 
 def _beside_times(outcome: LiveKernelOutcome) -> Iterator[Table]:
-    """Give the tables of levels and of what was calibrated, as far as there is something in them."""
+    """Give the tables of levels and of calibrations, as far as they are not empty."""
     levels = (dirty_table(outcome), cached_table(outcome), plateau_table(outcome.plateaus))
     for table in (*levels, calibration_table(outcome)):
         if table is not None and table.rows:

@@ -119,7 +119,7 @@ def cached_table(outcome: LiveKernelOutcome) -> Table | None:
 
 
 def calibration_table(outcome: LiveKernelOutcome) -> Table:
-    """Make the table of what was calibrated on each platform."""
+    """Make the table of the calibrations of each platform."""
     found = {name: of.values() for name, of in outcome.calibrations.items() if of.values()}
     keys = list(dict.fromkeys(key for values in found.values() for key in values))
     return Table(

@@ -184,7 +184,7 @@ def _memory_line(case: str, model: str, levels: Sequence[Levels]) -> tuple[str, 
 
 
 def cached_files_table(outcome: WrenchCacheOutcome) -> Table | None:
-    """Make the table of what is cached of each file after each operation of Exp 1."""
+    """Make the table of cached bytes of each file after each operation of Exp 1."""
     if not outcome.cached_files:
         return None
     groups: dict[tuple[str, str], list[CachedFile]] = {}
