@@ -1,4 +1,4 @@
-"""Gives what a kernel had learnt of a disk before time 0 as options of the model `kernel`."""
+"""Gives a kernel's estimates of a disk before time 0 as options of the model `kernel`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

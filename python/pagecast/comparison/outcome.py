@@ -68,7 +68,7 @@ class Outcome:
         return self.presentation.conclusion(self)
 
     def to_json(self) -> dict[str, object]:
-        """Give the rows, their summary and the provenance, and what is compared beside times."""
+        """Give the rows, their summary and the provenance, and the comparisons beside times."""
         return to_json(self.rows, self.provenance) | self.beside_times()
 
     def print_to(self, console: "Console") -> None:

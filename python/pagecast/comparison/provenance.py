@@ -1,4 +1,4 @@
-"""Writes down what is needed to repeat a comparison."""
+"""Writes down everything needed to repeat a comparison."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

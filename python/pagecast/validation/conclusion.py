@@ -63,7 +63,7 @@ def _total_reason(verdict: "Verdict") -> str:
         )
     if verdict.total.is_by_waiting:
         return (
-            f"total time {signed_percent(verdict.error)} %, without what waited for a processor "
+            f"total time {signed_percent(verdict.error)} %, without the waits for a processor "
             f"{signed_percent(verdict.error_without_waiting)} %"
         )
     return f"total time {signed_percent(verdict.error)} %, allowed is {percent(verdict.allowed)} %"
@@ -120,7 +120,7 @@ def _rivals(outcome: "Outcome") -> Iterator[str]:
             ours = {verdict.case: abs(verdict.error) for verdict in outcome.verdicts}
             nearer = sum(abs(verdict.error) < ours[verdict.case] for verdict in errors)
             than = f"; it is nearer than {outcome.model} in {nearer}" if nearer else ""
-            yield f"{model} forecasts the total time of {close} of {cases} within what is allowed{than}."
+            yield f"{model} forecasts the total time of {close} of {cases} within the allowed error{than}."
 
 
 def _spread(outcome: "Outcome") -> Iterator[str]:
@@ -157,7 +157,7 @@ def _verdict(outcome: "Outcome") -> str:
     counts = outcome.counts()
     by_spread = counts[Standing.BY_SPREAD]
     within = counts[Standing.WITHIN] + by_spread
-    only = "only by what the runs themselves differ"
+    only = "only by the spread between the runs"
     if within == len(verdicts) == 1:
         return f"{outcome.model} forecasts the case within the tolerance{f', {only}' if by_spread else ''}."
     cases = f"all {within} cases" if within == len(verdicts) else f"{within} of {counted(verdicts, 'case')}"

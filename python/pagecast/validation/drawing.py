@@ -142,7 +142,7 @@ def writer_rates(ax: "Axes", validated: "Validated") -> "Axes":
             base = _once("its base rate", number)
             draw_forecast(ax, met.time_s, met.base_rate_bytes_per_s / scale, model, label=base, **_BASE)
     ax.set_ylim(0, _RATE_TOP * top / scale)
-    ax.set_title("Rate of a writer that is held back")
+    ax.set_title("Rate of a throttled writer")
     ax.set_ylabel(f"rate ({unit}/s)")
     time_axis(ax, max(run.end_s for run in validated.measured))
     return ax

@@ -80,7 +80,7 @@ def dirty_table(outcome: LiveKernelOutcome) -> Table | None:
         rows=lines,
         text_columns=3,
         note="Dirty and under writeback, every 100 ms after the first mark, all repetitions. A sample "
-        "deviates by what it lies outside of the range of the forecast within 0.2 s.",
+        "deviates by its distance from the range of the forecast within 0.2 s.",
     )
 
 
