@@ -97,7 +97,7 @@ bed: build ## record BED_CASES in a guest in virtual time and judge the forecast
 	$(BIN)/python -m bed judge out/bed/report
 
 .PHONY: bench-run
-bench-run: build ## what it costs a real run to be looked at, at several rates; writes and reads 512 MB files in out
+bench-run: build ## the cost of sampling a real run, at several rates; writes and reads 512 MB files in out
 	$(BIN)/python benches/run.py --out out/bench
 
 .PHONY: fuzz

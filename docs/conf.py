@@ -10,6 +10,7 @@ import pagecast
 from pagecast.cli import cli
 
 sys.path.insert(0, str(Path(__file__).parent))
+from figures import draw
 from headers import HEADER, reference
 
 project = "pagecast"
@@ -47,3 +48,4 @@ generated = Path(__file__).parent / "_generated"
 generated.mkdir(exist_ok=True)
 (generated / "cli.md").write_text("\n".join(helps(cli, "pagecast")))
 (generated / "pagecast-h.md").write_text(reference(HEADER.read_text()))
+draw(generated)

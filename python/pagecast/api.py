@@ -214,7 +214,7 @@ class Scenario:
         ----------
         text : str or bytes
         origin : str
-            What messages call the text.
+            Name of the text in messages.
         base_dir : path-like
             Where relative machine files are looked for.
         set : iterable of str
@@ -264,7 +264,7 @@ class Scenario:
         Parameters
         ----------
         size_bytes : int
-            What is free or holds files at time 0.
+            Free memory and pages of files at time 0.
 
         Returns
         -------
@@ -287,7 +287,7 @@ class Scenario:
 
     @property
     def machine(self) -> _core.Machine:
-        """The machine, with what the scenario overrides."""
+        """The machine, with the overrides of the scenario."""
         return self._core.machine
 
     @property
@@ -344,7 +344,7 @@ def simulate(
     options : mapping of str, optional
         Options of the model, with units: ``{"chunk": "100 MB"}``; they come before those of the scenario.
     residency : {"end", "operation"}, optional
-        When the table `files` is filled; what the scenario says if not given, which is "end" by default.
+        When the table `files` is filled; the value of the scenario if not given, "end" by default.
     threads : int, optional
         How many threads share the hosts that have nothing to do with each other; one per processor if not
         given. The result does not depend on it.

@@ -1,4 +1,4 @@
-"""Checks of arguments: a message says what was given, what is wanted, and how to get it."""
+"""Checks of arguments: a message names the argument, the wanted value, and how to get it."""
 
 import operator
 import os
@@ -155,7 +155,7 @@ def check_path(name: str, value: object) -> str:
 
 
 def check_progress(progress: _T) -> _T:
-    """Give what is called with the progress, or None."""
+    """Give the function that is called with the progress, or None."""
     if progress is not None and not callable(progress):
         raise _wrong_type("progress", progress, "a function, or None")
     return progress

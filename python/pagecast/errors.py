@@ -1,7 +1,7 @@
 """Everything that can go wrong and is the user's or the machine's doing.
 
-The compiled core raises these classes too, so one ``except`` clause is enough. A message is one text: where
-(file and line, if there is one), what, and what to do about it.
+The compiled core raises these classes too, so one ``except`` clause is enough. A message is one text: the
+place (file and line, if there is one), the mistake, and the remedy.
 """
 
 __all__ = [
@@ -75,7 +75,7 @@ class OutOfMemoryError(SimulationError):
 
 
 class DeadlockError(SimulationError):
-    """Processes that wait for each other, or for what never comes."""
+    """Processes that wait for each other, or for an event that never comes."""
 
 
 class ProgramError(SimulationError):
@@ -87,7 +87,7 @@ class OutputError(PagecastError, OSError):
 
 
 class FigureWarning(UserWarning):
-    """A figure or a report that could not be drawn; what it would show is in the tables."""
+    """A figure or a report that could not be drawn; its values are in the tables."""
 
 
 class ProbeError(PagecastError, OSError):

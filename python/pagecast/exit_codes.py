@@ -6,7 +6,7 @@ __all__ = ["ExitCode"]
 
 
 class ExitCode(IntEnum):
-    """What the number with which ``pagecast`` ends means."""
+    """Exit codes of ``pagecast``."""
 
     OK = 0
     """All is well. A closed pipe counts as well: the reader had enough."""

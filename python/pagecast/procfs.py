@@ -1,6 +1,7 @@
-"""Reads what the kernel tells in /proc and /sys: proc(5), Documentation/filesystems/sysfs.rst.
+"""Reads /proc and /sys: proc(5), Documentation/filesystems/sysfs.rst.
 
-What cannot be read is None, or empty: an older kernel, a container or a user without rights has less of it.
+Values that cannot be read are None, or empty: an older kernel, a container or a user without rights has
+less of it.
 """
 
 import os
@@ -81,7 +82,7 @@ def counts(told: Iterable[str]) -> dict[str, int]:
 
 
 def mounted(proc: Path = PROC) -> list[Mounted]:
-    """Read what is mounted for this process."""
+    """Read the mounts of this process."""
     try:
         told = os.fsdecode((proc / "self/mountinfo").read_bytes())
     except OSError:
@@ -113,7 +114,7 @@ def block_device(device: str, source: str, sys: Path = SYS) -> Path | None:
     device : str
         The device of its files, "major:minor".
     source : str
-        What is mounted, such as "/dev/sda2": asked where no disk has that number.
+        The mounted device, such as "/dev/sda2": asked where no disk has that number.
     sys : Path
         Where sysfs is mounted.
 

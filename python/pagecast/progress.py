@@ -1,4 +1,4 @@
-"""Who is told how far long work is."""
+"""Progress of long work."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -6,10 +6,10 @@ from typing import TypeAlias
 __all__ = ["Progress", "Stages", "teller"]
 
 Progress: TypeAlias = Callable[[float, str], object]
-"""Is told the fraction done, 0 to 1, and what comes next."""
+"""Gets the fraction done, 0 to 1, and the next action."""
 
 Stages: TypeAlias = Callable[[str, int, int | None], object]
-"""Is told now and then what is being done, how much of it is done, and the total if that is known."""
+"""Gets the action now and then, how much of it is done, and the total if that is known."""
 
 
 def teller(progress: Progress | None) -> Progress:

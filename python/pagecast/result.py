@@ -1,4 +1,4 @@
-"""What a simulation yields: tables as columns."""
+"""The result of a simulation: tables as columns."""
 
 import os
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ def _plain(column: Column) -> list[Any]:
 
 
 class Result:
-    """What one simulation of a scenario under one model yields.
+    """The result of one simulation of a scenario under one model.
 
     Each table is made when it is first asked for. Made by `simulate`.
     """
@@ -164,7 +164,7 @@ class Result:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What is needed to repeat the simulation."""
+        """Everything needed to repeat the simulation."""
         return {
             "pagecast_version": _core.__version__,
             "scenario": self._core.origin,
@@ -184,7 +184,7 @@ class Result:
 
     @cached_property
     def timeline(self) -> Columns:
-        """What the memory of each host held over time."""
+        """The memory of each host over time."""
         return self._table("timeline")
 
     @property
@@ -194,7 +194,7 @@ class Result:
 
     @cached_property
     def devices(self) -> Columns:
-        """What the kernel reckons with for each device over time; no rows under other models."""
+        """The kernel's estimates for each device over time; no rows under other models."""
         return self._table("devices")
 
     @cached_property
@@ -204,7 +204,7 @@ class Result:
 
     @cached_property
     def events(self) -> Columns:
-        """What the page cache decided that is worth telling."""
+        """Decisions of the page cache."""
         return self._table("events")
 
     @cached_property
@@ -226,7 +226,7 @@ class Result:
 
     @cached_property
     def cgroups(self) -> Columns:
-        """What was charged to each memory cgroup; not saved."""
+        """The memory charged to each memory cgroup; not saved."""
         return self._table("cgroups")
 
     def table(self, name: str) -> Columns:

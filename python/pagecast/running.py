@@ -1,4 +1,4 @@
-"""Scenarios run by the real kernel: the same tables as those of a simulation, with what was measured."""
+"""Scenarios run by the real kernel: the same tables as those of a simulation, with measured values."""
 
 import os
 import platform
@@ -31,7 +31,7 @@ MOST_SAMPLE_HZ = 200
 
 
 class Measured(Result):
-    """What a real run gave: the tables of a simulation, and four more. Made by `run`.
+    """The result of a real run: the tables of a simulation, and four more. Made by `run`.
 
     `operations` have real times, and two columns more, `call_bytes` and `run_queue_s`; in `parts` each is
     split in two, as far as a kernel tells it. `timeline` is
@@ -75,7 +75,7 @@ class Measured(Result):
 
     @cached_property
     def file_samples(self) -> Columns:
-        """What was in memory of each file over time; no rows where the kernel has no cachestat(2)."""
+        """The cached bytes of each file over time; no rows where the kernel has no cachestat(2)."""
         return Columns(self._measured.file_samples())
 
     @cached_property
@@ -85,7 +85,7 @@ class Measured(Result):
 
     @property
     def learnt(self) -> dict[str, Any] | None:
-        """What the kernel had learnt of the disk before: ``bdi``, its name for it, and what root is told.
+        """The kernel's estimates of the disk before: ``bdi``, its name for it, and what root is told.
 
         ``write_bandwidth_bytes_per_s``, which it believes that the disk writes, ``dirty_limit_bytes``,
         its part of the dirty limit, and ``whole_limit_bytes`` are None where debugfs cannot be read. None
@@ -144,7 +144,7 @@ def check_tracing() -> None:
 
 
 class Plan:
-    """What a run will do and need, known before anything is touched.
+    """The plan and the needs of a run, known before anything is touched.
 
     Programs are asked for all of their operations now.
 
@@ -159,7 +159,7 @@ class Plan:
     Raises
     ------
     ScenarioError
-        What one machine does not have: several hosts, mounts of another host, memory cgroups.
+        Scenarios that one machine cannot run: several hosts, mounts of another host, memory cgroups.
     ProgramError
         A program that failed.
     """
@@ -188,12 +188,12 @@ class Plan:
 
     @property
     def space_bytes(self) -> int:
-        """What the files take on the disk at a time, at most."""
+        """The most that the files take on the disk at a time."""
         return self._core.space_bytes
 
     @property
     def memory_bytes(self) -> int:
-        """What the programs hold of memory at a time, at most."""
+        """The most that the programs hold of memory at a time."""
         return self._core.memory_bytes
 
     @property
@@ -216,7 +216,7 @@ class Plan:
         Returns
         -------
         dict
-            ``file_system``, ``caution`` (what to know about it, or None), ``free_bytes`` on the disk,
+            ``file_system``, ``caution`` (a warning about it, or None), ``free_bytes`` on the disk,
             ``available_bytes`` of memory.
 
         Raises
@@ -266,7 +266,7 @@ def run(
 
     A folder is made in `dir`, each mount a folder in it, and nothing else is touched. The files that the
     scenario begins with are written, evicted and looked at first. The folder is removed afterwards, also
-    after Ctrl-C; what a killed run has left is removed by the next one in the same directory.
+    after Ctrl-C; the next one in the same directory removes the files of a killed run.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def run(
         Note the time of every so many calls of each read and write, for the table `calls`; 1 is each call.
         Each time takes 16 bytes of memory, which are there before time 0.
     progress : callable, optional
-        Called with what is done, how much of it, and of how much (None if not known).
+        Called with the action, how much of it is done, and of how much (None if not known).
 
     Returns
     -------
@@ -296,7 +296,7 @@ def run(
     Raises
     ------
     ScenarioError
-        What one machine does not have: several hosts, mounts of another host, memory cgroups.
+        Scenarios that one machine cannot run: several hosts, mounts of another host, memory cgroups.
     ProbeError
         The directory cannot be used, or the kernel refused something.
     SimulationError

@@ -1,4 +1,4 @@
-"""How a command is stopped, and what is finished before that."""
+"""Stops a command, after work that must be finished."""
 
 import signal
 import threading
@@ -9,7 +9,7 @@ from types import FrameType
 __all__ = ["ENDINGS", "Stopped", "finished_first", "interrupted_by_signals", "quiet_from_now_on"]
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What Ctrl-C, `kill` and a terminal that closes send."""
+"""Signals of Ctrl-C, `kill` and a terminal that closes."""
 
 
 class Stopped:

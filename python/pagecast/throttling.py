@@ -1,9 +1,9 @@
-"""What writers meet that are held back: as the kernel traced it in a real run, and as a model forecasts it.
+"""The throttling of writers: as the kernel traced it in a real run, and as a model forecasts it.
 
 A real run has it with ``trace=True``: each check of a writer is an event `balance_dirty_pages`
-(include/trace/events/writeback.h). The device is the one whose writers made the most pages dirty; what others
-on the machine wrote elsewhere is left out. Left out as well: memory cgroups with dirty limits of their own,
-and that a writer who waits for long is checked several times for the same pages.
+(include/trace/events/writeback.h). The device is the one whose writers made the most pages dirty; writes to
+other devices are left out. Left out as well: memory cgroups with dirty limits of their own, and repeated
+checks of a writer that waits for long for the same pages.
 """
 
 import mmap
@@ -35,15 +35,15 @@ __all__ = [
 ]
 
 APART_S: Final = 1.0
-"""Who is held back again within this was so all the time, as in the events of a forecast."""
+"""Two throttled spans less than this apart are one, as in the events of a forecast."""
 
 SETTLING_S: Final = 2.0
-"""So long after writers are first held back, rates are still on their way: each 0.2 s, an eighth of what is
+"""So long after throttling begins, rates still change: each 0.2 s, an eighth of what is
 wrong with the base rate is made good at most (`wb_update_dirty_ratelimit`).
 """
 
 LEAST_S: Final = 1.0
-"""What does not last as long after that is no plateau."""
+"""A shorter level after that is no plateau."""
 
 CHECK: Final = ("limit", "setpoint", "dirty", "dirty_ratelimit", "task_ratelimit", "dirtied", "pause")
 """What is read of a check, under the kernel's names and in its units: pages, KiB/s, milliseconds."""
@@ -57,7 +57,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Throttling:
-    """What writers meet over time: arrays of one length n, but for `is_held`.
+    """The throttling of writers over time: arrays of one length n, but for `is_held`.
 
     `dirty_bytes` counts pages under writeback too. `base_rate_bytes_per_s` is the kernel's `dirty_ratelimit`,
     `task_rate_bytes_per_s` its `task_ratelimit`: what each writer may make dirty. `dirtied_bytes` is all
@@ -77,10 +77,10 @@ class Throttling:
 
 @dataclass(frozen=True, slots=True)
 class Plateau:
-    """Where dirty memory and rates settle while writers are held back.
+    """The level of dirty memory and rates while writers are throttled.
 
     `settled_s` is for how long they were, less the first `SETTLING_S` of each time. Levels and rates are
-    medians over that; `throughput_bytes_per_s` is what was made dirty in it. `position` is dirty memory as a
+    medians over that; `throughput_bytes_per_s` are the bytes dirtied in it. `position` is dirty memory as a
     part of the set point: limits move when other programs take memory, and dirty memory follows.
     """
 
@@ -95,7 +95,7 @@ class Plateau:
 
 
 def throttling(result: "Result") -> Throttling | None:
-    """Give what writers meet, measured or forecast.
+    """Give the throttling of writers, measured or forecast.
 
     Parameters
     ----------

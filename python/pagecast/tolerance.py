@@ -1,4 +1,4 @@
-"""Says how far a forecast may be off from what is measured."""
+"""Tolerances of a forecast."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +9,7 @@ DIRTY_TOLERANCE: Final = 0.10
 """How far dirty memory may be off, as a share of the dirty limit."""
 
 CACHED_TOLERANCE: Final = 0.05
-"""How far cached memory, or what is cached of a file, may be off, as a share of all memory."""
+"""Tolerance of cached memory, and of the cached bytes of a file, as a share of all memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ def _operations(
 
 
 def _held_up(result: Result, tracks: _Tracks) -> Iterator[dict[str, Any]]:
-    """Give slices of who was throttled, whose flusher wrote in the background, and who reclaimed."""
+    """Give slices of throttling, of background write-back, and of direct reclaim."""
     for (host, process, device), spans in event_spans(
         result, "throttling", "host", "process", "device"
     ).items():

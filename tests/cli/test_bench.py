@@ -221,7 +221,7 @@ def test_memory_is_no_disk(on_disk):
         (("--call", "1000 B"), "a call of 1000 bytes is no multiple of 4096 up to 16777216 (16 MiB)"),
         (
             ("--device", "/dev/null"),
-            "the benchmark destroys what is on /dev/null; add --yes if you want that",
+            "the benchmark destroys the content of /dev/null; add --yes if you want that",
         ),
         (
             ("--device", "/dev/null", "--yes"),
@@ -336,7 +336,7 @@ def test_settings_are_put_back_however_it_ends(ending, on_disk, changeable):
     if ending == signal.SIGKILL:
         assert dirty_settings()[NAME] == value, "nobody was there to put it back"
         outcome = on_disk("bench", "there", *SMALL, "--access", "read-cold", "--mode", "direct")
-        said = f"put back what a benchmark that was killed had changed: {NAME} = {changeable[NAME]}"
+        said = f"put back the settings of a killed benchmark: {NAME} = {changeable[NAME]}"
         assert f"pagecast: {said}\n" in outcome.stderr
     assert dirty_settings() == changeable
 

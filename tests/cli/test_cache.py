@@ -86,7 +86,7 @@ def test_evict_says_that_others_lose_their_cache_too(on_disk):
     outcome = on_disk("cache", "evict", "data/a")
     assert outcome.stdout == (
         "1 file cold: 1 MB dropped, 0 B cached (verified).\n"
-        "Others who use these files have lost what was cached of them, too.\n"
+        "Other users of these files have lost their cached pages, too.\n"
     )
 
 

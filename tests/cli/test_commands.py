@@ -104,7 +104,7 @@ cgroup = "batch"
 do = [ {{ write = "/data/a", size = "3 GB" }} ]
 """
 
-STORM = f"""[machine]{HOST}
+REFAULTS = f"""[machine]{HOST}
 [[file]]
 path = "/data/in"
 size = "15 GB"
@@ -175,10 +175,10 @@ def test_simulate_says_who_waited_for_clean_pages(pagecast):
 
 
 def test_simulate_says_that_what_was_evicted_is_read_again(pagecast):
-    (pagecast.folder / "storm.toml").write_text(STORM)
-    stdout = pagecast("simulate", "storm.toml", "--model", "kernel").stdout
+    (pagecast.folder / "refaults.toml").write_text(REFAULTS)
+    stdout = pagecast("simulate", "refaults.toml", "--model", "kernel").stdout
     assert re.search(
-        r"^kernel: refault storm from .* s to .* s; \d+ % of the time: most of ", stdout, re.MULTILINE
+        r"^kernel: refaults from .* s to .* s; \d+ % of the time: most of ", stdout, re.MULTILINE
     )
 
 

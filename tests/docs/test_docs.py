@@ -10,7 +10,10 @@ from tests.docs.blocks import Block, blocks, commands, run
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-RUN = [ROOT / "README.md", DOCS / "tutorial.md", *sorted((DOCS / "guides").glob("[!i]*.md"))]
+RUN = [
+    *(ROOT / "README.md", DOCS / "index.md", DOCS / "tutorial.md"),
+    *sorted((DOCS / "guides").glob("[!i]*.md")),
+]
 PAGES = [
     *(page for page in sorted(ROOT.glob("*.md")) if page.name != "CHANGELOG.md"),
     *(page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts),

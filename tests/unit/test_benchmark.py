@@ -168,7 +168,7 @@ def test_fio_goes_where_the_core_does() -> None:
 def test_the_rate_of_fio_is_found_behind_warnings() -> None:
     text = 'fio: note\n{"jobs": [{"read": {"bw_bytes": 5000000}, "write": {"bw_bytes": 0}}]}'
     assert _rate(text, "read") == 5e6
-    with pytest.raises(ProbeError, match="fio printed what cannot be understood"):
+    with pytest.raises(ProbeError, match="the output of fio cannot be understood"):
         _rate("nothing", "read")
 
 

@@ -1,6 +1,6 @@
-"""The page cache benchmark: what memory and what the device serves, and at which rate.
+"""The page cache benchmark: rates of memory and of the device.
 
-`bench` measures a matrix of cells; what it gives is a `Benchmark`. Nothing here needs root but changed
+`bench` measures a matrix of cells; it gives a `Benchmark`. Nothing here needs root but changed
 settings and profiles.
 """
 

@@ -42,7 +42,7 @@ class Fio:
         cell : Cell
         limit_s : float
         device : Path, optional
-            Of a cell of the device; what is on it is lost.
+            Of a cell of the device; its content is lost.
 
         Returns
         -------
@@ -85,12 +85,12 @@ def _place(core: _core.Bench, cell: Cell, device: Path | None, bytes_each: int) 
 
 
 def _rate(text: str, direction: str) -> float:
-    """Find the rate in what fio printed; warnings may come before."""
+    """Find the rate in the output of fio; warnings may come before."""
     try:
         document: dict[str, Any] = json.loads(text[text.index("{") :])
         return float(document["jobs"][0][direction]["bw_bytes"])
     except (ValueError, LookupError, TypeError) as error:
-        raise ProbeError(f"fio printed what cannot be understood ({error}); leave --with-fio out") from error
+        raise ProbeError(f"the output of fio cannot be understood ({error}); leave --with-fio out") from error
 
 
 def _output(command: list[str], *, timeout_s: float) -> str:

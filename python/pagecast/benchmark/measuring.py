@@ -36,11 +36,11 @@ def bench(
     with_fio: bool = False,
     progress: Progress | None = None,
 ) -> Benchmark:
-    """Measure what the page cache and the device below a directory serve, and say which of both it was.
+    """Measure the rates of the page cache and of the device below a directory, and name the source of each.
 
-    Files are made in a folder of their own, which is gone afterwards, also after Ctrl-C; what a killed
-    benchmark has left is removed by the next one in the same directory. Before each measurement files are
-    made, evicted or read into the cache, and the kernel is asked whether they are as they should be.
+    Files are made in a folder of their own, which is gone afterwards, also after Ctrl-C; the next one in
+    the same directory removes the files of a killed benchmark. Before each measurement files are made,
+    evicted or read into the cache, and the kernel is asked whether they are as they should be.
 
     Parameters
     ----------
@@ -53,18 +53,18 @@ def bench(
     modes : sequence of {"buffered", "direct"}
     accesses : sequence of {"write-new", "overwrite", "read-cold", "read-warm"}
     size_bytes : int
-        What all threads of a cell read or write together.
+        Bytes that all threads of a cell read or write together.
     repetitions : int
     limit_s : float
-        No measurement takes longer; what was moved until then counts.
+        No measurement takes longer; the bytes moved until then count.
     device : path-like, optional
-        A block device to be measured too. **What is on it is lost.** One that is in use is refused.
+        A block device to be measured too. **Its content is lost.** One that is in use is refused.
     settings : dict, optional
         Kernel settings (``vm.dirty_*``) for the time of the benchmark; put back afterwards. Needs root.
     with_fio : bool
         Measure the same cells with fio as well.
     progress : callable, optional
-        Called with what is done, as a fraction, and what is done next.
+        Called with the fraction done, and the next action.
 
     Returns
     -------
@@ -134,11 +134,11 @@ def _put_back() -> list[str]:
     except NotAllowedError as error:
         return [f"a benchmark that was killed has left settings changed: {error}"]
     values = ", ".join(f"{name} = {value}" for name, value in left.items())
-    return [f"put back what a benchmark that was killed had changed: {values}"] if values else []
+    return [f"put back the settings of a killed benchmark: {values}"] if values else []
 
 
 class _Matrix:
-    """All cells, one round after the other: what drifts then shows as spread, and in no cell alone."""
+    """All cells, one round after the other: a drift then shows as spread, and not in a single cell."""
 
     def __init__(self, plan: Plan, core: _core.Bench, fio: "Fio | None") -> None:
         self._plan = plan

@@ -1,4 +1,4 @@
-"""What a benchmark will measure, known before anything is touched."""
+"""Plans the measurements of a benchmark before anything is touched."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -37,13 +37,13 @@ MODES = ("buffered", "direct")
 """Through the page cache, or past it (O_DIRECT)."""
 
 ACCESSES = ("write-new", "overwrite", "read-cold", "read-warm")
-"""Writing files that were not there, writing over what is cached, reading what is not cached, what is."""
+"""Writing new files, overwriting cached ones, reading files that are not cached, reading cached ones."""
 
 SETTINGS = tuple(_core.DIRTY_SETTINGS)
-"""What may be changed for the time of a benchmark."""
+"""Settings that may be changed for the time of a benchmark."""
 
 BLOCK_BYTES = 4096
-"""Calls are multiples of it: what O_DIRECT wants."""
+"""Calls are multiples of it: as O_DIRECT requires."""
 
 LARGEST_CALL = 16 << 20
 _MOST = 2**53
@@ -120,12 +120,12 @@ class Plan:
     modes, accesses : sequence of str
         Some of `MODES` and of `ACCESSES`.
     size_bytes : int
-        What all threads of a cell read or write together.
+        Bytes that all threads of a cell read or write together.
     repetitions : int
     limit_s : float
-        No measurement takes longer; what was moved until then counts.
+        No measurement takes longer; the bytes moved until then count.
     device : path-like, optional
-        A block device that is measured too; what is on it is lost.
+        A block device that is measured too; its content is lost.
     settings : dict
         Kernel settings (`vm.dirty_*`) for the time of the benchmark.
 
@@ -186,7 +186,7 @@ class Plan:
         return self.repetitions * (once + made)
 
     def read_bytes(self) -> int:
-        """Give about how much is read in all, without what is read to have it cached."""
+        """Give about how much is read in all, without the reads that fill the cache."""
         return self.repetitions * sum(self._share(cell) for cell in self.cells() if cell.direction == "read")
 
     def _share(self, cell: Cell) -> int:
@@ -196,7 +196,7 @@ class Plan:
         return self.size_bytes // threads // BLOCK_BYTES * BLOCK_BYTES * threads
 
     def needed(self) -> dict[str, Any]:
-        """Give what the core checks."""
+        """Give the values that the core checks."""
         return {
             "size_bytes": self.size_bytes,
             "call_bytes": max(self.calls),
@@ -214,7 +214,7 @@ class Plan:
         Returns
         -------
         dict
-            ``file_system``, ``caution`` (what to know about it, or None), ``device`` (the name of the block
+            ``file_system``, ``caution`` (a warning about it, or None), ``device`` (the name of the block
             device below, or None), ``free_bytes``, ``available_bytes``.
 
         Raises

@@ -45,7 +45,7 @@ class Profile:
     ProbeError
         perf is not installed, or cannot record.
     NotAllowedError
-        This user may not see what the kernel does.
+        This user may not see the kernel's samples.
     """
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class Profile:
         self._end()
 
     def _end(self) -> None:
-        """End perf, and keep what it has recorded."""
+        """End perf, and keep its recording."""
         try:
             if self._process.poll() is None:
                 self._process.send_signal(signal.SIGINT)
@@ -123,7 +123,7 @@ class Profile:
         return done.stdout
 
     def flame_graph(self) -> str:
-        """Give what was recorded as an SVG.
+        """Give the recording as an SVG.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What a benchmark gave."""
+"""Results of a benchmark."""
 
 import statistics
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ class Repetition:
     Attributes
     ----------
     bytes : int
-        What all threads moved together.
+        Bytes that all threads moved together.
     duration_s : float
         From the first call to the last.
     is_whole : bool
@@ -32,13 +32,14 @@ class Repetition:
     device_bytes : int or None
         How much of it the device served; None where the kernel does not say.
     resident_before_bytes, resident_after_bytes : int
-        What of the files was in the page cache.
+        Bytes of the files in the page cache.
     dirty_before_bytes, dirty_after_bytes : int or None
-        What of that was dirty or under write-back; None where only mincore(2) could be asked.
+        Bytes of these that were dirty or under write-back; None where only mincore(2) could be asked.
     own_device_read_bytes, own_dirtied_bytes : int or None
-        What the kernel fetched from devices for this process, and what it made dirty or wrote itself.
+        Bytes that the kernel fetched from devices for this process, and bytes that the process made dirty
+        or wrote itself.
     whole_device_read_bytes, whole_device_written_bytes : int or None
-        What the disk did meanwhile, for everybody.
+        Bytes that the disk moved meanwhile, for everybody.
     buffers_before_bytes, buffers_after_bytes, cached_before_bytes, cached_after_bytes : int
         ``Buffers`` and ``Cached`` of the machine.
     """
@@ -109,7 +110,7 @@ class Copy:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A cell and what was measured of it.
+    """A cell and its measurements.
 
     Attributes
     ----------
@@ -120,7 +121,7 @@ class Measurement:
     device_bytes_per_s : float or None
         The most that the device was measured to do in this direction: the greatest O_DIRECT rate.
     fio_rates : list of float
-        What fio measured of the same cell, in bytes per second.
+        Rates of fio in the same cell, in bytes per second.
     """
 
     cell: Cell
@@ -160,7 +161,7 @@ class Measurement:
 
     @property
     def served_by(self) -> str | None:
-        """Who served most of the bytes: "device" or "memory"; None where the kernel does not say."""
+        """The source of most of the bytes: "device" or "memory"; None where the kernel does not say."""
         share = self.device_share
         return None if share is None else "device" if share >= 0.5 else "memory"
 
@@ -208,13 +209,14 @@ class Benchmark:
     settings : dict
         ``vm.dirty_*`` as they were meanwhile.
     changed_settings : dict
-        What of them was changed, and what it had been.
+        Changed settings, and their earlier values.
     place : dict
-        The directory and what it is on: ``directory``, ``file_system``, ``caution``, ``device``.
+        The directory, its file system and its device: ``directory``, ``file_system``, ``caution``,
+        ``device``.
     provenance : dict
         Where and how this was measured.
     notes : list of str
-        What one should know besides.
+        Warnings.
     """
 
     measurements: list[Measurement]
@@ -227,7 +229,7 @@ class Benchmark:
 
     @property
     def is_prepared(self) -> bool:
-        """Whether every cell was what it is called."""
+        """Whether the cache was in the right state for every cell."""
         return all(one.is_prepared for one in self.measurements)
 
     def device_rates(self) -> dict[str, dict[str, float]]:

@@ -1,4 +1,4 @@
-"""What the real page cache holds of files, and how to change it: cold without root, warm, locked, and proof.
+"""Shows and changes the real page cache: cold without root, warm, locked, and proof.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""What is cached changed, and looked at afterwards."""
+"""Evicts and warms files, and verifies it."""
 
 from dataclasses import dataclass
 from types import TracebackType
@@ -23,7 +23,7 @@ __all__ = ["Eviction", "Lock", "Warming", "drop", "evict", "lock", "warm"]
 
 @dataclass(frozen=True)
 class _Change:
-    """What any change says: each file, what could not be changed, and what the files are on."""
+    """The result of any change: each file, what could not be changed, and what the files are on."""
 
     files: Columns
     problems: list[Problem]
@@ -33,7 +33,7 @@ class _Change:
 
 @dataclass(frozen=True)
 class Eviction(_Change):
-    """What an eviction has done.
+    """The result of an eviction.
 
     Attributes
     ----------
@@ -66,9 +66,9 @@ def evict(
     ----------
     paths : Files, path-like or sequence of path-like
     sync : bool
-        Make dirty data durable first; what is dirty cannot be dropped.
+        Make dirty data durable first; dirty pages cannot be dropped.
     method : {"cachestat", "mincore"}, optional
-        How to ask what stayed.
+        How to find the pages that stayed.
     progress : callable, optional
 
     Returns
@@ -89,7 +89,7 @@ def evict(
 
 @dataclass(frozen=True)
 class Warming(_Change):
-    """What warming has done.
+    """The result of warming.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ def warm(paths: Paths, *, method: str | None = None, progress: Stages | None = N
     ----------
     paths : Files, path-like or sequence of path-like
     method : {"cachestat", "mincore"}, optional
-        How to ask what is there.
+        How to find the cached pages.
     progress : callable, optional
 
     Returns
@@ -155,7 +155,7 @@ class Lock:
     Attributes
     ----------
     warming : Warming
-        What was read for it.
+        The bytes read for it.
     """
 
     def __init__(self, held: _core.CacheLock, warming: Warming) -> None:
@@ -216,7 +216,7 @@ def drop(
     what : {"pages", "slab", "all"}
         Clean pages of files; dentries, inodes and other slabs; both.
     sync : bool
-        Write all dirty data first; what is dirty cannot be dropped.
+        Write all dirty data first; dirty pages cannot be dropped.
     progress : callable, optional
 
     Returns

@@ -1,4 +1,4 @@
-"""A command run cold and warm, and how much of what it read came from where."""
+"""Runs a command cold and warm, and finds the sources of the bytes that it read."""
 
 import math
 import os
@@ -23,7 +23,7 @@ class Run:
     Attributes
     ----------
     state : {"cold", "warm"}
-        What was made of the files before.
+        State of the files before.
     repetition : int
         From 1.
     is_prepared : bool
@@ -35,12 +35,13 @@ class Run:
     exit_code : int
         128 + signal if one ended it.
     read_calls_bytes : int or None
-        What it and its children got from read calls, of all files, pipes and terminals; not what they read
-        through mappings. None where the kernel keeps that from us.
+        Bytes that it and its children got from read calls, of all files, pipes and terminals; not those
+        read through mappings. None where the kernel keeps that from us.
     device_read_bytes : int
-        What was fetched from devices for them, with read-ahead.
+        Bytes fetched from devices for them, with read-ahead.
     memory_read_bytes : int or None
-        What of the read calls needed no device: `read_calls_bytes` less `device_read_bytes`, at least 0.
+        Bytes of the read calls that needed no device: `read_calls_bytes` less `device_read_bytes`, at least
+        0.
     major_faults : int
         Page faults that waited for a device: reading through mappings.
     whole_device_read_bytes : dict
@@ -71,7 +72,7 @@ class Run:
 
     @property
     def device_share(self) -> float | None:
-        """The share of what was read that a device delivered; None if that is not known or nothing was."""
+        """The share of the bytes read that a device delivered; None if that is not known or nothing was."""
         if self.memory_read_bytes is None:
             return None
         read = self.memory_read_bytes + self.device_read_bytes
@@ -88,9 +89,9 @@ class Trial:
     runs : list of Run
         In the order in which they were made: cold, warm, cold, ...
     file_systems : list of FileSystem
-        What the files are on.
+        File systems of the files.
     memory_bytes : int or None
-        What the cgroup might use.
+        Limit of the cgroup.
     cgroup_version : int or None
     out_of_memory_kills : int
     """
@@ -123,7 +124,7 @@ def cold(
     Parameters
     ----------
     paths : Files, path-like or sequence of path-like
-        What the command reads.
+        Files that the command reads.
     command : sequence of str
     runs : int
     memory_bytes : int, optional

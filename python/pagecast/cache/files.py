@@ -1,4 +1,4 @@
-"""Files found, and what of them is cached."""
+"""Finds files, and measures how much of them is cached."""
 
 import os
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class Problem(NamedTuple):
 
 
 class FileSystem(TypedDict):
-    """What files are on, and what to know about its cache."""
+    """A file system, and a warning about its cache."""
 
     type: str
     mount_point: str | None
@@ -72,7 +72,7 @@ class Files:
 
     @property
     def problems(self) -> list[Problem]:
-        """What could not be looked at."""
+        """Files that could not be looked at."""
         return problems(self._core.problems)
 
     @property
@@ -142,7 +142,7 @@ def check_method(method: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class Status:
-    """What is cached of files.
+    """Cached pages of files.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ def _sum(column: list[int | None]) -> int | None:
 def status(
     paths: Paths, *, method: str | None = None, cells: int = 0, progress: Stages | None = None
 ) -> Status:
-    """Measure what is cached of files, without disturbing it.
+    """Measure the cached pages of files, without changing them.
 
     Parameters
     ----------

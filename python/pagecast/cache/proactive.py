@@ -1,4 +1,4 @@
-"""What takes page cache back on this machine although nobody needs the memory.
+"""Finds features that reclaim page cache on this machine although no task needs memory.
 
 Source: Documentation/admin-guide/mm/damon/usage.rst and reclaim.rst. Left out: programs that write to
 `memory.reclaim` of a cgroup, which nobody can see.
@@ -18,7 +18,7 @@ _WHAT: Final = (
 
 
 def proactive_reclaim(sys: Path = procfs.SYS) -> str | None:
-    """Say what takes pages back that nobody has touched for a while; None if nothing is known to.
+    """Name the features that reclaim pages that were not touched for a while; None if nothing is known to.
 
     Whether a kdamond is at work only root can see; that there is one, everybody.
     """

@@ -31,7 +31,7 @@ GROUP_SHARE = 4
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What is known before anything is measured, and what would be done."""
+    """The known values before anything is measured, and the plan."""
 
     directory: Path
     facts: Facts
@@ -39,14 +39,14 @@ class Survey:
 
     @property
     def cautions(self) -> list[str]:
-        """What to know of the file system."""
+        """Warning about the file system."""
         kind = self.facts.mount.kind
         if kind in ELSEWHERE:
             return [f"{kind} is on another machine: the disk is that machine, with its cache and the network"]
         if kind.startswith("fuse"):
             return [f"{kind} is served by a program: the device of the file is that program"]
         if self.facts.device is None:
-            return [f"{kind} shows no device: what /sys says of disks is left out"]
+            return [f"{kind} shows no device: the values of disks in /sys are left out"]
         if self.facts.device.name.startswith("loop") and not _is_direct(self.facts.device.name):
             return [f"{self.facts.device.name} stands on a file, whose pages are cached as well"]
         return []
@@ -61,15 +61,15 @@ class Calibrated:
     values: tuple[Value, ...]
     """The keys of the machine file, facts too."""
     figures: tuple[Value, ...]
-    """What was measured beside."""
+    """Other measurements."""
     toml: str
     """The machine file."""
     written_bytes: int | None = None
-    """What was written to the disk; None where the kernel does not tell."""
+    """Bytes written to the disk; None where the kernel does not tell."""
 
     @cached_property
     def machine(self) -> _core.Machine:
-        """What `pagecast.Scenario` takes."""
+        """The machine for `pagecast.Scenario`."""
         return _core.Machine.from_toml(
             self.toml.encode(errors="surrogateescape"),
             "calibrated machine",
@@ -79,7 +79,7 @@ class Calibrated:
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the values less sure than they could be."""
+        """Reasons why the values are less certain."""
         found = []
         if not self.measurements.is_direct:
             found.append("O_DIRECT is refused: device rates are through the page cache, evicted and synced")
@@ -123,12 +123,12 @@ def _with_spread(value: Value) -> str:
 
 
 def _is_direct(loop: str) -> bool:
-    """Say whether a loop device goes past the page cache of what it stands on."""
+    """Say whether a loop device goes past the page cache of its file."""
     return procfs.number(procfs.SYS / "block" / loop / "loop/dio") == 1
 
 
 def facts_at(directory: Path) -> Facts:
-    """Read what this machine says of itself and of the disk that a directory is on.
+    """Read the properties of this machine and of the disk below a directory.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def facts_at(directory: Path) -> Facts:
             f"{shown(directory)}: cannot be looked at ({error.strerror}); become its owner"
         ) from None
     except OSError as error:
-        raise ProbeError(f"{shown(directory)}: the kernel does not say what it is on ({error})") from None
+        raise ProbeError(f"{shown(directory)}: the kernel does not name its device ({error})") from None
     if facts.mount.kind in IN_MEMORY:
         raise ProbeError(
             f"{shown(directory)}: is on {facts.mount.kind}, which keeps its files in memory only: there is "
@@ -162,7 +162,7 @@ def facts_at(directory: Path) -> Facts:
 
 
 def survey(directory: str | os.PathLike[str], *, effort: str = "normal") -> Survey:
-    """Say what would be measured in a directory, and change nothing.
+    """Plan the measurements in a directory, and change nothing.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def calibrate(
     effort : str
         "quick" (below a minute), "normal" or "thorough" (looks for limiters too).
     progress : callable, optional
-        Is called with the fraction that is done and what is being done.
+        Is called with the fraction done and the present action.
 
     Returns
     -------
@@ -236,7 +236,7 @@ def calibrate(
 
 
 def calibrate_as(found: Survey, *, command: str, progress: Progress | None = None) -> Calibrated:
-    """Do what a survey says; `command` is what the file says that it comes from."""
+    """Carry out a survey; `command` is noted in the file as its origin."""
     before = written_so_far_bytes()
     probe = _core.Calibration(found.directory, found.plan.room_bytes)
     try:

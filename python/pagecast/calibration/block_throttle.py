@@ -24,7 +24,7 @@ def is_throttled(proc: Path, sys: Path, numbers: Collection[str]) -> bool:
     proc, sys : Path
         Where they are mounted.
     numbers : collection of str
-        "major:minor" of the disk and of what is stacked on it.
+        "major:minor" of the disk and of the devices stacked on it.
     """
     return any(
         line.partition(" ")[0] in numbers and _limits(line.partition(" ")[2])

@@ -1,7 +1,7 @@
-"""What a machine says of itself: read from /proc and /sys, nothing measured, nothing guessed.
+"""Reads the properties of a machine: read from /proc and /sys, nothing measured, nothing guessed.
 
-Whatever cannot be read is None. Left out: what other programs will need later; the memory is what is free or
-holds files now.
+Whatever cannot be read is None. Left out: memory that other programs will need later; the memory is free
+memory and pages of files now.
 """
 
 import os
@@ -127,7 +127,7 @@ def _version(release: str) -> str:
 
 
 def read_facts(directory: Path, *, root: Path = Path("/")) -> Facts:
-    """Read what a machine says of itself and of what a directory is on.
+    """Read the properties of a machine and of the disk below a directory.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def _mount(directory: Path, proc: Path) -> tuple[Mount, str]:
 
 
 def _device(proc: Path, sys: Path, number: str, source: str) -> Device | None:
-    """Read what sysfs says of the disk below a file system."""
+    """Read the values of sysfs for the disk below a file system."""
     place = procfs.block_device(number, source, sys)
     if place is None:
         return None

@@ -1,4 +1,4 @@
-"""What repeated measurements say: a value with the interval that it is in, and costs of calls and bytes.
+"""Fits values to repeated measurements: a value with its interval, and costs of calls and bytes.
 
 The interval is that of the median, from order statistics: of n rounds the k-th smallest and the k-th largest,
 with the largest k for which a binomial of n fair coins is outside with 5 % or less. It assumes nothing of how
@@ -88,7 +88,7 @@ class Estimate:
 
 
 def estimate(rounds: Sequence[float]) -> Estimate:
-    """Take the median of what rounds gave.
+    """Take the median over the rounds.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _is_drifting(slopes: np.ndarray[Any, Any], n: int) -> bool:
 
 
 def limit_share(vm: Mapping[str, float], version: str) -> float | None:
-    """Say what share of the dirtyable memory the dirty limit of a host is.
+    """Give the dirty limit of a host as a share of the dirtyable memory.
 
     Parameters
     ----------
@@ -184,8 +184,8 @@ class Steady:
 def fit_steady(marks: Marks, *, from_s: float) -> Steady | None:
     """Find the rate of a stream without its beginning.
 
-    A limiter lets pass at once what it has saved up, or what belongs to the present slice of time. So what
-    was moved is no line from 0; but from a moment on it is one on the average (least squares).
+    A limiter lets pass at once the bytes that it has saved up, or those of the present slice of time. So
+    the bytes moved are no line from 0; but from a moment on it is one on the average (least squares).
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ class _Levels:
 def find_write_cache(streams: Sequence[Marks]) -> list[Bucket]:
     """Find out whether streams of writes are faster at their beginning, each after idle time.
 
-    That they are so again shows that what takes the beginning is emptied meanwhile.
+    If they are so again, the cache that takes the beginning is emptied meanwhile.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def find_write_cache(streams: Sequence[Marks]) -> list[Bucket]:
 
 
 def held_rate(marks: Marks) -> float:
-    """Give the rate of the second half of what a stream has moved; NaN of one that has hardly begun.
+    """Give the rate of the second half of a stream; NaN of one that has hardly begun.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What new pages cost by the folios that they come in.
+"""Measures the cost of new pages by the size of their folios.
 
 A write makes folios as large as its call, up to 2 MiB, where the file system has large ones (ext4 since
 Linux 6.16: fs/ext4/inode.c, `ext4_should_enable_large_folio`; mm/filemap.c, `__filemap_get_folio`). Seconds
@@ -50,7 +50,7 @@ def fit_folios(found: Mapping[int, float]) -> FolioCosts:
     Parameters
     ----------
     found : mapping of bytes of a call to seconds per byte
-        What new pages take beyond old ones; calls are whole pages. NaN is left out.
+        Additional time of new pages; calls are whole pages. NaN is left out.
 
     Returns
     -------

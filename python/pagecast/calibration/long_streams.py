@@ -1,8 +1,8 @@
 """Streams of seconds and minutes: whether a device goes on as it has begun.
 
 A write cache takes the beginning of writes faster, and is empty again after idle time. A limiter with a
-bucket lets the beginning of reads pass faster as well. What the rate of a stream does while others wait for
-a processor says nothing of the device.
+bucket lets the beginning of reads pass faster as well. The rate of a stream says nothing of the device
+while its thread waits for a processor.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -99,7 +99,7 @@ def _stream(
 def _believed(
     one: "Round", what: str, marks: Marks, bucket: Bucket | None, waited_s: float
 ) -> tuple[Marks | None, Bucket | None]:
-    """Give what a stream showed, but nothing if waiting for a processor may have slowed it down so much."""
+    """Give the levels of a stream, but none if waiting for a processor may have slowed it down."""
     if bucket is None or waited_s < _lost_s(bucket, marks):
         return marks, bucket
     if what not in one.into.unsure:

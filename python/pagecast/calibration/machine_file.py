@@ -24,7 +24,7 @@ TABLES: Final = ("", "kernel", "vm", "memory", "memory.cost", "disk", "cawl")
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a file says of how it came to be."""
+    """The origin of a file."""
 
     command: str
     version: str

@@ -1,6 +1,6 @@
-"""What is measured, again and again: rounds of cells in an order of their own, so that drift hits all alike.
+"""Measures rounds of cells, each round in an order of its own, so that drift hits all alike.
 
-A cell is one short measurement of `Probe`. What it gives is kept by what it is (`Cell`): seconds per byte of
+A cell is one short measurement of `Probe`. Results are kept by `Cell`: seconds per byte of
 what moves bytes, together where several move them at once; seconds of what is waited for; fractions. A round
 in which a warm file had to be read from the device, because something took its pages away, says NaN.
 """
@@ -109,7 +109,7 @@ class Probe(Protocol):
 
 
 class Cell(NamedTuple):
-    """What was measured, with calls of how many bytes, by how many at once."""
+    """The measurement, the bytes of a call, and the number of threads."""
 
     what: str
     call_bytes: int = 0
@@ -118,7 +118,7 @@ class Cell(NamedTuple):
 
 @dataclass(slots=True)
 class Measurements:
-    """What rounds gave, in the order of time."""
+    """Results of rounds, in the order of time."""
 
     plan: Plan
     is_direct: bool
@@ -158,12 +158,12 @@ class Measurements:
     """and how much of that they waited for a processor."""
 
     def note_waits(self, took: Sequence[Copied]) -> None:
-        """Add what threads took and waited."""
+        """Add the times and waits of threads."""
         self.copied_s += sum(map(sum, took))
         self.waited_s += sum(waited for *_, waited in took)
 
     def note(self, cell: Cell, value: float) -> None:
-        """Add what a round gave."""
+        """Add the results of a round."""
         self.found.setdefault(cell, []).append(value)
 
 
@@ -290,7 +290,7 @@ def _drain_bytes(plan: Plan, prepared: Moved) -> int:
 
 
 def _cells(into: Measurements) -> Iterator[tuple[str, _Measure]]:
-    """Give what is measured in each round, with a word for it."""
+    """Give the measurements of each round, with a word for each."""
     plan = into.plan
     for call in plan.copy_calls:
         if call <= plan.copy_bytes:
@@ -402,7 +402,7 @@ def _rate(moved: Moved) -> float:
 
 
 def _rate_alone(moved: Moved) -> float:
-    """Give the rate of who has the device alone: while such a one waits for a processor, nothing moves."""
+    """Give the rate of a single user of the device: while such a one waits for a processor, nothing moves."""
     size, _, seconds, waited, _ = moved
     return size / max(seconds - waited, seconds * LEAST_PART, 1e-9)
 

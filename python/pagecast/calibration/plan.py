@@ -22,7 +22,7 @@ STEADY_S: Final = 1.0
 """So long is a stream watched for a limiter: ten of its slices in the kernel (`block/blk-throttle.c`,
 `DFL_THROTL_SLICE_HD`: 100 ms), which lets pass at their beginning what belongs to each."""
 FILL_PART: Final = 0.95
-"""Of the way to where writers begin to be held back: half way between background threshold and limit."""
+"""Of the way to the end of free run: half way between background threshold and limit."""
 LEAST_FILL: Final = 1.2
 """Less than this many background thresholds say nothing of what is beyond it."""
 DRAINS_OF_BACKGROUND: Final = 4
@@ -31,7 +31,7 @@ DRAINS_OF_BACKGROUND: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a calibration does. Each round measures every cell once, in an order of its own."""
+    """The plan of a calibration. Each round measures every cell once, in an order of its own."""
 
     effort: str
     least_rounds: int
@@ -226,5 +226,5 @@ def _fill_bytes(plan: Plan, background: int | None, limit: int | None, room: int
 
 
 def _whole(size: int) -> int:
-    """Round down to what the largest calls of small files divide."""
+    """Round down to a multiple of the largest calls of small files."""
     return max(size // LEAST_FILE_BYTES * LEAST_FILE_BYTES, LEAST_FILE_BYTES)

@@ -1,4 +1,4 @@
-"""What rounds of a calibration gave, by cell."""
+"""Results of the rounds of a calibration, by cell."""
 
 import math
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ __all__ = ["Rounds", "is_known", "rates_of"]
 
 
 class Rounds:
-    """What was measured, by round."""
+    """Measurements by round."""
 
     def __init__(self, measurements: Measurements) -> None:
         self.all = measurements
         self.found = measurements.found
 
     def of(self, cell: Cell) -> list[float]:
-        """Give what each round gave of a cell."""
+        """Give the result of each round for a cell."""
         return self.found.get(cell, [])
 
     def calls(self, what: str, streams: int = 1) -> list[int]:

@@ -1,4 +1,4 @@
-"""What a calibration found, in a few lines for whoever waited for it."""
+"""Sums a calibration up in a few lines."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ def summary_lines(done: "Calibrated") -> Iterator[str]:
     Yields
     ------
     str
-        A line about the disk, one about memory, one about limits, and one about what was written.
+        A line about the disk, one about memory, one about limits, and one about written bytes.
     """
     sure = {value.key: value.estimate is None or not value.estimate.is_unsure for value in done.values}
     texts = {value.key: value.plain for value in done.values if value.key}

@@ -1,7 +1,7 @@
 """How much a calibration writes: to the disk, and to files that are gone before they are written back.
 
-Nobody knows the disk before it is measured, so what is expected is said for some. The most is that of a disk
-that takes no time at all. Left out: what a file system writes for itself, such as a journal.
+The disk is not known before it is measured, so the expectation is given for some. The most is that of a disk
+that takes no time at all. Left out: the own writes of a file system, such as a journal.
 """
 
 import math
@@ -46,7 +46,7 @@ _BESIDE: Final = (4096, MIB)
 
 
 def expected_bytes(plan: Plan, disk: Disk) -> tuple[int, int]:
-    """Give what is written to such a disk without a limiter, with the fewest and with the most rounds."""
+    """Give the bytes written to such a disk without a limiter, with the fewest and with the most rounds."""
     return _to_disk(plan, disk, plan.least_rounds), _to_disk(plan, disk, plan.most_rounds)
 
 
@@ -66,7 +66,7 @@ def in_memory_bytes(plan: Plan) -> int:
 
 
 def written_so_far_bytes() -> int | None:
-    """Give what this process has written to disks (proc(5), `/proc/PID/io`); None if that is kept from us."""
+    """Give the bytes that this process wrote to disks (proc(5), `/proc/PID/io`); None if unreadable."""
     counts = procfs.counts(procfs.lines(procfs.PROC / "self/io"))
     if "write_bytes" not in counts:
         return None
@@ -89,7 +89,7 @@ def _to_disk(plan: Plan, disk: Disk, rounds: int) -> int:
 
 
 def _stream(plan: Plan, disk: Disk, call: int, call_s: float) -> float:
-    """Give what one stream with such calls moves before its time or its bytes are over."""
+    """Give the bytes that one stream with such calls moves before its time or its bytes are over."""
     one_s = call_s + call / disk.bytes_per_s
     return _most(plan.stream_s, call / one_s if one_s else math.inf, plan.stream_bytes)
 

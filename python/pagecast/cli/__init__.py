@@ -49,11 +49,11 @@ def cli(**_: Any) -> None:
       pagecast init scenario.toml                     write a commented scenario to start from
       pagecast simulate scenario.toml                 how long each read and write takes, and why
       pagecast simulate scenario.toml --set machine.vm.dirty_ratio=10 --model wrench
-      pagecast run scenario.toml --dir scratch        the same for real, in a folder that is gone afterwards
-      pagecast validate scenario.toml --dir scratch   both, and how far they are apart
+      pagecast run scenario.toml --dir scratch        the same on this machine's kernel, in a temporary folder
+      pagecast validate scenario.toml --dir scratch   both, and the error of the forecast
       pagecast compare before after                   two outputs of these commands side by side
       pagecast reproduce wrench-cache                 forecasts beside measured times
-      pagecast cache status data                      what the page cache of this machine holds
+      pagecast cache status data                      files in the page cache of this machine
       pagecast calibrate /data -o machine.toml        a machine file of this machine
 
     Results go to stdout, all else to stderr. Exit codes: 0 fine, 1 a check failed, 2 wrong use or bad input,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("bench", short_help="Measure what memory and what the disk serve.")
+@click.command("bench", short_help="Measure the rates of memory and disk.")
 @click.argument("directory", type=options.FileName(), metavar="DIR")
 @click.option(
     "--call",
@@ -48,7 +48,7 @@ __all__ = ["command"]
     "accesses",
     type=click.Choice(["write-new", "overwrite", "read-cold", "read-warm"]),
     multiple=True,
-    help="What to measure; can be repeated.  [default: all]",
+    help="Access to measure; can be repeated.  [default: all]",
 )
 @click.option(
     "--size",
@@ -57,7 +57,7 @@ __all__ = ["command"]
     default="256 MiB",
     show_default=True,
     metavar="SIZE",
-    help="What all threads together read or write.",
+    help="Bytes that all threads together read or write.",
 )
 @click.option(
     "--repetitions",
@@ -74,15 +74,15 @@ __all__ = ["command"]
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="End a measurement after so long; what was moved until then counts.",
+    help="End a measurement after so long; the bytes moved until then count.",
 )
 @click.option(
     "--device",
     type=options.FileName(),
     metavar="DEVICE",
-    help="Measure a block device too. Destroys what is on it; needs --yes. One that is in use is refused.",
+    help="Measure a block device too. Destroys its content; needs --yes. One that is in use is refused.",
 )
-@click.option("--yes", is_flag=True, help="What is on the device of --device may be destroyed.")
+@click.option("--yes", is_flag=True, help="The content of the device of --device may be destroyed.")
 @click.option(
     "--set",
     "settings",
@@ -97,7 +97,9 @@ __all__ = ["command"]
     is_flag=True,
     help="Record with perf where the time of buffered calls goes: a flame graph in --out.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be written and whether it fits; do nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print how much would be written and whether it fits; do nothing."
+)
 @options.as_json
 @click.option("--out", type=options.FileName(), metavar="DIR", help="Write figures and JSON to DIR.")
 @click.option("--force", is_flag=True, help="Replace an earlier output in DIR.")
@@ -120,13 +122,13 @@ def command(
     out: Path | None,
     force: bool,
 ) -> None:
-    """Measure what memory and what the disk below DIR serve, and say which of both each number is.
+    """Measure the rates of memory and of the disk below DIR, and label each number with its source.
 
     Every combination of {buffered, direct}, {write new, overwrite cached, read cold, read warm}, call size
     and threads, beside the rate at which memory is copied. Before each measurement the kernel is asked
-    whether the files are cached, or not, as they should be; exit code 1 if they once were not. A number above
-    what the disk was measured to do with O_DIRECT is marked. All files are in a folder in DIR, which is
-    removed at the end, also after Ctrl-C; what a killed benchmark left behind goes with the next one.
+    whether the files are cached, or not, as they should be; exit code 1 if they once were not. A number
+    above the measured rate of the disk with O_DIRECT is marked. All files are in a folder in DIR, which is
+    removed at the end, also after Ctrl-C; the next benchmark removes the files of a killed one.
 
     \b
     Examples:
@@ -148,7 +150,7 @@ def command(
     )
     if device is not None and not (yes or dry_run):
         raise click.UsageError(
-            f"the benchmark destroys what is on {shown(device)}; add --yes if you want that",
+            f"the benchmark destroys the content of {shown(device)}; add --yes if you want that",
             click.get_current_context(),
         )
     if profile and out is None:
@@ -185,7 +187,7 @@ def _plan(*, settings: tuple[str, ...], **given: Any) -> "Plan":
 
 
 def _setting(text: str) -> tuple[str, int]:
-    """Read "vm.dirty_ratio=40"; what is in bytes may have a unit."""
+    """Read "vm.dirty_ratio=40"; a value in bytes may have a unit."""
     from pagecast._core import parse_bytes
     from pagecast.errors import ScenarioError
 
@@ -203,7 +205,7 @@ def _setting(text: str) -> tuple[str, int]:
 
 
 def _tell(plan: "Plan", directory: Path, place: dict[str, Any]) -> None:
-    """Say what will be written, before it is."""
+    """Print how much will be written, before it is."""
     cells = len(list(plan.cells()))
     where = f"On {place['file_system']}, in a folder of {shown(directory)}"
     if plan.device is not None:
@@ -254,7 +256,7 @@ def _measure(
 
 
 def _flame_graph(recorder: "Profile", done: "Benchmark") -> str | None:
-    """Give the figure, or note why there is none: what was measured is worth keeping without it."""
+    """Give the figure, or note why there is none: the measurements are worth keeping without it."""
     try:
         return recorder.flame_graph()
     except ProbeError as error:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["print_table"]
 
 _WIDE = 120
-"""From so many columns on there is room for what the machine's memory held."""
+"""From so many columns on there is room for the memory of the machine."""
 
 _MUCH = 0.1
 """So much of the time nobody minds."""
@@ -24,7 +24,7 @@ _UNPREPARED = "?"
 
 
 def print_table(done: "Benchmark") -> None:
-    """Print cells, then what they are compared with."""
+    """Print cells, then the rates that they are compared with."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -95,7 +95,7 @@ def _spread(one: "Measurement") -> str:
 
 
 def _served(one: "Measurement") -> str:
-    """Say who served most of it, and what share."""
+    """Name the source that served most of it, and its share."""
     if one.device_share is None:
         return "not known"
     share = one.device_share if one.served_by == "device" else 1 - one.device_share
@@ -144,4 +144,4 @@ def _legend(measurements: Sequence["Measurement"]) -> Iterator[str]:
     if any(not one.is_prepared for one in measurements):
         yield f"{_UNPREPARED} the files were not cached, or not cold, as they should have been"
     if any(one.is_above_device is None for one in measurements):
-        yield "Without the mode direct nothing says what the device can do: no number is marked as above it."
+        yield "The mode direct is left out, so the rate of the device is not known, and no number is marked."

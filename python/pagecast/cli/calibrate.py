@@ -50,9 +50,9 @@ def command(
 ) -> None:
     """Measure this machine and the disk that DIR is on, and write a machine file.
 
-    What the kernel tells is read; rates and costs are measured, each several times and with its 95 %
-    interval. Works in a folder in DIR that is gone afterwards, also after Ctrl-C; what a killed one left is
-    removed by the next. Says first how much it writes. Needs no root.
+    Reads the settings of the kernel; measures rates and costs, each several times and with its 95 %
+    interval. Works in a folder in DIR that is gone afterwards, also after Ctrl-C; the next one removes the
+    files of a killed one. Says first how much it writes. Needs no root.
 
     \b
     Examples:
@@ -99,7 +99,7 @@ def command(
 
 
 def _check_output(output: Path, force: bool) -> None:
-    """Refuse what could not be written before anything is measured."""
+    """Refuse a file that could not be written, before anything is measured."""
     if output.exists() and not force:
         raise OutputError(f"{shown(output)}: is there already; choose another name or add --force")
     if output.is_dir() or not os.access(output if output.exists() else output.parent, os.W_OK):

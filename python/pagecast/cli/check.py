@@ -21,8 +21,9 @@ __all__ = ["command"]
 def command(scenario: Path, models: tuple[str, ...], overrides: tuple[str, ...], as_json: bool) -> None:
     """Read SCENARIO without simulating it.
 
-    Finds unknown keys, missing units and wrong values, and what surely fails: files that nobody makes, events
-    that nobody signals. What only time can tell, such as a full memory, is found by `pagecast simulate`.
+    Finds unknown keys, missing units and wrong values, and certain failures: files that no process makes,
+    events that no process signals. `pagecast simulate` finds those that depend on time, such as full
+    memory.
 
     \b
     Examples:

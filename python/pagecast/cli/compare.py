@@ -22,10 +22,10 @@ __all__ = ["command"]
 def command(a: Path, b: Path, as_json: bool, out: Path | None, force: bool) -> None:
     """Show the times of A and B side by side.
 
-    A and B are folders that --out of `simulate`, `run`, `validate` or `reproduce` has made. Each operation on
-    files that both have is shown with its time in both and the signed difference, B less A, and so are the
-    totals: of what was measured, and of each model that both have. A real run and a forecast are held
-    against each other. It is no check: the exit code is 0 however far they are apart.
+    A and B are folders that --out of `simulate`, `run`, `validate` or `reproduce` has made. Each operation
+    on files that both have is shown with its time in both and the signed difference, B less A, and so are
+    the totals: of the measured operations, and of each model that both have. A real run is compared with a
+    forecast. It is no check: the exit code is 0 however far they are apart.
 
     \b
     Examples:

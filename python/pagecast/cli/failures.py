@@ -1,4 +1,4 @@
-"""What the command says when something goes wrong, and the exit code it gives."""
+"""Messages and exit codes of a command that fails."""
 
 import errno
 import os
@@ -89,7 +89,7 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _in_one_line(error: click.ClickException) -> str:
-    """Say in our style what click found: what is wrong, then the remedy."""
+    """Print the mistake that click found in our style: the mistake, then the remedy."""
     text = error.format_message().rstrip(".").replace(". Did you mean", "; did you mean")
     text = re.sub(r"\. \(Did you mean one of: (.*)\)$", r"; did you mean one of \1", text)
     text = text[:1].lower() + text[1:]

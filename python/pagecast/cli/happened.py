@@ -1,4 +1,4 @@
-"""What the page cache did, in sentences: who was throttled, when flushers ran, who waited for memory."""
+"""Describes the events of the page cache in sentences: throttling, runs of flushers, waits for memory."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
@@ -15,15 +15,15 @@ __all__ = ["happenings"]
 _MOST_LINES = 8
 _MOST_NAMES = 3
 _WINDOW_S = 1.0
-"""Who is held back again within this was so all the time, as in the events; no rate of less is told of."""
+"""Two throttled spans less than this apart are one, as in the events; shorter ones have no rate."""
 
 _Array: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 _Told: TypeAlias = tuple[str, str]
-"""A host and what is to be said of it."""
+"""A host and its sentence."""
 
 
 def happenings(result: Result) -> Iterator[str]:
-    """Say what happened on each host, a few lines for each kind.
+    """Print the events of each host, a few lines for each kind.
 
     There may be thousands of hosts or processes: each table is gone through once, and not once for each.
 
@@ -40,7 +40,7 @@ def happenings(result: Result) -> Iterator[str]:
         (_throttled, "throttled"),
         (_background, "with background write-back"),
         (_direct_reclaim, "with direct reclaim"),
-        (_refault_storms, "with refault storms"),
+        (_refault_storms, "with many refaults"),
     ):
         told = sorted(tell(result), key=lambda line: hosts[line[0]])
         for host, what in told[:_MOST_LINES]:
@@ -184,11 +184,11 @@ def _reclaim_s(result: Result, processes: Iterable[str]) -> float:
 def _refault_storms(result: Result) -> Iterator[_Told]:
     for (host,), spans in event_spans(result, "refault_storm", "host").items():
         when = _when(result, spans)
-        yield host, f"refault storm {when}: most of what was read had been evicted not long before"
+        yield host, f"refaults {when}: most of the bytes read had been evicted not long before"
 
 
 def _when(result: Result, spans: Spans) -> str:
-    times = f" in {len(spans):,} spells" if len(spans) > 1 else ""
+    times = f" in {len(spans):,} spans" if len(spans) > 1 else ""
     return f"from {seconds(spans[0][0])} to {seconds(spans[-1][1])}{times}; {_share(result, spans)}"
 
 

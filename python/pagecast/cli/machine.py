@@ -14,7 +14,7 @@ __all__ = ["command"]
 def command() -> None:
     """List and show the machines that are shipped.
 
-    A scenario names one with `from = "NAME"` in [machine] and overrides what differs.
+    A scenario names one with `from = "NAME"` in [machine] and overrides the keys that differ.
 
     \b
     Examples:
@@ -47,8 +47,8 @@ def show_command(name: str) -> None:
     """Print the file of a machine, with the source of each number.
 
     NAME is a shipped machine, or the path of a machine file: with a slash, or ending in .toml. One that was
-    made by `pagecast calibrate` is compared with its checksum. Comments at the end say what follows from the
-    `kind` of a disk.
+    made by `pagecast calibrate` is compared with its checksum. Comments at the end list the keys that
+    follow from the `kind` of a disk.
     """
     if is_machine_name(name):
         click.echo(machine_path(name).read_text(encoding="utf-8"), nl=False)

@@ -1,4 +1,4 @@
-"""What a scenario says that a forecast or a run does not heed, and what a forecast took for granted."""
+"""Names the keys that a forecast or a run ignores, and the assumptions of a forecast."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ __all__ = ["implied_lines", "of_forecasts", "of_machine", "of_overrides"]
 _Host: TypeAlias = Mapping[str, Any]
 
 KERNEL: Final = "kernel"
-"""The model that knows latencies, dirty limits and what a host has taken back."""
+"""The model that knows latencies, dirty limits and free page reporting."""
 
 SMALL_BYTES: Final = 64 << 10
 """A read of more is mostly transfer, even where a request waits."""
@@ -32,7 +32,7 @@ DIRTY_DEFAULTS: Final = {"dirty_ratio": 20, "dirty_background_ratio": 10}
 
 
 def of_machine(scenario: Scenario) -> Iterator[str]:
-    """Say which keys of the machine change nothing, whoever forecasts.
+    """Name the keys of the machine that change nothing in any model.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def _dead_keys(hosts: Mapping[str, _Host]) -> Iterator[str]:
         if set_by_hand and mounts and all("nfs" in mount for mount in mounts.values()):
             yield (
                 f"{table}.{set_by_hand[0]} changes nothing: all mounts of {name} are of other hosts, and "
-                "what is written over NFS goes through to the server and is never dirty here."
+                "bytes written over NFS go through to the server and are never dirty here."
             )
         for path, mount in mounts.items():
             disk = host.get("disk", {}).get(mount.get("disk"), {})
@@ -71,7 +71,7 @@ def _dead_keys(hosts: Mapping[str, _Host]) -> Iterator[str]:
 
 
 def of_forecasts(scenario: Scenario, results: Sequence[Result]) -> Iterator[str]:
-    """Say what forecasts took for granted that another machine file would say.
+    """Name the assumptions of forecasts that a key of the machine file would set.
 
     Parameters
     ----------

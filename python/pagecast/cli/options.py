@@ -67,10 +67,10 @@ class FileName(click.Path):
 
 
 class Text(click.types.StringParamType):
-    """A text that is no file name; what is not UTF-8 means nothing to us."""
+    """A text that is no file name; bytes that are not UTF-8 have no meaning here."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse what is not UTF-8."""
+        """Refuse bytes that are not UTF-8."""
         text = str(value)
         if any("\ud800" <= character <= "\udfff" for character in text):
             self.fail(f"`{shown(text)}` is not UTF-8", param, ctx)
@@ -115,7 +115,7 @@ class Seed(click.types.IntParamType):
     """A whole number that fits into 64 bits; click would write such a range out."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Refuse what does not fit."""
+        """Refuse a value that does not fit."""
         number = super().convert(value, param, ctx)
         if not 0 <= number < 2**64:
             self.fail(f"{number} is not from 0 to 2^64 - 1", param, ctx)

@@ -50,7 +50,7 @@ class Progress:
                 self._display.stop()
 
     def begin(self, what: str) -> None:
-        """Say what is done next."""
+        """Name the next action."""
         self._update(description=what, detail="", total=None)
 
     def simulated(self, fraction: float, simulated_s: float) -> None:
@@ -63,7 +63,7 @@ class Progress:
         self._update(description=what, total=1.0, completed=fraction)
 
     def counted(self, stage: str, done: int, total: int | None) -> None:
-        """Take the progress of `pagecast.cache`: what is done, how much of it, and of how much."""
+        """Take the progress of `pagecast.cache`: the action, how much of it is done, and of how much."""
         if stage == _WAITING and not self._told_waiting:
             self._told_waiting = True
             click.echo(f"{stage.capitalize()} (fsync, sync, drop_caches).", err=True)

@@ -1,4 +1,4 @@
-"""What `run`, `validate` and `bench` say of the machine before and after they measure."""
+"""Messages of `run`, `validate` and `bench` on the machine, before and after they measure."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What `pagecast reproduce` and `pagecast validate` leave in ``--out``: results, provenance, a report."""
+"""The ``--out`` folder of `pagecast reproduce` and `pagecast validate`: results, provenance, a report."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ __all__ = ["Reported", "save", "tell_saved"]
 
 
 class Reported(Protocol):
-    """What can be saved."""
+    """Anything that can be saved."""
 
     def to_json(self) -> Mapping[str, object]:
         """Give the document with its provenance."""

@@ -26,7 +26,7 @@ _BOOKKEEPING = ("open", "close", "signal", "alloc", "free", "exit")
 
 @dataclass(frozen=True)
 class Forecast:
-    """What one model says about the operations of one row, added up."""
+    """The operations of one row under one model, added up."""
 
     count: int
     time_s: float
@@ -173,7 +173,7 @@ class Operations:
         ]
 
     def _paths(self, shown: _Integers) -> list[str]:
-        """Give the path of each row, or what its paths have in common."""
+        """Give the path of each row, or the common part of its paths."""
         places = {group: row for row, group in enumerate(shown.tolist())}
         paths: list[dict[str, None]] = [{} for _ in places]
         for groups, result in zip(self._groups, self._results, strict=True):

@@ -21,13 +21,15 @@ __all__ = ["command"]
 @options.scenario
 @options.measured_directory
 @options.overrides
-@click.option("--dry-run", is_flag=True, help="Say what would be written and whether it fits; do nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print how much would be written and whether it fits; do nothing."
+)
 @click.option("--keep", is_flag=True, help="Leave the files where they are, and say where.")
 @options.sample_hz
 @click.option(
     "--trace",
     is_flag=True,
-    help="Record what the kernel itself reckons with: rates and limits of writing. Needs root and tracefs.",
+    help="Record the kernel's own rates and limits of throttling. Needs root and tracefs.",
 )
 @options.residency
 @click.option(
@@ -53,13 +55,13 @@ def command(
     force: bool,
     every: bool,
 ) -> None:
-    """Run SCENARIO on this machine, and measure what `pagecast simulate` forecasts.
+    """Run SCENARIO on this machine's kernel, and measure it.
 
     Each process is a thread that does the same operations with the same call sizes, in a folder of --dir;
-    each mount is a folder in that. Files that exist before are written first, with real bytes, then evicted,
-    warmed or made dirty as the scenario says. All is removed at the end, also after Ctrl-C; what a killed run
-    left behind goes with the next one. No setting of the machine is changed. Root is needed for drop_caches
-    and --trace only.
+    each mount is a folder in that. Files that exist before are written first, with real bytes, then
+    evicted, warmed or made dirty as the scenario says. All is removed at the end, also after Ctrl-C; the
+    next run removes the files of a killed one. No setting of the machine is changed. Root is needed for
+    drop_caches and --trace only.
 
     \b
     Examples:
@@ -68,8 +70,8 @@ def command(
       pagecast run scenario.toml --dir /data/scratch --json | jq .runs[0].operations
       pagecast run scenario.toml --dir /data/scratch --per-call 100 --out results
 
-    What is measured has the tables of a simulation under the model `measured`, and four more: calls (with
-    --per-call), samples (the machine's counters), file_samples (what is cached of each file) and trace (with
+    The result has the tables of a simulation, under the model `measured`, and four more: calls (with
+    --per-call), samples (the machine's counters), file_samples (cached bytes of each file) and trace (with
     --trace).
     """
     if out is not None:
@@ -105,7 +107,7 @@ def command(
 
 
 def _tell(plan: "Plan", directory: Path) -> None:
-    """Say what will be written, before it is; refuse what does not fit."""
+    """Print how much will be written, before it is; refuse a run that does not fit."""
     place = plan.check(directory)
     prepared, written, space, memory = map(
         format_bytes, (plan.prepared_bytes, plan.written_bytes, plan.space_bytes, plan.memory_bytes)

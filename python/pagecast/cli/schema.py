@@ -1,4 +1,4 @@
-"""``pagecast schema``: what an editor needs to complete and check scenarios."""
+"""``pagecast schema``: an editor completes and checks scenarios with it."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""What ``pagecast simulate`` prints: operations, percentiles of repeated ones, totals, what memory held."""
+"""Prints the summary of ``pagecast simulate``: operations, percentiles of repeated ones, totals, memory."""
 
 import os
 import tomllib

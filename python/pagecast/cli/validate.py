@@ -30,8 +30,8 @@ _SUITES = ("standard", "methods")
 @click.option(
     "--suite",
     type=click.Choice(_SUITES),
-    help="Instead of SCENARIO: cases that scale themselves to this machine's memory; what a page cache does, "
-    "or what each method of writing costs. Needs --machine.",
+    help="Instead of SCENARIO: cases that scale themselves to this machine's memory; uses of a page cache, "
+    "or the cost of each method of writing. Needs --machine.",
 )
 @click.option(
     "--case",
@@ -57,15 +57,15 @@ _SUITES = ("standard", "methods")
     "--tolerance",
     type=options.Percent(),
     metavar="PERCENT",
-    help="How far the total time of a case may be off, instead of what the scenario says.",
+    help="Largest error of the total time of a case, instead of that of the scenario.",
 )
 @options.sample_hz
 @click.option(
     "--trace",
     is_flag=True,
-    help="Record what the kernel itself reckons with, and tell the model what it had learnt. Needs root.",
+    help="Record the kernel's own rates and limits, and give the model those of before. Needs root.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be run and whether it fits; do nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the planned runs and whether they fit; do nothing.")
 @options.as_json
 @click.option("--out", type=options.FileName(), metavar="DIR", help="Write a report and results to DIR.")
 @click.option("--force", is_flag=True, help="Replace an earlier output in DIR.")
@@ -86,12 +86,12 @@ def command(
     out: Path | None,
     force: bool,
 ) -> None:
-    """Hold the forecast of SCENARIO against what this machine does.
+    """Compare the forecast of SCENARIO with runs on this machine.
 
     SCENARIO, or each case of --suite, is simulated and run N times in a folder of --dir, as `pagecast run`
-    does. Compared are the time of each operation and of all, and dirty and cached memory over time, beside
-    two simple rivals and what the runs differ among themselves. Exit code 1 if a forecast is outside the
-    tolerance, which is 10 % of the total time unless [tolerance] of the scenario says otherwise.
+    does. Compares the time of each operation and of all, and dirty and cached memory over time, beside two
+    simple rivals and the spread between the runs. Exit code 1 if a forecast is outside the tolerance, which
+    is 10 % of the total time unless [tolerance] of the scenario says otherwise.
 
     \b
     Examples:
@@ -154,7 +154,7 @@ def _check_use(
     machine: str | None,
     overrides: tuple[str, ...],
 ) -> None:
-    """Refuse what does not go together."""
+    """Refuse options that do not go together."""
     problem = None
     if (scenario is None) == (suite is None):
         problem = "name a SCENARIO or a --suite" + (", not both" if suite else "")
@@ -201,7 +201,7 @@ def _scenario(name: Path, machine: str | None, overrides: tuple[str, ...]) -> "C
 def _tell(
     validation: "Validation", place: dict[str, Any], directory: Path, overrides: tuple[str, ...]
 ) -> None:
-    """Say what will be written, before it is."""
+    """Print how much will be written, before it is."""
     from pagecast.cli.notices import of_overrides
 
     written, space, memory = map(
@@ -231,7 +231,7 @@ def _duration(time_s: float) -> str:
 
 
 def _show_plan(validation: "Validation", *, as_json: bool) -> None:
-    """Say what each case does."""
+    """Describe each case."""
     if as_json:
         document = {
             "dry_run": True,
@@ -304,7 +304,7 @@ def _show(outcome: "Outcome", *, as_json: bool) -> None:
 
 
 def _tell_so_far(validation: "Validation") -> None:
-    """Say what was found until somebody had enough; it is not written anywhere else."""
+    """Print the results until the interruption; they are not written anywhere else."""
     outcome = validation.outcome()
     if outcome.verdicts:
         from rich.console import Console

@@ -1,4 +1,4 @@
-"""Gives what a kernel had learnt of a disk before time 0 as options of the model `kernel`."""
+"""Gives a kernel's estimates of a disk before time 0 as options of the model `kernel`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,9 +13,8 @@ KIB: Final = 1024
 class Learnt:
     """What is known of it; None and False where it is not.
 
-    `dirty_limit_bytes` is the limit in force, of all disks together. `writeout_fraction` tells what part of
-    what was written lately went to this disk, 0 to 1, and `completions_bytes` how much that was, where it was
-    little.
+    `dirty_limit_bytes` is the limit in force, of all disks together. `writeout_fraction` is this disk's
+    part of the bytes written lately, 0 to 1, and `completions_bytes` their number, where it was small.
     """
 
     write_bandwidth_bytes_per_s: float | None = None

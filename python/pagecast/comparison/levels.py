@@ -42,7 +42,7 @@ class Sampled(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of memory in one repetition of a case: how far its samples are from what one model forecast.
+    """A level of memory in one repetition of a case: the distance of its samples from one model's forecast.
 
     `deviations`, one for each time of `time_s`, are shares of the dirty limit, or of the memory for cached
     bytes; 0 within the range of the forecast over +-0.2 s. Under the model `MEASURED` another run stands
@@ -75,7 +75,7 @@ class Level:
 
 
 class CachedBytes:
-    """Bytes of a file in the page cache, measured and forecast: what each study's own rows have in common."""
+    """Bytes of a file in the page cache, measured and forecast: common fields of the rows of all studies."""
 
     __slots__: tuple[str, ...] = ()
     measured_bytes: float

@@ -1,4 +1,4 @@
-"""Reads the machine of a forecast, named or in a file, with what the command line overrides."""
+"""Reads the machine of a forecast, named or in a file, with the overrides of the command line."""
 
 import json
 import tomllib
@@ -72,7 +72,7 @@ def load(
 
 
 def described(machine: "Machine") -> dict[str, Any]:
-    """Give what a machine with one host consists of, as nested tables."""
+    """Give a machine with one host as nested tables."""
     table: dict[str, Any] = tomllib.loads(machine.to_toml())
     if "machine" not in table:
         raise StudyError("the machine has several hosts; this study wants one")
@@ -86,7 +86,7 @@ def memory_of(machine: "Machine") -> int:
 
 
 def cgroups_of(machine: "Machine") -> dict[str, int]:
-    """Give the memory cgroups of a machine, and what each may have, in bytes."""
+    """Give the memory cgroups of a machine, and the limit of each, in bytes."""
     limits = {name: each["memory"].values() for name, each in described(machine).get("cgroup", {}).items()}
     return {name: parse_bytes(limit) for name, (limit,) in limits.items()}
 

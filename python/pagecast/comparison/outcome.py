@@ -1,7 +1,7 @@
-"""What a comparison gives, and how it is shown: printed, as JSON, as a report.
+"""The result of a comparison, and its presentation: printed, as JSON, as a report.
 
-A study and a validation each have an `Outcome` of their own, with what only they compare, and say in a
-`Presentation` which tables and sentences a reader gets.
+A study and a validation each have an `Outcome` of their own, with comparisons of their own, and a
+`Presentation` with their tables and sentences.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,9 +29,9 @@ class Presentation(Generic[_Outcome]):
     headline : callable
         Gives the first line of a terminal; "" is no line.
     tables : callable
-        Gives what a terminal shows, in its order; None is no table.
+        Gives the output for a terminal, in its order; None is no table.
     conclusion : callable
-        Gives what came out, a sentence each.
+        Gives the results, a sentence each.
     report : callable
         Builds the report.
     notes : callable
@@ -47,10 +47,10 @@ class Presentation(Generic[_Outcome]):
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came out of a comparison.
+    """The result of a comparison.
 
-    `models` were asked, in this order. `rows` are times, one for each measured point and model. `left_out` is
-    what was not compared, and why. `provenance` is what is needed to repeat it.
+    `models` were asked, in this order. `rows` are times, one for each measured point and model. `left_out`
+    names the omissions, with reasons. `provenance` has everything needed to repeat it.
     """
 
     presentation: Presentation[Any] = field(repr=False)
@@ -60,15 +60,15 @@ class Outcome:
     provenance: dict[str, object]
 
     def beside_times(self) -> dict[str, object]:
-        """Give what is compared beside times, under the names of ``--json``."""
+        """Give the comparisons beside times, under the names of ``--json``."""
         return {}
 
     def conclusion(self) -> tuple[str, ...]:
-        """Say what came out, a sentence each."""
+        """Give the results, a sentence each."""
         return self.presentation.conclusion(self)
 
     def to_json(self) -> dict[str, object]:
-        """Give the rows, their summary and the provenance, and what is compared beside times."""
+        """Give the rows, their summary and the provenance, and the comparisons beside times."""
         return to_json(self.rows, self.provenance) | self.beside_times()
 
     def print_to(self, console: "Console") -> None:

@@ -1,4 +1,4 @@
-"""Compares where dirty memory and rates settle while writers are held back, traced and forecast."""
+"""Compares the levels of dirty memory and rates while writers are throttled, traced and forecast."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from pagecast.throttling import SETTLING_S, Plateau
 __all__ = ["TOLERANCE", "Settled", "plateau_sentences", "plateau_table"]
 
 TOLERANCE: Final = 0.05
-"""How far the plateau of dirty memory, the base rate and what is made dirty may be off."""
+"""Tolerances of the plateau of dirty memory, of the base rate and of the bytes dirtied."""
 
 MOST: Final = 3
 """A table of more plateaus is folded away in HTML."""
@@ -28,7 +28,7 @@ _QUANTITIES: Final = {
     "task_rate_bytes_per_s": ("rate of a writer", "/s"),
     "throughput_bytes_per_s": ("made dirty", "/s"),
 }
-"""What a table calls the quantities of a plateau, and what follows their unit of bytes, if they have one."""
+"""Names of the quantities of a plateau in a table, and the suffix of their unit of bytes, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ def _sentence(model: str, pairs: Sequence[Settled]) -> str:
     )
     runs = f" in the median of {len(pairs)} traced runs" if len(pairs) > 1 else ""
     return (
-        f"While writers were held back, {model} was off{runs} by {dirty} in dirty memory, by {position} in "
-        f"that as a part of the set point, by {base} in the base rate, and by {made} in what was made dirty."
+        f"While writers were throttled, {model} was off{runs} by {dirty} in dirty memory, by {position} in "
+        f"that as a part of the set point, by {base} in the base rate, and by {made} in dirtied bytes."
     )
 
 
@@ -93,7 +93,7 @@ def _far(errors: Sequence[float]) -> str:
 
 
 def plateau_table(pairs: Sequence[Settled]) -> Table | None:
-    """Make the table of plateaus: where dirty memory and rates settle while writers are held back.
+    """Make the table of plateaus: levels of dirty memory and rates while writers are throttled.
 
     Returns
     -------
@@ -111,15 +111,15 @@ def plateau_table(pairs: Sequence[Settled]) -> Table | None:
     if not lines:
         return None
     return Table(
-        title="While writers were held back: traced and forecast",
+        title="While writers were throttled: traced and forecast",
         columns=("case", "model", "quantity", "traced", "forecast", "error\n%"),
         rows=lines[:-1],
         text_columns=3,
         is_long=len(pairs) > MOST,
-        note="Medians over the time in which writers were held back, but for the first "
+        note="Medians over the time in which writers were throttled, but for the first "
         f"{SETTLING_S:.0f} s of each; made dirty: bytes of that time. The plateau should be within "
-        f"{100 * TOLERANCE:.0f} %. Rate of a writer: traced is what it was allowed, forecast is what it gets "
-        "when its pauses are whole clock ticks.",
+        f"{100 * TOLERANCE:.0f} %. Rate of a writer: traced is the rate at its checks, forecast the rate "
+        "with pauses of whole clock ticks.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Writes down what is needed to repeat a comparison."""
+"""Writes down everything needed to repeat a comparison."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -36,7 +36,7 @@ def provenance(
     data : Path or None
         The folder of full recordings.
     left_out : iterable of str
-        What was not compared, and why.
+        Omissions, with reasons.
 
     Returns
     -------

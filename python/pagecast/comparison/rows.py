@@ -41,7 +41,7 @@ Role = Literal["judged", "calibration"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measured point and what one model forecast for it.
+    """One measured point and the forecast of one model for it.
 
     `role` is "calibration" if this very measurement was used to describe the machine, else "judged".
     `forecast_range_s` is the least and the greatest forecast where several seeds were run; `forecast_s` is

@@ -48,7 +48,7 @@ class Check:
 
     @property
     def allowed(self) -> float:
-        """How far the forecast may be off: what a machine does not repeat, nobody can forecast."""
+        """How far the forecast may be off: a time that the machine does not repeat cannot be forecast."""
         return max(self.tolerance, self.between_runs or 0.0)
 
     @property

@@ -39,7 +39,7 @@ def summary_table(
     rows : sequence of Row
         Of all experiments.
     published : callable, optional
-        Gives rows of what others forecast for an experiment; they stand below ours.
+        Gives rows of other forecasts for an experiment; they stand below ours.
     title : str
     case : str
         What a case is, for the note below the table.

@@ -18,7 +18,7 @@ class LevelVerdict:
         The deviation that `ENOUGH` of the samples of all runs are within, and the same of runs held against
         each other.
     share_within, share_allowed : float
-        Share of the samples that are within the tolerance, and within what is allowed.
+        Share of the samples within the tolerance, and within the allowed error.
     """
 
     check: Check
@@ -35,13 +35,13 @@ class Verdict:
     error : float
         Signed error of the total time, of all repetitions together.
     error_without_waiting : float
-        The same of the total time less what went by waiting for a processor.
+        The same of the total time less the wait for a processor.
     spread : float or None
         Half the range of the measured total times by their median; None of one run.
     run_queue_s : float
         How much of the measured total went by waiting for a processor, mean over the repetitions.
     tolerance : Tolerance
-        What the case asks for.
+        Tolerance of the case.
     dirty, cached : LevelVerdict or None
         None where the level is not known.
     """
@@ -96,7 +96,7 @@ class Verdict:
 
     @property
     def is_within(self) -> bool:
-        """Whether all three are judged and within what is allowed."""
+        """Whether all three are judged and within the allowed error."""
         return self.standing in (Standing.WITHIN, Standing.BY_SPREAD)
 
     @property

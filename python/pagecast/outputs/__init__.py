@@ -1,4 +1,4 @@
-"""What ``--out`` of a command has left, read again: two of them side by side."""
+"""Reads the ``--out`` folder of a command again: two of them side by side."""
 
 from pagecast.outputs.comparison import Comparison, Difference, Pair, compare
 from pagecast.outputs.reading import Output, Times, read

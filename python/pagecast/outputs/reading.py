@@ -33,7 +33,7 @@ _RESULTS: Final = "results.json"
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What one model forecast, or what was measured.
+    """The forecast of one model, or the measurement.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What all figures share: new axes, units, grids and legends."""
+"""Shared by all figures: new axes, units, grids and legends."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal

@@ -1,4 +1,4 @@
-"""What dirty memory is compared with, as thin lines: limits and the set point."""
+"""The limits of dirty memory, as thin lines: limits and the set point."""
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -41,7 +41,7 @@ def limits_in_reach(result: "Result", rows: _Rows, top_bytes: float) -> dict[str
     rows : ndarray of bool or slice
         Of its timeline.
     top_bytes : float
-        The highest of the levels that are drawn: what stays far above it is left out.
+        The highest of the levels that are drawn: limits far above it are left out.
 
     Returns
     -------

@@ -16,12 +16,12 @@ _POINTS: Final[dict[str, Any]] = {
 
 
 def draw_measured(ax: "Axes", x: "ArrayLike", y: "ArrayLike", **style: Any) -> None:
-    """Draw points of what was measured; that is the label if no other is given."""
+    """Draw measured points; that is the label if no other is given."""
     ax.plot(x, y, **({"label": "measured"} | _POINTS | style))
 
 
 def draw_forecast(ax: "Axes", x: "ArrayLike", y: "ArrayLike", model: str, **style: Any) -> None:
-    """Draw a line of what a model forecast; its name is the label if no other is given."""
+    """Draw the line of a forecast; its name is the label if no other is given."""
     style = {"label": model, "color": model_colour(model), "linestyle": model_line(model)} | style
     ax.plot(x, y, **style)
 
@@ -35,5 +35,5 @@ def draw_limit(
     color: str = MEASURED_COLOUR,
     label: str | None = None,
 ) -> None:
-    """Draw what dirty memory is compared with, in the line style that the limit has in every figure."""
+    """Draw a limit of dirty memory, in its line style of every figure."""
     ax.plot(x, y, color=color, linestyle=LIMIT_LINES[limit], linewidth=0.8, label=label)

@@ -1,4 +1,4 @@
-"""At what rates each device writes, and its writers may."""
+"""Draws the rates of each device and of its writers."""
 
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,9 +34,9 @@ _LINES: Final[dict[str, dict[str, Any]]] = {
 
 
 def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None) -> "Axes":
-    """Draw what the kernel reckons with for each device over time: bandwidth, base rate, rate of a task.
+    """Draw the kernel's estimates for each device over time: bandwidth, base rate, rate of a task.
 
-    A task has a rate while writers are held back. The axis is logarithmic: that rate may begin at many times
+    A task has a rate while writers are throttled. The axis is logarithmic: that rate may begin at many times
     the base rate.
 
     Parameters

@@ -45,7 +45,7 @@ SEQUENCE: Final = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, GREY)
 """For things without a colour of their own, such as files; repeats when there are more."""
 
 MEASURED_COLOUR: Final = BLACK
-"""What was measured on a real machine: points with spread."""
+"""Measured on a real machine: points with spread."""
 
 LEVEL_COLOURS: Final = {
     "used": "#4D4D4D",
@@ -53,7 +53,7 @@ LEVEL_COLOURS: Final = {
     "cached": GREEN,
     "dirty": VERMILION,
 }
-"""What memory holds, by the column's name without ``_bytes``."""
+"""Levels of memory, by the column's name without ``_bytes``."""
 
 LIMIT_COLOURS: Final = {
     "background_threshold": SKY,
@@ -61,7 +61,7 @@ LIMIT_COLOURS: Final = {
     "dirty_limit": BLACK,
     "hard_limit": GREY,
 }
-"""What dirty memory is compared with, by the column's name without ``_bytes``."""
+"""Limits of dirty memory, by the column's name without ``_bytes``."""
 
 LIMIT_LINES: Final = {
     "background_threshold": (0, (1, 1.5)),

@@ -1,4 +1,4 @@
-"""What the memory of a host holds over time."""
+"""Draws the memory of a host over time."""
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -45,8 +45,8 @@ _Bytes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = None) -> "Axes":
     """Draw used, anonymous, cached and dirty memory over time, as far as the model knows them.
 
-    Under `kernel` also what dirty memory is compared with, where memory comes near it, and shaded the time in
-    which writers were held back.
+    Under `kernel` also the limits of dirty memory, where memory comes near them, and shaded the time in
+    which writers were throttled.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a report consists of, without saying how it looks."""
+"""The parts of a report, without their looks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -51,7 +51,7 @@ class Section:
 class Report:
     """A whole report.
 
-    `conclusion` is what came out, a sentence each; `facts` are the inputs and the command that made the
+    `conclusion` has the results, a sentence each; `facts` are the inputs and the command that made the
     report, as names and values.
     """
 

@@ -49,7 +49,7 @@ def print_table(table: Table, console: "Console") -> None:
 
 
 def print_ending(conclusion: Sequence[str], left_out: Sequence[str], console: "Console") -> None:
-    """Print what a report leaves out, and its conclusion at the very end, where a reader looks first."""
+    """Print the omissions of a report, and its conclusion at the very end, where a reader looks first."""
     for line in left_out:
         print_plain(f"Left out: {line}.", console, style="dim")
     print_plain("\n" + "\n".join(conclusion), console)

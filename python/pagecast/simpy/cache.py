@@ -55,7 +55,7 @@ class PageCache:
     options : mapping of str, optional
         Options of the model, with units: ``{"chunk": "100 MB"}``.
     files : mapping of str to float or File, optional
-        What is there at first, by absolute path; a number is the size in bytes of a file that is not cached.
+        Files at time 0, by absolute path; a number is the size in bytes of a file that is not cached.
     disks : mapping of str to Serve, optional
         Disks that are the model's own, by their names in the machine file: generator functions that serve a
         `Request`. The others are the machine's, shared as in `pagecast.simulate`.
@@ -244,7 +244,7 @@ class PageCache:
         return self._carried_out(operation)
 
     def memory(self) -> Memory:
-        """Tell what the memory holds now.
+        """Give the content of the memory now.
 
         Returns
         -------
@@ -254,7 +254,7 @@ class PageCache:
         return Memory(*self._core.levels(self._last_ns))
 
     def file(self, path: str | os.PathLike[str]) -> FileState:
-        """Tell what there is of a file now.
+        """Give the state of a file now.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What a page cache in a SimPy model tells: how an operation went, and what memory holds."""
+"""The values that a page cache in a SimPy model returns: outcomes of operations, content of memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the memory of a host holds.
+    """The memory of a host.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Memory:
     cached_bytes : int
         The page cache, dirty pages included.
     dirty_bytes : int
-        What still has to be written.
+        Bytes still to be written.
     """
 
     total_bytes: int
@@ -69,7 +69,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What there is of a file.
+    """The state of a file.
 
     Attributes
     ----------

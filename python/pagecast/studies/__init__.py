@@ -1,4 +1,4 @@
-"""Studies: published experiments, run again and held against what was measured.
+"""Studies: published experiments, run again and compared with measurements.
 
 A study is a folder or module with a `Study` called ``STUDY``. Adding one is that and one entry in `STUDIES`.
 """
@@ -15,7 +15,7 @@ __all__ = ["STUDIES", "Entry", "load"]
 
 
 class Entry(NamedTuple):
-    """Where a study is, what it is about, and what ``--exp`` may name."""
+    """Module, subject and experiments of a study."""
 
     module: str
     what: str

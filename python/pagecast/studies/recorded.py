@@ -43,7 +43,7 @@ def records(path: Path, read: Callable[[dict[str, str]], _Record]) -> list[_Reco
     Raises
     ------
     StudyError
-        The file cannot be read, or a row does not hold what it should; the message names the line.
+        The file cannot be read, or a row is malformed; the message names the line.
     """
     return list(_read(path, read))
 

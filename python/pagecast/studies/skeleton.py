@@ -1,6 +1,6 @@
-"""What all studies share: how one is asked, the loop over its cases, and the frame of its report.
+"""Shared by all studies: how one is asked, the loop over its cases, and the frame of its report.
 
-A study is a folder with what is particular to it: its measurements, the forecast of a case, tables, figures
+A study is a folder with its own parts: its measurements, the forecast of a case, tables, figures
 and sentences. It puts them together as a `Study`.
 """
 
@@ -27,7 +27,7 @@ _Step = TypeVar("_Step")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a study was asked for, as of `Study.run`; what nobody named is filled in.
+    """The request to a study, as of `Study.run`; what nobody named is filled in.
 
     `experiments` are empty only where the recordings say which there are.
     """
@@ -53,7 +53,7 @@ class Asked:
     def provenance(
         self, machines: Mapping[tuple[str, str], str], *, left_out: Iterable[str] = (), seeds: int = 1
     ) -> dict[str, object]:
-        """Say what is needed to repeat the run; parameters as of `pagecast.comparison.provenance`."""
+        """Give everything needed to repeat the run; parameters as of `pagecast.comparison.provenance`."""
         return provenance.provenance(
             self.study.name,
             source=self.study.source,
@@ -81,7 +81,7 @@ class Study(Generic[_Outcome]):
     models : tuple of str
         Those that are asked by default.
     forecast : callable
-        Forecasts what was asked for and compares.
+        Forecasts the request and compares.
     simulate : callable
         How a case is forecast.
     is_random : bool
@@ -126,7 +126,7 @@ class Study(Generic[_Outcome]):
         overrides : sequence of str
             ``key=value`` for every scenario, such as ``machine.vm.dirty_ratio=10``.
         command : str
-            What the report names as the command that made it.
+            The command that made the report.
         progress : callable, optional
         simulate : callable, optional
             How a case is forecast instead.
@@ -168,7 +168,7 @@ def report(
     pitfalls: Iterable[str],
     facts: Sequence[tuple[str, str]] | None = None,
 ) -> Report:
-    """Put a report together: its head, the sections of the study, and what to beware of."""
+    """Put a report together: its head, the sections of the study, and its pitfalls."""
     left_out = (f"Left out: {line}." for line in outcome.left_out)
     return Report(
         title=title,

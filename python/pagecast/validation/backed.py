@@ -1,4 +1,4 @@
-"""Free memory that the host of a virtual machine has not taken back: what was in use a moment ago.
+"""Free memory that the host of a virtual machine has not taken back: memory that was in use a moment ago.
 
 The rule is that of the model `kernel` (`mm/page_reporting.c`).
 """
@@ -32,14 +32,14 @@ class Backed:
         return self._rule.bytes
 
     def look(self, now_s: float, free_bytes: int | None, blocks: list[int] | None = None) -> None:
-        """See what has become free or was taken since the last look.
+        """Take in the memory freed or taken since the last look.
 
         Parameters
         ----------
         now_s : float
             Of a clock that goes forward.
         free_bytes : int or None
-            What nobody uses; None if that is not known.
+            Free memory; None if that is not known.
         blocks : list of int, optional
             How many blocks of it there are of each order. Default: as at the last look.
         """
@@ -47,7 +47,7 @@ class Backed:
             self._rule.look(now_s, free_bytes, blocks)
 
     def follow(self, samples: "Columns", ended_s: float, free_bytes: int | None) -> None:
-        """See what a run did that ended just now, and what is free after its files are gone.
+        """Take in a run that ended just now, and the memory that is free after its files are gone.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class Backed:
         ended_s : float
             Of the same clock as `look`.
         free_bytes : int or None
-            What nobody uses now.
+            Free memory now.
         """
         if FREE in samples and len(samples["time_s"]):
             since_s = ended_s - float(samples["time_s"][-1])

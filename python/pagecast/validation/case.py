@@ -1,4 +1,4 @@
-"""A scenario that was forecast and run: what validation compares."""
+"""A case of a validation: a scenario that was forecast and run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ __all__ = ["Case", "Validated"]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is to be forecast and run; `what` says it in a sentence."""
+    """A scenario to forecast and run; `what` describes it in a sentence."""
 
     name: str
     what: str

@@ -24,7 +24,7 @@ __all__ = [
 
 
 def run_queue_s(measured: "Measured") -> float:
-    """Add up what all processes waited for a processor in operations on files."""
+    """Add up the waits of all processes for a processor in operations on files."""
     table = measured.operations
     columns = (table[name] for name in ("operation", "run_queue_s"))
     return float(sum(waited_s for kind, waited_s in zip(*columns, strict=True) if kind not in NO_IO))
@@ -39,7 +39,7 @@ def rows(experiment: str, validated: Validated, machine: str) -> Iterator[Row]:
         The suite or scenario.
     validated : Validated
     machine : str
-        What rows call the machine that was forecast.
+        Name of the forecast machine in rows.
 
     Yields
     ------

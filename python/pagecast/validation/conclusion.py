@@ -1,4 +1,4 @@
-"""What came out of a validation, in a few sentences."""
+"""Sums a validation up in a few sentences."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -46,7 +46,7 @@ def conclusion(outcome: "Outcome") -> tuple[str, ...]:
 def reasons(verdict: "Verdict") -> tuple[str, ...]:
     """Say why a case is outside, not judged, or within only by the spread; nothing if it is within.
 
-    Only what is as bad as the case itself is named.
+    Only operations as bad as the case itself are named.
     """
     found = [_total_reason(verdict)] if verdict.total.standing is verdict.standing else []
     for name, level in (("dirty", verdict.dirty), ("cached", verdict.cached)):
@@ -63,7 +63,7 @@ def _total_reason(verdict: "Verdict") -> str:
         )
     if verdict.total.is_by_waiting:
         return (
-            f"total time {signed_percent(verdict.error)} %, without what waited for a processor "
+            f"total time {signed_percent(verdict.error)} %, without the waits for a processor "
             f"{signed_percent(verdict.error_without_waiting)} %"
         )
     return f"total time {signed_percent(verdict.error)} %, allowed is {percent(verdict.allowed)} %"
@@ -120,7 +120,7 @@ def _rivals(outcome: "Outcome") -> Iterator[str]:
             ours = {verdict.case: abs(verdict.error) for verdict in outcome.verdicts}
             nearer = sum(abs(verdict.error) < ours[verdict.case] for verdict in errors)
             than = f"; it is nearer than {outcome.model} in {nearer}" if nearer else ""
-            yield f"{model} forecasts the total time of {close} of {cases} within what is allowed{than}."
+            yield f"{model} forecasts the total time of {close} of {cases} within the allowed error{than}."
 
 
 def _spread(outcome: "Outcome") -> Iterator[str]:
@@ -157,7 +157,7 @@ def _verdict(outcome: "Outcome") -> str:
     counts = outcome.counts()
     by_spread = counts[Standing.BY_SPREAD]
     within = counts[Standing.WITHIN] + by_spread
-    only = "only by what the runs themselves differ"
+    only = "only by the spread between the runs"
     if within == len(verdicts) == 1:
         return f"{outcome.model} forecasts the case within the tolerance{f', {only}' if by_spread else ''}."
     cases = f"all {within} cases" if within == len(verdicts) else f"{within} of {counted(verdicts, 'case')}"

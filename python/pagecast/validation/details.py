@@ -1,4 +1,4 @@
-"""What runs tell of their operations besides the time: file, size of the calls, wait for a processor."""
+"""Figures of the operations of runs besides the time: file, size of the calls, wait for a processor."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -70,7 +70,7 @@ def run_operations(validated: Validated) -> Iterator[RunOperation]:
 
 
 def by_operation(of: Iterable[RunOperation], case: str) -> dict[tuple[str, str], OperationDetails]:
-    """Put the runs of a case together: what is known of each operation, by its process and name."""
+    """Put the runs of a case together: figures of each operation, by its process and name."""
     found: dict[tuple[str, str], list[RunOperation]] = {}
     for each in of:
         if each.case == case:

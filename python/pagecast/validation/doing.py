@@ -22,7 +22,7 @@ RUNS: Final = 3
 """How often a case is run by default."""
 
 LEAST_WEIGHT_S: Final = 0.5
-"""What a run takes at least, for the progress: its files are made and removed too."""
+"""The least time of a run, for the progress: its files are made and removed too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Settings:
     trace : bool
         Record the kernel's events of write-back; needs root.
     machine : str
-        What rows call the machine; where the scenario comes from if it is empty.
+        Name of the machine in rows; where the scenario comes from if it is empty.
     """
 
     runs: int = RUNS
@@ -56,7 +56,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A run, what the kernel had learnt before, and what each model forecasts."""
+    """A run, the kernel's earlier estimates, and the forecast of each model."""
 
     measured: "Measured"
     learnt: dict[str, str]
@@ -87,11 +87,11 @@ class Doing:
 
     @property
     def written_bytes(self) -> int:
-        """What a run writes, its files made before it included."""
+        """Bytes that a run writes, its files made before it included."""
         return self.plan.prepared_bytes + self.plan.written_bytes
 
     @property
     def validated(self) -> Validated:
-        """What has been run of it."""
+        """Finished runs."""
         forecasts = {model: tuple(run.forecasts[model] for run in self.runs) for model in self.first}
         return Validated(self.case, tuple(run.measured for run in self.runs), forecasts)

@@ -90,7 +90,7 @@ def over_time(ax: "Axes", validated: "Validated", level: str) -> "Axes":
 
 
 def _limits(ax: "Axes", validated: "Validated", top: float, scale: float) -> None:
-    """Draw what dirty memory was compared with in the first run, and in its forecasts."""
+    """Draw the limits of dirty memory in the first run, and in its forecasts."""
     for limit, (time_s, values) in _measured_limits(validated.measured[0], top).items():
         draw_limit(ax, time_s, values / scale, limit, label=LIMIT_NAMES[limit])
     for model, (forecast, *_) in validated.forecasts.items():
@@ -120,13 +120,13 @@ def _once(label: str, number: int) -> str | None:
 
 
 def writer_rates(ax: "Axes", validated: "Validated") -> "Axes":
-    """Draw the base rate and what each held-back writer may make dirty, traced and forecast.
+    """Draw the base rate and the rate of each throttled writer, traced and forecast.
 
     Parameters
     ----------
     ax : Axes
     validated : Validated
-        With at least one traced run in which a writer was held back.
+        With at least one traced run in which a writer was throttled.
     """
     traced = [met for run in validated.measured if (met := throttling(run)) is not None]
     top = max(float(met.base_rate_bytes_per_s.max()) for met in traced)
@@ -142,7 +142,7 @@ def writer_rates(ax: "Axes", validated: "Validated") -> "Axes":
             base = _once("its base rate", number)
             draw_forecast(ax, met.time_s, met.base_rate_bytes_per_s / scale, model, label=base, **_BASE)
     ax.set_ylim(0, _RATE_TOP * top / scale)
-    ax.set_title("Rate of a writer that is held back")
+    ax.set_title("Rate of a throttled writer")
     ax.set_ylabel(f"rate ({unit}/s)")
     time_axis(ax, max(run.end_s for run in validated.measured))
     return ax
@@ -175,7 +175,7 @@ def operations_figure(rows: "Sequence[Row]") -> "Figure":
 
 
 def operations(ax: "Axes", rows: "Sequence[Row]") -> "Axes":
-    """Draw how long each operation took in each run, and what each model forecast.
+    """Draw the time of each operation in each run, and the forecast of each model.
 
     On a logarithmic axis, a forecast of next to nothing is at its left end.
 

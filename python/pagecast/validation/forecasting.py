@@ -1,4 +1,4 @@
-"""What a suite takes before it is run: room, bytes and time."""
+"""Plans a suite before it is run: room, bytes and time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ __all__ = ["Estimate", "estimate", "fitting", "preparing_s"]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Of one repetition of all cases: how long it takes, what it writes, and what the largest case needs."""
+    """Of one repetition of all cases: its time, its bytes, and the needs of the largest case."""
 
     cases: int
     duration_s: float
@@ -51,7 +51,7 @@ def fitting(cases: Sequence[Case], room_bytes: int) -> tuple[tuple[Case, ...], t
 
 
 def estimate(cases: Sequence[Case]) -> Estimate:
-    """Forecast what one repetition of each case takes, with the files that it begins with.
+    """Forecast the time of one repetition of each case, with the files that it begins with.
 
     Returns
     -------

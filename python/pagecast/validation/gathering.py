@@ -24,7 +24,7 @@ from pagecast.validation.room import Room
 __all__ = ["gather", "other_memory"]
 
 _OF_RUNS: Final = ("kernel", "machine", "processors", "file_system", "sample_hz")
-"""What the provenance of a run says of all of them."""
+"""Provenance shared by all runs."""
 
 
 def gather(
@@ -38,7 +38,7 @@ def gather(
     command: str,
     overrides: Sequence[str],
 ) -> Outcome:
-    """Compare what has been run.
+    """Compare the finished runs.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ def gather(
         Those without a run are not part of the outcome.
     settings : Settings
     room : Room
-        What the runs had.
+        Memory and disk of the runs.
     failures, left_out : sequence of str
-        What is known of both already.
+        Known facts of both.
     command : str
-        What the report names as the command that made it.
+        The command that made the report.
     overrides : sequence of str
-        What it names as overrides.
+        Overrides in the report.
     """
     done = [each for each in doing if each.runs]
     validated = tuple(each.validated for each in done)
@@ -100,7 +100,7 @@ def _levels(validated: Sequence[Validated], level: str, room: Room) -> Iterator[
 
 
 def _files(validated: Validated, room: Room) -> Iterator[CachedFile]:
-    """Hold what was cached of each file against the forecasts of its run."""
+    """Compare the cached bytes of each file with the forecasts of its run."""
     for forecasts in validated.forecasts.values():
         for repetition, (run, forecast) in enumerate(
             zip(validated.measured, forecasts, strict=True), start=1

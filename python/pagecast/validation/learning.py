@@ -1,10 +1,10 @@
-"""What kernel, disk and host had learnt before a run, for the model `kernel`: measured, never set by hand.
+"""The estimates of kernel, disk and host before a run, for the model `kernel`: measured, never set by hand.
 
-The write bandwidth and what part of what was written lately went to this disk are asked for just before
-time 0 (/sys/kernel/debug/bdi); the part is reckoned where that is not told (`Writeout`). With ``trace=True``
-the run's own events tell the base rate of writers too, as of its first update, the limit in force before any
-writer was held back, and the bandwidth where nothing else does. What of the free memory the host of a virtual
-machine has not taken back is reckoned, too (`Backed`).
+The write bandwidth and this disk's part of the recent writes are read just before time 0
+(/sys/kernel/debug/bdi); the part is reckoned where that is not told (`Writeout`). With ``trace=True`` the
+run's own events tell the base rate of writers too, as of its first update, the limit in force before any
+writer was throttled, and the bandwidth where nothing else does. What of the free memory the host of a
+virtual machine has not taken back is reckoned, too (`Backed`).
 """
 
 import time
@@ -51,7 +51,7 @@ class Learning:
         self._backed_bytes = max(self._backed.bytes, plan.prepared_bytes)
 
     def after(self, plan: "Plan", measured: "Measured", machine: "Machine") -> dict[str, str]:
-        """Look after it, and say what had been learnt before it.
+        """Look after it, and give the estimates from before it.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Learning:
 
 
 def _of_disk(measured: "Measured", disks: set[str], share: float | None) -> dict[str, str]:
-    """Give what the kernel told, or else its events; `share` is what part of writing went to the disk."""
+    """Give the kernel's values, or else those of its events; `share` is the disk's part of writing."""
     told = measured.learnt or {}
     limit, whole = told.get("dirty_limit_bytes"), told.get("whole_limit_bytes")
     bandwidth, base_rate = _traced(measured, told.get("bdi"))

@@ -1,4 +1,4 @@
-"""What memory held over time, measured and forecast, as the same levels: dirty and cached bytes.
+"""Levels of memory over time, measured and forecast: dirty and cached bytes.
 
 A forecast knows the scenario's own files alone. So do the samples of each file by cachestat(2), and their sum
 is compared. Where there are none (a kernel before 6.5, a file system without it, more files than are looked
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 LEVELS: Final = ("dirty", "cached")
-"""The names of the levels; dirty counts what is under writeback too."""
+"""The names of the levels; dirty counts pages under writeback too."""
 
 MOST_FILES: Final = 1000
 """So many files are looked at (`crates/pagecast-probe/src/run/sampler.rs`)."""
@@ -107,7 +107,7 @@ def forecast_series(result: "Result", level: str) -> Series | None:
 def whole_bytes(
     measured: "Measured", level: str, time_s: NDArray[np.float64], room: Room = ALL
 ) -> NDArray[np.float64]:
-    """Give what deviations of a level are shares of: the kernel's dirty limit then, or the memory."""
+    """Give the base of the deviations of a level: the kernel's dirty limit then, or the memory."""
     if level == "cached":
         return np.full(len(time_s), min(room.memory_bytes, float(measured.samples["mem_total_bytes"][0])))
     timeline = measured.timeline

@@ -1,6 +1,6 @@
-"""The suite of methods: ways to write and to make durable what was written, with calls of five sizes or none.
+"""The suite of methods: ways to write and to make writes durable, with calls of five sizes or none.
 
-Where the standard suite asks what a page cache does, this one asks what a call costs: past the cache, waiting
+The standard suite tests the page cache, this one the cost of a call: past the cache, waiting
 for the disk with each call, waiting after it, through a buffer of the C library, and through a mapping. Each
 case of calls writes a new file and then over it, as a file system has more to do for a file that grows. What
 removing it takes is not part of them: the folder of a run is removed after it. No model has been fitted to
@@ -42,17 +42,17 @@ KIB: Final = 1024
 CALLS: Final = {KIB: 512, 4 * KIB: 512, 64 * KIB: 256, MIB: 64, 32 * MIB: 4}
 """Calls of each size: what a disk of 200 MB/s that flushes in a millisecond does in half of a second."""
 STREAM_BYTES: Final = 128 * MIB
-"""What goes through a stream stays in memory, where less would be too short to be measured."""
+"""Bytes of a stream stay in memory, where fewer would be too quick to be measured."""
 MAPPED_BYTES: Final = 256 * MIB
 MAPPED_TIMES: Final = 4
 """As often is a file in memory touched, where once would be too short to be measured."""
 LEAST_PARTS: Final = 4
 """A file is no larger than this part of the cache, one that is to stay in memory of the dirty limit."""
 PIECE_BYTES: Final = 512
-"""Of what goes through a stream of the C library."""
+"""Of bytes through a stream of the C library."""
 FLOOD_BYTES: Final = 1e9
 LEAST_FLOOD_PARTS: Final = 2
-"""A flood is no larger than this part of the dirty limit: its writer is not held back."""
+"""A flood is no larger than this part of the dirty limit: its writer is not throttled."""
 SMALL_BYTES: Final = 4 * KIB
 SMALL_SYNCS: Final = 64
 DEFAULT_BLOCK: Final = "512 B"

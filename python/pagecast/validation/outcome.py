@@ -1,4 +1,4 @@
-"""What a validation gives: errors of times, levels of memory over time, and a verdict on each case."""
+"""The result of a validation: errors of times, levels of memory over time, and a verdict on each case."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ __all__ = ["Outcome"]
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome(outcome.Outcome):
-    """What came out of validating cases on this machine.
+    """The outcome of validating cases on this machine.
 
-    `name` is that of the suite or scenario. `rows` are times, `dirty` and `cached` levels over time, `files`
-    what was cached of each file at the end, and after each operation where a scenario asks for that,
-    `operations` what else the runs tell of each operation that has rows;
-    `verdicts` are about the model that is validated, one for each case. `failures` are cases that could not
-    be run or forecast, and why; `left_out` is what was not compared of the others.
+    `name` is that of the suite or scenario. `rows` are times, `dirty` and `cached` levels over time,
+    `files` the cached bytes of each file at the end, and after each operation where a scenario asks for
+    that, `operations` the runs' figures of each operation that has rows; `verdicts` are about the
+    model that is validated, one for each case. `failures` are cases that could not be run or forecast, and
+    why; `left_out` names omissions of the others.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Outcome(outcome.Outcome):
 
     @property
     def is_within(self) -> bool:
-        """Whether every case was run and is within what is allowed; not if nothing was compared."""
+        """Whether every case was run and is within the allowed error; not if nothing was compared."""
         judged = [verdict.is_within for verdict in self.verdicts]
         return not self.failures and bool(judged) and all(judged)
 

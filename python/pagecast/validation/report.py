@@ -35,18 +35,18 @@ LEAD: Final = (
 )
 
 MEMORY: Final = (
-    "Points are what was measured, in all runs; lines are forecasts. Thin lines are what dirty memory is "
-    "compared with: black as the kernel showed it in the first run, coloured as the model reckons. Bytes are "
+    "Points are measured, in all runs; lines are forecasts. Thin lines are the limits of dirty memory: "
+    "black as the kernel showed it in the first run, coloured as the model reckons. Bytes are "
     "those of the scenario's own files; where the kernel does not tell of files, dirty memory is that of the "
     "whole machine."
 )
 
 RATES: Final = (
-    " Rates are traced (balance_dirty_pages): a point is what a writer was allowed at one of its checks; "
-    "forecast is the mean of each 0.2 s of what a writer gets. Dashed is the base rate of the device."
+    " Rates are traced (balance_dirty_pages): a point is the rate of a writer at one of its checks; "
+    "forecast is the mean rate of a writer in each 0.2 s. Dashed is the base rate of the device."
 )
 
-TIMES: Final = "How long each operation took: a point for each run, and what each model forecast."
+TIMES: Final = "How long each operation took: a point for each run, and the forecast of each model."
 
 
 _SAID: Final = {

@@ -1,4 +1,4 @@
-"""What is cached of each file: after each operation where the scenario asks for it, and at the end."""
+"""Cached bytes of each file: after each operation where the scenario asks for it, and at the end."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ __all__ = ["CachedFile", "cached_files"]
 
 @dataclass(frozen=True, slots=True)
 class CachedFile(CachedBytes):
-    """What was cached of a file in one repetition, found and forecast.
+    """Cached bytes of a file in one repetition, found and forecast.
 
     `process` and `index` say after which operation; "" and -1 stand for the end.
     """
@@ -35,7 +35,7 @@ class CachedFile(CachedBytes):
 def cached_files(
     case: str, repetition: int, measured: "Measured", forecast: "Result", room: Room = ALL
 ) -> Iterator[CachedFile]:
-    """Put what was found of each file beside what is forecast of it; nothing if the model does not know.
+    """Put the cached bytes of each file beside their forecast; nothing if the model does not know.
 
     Deviations are shares of the memory that there is: of the machine, or of the memory cgroup of the run.
     """

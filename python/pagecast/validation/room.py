@@ -1,4 +1,4 @@
-"""What a run has of this machine: the memory that is left, and that of its memory cgroup."""
+"""Memory and disk of a run on this machine: the memory that is left, and that of its memory cgroup."""
 
 import math
 import os
@@ -23,7 +23,7 @@ OTHER_MEMORY: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a run has of this machine.
+    """Memory and disk of a run on this machine.
 
     Attributes
     ----------
@@ -32,12 +32,12 @@ class Room:
     dirty_share : float
         Its part of the kernel's dirty limit; 1 but for cgroups of version 2.
     usable_bytes : int or None
-        What of the machine is free or holds files; None if that is not known.
+        Free memory and pages of files of the machine; None if that is not known.
     cgroup_version : int or None
         Of the cgroup with that limit; None in none.
     cgroup_bytes : int
-        What that cgroup has for files and programs of the run: its limit, less what this process holds itself
-        and others in it.
+        Memory of that cgroup for files and programs of the run: its limit, less the memory of this process
+        and of others in it.
     """
 
     memory_bytes: float = math.inf
@@ -67,7 +67,7 @@ class Room:
 
     @property
     def caution(self) -> str | None:
-        """What to know of the cgroup before the runs; None in none."""
+        """Warning about the cgroup before the runs; None in none."""
         if self.cgroup_version is None:
             return None
         return (
@@ -84,7 +84,7 @@ class Room:
         )
 
     def of(self, scenario: "Scenario", model: str) -> "Scenario":
-        """Give a scenario what its run has: memory as programs leave it now, and the same memory cgroup.
+        """Give a scenario its memory and disk: memory as programs leave it now, and the same memory cgroup.
 
         Only for a model that knows memory cgroups the latter.
         """

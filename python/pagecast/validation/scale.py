@@ -30,8 +30,8 @@ def rounded(size_bytes: float) -> int:
 class Scale:
     """Sizes that cases are made of, in bytes.
 
-    `cache_bytes` is memory that the page cache can have, `limit_bytes` about the dirty limit; `room_bytes` is
-    what all files of a case may take on the disk.
+    `cache_bytes` is memory that the page cache can have, `limit_bytes` about the dirty limit; `room_bytes`
+    is the room on the disk for all files of a case.
     """
 
     limit_bytes: int
@@ -50,7 +50,7 @@ class Scale:
         directory : path-like
             Where the cases will run.
         machine : Machine
-            What they will be simulated on: their files must fit on its disk, too.
+            The machine to simulate them on: their files must fit on its disk, too.
 
         Raises
         ------

@@ -1,8 +1,8 @@
-"""The standard suite: what a page cache is asked to do, as small programs scaled to a machine.
+"""The standard suite: uses of a page cache, as small programs scaled to a machine.
 
 The same cases as those of the test bed's guest (`bed/cases.py`; a test compares them), for a machine that
 cannot be emptied: files are made cold before time 0, or leave the page cache by `posix_fadvise`, so that no
-case needs root. At the end of a case what it wrote is put on the disk and removed, and this counts. No model
+case needs root. At the end of a case its files are synced and removed, and this counts. No model
 has been fitted to any of them.
 """
 
@@ -41,13 +41,13 @@ __all__ = ["Scale", "shuffled", "standard"]
 
 KIB: Final = 1024
 CALLS: Final = (64 * KIB, MIB, 4 * MIB)
-"""Of what goes past the cache, or waits for the disk with each call."""
+"""Of direct I/O, or of calls that each wait for the disk."""
 PAST_BYTES: Final = 96 * MIB
 RANDOM_CALL_BYTES: Final = 64 * KIB
 MOST_RANDOM_BYTES: Final = 1 << 30
 """16,384 calls, which take a disk that turns minutes."""
 STREAM_CALL_BYTES: Final = 512
-"""Of what goes through a stream of the C library, which writes and reads 4096 bytes at a time."""
+"""Of bytes through a stream of the C library, which writes and reads 4096 bytes at a time."""
 EXPIRED_S: Final = 40.0
 """Dirty data is written when it is 30 s old, and somebody looks every 5 s (`vm.dirty_*_centisecs`)."""
 
@@ -106,7 +106,7 @@ def _read(path: str, *, call: int = MIB) -> "Operation":
 
 
 def _gone(*paths: str) -> list["Operation"]:
-    """Wait until what was written is on the disk, so that it does not disturb what comes next; remove it."""
+    """Wait until the writes are on the disk, so that they do not disturb the next steps; remove it."""
     return [*map(fsync, paths), *map(unlink, paths)]
 
 

@@ -155,21 +155,21 @@ def levels_table(outcome: "Outcome", level: str) -> Table | None:
                 lines.append((each.case.name, name, *_deviations(found, tolerance)))
     if not lines:
         return None
-    what = "Dirty memory and what is under writeback" if level == "dirty" else "Cached memory"
+    what = "Dirty memory and pages under writeback" if level == "dirty" else "Cached memory"
     return Table(
         title=f"{what}: deviations in % of the {whole}",
         columns=("case", "against", "tolerance", "within %", "95 %\nwithin", "mean", "greatest", "samples"),
         rows=lines,
         text_columns=2,
-        note="Of the scenario's files, all runs. A sample deviates by what it lies outside of the range of "
-        "the forecast within 0.2 s. within: at how many of the samples that is no more than the tolerance. "
-        "95 % within: what 95 % of the samples deviate by at most. another run: one run against the next, "
+        note="Of the scenario's files, all runs. A sample deviates by its distance from the range of the "
+        "forecast within 0.2 s. within: at how many of the samples that is no more than the tolerance. 95 "
+        "% within: what 95 % of the samples deviate by at most. another run: one run against the next, "
         "which is the measurement's own spread; what 95 % are within there is allowed to a forecast too.",
     )
 
 
 def files_table(outcome: "Outcome") -> Table | None:
-    """Make the table of what was cached of each file at the end, if any model knows it."""
+    """Make the table of cached bytes of each file at the end, if any model knows them."""
     by_file: dict[tuple[str, str], dict[str, list[CachedFile]]] = {}
     for file in outcome.files:
         if file.index < 0:

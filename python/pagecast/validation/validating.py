@@ -1,6 +1,6 @@
 """Cases forecast, run on this machine and compared.
 
-What is done, in this order: every case is checked, and then forecast under every model, before anything is
+The steps, in this order: every case is checked, and then forecast under every model, before anything is
 written, so that a bad one is found at once. Then each is run, several times; and the model `kernel` is asked
 again for each run, with the memory that was left before it and what the kernel had learnt of the disk.
 """
@@ -39,7 +39,7 @@ class Validation:
         Of the suite or scenario.
     settings : Settings
     left_out : sequence of str
-        What is not compared anyhow, and why.
+        Omissions that are known before, with reasons.
     make_plan, simulate : callable
         Like `Plan` and `simulate`; tests put their own in their places.
 
@@ -82,7 +82,7 @@ class Validation:
 
     @property
     def planned(self) -> tuple[Doing, ...]:
-        """The same, with what a run of each takes."""
+        """The same, with the needs of a run of each."""
         return tuple(self._doing)
 
     @property
@@ -92,12 +92,12 @@ class Validation:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What will not be compared, as far as it is known."""
+        """Omissions, as far as they are known."""
         return tuple(self._left_out)
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What to know before the runs, as far as `check` has seen."""
+        """Warnings before the runs, as far as `check` has seen."""
         found = (other_memory(doing.case, self._room) for doing in self._doing)
         return tuple(dict.fromkeys(filter(None, (self._room.caution, *found))))
 
@@ -108,17 +108,17 @@ class Validation:
 
     @property
     def written_bytes(self) -> int:
-        """What all runs write together."""
+        """Bytes that all runs write together."""
         return self.settings.runs * sum(doing.written_bytes for doing in self._doing)
 
     @property
     def space_bytes(self) -> int:
-        """What a run takes on the disk at most."""
+        """The most that a run takes on the disk."""
         return max((doing.plan.space_bytes for doing in self._doing), default=0)
 
     @property
     def memory_bytes(self) -> int:
-        """What the programs of a run hold of memory at most."""
+        """The most that the programs of a run hold of memory."""
         return max((doing.plan.memory_bytes for doing in self._doing), default=0)
 
     @property
@@ -199,7 +199,7 @@ class Validation:
             raise last
 
     def run(self, dir: str | os.PathLike[str], *, progress: Progress | None = None) -> None:
-        """Run all cases and forecast each run; what is done stays done if it is interrupted.
+        """Run all cases and forecast each run; finished runs stay if it is interrupted.
 
         What `forecast` has not done is done first.
 
@@ -257,14 +257,14 @@ class Validation:
         doing.runs.append(Run(measured, learnt, forecasts))
 
     def outcome(self, *, command: str = "", overrides: Sequence[str] = ()) -> Outcome:
-        """Compare what has been run.
+        """Compare the finished runs.
 
         Parameters
         ----------
         command : str
-            What the report names as the command that made it.
+            The command that made the report.
         overrides : sequence of str
-            What it names as overrides.
+            Overrides in the report.
 
         Returns
         -------
@@ -305,7 +305,7 @@ def validate(
     dir : path-like
         A directory on the disk to be measured; see `run`.
     name : str
-        What the outcome calls the whole; where the scenario comes from if not given.
+        Name of the whole in the outcome; where the scenario comes from if not given.
     runs : int
         How often each is run; the spread of several says what the measurement is worth.
     models : sequence of str
@@ -314,10 +314,10 @@ def validate(
     sample_hz : int
         How often to look at the machine, per second; 1 to 200.
     trace : bool
-        Record the kernel's events of write-back; needs root, tracefs. The model `kernel` is told what the
-        kernel had learnt of the disk before.
+        Record the kernel's events of write-back; needs root, tracefs. The model `kernel` gets the kernel's
+        estimates of the disk from before.
     progress : callable, optional
-        Called with the fraction done, 0 to 1, and what comes next.
+        Called with the fraction done, 0 to 1, and the next action.
 
     Returns
     -------

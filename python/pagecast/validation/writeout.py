@@ -1,8 +1,8 @@
-"""What part of what was written lately went to a disk, where the kernel does not tell: debugfs is for root.
+"""Computes a disk's part of the bytes written lately, where the kernel does not tell: debugfs is for root.
 
-The kernel gives each disk that part of the dirty limit, and forgets half of what was written every 3 s
+The kernel gives each disk that part of the dirty limit, and forgets half of the written bytes every 3 s
 (`VM_COMPLETIONS_PERIOD_LEN`, mm/page-writeback.c). Here the disks' own counters stand for its, from the first
-look on. They count what goes by the page cache, too, which does not matter where one disk does nearly all of
+look on. They count direct I/O, too, which does not matter where one disk does nearly all of
 the writing, as in a measurement.
 """
 
@@ -36,7 +36,7 @@ class Writeout:
         self._lately: dict[str, float] = {}
 
     def look(self, now_s: float | None = None) -> None:
-        """See what each disk has written since the last look.
+        """Read the bytes that each disk has written since the last look.
 
         Parameters
         ----------
@@ -53,14 +53,14 @@ class Writeout:
         self._written, self._at_s = written, now_s
 
     def share(self, disk: str | None, more_bytes: int = 0) -> float | None:
-        """Say what part a disk had.
+        """Give the part of a disk.
 
         Parameters
         ----------
         disk : str or None
             Its numbers, "254:0".
         more_bytes : int
-            What has been written to it since the last look.
+            Bytes written to it since the last look.
 
         Returns
         -------

@@ -266,7 +266,7 @@ def test_the_conclusion_counts_close_cases(outcome):
         "wrench forecasts the total time of 0 of 2 judged cases within 10 %; the worst is "
     )
     assert dirty.startswith("The dirty memory of wrench is within 10 % of the limit at ")
-    assert cached == "What is cached of a file is within 5 % of the memory at 2 of 2 looks."
+    assert cached == "The cached bytes of a file are within 5 % of the memory at 2 of 2 looks."
 
 
 def test_the_report_draws_dirty_memory(outcome, tmp_path):

@@ -171,7 +171,7 @@ def test_plateaus_are_told_and_listed(writing):
     pairs = settled([validated_of(writing)])
     (sentence,) = plateau_sentences(pairs)
     assert sentence.startswith(
-        "While writers were held back, kernel was off in the median of 2 traced runs by "
+        "While writers were throttled, kernel was off in the median of 2 traced runs by "
     )
     assert (
         "that as a part of the set point, by 2.0 % (worst +2.0 %) in the base rate, and by 0.0 % (worst"

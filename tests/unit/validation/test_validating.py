@@ -128,7 +128,7 @@ def test_every_run_is_compared_with_every_model(scenario):
     assert {summary["model"] for summary in document["summary"]} == {"kernel", "no-cache"}
     text = text_of(outcome)
     assert "kernel forecasts the case within the tolerance." in text
-    assert "no-cache forecasts the total time of 0 of 1 case within what is allowed." in text
+    assert "no-cache forecasts the total time of 0 of 1 case within the allowed error." in text
 
 
 def test_a_forecast_that_is_too_long_is_outside(scenario):
@@ -152,7 +152,7 @@ def test_what_is_close_only_by_the_spread_is_told_apart(scenario):
     assert outcome.is_within
     text = text_of(outcome)
     assert "within ±" in text
-    assert "all 2 cases within the tolerance, 1 of them only by what the runs themselves differ." in text
+    assert "all 2 cases within the tolerance, 1 of them only by the spread between the runs." in text
 
 
 def test_cases_are_counted_by_their_verdict(scenario):
@@ -176,8 +176,8 @@ def test_cases_are_counted_by_their_verdict(scenario):
     assert [each["is_within"] for each in document["verdicts"]] == [True, True, False, False]
     assert not outcome.is_within
     assert outcome.conclusion()[-1] == (
-        "kernel forecasts 2 of 4 cases within the tolerance, 1 of them only by what the runs themselves "
-        "differ; 1 outside (bad: total time +100.0 %, allowed is 15.0 %); 1 not judged: repeat when quiet "
+        "kernel forecasts 2 of 4 cases within the tolerance, 1 of them only by the spread between "
+        "the runs; 1 outside (bad: total time +100.0 %, allowed is 15.0 %); 1 not judged: repeat when quiet "
         "(wild: the total times of its runs differ by ±44.4 %, the tolerance is 15.0 %)."
     )
     assert "not judged" in text_of(outcome)

@@ -53,7 +53,7 @@ keys! {
         in queue.0,
         /// Above 0: write-back throttling leaves write-back a part of the requests
         ///
-        /// `/sys/block/*/queue/wbt_lat_usec`. [The part](../concepts/kernel.md#write-back-throttling) depends on why it writes, and not on how much
+        /// `/sys/block/*/queue/wbt_lat_usec`. [The part](../concepts/kernel/block.md#write-back-throttling) depends on why it writes, and not on how much
         /// above 0 this is. Linux 4.10 and later. Only `kernel` looks at this key and the next one.
         #[key(whole(0, u32::MAX), default = 0)]
         pub wbt_lat_usec: u32,

@@ -29,7 +29,7 @@ keys! {
         pub write_mode: WriteMode,
         /// Its file system, as `/proc/mounts` names it
         ///
-        /// All but the first two tell [write-back throttling](../concepts/kernel.md#write-back-throttling) which writes are of the background; "xfs" and "btrfs" share extents of [copies](#copies). Not with `nfs`.
+        /// All but the first two tell [write-back throttling](../concepts/kernel/block.md#write-back-throttling) which writes are of the background; "xfs" and "btrfs" share extents of [copies](#copies). Not with `nfs`.
         #[key(word::<FileSystem>(), default = FileSystem::Ext4)]
         #[name = "type"]
         pub file_system: FileSystem,
@@ -51,7 +51,7 @@ keys! {
         /// Extra time to make a file durable if its metadata changed
         ///
         /// It has become longer since the last time, or, for `fsync` and O_SYNC, its times have changed: a commit of the
-        /// [journal](../concepts/kernel.md#the-journal). Not with `nfs`.
+        /// [journal](../concepts/kernel/ext4.md#the-journal). Not with `nfs`.
         #[key(TIME, default = Nanos::ZERO)]
         pub commit: Nanos,
         /// Time to free 4 KiB that were written back lately when their file is cut or removed

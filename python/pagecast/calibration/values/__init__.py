@@ -32,7 +32,7 @@ def values_of(measurements: Measurements, facts: Facts) -> Iterator[Value]:
     Yields
     ------
     Value
-        In the order of the file; what could not be measured is left out.
+        In the order of the file; values that could not be measured are left out.
     """
     rounds = Rounds(measurements)
     yield from memory_values(rounds, facts)

@@ -1,4 +1,4 @@
-"""The parameters of the model CAWL, as its authors' tool finds them, from what a calibration measured.
+"""The parameters of the model CAWL, as its authors' tool finds them, from the measurements of a calibration.
 
 Gholami, Schintke, *CAWL: A Cache-aware Write Performance Model of Linux Systems*, arXiv 2306.05701, 2023: a
 regression over durable direct writes of small and large sizes, writes up to the background threshold and
@@ -116,7 +116,7 @@ def _device(rounds: Rounds, facts: Facts) -> Iterator[Value]:
 
 
 def _seek(rounds: Rounds) -> Iterator[Value]:
-    """Give what a write at a random place takes longer than the next one."""
+    """Give the additional time of a write at a random place."""
     cells = [Cell("random write", BLOCK_BYTES), Cell("device write", BLOCK_BYTES)]
     longer = [BLOCK_BYTES * (far - near) for far, near in zip(*map(rounds.of, cells), strict=False)]
     how = "direct writes of 4 KiB at random places beyond one after the other"

@@ -65,7 +65,7 @@ def _read_how(rounds: Rounds) -> str:
     sizes = rounds.calls("device read")
     span = f"calls of {show_call(sizes[0])} to {show_call(sizes[-1])}"
     past = direct if rounds.all.is_direct else through
-    return f"one stream, {past}, {span}, without what each call costs"
+    return f"one stream, {past}, {span}, without the cost of each call"
 
 
 def _write_rates(rounds: Rounds) -> tuple[list[float], str]:
@@ -133,7 +133,7 @@ def _latency(rounds: Rounds, fits: Sequence[CallCosts | None]) -> Iterator[Value
 
 
 def _write_latency(rounds: Rounds) -> Iterator[Value]:
-    """Take what each call of a direct writer takes beside its bytes."""
+    """Take the time of each call of a direct writer beside its bytes."""
     if not rounds.all.is_direct:
         return
     fits = rounds.fitted("device write")
@@ -152,7 +152,7 @@ def _flush(rounds: Rounds) -> Iterator[Value]:
 
 
 def _sharing(rounds: Rounds) -> Value:
-    """Choose what comes nearest to the rates of a reader and a writer at once."""
+    """Choose the sharing nearest to the rates of a reader and a writer at once."""
     one = "steady" if rounds.all.is_limited else "device"
     alone, both = (
         [_typical(rounds, Cell(f"{which} {kind}", MIB)) for kind in DIRECTIONS] for which in (one, "both")
@@ -174,7 +174,7 @@ def _typical(rounds: Rounds, cell: Cell) -> float:
 
 
 def _beginning(rounds: Rounds) -> Iterator[Value]:
-    """Give what lets a stream pass faster at first: a cache of the disk for writes, or a limiter's burst."""
+    """Give the cause of a faster beginning of streams: a write cache, or a limiter's burst."""
     watched, is_limited = rounds.all.watched, rounds.all.is_limited
     writes = watched.get("write")
     if writes is not None and "read" in watched and watched["read"] is None:
@@ -189,7 +189,7 @@ def _beginning(rounds: Rounds) -> Iterator[Value]:
 
 
 def _write_cache(found: Sequence[Bucket]) -> Value:
-    """Give what the beginning of long writes says of the cache that takes it."""
+    """Derive the write cache from the beginning of long writes."""
     sizes = sorted(bucket.burst_bytes for bucket in found)
     rates = sorted(bucket.burst_rate_bytes_per_s for bucket in found)
     text = f'{{ size = "{show_size(median(sizes))}", rate = "{show_rate(median(rates))}" }}'

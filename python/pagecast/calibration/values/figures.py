@@ -1,4 +1,4 @@
-"""What was measured and no key of a machine file stands for."""
+"""Measurements without a key in a machine file."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ __all__ = ["figures_of"]
 
 
 def figures_of(measurements: Measurements) -> Iterator[Value]:
-    """Give what was measured and no key stands for.
+    """Give the measurements without a key.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def figures_of(measurements: Measurements) -> Iterator[Value]:
     Yields
     ------
     Value
-        With an empty key; `how` says what it is.
+        With an empty key; `how` describes it.
     """
     rounds = Rounds(measurements)
     for what in ("device read", "device write"):

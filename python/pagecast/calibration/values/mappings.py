@@ -1,4 +1,4 @@
-"""The keys of a machine file for mapped files: what faults cost, by folios and by pages."""
+"""The keys of a machine file for mapped files: costs of faults, by folios and by pages."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ AROUND_BYTES: Final = 64 * 1024
 
 
 def mapping_values(rounds: Rounds, facts: Facts, fits: Sequence[CallCosts | None]) -> Iterator[Value]:
-    """Give what a mapping costs, faults to read and to write, and what of them is by folios and by pages.
+    """Give the costs of a mapping, of faults to read and to write, by folios and by pages.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The keys of a machine file for its memory: what moves at which rate, and what it costs."""
+"""The keys of a machine file for its memory: rates of copying, and costs of steps."""
 
 import math
 from collections.abc import Iterator
@@ -64,7 +64,7 @@ def _rates(rounds: Rounds) -> Iterator[Value]:
 
 
 def _costs(rounds: Rounds, facts: Facts) -> Iterator[Value]:
-    """Give the keys of `[memory.cost]`: what calls, pages and faults take, and copying without them."""
+    """Give the keys of `[memory.cost]`: times of calls, pages and faults, rates of copying."""
     fits = rounds.fitted("read", "again")
     of_calls = [math.nan if fit is None else fit.call_s for fit in fits]
     sizes = rounds.calls("read")
@@ -96,7 +96,7 @@ def _costs(rounds: Rounds, facts: Facts) -> Iterator[Value]:
 
 
 def _inserting(rounds: Rounds, facts: Facts) -> Iterator[Value]:
-    """Give what new pages cost, and what folios do, where they are as large as calls and are seen to cost."""
+    """Give the cost of new pages, and of folios where they are as large as calls and their cost shows."""
     if has_large_folios(facts.kernel_version):
         fits = [fit_folios(beyond) for beyond in rounds.beyond_by_call("new", "again")]
         folios = [fit.folio_s for fit in fits]
@@ -132,7 +132,7 @@ def _reported(rounds: Rounds) -> Iterator[Value]:
 
 
 def _flushing(rounds: Rounds) -> Iterator[Value]:
-    """Give what write-back leaves of the speed of a writer; nothing where that may be all of it."""
+    """Give the part of a writer's speed that write-back leaves; nothing where that may be all of it."""
     found = rounds.of(Cell("beside write-back"))
     if not is_known(found):
         return

@@ -40,7 +40,7 @@ def _commit(rounds: Rounds) -> Iterator[Value]:
 
 
 def _giving_back(rounds: Rounds) -> Iterator[Value]:
-    """Divide what cutting a small and a large file takes: each page, each block, and what both take."""
+    """Divide the time of cutting a small and a large file by pages, by blocks, and by file."""
     size = rounds.all.drain_bytes
     pages = (size - SMALL_BYTES) / PAGE_BYTES
     if pages <= 0:

@@ -39,7 +39,7 @@ def facts_of(facts: Facts) -> Iterator[Value]:
     total = f"of {show_kib(memory.total_bytes)} (MemTotal)"
     yield Value("memory.size", f'"{show_kib(memory.usable_bytes)}"', f"read: free or holding files, {total}")
     if memory.reserve_bytes is not None:
-        how = "read: what lacks to the dirty limit of the same moment (nr_dirty_threshold)"
+        how = "read: difference to the dirty limit of the same moment (nr_dirty_threshold)"
         yield Value("memory.reserve", f'"{show_kib(memory.reserve_bytes)}"', how)
     if len(facts.nodes) > 1:
         sizes = ", ".join(map(show_kib, facts.nodes))

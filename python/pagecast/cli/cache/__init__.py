@@ -1,4 +1,4 @@
-"""``pagecast cache``: what the page cache of this machine holds of files, and how to change it."""
+"""``pagecast cache``: show and change which files the page cache of this machine holds."""
 
 import importlib
 
@@ -23,15 +23,15 @@ class _LazyGroup(options.Group):
         return found
 
 
-@click.group("cache", cls=_LazyGroup, short_help="See and change what the page cache of this machine holds.")
+@click.group("cache", cls=_LazyGroup, short_help="Show and change the content of the page cache.")
 def command() -> None:
-    """See and change what the page cache holds of files, and prove it.
+    """Show and change which files the page cache holds, and verify it.
 
     Works on the real kernel of this machine. Only `drop` needs root.
 
     \b
     Examples:
-      pagecast cache status data                      what is cached, dirty, evicted
+      pagecast cache status data                      cached, dirty, evicted pages
       pagecast cache evict data                       cold, without root, and verified
       pagecast cache cold data -- ./program data      how much came from the disk, how much from memory
     """

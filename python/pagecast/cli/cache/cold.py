@@ -24,7 +24,7 @@ _MAPPED_BYTES = 10_000_000
 
 
 class _CommandAfterDashes(click.Command):
-    """Takes what is after the first ``--`` as a command of its own, options and all."""
+    """Takes the words after the first ``--`` as a command of its own, options and all."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         at = args.index("--") if "--" in args else len(args)
@@ -60,7 +60,7 @@ class _CommandAfterDashes(click.Command):
 @click.option(
     "--show-output",
     is_flag=True,
-    help="Show on stderr what it prints to stdout, which is thrown away otherwise.",
+    help="Show its stdout on stderr; it is thrown away otherwise.",
 )
 @click.option("--ignore-failure", is_flag=True, help="Count runs that end with another code than 0 as good.")
 @click.pass_obj
@@ -75,10 +75,10 @@ def command(
     """Run COMMAND with the files in each PATH evicted, then in memory; say where its bytes came from.
 
     Before a cold run the files are evicted, before a warm one they are read into the cache; both are
-    verified. With --memory a warm run is the one right after a cold run in the same cgroup. Counted are the
-    read calls of COMMAND and its children, and what was fetched from devices for them; what they read through
-    mappings is in the second only. COMMAND gets no stdin. Exit code 1 if a run was not what it is called, or
-    COMMAND failed.
+    verified. With --memory a warm run is the one right after a cold run in the same cgroup. Counts the read
+    calls of COMMAND and its children, and the bytes fetched from devices for them; reads through mappings
+    are in the second only. COMMAND gets no stdin. Exit code 1 if a cold run was not cold, a warm one not
+    warm, or COMMAND failed.
 
     \b
     Examples:

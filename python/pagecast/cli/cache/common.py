@@ -46,7 +46,7 @@ _MOST_TOLD = 5
 
 @dataclass(frozen=True)
 class Request:
-    """What all commands are told: where to look for files, how to ask about them, and how to answer."""
+    """Options of all commands: where to look for files, how to ask about them, and how to answer."""
 
     paths: tuple[Path, ...]
     follow: bool
@@ -86,7 +86,7 @@ def files_and_options(function: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--method",
             type=click.Choice(["cachestat", "mincore"]),
-            help="How to ask the kernel.  [default: cachestat where it works; it also knows what is dirty]",
+            help="How to ask the kernel.  [default: cachestat where it works; it also counts dirty pages]",
         ),
         click.option("-x", "--one-file-system", is_flag=True, help="Stay on the file system of each PATH."),
         click.option(
@@ -100,7 +100,9 @@ def files_and_options(function: Callable[..., None]) -> Callable[..., None]:
 
 def dry_run(function: _F) -> _F:
     """Add ``--dry-run``."""
-    return click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")(function)
+    return click.option("--dry-run", is_flag=True, help="Print the planned actions, and do nothing.")(
+        function
+    )
 
 
 def find_files(request: Request, progress: Progress) -> Files:
@@ -114,7 +116,7 @@ def find_files(request: Request, progress: Progress) -> Files:
 
 
 def look(request: Request) -> tuple[Files, Status]:
-    """Find the files of a command line and measure what is cached of them; raise if none could be."""
+    """Find the files of a command line and measure how much of them is cached; raise if none could be."""
     with Progress() as progress:
         files = find_files(request, progress)
         found = status(files, method=request.method, progress=progress.counted)
@@ -150,7 +152,7 @@ def tell(text: str) -> None:
 
 
 def tell_problems(problems: Sequence[Problem]) -> None:
-    """Say what could not be looked at."""
+    """Name the files that could not be read."""
     tell_first(
         problems, lambda problem: f"{printable(problem.path)}: {problem.what}", rest=" with such problems"
     )
@@ -165,7 +167,7 @@ def tell_first(files: Sequence[_T], line: Callable[[_T], str], *, rest: str = ""
 
 
 def tell_left_out(files: Files, vanished: int = 0, other_names: int = 0) -> None:
-    """Say what was not counted, and why."""
+    """Name the files that were not counted, and why."""
     left_out = files.left_out
     lines = {
         f"{counted(left_out['links'], 'symbolic link')} not followed; --follow does": left_out["links"],
@@ -186,7 +188,7 @@ def tell_left_out(files: Files, vanished: int = 0, other_names: int = 0) -> None
 
 
 def tell_cautions(file_systems: Sequence[FileSystem]) -> None:
-    """Say what is special about the file systems."""
+    """Name the particulars of the file systems."""
     lines = [f"{system['name']} {system['caution']}" for system in file_systems if system["caution"]]
     for line in dict.fromkeys(lines):
         tell(printable(line))
@@ -204,7 +206,7 @@ def rows(columns: Iterable[tuple[str, Sequence[Any]]]) -> list[dict[str, Any]]:
 
 
 def files_and_problems(done: Eviction | Warming) -> dict[str, Any]:
-    """Give what ``--json`` says of any change: each file, and what could not be changed."""
+    """Give the ``--json`` of any change: each file, and the files that could not be changed."""
     return {
         "files": rows((name, done.files[name]) for name in done.files),
         "problems": [problem._asdict() for problem in done.problems],

@@ -32,7 +32,7 @@ _SHOWN = {
     show_default=True,
     help="Pages of files; dentries, inodes and other slabs; or both.",
 )
-@click.option("--no-sync", is_flag=True, help="Do not write dirty data first; what is dirty then stays.")
+@click.option("--no-sync", is_flag=True, help="Do not write dirty data first; dirty pages then stay.")
 @common.dry_run
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @options.as_json

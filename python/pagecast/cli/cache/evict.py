@@ -12,22 +12,20 @@ __all__ = ["command"]
 
 @click.command("evict", short_help="Drop files from the page cache, and verify it.")
 @common.files_and_options
-@click.option(
-    "--no-sync", is_flag=True, help="Do not make dirty data durable first; what is dirty then stays."
-)
+@click.option("--no-sync", is_flag=True, help="Do not make dirty data durable first; dirty pages then stay.")
 @common.dry_run
 def command(request: Request, no_sync: bool, dry_run: bool) -> None:
     """Drop the files in each PATH from the page cache, and verify that they are gone.
 
-    Dirty data is made durable first (fdatasync). Everybody who uses these files loses what was cached of
-    them; no data is lost. The right to read a file is enough. Exit code 1 if anything stayed or could not be
-    verified; the message says why it may have: dirty, under writeback, mapped or locked by a process, a file
-    system that keeps files in memory.
+    Dirty data is made durable first (fdatasync). All users of these files lose their cached pages; no data
+    is lost. The right to read a file is enough. Exit code 1 if anything stayed or could not be verified;
+    the message says why it may have: dirty, under writeback, mapped or locked by a process, a file system
+    that keeps files in memory.
 
     \b
     Examples:
       pagecast cache evict data
-      pagecast cache evict data --dry-run             what would be dropped, and written first
+      pagecast cache evict data --dry-run             pages to drop, and to write first
       pagecast cache evict data && ./benchmark data   only if it is cold
     """
     if dry_run:
@@ -80,7 +78,7 @@ def _print(done: Eviction) -> None:
     if done.is_cold:
         click.echo(f"{count} cold: {amount(before)} dropped, 0 B cached (verified).")
         if before:
-            click.echo("Others who use these files have lost what was cached of them, too.")
+            click.echo("Other users of these files have lost their cached pages, too.")
     elif sum(after):
         click.echo(f"Not cold: {amount(before)} of {count} were cached, {amount(sum(after))} stayed.")
     else:
@@ -89,7 +87,7 @@ def _print(done: Eviction) -> None:
 
 
 def _tell_stayed(done: Eviction) -> None:
-    """Say on stderr what stayed, and why."""
+    """Name on stderr the files that stayed, and why."""
     path, left, reasons = (done.files[name] for name in ("path", "cached_after_bytes", "reasons"))
     common.tell_first(
         [row for row in done.stayed if left[row] is not None],  # of the others the problem is told

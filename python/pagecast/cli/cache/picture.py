@@ -16,7 +16,7 @@ def bar(cells: list[float]) -> str:
 
 
 def legend() -> str:
-    """Say what the characters mean."""
+    """Explain the characters."""
     return ", ".join(f"{sign} {word}" for sign, word in zip(_characters(), LEGEND_STEPS, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""``pagecast cache status``: what is cached of files."""
+"""``pagecast cache status``: cached pages of files."""
 
 import sys
 import time
@@ -21,10 +21,10 @@ __all__ = ["command"]
 _MOST_ROWS = 40
 _SORTS = (*LEVELS, "size", "path")
 _LINES_AROUND = 8
-"""What a terminal shows beside the rows of the table."""
+"""Shown on a terminal beside the rows of the table."""
 
 
-@click.command("status", short_help="Show what is cached of files.")
+@click.command("status", short_help="Show the cached pages of files.")
 @common.files_and_options
 @click.option("--top", type=click.IntRange(min=0), metavar="N", help="Show the first N files.  [default: 40]")
 @click.option("--all", "every", is_flag=True, help="Show all files, however many.")
@@ -33,7 +33,7 @@ _LINES_AROUND = 8
     type=click.Choice(_SORTS),
     default="cached",
     show_default=True,
-    help="What to sort by; largest first, paths by name.",
+    help="Column to sort by; largest first, paths by name.",
 )
 @click.option(
     "--cells", type=click.IntRange(0, 4096), metavar="N", help="Cut the picture into N pieces; 0: none."
@@ -57,11 +57,11 @@ def command(
     again: bool,
     period_s: float,
 ) -> None:
-    """Show what is cached of the files in each PATH, without disturbing it.
+    """Show the cached pages of the files in each PATH, without changing them.
 
     dirty: not yet written to the device. writeback: on the way. evicted: was cached, and the kernel dropped
-    it and remembers; recently: so lately that reading it again would count as a refault. What was evicted by
-    hand leaves no such trace. Exit code 1 if some files could not be looked at.
+    it and remembers; recently: so lately that reading it again would count as a refault. Pages evicted by
+    hand leave no such trace. Exit code 1 if some files could not be looked at.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""What ``pagecast cache status`` prints: a row for each file, as wide as the terminal, and the totals."""
+"""The output of ``pagecast cache status``: a row for each file, as wide as the terminal, and the totals."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -127,7 +127,7 @@ def _table(figures: dict[str, list[str]], bars: list[str], paths: list[str]) -> 
 
 
 def totals(found: Status) -> Iterator[str]:
-    """Say in a line or two what all files add up to."""
+    """Print the sums of all files in a line or two."""
     sums = found.totals()
     size, cached = sums["size_bytes"] or 0, sums["cached_bytes"] or 0
     of_size = f" ({share(cached, size)})" if size else ""

@@ -17,8 +17,8 @@ __all__ = ["command", "document", "tell_missing"]
 def command(request: Request, dry_run: bool) -> None:
     """Read the files in each PATH into the page cache, and verify that they are there.
 
-    Holes of sparse files are left out: reading them needs no device. Refuses what does not fit into the
-    memory that is available. Exit code 1 if something is missing afterwards.
+    Holes of sparse files are left out: reading them needs no device. Refuses files that do not fit into the
+    available memory. Exit code 1 if something is missing afterwards.
 
     \b
     Examples:
@@ -49,7 +49,7 @@ def command(request: Request, dry_run: bool) -> None:
 
 
 def _missing(size: int, allocated: int, cached: int) -> int:
-    """Give about how much of a file has to be read: what it has on its device and not in memory."""
+    """Give about how much of a file has to be read: bytes on its device that are not in memory."""
     return max(min(size, max(allocated, cached)) - cached, 0)
 
 
@@ -67,7 +67,7 @@ def _say_plan(count: int, needed: int, as_json: bool) -> None:
 
 
 def _missing_bytes(done: Warming) -> int:
-    """Give what is not in memory after warming."""
+    """Give the bytes that are not in memory after warming."""
     pairs = zip(done.files["data_bytes"], done.files["cached_after_bytes"], strict=True)
     return sum(max(data - cached, 0) for data, cached in pairs)
 
@@ -94,7 +94,7 @@ def _print(done: Warming) -> None:
 
 
 def tell_missing(done: Warming) -> None:
-    """Say on stderr what is missing."""
+    """Name on stderr the missing bytes."""
     files = done.files
 
     def line(row: int) -> str:

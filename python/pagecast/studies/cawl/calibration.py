@@ -1,4 +1,4 @@
-"""What CAWL was calibrated to, for each group of series: `calibration.csv`, with the source of each value."""
+"""Calibration of CAWL, for each group of series: `calibration.csv`, with the source of each value."""
 
 import csv
 from functools import cache
@@ -24,7 +24,7 @@ def calibration(series: Series) -> dict[str, float]:
 
 
 def options(series: Series) -> dict[str, str]:
-    """Give the same as options of the model `cawl`, without what the paper has not."""
+    """Give the same as options of the model `cawl`, without those that the paper lacks."""
     return {
         name: f"{value:.9g} {unit}" if unit == "s" else f"{value:.0f} {unit}"
         for name, (value, unit) in _values(series).items()

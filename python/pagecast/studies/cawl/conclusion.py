@@ -1,4 +1,4 @@
-"""What came out, in three sentences."""
+"""Sums the study up in three sentences."""
 
 from collections.abc import Iterator
 
@@ -45,7 +45,7 @@ def conclusion(outcome: CawlOutcome) -> tuple[str, ...]:
 
 
 def _repeated(outcome: CawlOutcome) -> Iterator[str]:
-    """Say how far the model `cawl` is from what its authors predicted."""
+    """Give the distance of the model `cawl` from its authors' predictions."""
     main = [each for each in outcome.deviations if all_series()[each.series].experiment == "buffered"]
     if not main:
         return

@@ -1,4 +1,4 @@
-"""Panels of the paper's figures: what a write costs by bytes written, and what is dirty; or by its size.
+"""Panels of the paper's figures: the cost of a write by bytes written, and dirty bytes; or by its size.
 
 Measured is points, models are lines. Buffered writes have a second axis with the dirty bytes, and vertical
 lines where background flushing and throttling begin.

@@ -1,4 +1,4 @@
-"""Figures of the study: what each write took, measured and forecast; no global style is touched."""
+"""Figures of the study: the time of each write, measured and forecast; no global style is touched."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -66,7 +66,7 @@ def panels(
 
 
 def write_times(ax: "Axes", outcome: CawlOutcome, runs: "list[SeriesRun]") -> "Axes":
-    """Draw what each write of a series took: measured points, and a line for each model.
+    """Draw the time of each write of a series: measured points, and a line for each model.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ FLAGS: Final[tuple[Literal["O_DIRECT", "O_SYNC"], ...]] = ("O_DIRECT", "O_SYNC")
 
 @dataclass(frozen=True, slots=True)
 class SeriesRun:
-    """One series under one model: the seconds of each write, what was dirty, and the hash of the machine."""
+    """One series under one model: the seconds of each write, the dirty bytes, and the hash of the machine."""
 
     series: Series
     model: str

@@ -1,4 +1,4 @@
-"""What was dirty after each write of a simulated series, and where flushing and throttling began."""
+"""Finds the dirty bytes after each write of a simulated series, and where write-back and throttling began."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -18,7 +18,7 @@ FLUSHING: Final = ("background_begins", "background_ends")
 THROTTLING: Final = "throttling_begins"
 
 SPELL_S: Final = 1.0
-"""Shorter spells of flushing do not count: on a device that was idle there are some early on."""
+"""Shorter runs of the flusher do not count: on a device that was idle there are some early on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Levels:
 
     `written_bytes` and `dirty_bytes` have a value for each write, at its end. `flushing_from_bytes` and
     `throttled_from_bytes` are how much had been written when background flushing began, for a second
-    or more, and when the writer was first held back; NaN if that never happened.
+    or more, and when the writer was first throttled; NaN if that never happened.
     """
 
     written_bytes: NDArray[np.float64]
@@ -69,7 +69,7 @@ def levels_of(result: "Result", *, writes: int, limits: tuple[float, float]) -> 
 
 
 def thresholds(machine: str) -> tuple[float, float]:
-    """Give background threshold and what CAWL calls the set point of a machine, with all memory free."""
+    """Give background threshold and CAWL's set point of a machine, with all memory free."""
     described = machines.described(machines.load(machine))
     memory = machines.memory_of(machines.load(machine))
     background, dirty = (

@@ -1,7 +1,7 @@
 """Make the small tables of this folder out of the full recordings.
 
 Usage: ``python make_tables.py RECORDINGS`` with the folder that ``pagecast reproduce cawl --data`` takes.
-What it reads, where the numbers come from and what to beware of is in README.md beside this file.
+README.md beside this file has its input, the sources of the numbers, and their pitfalls.
 Standard library only, so that it runs without pagecast.
 """
 
@@ -38,7 +38,7 @@ def main(recordings: Path) -> None:
 
 
 def series(recordings: Path) -> Iterator[list[object]]:
-    """What each series was, and at which write its phases began."""
+    """Description of each series, and the first write of each of its phases."""
     levels = {row["series_id"]: row for row in read_table(recordings / "inferred_levels.csv")}
     for row in read_table(recordings / "scenarios.csv"):
         level = levels.get(row["series_id"], {})

@@ -1,4 +1,4 @@
-"""What comes out of the study."""
+"""The outcome of the study."""
 
 from dataclasses import dataclass
 
@@ -13,9 +13,9 @@ __all__ = ["CawlOutcome"]
 
 @dataclass(frozen=True, kw_only=True)
 class CawlOutcome(outcome.Outcome):
-    """What came out: a `SeriesRun` per series and model.
+    """Outcome: a `SeriesRun` per series and model.
 
-    `deviations` are those of the model `cawl`, if it was asked, from what its authors predicted. `alone` are
+    `deviations` are those of the model `cawl`, if it was asked, from its authors' predictions. `alone` are
     runs of series of which nothing was published. `points` are the measured times, of each write with
     ``--data`` (`is_full`), else of blocks of writes.
     """

@@ -1,6 +1,6 @@
 """Figures 4 to 9 of the paper, redrawn from the published measurements and the models.
 
-What has no published measurements is drawn from the models alone, and says so.
+Series without published measurements are drawn from the models alone, and labelled so.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +27,7 @@ LEGEND_COLUMNS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class PaperFigure:
-    """A figure: its number, what it shows, and the titles of its panels by series."""
+    """A figure: its number, its subject, and the titles of its panels by series."""
 
     number: str
     caption: str

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DIFFERENCES", "Deviation", "buffered", "deviations", "predicted_s"]
 
 DIFFERENCES: Final = ("throttling", "bw_sync", "partial")
-"""In what the released program differs from the paper, by the options of the model."""
+"""Differences of the released program from the paper, by the options of the model."""
 
 ROUNDING_S: Final = 0.5e-6
 """The predictions are given in whole microseconds; so much counts as no deviation."""

@@ -14,7 +14,7 @@ MEASUREMENTS: Final = "measurements"
 
 
 def points(folder: Path) -> dict[str, tuple[Point, ...]]:
-    """Read what each write took.
+    """Read the time of each write.
 
     Returns
     -------
@@ -24,7 +24,7 @@ def points(folder: Path) -> dict[str, tuple[Point, ...]]:
     Raises
     ------
     StudyError
-        The recording is not there, is not what it should be, or has a series that this study does not know.
+        The recording is not there, is malformed, or has a series that this study does not know.
     """
     path = needed(folder, MEASUREMENTS)
     found: dict[str, list[Point]] = defaultdict(list)

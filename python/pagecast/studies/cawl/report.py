@@ -38,7 +38,7 @@ PITFALLS: Final = (
     "that the authors stored, its processor and disk are not known.",
     "The storage of host1 was in several states: series of groups A, B and C differ in the rates of disk and "
     "copying. Group B has no series without pause that reaches the disk, so both its rates are the authors'.",
-    "Nothing says what nv_random_b rewrote; its times fit the same 1 GiB again and again.",
+    "The range that nv_random_b rewrote is not recorded; its times fit the same 1 GiB again and again.",
     "The real pause is not recorded, only the nominal one.",
 )
 
@@ -47,8 +47,8 @@ FIGURES_TEXT: Final = (
     "Cost of a write by bytes written, or by its size; dirty bytes after it on the right axis, as the models "
     "have them: they were not recorded. Vertical lines show where background flushing and throttling begin "
     "in a model, signs at the top where the measured times show it. For cawl the lines are where its "
-    "background limit and its set point are reached; what kernel writes because it is old has no line. What "
-    "has no public data is drawn from the models alone."
+    "background limit and its set point are reached; periodic write-back of kernel has no line. Series "
+    "without public data are drawn from the models alone."
 )
 
 

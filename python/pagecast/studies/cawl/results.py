@@ -185,7 +185,7 @@ def parameters_table(outcome: CawlOutcome) -> Table:
 
 
 def deviations_table(outcome: CawlOutcome, *, is_long: bool = False) -> Table:
-    """Make the table of how far the model `cawl` is from what its authors predicted."""
+    """Make the table of the distance of the model `cawl` from its authors' predictions."""
     lines: list[Sequence[str] | None] = [
         (
             each.series,

@@ -11,7 +11,7 @@ from pagecast.studies.cawl.states import is_calibration, machine_of
 __all__ = ["CAWL", "Points", "published_rows", "rows"]
 
 CAWL: Final = "CAWL"
-"""What the authors' own predictions are called."""
+"""Name of the authors' own predictions."""
 
 Points = Mapping[str, Sequence[Point]]
 

@@ -1,4 +1,4 @@
-"""What the measured series are, and the small tables of them that are shipped beside this file.
+"""The measured series, and the small tables of them that are shipped beside this file.
 
 README.md says where the numbers come from; `make_tables.py` makes the tables out of the full recordings.
 """
@@ -36,7 +36,7 @@ MODELS: Final = ("kernel", "cawl", *RIVALS)
 """The models that are asked by default."""
 
 PHASES: Final = ("before flushing", "flushing", "throttled")
-"""What the kernel does to a writer, in this order; where a phase begins was read off the measured times."""
+"""The kernel's treatment of a writer, in this order; where a phase begins was read off the measured times."""
 
 MAIN_WRITES: Final = (100, 800)
 """How many writes the main series have; series of 1 GiB writes with another number were trials."""
@@ -54,7 +54,7 @@ _STREAM_HEADER_BYTES: Final[Mapping[str, int]] = {
     "h1_libc_512b_fig": 17,
     "nv_libc_512b": 17,
 }
-"""What was in the libc buffer before the first write of a series; README.md, pitfall 4."""
+"""Bytes in the libc buffer before the first write of a series; README.md, pitfall 4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Series:
 
     `chunk_bytes` is the size of every write, or None where sizes grow by `size_min_bytes` from write to
     write. Phases begin at `flush_start_write` and `throttled_write`, counted from 1; None if they never did.
-    `rewritten` is the part of the writes that go over what is there, where `access` is "part rewritten".
+    `rewritten` is the part of the writes that overwrite, where `access` is "part rewritten".
     """
 
     name: str
@@ -127,7 +127,7 @@ class Series:
 
     @property
     def header_bytes(self) -> int:
-        """What was in the libc buffer before the first write; README.md, pitfall 4."""
+        """Bytes in the libc buffer before the first write; README.md, pitfall 4."""
         return _STREAM_HEADER_BYTES.get(self.name, 0)
 
     def operation(self, point: "Point") -> str:

@@ -1,4 +1,4 @@
-"""What came out, in a few sentences."""
+"""Sums the study up in a few sentences."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ __all__ = ["conclusion"]
 
 
 def conclusion(outcome: KernelLawOutcome) -> tuple[str, ...]:
-    """Say how much of the law is exact, and what it explains of the throughput."""
+    """Give the exact part of the law, and its part in the throughput."""
     sentences = []
     if outcome.events:
         exact = sum(one.is_exact for one in outcome.events)

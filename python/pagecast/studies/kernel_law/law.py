@@ -13,7 +13,7 @@ from pagecast.studies.kernel_law.tables import Record, read, whole
 __all__ = ["BANDWIDTH_PAGES_PER_S", "Event", "Threshold", "events", "thresholds"]
 
 BANDWIDTH_PAGES_PER_S: Final = 15_800
-"""What the disk of the trace wrote; see README.md."""
+"""Bandwidth of the disk of the trace; see README.md."""
 
 HZ: Final = 1000
 """Ticks per second of the kernel of the trace."""

@@ -1,4 +1,4 @@
-"""What comes out of the study."""
+"""The outcome of the study."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ __all__ = ["KernelLawOutcome"]
 
 @dataclass(frozen=True, kw_only=True)
 class KernelLawOutcome(outcome.Outcome):
-    """What came out; what was not asked for is empty."""
+    """Outcome; parts that were not asked for are empty."""
 
     experiments: tuple[str, ...]
     events: tuple[Event, ...]

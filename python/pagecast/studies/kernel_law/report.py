@@ -26,9 +26,9 @@ LAW_CAPTION: Final = (
 )
 
 THROUGHPUT_CAPTION: Final = (
-    "What flushers wrote, as a part of the most of the same disk and file system. Points are published, "
-    "single runs or means of several kernels, one kind for each dirty limit; the line is the forecast, mean "
-    "over the limits."
+    "Write-back by the flushers, as a part of the highest of the same disk and file system. Points are "
+    "published, single runs or means of several kernels, one kind for each dirty limit; the line is the "
+    "forecast, mean over the limits."
 )
 
 PITFALLS: Final = (

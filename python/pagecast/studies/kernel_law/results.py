@@ -14,7 +14,7 @@ __all__ = ["law_table", "seeks_table", "throughput_table"]
 
 
 def law_table(outcome: KernelLawOutcome) -> Table:
-    """Make the table of what the law gives exactly."""
+    """Make the table of the exact results of the law."""
     events, thresholds = outcome.events, outcome.thresholds
     real = [abs(one.real_error) for one in events]
     rows = [

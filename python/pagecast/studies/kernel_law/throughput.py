@@ -1,4 +1,4 @@
-"""What many writers on one disk come to: published figures, and the same cases simulated."""
+"""Throughput of many writers on one disk: published figures, and the same cases simulated."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -41,13 +41,13 @@ COLUMNS: Final = (
 WITH_THE_LAW: Final = "IO-less"
 
 DISK_MIB_PER_S: Final = 60.0
-"""What the disk of the scenario writes, about as those of the mails."""
+"""Rate of the disk of the scenario, about that of the mails."""
 
 MIB: Final = 2**20
 
 BEGIN_S: Final = 10.0
 END_S: Final = 60.0
-"""What is written in between counts."""
+"""Bytes written in between count."""
 
 SCENARIO: Final = Path(__file__).parent / "scenario.toml"
 
@@ -55,7 +55,7 @@ LEAST_LIMIT: Final = 8 * MIB
 """With less, file systems are in each other's way, and btrfs keeps more for itself."""
 
 NO_SEEKS: Final = ("btrfs",)
-"""File systems that put what is written after each other beside each other."""
+"""File systems that allocate successive writes side by side."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Case:
 
     @cached_property
     def overrides(self) -> tuple[str, ...]:
-        """What the case sets in the scenario."""
+        """Settings of the case in the scenario."""
         limits = {"dirty": self.limit, "dirty_background": self.background}
         vm = [
             f"machine.vm.{name}_ratio={value.removesuffix('%')}"
@@ -122,7 +122,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Throughput:
-    """A case and what was forecast for it, as a part of the rate of the disk."""
+    """A case and its forecast, as a part of the rate of the disk."""
 
     case: Case
     forecast: float
@@ -218,7 +218,7 @@ def forecast(of: Iterable[Case], overrides: tuple[str, ...], simulate: Simulate)
 
 
 def _written_bytes_per_s(result: "Result") -> float:
-    """Give what was written back in the time that counts: what became dirty less what still is."""
+    """Give the bytes written back in the time that counts: dirtied bytes less dirty bytes."""
     timeline = result.timeline
     clean = np.asarray(timeline["dirtied_bytes"], float) - np.asarray(timeline["dirty_bytes"], float)
     begin, end = np.interp((BEGIN_S, END_S), np.asarray(timeline["time_s"]), clean)
@@ -226,7 +226,7 @@ def _written_bytes_per_s(result: "Result") -> float:
 
 
 def by_limit(of: Iterable[Throughput]) -> dict[tuple[int, int, str], list[Throughput]]:
-    """Group what is comparable: by size of the limit in MiB, number of writers, and file system."""
+    """Group comparable cases: by size of the limit in MiB, number of writers, and file system."""
     groups: dict[tuple[int, int, str], list[Throughput]] = {}
     for one in of:
         key = (round(one.case.limit_bytes / MIB), one.case.writers, one.case.filesystem)

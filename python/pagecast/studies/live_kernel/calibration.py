@@ -1,4 +1,4 @@
-"""What a platform is like, from its own case m_memory: a file rewritten, re-read in the cache and removed.
+"""Calibrates a platform by its own case m_memory: a file rewritten, re-read in the cache and removed.
 
 Seconds per byte y of calls of S bytes follow y = call / S + 1 / copy rate, one `call` for reading and
 writing; least squares of relative errors over all call sizes. The first write of the case, before any mark,
@@ -6,9 +6,9 @@ makes new pages: what it takes beyond rewriting is `page_insert`. Finding a page
 here, as both grow with bytes. The first read with the largest calls touches a new buffer: that is `fault`.
 Removing the file takes all its pages out of the cache: `page_remove`.
 
-Free and file pages together are the size of the memory. What the kernel keeps for itself, and does not count
-as dirtyable, is what lacks to the dirty limit of the same moment.
-Left out: that reading and writing have different costs per call.
+Free and file pages together are the size of the memory. The kernel's reserve, which is not dirtyable, is
+the difference to the dirty limit of the same moment. Left out: that reading and writing have different
+costs per call.
 """
 
 import math
@@ -34,7 +34,7 @@ LEAST_REMOVAL_S: Final = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What m_memory says of a platform; None where it was not recorded so that it could."""
+    """Results of m_memory for a platform; None where it was not recorded so that it could."""
 
     costs: "CopyCosts | None"
     memory: "MemorySize | None"
@@ -60,7 +60,7 @@ class MemorySize:
 
 @dataclass(frozen=True, slots=True)
 class CopyCosts:
-    """What a machine file says under ``[memory.cost]``; `page_remove_s` is None where it was too short."""
+    """``[memory.cost]`` of a machine file; `page_remove_s` is None where it was too short."""
 
     call_s: float
     page_insert_s: float
@@ -84,7 +84,7 @@ class CopyCosts:
 
 
 def calibrate(recordings: Iterable[Recording], *, share: float | None) -> Calibration:
-    """Find what a platform is like.
+    """Calibrate a platform.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def calibrate(recordings: Iterable[Recording], *, share: float | None) -> Calibr
 
 
 def _memory(recordings: Iterable[Recording], share: float | None) -> MemorySize | None:
-    """Take medians over all samples of the size of the memory and of what is not dirtyable."""
+    """Take medians over all samples of the size of the memory and of its reserve."""
     levels = [recording.levels for recording in recordings if recording.levels is not None]
     usable = np.concatenate([each.usable_bytes for each in levels] or [np.empty(0)])
     limits = np.concatenate([each.limit_bytes for each in levels] or [np.empty(0)])

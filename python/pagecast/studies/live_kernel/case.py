@@ -1,4 +1,4 @@
-"""Cases: what was done on a live kernel, step by step, in a file of one command a line.
+"""Cases: operations on a live kernel, step by step, in a file of one command a line.
 
 The language is that of the recordings: `COMMANDS` has every command with its arguments. Sizes take k, m and g
 (binary); "#" begins a comment. Between ``proc NAME`` and ``endproc`` are the steps of a concurrent process.
@@ -88,7 +88,7 @@ def parse(text: str, *, name: str, origin: str) -> Case:
     text : str
     name : str
     origin : str
-        What messages call the text.
+        Name of the text in messages.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What came out, in a few sentences."""
+"""Sums the study up in a few sentences."""
 
 from collections.abc import Iterator
 
@@ -50,4 +50,4 @@ def _levels(outcome: LiveKernelOutcome, model: str) -> Iterator[str]:
         yield f"The dirty memory of {model} is within 10 % of the limit at {percent(share)} % of the samples."
     if cached := [file for file in outcome.cached if file.model == model and file.case != CASE]:
         close = sum(file.is_within for file in cached)
-        yield f"What is cached of a file is within 5 % of the memory at {close} of {len(cached)} looks."
+        yield f"The cached bytes of a file are within 5 % of the memory at {close} of {len(cached)} looks."

@@ -1,4 +1,4 @@
-"""Simulate a case as it was repeated, and take out of the result what was also measured."""
+"""Simulate a case as it was repeated, and take the measured quantities out of the result."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -35,9 +35,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the model compared dirty memory with, at the times of `CaseRun.level_time_s`.
+    """Limits of dirty memory in the model, at the times of `CaseRun.level_time_s`.
 
-    The rate is that of a throttled writer, NaN where nobody is held back.
+    The rate is that of a throttled writer, NaN where nobody is throttled.
     """
 
     dirty_limit_bytes: NDArray[np.float64]
@@ -51,7 +51,7 @@ class CaseRun:
 
     `seconds` are those in system calls, by process and phase. Times of `level_time_s` count as those of the
     recording do: the first mark is at the same moment. `limits` is None under models without any, `plateau`
-    where nobody is held back for long.
+    where nobody is throttled for long.
     """
 
     platform: str
@@ -66,7 +66,7 @@ class CaseRun:
     cached: tuple[CachedFile, ...]
     machine_hash: str
     cgroup_share: float = 1.0
-    """What the memory cgroup of the case has of the memory, and so of the dirty limit; 1 without one."""
+    """The part of the memory, and so of the dirty limit, that the cgroup of the case has; 1 without one."""
 
     @property
     def total_s(self) -> float:
@@ -105,7 +105,7 @@ class CaseRun:
 
 
 def initial_state(recording: Recording, machine: "Machine") -> dict[str, str]:
-    """Give what the kernel had learnt before, as options of the model `kernel`."""
+    """Give the kernel's earlier estimates, as options of the model `kernel`."""
     return Learnt(
         write_bandwidth_bytes_per_s=recording.write_bandwidth_bytes_per_s,
         dirty_ratelimit_bytes_per_s=recording.dirty_ratelimit_bytes_per_s,
@@ -155,7 +155,7 @@ def run_case(
     platform : str
     model : str
     machine_name : str
-        What rows call the machine.
+        Name of the machine in rows.
     machine : Machine
     options : mapping of str
         Of the model.
@@ -165,7 +165,7 @@ def run_case(
     Raises
     ------
     UnsupportedError
-        The case does what cannot be forecast.
+        The case has a step that cannot be forecast.
     """
     program = translate(case, mount=mount_of(machine), stat_s=recording.stat_seconds())
     result = simulate(program, machine=machine, model=model, options=options)
@@ -214,7 +214,7 @@ def _times(program: Program, result: "Result") -> tuple[float, dict[tuple[str, s
 def _cached(
     program: Program, result: "Result", platform: str, recording: Recording, memory: int
 ) -> Iterator[CachedFile]:
-    """Put what was found at each `stat` beside what is forecast after the operation that stands for it."""
+    """Put the cached bytes of each `stat` beside the forecast after its operation."""
     from pagecast.result import is_modelled
 
     if not is_modelled(result.model, "cached"):

@@ -42,7 +42,7 @@ class DirtyLevel:
 
 @dataclass(frozen=True, slots=True)
 class CachedFile(CachedBytes):
-    """What was cached of a file at one step `stat`, found and forecast."""
+    """Cached bytes of a file at one step `stat`, found and forecast."""
 
     experiment: str
     case: str

@@ -1,4 +1,4 @@
-"""What comes out of the study."""
+"""The outcome of the study."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,10 @@ __all__ = ["LiveKernelOutcome"]
 
 @dataclass(frozen=True, kw_only=True)
 class LiveKernelOutcome(outcome.Outcome):
-    """What came out: a `CaseRun` per repetition and model, and what was compared.
+    """Outcome: a `CaseRun` per repetition and model, and the comparisons.
 
     `dirty` are levels of dirty memory, `cached` bytes of files in the page cache.
-    `calibrations` are what the recordings say of each platform.
+    `calibrations` are those of each platform.
     """
 
     platforms: tuple[str, ...]

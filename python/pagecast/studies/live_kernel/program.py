@@ -1,7 +1,8 @@
 """A case as a scenario's processes: every step becomes an operation, or a note on where to look.
 
-What a step means is in README.md beside this file. Sizes and positions are followed in the order of the text,
-a concurrent process where it is started. A file that is removed while it is open goes at its last close.
+README.md beside this file has the meaning of each step. Sizes and positions are followed in the order of
+the text, a concurrent process where it is started. A file that is removed while it is open goes at its last
+close.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["MAIN", "WHOLE_CASE", "Program", "Stat", "UnsupportedError", "translate"]
 
 MAIN: Final = "p0"
-"""What recordings call the process that runs the case."""
+"""Name in recordings of the process that runs the case."""
 
 WHOLE_CASE: Final = "all"
 """The phase of a case without marks."""
@@ -37,7 +38,7 @@ _NOT_TIMED: Final = ("compute", "sleep", "signal")
 
 
 class UnsupportedError(Exception):
-    """A case does what cannot be forecast; the text says what, and in which line."""
+    """A case has a step that cannot be forecast; the text names it and its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,9 @@ class Stat:
 
 @dataclass(slots=True)
 class Program:
-    """What the processes of a case do.
+    """Operations of the processes of a case.
 
-    `recorded_name` is what recordings call a process; names in scenarios are unique.
+    `recorded_name` is the name of a process in recordings; names in scenarios are unique.
     """
 
     processes: dict[str, list[Planned]] = field(default_factory=dict)
@@ -359,5 +360,5 @@ def _accepted(handle: _Handle, start: int, size: int, call: int) -> int:
 
 
 def _stream(arguments: Mapping[str, Any]) -> dict[str, int]:
-    """Give what a step says of a C stream, as functions of streams take it."""
+    """Give a step on a C stream, as functions of streams take it."""
     return {"size": arguments["size"], "piece": arguments["call"], "buffer": arguments["buffer"]}

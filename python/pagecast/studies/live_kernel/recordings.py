@@ -1,4 +1,4 @@
-"""What was recorded of the cases: a folder for each platform, read from the folder that ``--data`` names."""
+"""Reads the recordings: a folder for each platform, read from the folder that ``--data`` names."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,7 @@ __all__ = ["Call", "Levels", "Look", "Platform", "Recording", "platforms"]
 
 PAGE_BYTES: Final = 4096
 MOST_LACK: Final = 1 / 32
-"""What the part of the only disk may lack: one page of a batch of counters."""
+"""The most that the part of the only disk may lack: one page of a batch of counters."""
 UPDATE_INTERVAL_S: Final = 0.2
 """The hard limit is not moved twice in this time (mm/page-writeback.c: BANDWIDTH_INTERVAL)."""
 KIB: Final = 1024
@@ -53,7 +53,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One row of ``cache.csv``: what was cached of a file, seen from `process` after a step `stat`."""
+    """One row of ``cache.csv``: cached bytes of a file, seen from `process` after a step `stat`."""
 
     process: str
     time_s: float
@@ -188,7 +188,7 @@ def platforms(folder: Path) -> list[Platform]:
     Parameters
     ----------
     folder : Path
-        Holds folders with ``cases/*.pct`` and ``io.csv.gz``; README.md says what else is read.
+        Holds folders with ``cases/*.pct`` and ``io.csv.gz``; README.md names the other input.
 
     Returns
     -------
@@ -261,7 +261,7 @@ def _recording(
 
 
 def _part(levels: Levels) -> float:
-    """Give the disk's part of what was written lately: that of the limit in the first sample.
+    """Give the disk's part of the bytes written lately: that of the limit in the first sample.
 
     The part of the only disk lacks a little, too; see `_completions`.
     """

@@ -23,20 +23,20 @@ from pagecast.studies.skeleton import report
 __all__ = ["PRESENTATION"]
 
 LEAD: Final = (
-    "Cases recorded call by call on live Linux kernels, forecast as they were repeated. What copying costs "
-    "was calibrated on one case of each platform, which is not judged; the disk's rates are those of the "
-    "machine file."
+    "Cases recorded call by call on live Linux kernels, forecast as they were repeated. The costs of "
+    "copying were calibrated on one case of each platform, which is not judged; the disk's rates are those "
+    "of the machine file."
 )
 
 CAPTION: Final = (
     "Dirty memory and memory under writeback, first repetition of each case. Points are samples of every "
-    "100 ms, the dotted line is the first mark: what is before it is set-up. Black lines are the limit and "
+    "100 ms, the dotted line is the first mark: steps before it are set-up. Black lines are the limit and "
     "the set point that the kernel showed, coloured ones are forecasts. Where throttling was traced, there "
     "is also the rate of a writer at each of its checks."
 )
 
 PITFALLS: Final = (
-    "What the kernel has learnt of a disk outlives a case: a throttled write differs by 6 to 7 % between "
+    "The kernel's estimates of a disk outlive a case: a throttled write differs by 6 to 7 % between "
     "repetitions. Its state before each repetition is an input of the model kernel.",
     "How long looking at the page cache took is taken from the recording, as the kernel writes meanwhile.",
     "Dropping the page cache takes time that no forecast has. Removing a file takes time in the model kernel "
@@ -63,7 +63,7 @@ def _sections(outcome: LiveKernelOutcome) -> Iterator[Section]:
 
 
 def _beside_times(outcome: LiveKernelOutcome) -> Iterator[Table]:
-    """Give the tables of levels and of what was calibrated, as far as there is something in them."""
+    """Give the tables of levels and of calibrations, as far as they are not empty."""
     levels = (dirty_table(outcome), cached_table(outcome), plateau_table(outcome.plateaus))
     for table in (*levels, calibration_table(outcome)):
         if table is not None and table.rows:

@@ -80,7 +80,7 @@ def dirty_table(outcome: LiveKernelOutcome) -> Table | None:
         rows=lines,
         text_columns=3,
         note="Dirty and under writeback, every 100 ms after the first mark, all repetitions. A sample "
-        "deviates by what it lies outside of the range of the forecast within 0.2 s.",
+        "deviates by its distance from the range of the forecast within 0.2 s.",
     )
 
 
@@ -119,7 +119,7 @@ def cached_table(outcome: LiveKernelOutcome) -> Table | None:
 
 
 def calibration_table(outcome: LiveKernelOutcome) -> Table:
-    """Make the table of what was calibrated on each platform."""
+    """Make the table of the calibrations of each platform."""
     found = {name: of.values() for name, of in outcome.calibrations.items() if of.values()}
     keys = list(dict.fromkeys(key for values in found.values() for key in values))
     return Table(

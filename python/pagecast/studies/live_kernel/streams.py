@@ -1,8 +1,8 @@
 """How large the calls of a C stream are, on average, for a program that reads or writes in pieces.
 
-Source: glibc 2.40, ``libio/fileops.c``: `_IO_new_file_xsputn` and `_IO_file_xsgetn`. What a piece leaves in
-the buffer decides on the next one, so that pieces are followed one by one. Left out: what copying to and from
-the buffer costs the program.
+Source: glibc 2.40, ``libio/fileops.c``: `_IO_new_file_xsputn` and `_IO_file_xsgetn`. The bytes that a piece
+leaves in the buffer decide on the next one, so pieces are followed one by one. Left out: the program's cost
+of copying to and from the buffer.
 """
 
 from typing import Final

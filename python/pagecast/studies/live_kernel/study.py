@@ -1,4 +1,4 @@
-"""Forecast the cases of live kernels and hold the forecasts against what was recorded."""
+"""Forecast the cases of live kernels and compare them with the recordings."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -22,7 +22,7 @@ LEAST_S: Final = 0.5
 """A phase that took less has no row: its repetitions differ too much."""
 
 COSTED: Final = "kernel"
-"""The model that is told what was calibrated, and what the kernel had learnt before."""
+"""The model that gets the calibration, and the kernel's earlier estimates."""
 
 MACHINES: Final = {"guest612-zram-2g": "live-guest612", "host618-zram-2g": "live-host618"}
 """The shipped machine of a platform."""
@@ -126,7 +126,7 @@ def _rows(one: CaseRun) -> Iterator[Row]:
 
 
 def _unmatched(one: CaseRun) -> Iterator[str]:
-    """Name what was recorded in a process and phase that the steps of the case do not have."""
+    """Name recorded operations in a process and phase that the steps of the case do not have."""
     for (process, phase), time_s in one.recording.phases().items():
         if time_s > LEAST_S and (process, phase) not in one.seconds:
             yield (

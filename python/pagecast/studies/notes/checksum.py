@@ -23,8 +23,8 @@ NOTE: Final = Note(
     title="A checksum three times, with and without eviction: forecast and measured",
     lead=(
         "A program takes the checksum of a file of 1 GiB three times, and then the same with "
-        "posix_fadvise(POSIX_FADV_DONTNEED) after each pass. The disk reads about 200 MiB/s; the third pass "
-        "over the cached file says what the checksum costs; the other five times are forecast."
+        "posix_fadvise(POSIX_FADV_DONTNEED) after each pass. The disk reads about 200 MiB/s; the third "
+        "pass over the cached file gives the cost of the checksum; the other five times are forecast."
     ),
     source="a note on posix_fadvise; its figures as quoted, the original was not found",
     machine="checksum-note",

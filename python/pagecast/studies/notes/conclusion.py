@@ -1,4 +1,4 @@
-"""What came out, in a few sentences."""
+"""Sums the study up in a few sentences."""
 
 from pagecast.comparison.rows import judged, main_model
 from pagecast.comparison.tables import signed_percent

@@ -17,7 +17,7 @@ MARKERS: Final = "D^vsP*"
 
 
 def draw(outcome: NoteOutcome) -> "Figure":
-    """Draw a panel for each experiment: what each operation took, measured and forecast."""
+    """Draw a panel for each experiment: the time of each operation, measured and forecast."""
     with style():
         figure, axes = grid(1, len(outcome.experiments), size=(9, 3.2))
         for ax, experiment in zip(axes, outcome.experiments, strict=True):

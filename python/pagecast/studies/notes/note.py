@@ -1,4 +1,4 @@
-"""What a note measured, and how."""
+"""The measurements of a note, and their method."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -42,11 +42,11 @@ NOTE: Final = Note(
     ),
     pitfalls=(
         "Each figure is one run; their spread is not known.",
-        "What a new page costs is not among the three figures. It is cited from a table of another machine, "
+        "The cost of a new page is not among the three figures. It is cited from a table of another machine, "
         "a Xeon of 2019 with ext4, and its nanoseconds are taken over as they are. Several ways to carry "
         "them over were looked at together with what they give; docs/validation/nvme-note.md has them all.",
-        "Nothing is written back meanwhile: the note's dirty limits are 80 and 90 %. What a flusher beside "
-        "the writer costs cannot be seen in it.",
+        "Nothing is written back meanwhile: the note's dirty limits are 80 and 90 %. It does not show the "
+        "cost of a flusher beside the writer.",
         "The cached read is not in the revision of the note that is cited; it is calibration only.",
     ),
 )

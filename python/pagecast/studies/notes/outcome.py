@@ -1,4 +1,4 @@
-"""What comes out of forecasting a note."""
+"""The outcome of forecasting a note."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ __all__ = ["NoteOutcome"]
 
 @dataclass(frozen=True, kw_only=True)
 class NoteOutcome(outcome.Outcome):
-    """What came out: a row per figure and model."""
+    """Outcome: a row per figure and model."""
 
     note: Note
     experiments: tuple[str, ...]

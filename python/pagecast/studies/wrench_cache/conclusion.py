@@ -1,4 +1,4 @@
-"""What came out, in two or three sentences."""
+"""Sums the study up in two or three sentences."""
 
 from collections.abc import Iterable
 
@@ -41,7 +41,7 @@ def _against_the_cluster(outcome: WrenchCacheOutcome, model: str) -> str:
 
 
 def _beside_times(outcome: WrenchCacheOutcome, model: str) -> str:
-    """Say what else of the main model holds: memory, files, long writes, the producing rate."""
+    """Give the other results of the main model: memory, files, long writes, the producing rate."""
     parts = []
     if levels := [one for one in outcome.memory if one.model == model]:
         dirty, cached = Levels.within(levels)
@@ -65,7 +65,7 @@ def _beside_times(outcome: WrenchCacheOutcome, model: str) -> str:
 
 
 def _others(outcome: WrenchCacheOutcome, model: str) -> str:
-    """Say what the other models have, machine by machine: errors on two machines are no comparison."""
+    """Give the results of the other models, machine by machine: errors on two machines are no comparison."""
     parts = []
     for machine in outcome.machines:
         asked = [name for name in outcome.models if name != model and outcome.machine_of(name) == machine]

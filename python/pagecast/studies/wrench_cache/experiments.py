@@ -1,4 +1,4 @@
-"""What the four experiments are: their scenario files, their cases, and what is known of each machine."""
+"""The four experiments: their scenario files, their cases, and the facts of each machine."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,7 +41,7 @@ CALIBRATION: Final[dict[str, frozenset[Key]]] = {
 """The measured points that a shipped machine file was made from; a forecast of them is no proof."""
 
 AS_RUN: Final = "parameter.as_run=1"
-"""Adds to a scenario what the authors' simulators leave out, for the model that is not theirs."""
+"""Adds operations that the authors' simulators leave out, for the model that is not theirs."""
 
 SERVER_PAYS: Final = "model.wrench.remote_memory=server"
 """Of memory, as published: reads take the server's, and the client is given back what it never paid."""
@@ -55,7 +55,7 @@ CPU_SECONDS: Final = {20: 28, 50: 75, 75: 110, 100: 155}
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One point of an experiment: its name, and what it changes in the scenario."""
+    """One point of an experiment: its name, and its changes of the scenario."""
 
     name: str
     overrides: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class Experiment:
         return HERE / self.file
 
     def overrides(self, model: str, machine: str) -> tuple[str, ...]:
-        """What the scenario is told for a model: published models get what the authors' simulators got."""
+        """Additions to the scenario for a model: published models get the authors' input."""
         if self.number == "3" and (model, machine) == ("wrench", PUBLISHED_MACHINE):
             return (SERVER_PAYS,)
         return (AS_RUN,) if model == "kernel" else ()
@@ -147,4 +147,4 @@ EXPERIMENTS: Final = {
 """By number. Exp 2 and 3 are forecast for 1 to 32 applications, whether all were measured or not."""
 
 PRODUCING: Final = replace(EXPERIMENTS["4"], file="exp4_producing.toml")
-"""Exp 4 with the rate at which the program produces what it writes."""
+"""Exp 4 with the rate of the program's own computing."""

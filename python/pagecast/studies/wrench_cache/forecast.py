@@ -1,4 +1,4 @@
-"""Run the scenarios and take out of the results what was also measured.
+"""Run the scenarios and take the measured quantities out of the results.
 
 As in the paper, a task's read (write) time goes from the start of its first read (write) to the end of its
 last, and applications that run at once are averaged.
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 LONG_S: Final = 5.0
-"""A write of Exp 2 that takes longer was held back: 3 GB are copied in one second."""
+"""A write of Exp 2 that takes longer was throttled: 3 GB are copied in one second."""
 
 TIMINGS: Final = 5
 """How often a case is simulated, at least, where the paper tells how long simulating took (Fig. 8)."""
@@ -80,7 +80,7 @@ class CaseRun:
 
     @property
     def start_s(self) -> float:
-        """When the first task begins to read, which is time 0 of what was measured."""
+        """When the first task begins to read, which is time 0 of the measurement."""
         return min(start for _, _, start, _ in _reads_and_writes(self.result.operations))
 
     def mean_s(self, operation: str) -> float:
@@ -200,7 +200,7 @@ def task_of(process: str) -> int | None:
 
 
 def task_spans(operations: Columns) -> dict[str, tuple[float, float]]:
-    """Give start and end of what one application does: "read 1", "compute 1", "write 1", "read 2", ..."""
+    """Give start and end of one application: "read 1", "compute 1", "write 1", "read 2", ..."""
     spans = {
         f"{kind} {task_of(process)}": (start, end)
         for process, kind, start, end in _reads_and_writes(operations)

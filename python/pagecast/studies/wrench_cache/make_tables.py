@@ -1,7 +1,7 @@
 """Make the small tables of this folder out of the full recordings.
 
 Usage: ``python make_tables.py RECORDINGS`` with the folder that ``pagecast reproduce wrench-cache --data``
-takes. What it reads, where the numbers come from and what to beware of is in README.md beside this file.
+takes. README.md beside this file has its input, the sources of the numbers, and their pitfalls.
 Standard library only, so that it runs without pagecast.
 """
 

@@ -1,8 +1,9 @@
 """Memory during Exp 1, forecast and measured, aligned operation by operation.
 
 A measured moment is compared with the forecast of the same part of the same operation (or of the computing
-between two), so that an operation that is forecast too long does not shift all that follows it. Dirty is what
-waits to be written: the recordings leave out what is under writeback. Left out: moments between two tasks.
+between two), so that an operation that is forecast too long does not shift all that follows it. Dirty is
+without pages under writeback: the recordings leave out what is under writeback. Left out: moments between
+two tasks.
 """
 
 from collections.abc import Iterable, Iterator
@@ -82,7 +83,7 @@ def _greatest(values: NDArray[np.float64]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class CachedFile(CachedBytes):
-    """What was cached of one file after an operation of Exp 1, measured and forecast."""
+    """Cached bytes of one file after an operation of Exp 1, measured and forecast."""
 
     case: str
     operation: str
@@ -99,7 +100,7 @@ class CachedFile(CachedBytes):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Moments of one case of Exp 1, in bytes: as measured, as forecast, and what tolerances are parts of."""
+    """Moments of one case of Exp 1, in bytes: as measured, as forecast, and the base of the tolerances."""
 
     time_s: NDArray[np.float64]
     measured: dict[str, NDArray[np.float64]]
@@ -113,7 +114,7 @@ class Compared:
 
 
 def compare(run: CaseRun, profile: Profile | None) -> Levels | None:
-    """Hold the memory of one case of Exp 1 against what was measured.
+    """Compare the memory of one case of Exp 1 with the measurement.
 
     Parameters
     ----------
@@ -230,7 +231,7 @@ def _dirty_ratio(machine: str) -> float:
 
 
 def compare_files(run: CaseRun) -> Iterator[CachedFile]:
-    """Hold what is cached of each file after each operation of a case of Exp 1 against what was measured."""
+    """Compare the cached bytes of each file after each operation of a case of Exp 1 with the measurement."""
     memory_bytes = _memory_bytes(run.result.timeline)
     forecast = content(run.result.files)
     for operation in TASK_OPERATIONS:

@@ -1,4 +1,4 @@
-"""What comes out of the study."""
+"""The outcome of the study."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ __all__ = ["WrenchCacheOutcome"]
 
 @dataclass(frozen=True, kw_only=True)
 class WrenchCacheOutcome(outcome.Outcome):
-    """What came out: a `CaseRun` per case and model; those that were measured have rows.
+    """Outcome: a `CaseRun` per case and model; those that were measured have rows.
 
     `seeds` is the greatest number of them; where nothing depends on it, one was run.
-    `memory` and `cached_files` hold memory during Exp 1 against what was measured, `producing` has Exp 4 with
+    `memory` and `cached_files` compare memory during Exp 1 with the measurement, `producing` has Exp 4 with
     the program's own rate. `profiles` are the measured memory profiles of Exp 1, empty without ``--data``.
     """
 

@@ -97,7 +97,7 @@ def errors_by_operation(ax: "Axes", rows: Iterable["Row"], published: Iterable["
 
 
 def memory_profile(ax: "Axes", timeline: Columns, start_s: float, recorded: Profile | None) -> "Axes":
-    """Draw what memory holds over time (Fig. 4b).
+    """Draw memory over time (Fig. 4b).
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
-"""Exp 4 with the rate at which the program itself produces what it writes, taken from step 1 alone.
+"""Exp 4 with the rate of the program's own computing, taken from step 1 alone.
 
 The program makes the bytes of a block, writes them, makes the next ones: the time of its writes is the
-kernel's and its own. What the forecast of step 1's writes lacks is taken as its own, for each byte the same.
+kernel's and its own. The time that the forecast of step 1's writes lacks is taken as its own, for each byte
+the same.
 """
 
 from collections.abc import Iterator, Sequence

@@ -19,7 +19,7 @@ _COLUMNS: Final = ("time_s", "used_bytes", "file_cache_bytes", "dirty_bytes", "f
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What memory held, arrays of one length; times count from the start of the first read."""
+    """Levels of memory, arrays of one length; times count from the start of the first read."""
 
     time_s: NDArray[np.float64]
     used_bytes: NDArray[np.float64]
@@ -29,12 +29,12 @@ class Profile:
 
     @property
     def dirtyable_bytes(self) -> NDArray[np.float64]:
-        """What the dirty limit is a part of."""
+        """Base of the dirty limit."""
         return self.free_bytes + self.cached_bytes
 
 
 def memory_profiles(folder: Path) -> dict[str, Profile]:
-    """Read what memory held during Exp 1.
+    """Read the levels of memory during Exp 1.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def memory_profiles(folder: Path) -> dict[str, Profile]:
     Raises
     ------
     StudyError
-        The folder or the recording is not there, or not what it should be.
+        The folder or the recording is not there, or malformed.
     """
     samples: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     for case, sample in records(needed(folder, MEMORY_PROFILES), _sample):

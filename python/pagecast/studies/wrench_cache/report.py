@@ -30,8 +30,8 @@ TableMaker = Callable[[WrenchCacheOutcome], Table | None]
 
 LEAD: Final = (
     "Four experiments of the WRENCH-cache paper, forecast from scenario files and held against the cluster "
-    "on which the authors measured them. Measured is points with spread, simulated is lines; hollow markers "
-    "are what the authors' own simulators published."
+    "on which the authors measured them. Measured is points with spread, simulated is lines; hollow "
+    "markers are the published results of the authors' own simulators."
 )
 
 CAPTIONS: Final = {
@@ -42,7 +42,7 @@ CAPTIONS: Final = {
     "4b aligned": (
         "The same with every operation and the computing in between drawn as long as it took in reality: "
         "points are measured, lines are {model}, the band around a point is the tolerance, 10 % of the dirty "
-        "limit and 5 % of the memory. Dirty is without what is under writeback."
+        "limit and 5 % of the memory. Dirty is without pages under writeback."
     ),
     "4c": (
         "Page cache after each operation of Exp 1 under {model}, files stacked: the upper edge of a band is "

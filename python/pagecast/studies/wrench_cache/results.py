@@ -91,9 +91,9 @@ def summary_table(outcome: WrenchCacheOutcome) -> Table:
 
 
 _VINTAGE_NOTES: Final = {
-    "camera_ready": "camera_ready: what the authors' simulators gave at the time of the printed paper; "
+    "camera_ready": "camera_ready: results of the authors' simulators at the time of the printed paper; "
     "--set model.wrench.vintage=v1 takes their state before May 2021.",
-    "v1": "v1: what the authors' simulators gave before May 2021; camera_ready, which is the default, is "
+    "v1": "v1: results of the authors' simulators before May 2021; camera_ready, which is the default, is "
     "their state at the time of the printed paper.",
 }
 
@@ -184,7 +184,7 @@ def _memory_line(case: str, model: str, levels: Sequence[Levels]) -> tuple[str, 
 
 
 def cached_files_table(outcome: WrenchCacheOutcome) -> Table | None:
-    """Make the table of what is cached of each file after each operation of Exp 1."""
+    """Make the table of cached bytes of each file after each operation of Exp 1."""
     if not outcome.cached_files:
         return None
     groups: dict[tuple[str, str], list[CachedFile]] = {}

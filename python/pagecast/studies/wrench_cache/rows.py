@@ -1,4 +1,4 @@
-"""Rows of this study: a forecast for a measured point, whoever made the forecast."""
+"""Rows of this study: a forecast for a measured point, of any origin."""
 
 from pagecast.comparison.rows import Row
 from pagecast.studies.wrench_cache.experiments import CALIBRATION, EXPERIMENTS

@@ -1,4 +1,4 @@
-"""The small tables shipped beside this file: what was measured, and what the authors' simulators gave.
+"""The small tables shipped beside this file: measurements, and results of the authors' simulators.
 
 README.md says where the numbers come from; `make_tables.py` makes the files out of the full recordings.
 """
@@ -70,7 +70,7 @@ def long_writes() -> dict[str, float]:
 class Window:
     """Memory during a part of an operation of Exp 1, or of the computing between two: means, in bytes.
 
-    Seconds count from the start of the first read. `dirtyable_bytes` is what is free and what is cached.
+    Seconds count from the start of the first read. `dirtyable_bytes` is free and cached memory.
     """
 
     case: str
