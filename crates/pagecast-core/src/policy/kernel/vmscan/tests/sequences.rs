@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::generation_pages;
 use super::pages::{Key, Model, PAGE, Page, Pages, Unclean};
 use crate::policy::FileId;
-use crate::policy::kernel::address_space::page_state::{Busy, PageState};
+use crate::policy::kernel::address_space::page_state::PageState;
 use crate::policy::kernel::version::LruGen;
 use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use crate::policy::kernel::vmscan::lruvec::*;
