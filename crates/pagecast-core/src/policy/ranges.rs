@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Disjoint, non-touching ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ranges {
+pub struct Ranges {
     /// The first of them, start and end (exclusive); nothing is at 0. Most files have only this one, which grows at its end and
     /// is written from its beginning.
     first: (u64, u64),

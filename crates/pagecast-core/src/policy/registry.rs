@@ -47,7 +47,7 @@ pub fn make(
         });
     }
     match model {
-        "kernel" => Ok(Box::new(Kernel::new(setting, KernelOptions::read(options, setting.host)?))),
+        "kernel" => Ok(Box::new(Kernel::new(setting, &KernelOptions::read(options, setting.host)?))),
         "wrench" => {
             let wrench_options = WrenchOptions::read(options, &setting.host.vm)?;
             Ok(Box::new(Wrench::new(memory, setting.memory_read, setting.memory_write, wrench_options)))

@@ -1,20 +1,18 @@
-//! What a scenario sets beside the machine: the state in which the kernel begins.
+//! Reads the options of `[model.kernel]`: what the kernel has been through before time 0.
 
-use super::PAGE;
-use super::law::{
-    Bandwidth, BaseRate, DirtySettings, Fractions, HardLimit, INIT_BANDWIDTH, Limit, Rounding, Thresholds,
-};
-use super::memory::Memory;
-use super::reporting::{Backed, Fragments, fragments_of};
-use super::rules::Rules;
 use crate::error::ScenarioError;
-use crate::machine::{Host, MountSource, VmSettings};
+use crate::machine::{Host, MountSource};
 use crate::policy::Options;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::page_alloc::reporting::{Backed, Fragments, fragments_of};
+use crate::policy::kernel::page_alloc::watermarks::Memory;
+use crate::policy::kernel::page_writeback::law::{
+    Bandwidth, BaseRate, Fractions, INIT_BANDWIDTH, Thresholds,
+};
+use crate::policy::kernel::page_writeback::write_back::{Learnt, dirty_settings};
+use crate::policy::kernel::version::Rules;
 use crate::scenario::nearest::hint;
 use crate::units::{Bytes, BytesPerSecond, Nanos};
-
-/// What may be under way to another host: the slots of an NFS client (64) of 1 MiB each.
-pub(super) const REMOTE_QUEUE: (u32, Bytes) = (64, Bytes(1 << 20));
 
 /// What a device that has been writing for long has completed just after everything was halved: as much as in one period
 /// of 3 s (`law::Fractions`), in seconds.
@@ -81,36 +79,41 @@ impl KernelOptions {
     }
 
     /// How much of so much free memory the host of the machine has not taken back.
-    pub(super) fn backed(&self, free: u64) -> Backed {
+    pub fn backed(&self, free: u64) -> Backed {
         Backed::new(self.backed, self.fragments, free)
     }
 
     /// In which time just before time 0 the files were written that are there; nothing: long ago.
-    pub(super) fn prepared(&self) -> Option<Nanos> {
+    pub fn prepared(&self) -> Option<Nanos> {
         self.prepared
     }
 
-    /// The hard limit where the threshold is `threshold`.
-    pub(super) fn hard_limit(&self, threshold: u64) -> HardLimit {
-        HardLimit::at(self.dirty_limit.unwrap_or(threshold))
-    }
-
     /// What each of so many devices has written lately, on a host with so many processors.
-    pub(super) fn fractions(&self, devices: usize, cores: u32) -> Fractions {
+    pub fn fractions(&self, devices: usize, cores: u32) -> Fractions {
         let mut fractions = Fractions::new(devices, cores);
         for &(device, pages) in &self.completed {
-            fractions.add_completions(Nanos::ZERO, device, pages);
+            fractions.wb_domain_writeout_add(Nanos::ZERO, device, pages);
         }
         fractions.add_elsewhere(Nanos::ZERO, self.completed_elsewhere);
         fractions
     }
 
-    pub(super) fn base_rate(&self) -> BaseRate {
+    fn base_rate(&self) -> BaseRate {
         BaseRate::with(self.dirty_ratelimit)
     }
 
-    pub(super) fn bandwidth(&self) -> Bandwidth {
+    fn bandwidth(&self) -> Bandwidth {
         Bandwidth::with(self.write_bandwidth)
+    }
+
+    /// What devices and limits have been through before time 0.
+    pub fn learnt(&self, host: &Host) -> Learnt {
+        let devices = host.disks.len() + host.mounts.len();
+        Learnt {
+            estimates: (self.base_rate(), self.bandwidth()),
+            fractions: self.fractions(devices * (host.cgroups.len() + 1), host.cores),
+            hard_limit: self.dirty_limit,
+        }
     }
 }
 
@@ -143,23 +146,10 @@ pub(in crate::policy) fn limits_at_boot(host: &Host) -> Thresholds {
     Thresholds::of(&settings, Memory::of(host).dirtyable(0, 0) / PAGE)
 }
 
-/// The dirty limits that a machine sets.
-pub(super) fn dirty_settings(vm: &VmSettings, rounding: Rounding) -> DirtySettings {
-    let limit = |bytes: Option<Bytes>, ratio: f64| match bytes {
-        Some(bytes) => Limit::Bytes(bytes.0),
-        None => Limit::Ratio((ratio * 100.0).round() as u32),
-    };
-    DirtySettings {
-        limit: limit(vm.dirty_bytes, vm.dirty_ratio),
-        background: limit(vm.dirty_background_bytes, vm.dirty_background_ratio),
-        rounding,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::law::Fraction;
-    use super::super::tests::options;
+    use crate::policy::kernel::page_writeback::law::Fraction;
+    use crate::policy::kernel::tests::options;
 
     #[test]
     fn a_new_kernel_has_written_nothing_and_expects_100_mib_per_s() {

@@ -1,15 +1,24 @@
 //! A kernel without an engine, for the tests of its parts: what they make of tasks and levels that are put there.
 
-use super::cost::Run;
-use super::lists::TwoLists;
-use super::tasks::Transfer;
-use super::*;
-use crate::flow::FlowSpec;
-use crate::machine::{Host, Machine};
-use crate::policy::Options;
-use crate::scenario::{ModelOptions, OptionValue, load_machine};
+use std::sync::Arc;
 
-pub(super) const MIB: u64 = 1 << 20;
+use super::*;
+use crate::flow::{FlowSpec, Path};
+use crate::machine::{Host, Machine};
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::config::Config;
+use crate::policy::kernel::options::KernelOptions;
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::tasks::cost::{Prices, Run};
+use crate::policy::kernel::tasks::ids::{MemcgId, Taker};
+use crate::policy::kernel::tasks::kind::Kind;
+use crate::policy::kernel::tasks::shape::Transfer;
+use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{Actions, FileId, FileView, OperationId, Options, Setting};
+use crate::scenario::{ModelOptions, OptionValue, load_machine};
+use crate::units::{Bytes, Nanos};
+
+pub const MIB: u64 = 1 << 20;
 
 fn machine(settings: &str) -> Machine {
     let machine = format!("cores = 4\n{settings}");
@@ -18,21 +27,22 @@ fn machine(settings: &str) -> Machine {
 }
 
 /// The empty memory of a host with so many nodes of 8 GiB each.
-pub(super) fn nodes_of_8_gib(nodes: u64, settings: &str) -> Pages {
+pub fn nodes_of_8_gib(nodes: u64, settings: &str) -> Pages {
     let size = 8 * nodes;
     let memory = format!("size = '{size} GiB', nodes = {nodes}, read = '1 GB/s', write = '1 GB/s'");
     let machine = machine(&format!("memory = {{ {memory} }}\n{settings}"));
-    let rules = TwoLists { remembers_evicted: true, ratio_grows: true, refaults_deactivate: true };
-    Pages::new(&machine.hosts[0], Replacement::TwoLists(rules))
+    let host = &machine.hosts[0];
+    let setting = Setting { host, memory_read: Path::default(), memory_write: Path::default() };
+    Pages::new(&Arc::new(Config::new(&setting)))
 }
 
 /// Who takes pages on a node and is in no memory cgroup.
-pub(super) fn on(home: usize) -> Taker {
+pub fn on(home: usize) -> Taker {
     Taker { home, memcg: MemcgId::ROOT }
 }
 
 /// Who takes pages and is in the first memory cgroup.
-pub(super) fn in_first_memcg() -> Taker {
+pub fn in_first_memcg() -> Taker {
     Taker { home: 0, memcg: MemcgId::of(0) }
 }
 
@@ -40,7 +50,7 @@ pub(super) fn in_first_memcg() -> Taker {
 fn host(nodes: u64, settings: &str) -> Host {
     let size = 8 * nodes;
     let machine = machine(&format!(
-        "memory = {{ size = '{size} GiB', nodes = {nodes}, read = '10 GB/s', write = '10 GB/s' }}\n\
+        "memory.size = '{size} GiB'\nmemory.nodes = {nodes}\nmemory.read = '10 GB/s'\nmemory.write = '10 GB/s'\n\
          disk.ssd = {{ size = '1 TB', read = '100 MB/s', write = '100 MB/s' }}\n\
          mount.'/data'.disk = 'ssd'\n{settings}"
     ));
@@ -56,24 +66,44 @@ fn options_of(host: &Host, set: &[(&str, &str)]) -> KernelOptions {
 }
 
 /// The same of a host with a second disk, `hdd`.
-pub(super) fn options(set: &[(&str, &str)]) -> KernelOptions {
+pub fn options(set: &[(&str, &str)]) -> KernelOptions {
     options_of(&host(1, "disk.hdd = { size = '1 TB', read = '100 MB/s', write = '100 MB/s' }"), set)
 }
 
 /// The kernel of a host with 8 GiB.
-pub(super) fn kernel(settings: &str) -> Kernel {
+pub fn kernel(settings: &str) -> Kernel {
     kernel_on_nodes(1, settings)
 }
 
 /// That of a host with so many nodes.
-pub(super) fn kernel_on_nodes(nodes: u64, settings: &str) -> Kernel {
+pub fn kernel_on_nodes(nodes: u64, settings: &str) -> Kernel {
     let host = &host(nodes, settings);
     let options = options_of(host, &[]);
-    Kernel::new(&Setting { host, memory_read: Path::default(), memory_write: Path::default() }, options)
+    Kernel::new(&Setting { host, memory_read: Path::default(), memory_write: Path::default() }, &options)
+}
+
+/// Changes what is the same for all owners.
+pub fn reconfigure(kernel: &mut Kernel, change: impl FnOnce(&mut Config)) {
+    let mut config = Config::clone(&kernel.config);
+    change(&mut config);
+    config.prices = Prices::of(&config.host.memory.cost);
+    let config = Arc::new(config);
+    let Kernel { pages, write_back, flushers, block, ext4, caps, .. } = kernel;
+    for each in [
+        &mut pages.config,
+        &mut write_back.config,
+        &mut flushers.config,
+        &mut block.config,
+        &mut ext4.config,
+        &mut caps.config,
+    ] {
+        *each = config.clone();
+    }
+    kernel.config = config;
 }
 
 /// A flow of a GB that has begun at 0 and has this rate.
-pub(super) fn transfer(rate: f64) -> Transfer {
+pub fn transfer(rate: f64) -> Transfer {
     let flow = Actions::default().start(FlowSpec::new(Path::default(), 1_000_000_000, 0));
     let mut transfer = Transfer::new(flow, 1_000_000_000, None, Nanos::ZERO);
     transfer.rate = rate;
@@ -81,10 +111,10 @@ pub(super) fn transfer(rate: f64) -> Transfer {
 }
 
 /// An operation of this number writes a GB to its own file on the first disk, so many bytes a second.
-pub(super) fn write(kernel: &mut Kernel, number: u32, run: Run, rate: f64) -> OperationId {
+pub fn write(kernel: &mut Kernel, number: u32, run: Run, rate: f64) -> OperationId {
     let bytes = Bytes(1_000_000_000);
     let file = FileView { id: FileId(number), size: bytes, ..FileView::default() };
-    kernel.wb(&file);
+    kernel.flushers.flusher_of(&mut kernel.write_back, &file);
     let task = Task::new(Kind::Write, Some(file), (0, bytes, bytes), Nanos::ZERO);
     let task = Task { run, pace: f64::INFINITY, transfer: Some(transfer(rate)), ..task };
     kernel.tasks.insert(OperationId(number), task);

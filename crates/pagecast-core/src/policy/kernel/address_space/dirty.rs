@@ -1,0 +1,511 @@
+//! Which pages the devices do not have yet: dirty or under writeback, by inode and by wb (which is one for each device, and for
+//! each memory cgroup on it).
+//!
+//! Source: `mm/page-writeback.c: folio_account_dirtied`, `fs/fs-writeback.c: __mark_inode_dirty`, Linux 6.16. A page may be both: one
+//! that is written to while it is under writeback will be written again. Counts are in bytes here, whole pages or not.
+
+use rustc_hash::FxHashMap;
+
+use crate::policy::FileId;
+use crate::policy::kernel::address_space::page_state::{Busy, PageState};
+use crate::policy::kernel::page::{PAGE, whole_pages};
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::ranges::Ranges;
+use crate::units::Nanos;
+
+/// What a device does not have yet of one wb, and its counters since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfWb {
+    /// `WB_RECLAIMABLE`: dirty and not under writeback.
+    pub reclaimable: u64,
+    /// `WB_WRITEBACK`.
+    pub writeback: u64,
+    /// `WB_DIRTIED`: all that has become dirty so far.
+    pub dirtied: u64,
+    /// `WB_WRITTEN`: all whose writeback has ended so far.
+    pub written: u64,
+    /// All that went away dirty and was never submitted.
+    pub cancelled: u64,
+}
+
+impl OfWb {
+    /// Dirty or under writeback.
+    pub fn dirty(&self) -> u64 {
+        self.reclaimable + self.writeback
+    }
+}
+
+/// A file with dirty pages or pages under writeback.
+#[derive(Debug)]
+struct Inode {
+    wb: WbId,
+    dirty: Ranges,
+    writeback: Ranges,
+    /// Cut off while they were under writeback.
+    leaving: Ranges,
+    /// When it became dirty; later writes do not move this.
+    dirtied_when: Nanos,
+    /// `mapping->writeback_index`: where the last pass over its pages stopped.
+    index: u64,
+}
+
+impl Inode {
+    /// When it became dirty, if it is.
+    fn dirtied_when(&self) -> Option<Nanos> {
+        (self.dirty.total() > 0).then_some(self.dirtied_when)
+    }
+
+    /// The state at `at`, and up to where it is the same.
+    fn run(&self, at: u64, end: u64) -> (PageState, u64) {
+        let writeback = self.writeback.first(at, end);
+        let dirty = self.dirty.first(at, end);
+        match (writeback, dirty) {
+            (Some((start, to)), _) if start == at => (PageState::Writeback, to),
+            (_, Some((start, to))) if start == at => {
+                (PageState::Dirty, writeback.map_or(to, |(start, _)| start.min(to)))
+            }
+            _ => {
+                let next = writeback.into_iter().chain(dirty).map(|(start, _)| start).min();
+                (PageState::Clean, next.unwrap_or(end))
+            }
+        }
+    }
+
+    /// How many bytes of `start..end` are dirty and under writeback.
+    fn both(&self, start: u64, end: u64) -> u64 {
+        let (mut at, mut both) = (start, 0);
+        while let Some((from, to)) = self.writeback.first(at, end) {
+            both += self.dirty.overlap(from, to);
+            at = to;
+        }
+        both
+    }
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct DirtyPages {
+    inodes: FxHashMap<FileId, Inode>,
+    wbs: Vec<OfWb>,
+    /// `NR_FILE_DIRTY`.
+    dirty: u64,
+    /// `NR_WRITEBACK`.
+    writeback: u64,
+    /// What both count: pages written to again while they are under writeback.
+    both: u64,
+    /// Pages that are known to have become dirty but not yet which: counted everywhere, in no file.
+    ahead: u64,
+    /// The most that `dirtied` of all wbs came to: of what a writer was ahead, some may prove to have been dirty already.
+    most_dirtied: u64,
+}
+
+impl DirtyPages {
+    /// `NR_FILE_DIRTY`.
+    pub fn dirty(&self) -> u64 {
+        self.dirty + self.ahead
+    }
+
+    /// `NR_WRITEBACK`.
+    pub fn writeback(&self) -> u64 {
+        self.writeback
+    }
+
+    /// `NR_DIRTIED`: all that has become dirty so far. It never falls: bytes that two writers have counted while it was not known which
+    /// they are count once more only when as many others have become dirty.
+    pub fn dirtied(&self) -> u64 {
+        self.counted_dirtied().max(self.most_dirtied)
+    }
+
+    fn counted_dirtied(&self) -> u64 {
+        self.wbs.iter().map(|wb| wb.dirtied).sum()
+    }
+
+    /// Of `NR_FILE_DIRTY`, what is in no file yet.
+    pub fn ahead(&self) -> u64 {
+        self.ahead
+    }
+
+    /// What counts against the dirty limit.
+    pub fn total(&self) -> u64 {
+        self.dirty() + self.writeback
+    }
+
+    /// Dirty or under writeback, each page once.
+    pub fn pages(&self) -> u64 {
+        self.total() - self.both
+    }
+
+    /// How many inodes have pages that are dirty or under writeback.
+    pub fn inodes(&self) -> usize {
+        self.inodes.len()
+    }
+
+    /// How much of each of them, each page once.
+    pub fn by_file(&self) -> impl Iterator<Item = (FileId, u64)> {
+        self.inodes.keys().map(|&file| (file, self.of_file(file)))
+    }
+
+    /// Checks that counters are the sums over inodes, and over wbs.
+    ///
+    /// # Panics
+    /// If they are not.
+    pub fn check_sums(&self) {
+        let sum = |of: fn(&Inode) -> u64| -> u64 { self.inodes.values().map(of).sum() };
+        let of_inodes = [
+            sum(|inode| inode.dirty.total()),
+            sum(|inode| inode.writeback.total()),
+            sum(|inode| inode.both(0, u64::MAX)),
+        ];
+        assert_eq!([self.dirty, self.writeback, self.both], of_inodes, "dirty, under writeback, both");
+        for (at, wb) in self.wbs.iter().enumerate() {
+            let inodes = || self.inodes.values().filter(|inode| inode.wb.0 as usize == at);
+            let writeback: u64 = inodes().map(|inode| inode.writeback.total()).sum();
+            let known: u64 = inodes().map(|inode| inode.dirty.total()).sum();
+            assert_eq!(wb.writeback, writeback, "under writeback of wb {at}");
+            assert!(known <= wb.reclaimable, "{known} of {} dirty of wb {at}", wb.reclaimable);
+        }
+        let reclaimable: u64 = self.wbs.iter().map(|wb| wb.reclaimable).sum();
+        assert_eq!(reclaimable, self.dirty + self.ahead, "dirty of all wbs");
+    }
+
+    pub fn of_wb(&self, wb: WbId) -> OfWb {
+        self.wbs.get(wb.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// How many bytes of a file are dirty or under writeback, each once.
+    pub fn of_file(&self, file: FileId) -> u64 {
+        let inode = self.inodes.get(&file);
+        inode.map_or(0, |inode| inode.dirty.total() + inode.writeback.total() - inode.both(0, u64::MAX))
+    }
+
+    /// Whether any page of a part of a file is dirty or under writeback.
+    pub fn are_any_busy(&self, file: FileId, start: u64, end: u64) -> bool {
+        let is_busy = |inode: &Inode| inode.run(start, end) != (PageState::Clean, end);
+        self.inodes.get(&file).is_some_and(is_busy)
+    }
+
+    /// How many bytes of a file are dirty.
+    pub fn reclaimable_of_file(&self, file: FileId) -> u64 {
+        self.inodes.get(&file).map_or(0, |inode| inode.dirty.total())
+    }
+
+    /// Which bytes of a part of a file are dirty.
+    pub fn ranges_within(&self, file: FileId, start: u64, end: u64) -> Ranges {
+        let (mut dirty, mut at) = (Ranges::default(), start);
+        let of_file = self.inodes.get(&file).map(|inode| &inode.dirty);
+        while let Some((from, to)) = of_file.and_then(|ranges| ranges.first(at, end)) {
+            dirty.insert(from, to);
+            at = to;
+        }
+        dirty
+    }
+
+    /// From which byte on a file of this size is dirty up to its end.
+    pub fn dirty_end(&self, file: FileId, size: u64) -> u64 {
+        let dirty = self.inodes.get(&file).map(|inode| &inode.dirty);
+        let mut at = 0;
+        while let Some((from, to)) = dirty.and_then(|ranges| ranges.first(at, size)) {
+            if to >= size {
+                return from;
+            }
+            at = to;
+        }
+        size
+    }
+
+    /// When the file's inode became dirty, if it is.
+    pub fn dirtied_when(&self, file: FileId) -> Option<Nanos> {
+        self.inodes.get(&file)?.dirtied_when()
+    }
+
+    /// The state of a byte of a file that is at `at`, and when the file's inode became dirty, if it is.
+    pub fn state(&self, file: FileId, at: u64, end: u64) -> (PageState, Option<Nanos>) {
+        let Some(inode) = self.inodes.get(&file) else { return (PageState::Clean, None) };
+        (inode.run(at, end).0, inode.dirtied_when())
+    }
+
+    /// The inode is young again: it goes behind the youngest of its device.
+    pub fn redirty(&mut self, file: FileId, when: Nanos) {
+        if let Some(inode) = self.inodes.get_mut(&file) {
+            inode.dirtied_when = when;
+        }
+    }
+
+    /// Whether none of the bytes from `start` is dirty, or all of them, and up to where that is so.
+    pub fn dirty_run(&self, file: FileId, start: u64, end: u64) -> (bool, u64) {
+        let first = self.inodes.get(&file).and_then(|inode| inode.dirty.first(start, end));
+        match first {
+            Some((from, to)) if from == start => (true, to),
+            Some((from, _)) => (false, from),
+            None => (false, end),
+        }
+    }
+
+    /// As `run`, for who waits for pages under writeback: a page is that until all of it has been written. Byte by byte a fast writer
+    /// would follow the device in ever smaller steps.
+    pub fn stable_run(&self, file: FileId, at: u64, end: u64) -> (PageState, u64) {
+        let inode = self.inodes.get(&file);
+        let writeback = inode.and_then(|inode| inode.writeback.first(at / PAGE * PAGE, end)).map(whole_pages);
+        match writeback {
+            Some((start, to)) if start <= at => (PageState::Writeback, to.min(end)),
+            Some((start, _)) => self.run(file, at, start),
+            None => self.run(file, at, end),
+        }
+    }
+
+    /// So many pages of a wb have become dirty; which ones is told later.
+    pub fn run_ahead(&mut self, wb: WbId, bytes: u64) {
+        self.ahead += bytes;
+        let wb = self.wb(wb);
+        wb.reclaimable += bytes;
+        wb.dirtied += bytes;
+    }
+
+    /// It is going to be told which pages those were.
+    pub fn fall_back(&mut self, wb: WbId, bytes: u64) {
+        self.most_dirtied = self.dirtied();
+        self.ahead -= bytes;
+        let wb = self.wb(wb);
+        wb.reclaimable -= bytes;
+        wb.dirtied -= bytes;
+    }
+
+    fn wb(&mut self, wb: WbId) -> &mut OfWb {
+        let at = wb.0 as usize;
+        if self.wbs.len() <= at {
+            self.make_room(at);
+        }
+        &mut self.wbs[at]
+    }
+
+    // Out of the loop over all tasks.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, at: usize) {
+        self.wbs.resize(at + 1, OfWb::default());
+    }
+
+    /// Pages of an inode of this wb become dirty; true if that made the inode dirty.
+    pub fn make_dirty(&mut self, file: FileId, wb: WbId, start: u64, end: u64, now: Nanos) -> bool {
+        let inode = self.inodes.entry(file).or_insert_with(|| Inode {
+            wb,
+            dirty: Ranges::default(),
+            writeback: Ranges::default(),
+            leaving: Ranges::default(),
+            dirtied_when: now,
+            index: 0,
+        });
+        let was_clean = inode.dirty.total() == 0;
+        let is_being_written = inode.writeback.total() > 0;
+        let both = if is_being_written && self.both > 0 { inode.both(start, end) } else { 0 };
+        if inode.leaving.total() > 0 {
+            inode.leaving.remove(start, end);
+        }
+        let new = inode.dirty.insert(start, end);
+        if was_clean && new > 0 {
+            inode.dirtied_when = now;
+        }
+        if is_being_written {
+            self.both += inode.both(start, end) - both;
+        }
+        self.dirty += new;
+        let wb = self.wb(wb);
+        wb.reclaimable += new;
+        wb.dirtied += new;
+        was_clean && new > 0
+    }
+
+    /// The files of a wb that have dirty pages, or pages under writeback, in the order in which they became dirty.
+    pub fn files_of(&self, wb: WbId) -> Vec<FileId> {
+        let inodes = self.inodes.iter().filter(|(_, inode)| inode.wb == wb);
+        let mut files: Vec<(Nanos, FileId)> =
+            inodes.map(|(&file, inode)| (inode.dirtied_when, file)).collect();
+        files.sort_unstable();
+        files.into_iter().map(|(_, file)| file).collect()
+    }
+
+    /// The first dirty pages within `start..end` of a file, at most `most`, go under writeback.
+    pub fn submit_within(&mut self, file: FileId, start: u64, end: u64, most: u64) -> Option<(u64, u64)> {
+        let (start, end) = self.inodes.get(&file)?.dirty.first(start, end)?;
+        let end = end.min(start.saturating_add(most));
+        self.put_under_writeback(file, start, end);
+        Some((start, end))
+    }
+
+    /// The next dirty pages of a file, at most `most`, from where the last pass stopped and then from the start, go under writeback.
+    pub fn submit(&mut self, file: FileId, most: u64) -> Option<(u64, u64)> {
+        let inode = self.inodes.get_mut(&file)?;
+        let ahead = inode.dirty.first(inode.index, u64::MAX);
+        let (start, end) = ahead.or_else(|| inode.dirty.first(0, inode.index))?;
+        let end = end.min(start.saturating_add(most));
+        inode.index = end;
+        self.put_under_writeback(file, start, end);
+        Some((start, end))
+    }
+
+    fn put_under_writeback(&mut self, file: FileId, start: u64, end: u64) {
+        let inode = self.inodes.get_mut(&file).expect("a file with dirty pages has an inode");
+        if self.both > 0 {
+            self.both -= inode.both(start, end);
+        }
+        let taken = inode.dirty.remove(start, end);
+        let put = inode.writeback.insert(start, end);
+        let wb = &mut self.wbs[inode.wb.0 as usize];
+        wb.reclaimable -= taken;
+        wb.writeback += put;
+        self.dirty -= taken;
+        self.writeback += put;
+    }
+
+    /// Whether any of these pages leaves the cache when the device has it.
+    pub fn are_leaving(&self, file: FileId, start: u64, end: u64) -> bool {
+        self.inodes.get(&file).is_some_and(|inode| inode.leaving.first(start, end).is_some())
+    }
+
+    /// Pages that were submitted too early are dirty again, and the next that a pass over the file comes to.
+    pub fn take_back(&mut self, file: FileId, start: u64, end: u64) {
+        let inode = self.inodes.get_mut(&file).expect("a file under writeback has an inode");
+        self.both -= inode.both(start, end);
+        let ended = inode.writeback.remove(start, end);
+        let new = inode.dirty.insert(start, end);
+        inode.index = start;
+        let wb = &mut self.wbs[inode.wb.0 as usize];
+        wb.writeback -= ended;
+        wb.reclaimable += new;
+        // They were made dirty a second time meanwhile, and will be written once.
+        wb.cancelled += ended - new;
+        self.writeback -= ended;
+        self.dirty += new;
+    }
+
+    /// The device has these pages. They are clean unless they were written to meanwhile. True if no more pages of the file
+    /// are under writeback.
+    pub fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) -> bool {
+        self.wbs[wb.0 as usize].written += end - start;
+        self.end_writeback(file, start, end)
+    }
+
+    fn end_writeback(&mut self, file: FileId, start: u64, end: u64) -> bool {
+        let Some(inode) = self.inodes.get_mut(&file) else { return false };
+        if self.both > 0 {
+            self.both -= inode.both(start, end);
+        }
+        let ended = inode.writeback.remove(start, end);
+        self.wbs[inode.wb.0 as usize].writeback -= ended;
+        self.writeback -= ended;
+        let is_last = inode.writeback.total() == 0;
+        if is_last {
+            self.forget_clean(file);
+        }
+        is_last
+    }
+
+    /// Pages under writeback are cut off: they leave when the device has them, and what is dirty of them will not be written again.
+    pub fn leave(&mut self, file: FileId, start: u64, end: u64) {
+        self.cancel_dirty(file, start, end);
+        if let Some(inode) = self.inodes.get_mut(&file) {
+            inode.leaving.insert(start, end);
+        }
+    }
+
+    /// The pages of a range that leave now that the device has them.
+    pub fn take_leaving(&mut self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let Some(inode) = self.inodes.get_mut(&file) else { return Vec::new() };
+        let mut taken = Vec::new();
+        while let Some((from, to)) = inode.leaving.first(start, end) {
+            inode.leaving.remove(from, to);
+            taken.push((from, to));
+        }
+        taken
+    }
+
+    /// Pages are gone: dirty ones will not be written.
+    pub fn cancel(&mut self, file: FileId, start: u64, end: u64) {
+        self.cancel_dirty(file, start, end);
+        self.end_writeback(file, start, end);
+    }
+
+    fn cancel_dirty(&mut self, file: FileId, start: u64, end: u64) {
+        let Some(inode) = self.inodes.get_mut(&file) else { return };
+        self.both -= inode.both(start, end);
+        let cancelled = inode.dirty.remove(start, end);
+        let wb = &mut self.wbs[inode.wb.0 as usize];
+        wb.reclaimable -= cancelled;
+        wb.cancelled += cancelled;
+        self.dirty -= cancelled;
+    }
+
+    /// Forgets an inode with nothing to write. The next pass over it then begins at its start; the kernel's goes on where the
+    /// last one stopped, which is the same for a file that grows.
+    fn forget_clean(&mut self, file: FileId) {
+        let is_clean = |inode: &Inode| inode.dirty.total() == 0 && inode.writeback.total() == 0;
+        if self.inodes.get(&file).is_some_and(is_clean) {
+            self.inodes.remove(&file);
+        }
+    }
+}
+
+impl Busy for DirtyPages {
+    fn run(&self, file: FileId, at: u64, end: u64) -> (PageState, u64) {
+        self.inodes.get(&file).map_or((PageState::Clean, end), |inode| inode.run(at, end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_written_to_again_under_writeback_is_in_both_counters_but_one_page() {
+        let (file, wb) = (FileId(0), WbId(0));
+        let mut dirty = DirtyPages::default();
+        dirty.make_dirty(file, wb, 0, 100, Nanos(0));
+        dirty.submit(file, 60);
+        for _ in 0..2 {
+            assert!(!dirty.make_dirty(file, wb, 20, 50, Nanos(1)));
+        }
+        assert_eq!(
+            (dirty.dirty(), dirty.writeback(), dirty.pages(), dirty.of_file(file)),
+            (70, 60, 100, 100)
+        );
+        dirty.written(file, wb, 0, 30);
+        assert_eq!((dirty.dirty(), dirty.writeback(), dirty.pages()), (70, 30, 80));
+        dirty.cancel(file, 40, 60);
+        assert_eq!((dirty.dirty(), dirty.writeback(), dirty.pages()), (60, 10, 60));
+        dirty.submit(file, 100);
+        assert_eq!((dirty.pages(), dirty.of_file(file)), (60, 60));
+        // From the start: 20..40, of which 30..40 is still under writeback.
+        assert_eq!(dirty.submit(file, 100), Some((20, 40)));
+        assert_eq!((dirty.dirty(), dirty.writeback(), dirty.pages()), (0, 60, 60));
+        assert_eq!((dirty.dirtied_when(file), dirty.inodes()), (None, 1), "an inode with nothing dirty");
+        assert!(!dirty.written(file, wb, 20, 40));
+        assert!(dirty.written(file, wb, 60, 100));
+        assert_eq!((dirty.pages(), dirty.inodes()), (0, 0));
+    }
+
+    #[test]
+    fn a_run_of_bytes_is_all_dirty_or_all_not() {
+        let (file, wb) = (FileId(0), WbId(0));
+        let mut dirty = DirtyPages::default();
+        assert_eq!(dirty.dirty_run(file, 5, 50), (false, 50));
+        dirty.make_dirty(file, wb, 10, 20, Nanos(0));
+        dirty.make_dirty(file, wb, 30, 40, Nanos(0));
+        let runs = [(0, 50), (0, 5), (10, 50), (12, 15), (20, 50), (40, 50)];
+        let found = runs.map(|(start, end)| dirty.dirty_run(file, start, end));
+        assert_eq!(found, [(false, 10), (false, 5), (true, 20), (true, 15), (false, 30), (false, 50)]);
+    }
+
+    #[test]
+    fn reclaim_finds_pages_as_they_are_from_a_place_on() {
+        use PageState::{Clean, Dirty, Writeback};
+        let (file, wb) = (FileId(0), WbId(0));
+        let mut dirty = DirtyPages::default();
+        dirty.make_dirty(file, wb, 10, 40, Nanos(0));
+        dirty.submit_within(file, 20, 30, u64::MAX);
+        dirty.make_dirty(file, wb, 25, 30, Nanos(0));
+        let found = [0, 10, 15, 20, 25, 30, 40].map(|at| Busy::run(&dirty, file, at, 50));
+        let both = (Writeback, 30);
+        assert_eq!(found, [(Clean, 10), (Dirty, 20), (Dirty, 20), both, both, (Dirty, 40), (Clean, 50)]);
+        assert_eq!(Busy::run(&dirty, FileId(1), 0, 50), (Clean, 50));
+    }
+}

@@ -1,0 +1,124 @@
+//! The block layer: the queue of each device, write-back throttling, seeks.
+//!
+//! Source: `block/blk-mq.c`, `block/blk-wbt.c`. Left out: schedulers, merging, requests of direct I/O and reads in the queue.
+
+pub mod queue;
+pub mod seeks;
+pub mod wbt;
+
+use std::sync::Arc;
+
+use self::queue::Queue;
+use self::seeks::Heads;
+use self::wbt::{Recent, Wbt};
+use crate::machine::Host;
+use crate::policy::kernel::config::Config;
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::{DeviceId, FileView};
+use crate::result::Part;
+use crate::units::{Bytes, Nanos};
+
+/// What may be under way to another host: the slots of an NFS client (64) of 1 MiB each.
+const REMOTE_QUEUE: (u32, Bytes) = (64, Bytes(1 << 20));
+
+/// The devices of a host: its disks, then its network mounts.
+pub struct Block {
+    pub(super) queues: Vec<Queue>,
+    /// When each last read, and last held a writer back.
+    pub(super) recent: Vec<Recent>,
+    pub(super) heads: Heads,
+    pub(super) config: Arc<Config>,
+}
+
+impl Block {
+    pub fn new(config: &Arc<Config>) -> Self {
+        let devices = config.devices();
+        Self {
+            queues: (0..devices).map(|at| queue_of(&config.host, at)).collect(),
+            recent: vec![Recent::default(); devices],
+            heads: Heads::of(config.host.disks.len()),
+            config: config.clone(),
+        }
+    }
+
+    /// The queue of a device.
+    pub fn queue(&mut self, device: DeviceId) -> &mut Queue {
+        &mut self.queues[device.0 as usize]
+    }
+}
+
+/// The queue of a device of a host.
+fn queue_of(host: &Host, device: usize) -> Queue {
+    let requests = host.disks.get(device).map_or(REMOTE_QUEUE, |disk| disk.queue);
+    Queue::new(requests, Wbt::of(host, DeviceId(device as u32)))
+}
+
+impl Block {
+    /// What devices write, in bytes per second.
+    pub fn write_rate(&self) -> f64 {
+        let transfers = self.queues.iter().filter_map(|queue| queue.transfer.as_ref());
+        transfers.map(|transfer| transfer.rate).sum()
+    }
+
+    /// Whether pages of a file are on their way to its device: who adds pages to it shares the lock of its tree of pages
+    /// (`i_pages`) with who submits and who completes them.
+    pub fn is_being_written(&self, file: &FileView) -> bool {
+        let queue = &self.queues[file.device.0 as usize];
+        let unit = queue.front().filter(|_| queue.transfer.is_some());
+        unit.is_some_and(|unit| unit.file == file.id)
+    }
+
+    /// The queue of the device of a wb.
+    pub fn queue_of_wb(&self, wb: WbId) -> &Queue {
+        &self.queues[self.config.device_of(wb).0 as usize]
+    }
+
+    /// Brings the throttling of a device up to date, if it has any.
+    pub fn look_at_wbt(&mut self, tasks: &Tasks, now: Nanos, at: usize) {
+        if self.queues[at].wbt.is_none() {
+            return;
+        }
+        let device = DeviceId(at as u32);
+        let mut recent = self.recent[at];
+        for task in tasks.values() {
+            if self.sleeps_at(task.wb, task.held_by) == Some(device) {
+                recent.slept = Some(now);
+            }
+            if task.device_read() == Some(device) {
+                recent.read = Some(now);
+            }
+        }
+        self.queues[at].wbt.as_mut().expect("it has one").look(now, recent);
+    }
+
+    /// The device whose throttling takes notice of a task that this holds back and that writes to a wb.
+    pub fn sleeps_at(&self, wb: WbId, held_by: Option<Part>) -> Option<DeviceId> {
+        let is_seen = self.config.rules.wbt_sees_cgroups || self.config.memcg_of_wb(wb.0 as usize).is_none();
+        (held_by == Some(Part::Throttled) && is_seen).then(|| self.config.device_of(wb))
+    }
+
+    /// What has held a task back that writes to a wb does so no more.
+    pub fn note_sleep(&mut self, now: Nanos, wb: WbId, held_by: Option<Part>) {
+        if let Some(device) = self.sleeps_at(wb, held_by) {
+            self.recent[device.0 as usize].slept = Some(now);
+        }
+    }
+
+    /// A run has ended that read from a device, or not.
+    pub fn note_read(&mut self, now: Nanos, device: Option<DeviceId>) {
+        if let Some(device) = device {
+            self.recent[device.0 as usize].read = Some(now);
+        }
+    }
+
+    /// What it takes the disk of a file to come to some of its bytes.
+    pub fn seek(&mut self, file: &FileView, range: (u64, u64)) -> Nanos {
+        let seek = self.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.seek);
+        if seek == Nanos::ZERO {
+            return Nanos::ZERO;
+        }
+        let has_moved = self.heads.go(file.device.0 as usize, file.id, range);
+        if has_moved { seek } else { Nanos::ZERO }
+    }
+}

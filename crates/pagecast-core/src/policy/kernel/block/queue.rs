@@ -1,0 +1,313 @@
+//! The queue of a device: pages under writeback that it writes in the order in which they were submitted.
+//!
+//! Source: `block/blk-mq-tag.c: blk_mq_get_tag`, `block/blk-rq-qos.c: rq_qos_wait`, Linux 6.16. All flushers of a device (one for each
+//! memory cgroup) and all callers of fsync share one queue. Who submits waits while the queue is full, first come, first served; so
+//! a new request waits for the requests that are in the queue, and for nothing else. A flusher that is alone submits more at once than
+//! fits; what does not fit is taken back (`excess`) when somebody else comes. Left out: the order of a scheduler, requests of reads.
+
+use std::collections::VecDeque;
+
+use crate::flow::FlowId;
+use crate::policy::kernel::block::wbt::{Wbt, Why};
+use crate::policy::kernel::discretisation::{MOST_TURN, QUEUE_TURNS};
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::shape::Transfer;
+use crate::policy::{FileId, OperationId};
+use crate::units::Bytes;
+
+/// Pages under writeback that the device gets as one flow.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// The wb that its file belongs to.
+    pub wb: WbId,
+    pub file: FileId,
+    pub start: u64,
+    pub end: u64,
+    /// Whether a flusher has submitted it for nobody.
+    pub is_of_flusher: bool,
+    /// Who is told when it is written.
+    pub waiters: Vec<OperationId>,
+    /// The bytes for which it takes room.
+    room: u64,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Queue {
+    /// Bytes that all requests together may have (`nr_requests` of `max_sectors_kb`), and one of them.
+    capacity: u64,
+    request: u64,
+    /// Write-back throttling, where it is on.
+    pub wbt: Option<Wbt>,
+    units: VecDeque<Unit>,
+    /// Room that is taken.
+    bytes: u64,
+    /// The first unit, on its way.
+    pub transfer: Option<Transfer>,
+    /// Whose turn it is to submit, of the wbs of the device.
+    pub turn: usize,
+}
+
+impl Queue {
+    /// An empty one for so many requests of so many bytes.
+    pub fn new((requests, request): (u32, Bytes), wbt: Option<Wbt>) -> Self {
+        Self {
+            capacity: u64::from(requests).saturating_mul(request.0),
+            request: request.0,
+            wbt,
+            units: VecDeque::new(),
+            bytes: 0,
+            transfer: None,
+            turn: 0,
+        }
+    }
+
+    /// The bytes that may be in the queue for somebody to submit more. Write-back throttling does not hold back who has no reason.
+    pub fn limit(&self, why: Option<Why>) -> u64 {
+        let throttled = self.wbt.as_ref().zip(why).map(|(wbt, why)| wbt.limit(why));
+        throttled.map_or(self.capacity, |limit| limit.min(self.capacity))
+    }
+
+    /// Whether more may be submitted by somebody who may not take all of the queue.
+    pub fn has_room(&self, why: Option<Why>) -> bool {
+        self.bytes < self.limit(why)
+    }
+
+    /// How many bytes each submits in turn while several do.
+    pub fn turn_bytes(&self) -> u64 {
+        (self.capacity / QUEUE_TURNS).clamp(self.request, MOST_TURN.max(self.request))
+    }
+
+    /// Bytes of a file have been submitted, by a flusher or for somebody who waits.
+    pub fn push(&mut self, wb: WbId, file: FileId, (start, end): (u64, u64), is_of_flusher: bool) {
+        let room = end - start;
+        self.bytes += room;
+        self.units.push_back(Unit { wb, file, start, end, is_of_flusher, waiters: Vec::new(), room });
+    }
+
+    /// Whether the device has written all that was submitted.
+    pub fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+
+    /// The first in line.
+    pub fn front(&self) -> Option<&Unit> {
+        self.units.front()
+    }
+
+    /// The first in line has been written.
+    pub fn pop(&mut self) -> Unit {
+        let unit = self.units.pop_front().expect("the device writes what waits for it");
+        self.bytes -= unit.room;
+        unit
+    }
+
+    /// What the device writes for a wb at this moment, in bytes per second; nothing if it writes for another one, or not at all.
+    pub fn rate_for(&self, wb: WbId) -> Option<f64> {
+        let is_of_wb = self.front().is_some_and(|unit| unit.wb == wb);
+        self.transfer.as_ref().filter(|_| is_of_wb).map(|transfer| transfer.rate)
+    }
+
+    /// The bytes of a wb that the device does not have yet.
+    ///
+    /// # Panics
+    /// If room is taken that no unit takes.
+    pub fn bytes_of(&self, wb: WbId) -> u64 {
+        assert_eq!(self.bytes, self.units.iter().map(|unit| unit.room).sum::<u64>(), "room taken in a queue");
+        let of_wb = |unit: &&Unit| unit.wb == wb;
+        let bytes: u64 = self.units.iter().filter(of_wb).map(|unit| unit.end - unit.start).sum();
+        bytes - self.front().filter(of_wb).map_or(0, |_| self.applied())
+    }
+
+    /// The bytes of the first unit that have been written.
+    fn applied(&self) -> u64 {
+        self.transfer.as_ref().map_or(0, Transfer::applied)
+    }
+
+    /// Somebody who comes now counts what has been written of the first unit as room.
+    pub fn free_written(&mut self) {
+        let applied = self.applied();
+        if let Some(front) = self.units.front_mut() {
+            let room = front.end - front.start - applied;
+            self.bytes -= front.room - room;
+            front.room = room;
+        }
+    }
+
+    /// The part of the last unit that is beyond `limit` bytes of the queue, in whole pages: what a flusher, which waits for room in
+    /// reality, has submitted too early. Nothing if somebody waits for it already.
+    pub fn excess(&self, limit: u64) -> Option<(WbId, FileId, (u64, u64))> {
+        let last = self.units.back().filter(|unit| unit.is_of_flusher && unit.waiters.is_empty())?;
+        let excess = self.bytes.saturating_sub(limit).min(last.room);
+        let from = (last.end - excess).next_multiple_of(PAGE);
+        let is_first = self.units.len() == 1 && self.transfer.is_some();
+        let least = if is_first { last.start + self.applied() + 1 } else { last.start };
+        let from = from.max(least.next_multiple_of(PAGE));
+        (from < last.end).then_some((last.wb, last.file, (from, last.end)))
+    }
+
+    /// Takes the end of the last unit back.
+    pub fn take_back(&mut self, from: u64) {
+        let last = self.units.back_mut().expect("what is taken back was submitted");
+        let taken = last.end - from.max(last.start);
+        self.bytes -= taken;
+        last.room -= taken;
+        last.end -= taken;
+        if last.start == last.end {
+            self.units.pop_back();
+        }
+    }
+
+    /// Cuts units into turns, so that room comes turn by turn. Returns the flow of the first unit, and its bytes, if it is shorter then.
+    pub fn cut_into_turns(&mut self) -> Option<(FlowId, u64)> {
+        let turn = self.turn_bytes().next_multiple_of(PAGE);
+        let mut cut = VecDeque::with_capacity(self.units.len());
+        let applied = self.applied();
+        for (at, mut unit) in std::mem::take(&mut self.units).into_iter().enumerate() {
+            let done = if at == 0 { applied } else { 0 };
+            let mut end = (unit.start + done + turn).next_multiple_of(PAGE);
+            while end < unit.end {
+                let rest = Unit { start: end, room: unit.end - end, ..unit.clone() };
+                let first = Unit { end, room: unit.room - rest.room, waiters: Vec::new(), ..unit };
+                cut.push_back(first);
+                unit = rest;
+                end += turn;
+            }
+            cut.push_back(unit);
+        }
+        self.units = cut;
+        let bytes = self.units.front().map(|front| front.end - front.start)?;
+        let transfer = self.transfer.as_mut().filter(|transfer| transfer.bytes > bytes)?;
+        transfer.bytes = bytes;
+        Some((transfer.flow, bytes))
+    }
+
+    /// Somebody waits until all that is in the queue has been written; false if it is empty.
+    pub fn wait_behind(&mut self, waiter: OperationId) -> bool {
+        self.units.back_mut().map(|unit| unit.waiters.push(waiter)).is_some()
+    }
+
+    /// Somebody waits until no page of a file is under writeback; false if there is none.
+    pub fn wait_for(&mut self, file: FileId, waiter: OperationId) -> bool {
+        self.wait_within(file, (0, u64::MAX), waiter)
+    }
+
+    /// The same of a part of a file.
+    pub fn wait_within(&mut self, file: FileId, (start, end): (u64, u64), waiter: OperationId) -> bool {
+        let overlaps = |unit: &&mut Unit| unit.file == file && unit.start < end && start < unit.end;
+        let last = self.units.iter_mut().rev().find(overlaps);
+        last.map(|unit| unit.waiters.push(waiter)).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::kernel::tests::transfer;
+
+    const ROOT: WbId = WbId(0);
+    const FILE: FileId = FileId(0);
+    const OTHER: FileId = FileId(1);
+
+    /// Of so many pages, a page a request; flushers have submitted these.
+    fn queue(pages: u32, submitted: &[(FileId, u64, u64)]) -> Queue {
+        let mut queue = Queue::new((pages, Bytes(PAGE)), None);
+        for &(file, start, end) in submitted {
+            queue.push(ROOT, file, (start * PAGE, end * PAGE), true);
+        }
+        queue
+    }
+
+    /// The first unit is on its way, and so many pages of it have been written.
+    fn write(queue: &mut Queue, pages: u64) {
+        let front = queue.front().expect("something was submitted");
+        let mut flow = transfer((pages * PAGE) as f64);
+        flow.bytes = front.end - front.start;
+        flow.take(crate::units::Nanos(1_000_000_000));
+        queue.transfer = Some(flow);
+    }
+
+    /// The files and pages of all units.
+    fn units(queue: &Queue) -> Vec<(u32, u64, u64)> {
+        queue.units.iter().map(|unit| (unit.file.0, unit.start / PAGE, unit.end / PAGE)).collect()
+    }
+
+    #[test]
+    fn who_waits_for_a_part_of_a_file_is_told_with_the_last_unit_that_has_some_of_it() {
+        let mut queue = queue(u32::MAX, &[(FILE, 0, 10), (FILE, 10, 20), (OTHER, 0, 20), (FILE, 30, 40)]);
+        let mut wait = |from: u64, to: u64, waiter| queue.wait_within(FILE, (from * PAGE, to * PAGE), waiter);
+        assert!(wait(5, 15, OperationId(1)) && !wait(20, 30, OperationId(3)));
+        assert!(queue.wait_for(FILE, OperationId(2)) && queue.wait_behind(OperationId(4)));
+        let waiters: Vec<Vec<OperationId>> = (0..4).map(|_| queue.pop().waiters).collect();
+        assert_eq!(waiters, [vec![], vec![OperationId(1)], vec![], vec![OperationId(2), OperationId(4)]]);
+        assert!(!queue.wait_behind(OperationId(5)), "it is empty");
+    }
+
+    #[test]
+    fn it_is_full_when_it_has_its_capacity_until_the_first_in_line_is_written() {
+        let mut queue = queue(20, &[(FILE, 0, 19)]);
+        assert!(queue.has_room(None), "a request may go a little beyond");
+        queue.push(ROOT, FILE, (19 * PAGE, 30 * PAGE), true);
+        assert_eq!((queue.has_room(None), queue.bytes_of(ROOT)), (false, 30 * PAGE));
+        write(&mut queue, 12);
+        assert_eq!((queue.has_room(None), queue.bytes_of(ROOT)), (false, 18 * PAGE));
+        queue.free_written();
+        assert!(queue.has_room(None), "who comes now finds room for what is written");
+        queue.transfer = None;
+        queue.pop();
+        assert_eq!((queue.has_room(None), queue.bytes_of(ROOT)), (true, 11 * PAGE));
+    }
+
+    #[test]
+    fn what_flushers_submitted_beyond_the_queue_can_be_taken_back() {
+        let mut queue = queue(20, &[(FILE, 0, 100), (OTHER, 0, 10)]);
+        write(&mut queue, 40);
+        queue.free_written();
+        let mut taken = Vec::new();
+        while let Some((_, file, (from, to))) = queue.excess(20 * PAGE) {
+            queue.take_back(from);
+            taken.push((file.0, from / PAGE, to / PAGE));
+        }
+        assert_eq!(taken, [(1, 0, 10), (0, 60, 100)], "20 pages are left beyond the 40 that are written");
+        assert_eq!((units(&queue), queue.bytes_of(ROOT)), (vec![(0, 0, 60)], 20 * PAGE));
+    }
+
+    #[test]
+    fn nothing_is_taken_back_of_what_somebody_waits_for() {
+        let mut queue = queue(20, &[(FILE, 0, 100)]);
+        queue.push(ROOT, OTHER, (0, 10 * PAGE), false);
+        assert_eq!(queue.excess(20 * PAGE), None, "fsync has submitted the last");
+        queue.pop();
+        queue.pop();
+        queue.push(ROOT, FILE, (0, 100 * PAGE), true);
+        assert!(queue.excess(20 * PAGE).is_some());
+        queue.wait_for(FILE, OperationId(1));
+        assert_eq!(queue.excess(20 * PAGE), None);
+    }
+
+    /// Two pages of 64 are a turn.
+    #[test]
+    fn turns_are_a_part_of_the_queue_and_begin_where_the_device_is() {
+        let mut queue = queue(64, &[(FILE, 0, 8)]);
+        queue.wait_for(FILE, OperationId(1));
+        write(&mut queue, 3);
+        queue.free_written();
+        let (_, bytes) = queue.cut_into_turns().expect("the flow is shorter");
+        assert_eq!((bytes, units(&queue)), (5 * PAGE, vec![(0, 0, 5), (0, 5, 7), (0, 7, 8)]));
+        assert_eq!(queue.bytes_of(ROOT), 5 * PAGE);
+        assert!(queue.cut_into_turns().is_none(), "it is cut already");
+        queue.transfer = None;
+        let waiters: Vec<usize> = (0..3).map(|_| queue.pop().waiters.len()).collect();
+        assert_eq!((waiters, queue.bytes_of(ROOT)), (vec![0, 0, 1], 0), "who waits is told with the last");
+    }
+
+    #[test]
+    fn a_turn_is_a_request_at_least() {
+        let turn = |requests, kib: u64| Queue::new((requests, Bytes(kib << 10)), None).turn_bytes() >> 10;
+        assert_eq!(
+            [turn(1, 1280), turn(64, 1280), turn(1000, 1280), turn(64, 8192)],
+            [1280, 2560, 4096, 8192]
+        );
+    }
+}

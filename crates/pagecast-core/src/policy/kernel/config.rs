@@ -1,0 +1,116 @@
+//! What does not change while a kernel runs: its host, the rules of its version, its settings, what a copy costs.
+
+use crate::flow::Path;
+use crate::machine::{Disk, Host};
+use crate::policy::kernel::tasks::cost::{Prices, Run};
+use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
+use crate::policy::kernel::tasks::kind::Waits;
+use crate::policy::kernel::tasks::task::Task;
+use crate::policy::kernel::tick::Hz;
+use crate::policy::kernel::timers::Timers;
+use crate::policy::kernel::version::Rules;
+use crate::policy::{DeviceId, FileView, OperationId, Setting};
+use crate::units::{Bytes, Nanos};
+
+/// See the module. Owners share one.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub host: Host,
+    pub rules: Rules,
+    pub prices: Prices,
+    /// The resources that a copy out of the page cache crosses, and a copy into it.
+    pub memory_read: Path,
+    pub memory_write: Path,
+}
+
+impl Config {
+    pub fn new(setting: &Setting<'_>) -> Self {
+        let mut host = setting.host.clone();
+        let per_thread = host.memory.per_thread;
+        host.memory.cost.copy_read = host.memory.cost.copy_read.or(per_thread);
+        host.memory.cost.copy_write = host.memory.cost.copy_write.or(per_thread);
+        Self {
+            rules: Rules::of(host.kernel.version),
+            prices: Prices::of(&host.memory.cost),
+            memory_read: setting.memory_read,
+            memory_write: setting.memory_write,
+            host,
+        }
+    }
+
+    /// The number of disks and network mounts.
+    pub fn devices(&self) -> usize {
+        self.host.disks.len() + self.host.mounts.len()
+    }
+
+    /// The disk of a file; none if the file is on another host.
+    pub fn disk_of(&self, file: &FileView) -> Option<&Disk> {
+        self.host.disks.get(file.device.0 as usize)
+    }
+
+    /// A tick of the clock, by which files have their times.
+    pub fn tick(&self) -> Nanos {
+        Nanos(1_000_000_000 / u64::from(self.host.kernel.hz))
+    }
+
+    /// How its timers fire.
+    pub fn timers(&self) -> Timers {
+        Timers { hz: Hz(self.host.kernel.hz.into()), has_wheel: self.rules.has_timer_wheel }
+    }
+
+    /// Whether a device is a disk of this host.
+    pub fn is_local(&self, device: DeviceId) -> bool {
+        (device.0 as usize) < self.host.disks.len()
+    }
+}
+
+impl Config {
+    pub fn path(&self, task: &Task) -> Path {
+        match task.run {
+            Run::Hit => self.memory_read,
+            Run::Miss if task.reads_ahead() => task.file().read,
+            Run::Miss | Run::Pass => task.file().read_and_copy,
+            Run::Through => task.file().write,
+            Run::Direct if task.writes_past() => task.file().write,
+            Run::Direct => task.file().read,
+            _ => self.memory_write,
+        }
+    }
+
+    /// The device that a wb writes to.
+    pub fn device_of(&self, wb: WbId) -> DeviceId {
+        DeviceId(wb.0 % self.devices() as u32)
+    }
+
+    /// Whether taking so many bytes of pages away takes time: nobody here waits where a client has cut the file.
+    pub fn is_paid_for(&self, operation: OperationId, removed: Bytes) -> bool {
+        operation != OperationId::NOBODY
+            && removed > Bytes::ZERO
+            && self.host.memory.cost.page_remove > Nanos::ZERO
+    }
+
+    /// Whether who writes over pages of its file waits while they are under writeback (`mm/page-writeback.c: folio_wait_stable`).
+    pub fn has_stable_pages(&self, task: &Task) -> bool {
+        self.host.disks.get(task.file().device.0 as usize).is_some_and(|disk| disk.bdi.stable_writes)
+    }
+
+    /// The cgroup of a wb that is not the root's.
+    pub fn memcg_of_wb(&self, at: usize) -> Option<usize> {
+        match self.host.cgroups.is_empty() {
+            true => None,
+            false => MemcgId((at / self.devices()) as u16).index(),
+        }
+    }
+
+    /// The wbs of a cgroup.
+    pub fn wbs_of(&self, memcg: usize) -> impl Iterator<Item = WbId> + use<> {
+        let devices = self.devices();
+        (0..devices).map(move |device| WbId(((memcg + 1) * devices + device) as u32))
+    }
+
+    /// What a commit and a flush take of a file; nothing on another host, which has its own.
+    pub fn waits_of(&self, file: &FileView) -> Waits {
+        let flush = self.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush);
+        Waits { journal: file.cost.commit, flush }
+    }
+}

@@ -1,0 +1,440 @@
+//! Drives the kernel model: brings it up to an instant, steps system calls, and decides what follows.
+//!
+//! Nobody else calls a step of a system call, and none of them calls another one's.
+
+use crate::flow::Completion;
+use crate::policy::kernel::Kernel;
+use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASKS, RUN_STEPS, SETTLE_AFTER};
+use crate::policy::kernel::filemap::begin::begin_task;
+use crate::policy::kernel::filemap::direct::{begin_direct, step_direct};
+use crate::policy::kernel::filemap::partial_blocks::step_beside;
+use crate::policy::kernel::filemap::read::{generic_fadvise, leave_ahead, step_read};
+use crate::policy::kernel::filemap::truncate::{end_removal, step_cut, truncate};
+use crate::policy::kernel::filemap::write::step_write;
+use crate::policy::kernel::fs_writeback::flusher::WHOLE;
+use crate::policy::kernel::model::caps::{let_go, set_caps};
+use crate::policy::kernel::model::checks::check_books;
+use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::model::cut::cut_runs;
+use crate::policy::kernel::model::follow::followed_by;
+use crate::policy::kernel::model::next_call::{
+    Slopes, next_update, until_background, until_memcgs_change, until_memory_changes, until_throttling,
+    until_too_much,
+};
+use crate::policy::kernel::model::plain::step_plain;
+use crate::policy::kernel::model::run::begin_run;
+use crate::policy::kernel::model::settle::{
+    apply_written, count_moved, keep_memcgs_within_limits, settle, settle_others, settle_task, settle_visited,
+};
+use crate::policy::kernel::page::{PAGE, whole_pages};
+use crate::policy::kernel::page_writeback::rates::rate_of;
+use crate::policy::kernel::sync::fsync::{make_durable, step_sync};
+use crate::policy::kernel::sync::o_sync::{begin_synchronous, ksys_sync, step_write_sync};
+use crate::policy::kernel::sync::sync_file_range::{step_sync_range, sync_range};
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Way};
+use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{Actions, Call, Integrity, OperationId, Outcome, Request};
+use crate::result::Part;
+use crate::stop;
+use crate::units::{Bytes, Nanos, earlier};
+
+impl Kernel {
+    /// Brings all levels up to `now`. Where the bytes are that have moved since is found out when it matters, or now and then.
+    pub fn catch_up(&mut self, now: Nanos) {
+        if now == self.clock.synced {
+            return;
+        }
+        for device in 0..self.block.queues.len() {
+            let transfer = self.block.queues[device].transfer.as_mut();
+            if let Some((from, bytes)) =
+                transfer.map(|transfer| transfer.take(now)).filter(|taken| taken.1 > 0)
+            {
+                apply_written(&mut self.context(now, &mut Actions::default()), device, from, bytes);
+            }
+        }
+        let has_first = count_moved(&mut self.pages, &self.write_back, &mut self.tasks, now);
+        if has_first || self.pages.is_far_ahead() || self.clock.settled + SETTLE_AFTER < now {
+            settle(&mut self.context(now, &mut Actions::default()));
+        }
+        keep_memcgs_within_limits(&mut self.context(now, &mut Actions::default()));
+        self.pages.note_peaks();
+        self.write_back.flush_memcg_stats(&self.pages, now);
+        self.write_back.tick(now);
+        self.clock.synced = now;
+    }
+
+    /// Decides what follows from the state as it is now.
+    ///
+    /// Each step stands behind those whose outcome it needs; `tests/golden/changes.toml` swaps steps whose order matters.
+    pub fn control(&mut self, now: Nanos, out: &mut Actions) {
+        // States end as they were before this instant changes them.
+        self.told.states.tell(now, out);
+        // Pages find their place first, and evict others: all that follows looks at what is in memory.
+        keep_memcgs_within_limits(&mut self.context(now, &mut Actions::default()));
+        self.pages.look_at_backed(&self.tasks, now);
+        // Runs end in front of pages that have come or left, before anybody counts how many bytes are still to come.
+        cut_runs(&mut self.context(now, out));
+        self.pages.look_at_memcgs(&self.tasks, now, out);
+        // Reclaim that found nothing clean wakes flushers, which then submit at this instant.
+        self.heed_reclaim(now, out);
+        // Limits are those of the memory as it is: of all of it, then of cgroups within it, then of strict devices within both.
+        self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
+        self.write_back.limit_domains(&self.pages);
+        self.write_back.limit_strict(&self.pages);
+        // Flushers are woken by the new limits, and submit before anybody is told to go on.
+        self.flushers.wake_flushers(&self.pages, &self.write_back, &self.tasks, now);
+        for device in 0..self.block.queues.len() {
+            self.write_back_device(now, device, out);
+        }
+        self.clock.is_put_off = self.tasks.len() > MANY_TASKS && self.clock.decided == Some(now);
+        if !self.clock.is_put_off {
+            // Each of them is looked at.
+            stop::spend(self.tasks.len() as u64);
+            self.clock.decided = Some(now);
+            release_followers(&mut self.context(now, out));
+        }
+        go_on_with_due(&mut self.context(now, out));
+        // Rates need the dirty level after submission and the writers that have begun; caps need the rates.
+        self.write_back.balance_dirty_pages(&self.pages, &self.block, &self.tasks, now);
+        if !self.clock.is_put_off {
+            set_caps(&mut self.context(now, out));
+        }
+        self.write_back.sample_devices(&self.pages, out);
+    }
+
+    /// The same when nothing else happens at this instant: what was put off is decided.
+    pub fn control_at_last(&mut self, now: Nanos, out: &mut Actions) {
+        self.clock.decided = None;
+        self.control(now, out);
+    }
+
+    /// Reclaim that met only dirty pages has all of them written.
+    pub fn heed_reclaim(&mut self, now: Nanos, out: &mut Actions) {
+        let mut found = self.pages.take_found_only_dirty() && self.config.rules.dirty_tail_wakes_flushers;
+        // Who waits for pages reclaims by itself, and finds as little.
+        found |= self.pages.is_exhausted() && self.tasks.values().any(Task::takes_memory);
+        found |= self.pages.is_memcg_short();
+        if found && self.pages.dirty().dirty() > 0 {
+            let dirty = self.pages.dirty().dirty();
+            if self.flushers.wakeup_flusher_threads(&self.pages, now) {
+                self.told.flushers_woken(now, dirty, out);
+            }
+        }
+    }
+
+    /// The next call that this policy wants.
+    pub fn schedule(&self, now: Nanos) -> Option<Nanos> {
+        if self.clock.is_put_off {
+            return Some(now);
+        }
+        let survey = self.caps.survey(&self.pages, &self.write_back, &self.tasks);
+        let slopes = Slopes { written: self.block.write_rate(), ..survey.slopes };
+        let mut next = earlier(survey.busy_until, next_update(&self.write_back, now));
+        next = earlier(next, self.write_back.next_stats_flush(&self.block, &self.tasks));
+        for wb in self.write_back.wbs.iter().flatten() {
+            next = earlier(next, wb.measure_at);
+        }
+        for flusher in self.flushers.iter() {
+            next = earlier(earlier(next, flusher.timer), flusher.until_small_piece());
+        }
+        let levels = [
+            until_background(&self.pages, &self.write_back, &slopes),
+            until_throttling(&self.pages, &self.write_back, &slopes),
+            self.write_back.until_strict_throttling(&self.pages, &self.block, &self.tasks),
+            survey.soonest,
+            until_memcgs_change(&self.pages, &self.write_back, &self.block, &self.tasks),
+        ];
+        let mut looks_at = |level: Option<f64>, least: f64| {
+            let due = level.map(|seconds| now + Nanos((seconds.max(least) * 1e9) as u64).max(Nanos(1)));
+            next = earlier(next, due);
+        };
+        looks_at(
+            until_memory_changes(&self.pages, &self.tasks, &slopes),
+            LEAST_STEP.min(until_too_much(&self.pages, &slopes)),
+        );
+        levels.into_iter().for_each(|level| looks_at(level, LEAST_STEP));
+        next
+    }
+
+    /// The same at the end of a run, also of requests that are on their way: their pages are in the cache before their bytes are there.
+    pub fn settle_for_good(&mut self, now: Nanos) {
+        self.catch_up(now);
+        self.tasks.values_mut().filter(|task| task.is_in_flight()).for_each(|task| task.transfer = None);
+        settle(&mut self.context(now, &mut Actions::default()));
+        self.check();
+    }
+
+    /// Checks in debug builds that counters are the sums of what they count.
+    pub fn check(&self) {
+        check_books(&self.pages, &self.write_back, &self.block, &self.tasks);
+    }
+
+    /// The unit on its way has been written: who waited for it goes on.
+    pub fn unit_written(&mut self, now: Nanos, device: usize, out: &mut Actions) {
+        let mut transfer =
+            self.block.queues[device].transfer.take().expect("a unit on its way has a transfer");
+        let (from, rest) = transfer.take_rest();
+        apply_written(&mut self.context(now, &mut Actions::default()), device, from, rest);
+        for waiter in self.block.queues[device].pop().waiters {
+            end_wait(&mut self.context(now, out), waiter);
+        }
+    }
+
+    /// Lets the flushers of a device submit what they should, and the device write what waits for it.
+    pub fn write_back_device(&mut self, now: Nanos, device: usize, out: &mut Actions) {
+        self.block.look_at_wbt(&self.tasks, now, device);
+        for at in self.write_back.wbs_at(device) {
+            if self.flushers.is_about_to_look(&self.pages, &self.block, now, at) {
+                settle_visited(&mut self.context(now, &mut Actions::default()), at);
+            }
+            self.flushers.ring(now, at);
+        }
+        let ready =
+            self.flushers.submit_in_turn(&mut self.pages, &mut self.write_back, &mut self.block, now, device);
+        for at in self.write_back.wbs_at(device) {
+            if let Some(is_over) =
+                self.flushers.look_after_submission(&self.pages, &mut self.write_back, now, at)
+            {
+                self.told.note_background(&self.pages, &mut self.write_back, now, WbId(at as u32), is_over);
+            }
+        }
+        self.flushers.start_unit(&self.write_back, &mut self.block, now, device, out);
+        for waiter in ready {
+            end_wait(&mut self.context(now, out), waiter);
+        }
+    }
+}
+
+/// A system call begins: it is put down as a task, or done at once.
+pub fn begin(cx: &mut Context<'_>, request: &Request) {
+    match request.call {
+        Call::Read { file, offset, bytes, fresh, piece, .. } => {
+            begin_task(cx, request, Kind::Read { fresh }, Some(file), (offset, bytes, piece));
+        }
+        Call::Serve { file, offset, bytes } => {
+            let kind = Kind::Read { fresh: false };
+            begin_task(cx, request, kind, Some(file), (offset, bytes, bytes));
+        }
+        Call::Write { file, offset, bytes, through: false, dontcache: true, piece } => {
+            let at = (offset, bytes, piece);
+            begin_synchronous(cx, request, file, at, Integrity::Data);
+        }
+        Call::Write { file, offset, bytes, through, piece, .. } => {
+            cx.ext4.note_write(cx.now, &file, offset + bytes.0);
+            let kind = if through { Kind::WriteThrough } else { Kind::Write };
+            begin_task(cx, request, kind, Some(file), (offset, bytes, piece));
+        }
+        Call::WriteSync { file, offset, bytes, piece, durable } => {
+            begin_synchronous(cx, request, file, (offset, bytes, piece), durable);
+        }
+        Call::ReadDirect { file, offset, bytes, fresh, piece } => {
+            begin_direct(cx, request, Past::Read { fresh }, file, (offset, bytes, piece));
+        }
+        Call::WriteDirect { file, offset, bytes, durable, piece } => {
+            let past = Past::Write { durable };
+            begin_direct(cx, request, past, file, (offset, bytes, piece));
+        }
+        Call::Sync => ksys_sync(cx, request.operation, None),
+        Call::SyncFs { device } => ksys_sync(cx, request.operation, Some(device)),
+        Call::SyncRange { file, offset, bytes, flags } => {
+            let range = (offset, offset.saturating_add(bytes.0));
+            sync_range(cx, request.operation, file, range, flags);
+        }
+        Call::Insert { file, offset, bytes, reader, fresh } => {
+            let kind = Kind::Insert { reader, fresh };
+            begin_task(cx, request, kind, Some(file), (offset, bytes, bytes));
+        }
+        Call::Allocate { bytes, owner } => {
+            begin_task(cx, request, Kind::Allocate { owner }, None, (0, bytes, bytes));
+        }
+        Call::Fsync { file, durable } => {
+            make_durable(cx, request.operation, (file, WHOLE), durable);
+        }
+        Call::FsyncRange { file, offset, bytes } => {
+            // As by fdatasync (`mm/msync.c`).
+            let range = whole_pages((offset, offset.saturating_add(bytes.0)));
+            make_durable(cx, request.operation, (file, range), Integrity::Data);
+        }
+        Call::Mapped { file, offset, bytes, writes, .. } => {
+            let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };
+            begin_task(cx, request, kind, Some(file), (offset, bytes, bytes));
+        }
+        Call::Truncate { file, size } => truncate(cx, request, file, size),
+        Call::Advise { file, advice, offset, bytes } => {
+            let before = cx.pages.cached();
+            generic_fadvise(cx, request.operation, &file, advice, (offset, offset.saturating_add(bytes.0)));
+            end_removal(cx, request, before);
+        }
+        Call::DropCaches => {
+            let before = cx.pages.cached();
+            cx.pages.drop_clean();
+            end_removal(cx, request, before);
+        }
+        Call::Preload { file, bytes, dirty } => {
+            cx.flushers.preload(cx.pages, cx.write_back, cx.now, &file, bytes, dirty);
+            cx.out.done(request.operation, Outcome::default());
+        }
+        Call::Free { bytes, owner } => {
+            cx.pages.free_anonymous(owner, bytes);
+            cx.out.done(request.operation, Outcome::default());
+        }
+    }
+}
+
+/// Steps an operation as far as it comes.
+pub fn drive(cx: &mut Context<'_>, operation: OperationId) {
+    let mut next = Some(operation);
+    while let Some(operation) = next {
+        stop::spend(RUN_STEPS);
+        if cx.tasks.get(operation).is_none() {
+            return;
+        }
+        match step(cx, operation) {
+            Next::Run(end) => {
+                if !begin_run(cx, operation, end) {
+                    return;
+                }
+                // Its bytes were there at once.
+            }
+            Next::Wait => return,
+            Next::Step => {}
+            Next::Done => next = end_task(cx, operation),
+        }
+    }
+}
+
+/// The next step of an operation.
+pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = &cx.tasks[operation];
+    match task.kind {
+        Kind::Read { .. } => step_read(cx, operation),
+        Kind::Write => step_write(cx, operation),
+        Kind::WriteSync { .. } => step_write_sync(cx, operation),
+        Kind::Direct { .. } => step_direct(cx, operation),
+        Kind::Beside { .. } => step_beside(cx, operation),
+        Kind::Sync { .. } => step_sync(cx, operation),
+        Kind::SyncRange { .. } => step_sync_range(cx, operation),
+        Kind::Cut { .. } => step_cut(cx, operation),
+        Kind::ReadAhead { .. } => Next::Done,
+        Kind::WriteThrough | Kind::Insert { .. } | Kind::Allocate { .. } | Kind::Remove { .. } => {
+            step_plain(cx, operation)
+        }
+    }
+}
+
+/// An operation is over. Returns who goes on then: itself as another kind of task, or the operation that it was a part of.
+pub fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<OperationId> {
+    let task = cx.tasks.remove(operation).expect("a task ends once");
+    cx.pages.placement.leave(task.kind.owner(operation));
+    if let Some(credit) = task.credit {
+        cx.tasks.credits.insert(operation, credit);
+    }
+    if let (Some(key), Some(file)) = (task.stream, &task.file) {
+        cx.readers.leave_stream(key, task.end, file, task.mapped.is_some());
+    }
+    match task.kind {
+        Kind::Remove { cut: Some(cut) } => {
+            let wait = Task::new(Kind::Cut { cut }, task.file, (0, Bytes::ZERO, Bytes::ZERO), cx.now);
+            cx.tasks.insert(operation, Task { outcome: task.outcome, ..wait });
+            Some(operation)
+        }
+        Kind::ReadAhead { .. } => None,
+        Kind::Beside { of, way } => {
+            let parent = cx.tasks.get_mut(of).expect("who waits is under way");
+            let part = if way == Way::Write { Part::DeviceWrite } else { Part::DeviceRead };
+            parent.outcome.parts.add(part, cx.now - parent.since);
+            Some(of)
+        }
+        _ => {
+            cx.out.done(operation, task.outcome);
+            None
+        }
+    }
+}
+
+/// What an operation has waited for has happened, or one of several.
+pub fn end_wait(cx: &mut Context<'_>, operation: OperationId) {
+    let task = cx.tasks.get_mut(operation).expect("who waits is under way");
+    if let Kind::Sync { files, .. } = &mut task.kind
+        && *files > 1
+    {
+        *files -= 1;
+        return;
+    }
+    let part = if let Stage::Commit(_) = task.stage { Part::Journal } else { Part::DeviceWrite };
+    task.outcome.parts.add(part, cx.now - task.since);
+    drive(cx, operation);
+}
+
+/// A run has moved all its bytes.
+pub fn run_ended(cx: &mut Context<'_>, operation: OperationId, done: &Completion) {
+    // Nobody wants what was read ahead of a file that has been cut.
+    let Some(task) = cx.tasks.get_mut(operation) else { return };
+    let mut transfer = task.transfer.take().expect("a run has a transfer");
+    let (_, rest) = transfer.take_rest();
+    let (held_by, read_from) = (task.held_by.take(), task.device_read());
+    let rate = rate_of(&cx.write_back.wbs, task);
+    cx.pages.count(task, rest, rate, cx.now);
+    settle_task(cx, operation);
+    let_go(cx, operation, held_by);
+    cx.block.note_read(cx.now, read_from);
+    let task = &cx.tasks[operation];
+    if task.run == Run::Hit {
+        // All at once: marking every stretch between two events would cut the extents into as many.
+        let (file, start, end) = (task.file().id, task.position - transfer.bytes, task.position);
+        cx.pages.mark_accessed(file, start, end);
+        if cx.pages.has_dropbehind() && !cx.tasks[operation].drops_behind {
+            cx.pages.mark_dropbehind(file, (start, end), false);
+        }
+    }
+    let cost = cx.caps.cost(cx.pages, cx.block, &cx.tasks[operation], operation);
+    // A writer that ends has looked once more whether the flusher should run.
+    cx.flushers.wake_flushers(cx.pages, cx.write_back, cx.tasks, cx.now);
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    task.charge(done.parts, &cost);
+    settle_others(cx, operation);
+    leave_ahead(cx, operation);
+    drive(cx, operation);
+}
+
+/// Followers go on whose bytes have come, or who have nobody to follow any more.
+pub fn release_followers(cx: &mut Context<'_>) {
+    let follows = |task: &Task| task.run == Run::Follow && !matches!(task.kind, Kind::Cut { .. });
+    if !cx.tasks.has_followers {
+        debug_assert!(!cx.tasks.values().any(follows), "a follower has been noted");
+        return;
+    }
+    let has_followers = cx.tasks.values().any(follows);
+    cx.tasks.has_followers = has_followers;
+    let goes_on = |task: &Task| {
+        let (is_cached, end) = cx.pages.lists().run(task.file().id, task.position, task.end);
+        let has_come = is_cached && end - task.position >= FOLLOW_STRIDE.min(task.end - task.position);
+        has_come || followed_by(cx.pages, cx.tasks, task).is_none()
+    };
+    let followers = cx.tasks.iter().filter(|(_, task)| follows(task));
+    let released: Vec<OperationId> =
+        followers.filter(|(_, task)| goes_on(task)).map(|(operation, _)| operation).collect();
+    for operation in released {
+        let task = cx.tasks.get_mut(operation).expect("it is there");
+        task.outcome.parts.add(Part::DeviceRead, cx.now - task.since);
+        drive(cx, operation);
+    }
+}
+
+/// Those go on whose processor has prepared the next request, or whose device has flushed its cache.
+pub fn go_on_with_due(cx: &mut Context<'_>) {
+    if !cx.tasks.has_busy {
+        debug_assert!(cx.tasks.values().all(|task| task.busy_until.is_none()), "who is busy has been noted");
+        return;
+    }
+    let is_due = |task: &Task| task.busy_until.is_some_and(|until| until <= cx.now);
+    let due: Vec<OperationId> =
+        cx.tasks.iter().filter(|(_, task)| is_due(task)).map(|(operation, _)| operation).collect();
+    let has_busy = cx.tasks.values().any(|task| task.busy_until.is_some());
+    cx.tasks.has_busy = has_busy;
+    for operation in due {
+        drive(cx, operation);
+    }
+}

@@ -1,0 +1,32 @@
+//! What a local file system does beside moving bytes: commits of its journal, blocks that it gives back.
+//!
+//! Source: `fs/ext4`, `fs/jbd2`. Left out: where the blocks of a file are.
+
+pub mod commit;
+pub mod journal;
+pub mod written_back;
+
+use std::sync::Arc;
+
+use self::journal::Journal;
+use self::written_back::WrittenBack;
+use crate::policy::kernel::config::Config;
+use crate::units::Nanos;
+
+/// The file systems of a host.
+pub struct Ext4 {
+    pub(super) journal: Journal,
+    pub(super) written_back: WrittenBack,
+    pub(super) config: Arc<Config>,
+}
+
+impl Ext4 {
+    /// With files that were written in `prepared` before time 0, or long ago.
+    pub fn new(config: &Arc<Config>, prepared: Option<Nanos>) -> Self {
+        Self {
+            journal: Journal::default(),
+            written_back: WrittenBack::of(&config.host, prepared),
+            config: config.clone(),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Puts a system call on bytes of a file down as a task.
+
+use crate::policy::kernel::filemap;
+use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::page_writeback::task_rate::folio_of;
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::kind::Kind;
+use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{Call, FileView, Request};
+use crate::units::Bytes;
+
+pub fn begin_task(
+    cx: &mut Context<'_>,
+    request: &Request,
+    kind: Kind,
+    file: Option<FileView>,
+    at: (u64, Bytes, Bytes),
+) {
+    cx.pages.placement.home(kind.owner(request.operation));
+    let credit = cx.tasks.credits.get(&request.operation).copied();
+    let memcg = cx.pages.memcg_of(request.operation);
+    if let (Kind::Write | Kind::WriteSync { .. }, Some(file)) = (kind, &file) {
+        cx.write_back.inode_attach_wb(cx.pages, file, memcg);
+    }
+    let wb = file.as_ref().map_or_else(WbId::default, |file| cx.write_back.wb_of(file));
+    let stream = filemap::read::stream_of(request, kind, file.as_ref());
+    let folio = folio_of(at.2, cx.config.rules.largest_folio);
+    let drops_behind = matches!(
+        request.call,
+        Call::Read { dontcache: true, .. } | Call::Write { through: false, dontcache: true, .. }
+    );
+    let task = Task { credit, stream, memcg, wb, folio, ..Task::new(kind, file, at, cx.now) };
+    let mut task = Task { drops_behind, ..task };
+    if let Call::Mapped { advice, mapping, .. } = request.call {
+        cx.readers.map(&mut task, advice, mapping);
+    } else if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
+        task.read_until = filemap::partial_blocks::read_until(&task);
+    }
+    cx.tasks.insert(request.operation, task);
+}

@@ -1,0 +1,151 @@
+//! Reads and writes past the page cache (O_DIRECT).
+//!
+//! Source: `mm/filemap.c: generic_file_read_iter, generic_file_direct_write, kiocb_invalidate_pages`, Linux 6.16. Dirty pages of the range are
+//! written first, and waited for. A read leaves cached pages as they are and does not use them; before and after a write they
+//! are taken out. Calls follow one another: first the processor, then one request to the device. Calls are taken together in
+//! steps, which changes when the device is busy, not for how long. Left out: several requests of one call, asynchronous I/O.
+
+use crate::policy::kernel::config::Config;
+use crate::policy::kernel::discretisation::step_of;
+use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
+use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::model::run::start_flow;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Waits};
+use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{FileView, Integrity, OperationId, Request};
+use crate::result::{Part, Parts};
+use crate::units::{Bytes, Nanos};
+
+/// Begins an operation past the cache.
+pub fn begin_direct(
+    cx: &mut Context<'_>,
+    request: &Request,
+    past: Past,
+    file: FileView,
+    at: (u64, Bytes, Bytes),
+) {
+    let (from, bytes, piece) = at;
+    let operation = request.operation;
+    let kind = Kind::Direct { past, from, step: step_of(bytes, piece) };
+    cx.pages.placement.home(operation);
+    let memcg = cx.pages.memcg_of(operation);
+    cx.tasks.insert(operation, Task { memcg, ..Task::new(kind, Some(file), at, cx.now) });
+}
+
+/// Dirty pages of the range are written first; then each step has a request, when the processor has prepared it.
+pub fn step_direct(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    match (task.stage, task.busy_until) {
+        (Stage::Start, _) => {
+            task.stage = Stage::Pages;
+            let (file, range) = (*task.file(), (task.position, task.end));
+            if filemap_write_and_wait_range(cx, operation, &file, range) { Next::Wait } else { Next::Step }
+        }
+        (_, Some(_)) => start_request(cx, operation),
+        (_, None) => next_calls(cx, operation),
+    }
+}
+
+/// The next calls begin with what they cost the processor.
+pub fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let Kind::Direct { past, from, step } = task.kind else { unreachable!("only these go past the cache") };
+    let (file, start, end) = (task.file().id, task.position, task.end.min(task.position + step));
+    task.run = Run::Wait;
+    if start >= end {
+        if past.is_write() {
+            // What somebody has read in meanwhile is out of date.
+            cx.pages.invalidate_inode_pages2_range(file, from, end);
+        }
+        return Next::Done;
+    }
+    let removed = if past.is_write() { cx.pages.invalidate_inode_pages2_range(file, start, end) } else { 0 };
+    let mut spent = before_requests(cx.config, &cx.tasks[operation], end - start, removed);
+    let file = *cx.tasks[operation].file();
+    let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
+    spent.add(part, cx.block.seek(&file, (start, end)));
+    if let Past::Write { durable } = past {
+        let waits = after_writes(cx, operation, (start, end), durable);
+        spent.add(Part::Journal, waits.journal);
+        spent.add(Part::DeviceWrite, waits.flush);
+    }
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    task.outcome.parts.add_all(&spent);
+    task.outcome.from_device += Bytes(end - start);
+    if spent.total() > Nanos::ZERO {
+        task.busy_until = Some(cx.now + spent.total());
+        cx.tasks.has_busy = true;
+        Next::Wait
+    } else {
+        start_request(cx, operation)
+    }
+}
+
+/// What the calls of a step take the device beside their bytes: a request each, or each until it is durable, which has that in it.
+/// Each is followed by one; those of a step are paid for together.
+pub fn after_writes(
+    cx: &mut Context<'_>,
+    operation: OperationId,
+    (start, end): (u64, u64),
+    durable: Option<Integrity>,
+) -> Waits {
+    let task = &cx.tasks[operation];
+    let (file, piece) = (*task.file(), task.piece.0.max(1));
+    if let Some(what) = durable {
+        return cx.ext4.waits_of_calls(cx.now, &file, (start, end, piece), what);
+    }
+    cx.ext4.note_write(cx.now, &file, end);
+    let latency = cx.config.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.write_latency);
+    let flush = Nanos(latency.0.saturating_mul((end - start).div_ceil(piece)));
+    Waits { flush, ..Waits::default() }
+}
+
+/// The device gets the next request, or all that is left.
+pub fn start_request(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    (task.run, task.busy_until) = (Run::Direct, None);
+    let left = task.end - task.position;
+    let bytes = if let Kind::Direct { step, .. } = task.kind { step.min(left) } else { left };
+    let task = &cx.tasks[operation];
+    let cap = cx.caps.cap(cx.pages, cx.write_back, cx.block, task, operation, cx.pages.is_exhausted());
+    start_flow(cx, operation, (bytes, cap));
+    Next::Wait
+}
+
+/// What so many bytes of a task past the cache take before the device moves them, and taking so many out of the cache. Each
+/// call is one request, so whatever a request takes beside its bytes belongs here.
+pub fn before_requests(config: &Config, task: &Task, bytes: u64, removed: u64) -> Parts {
+    let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
+    let (cost, calls) = (&config.host.memory.cost, bytes.div_ceil(task.piece.0.max(1)));
+    let mut parts = Parts::of(Part::CpuCopy, times(cost.call, calls));
+    parts.add(Part::CpuCopy, times(cost.page_remove, removed.div_ceil(PAGE)));
+    if task.is_fresh() {
+        parts.add(Part::PageAllocation, times(cost.fault, bytes.div_ceil(PAGE)));
+    }
+    if !task.writes_past() {
+        let disk = config.disk_of(task.file());
+        parts.add(Part::DeviceRead, times(disk.map_or(Nanos::ZERO, |disk| disk.latency), calls));
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::FileId;
+    use crate::policy::kernel::tasks::ids::WbId;
+    use crate::policy::kernel::tests::{MIB, nodes_of_8_gib, on};
+
+    #[test]
+    fn clean_bytes_of_a_range_leave_and_are_counted() {
+        let file = FileId(0);
+        let mut pages = nodes_of_8_gib(1, "");
+        pages.read_in(file, 0, 4 * MIB, on(0));
+        pages.write(file, WbId(0), (2 * MIB, 3 * MIB), on(0), Nanos::ZERO);
+        assert_eq!(pages.invalidate_inode_pages2_range(file, MIB, 9 * MIB), 2 * MIB);
+        assert_eq!((pages.lists().run(file, 0, 9 * MIB), pages.cached()), ((true, MIB), 2 * MIB));
+        assert_eq!(pages.invalidate_inode_pages2_range(file, MIB, 9 * MIB), 0, "the rest is dirty");
+    }
+}

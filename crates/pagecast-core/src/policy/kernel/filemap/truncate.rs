@@ -1,0 +1,65 @@
+//! Pages that are taken out of the cache because their file becomes shorter, or because somebody asks for it.
+//!
+//! Source: `mm/truncate.c: truncate_inode_pages_range`, Linux 6.16. Each page has its price; who cuts a file also waits for those under
+//! writeback, and for its blocks (`written_back`). Pages that reclaim takes are in `lists`.
+
+use crate::policy::kernel::filemap::begin::begin_task;
+use crate::policy::kernel::filemap::fdatawrite::make_way_to;
+use crate::policy::kernel::filemap::read::forget_read_ahead;
+use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::model::run::spend;
+use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};
+use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{FileView, OperationId, Outcome, Request};
+use crate::units::Bytes;
+
+/// A cut is over when nothing of it is under writeback any more and its blocks are given back.
+pub fn step_cut(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let Kind::Cut { cut } = task.kind else { unreachable!("only these cut a file") };
+    let file = *task.file();
+    // Nobody here waits where a client has cut the file.
+    let is_ours = operation != OperationId::NOBODY;
+    match task.stage {
+        Stage::Start => {
+            (task.stage, task.since) = (Stage::Pages, cx.now);
+            let range = (cut.from, u64::MAX);
+            let waits = is_ours && cx.block.queue(file.device).wait_within(file.id, range, operation);
+            if waits { Next::Wait } else { Next::Step }
+        }
+        Stage::Durable => Next::Done,
+        _ => {
+            let journal = cx.ext4.give_blocks_back(cx.now, &file, cut);
+            if !is_ours {
+                return Next::Done;
+            }
+            spend(cx, operation, Waits { journal, ..Waits::default() })
+        }
+    }
+}
+
+/// An operation ends that has dropped clean pages, when each of them has been paid for; `before` is what was cached before it.
+pub fn end_removal(cx: &mut Context<'_>, request: &Request, before: u64) {
+    let removed = Bytes(before.saturating_sub(cx.pages.cached()));
+    if !cx.config.is_paid_for(request.operation, removed) {
+        return cx.out.done(request.operation, Outcome::default());
+    }
+    begin_task(cx, request, Kind::Remove { cut: None }, None, (0, removed, removed));
+}
+
+/// Pages beyond the new size of a file leave, each at its price.
+pub fn truncate(cx: &mut Context<'_>, request: &Request, file: FileView, size: Bytes) {
+    make_way_to(cx, &file, (size.0, u64::MAX));
+    forget_read_ahead(cx, request.operation, file.id, size.0);
+    let removed = Bytes(cx.pages.lists().cached_within(file.id, size.0, u64::MAX));
+    let cut = cx.ext4.cut_from(cx.pages, &file, size.0);
+    cx.pages.truncate(file.id, size.0);
+    cx.pages.cut_folios(file.id, size.0);
+    cx.flushers.flusher_of(cx.write_back, &file).untag(file.id, size.0, u64::MAX);
+    if !cx.config.is_paid_for(request.operation, removed) {
+        let task = Task::new(Kind::Cut { cut }, Some(file), (0, Bytes::ZERO, Bytes::ZERO), cx.now);
+        return cx.tasks.insert(request.operation, task);
+    }
+    let kind = Kind::Remove { cut: Some(cut) };
+    begin_task(cx, request, kind, Some(file), (0, removed, removed));
+}

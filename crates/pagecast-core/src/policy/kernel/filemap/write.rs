@@ -1,0 +1,121 @@
+//! `write()` into the cache: which of its pages are there, and what it waits for.
+//!
+//! Source: `mm/filemap.c: generic_perform_write`, `mm/page-writeback.c: folio_wait_stable`, Linux 6.16.
+
+use crate::policy::kernel::address_space::page_state::PageState;
+use crate::policy::kernel::discretisation::{LEAST_RUN, STABLE_RUN};
+use crate::policy::kernel::filemap::mapped::{do_page_mkwrite, filemap_fault, touch_mapped};
+use crate::policy::kernel::filemap::partial_blocks::prepare_blocks;
+use crate::policy::kernel::filemap::read::{pass_mark, pass_mark_of_follower};
+use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::page::{PAGE, whole_pages};
+use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::tasks::cost::{Access, Run};
+use crate::policy::kernel::tasks::kind::{Kind, Next};
+use crate::policy::kernel::tasks::shape::RunShape;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{FileId, OperationId};
+
+/// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).
+pub const LOCKED: u64 = 256 << 10;
+
+/// The next bytes of a write, or of pages of a mapping that are written to.
+pub fn step_write(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = &cx.tasks[operation];
+    if task.position >= task.end {
+        return Next::Done;
+    }
+    if task.kind == Kind::Write && task.mapped.is_some() {
+        filemap_fault(cx, operation);
+    }
+    let task = &cx.tasks[operation];
+    let (run, mut end) = look_up_to_write(cx.pages, cx.tasks, task, operation);
+    if task.mapped.is_some() {
+        end = touch_mapped(cx, operation, run, end);
+    }
+    let task = &cx.tasks[operation];
+    if run == Run::New && task.read_until.is_some() {
+        let Some(prepared) = prepare_blocks(cx, operation, end) else { return Next::Wait };
+        end = prepared;
+    }
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    (task.run, task.since) = (run, cx.now);
+    let shape = shape_write(cx, operation, end);
+    cx.tasks.get_mut(operation).expect("it is there").shape = shape;
+    match run {
+        Run::Follow => {
+            cx.tasks.has_followers = true;
+            Next::Wait
+        }
+        Run::Wait => {
+            folio_wait_stable(cx, operation, end);
+            Next::Wait
+        }
+        _ => Next::Run(end),
+    }
+}
+
+/// What a run of a write up to `end` is besides its bytes and their cost.
+pub fn shape_write(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShape {
+    let task = &cx.tasks[operation];
+    let plain = RunShape::plain(end - task.position);
+    let page_insert = task.page_insert();
+    match task.run {
+        Run::Dirty if task.access == Access::Finds => plain,
+        Run::Clean | Run::Dirty if task.mapped.is_some() => {
+            let pages = pass_mark(cx, operation, end).div_ceil(PAGE);
+            let toll =
+                pages as f64 * page_insert.as_seconds() + do_page_mkwrite(cx.pages, cx.tasks, operation, end);
+            RunShape { toll, ..plain }
+        }
+        Run::New if task.mapped.is_some() => {
+            RunShape { toll: do_page_mkwrite(cx.pages, cx.tasks, operation, end), ..plain }
+        }
+        Run::Follow => {
+            pass_mark_of_follower(cx, operation);
+            plain
+        }
+        _ => plain,
+    }
+}
+
+/// A writer waits until what is before him is on the device.
+pub fn folio_wait_stable(cx: &mut Context<'_>, operation: OperationId, end: u64) {
+    let task = &cx.tasks[operation];
+    let (file, range) = (*task.file(), whole_pages((task.position, end)));
+    let must_wait = cx.block.queue(file.device).wait_within(file.id, range, operation);
+    debug_assert!(must_wait, "what is under writeback is in the queue");
+}
+
+/// How the next bytes of a write are served, and up to where.
+pub fn look_up_to_write(pages: &Pages, tasks: &Tasks, task: &Task, operation: OperationId) -> (Run, u64) {
+    let (file, at, end) = (task.file().id, task.position, task.end);
+    let least = end.min(at.saturating_add(LEAST_RUN));
+    let (is_cached, run_end) = pages.lists().run(file, at, end);
+    match is_cached {
+        false if task.mapped.is_some() && tasks.reader_of(file, at).is_some() => (Run::Follow, run_end),
+        false if is_being_read(tasks, file, at) => (Run::Follow, run_end),
+        false => (Run::New, pages.new_end(operation, at, run_end).max(least)),
+        // It has to wait where no page can be had.
+        true if run_end < least && pages.is_memcg_exhausted(task.memcg) => (Run::New, least),
+        true if task.kind == Kind::Write && pages.config.has_stable_pages(task) => {
+            match pages.dirty().stable_run(file, at, run_end.min(at.saturating_add(STABLE_RUN))) {
+                (PageState::Writeback, to) => (Run::Wait, to),
+                (PageState::Dirty, to) => (Run::Dirty, to),
+                (PageState::Clean, to) => (Run::Clean, to),
+            }
+        }
+        true => {
+            let (is_dirty, to) = pages.dirty().dirty_run(file, at, run_end);
+            let run = if is_dirty { Run::Dirty } else { Run::Clean };
+            (run, pages.near_end(file, at, to).max(least))
+        }
+    }
+}
+
+/// Whether a page is locked by read-ahead. Who writes there waits for it; what is farther ahead he can write before.
+pub fn is_being_read(tasks: &Tasks, file: FileId, at: u64) -> bool {
+    let ahead = |reader: &Task| at.saturating_sub(reader.position + reader.pending);
+    tasks.reader_of(file, at).is_some_and(|reader| ahead(reader) < LOCKED)
+}

@@ -1,0 +1,49 @@
+//! Dirty pages that somebody has submitted beside the flusher's own work, as fsync, sync_file_range and `sync` do.
+//!
+//! Source: `mm/page-writeback.c: tag_pages_for_writeback`, `mm/filemap.c: filemap_fdatawrite_range, filemap_write_and_wait_range`,
+//! Linux 6.16. What becomes dirty after the call is not meant.
+
+use crate::policy::kernel::address_space::dirty::DirtyPages;
+use crate::policy::ranges::Ranges;
+use crate::policy::{FileId, OperationId};
+
+/// All bytes of a file.
+pub const WHOLE: (u64, u64) = (0, u64::MAX);
+
+/// Until when the one waits who has pages submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// The device has all of them (WB_SYNC_ALL).
+    Written(OperationId),
+    /// The queue of the device has taken all of them.
+    Submitted(OperationId),
+    /// The device has all that was in its queue before a request of the journal.
+    Passed(OperationId),
+    /// Nobody waits.
+    Never,
+}
+
+/// What of a file is to be submitted.
+#[derive(Debug)]
+pub struct Tagged {
+    pub file: FileId,
+    /// Between these bytes nothing is under writeback any more when the wait ends.
+    pub within: (u64, u64),
+    /// `PAGECACHE_TAG_TOWRITE`: what was dirty at the call, and since then has neither been submitted nor left the cache.
+    pub ranges: Ranges,
+    pub until: Until,
+}
+
+impl Tagged {
+    /// Submits the next of its bytes, at most `most`: from the start of the file, not from where the flusher stopped (`range_cyclic`).
+    pub fn submit(&mut self, most: u64, dirty: &mut DirtyPages) -> Option<(u64, u64)> {
+        while let Some((start, end)) = self.ranges.first(0, u64::MAX) {
+            let submitted = dirty.submit_within(self.file, start, end, most);
+            self.ranges.remove(start, submitted.map_or(end, |(_, to)| to));
+            if submitted.is_some() {
+                return submitted;
+            }
+        }
+        None
+    }
+}

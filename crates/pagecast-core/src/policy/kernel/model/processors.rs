@@ -1,0 +1,134 @@
+//! Processors: a thread that copies needs one, and threads that want more than there are share them.
+//!
+//! Source: `kernel/sched/fair.c`, Linux 6.12: whoever wants to run gets an equal part of the time, and what one does not need goes to the
+//! others. Left out: programs that compute, flushers, interrupts; one thread that is moved from processor to processor.
+
+use crate::policy::kernel::discretisation::{AT_CAP, LEAST_CHANGE};
+use crate::policy::kernel::model::caps::Caps;
+use crate::policy::kernel::tasks::table::Tasks;
+use crate::policy::kernel::tasks::task::Task;
+use crate::result::Part;
+
+impl Caps {
+    /// Sets which part of a processor's time a task gets that could use all of it.
+    pub fn share_processors(&mut self, tasks: &Tasks) {
+        let cores = self.config.host.cores as usize;
+        self.processor_share = match tasks.len() > cores {
+            true => share(cores as f64, tasks.values().map(demand).collect()),
+            false => 1.0,
+        };
+    }
+
+    /// The same, and whether somebody could notice.
+    pub fn has_share_changed(&mut self, tasks: &Tasks) -> bool {
+        let before = self.processor_share;
+        self.share_processors(tasks);
+        (self.processor_share - before).abs() > LEAST_CHANGE * before
+    }
+}
+
+/// Which part of a processor's time a task wants: all of it, unless a device, the law of write-back or reclaim holds it back.
+fn demand(task: &Task) -> f64 {
+    let Some(transfer) = &task.transfer else { return 0.0 };
+    let Some((cap, part)) = transfer.cap else { return 0.0 };
+    // Nobody has said yet how fast a flow is that has just begun.
+    let is_at_cap = transfer.rate == 0.0 || transfer.rate >= AT_CAP * cap;
+    match part {
+        _ if !is_at_cap => (transfer.rate / task.pace).min(1.0),
+        Part::CpuCopy | Part::PageAllocation => 1.0,
+        _ => (cap / task.pace).min(1.0),
+    }
+}
+
+/// The most that anybody gets of so many processors, if nobody gets more than he wants, and all of them are used.
+fn share(cores: f64, mut demands: Vec<f64>) -> f64 {
+    demands.sort_by(f64::total_cmp);
+    let (mut left, mut count) = (cores, demands.len());
+    for demand in demands {
+        let equal = left / count as f64;
+        if demand >= equal {
+            return equal;
+        }
+        left -= demand;
+        count -= 1;
+    }
+    1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::kernel::tasks::cost::Run;
+    use crate::policy::kernel::tests::{kernel, write};
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_one_does_not_need_goes_to_the_others() {
+        assert_eq!(share(1.0, vec![1.0, 1.0, 1.0, 1.0]), 0.25);
+        assert_eq!(share(1.0, vec![1.0, 0.1, 1.0]), 0.45);
+        assert_eq!(share(2.0, vec![1.0, 0.5, 0.5]), 1.0);
+        assert_eq!(share(1.0, vec![0.2, 0.3]), 1.0, "there is enough");
+    }
+
+    #[test]
+    fn tasks_want_what_nothing_else_keeps_them_from() {
+        let mut kernel = kernel("");
+        let mut wants = |rate: f64, cap: Option<(f64, Part)>| {
+            let writer = write(&mut kernel, 1, Run::New, rate);
+            let task = kernel.tasks.get_mut(writer).expect("it is there");
+            task.pace = 1000.0;
+            task.transfer.as_mut().expect("it moves").cap = cap;
+            demand(task)
+        };
+        assert_eq!(wants(0.0, Some((1000.0, Part::CpuCopy))), 1.0, "it has just begun");
+        assert_eq!(wants(250.0, Some((250.0, Part::CpuCopy))), 1.0, "it has a quarter and could use more");
+        assert_eq!(wants(250.0, Some((1000.0, Part::CpuCopy))), 0.25, "its device is as slow");
+        assert_eq!(wants(100.0, Some((100.0, Part::Throttled))), 0.1);
+        assert_eq!(wants(0.0, Some((0.0, Part::Reclaim))), 0.0);
+        assert_eq!(wants(1e9, None), 0.0, "copying costs nothing");
+    }
+
+    #[test]
+    fn only_more_tasks_than_processors_have_to_share_them() {
+        let mut kernel = kernel("");
+        let mut share_of = |number: u32| {
+            let writer = write(&mut kernel, number, Run::New, 0.0);
+            let task = kernel.tasks.get_mut(writer).expect("it is there");
+            task.transfer.as_mut().expect("it moves").cap = Some((1e9, Part::CpuCopy));
+            kernel.caps.share_processors(&kernel.tasks);
+            kernel.caps.processor_share
+        };
+        assert_eq!(
+            [1, 2, 3, 4, 5, 6, 7, 8].map(&mut share_of)[3..],
+            [1.0, 4.0 / 5.0, 4.0 / 6.0, 4.0 / 7.0, 0.5]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn all_processors_are_used_or_everybody_has_what_he_wants(
+            cores in 1u32..20, demands in prop::collection::vec(0.0..=1.0, 1..40),
+        ) {
+            let share = share(cores.into(), demands.clone());
+            let wanted: f64 = demands.iter().sum();
+            let used: f64 = demands.iter().map(|demand| demand.min(share)).sum();
+            prop_assert!((used - wanted.min(cores.into())).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_share_has_changed_if_it_has_by_half_a_percent() {
+        let changes = |count: u32| {
+            let mut kernel = kernel("");
+            let mut has_changed = |number: u32| {
+                let writer = write(&mut kernel, number, Run::New, 0.0);
+                let task = kernel.tasks.get_mut(writer).expect("it is there");
+                task.transfer.as_mut().expect("it moves").cap = Some((1e9, Part::CpuCopy));
+                kernel.caps.has_share_changed(&kernel.tasks)
+            };
+            (1..=count).map(&mut has_changed).last()
+        };
+        // Four processors for one more task: a 191st or a 211th less for each.
+        assert_eq!([4, 5, 191, 211].map(changes), [false, true, true, false].map(Some));
+    }
+}

@@ -1,0 +1,65 @@
+//! Splits an operation into runs of bytes that are served the same way; each run is one flow.
+
+use crate::flow::FlowSpec;
+use crate::policy::OperationId;
+use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::model::settle::apply;
+use crate::policy::kernel::page_writeback::rates::task_rate;
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::credit::resume;
+use crate::policy::kernel::tasks::kind::{Next, Stage, Waits};
+use crate::policy::kernel::tasks::shape::{Transfer, tag};
+use crate::result::Part;
+use crate::units::Nanos;
+
+/// Begins the run that a step has chosen, up to `end`; true if it takes no time.
+pub fn begin_run(cx: &mut Context<'_>, operation: OperationId, end: u64) -> bool {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    resume(task, task_rate(&cx.write_back.wbs, task), cx.now);
+    let (run, bytes, moved) = (task.run, end - task.position, task.shape.bytes);
+    task.count_served(bytes, |served, bytes| *served += bytes);
+    let cost = cx.caps.cost(cx.pages, cx.block, &cx.tasks[operation], operation);
+    let dirty = cx.pages.dirty();
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    task.turnover = task.file.as_ref().map_or(0, |file| cx.pages.lists().turnover(file.id));
+    task.pace = task.shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
+    task.is_first = run.dirties() && dirty.dirtied_when(task.file().id).is_none();
+    let task = &cx.tasks[operation];
+    let cap = cx.caps.cap(cx.pages, cx.write_back, cx.block, task, operation, cx.pages.is_exhausted());
+    // More than there is comes as it is cleaned.
+    if cap.is_none() && run == Run::Touch && bytes <= cx.pages.available() {
+        apply(cx, cx.tasks.place_of(operation), bytes);
+        cx.pages.look_at_backed(cx.tasks, cx.now);
+        cx.tasks.get_mut(operation).expect("it is there").position = end;
+        return true;
+    }
+    start_flow(cx, operation, (moved, cap));
+    false
+}
+
+/// Starts the flow of a run.
+pub fn start_flow(cx: &mut Context<'_>, operation: OperationId, (bytes, cap): (u64, Option<(f64, Part)>)) {
+    let task = &cx.tasks[operation];
+    let path = cx.config.path(task);
+    let spec = FlowSpec { cap, watched: true, ..FlowSpec::new(path, bytes, tag(operation, task)) };
+    let transfer = Transfer::new(cx.out.start(spec), bytes, cap, cx.now);
+    cx.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
+}
+
+/// An operation waits for file system and flush, for as long as they take.
+pub fn spend(cx: &mut Context<'_>, operation: OperationId, waits: Waits) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("who waits is under way");
+    task.stage = Stage::Durable;
+    let time = waits.journal + waits.flush;
+    if time == Nanos::ZERO {
+        return Next::Step;
+    }
+    task.outcome.parts.add(Part::Journal, waits.journal);
+    task.outcome.parts.add(Part::DeviceWrite, waits.flush);
+    task.busy_until = Some(cx.now + time);
+    cx.tasks.has_busy = true;
+    Next::Wait
+}
+
+#[cfg(test)]
+mod tests;

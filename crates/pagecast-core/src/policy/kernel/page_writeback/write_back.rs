@@ -1,0 +1,146 @@
+//! The dirty limits of a host, and what is known of writing to each of its devices.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::machine::{Host, VmSettings};
+use crate::policy::kernel::config::Config;
+use crate::policy::kernel::memcontrol::stats::{FLUSH_TIME, Stats};
+use crate::policy::kernel::page_writeback::domain::{Domain, has_domain};
+use crate::policy::kernel::page_writeback::law::{
+    Bandwidth, BaseRate, DeviceShare, DirtySettings, Fractions, HardLimit, Limit, Thresholds,
+};
+use crate::policy::kernel::page_writeback::limits::Limits;
+use crate::policy::kernel::page_writeback::shares;
+use crate::policy::kernel::page_writeback::wb::Wb;
+use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
+use crate::policy::kernel::version::Rounding;
+use crate::policy::{FileId, FileView};
+use crate::units::{Bytes, Nanos};
+
+/// The dirty limits of a host and its memory cgroups, and the estimates of each device.
+pub struct WriteBack {
+    pub config: Arc<Config>,
+    pub(super) settings: DirtySettings,
+    /// By memory cgroup, the root's first, and then by device; made when first written to.
+    pub wbs: Vec<Option<Wb>>,
+    /// What each of them begins with.
+    pub(super) estimates: (BaseRate, Bandwidth),
+    pub fractions: Fractions,
+    /// By which part of the limits each wb is measured, and whether any of them is strict.
+    pub(super) shares: Vec<DeviceShare>,
+    pub has_strict: bool,
+    pub(super) hard_limit: HardLimit,
+    /// The limits with the memory as it was when they were last set.
+    pub(super) limits: Limits,
+    /// Of each memory cgroup that has dirty limits of its own.
+    pub domains: Vec<Option<Domain>>,
+    /// How often the rate of the tasks that write to a device has changed.
+    pub(super) rate_changes: u64,
+    /// When their counters are added up next, where that happens every two seconds only.
+    pub(super) stats_due: Option<Nanos>,
+    /// The memory cgroup that each inode belongs to that was ever dirty; only kept where there are cgroups.
+    pub owners: FxHashMap<FileId, MemcgId>,
+}
+
+/// What devices and limits have been through before time 0.
+pub struct Learnt {
+    pub estimates: (BaseRate, Bandwidth),
+    pub fractions: Fractions,
+    pub hard_limit: Option<u64>,
+}
+
+impl WriteBack {
+    /// With so many dirtyable pages in memory.
+    pub fn new(config: &Arc<Config>, dirtyable: u64, learnt: Learnt) -> Self {
+        let host = &config.host;
+        let settings = dirty_settings(&host.vm, config.rules.rounding);
+        let at_boot = Thresholds::of(&settings, dirtyable);
+        let hard_limit = HardLimit::at(learnt.hard_limit.unwrap_or(at_boot.limit));
+        let shares = shares::of(host, config.rules.share_has_floor);
+        let domains = domains_of(host, config);
+        // That the counters have just been added up at time 0 is assumed: the kernel's phase is not known.
+        let is_late = domains.iter().flatten().any(|domain| domain.flushed.is_some());
+        Self {
+            wbs: Vec::new(),
+            estimates: learnt.estimates,
+            fractions: learnt.fractions,
+            has_strict: shares.iter().any(|share| share.strict_limit),
+            shares,
+            limits: Limits::of(dirtyable, &settings, &hard_limit),
+            hard_limit,
+            settings,
+            domains,
+            rate_changes: 0,
+            stats_due: is_late.then(|| config.timers().fires(Nanos::ZERO, FLUSH_TIME)),
+            owners: FxHashMap::default(),
+            config: config.clone(),
+        }
+    }
+
+    /// The limits of all memory, as they were last set.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Sets the limits of all memory, of which so many pages are dirtyable.
+    pub fn global_dirty_limits(&mut self, dirtyable: u64) {
+        self.limits = Limits::of(dirtyable, &self.settings, &self.hard_limit);
+    }
+
+    /// `global_wb_domain.dirty_limit`, in pages: the hard limit as the last throttled task left it.
+    pub fn dirty_limit(&self) -> u64 {
+        self.hard_limit.follower()
+    }
+
+    /// How often the rate of tasks has changed.
+    pub fn rate_changes(&self) -> u64 {
+        self.rate_changes
+    }
+
+    /// Time has passed: completions are halved at the end of each period.
+    pub fn tick(&mut self, now: Nanos) {
+        self.fractions.tick(now);
+        self.domains.iter_mut().flatten().for_each(|domain| domain.fractions.tick(now));
+    }
+
+    /// The wb that a file's inode belongs to.
+    pub fn wb_of(&self, file: &FileView) -> WbId {
+        let owner = match self.owners.is_empty() {
+            true => MemcgId::ROOT,
+            false => self.owners.get(&file.id).copied().unwrap_or_default(),
+        };
+        WbId(u32::from(owner.0) * self.config.devices() as u32 + file.device.0)
+    }
+
+    /// What the kernel knows of writing a file to its device; made when it is first heard of.
+    pub fn wb(&mut self, file: &FileView) -> &mut Wb {
+        let at = self.wb_of(file).0 as usize;
+        if self.wbs.len() <= at {
+            self.wbs.resize_with(at + 1, || None);
+        }
+        let ((base_rate, bandwidth), hz) = (self.estimates, self.config.host.kernel.hz);
+        self.wbs[at].get_or_insert_with(|| Wb::new(file.write, base_rate, bandwidth, hz))
+    }
+}
+
+/// The domains of the memory cgroups of a host.
+fn domains_of(host: &Host, config: &Config) -> Vec<Option<Domain>> {
+    let flushed = config.rules.memcg_stats_are_late.then(Stats::default);
+    let domain = || Domain { flushed, ..Domain::new(config.devices(), host.cores) };
+    host.cgroups.iter().map(|cgroup| has_domain(cgroup).then(domain)).collect()
+}
+
+/// The dirty limits that a machine sets.
+pub fn dirty_settings(vm: &VmSettings, rounding: Rounding) -> DirtySettings {
+    let limit = |bytes: Option<Bytes>, ratio: f64| match bytes {
+        Some(bytes) => Limit::Bytes(bytes.0),
+        None => Limit::Ratio((ratio * 100.0).round() as u32),
+    };
+    DirtySettings {
+        limit: limit(vm.dirty_bytes, vm.dirty_ratio),
+        background: limit(vm.dirty_background_bytes, vm.dirty_background_ratio),
+        rounding,
+    }
+}

@@ -1,0 +1,48 @@
+//! What the kernel keeps of each open file and mapping: `struct file_ra_state`, mapped pages.
+
+use rustc_hash::FxHashMap;
+
+use crate::policy::FileView;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::readahead::mapping::Mapping;
+use crate::policy::kernel::readahead::window::Stream;
+use crate::policy::kernel::tasks::cost::Access;
+use crate::policy::kernel::tasks::kind::Mode;
+use crate::policy::kernel::tasks::shape::StreamKey;
+use crate::policy::kernel::tasks::task::Task;
+use crate::workload::MapAdvice;
+
+/// The open files of all processes, and the mappings of each that stay.
+#[derive(Default)]
+pub struct Readers {
+    pub streams: FxHashMap<StreamKey, Stream>,
+    pub mappings: FxHashMap<StreamKey, Mapping>,
+}
+
+impl Readers {
+    /// A read has ended at this byte, or the touching of a mapping, which leaves no `prev_pos`.
+    pub fn leave_stream(&mut self, key: StreamKey, end: u64, file: &FileView, is_mapped: bool) {
+        let stream = self.streams.entry(key).or_default();
+        stream.previous = if is_mapped { stream.previous } else { Some(end / PAGE) };
+        // Nothing follows the end of a file: who begins again begins anew.
+        if end >= file.size.0 && stream.mode == Mode::Normal {
+            self.streams.remove(&key);
+        }
+    }
+
+    /// A task is going to touch a mapping: one of its own, or one that stays.
+    pub fn map(&mut self, task: &mut Task, advice: MapAdvice, mapping: Option<u32>) {
+        task.mapped = Some(match advice {
+            MapAdvice::Normal => Mode::Normal,
+            MapAdvice::Sequential => Mode::Sequential,
+            MapAdvice::Random => Mode::Random,
+        });
+        (task.folio, task.access) = (1, if mapping.is_some() { Access::Faults } else { Access::Maps });
+        let key = task.stream.expect("who touches a mapping reads an open file");
+        if let Some(number) = mapping
+            && self.mappings.get(&key).is_none_or(|known| known.number != number)
+        {
+            self.mappings.insert(key, Mapping { number, ..Mapping::default() });
+        }
+    }
+}

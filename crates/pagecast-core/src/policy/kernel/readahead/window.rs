@@ -1,0 +1,464 @@
+//! Read-ahead: which pages are read before anybody asks for them, and how long a reader waits for its device.
+//!
+//! Source: `mm/readahead.c: page_cache_sync_ra`, `page_cache_async_ra`, `get_init_ra_size`, `get_next_ra_size`, `ractl_max_pages`,
+//! `force_page_cache_ra`, and `mm/filemap.c: filemap_get_pages`, `filemap_read`, `filemap_fault`, Linux 6.16. A window is submitted when its first page is
+//! missed, or when the reader comes to the marked page of the window before. The reader looks for the mark before it waits
+//! for the page, so that up to two windows are on their way. Left out: that a mark is a whole folio, marks that another
+//! reader of the file meets, streams that share an open file.
+
+use crate::policy::kernel::address_space::folios::order_of_window;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::tasks::kind::Mode;
+use crate::policy::kernel::tasks::task::Task;
+use crate::units::Nanos;
+
+/// What a device allows, in pages.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// `ra_pages`.
+    pub read_ahead: u64,
+    /// `io_pages`: what fits into one request.
+    pub request: u64,
+}
+
+impl Limits {
+    /// `ractl_max_pages`: the largest window for a call that asks for so many pages.
+    fn most(self, asked: u64) -> u64 {
+        if asked > self.read_ahead && self.request > self.read_ahead {
+            asked.min(self.request)
+        } else {
+            self.read_ahead
+        }
+    }
+
+    /// `force_page_cache_ra`: what is read at most without a window.
+    pub fn forced(self) -> u64 {
+        self.read_ahead.max(self.request)
+    }
+}
+
+/// The pages that were submitted together last: the `async_size` last ones before anybody asked, the first of these marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    pub start: u64,
+    /// Nothing was submitted if this is 0.
+    pub size: u64,
+    pub async_size: u64,
+}
+
+/// `get_init_ra_size`.
+fn first_size(asked: u64, most: u64) -> u64 {
+    let size = asked.next_power_of_two();
+    if size <= most / 32 {
+        size * 4
+    } else if size <= most / 4 {
+        size * 2
+    } else {
+        most
+    }
+}
+
+/// `get_next_ra_size`.
+fn next_size(size: u64, most: u64) -> u64 {
+    if size < most / 16 {
+        size * 4
+    } else if size <= most / 2 {
+        size * 2
+    } else {
+        most
+    }
+}
+
+impl Window {
+    pub fn end(&self) -> u64 {
+        self.start + self.size
+    }
+
+    /// Who comes to this page has the next window submitted.
+    pub fn mark(&self) -> u64 {
+        self.end() - self.async_size
+    }
+
+    /// A window of this size that ends at a page, so that who misses that page goes on.
+    pub fn ending_at(&self, page: u64) -> Self {
+        Self { start: page.saturating_sub(self.size), async_size: self.size, ..*self }
+    }
+
+    /// The window after this one, when a call that asks for so many pages from the mark on comes to it.
+    pub fn next(&self, asked: u64, limits: Limits) -> Self {
+        let size = next_size(self.size, limits.most(asked));
+        Self { start: self.end(), size, async_size: size }
+    }
+}
+
+/// What a reader finds that misses a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Miss {
+    pub page: u64,
+    /// Pages from there to the end of the call.
+    pub asked: u64,
+    /// The page at which the call before ended, if there was one.
+    pub previous: Option<u64>,
+}
+
+impl Miss {
+    /// The window to be submitted; none if exactly the pages asked for are read. `cached_before` counts the pages just
+    /// before that are cached, up to a number.
+    pub fn window(&self, limits: Limits, cached_before: impl Fn(u64) -> u64) -> Option<Window> {
+        let Self { page, asked, previous } = *self;
+        let most = limits.most(asked);
+        let goes_on = previous.is_some_and(|previous| (previous..=previous + 1).contains(&page));
+        if page == 0 || asked > most || goes_on {
+            let size = first_size(asked, most);
+            let async_size = if size > asked { size - asked } else { size / 2 };
+            return Some(Window { start: page, size, async_size });
+        }
+        let before = cached_before(most);
+        if before <= asked {
+            return None;
+        }
+        // Cached from the beginning of the file on: a long stream.
+        let before = if before == page { 2 * before } else { before };
+        Some(Window { start: page, size: (before + asked).min(most), async_size: 1 })
+    }
+}
+
+/// How fast things are, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Of a request, before its bytes come.
+    pub latency: f64,
+    /// Of the device, each page.
+    pub transfer: f64,
+    /// Of the thread, each page.
+    pub copy: f64,
+}
+
+/// A part of an operation that is not cached.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// What is missing, in bytes.
+    pub start: u64,
+    pub end: u64,
+    /// The first byte of the operation and the one behind its last, and the bytes of a call.
+    pub origin: u64,
+    pub last: u64,
+    pub call: u64,
+    /// How pages of a mapping are read that are missed; none if these are calls.
+    pub mapped: Option<Mode>,
+}
+
+impl Span {
+    /// The bytes of a task from `start` to `end`. A mapping is asked for page by page.
+    pub fn of(task: &Task, start: u64, end: u64) -> Self {
+        let call = if task.mapped.is_some() { PAGE } else { task.piece.0 };
+        Self { start, end, origin: task.origin, last: task.end, call, mapped: task.mapped }
+    }
+
+    fn call(&self) -> u64 {
+        self.call.max(1)
+    }
+
+    /// The first byte of the call that a byte belongs to.
+    fn call_start(&self, byte: u64) -> u64 {
+        byte - (byte - self.origin) % self.call()
+    }
+
+    /// Pages from this one to the end of the call that it belongs to.
+    pub fn asked(&self, page: u64) -> u64 {
+        let byte = (page * PAGE).max(self.origin).min(self.last.saturating_sub(1));
+        let call_end = self.call_start(byte).saturating_add(self.call()).min(self.last);
+        call_end.div_ceil(PAGE).saturating_sub(page).max(1)
+    }
+
+    /// The page up to which windows do not change because a call ends.
+    fn alike_until(&self, page: u64, limits: Limits) -> u64 {
+        if self.call() <= limits.read_ahead * PAGE || limits.request <= limits.read_ahead {
+            return u64::MAX;
+        }
+        (page + self.asked(page)).saturating_sub(limits.request)
+    }
+
+    fn pages(&self) -> (u64, u64) {
+        (self.start / PAGE, self.end.div_ceil(PAGE))
+    }
+}
+
+/// `MMAP_LOTSAMISS`.
+const LOTS_OF_MISSES: u64 = 100;
+
+/// Pages that are on their way.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    /// When its first byte comes.
+    begin: f64,
+    size: u64,
+    /// How many pages the reader leaves out: those before a fault that are read with it.
+    before: u64,
+}
+
+/// A reader and its device, in seconds since the reader began.
+struct Pipe {
+    pace: Pace,
+    /// Pages of a request: they arrive together.
+    request: u64,
+    /// When the reader has done with all windows before.
+    now: f64,
+    /// When the last page that was submitted arrives.
+    arrived: f64,
+}
+
+impl Pipe {
+    fn submit(&mut self, at: f64, size: u64) -> Flight {
+        let begin = (at + self.pace.latency).max(self.arrived);
+        self.arrived = begin + size as f64 * self.pace.transfer;
+        Flight { begin, size, before: 0 }
+    }
+
+    /// So many pages of a flight, in whole requests.
+    fn in_requests(&self, flight: Flight, pages: u64) -> u64 {
+        pages.next_multiple_of(self.request).min(flight.size)
+    }
+
+    /// When the reader has copied the first pages of a flight.
+    fn copied(&self, flight: Flight, pages: u64) -> f64 {
+        let arrival = |count| flight.begin + self.in_requests(flight, count) as f64 * self.pace.transfer;
+        let copied = pages.saturating_sub(flight.before);
+        let from_first = self.now.max(arrival(1)) + copied as f64 * self.pace.copy;
+        let of_last = ((pages - 1) % self.request + 1).min(copied);
+        from_first.max(arrival(pages) + of_last as f64 * self.pace.copy)
+    }
+
+    /// When the reader comes to a page of a flight, and looks for a mark.
+    fn reached(&self, flight: Flight, pages: u64) -> f64 {
+        if pages == 0 { self.now } else { self.copied(flight, pages) }
+    }
+}
+
+/// Where windows begin whose folios are longer than those before, in pages, and their order; the rest is not used. From the first to
+/// the longest there are six orders.
+pub type Orders = [(u64, u32); 6];
+
+/// What reading a span comes to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// The page up to which the reader has waited: beyond the span if its last request is.
+    pub end: u64,
+    /// The first page that is read: before the span if it is one around a fault.
+    pub begin: u64,
+    /// How long it takes on a device that nobody else uses.
+    pub seconds: f64,
+    /// The part of it that the thread copies, while it is not the device that the thread waits for.
+    pub copying: f64,
+    /// Up to this page more is on its way when it ends, for how long, and how many of these pages have been transferred.
+    pub ahead: u64,
+    pub ahead_seconds: f64,
+    pub ahead_done: u64,
+    /// In what folios it comes, beyond single pages.
+    pub orders: Orders,
+}
+
+impl Reading {
+    /// Nothing more is on its way.
+    fn alone(begin: u64, end: u64, seconds: f64, copying: f64) -> Self {
+        let orders = Orders::default();
+        Self { end, begin, seconds, copying, ahead: end, ahead_seconds: 0.0, ahead_done: 0, orders }
+    }
+
+    /// What is read: from which page to which, and the order of its folios.
+    pub fn folios(&self) -> impl Iterator<Item = (u64, u64, u32)> {
+        let last = self.ahead.max(self.end);
+        let orders = self.orders;
+        let begin = self.begin;
+        let from = move |at: usize| match at {
+            0 => (begin, 0),
+            _ => orders.get(at - 1).copied().filter(|&(_, order)| order > 0).unwrap_or((last, 0)),
+        };
+        (0..=orders.len()).map(move |at| (from(at).0, from(at + 1).0, from(at).1))
+    }
+}
+
+/// An open file that is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stream {
+    pub mode: Mode,
+    pub window: Window,
+    /// Of the folios of that.
+    pub order: u32,
+    /// The page at which the last read ended: `prev_pos`.
+    pub previous: Option<u64>,
+    /// How many faults have missed and were not made up for by pages that were there: `mmap_miss`.
+    pub misses: u64,
+    /// When the reader has passed the mark of a window whose next one it will read to its end.
+    pub passed: Option<Nanos>,
+}
+
+impl Stream {
+    /// The limits as they hold for this file.
+    pub fn limits(&self, limits: Limits) -> Limits {
+        let factor = if self.mode == Mode::Sequential { 2 } else { 1 };
+        Limits { read_ahead: factor * limits.read_ahead, ..limits }
+    }
+
+    /// Reads a span of missing pages at a time.
+    pub fn read(
+        &mut self,
+        now: Nanos,
+        span: &Span,
+        limits: Limits,
+        pace: Pace,
+        cached_before: impl Fn(u64, u64) -> u64,
+    ) -> Reading {
+        let limits = self.limits(limits);
+        let since = self.passed.take().map(|passed| (now - passed.min(now)).as_seconds());
+        let mode = span.mapped.unwrap_or(self.mode);
+        if mode == Mode::Random || limits.read_ahead == 0 {
+            return read_exactly(span, limits, pace);
+        }
+        let (first, last) = span.pages();
+        let mut pipe = Pipe { pace, request: limits.request.max(1), now: 0.0, arrived: 0.0 };
+        let (mut page, mut alone, mode_of_faults) = (first, 0, span.mapped);
+        let (window, order, flight) = loop {
+            if let Some(since) = since.filter(|_| page == self.window.end()) {
+                let (window, flight) = self.go_on(span, limits, since, &mut pipe);
+                break (window, order_of_window(Some(self.order), window.size), flight);
+            }
+            let call_start = span.call_start((page * PAGE).max(span.start));
+            let previous = if call_start > span.origin { Some(call_start / PAGE) } else { self.previous };
+            let miss = match mode_of_faults {
+                Some(Mode::Sequential) => Miss { page, asked: limits.read_ahead, previous: None },
+                _ => Miss { page, asked: span.asked(page), previous },
+            };
+            let window = match mode_of_faults {
+                Some(Mode::Normal) => self.around(page, limits),
+                _ => miss.window(limits, |most| cached_before(page, most)),
+            };
+            if let Some(window) = window {
+                let flight = pipe.submit(pipe.now, window.size);
+                break (window, 0, Flight { before: page.saturating_sub(window.start), ..flight });
+            }
+            let wanted = miss.asked.min(last - page);
+            let pages = if mode_of_faults.is_some() { miss.asked } else { wanted };
+            let flight = pipe.submit(pipe.now, pages);
+            pipe.now = pipe.copied(flight, wanted);
+            page += pages;
+            alone += wanted;
+            if page >= last {
+                let copying = alone as f64 * pace.copy;
+                return Reading::alone(first, page, pipe.now, copying);
+            }
+        };
+        self.order = order;
+        self.stream(span, limits, pipe, (window, flight), alone)
+    }
+
+    /// `mm/filemap.c: do_sync_mmap_readahead`: the pages around a fault, unless so many have missed that it does not pay.
+    fn around(&mut self, page: u64, limits: Limits) -> Option<Window> {
+        self.misses = (self.misses + 1).min(10 * LOTS_OF_MISSES);
+        let size = limits.read_ahead;
+        let start = page.saturating_sub(size / 2);
+        (self.misses <= LOTS_OF_MISSES).then_some(Window { start, size, async_size: size / 4 })
+    }
+
+    /// Pages of a mapping were there: `mm/filemap.c: filemap_map_pages`.
+    pub fn found_mapped(&mut self, pages: u64) {
+        self.misses = self.misses.saturating_sub(pages);
+    }
+
+    /// The window that was submitted when the reader came to the mark of the last one, so many seconds ago.
+    fn go_on(&self, span: &Span, limits: Limits, since: f64, pipe: &mut Pipe) -> (Window, Flight) {
+        let next = self.window.next(span.asked(self.window.mark()), limits);
+        pipe.arrived = -(next.size.min(pipe.request) as f64) * pipe.pace.copy;
+        let flight = pipe.submit(-since, next.size);
+        (next, flight)
+    }
+
+    /// The next window has folios that are longer than those of the one before.
+    fn lengthen_folios(&mut self, window: &Window, note: &mut impl FnMut(&Window, u32, u32)) {
+        let before = self.order;
+        self.order = order_of_window(Some(before), window.size);
+        note(window, self.order, before);
+    }
+
+    /// Reads on from a window to the end of the span, each window submitted at the mark of the one before. `alone`
+    /// pages have been copied before, while nothing was on its way.
+    fn stream(
+        &mut self,
+        span: &Span,
+        limits: Limits,
+        mut pipe: Pipe,
+        (mut window, mut flight): (Window, Flight),
+        alone: u64,
+    ) -> Reading {
+        let (first, last) = span.pages();
+        let begin = first.min(window.start);
+        let (mut orders, mut found) = (Orders::default(), 0);
+        let mut note = |window: &Window, order: u32, before: u32| {
+            if order > before && found < orders.len() {
+                orders[found] = (window.start, order);
+                found += 1;
+            }
+        };
+        note(&window, self.order, 0);
+        if span.mapped.is_some() {
+            self.found_mapped(last - first - 1);
+        }
+        let mut periods = [f64::NAN; 4];
+        while window.end() < last {
+            let next = window.next(span.asked(window.mark()), limits);
+            let submitted = pipe.reached(flight, window.mark() - window.start);
+            let before = pipe.now;
+            let next_flight = pipe.submit(submitted, next.size);
+            pipe.now = pipe.copied(flight, window.size);
+            let is_alike = next.size == window.size && window.async_size == window.size;
+            (window, flight) = (next, next_flight);
+            self.lengthen_folios(&window, &mut note);
+            periods.rotate_right(1);
+            periods[0] = if is_alike { pipe.now - before } else { f64::NAN };
+            // Two windows are on their way, so every second one takes as long.
+            if [0, 1].iter().all(|&at| (periods[at] - periods[at + 2]).abs() <= 1e-9 * periods[at]) {
+                let alike = last.min(span.alike_until(window.mark(), limits));
+                let pairs = alike.saturating_sub(window.end()) / (2 * window.size);
+                window.start += pairs * 2 * window.size;
+                let later = pairs as f64 * (periods[0] + periods[1]);
+                for time in [&mut pipe.now, &mut pipe.arrived, &mut flight.begin] {
+                    *time += later;
+                }
+            }
+        }
+        let wanted = last - window.start;
+        let seconds = pipe.copied(flight, wanted);
+        let end = window.start + pipe.in_requests(flight, wanted);
+        if window.mark() < last {
+            let submitted = pipe.reached(flight, window.mark() - window.start);
+            window = window.next(span.asked(window.mark()), limits);
+            pipe.submit(submitted, window.size);
+            self.lengthen_folios(&window, &mut note);
+        }
+        self.window = window;
+        let ahead_seconds = (pipe.arrived - seconds).max(0.0);
+        let ahead_left = (ahead_seconds / pipe.pace.transfer).ceil();
+        let is_copy_bound = pipe.pace.copy > pipe.pace.transfer;
+        let copied = if is_copy_bound { last - first } else { alone };
+        let copying = (copied as f64 * pipe.pace.copy).min(seconds);
+        let ahead = window.end();
+        let ahead_done = (ahead - end).saturating_sub(ahead_left as u64);
+        Reading { end, begin, seconds, copying, ahead, ahead_seconds, ahead_done, orders }
+    }
+}
+
+/// `force_page_cache_ra`: each call waits for its own pages, in parts if it is large. Without read-ahead a page at a time.
+fn read_exactly(span: &Span, limits: Limits, pace: Pace) -> Reading {
+    let (first, last) = span.pages();
+    let pages = last - first;
+    let part = if limits.read_ahead == 0 { 1 } else { limits.forced() };
+    let of_call = span.call().min(span.end - span.start).div_ceil(PAGE).max(1);
+    let calls = (span.end - span.start).div_ceil(span.call());
+    let waits = (calls * of_call.div_ceil(part)).min(pages);
+    let copying = pages as f64 * pace.copy;
+    let seconds = waits as f64 * pace.latency + pages as f64 * pace.transfer + copying;
+    Reading::alone(first, last, seconds, copying)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+//! The numbers of memory cgroups and of `bdi_writeback`s.
+
+/// Which `bdi_writeback`: by memory cgroup, the root's first, and then by device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WbId(pub u32);
+
+/// The memory cgroup that pages are charged to: the root, or a cgroup of the host, counted from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MemcgId(pub u16);
+
+impl MemcgId {
+    /// Who is in no cgroup. It has no limit.
+    pub const ROOT: Self = Self(0);
+
+    /// That of a cgroup in the order of the host.
+    pub fn of(index: usize) -> Self {
+        Self(index as u16 + 1)
+    }
+
+    /// The place of the cgroup on its host; nothing for the root.
+    pub fn index(self) -> Option<usize> {
+        usize::from(self.0).checked_sub(1)
+    }
+}
+
+/// Who takes pages: on which node its thread runs, and to whom they are charged.
+#[derive(Clone, Copy, Debug)]
+pub struct Taker {
+    pub home: usize,
+    pub memcg: MemcgId,
+}

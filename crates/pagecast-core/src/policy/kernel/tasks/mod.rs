@@ -1,0 +1,9 @@
+//! Operations under way, as plain data: nothing here knows a rule of the kernel.
+
+pub mod cost;
+pub mod credit;
+pub mod ids;
+pub mod kind;
+pub mod shape;
+pub mod table;
+pub mod task;

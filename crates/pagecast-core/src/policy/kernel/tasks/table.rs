@@ -1,0 +1,180 @@
+//! The operations under way.
+
+use std::ops::Index;
+
+use rustc_hash::FxHashMap;
+
+use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::credit::Credit;
+use crate::policy::kernel::tasks::kind::Kind;
+use crate::policy::kernel::tasks::shape::AHEAD;
+use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{FileId, OperationId};
+
+/// The operations under way, by number.
+///
+/// All of them are looked at with every event, and one of them comes or goes with few: an ordered vector, in which each is
+/// where it was made.
+#[derive(Default)]
+pub struct Tasks {
+    each: Vec<(OperationId, Box<Task>)>,
+    /// How often somebody could have changed one of them.
+    changes: u64,
+    /// Whether any of them may follow another one, or wait for its own processor.
+    pub has_followers: bool,
+    pub has_busy: bool,
+    /// Whether any of them ran ahead of its rate when they were last brought up to date.
+    pub runs_ahead: bool,
+    /// What is left to processes between their operations.
+    pub credits: FxHashMap<OperationId, Credit>,
+    /// The number of the last operation that is no process's own.
+    pub ahead_number: u32,
+}
+
+/// Where a task is until one begins or ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Place(usize);
+
+impl Tasks {
+    /// How often somebody could have changed one of them, otherwise than as `moving` lets him. What is known of all tasks holds
+    /// while that is the same.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// One of them has become something else.
+    pub fn note_change(&mut self) {
+        self.changes += 1;
+    }
+
+    fn changing(&mut self) -> &mut Vec<(OperationId, Box<Task>)> {
+        self.note_change();
+        &mut self.each
+    }
+
+    fn place(&self, operation: OperationId) -> Result<usize, usize> {
+        self.each.binary_search_by_key(&operation, |&(each, _)| each)
+    }
+
+    pub fn place_of(&self, operation: OperationId) -> Place {
+        Place(self.place(operation).expect("an operation under way has a task"))
+    }
+
+    /// The places of those that a condition holds for.
+    pub fn places(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<Place> {
+        let mut places = Vec::with_capacity(self.each.len());
+        places.extend((0..self.each.len()).map(Place).filter(|&place| is_wanted(self.at(place))));
+        places
+    }
+
+    pub fn at(&self, place: Place) -> &Task {
+        &self.each[place.0].1
+    }
+
+    /// One of them, as `moving` gives all.
+    pub fn at_moving(&mut self, place: Place) -> (OperationId, &mut Task) {
+        let (operation, task) = &mut self.each[place.0];
+        (*operation, task)
+    }
+
+    pub fn get(&self, operation: OperationId) -> Option<&Task> {
+        self.place(operation).ok().map(|at| &*self.each[at].1)
+    }
+
+    pub fn get_mut(&mut self, operation: OperationId) -> Option<&mut Task> {
+        self.place(operation).ok().map(|at| &mut *self.changing()[at].1)
+    }
+
+    /// An operation begins, or goes on as another kind of task.
+    pub fn insert(&mut self, operation: OperationId, task: Task) {
+        match self.place(operation) {
+            Ok(at) => *self.changing()[at].1 = task,
+            Err(at) => self.changing().insert(at, (operation, Box::new(task))),
+        }
+    }
+
+    pub fn remove(&mut self, operation: OperationId) -> Option<Task> {
+        self.place(operation).ok().map(|at| *self.changing().remove(at).1)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.each.len()
+    }
+
+    /// Keeps those that a condition holds for, which may change the others.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&mut Task) -> bool) {
+        self.changing().retain_mut(|(_, task)| keeps(task));
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (OperationId, &Task)> {
+        self.each.iter().map(|(operation, task)| (*operation, &**task))
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (OperationId, &mut Task)> {
+        self.changing().iter_mut().map(|(operation, task)| (*operation, &mut **task))
+    }
+
+    pub fn values(&self) -> impl Iterator<Item = &Task> {
+        self.each.iter().map(|(_, task)| &**task)
+    }
+
+    /// Those that make pages dirty.
+    pub fn writers(&self) -> impl Iterator<Item = &Task> {
+        self.values().filter(|task| task.run.dirties())
+    }
+
+    /// Those that make pages of a wb dirty.
+    pub fn writers_of(&self, wb: usize) -> impl Iterator<Item = &Task> {
+        self.writers().filter(move |task| task.wb.0 as usize == wb)
+    }
+
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Task> {
+        self.changing().iter_mut().map(|(_, task)| &mut **task)
+    }
+
+    /// All of them, for who only brings up to date how far each has come and where its bytes are, and its credit.
+    pub fn moving(&mut self) -> impl Iterator<Item = &mut Task> {
+        self.each.iter_mut().map(|(_, task)| &mut **task)
+    }
+}
+
+impl Index<OperationId> for Tasks {
+    type Output = Task;
+
+    fn index(&self, operation: OperationId) -> &Task {
+        self.get(operation).expect("an operation under way has a task")
+    }
+}
+
+impl Tasks {
+    /// Who is reading these bytes from the device right now: pages under way are locked, and read once.
+    pub fn reader_of(&self, file: FileId, at: u64) -> Option<&Task> {
+        let reads = |task: &&Task| {
+            let is_under_way = (task.reads_from()..task.reads_until()).contains(&at);
+            task.run == Run::Miss && task.file().id == file && is_under_way
+        };
+        self.values().find(reads)
+    }
+
+    /// A number for an operation that is no process's own.
+    pub fn new_number(&mut self) -> OperationId {
+        self.ahead_number = self.ahead_number % (AHEAD - 1) + 1;
+        OperationId(AHEAD | self.ahead_number)
+    }
+
+    /// Read-ahead of a thread that is under way and will have come to this byte.
+    pub fn ahead_of(&mut self, thread: OperationId, file: FileId, at: u64) -> Option<&mut Task> {
+        let mut under_way = self.values_mut().filter(|task| task.transfer.is_some());
+        under_way.find(|task| {
+            task.kind == Kind::ReadAhead { thread } && task.file().id == file && task.reads_until() == at
+        })
+    }
+
+    /// Those who write to a device, and how many bytes per second.
+    pub fn writers_to(&self, at: usize) -> (usize, f64) {
+        let rates =
+            self.writers_of(at).map(|task| task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate));
+        rates.fold((0, 0.0), |(count, sum), rate| (count + 1, sum + rate))
+    }
+}

@@ -1,0 +1,152 @@
+//! What differs between versions of Linux, as data.
+
+/// The rules of one version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// How `vm.dirty_ratio` becomes a number of pages.
+    pub rounding: Rounding,
+    /// The first pages of an idle device are let pass by its share of the limit (since 6.14), not only by the position ratio.
+    pub share_has_floor: bool,
+    /// Periodic work leaves an inode after one visit if it is not old enough itself (since 6.10).
+    pub requeue_has_cutoff: bool,
+    /// Timers fire with the end of a step of the wheel's level that they are in (since 4.8).
+    pub has_timer_wheel: bool,
+    /// The bandwidth is also measured 200 ms after the last page of an inode was written (since 5.16).
+    pub measures_after_writeback: bool,
+    /// Dirty pages at the end of the inactive list wake all flushers (since 4.11), and not only who waits for memory.
+    pub dirty_tail_wakes_flushers: bool,
+    /// What all flushers are woken for waits until their present work has ended (since 4.15), which broke off for it before.
+    pub start_all_waits: bool,
+    /// Write-back throttling knows of writers held back in a memory cgroup (since 6.8, and in stable releases of 6.6), not only of the others.
+    pub wbt_sees_cgroups: bool,
+    /// What dirty limits know of a memory cgroup is added up every two seconds only (since 6.9), and not whenever they are looked at.
+    pub memcg_stats_are_late: bool,
+    /// Writing to a page counts as an access, as reading it does (before 4.7).
+    pub writes_are_accesses: bool,
+    /// The longest folio that a write fills, in pages: ext4 has large ones since 6.16, and no longer ones than huge pages are.
+    pub largest_folio: u64,
+    /// A fault of a mapping maps whole folios (since 6.18), and not the pages around it, or only its own to be written.
+    pub maps_folios: bool,
+    /// The two lists, where they are used.
+    pub two_lists: TwoLists,
+    /// The multi-generational lists, where they are used: reworked in 6.14; that dirty pages at their end wake all flushers came
+    /// with 6.13 and to 6.12 (6.12.104).
+    pub lru_gen: LruGen,
+}
+
+impl Rules {
+    pub fn of(version: (u32, u32)) -> Self {
+        let rounding = if version < (4, 7) { Rounding::Plain } else { Rounding::FourThousandNinetySixths };
+        Self {
+            rounding,
+            share_has_floor: version >= (6, 14),
+            requeue_has_cutoff: version >= (6, 10),
+            has_timer_wheel: version >= (4, 8),
+            measures_after_writeback: version >= (5, 16),
+            dirty_tail_wakes_flushers: version >= (4, 11),
+            start_all_waits: version >= (4, 15),
+            wbt_sees_cgroups: version >= (6, 6),
+            memcg_stats_are_late: version >= (6, 9),
+            writes_are_accesses: version < (4, 7),
+            largest_folio: if version < (6, 16) { 1 } else { 512 },
+            maps_folios: version >= (6, 18),
+            two_lists: TwoLists {
+                remembers_evicted: version >= (3, 15),
+                ratio_grows: version >= (4, 7),
+                refaults_deactivate: version >= (4, 12),
+            },
+            lru_gen: LruGen { reworked: version >= (6, 14), wakes_flushers: version >= (6, 12) },
+        }
+    }
+}
+
+/// How a percentage of the dirtyable memory is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// Down to a whole 4096th first, since about Linux 4.7: 20 % is 819/4096.
+    FourThousandNinetySixths,
+    /// Only the result, as before.
+    Plain,
+}
+
+/// What differs between versions of Linux, with two lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TwoLists {
+    /// It is remembered which pages were evicted, so that those that come back soon are active at once (since 3.15).
+    pub remembers_evicted: bool,
+    /// Where there is much of both, the active list may be longer than the inactive (since 4.7).
+    pub ratio_grows: bool,
+    /// Pages that come back end the protection of the active list (since 4.12).
+    pub refaults_deactivate: bool,
+}
+
+/// What differs between versions of Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LruGen {
+    /// Reads are counted, pages inserted, aged, protected and found to come back by the rules of Linux 6.14.
+    pub reworked: bool,
+    /// Reclaim that finds nothing but dirty pages wakes the flushers.
+    pub wakes_flushers: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which rules are in force, in the order in which they came.
+    fn in_force(version: (u32, u32)) -> [bool; 16] {
+        let rules = Rules::of(version);
+        [
+            rules.two_lists.remembers_evicted,
+            rules.rounding == Rounding::FourThousandNinetySixths,
+            rules.two_lists.ratio_grows,
+            !rules.writes_are_accesses,
+            rules.has_timer_wheel,
+            rules.dirty_tail_wakes_flushers,
+            rules.two_lists.refaults_deactivate,
+            rules.measures_after_writeback,
+            rules.wbt_sees_cgroups,
+            rules.memcg_stats_are_late,
+            rules.requeue_has_cutoff,
+            rules.lru_gen.wakes_flushers,
+            rules.share_has_floor,
+            rules.lru_gen.reworked,
+            rules.largest_folio > 1,
+            rules.maps_folios,
+        ]
+    }
+
+    /// Each rule begins with its version, and none of them ends.
+    #[test]
+    fn each_version_has_the_rules_of_those_before_and_its_own() {
+        let first = [
+            (3, 15),
+            (4, 7),
+            (4, 7),
+            (4, 7),
+            (4, 8),
+            (4, 11),
+            (4, 12),
+            (5, 16),
+            (6, 6),
+            (6, 9),
+            (6, 10),
+            (6, 12),
+            (6, 14),
+            (6, 14),
+            (6, 16),
+            (6, 18),
+        ];
+        for version in [(3, 14), (4, 6), (4, 10), (4, 18), (5, 15), (6, 9), (6, 11), (6, 13), (6, 18)] {
+            assert_eq!(in_force(version), first.map(|first| first <= version), "{version:?}");
+        }
+        for version in first {
+            assert_eq!(in_force(version), first.map(|first| first <= version), "{version:?}");
+        }
+    }
+
+    #[test]
+    fn what_all_flushers_are_woken_for_waits_since_4_15() {
+        assert_eq!([(4, 14), (4, 15)].map(|version| Rules::of(version).start_all_waits), [false, true]);
+    }
+}

@@ -1,0 +1,394 @@
+//! The extents in their two orders: by offset in their file, and by age in their list.
+//!
+//! An extent stands for pages that are neighbours in both orders. New pages lengthen an extent of the same state
+//! if that keeps the order, that is at the head of the list; or if with them no more than `grain` bytes have come to
+//! the head since the extent began. So no two pages are out of order unless they came within `grain` bytes of each other,
+//! and files that grow at the same time take few extents. With a `grain` of at most a page the order is exact.
+
+use crate::policy::FileId;
+use crate::policy::kernel::vmscan::files::{ByFile, Cached};
+use crate::policy::kernel::vmscan::list::List;
+use crate::policy::kernel::vmscan::lruvec::LruvecId;
+use crate::policy::kernel::vmscan::slab::{Extent, NONE, Slab, Slot, State};
+
+/// All extents.
+pub struct Extents {
+    slab: Slab,
+    files: ByFile<Cached>,
+    lists: Vec<List>,
+    /// How many lists each lruvec has.
+    per_lruvec: usize,
+    /// The bytes of each lruvec.
+    bytes: Vec<u64>,
+    grain: u64,
+    /// How many extents there were that nobody will ask for.
+    forgotten: usize,
+    /// How many bytes have come into memory or left it so far.
+    turnover: u64,
+}
+
+impl Extents {
+    /// None, with a list in each lruvec for each of `active`, which says whether it counts as active.
+    pub fn new(lruvecs: usize, active: &[bool], grain: u64) -> Self {
+        // An extent that is said to have begun at 0 has always begun long ago.
+        let lists = (0..lruvecs).flat_map(|_| active).map(|&is_active| List::new(grain, is_active)).collect();
+        let per_lruvec = active.len();
+        Extents {
+            slab: Slab::default(),
+            files: ByFile::default(),
+            lists,
+            per_lruvec,
+            bytes: vec![0; lruvecs],
+            grain,
+            forgotten: 0,
+            turnover: 0,
+        }
+    }
+
+    /// The place of a list among all.
+    fn place_of(&self, lruvec: LruvecId, list: u8) -> usize {
+        usize::from(lruvec.0) * self.per_lruvec + usize::from(list)
+    }
+
+    fn list(&self, lruvec: LruvecId, list: u8) -> &List {
+        &self.lists[self.place_of(lruvec, list)]
+    }
+
+    fn lists_of(&self, lruvec: LruvecId) -> impl Iterator<Item = &List> {
+        self.lists[self.place_of(lruvec, 0)..][..self.per_lruvec].iter()
+    }
+
+    /// So many bytes may come between two that belong together: see the module.
+    pub fn grain(&self) -> u64 {
+        self.grain
+    }
+
+    pub fn get(&self, slot: Slot) -> Extent {
+        self.slab[slot]
+    }
+
+    pub fn bytes(&self, lruvec: LruvecId, list: u8) -> u64 {
+        self.list(lruvec, list).bytes
+    }
+
+    /// The bytes of a lruvec that count as active, or those that do not.
+    pub fn counted(&self, lruvec: LruvecId, active: bool) -> u64 {
+        self.lists_of(lruvec).filter(|list| list.is_active == active).map(|list| list.bytes).sum()
+    }
+
+    /// The bytes of a lruvec.
+    pub fn of_lruvec(&self, lruvec: LruvecId) -> u64 {
+        self.bytes[usize::from(lruvec.0)]
+    }
+
+    /// Whether a list counts as active.
+    pub fn is_active(&self, lruvec: LruvecId, list: u8) -> bool {
+        self.list(lruvec, list).is_active
+    }
+
+    /// From now on a list counts as active, or does no more.
+    pub fn set_active(&mut self, lruvec: LruvecId, list: u8, is_active: bool) {
+        let place = self.place_of(lruvec, list);
+        if std::mem::replace(&mut self.lists[place].is_active, is_active) == is_active {
+            return;
+        }
+        for slot in self.lists[place].slots(&self.slab) {
+            let extent = &self.slab[slot];
+            let cached = self.files.of(extent.file);
+            cached.discount(!is_active, extent.len());
+            cached.count(is_active, extent.len());
+        }
+    }
+
+    pub fn all_bytes(&self) -> u64 {
+        self.bytes.iter().sum()
+    }
+
+    /// The bytes of all lists that count as active.
+    pub fn all_active(&self) -> u64 {
+        self.lists.iter().filter(|list| list.is_active).map(|list| list.bytes).sum()
+    }
+
+    pub fn len(&self) -> usize {
+        self.forgotten + self.slab.len()
+    }
+
+    /// Forgets all but how many bytes and extents there are.
+    pub fn forget(&mut self) {
+        self.forgotten = self.len();
+        self.slab = Slab::default();
+        self.files.iter_mut().for_each(Cached::forget);
+        self.lists.iter_mut().for_each(List::forget);
+    }
+
+    pub fn of_file(&self, file: FileId) -> u64 {
+        self.files.get(file).map_or(0, |cached| cached.bytes)
+    }
+
+    pub fn active_of_file(&self, file: FileId) -> u64 {
+        self.files.get(file).map_or(0, |cached| cached.active)
+    }
+
+    /// How many bytes have come into memory or left it so far.
+    pub fn turnover_of_all(&self) -> u64 {
+        self.turnover
+    }
+
+    /// How many bytes of a file have come into memory or left it so far.
+    pub fn turnover(&self, file: FileId) -> u64 {
+        self.files.get(file).map_or(0, |cached| cached.turnover)
+    }
+
+    /// So many bytes of a file come into memory, or leave it.
+    pub fn turn_over(&mut self, file: FileId, bytes: u64) {
+        self.turnover += bytes;
+        self.files.of(file).turnover += bytes;
+    }
+
+    /// The files that have bytes here.
+    pub fn files(&self) -> impl Iterator<Item = FileId> {
+        self.files.iter().filter(|(_, cached)| cached.bytes > 0).map(|(file, _)| file)
+    }
+
+    /// The extents of a list, the oldest first.
+    pub fn in_list(&self, lruvec: LruvecId, list: u8) -> impl Iterator<Item = &Extent> {
+        self.list(lruvec, list).slots(&self.slab).map(|slot| &self.slab[slot])
+    }
+
+    /// The extent that will leave the list first.
+    pub fn oldest(&self, lruvec: LruvecId, list: u8) -> Option<(Slot, Extent)> {
+        let slot = self.list(lruvec, list).oldest;
+        (slot != NONE).then(|| (slot, self.slab[slot]))
+    }
+
+    /// The extents of a file with bytes in `start..end`, in the order of their offsets.
+    pub fn within(&self, file: FileId, start: u64, end: u64) -> impl Iterator<Item = (Slot, &Extent)> {
+        let reaches = |last: Slot| self.slab[last].end > start;
+        let cached = self.files.get(file).filter(|cached| start < end && cached.last().is_some_and(reaches));
+        let found = cached.map(|cached| {
+            let around = cached.starting_before(start).map(|slot| &self.slab[slot]);
+            let first = around.filter(|extent| extent.end > start).map_or(start, |extent| extent.start);
+            cached.range(first..end)
+        });
+        found.into_iter().flatten().map(|slot| (slot, &self.slab[slot]))
+    }
+
+    /// The first of them.
+    pub fn first_in(&self, file: FileId, start: u64, end: u64) -> Option<(Slot, Extent)> {
+        // As whoever goes through a range from its start asks in the end.
+        let cached = self.files.get(file).filter(|_| start < end)?;
+        // A call asks several times for the same place.
+        let found = self.slab.get(cached.found.get());
+        if let Some((slot, extent)) = found.filter(|(_, extent)| extent.is_around(file, start)) {
+            return Some((slot, extent));
+        }
+        // Most often nothing is there yet.
+        cached.last().filter(|&last| self.slab[last].end > start)?;
+        let before = cached.starting_before(start.saturating_add(1));
+        match before.map(|slot| (slot, self.slab[slot])).filter(|(_, extent)| extent.end > start) {
+            Some(around) => {
+                cached.found.set(around.0);
+                Some(around)
+            }
+            None => cached.starting_within(start, end).map(|slot| (slot, self.slab[slot])),
+        }
+    }
+
+    /// The last of them.
+    pub fn last_in(&self, file: FileId, start: u64, end: u64) -> Option<(Slot, Extent)> {
+        let slot = self.files.get(file).filter(|_| start < end)?.starting_before(end)?;
+        (self.slab[slot].end > start).then(|| (slot, self.slab[slot]))
+    }
+
+    /// Bytes that were in no list come to the head of one.
+    pub fn insert_newest(&mut self, file: FileId, start: u64, end: u64, state: State) {
+        debug_assert!(self.first_in(file, start, end).is_none(), "what comes into a list was in none");
+        if start >= end {
+            return;
+        }
+        let place = self.place_of(state.lruvec, state.list);
+        let list = &mut self.lists[place];
+        let (begun, newest) = (list.inserted, list.newest);
+        list.inserted += end - start;
+        let now = list.inserted;
+        self.count(file, state, end - start);
+        let (before, behind) = self.files.of(file).starting_around(end);
+        if let Some(slot) = before.filter(|&slot| self.grows_up(slot, start, state, now)) {
+            self.slab[slot].end = end;
+            self.settle(slot);
+        } else if let Some(slot) = behind.filter(|&slot| self.is_young(slot, state, now)) {
+            self.lower_start(slot, start);
+            self.settle(slot);
+        } else {
+            let extent = Extent { file, start, end, state, begun, older: NONE, newer: NONE };
+            self.place(extent, newest, NONE);
+        }
+    }
+
+    /// Whether bytes from `at` on that come to the head of a list may join an extent.
+    fn grows_up(&self, slot: Slot, at: u64, state: State, now: u64) -> bool {
+        let extent = &self.slab[slot];
+        let is_newest = extent.newer == NONE && extent.state == state;
+        extent.end == at && (is_newest || self.is_young(slot, state, now))
+    }
+
+    /// Whether an extent of this state began at most a grain ago, by the time of its list.
+    fn is_young(&self, slot: Slot, state: State, now: u64) -> bool {
+        let extent = &self.slab[slot];
+        extent.state == state && now - extent.begun <= self.grain
+    }
+
+    /// Bytes that were in no list come to the tail of one.
+    pub fn insert_oldest(&mut self, file: FileId, start: u64, end: u64, state: State) {
+        debug_assert!(self.first_in(file, start, end).is_none(), "what comes into a list was in none");
+        self.count(file, state, end - start);
+        let slot = self.list(state.lruvec, state.list).oldest;
+        let oldest = (slot != NONE).then(|| self.slab[slot]).filter(|o| o.file == file && o.state == state);
+        match oldest {
+            Some(extent) if extent.start == end => self.lower_start(slot, start),
+            // Pieces that are written one after the other come one behind the other; few bytes are misplaced.
+            Some(extent) if extent.end == start && end - extent.start <= self.grain => {
+                self.slab[slot].end = end;
+                self.settle(slot);
+            }
+            _ => {
+                self.place(
+                    Extent { file, start, end, state, begun: 0, older: NONE, newer: NONE },
+                    NONE,
+                    slot,
+                );
+            }
+        }
+    }
+
+    /// Makes `start..end` of an extent one of its own.
+    pub fn cut(&mut self, slot: Slot, start: u64, end: u64) -> Slot {
+        let extent = self.slab[slot];
+        if end < extent.end {
+            self.split(slot, end);
+        }
+        if extent.start < start { self.split(slot, start) } else { slot }
+    }
+
+    /// The bytes from `at` on become an extent of their own, which is returned.
+    fn split(&mut self, slot: Slot, at: u64) -> Slot {
+        let whole = self.slab[slot];
+        self.slab[slot].end = at;
+        self.place(Extent { start: at, ..whole }, slot, whole.newer)
+    }
+
+    /// Takes an extent out of its list and file.
+    pub fn take(&mut self, slot: Slot) -> Extent {
+        let extent = self.displace(slot);
+        let place = self.place_of(extent.state.lruvec, extent.state.list);
+        let list = &mut self.lists[place];
+        list.bytes -= extent.len();
+        self.bytes[usize::from(extent.state.lruvec.0)] -= extent.len();
+        self.files.of(extent.file).discount(list.is_active, extent.len());
+        if extent.older != NONE {
+            self.join_newer(extent.older);
+        }
+        extent
+    }
+
+    /// Gives an extent another state in its place in the same list.
+    pub fn set_state(&mut self, slot: Slot, state: State) {
+        debug_assert_eq!(state.list, self.slab[slot].state.list, "another list is another place");
+        self.slab[slot].state = state;
+        self.settle(slot);
+    }
+
+    fn count(&mut self, file: FileId, state: State, bytes: u64) {
+        let place = self.place_of(state.lruvec, state.list);
+        let list = &mut self.lists[place];
+        list.bytes += bytes;
+        self.bytes[usize::from(state.lruvec.0)] += bytes;
+        self.files.of(file).count(list.is_active, bytes);
+    }
+
+    fn place(&mut self, extent: Extent, older: Slot, newer: Slot) -> Slot {
+        let slot = self.slab.insert(extent);
+        self.files.of(extent.file).insert(extent.start, slot);
+        let place = self.place_of(extent.state.lruvec, extent.state.list);
+        self.lists[place].link(&mut self.slab, older, slot, newer);
+        slot
+    }
+
+    fn displace(&mut self, slot: Slot) -> Extent {
+        let extent = self.slab.remove(slot);
+        self.files.of(extent.file).remove(extent.start);
+        let place = self.place_of(extent.state.lruvec, extent.state.list);
+        self.lists[place].unlink(&mut self.slab, slot);
+        extent
+    }
+
+    fn lower_start(&mut self, slot: Slot, start: u64) {
+        let cached = self.files.of(self.slab[slot].file);
+        cached.remove(self.slab[slot].start);
+        cached.insert(start, slot);
+        self.slab[slot].start = start;
+    }
+
+    /// Joins an extent with its neighbours in the list where they continue each other in their file.
+    fn settle(&mut self, slot: Slot) {
+        self.join_newer(slot);
+        if self.slab[slot].older != NONE {
+            self.join_newer(self.slab[slot].older);
+        }
+    }
+
+    fn join_newer(&mut self, slot: Slot) {
+        let newer = self.slab[slot].newer;
+        if newer == NONE || !self.slab[slot].continues_in(&self.slab[newer]) {
+            return;
+        }
+        let other = self.displace(newer);
+        let joined = &mut self.slab[slot];
+        (joined.end, joined.begun) = (other.end, joined.begun.min(other.begun));
+    }
+
+    /// Whether sums, links and order by offset agree, and no two neighbours should be one.
+    pub fn is_consistent(&self) -> bool {
+        if self.forgotten > 0 {
+            return true;
+        }
+        let lists = (0..self.lists.len()).all(|place| self.is_list_consistent(place));
+        let linked: usize = self.lists.iter().map(|list| list.slots(&self.slab).count()).sum();
+        let files = self.files.iter().all(|(file, cached)| self.is_file_consistent(file, cached));
+        let named: usize = self.files.iter().map(|(_, cached)| cached.len()).sum();
+        let mut lruvecs = self.bytes.iter().zip(self.lists.chunks(self.per_lruvec));
+        let sum = |lists: &[List]| lists.iter().map(|list| list.bytes).sum::<u64>();
+        let sums = lruvecs.all(|(&bytes, lists)| bytes == sum(lists));
+        lists && sums && files && linked == self.len() && named == self.len()
+    }
+
+    fn is_list_consistent(&self, number: usize) -> bool {
+        let list = &self.lists[number];
+        let mut older = NONE;
+        let linked = list.slots(&self.slab).all(|slot| {
+            let extent = &self.slab[slot];
+            let here = self.place_of(extent.state.lruvec, extent.state.list) == number;
+            let apart = older == NONE || !self.slab[older].continues_in(extent);
+            let follows = extent.older == older;
+            older = slot;
+            here && apart && follows && extent.start < extent.end
+        });
+        let bytes: u64 = list.slots(&self.slab).map(|slot| self.slab[slot].len()).sum();
+        linked && older == list.newest && bytes == list.bytes
+    }
+
+    fn is_file_consistent(&self, file: FileId, cached: &Cached) -> bool {
+        let mut end = 0;
+        let disjoint = cached.iter().all(|(start, slot)| {
+            let extent = &self.slab[slot];
+            let apart = start >= end;
+            end = extent.end;
+            apart && extent.start == start && extent.file == file
+        });
+        let extents = || cached.iter().map(|(_, slot)| &self.slab[slot]);
+        let bytes: u64 = extents().map(Extent::len).sum();
+        let is_active = |extent: &&Extent| self.is_active(extent.state.lruvec, extent.state.list);
+        let active: u64 = extents().filter(is_active).map(Extent::len).sum();
+        disjoint && bytes == cached.bytes && active == cached.active
+    }
+}

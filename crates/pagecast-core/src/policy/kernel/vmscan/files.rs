@@ -1,0 +1,149 @@
+//! What is kept for each file, and which of its bytes are in which extent.
+
+use crate::policy::FileId;
+use crate::policy::kernel::vmscan::slab::{NONE, Slot};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// One value for each file. Files are numbered from 0, so their numbers are places.
+#[derive(Default)]
+pub struct ByFile<T>(Vec<T>);
+
+impl<T: Default> ByFile<T> {
+    pub fn get(&self, file: FileId) -> Option<&T> {
+        self.0.get(file.0 as usize)
+    }
+
+    pub fn existing(&mut self, file: FileId) -> Option<&mut T> {
+        self.0.get_mut(file.0 as usize)
+    }
+
+    pub fn of(&mut self, file: FileId) -> &mut T {
+        let place = file.0 as usize;
+        if place >= self.0.len() {
+            self.0.resize_with(place + 1, T::default);
+        }
+        &mut self.0[place]
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (FileId, &T)> {
+        self.0.iter().enumerate().map(|(place, value)| (FileId(place as u32), value))
+    }
+}
+
+/// The extents of a file by where they start, how many bytes they are, and how many of those are active.
+pub struct Cached {
+    extents: BTreeMap<u64, Slot>,
+    /// The last of them. Files grow at their end: it is asked for more often than all others.
+    last: Option<(u64, Slot)>,
+    /// Where the last extent was that somebody looked for; there may be none, or another one, by now.
+    pub found: Cell<Slot>,
+    pub bytes: u64,
+    pub active: u64,
+    /// How many bytes have come into memory or left it so far.
+    pub turnover: u64,
+}
+
+impl Default for Cached {
+    fn default() -> Self {
+        Self {
+            extents: BTreeMap::new(),
+            last: None,
+            found: Cell::new(NONE),
+            bytes: 0,
+            active: 0,
+            turnover: 0,
+        }
+    }
+}
+
+impl Cached {
+    /// Bytes come into a list.
+    pub fn count(&mut self, active: bool, bytes: u64) {
+        self.bytes += bytes;
+        self.active += if active { bytes } else { 0 };
+    }
+
+    /// Bytes leave a list.
+    pub fn discount(&mut self, active: bool, bytes: u64) {
+        self.bytes -= bytes;
+        self.active -= if active { bytes } else { 0 };
+    }
+
+    /// An extent comes.
+    pub fn insert(&mut self, start: u64, slot: Slot) {
+        self.extents.insert(start, slot);
+        if self.last.is_none_or(|(last, _)| last <= start) {
+            self.last = Some((start, slot));
+        }
+    }
+
+    /// The extent that starts there goes.
+    pub fn remove(&mut self, start: u64) {
+        self.extents.remove(&start);
+        if self.last.is_some_and(|(last, _)| last == start) {
+            self.last = self.extents.last_key_value().map(|(&start, &slot)| (start, slot));
+        }
+    }
+
+    /// All extents go, but are counted still.
+    pub fn forget(&mut self) {
+        (self.extents, self.last) = (BTreeMap::new(), None);
+    }
+
+    /// How many extents there are.
+    pub fn len(&self) -> usize {
+        self.extents.len()
+    }
+
+    /// Where extents start, and which those are.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, Slot)> {
+        self.extents.iter().map(|(&start, &slot)| (start, slot))
+    }
+
+    /// The extents that start there.
+    pub fn range(&self, starts: Range<u64>) -> impl Iterator<Item = Slot> {
+        self.extents.range(starts).map(|(_, &slot)| slot)
+    }
+
+    /// The last extent of all.
+    pub fn last(&self) -> Option<Slot> {
+        self.last.map(|(_, slot)| slot)
+    }
+
+    /// The last extent of all, if it starts before `at`.
+    fn last_before(&self, at: u64) -> Option<Slot> {
+        self.last.filter(|&(start, _)| start < at).map(|(_, slot)| slot)
+    }
+
+    /// The last extent that starts before `at`.
+    pub fn starting_before(&self, at: u64) -> Option<Slot> {
+        let before = || self.extents.range(..at).next_back().map(|(_, &slot)| slot);
+        self.last_before(at).or_else(before)
+    }
+
+    /// The first extent that starts in `start..end`.
+    pub fn starting_within(&self, start: u64, end: u64) -> Option<Slot> {
+        if start >= end || self.last_before(start).is_some() {
+            return None;
+        }
+        self.range(start..end).next()
+    }
+
+    /// The last extent that starts before `at`, and the one that starts there.
+    pub fn starting_around(&self, at: u64) -> (Option<Slot>, Option<Slot>) {
+        if let Some(last) = self.last_before(at) {
+            return (Some(last), None);
+        }
+        let mut downwards = self.extents.range(..=at).rev();
+        match downwards.next() {
+            Some((&start, &slot)) if start == at => (downwards.next().map(|(_, &slot)| slot), Some(slot)),
+            before => (before.map(|(_, &slot)| slot), None),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What is remembered of evicted pages: how old their lists were then, to judge whether they come back soon.
+//!
+//! `mm/workingset.c`, Linux 6.16. A list's age grows by each page evicted and each page activated, so a run of bytes
+//! that were evicted one after the other has ages that rise with the offset: one entry tells all of them.
+//! Forgotten is what left longer ago than all memory ago, for no active list is as long as that. The kernel forgets
+//! by the number of nodes that hold such entries, an eighth of the pages, each with up to 64: with generations, which do
+//! not ask how long ago, eight times the memory is remembered.
+
+use crate::policy::FileId;
+use crate::policy::kernel::vmscan::files::ByFile;
+use crate::policy::kernel::vmscan::lruvec::LruvecId;
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
+
+/// A run of a file's bytes that were evicted one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shadow {
+    pub start: u64,
+    pub end: u64,
+    /// From these lists.
+    pub lruvec: LruvecId,
+    /// How old those were when the first byte left; the next byte left one later.
+    pub age: u64,
+    pub token: Token,
+}
+
+/// What was known of the pages when they left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Token {
+    /// With two lists: whether they had been active before. With generations: whether they had been read often.
+    pub workingset: bool,
+    /// With generations: how often they had been read besides, and which generation was the oldest.
+    pub refs: u8,
+    pub min_seq: u64,
+}
+
+impl Shadow {
+    fn len(&self) -> u64 {
+        self.end - self.start
+    }
+
+    /// The part from `at` on.
+    fn from(self, at: u64) -> Shadow {
+        Shadow { start: at, age: self.age + (at - self.start), ..self }
+    }
+
+    /// Whether `later` was evicted right after it and lies right behind it.
+    fn continues_in(&self, later: &Shadow) -> bool {
+        self.end == later.start && self.age + self.len() == later.age && self.lruvec == later.lruvec
+    }
+
+    fn left_with(&self, other: &Shadow) -> bool {
+        self.lruvec == other.lruvec && (other.age..other.age + other.len()).contains(&self.age)
+    }
+}
+
+/// The shadows of all files.
+pub struct Shadows {
+    by_file: ByFile<BTreeMap<u64, Shadow>>,
+    /// By lruvec, what was evicted, the oldest first; some of it has come back or gone since.
+    evicted: Vec<VecDeque<(FileId, Shadow)>>,
+    /// How many bytes evicted later make one be forgotten.
+    most: u64,
+}
+
+impl Shadows {
+    pub fn new(lruvecs: usize, most: u64) -> Self {
+        Shadows { by_file: ByFile::default(), evicted: vec![VecDeque::new(); lruvecs], most }
+    }
+
+    /// Remembers what has just been evicted.
+    pub fn leave(&mut self, file: FileId, gone: Shadow) {
+        let known = self.by_file.of(file);
+        let evicted = &mut self.evicted[usize::from(gone.lruvec.0)];
+        let mut before = None;
+        match evicted.back_mut().filter(|(whose, last)| *whose == file && last.continues_in(&gone)) {
+            Some((_, last)) => {
+                last.end = gone.end;
+                before = known.range_mut(..gone.start).next_back().map(|(_, shadow)| shadow);
+            }
+            None => evicted.push_back((file, gone)),
+        }
+        match before.filter(|before| before.continues_in(&gone) && before.token == gone.token) {
+            Some(before) => before.end = gone.end,
+            None => {
+                known.insert(gone.start, gone);
+            }
+        }
+        self.forget_before(gone.lruvec, (gone.age + gone.len()).saturating_sub(self.most));
+    }
+
+    /// Forgets what left when the lists were younger than `age`.
+    fn forget_before(&mut self, lruvec: LruvecId, age: u64) {
+        let evicted = &mut self.evicted[usize::from(lruvec.0)];
+        while let Some(&(file, old)) = evicted.front().filter(|(_, old)| old.age + old.len() <= age) {
+            evicted.pop_front();
+            let known = self.by_file.of(file);
+            let mut at = old.start;
+            while let Some((&start, shadow)) = known.range(at.min(old.end)..old.end).next() {
+                at = shadow.end;
+                if shadow.left_with(&old) {
+                    known.remove(&start);
+                }
+            }
+        }
+    }
+
+    /// Takes out the first that is remembered of `start..end`.
+    pub fn take_first(&mut self, file: FileId, start: u64, end: u64) -> Option<Shadow> {
+        let known = self.by_file.existing(file).filter(|known| start < end && !known.is_empty())?;
+        let (&last, _) = known.range(..end).next_back().filter(|(_, shadow)| shadow.end > start)?;
+        // One search finds that there is none, as most often, or that there is one.
+        let before = known.range(..=start.min(last)).next_back().filter(|(_, shadow)| shadow.end > start);
+        let (_, &whole) = before.or_else(|| known.range(start..end).next())?;
+        known.remove(&whole.start);
+        if whole.start < start {
+            known.insert(whole.start, Shadow { end: start, ..whole });
+        }
+        if whole.end > end {
+            known.insert(end, whole.from(end));
+        }
+        let first = whole.from(whole.start.max(start));
+        Some(Shadow { end: first.end.min(end), ..first })
+    }
+
+    /// Forgets what is remembered of `start..end`.
+    pub fn forget(&mut self, file: FileId, start: u64, end: u64) {
+        while self.take_first(file, start, end).is_some() {}
+    }
+
+    /// How many runs are remembered.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.by_file.iter().map(|(_, known)| known.len()).sum()
+    }
+}
