@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::filemap::read::{cached_before, pass_mark, read_ahead};
+use crate::policy::kernel::filemap::readahead::{cached_before, pass_mark, read_ahead};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::readahead::window::{Pace, Reading, Span, Stream, Window};
 use crate::policy::kernel::tasks::cost::Run;
