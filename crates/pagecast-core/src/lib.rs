@@ -61,6 +61,7 @@ mod fs;
 mod keys;
 mod least;
 pub mod machine;
+mod nearest;
 mod net;
 pub mod policy;
 pub mod result;

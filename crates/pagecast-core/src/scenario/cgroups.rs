@@ -2,11 +2,11 @@
 
 use super::document::{Node, shorten};
 use super::machine::ONLY_HOST;
-use super::nearest::hint;
 use super::schema::{CGROUP, CGROUP_MEMORY};
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::machine::{Cgroup, Host, MemoryLimit};
+use crate::nearest::hint;
 
 /// The cgroups of a host, in the order of the file.
 ///

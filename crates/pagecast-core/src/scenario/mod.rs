@@ -10,6 +10,8 @@ use std::path::Path;
 
 use crate::error::ScenarioError;
 use crate::machine::Machine;
+use crate::nearest;
+pub use crate::policy::{ModelOptions, OptionValue};
 use crate::workload::{InitialFile, Process};
 
 use braces::{Parameter, Parameters};
@@ -32,7 +34,6 @@ mod machine;
 mod machine_file;
 mod mapped;
 mod models;
-pub(crate) mod nearest;
 mod network;
 mod overrides;
 mod paths;
@@ -74,18 +75,6 @@ pub struct Scenario {
     pub files: Vec<InitialFile>,
     /// Processes in the order of the file. Those that `after` names exist, and nobody waits for himself.
     pub processes: Vec<Process>,
-}
-
-/// Options of one model: key, value as text (a number or boolean is written out) and place.
-pub type ModelOptions = BTreeMap<String, OptionValue>;
-
-/// The value of an option and where it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OptionValue {
-    /// As text.
-    pub text: String,
-    /// "file:line" or "--set key=value", for messages.
-    pub at: String,
 }
 
 /// When the cache content of each file is recorded.

@@ -4,12 +4,12 @@ use rustc_hash::FxHashMap;
 
 use super::document::{Node, Place, shorten};
 use super::machine::Draft;
-use super::nearest::hint;
 use super::paths::normalise;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::keys::Keyed;
 use crate::machine::{Host, Link, Mount, MountSource, WriteMode};
+use crate::nearest::hint;
 
 /// The index of each host by its name.
 pub type Hosts<'a> = FxHashMap<&'a str, usize>;
