@@ -12,6 +12,7 @@ mod mapped;
 mod memory;
 mod operations;
 mod processes;
+mod recorder;
 mod refusals;
 mod setup;
 mod streams;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 
 use agenda::{Agenda, Wake};
 use processes::Running;
+use recorder::{Happened, Recorder, Writing};
 
 use crate::device::stream_weight;
 use crate::error::SimulationError;
@@ -35,7 +37,7 @@ use crate::fs::Namespace;
 use crate::fs::nfs::{Nfs, Stage};
 use crate::machine::Machine;
 use crate::policy::{Actions, Command, DeviceId, DeviceSample, Event, OperationId, Outcome, Policy, Request};
-use crate::result::{Happened, Recorder, SimulationResult, Writing};
+use crate::result::SimulationResult;
 use crate::scenario::{Residency, Scenario};
 use crate::stop::{self, Interrupt};
 use crate::units::{Nanos, earlier};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::agenda::Wake;
 use super::processes::Current;
+use super::recorder::{Ended, Resident};
 use super::{Engine, Owner};
 use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
@@ -11,7 +12,6 @@ use crate::fs::nfs::Direction;
 use crate::fs::{Located, Span};
 use crate::machine::MountSource;
 use crate::policy::{Call, Command, FileId, FileView, Integrity, OperationId, Outcome, Remote, Request};
-use crate::result::{Ended, Resident};
 use crate::scenario::Residency;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, Advice, Buffer, OpenFlag, OpenFlags, Operation};

@@ -11,12 +11,13 @@ use crate::machine::{Host, Machine, Mount, MountSource};
 use crate::net;
 use crate::policy::registry;
 use crate::policy::{Actions, Call, DeviceId, FileId, FileView, OperationId, Options, Request, Setting};
-use crate::result::{BlockTable, Part, Recorder};
+use crate::result::{BlockTable, Part};
 use crate::scenario::Scenario;
 use crate::units::Nanos;
 
 use super::agenda::Agenda;
 use super::processes::{Events, Running};
+use super::recorder::Recorder;
 use super::{Engine, HostState, Settings, Uneven};
 
 /// What is crossed to read and to write.
