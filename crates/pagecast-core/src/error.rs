@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::machine::Machine;
+use crate::machine::Host;
 use crate::stdio::Refusal;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, CopyRefusal};
@@ -289,14 +289,7 @@ impl SimulationError {
     }
 
     /// An operation on a path that no mount of its host covers.
-    pub(crate) fn no_mount(
-        machine: &Machine,
-        host: usize,
-        path: &Arc<str>,
-        place: String,
-        who: String,
-    ) -> Self {
-        let host = &machine.hosts[host];
+    pub(crate) fn no_mount(host: &Host, path: &Arc<str>, place: String, who: String) -> Self {
         let mounts: Vec<&str> = host.mounts.iter().map(|mount| mount.path.as_str()).collect();
         let mounts = if mounts.is_empty() { "none".to_owned() } else { mounts.join(", ") };
         Self::NoMount { place, who, path: path.clone(), host: host.name.clone(), mounts }

@@ -2,7 +2,7 @@
 //! no wall clock; no global state but the question of each thread whether to [`stop`].
 //!
 //! From the ground up: [`units`]; [`machine`] and [`workload`] are data; [`policy`] decides what the page cache does and
-//! has no clock; `device` and `net` are what flows share; `fs` lies between a system call and a device;
+//! has no clock; `device` and `net` are what flows share; `fs` lies between a system call and a device, and `calls` makes an operation one;
 //! [`stdio`] is what a library's stream makes of its calls; [`engine`] gives time to all of them,
 //! and [`embed`] puts a policy into somebody else's engine; [`result`] is what a run yields;
 //! [`scenario`] reads TOML. Beside them, [`cawl`] is a published model that needs none of them.
@@ -50,6 +50,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod calls;
 pub mod cawl;
 mod chunks;
 mod device;

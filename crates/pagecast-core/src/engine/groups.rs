@@ -7,8 +7,10 @@
 
 use rustc_hash::FxHashMap;
 
+use super::run::Engine;
+use super::settings::Settings;
+use super::threads;
 use super::twins::Twins;
-use super::{Engine, Settings, threads};
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::machine::{Link, Machine, Mount, MountSource};
