@@ -204,18 +204,9 @@ pub enum SimulationError {
         /// Who waits for whom.
         cycle: String,
     },
-    /// A process that is to run after one that does not exist.
-    #[error(
-        "{place}: process `{process}` runs after `{missing}`, and there is no such process; correct the name"
-    )]
-    UnknownProcess {
-        /// The scenario.
-        place: String,
-        /// Who.
-        process: Arc<str>,
-        /// After whom.
-        missing: Arc<str>,
-    },
+    /// Files or processes that cannot be, in a scenario that was changed after it was checked.
+    #[error("{0}")]
+    Scenario(ScenarioError),
     /// A program (a Python generator) failed.
     #[error("{}: process `{}` failed {}", at.place, at.process, moment(at.time))]
     Program {

@@ -25,6 +25,7 @@ pub(super) fn simulate<N: Network>(
     model: &str,
     mut settings: Settings,
 ) -> Result<SimulationResult, SimulationError> {
+    scenario.check().map_err(SimulationError::Scenario)?;
     let interrupt = settings.interrupt.take();
     let hosts = scenario.machine.hosts.len();
     let groups = groups_of_hosts(scenario);

@@ -15,9 +15,11 @@ pub use crate::policy::{ModelOptions, OptionValue};
 use crate::workload::{InitialFile, Process};
 
 use braces::{Parameter, Parameters};
+use cgroups::find_cgroup;
 use document::{Entry, Node, Place, Value};
 use files::Files;
 use machine_file::Folders;
+use network::{Hosts, find_host};
 use paths::Mounts;
 use processes::Processes;
 use table::Fields;
@@ -114,8 +116,7 @@ impl Scenario {
         let root = Fields::open(&root, &schema::SCENARIO, "the scenario")?;
         let machine = machine::read_machine(&root, Folders { base: base_dir, shipped: machine_dir })?;
         let mounts = Mounts::new(&machine);
-        let hosts =
-            machine.hosts.iter().enumerate().map(|(index, host)| (host.name.as_str(), index)).collect();
+        let hosts = hosts_of(&machine);
         let processes = root.list("process")?;
         if processes.is_empty() {
             return Err(root
@@ -145,13 +146,7 @@ impl Scenario {
         files: Vec<InitialFile>,
         processes: Vec<Process>,
     ) -> Result<Self, ScenarioError> {
-        let at = Place::whole(origin);
-        let mounts = Mounts::new(&machine);
-        let mut checked_files = Files::new(&machine, &mounts);
-        files.into_iter().try_for_each(|file| checked_files.add(file, false, &|_| &at))?;
-        let files = checked_files.files;
-        let mut checked = Processes::default();
-        processes.into_iter().try_for_each(|process| checked.add(process, false, &|_| &at))?;
+        let (files, processes) = checked(origin, &machine, files, processes)?;
         Ok(Self {
             origin: origin.to_owned(),
             models: Vec::new(),
@@ -159,10 +154,69 @@ impl Scenario {
             residency: Residency::End,
             tolerance: Tolerance::default(),
             files,
-            processes: checked.finish()?,
+            processes,
             machine,
         })
     }
+
+    /// Checks files and processes once more, as somebody may have changed them since.
+    ///
+    /// # Errors
+    /// As [`Self::from_parts`].
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        checked(&self.origin, &self.machine, self.files.clone(), self.processes.clone()).map(|_| ())
+    }
+}
+
+/// Files and processes that were not read from a file; the same is refused with the same words, and the place is `origin`.
+fn checked(
+    origin: &str,
+    machine: &Machine,
+    files: Vec<InitialFile>,
+    processes: Vec<Process>,
+) -> Result<(Vec<InitialFile>, Vec<Process>), ScenarioError> {
+    let at = Place::whole(origin);
+    let mounts = Mounts::new(machine);
+    let mut checked_files = Files::new(machine, &mounts);
+    files.into_iter().try_for_each(|file| checked_files.add(file, false, &|_| &at))?;
+    let mut checked_processes = Processes::default();
+    processes.into_iter().try_for_each(|process| checked_processes.add(process, false, &|_| &at))?;
+    Ok((checked_files.files, checked_processes.finish()?))
+}
+
+/// Hosts of a machine and their memory cgroups by name, for scenarios that are put together from parts.
+pub struct Names<'a> {
+    machine: &'a Machine,
+    hosts: Hosts<'a>,
+    at: Place,
+}
+
+impl<'a> Names<'a> {
+    /// Those of a machine; messages call the scenario `origin`.
+    #[must_use]
+    pub fn new(machine: &'a Machine, origin: &str) -> Self {
+        Self { machine, hosts: hosts_of(machine), at: Place::whole(origin) }
+    }
+
+    /// The index of a host; of the first one if none is named.
+    ///
+    /// # Errors
+    /// If there is no such host.
+    pub fn host(&self, name: Option<&str>) -> Result<usize, ScenarioError> {
+        name.map_or(Ok(0), |name| find_host(name, &self.hosts, &self.at))
+    }
+
+    /// The index of a memory cgroup of a host, if one is named.
+    ///
+    /// # Errors
+    /// If the host has no such cgroup.
+    pub fn cgroup(&self, host: usize, name: Option<&str>) -> Result<Option<usize>, ScenarioError> {
+        name.map(|name| find_cgroup(name, &self.machine.hosts[host], &self.at)).transpose()
+    }
+}
+
+fn hosts_of(machine: &Machine) -> Hosts<'_> {
+    machine.hosts.iter().enumerate().map(|(index, host)| (host.name.as_str(), index)).collect()
 }
 
 /// Reads a machine file: `[machine]` or hosts and links as in a scenario, or the keys of one machine at its top.

@@ -38,7 +38,10 @@ pub fn read_links(root: &Fields<'_>, hosts: &Hosts<'_>) -> Result<Vec<Link>, Sce
 }
 
 /// The index of a host, or an error that names the nearest.
-fn find_host(name: &str, hosts: &Hosts<'_>, at: &Place) -> Result<usize, ScenarioError> {
+///
+/// # Errors
+/// If there is no such host.
+pub fn find_host(name: &str, hosts: &Hosts<'_>, at: &Place) -> Result<usize, ScenarioError> {
     hosts.get(name).copied().ok_or_else(|| {
         let mut known: Vec<_> = hosts.iter().map(|(name, index)| (index, *name)).collect();
         known.sort_unstable();

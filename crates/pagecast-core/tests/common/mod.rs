@@ -94,6 +94,12 @@ impl Case {
         self
     }
 
+    /// With lines as they are.
+    pub fn keys(mut self, lines: &str) -> Self {
+        self.text += &format!("{lines}\n");
+        self
+    }
+
     /// A process with these operations, each without its braces.
     pub fn process(self, name: &str, operations: &[&str]) -> Self {
         self.process_with(name, "", operations)
