@@ -11,9 +11,7 @@ use crate::fs::{Located, Namespace, Paths};
 use crate::machine::{Host, Machine, Mount, MountSource};
 use crate::net;
 use crate::policy::registry;
-use crate::policy::{
-    Actions, Call, FileId, FileView, ModelOptions, OperationId, OptionValue, Options, Request, Setting,
-};
+use crate::policy::{Actions, Call, FileId, FileView, OperationId, Options, Request, Setting};
 use crate::result::{BlockTable, Part};
 use crate::scenario::Scenario;
 use crate::units::Nanos;

@@ -1,11 +1,10 @@
 //! `[machine.cgroup.NAME]`: memory cgroups of a host, and which of them a process is in.
 
 use super::document::{Node, Place, shorten};
-use super::machine::ONLY_HOST;
 use super::schema::{CGROUP, CGROUP_MEMORY};
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::{Cgroup, Host, MemoryLimit};
+use crate::machine::{Cgroup, Host, MemoryLimit, ONLY_HOST};
 use crate::nearest::hint;
 
 /// The cgroups of a host, in the order of the file.

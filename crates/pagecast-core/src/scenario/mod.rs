@@ -10,13 +10,13 @@ use std::path::Path;
 
 use crate::error::ScenarioError;
 use crate::machine::Machine;
-use crate::nearest;
+use crate::nearest::hint;
 pub use crate::policy::{ModelOptions, OptionValue};
 use crate::workload::{InitialFile, Process};
 
 use braces::{Parameter, Parameters};
 use cgroups::find_cgroup;
-use document::{Entry, Node, Place, Value};
+use document::{Entry, Node, Place, Value, shorten};
 use files::Files;
 use machine_file::Folders;
 use network::{Hosts, find_host};
@@ -38,12 +38,14 @@ mod mapped;
 mod models;
 mod network;
 mod overrides;
+mod part;
 mod paths;
 mod print;
 mod processes;
 mod program;
 #[cfg(test)]
 mod reference;
+mod residency;
 mod schema;
 mod script;
 mod streams;
@@ -56,6 +58,7 @@ mod write_cache;
 pub use json_schema::json_schema;
 pub use machine_file::shipped_machines;
 pub use print::machine_to_toml;
+pub use residency::Residency;
 pub use tolerance::Tolerance;
 
 /// Everything a simulation needs but the model and the seed. It can be simulated any number of times.
@@ -77,21 +80,6 @@ pub struct Scenario {
     pub files: Vec<InitialFile>,
     /// Processes in the order of the file. Those that `after` names exist, and nobody waits for himself.
     pub processes: Vec<Process>,
-}
-
-/// When the cache content of each file is recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Residency {
-    /// Once, when all is over.
-    #[default]
-    End,
-    /// Also after each operation on a file.
-    Operation,
-}
-
-impl Residency {
-    /// The words of a scenario, in the order of the variants.
-    pub const NAMES: [&'static str; 2] = ["end", "operation"];
 }
 
 impl Scenario {
@@ -157,6 +145,33 @@ impl Scenario {
             processes,
             machine,
         })
+    }
+
+    /// The options of a model: those of the scenario, and what the caller puts over them.
+    #[must_use]
+    pub fn options_of(&self, model: &str, over: &[(String, String)]) -> ModelOptions {
+        let own = self.model_options.get(model).into_iter().flatten();
+        let own = own.map(|(key, value)| (key.clone(), value.clone()));
+        let over = over.iter().map(|(key, text)| {
+            (key.clone(), OptionValue { text: text.clone(), at: format!("option {model}.{key}") })
+        });
+        own.chain(over).collect()
+    }
+
+    /// Refuses models that are asked for or given options and do not exist; `known` are those that do.
+    ///
+    /// # Errors
+    /// The first such model, with the nearest known one.
+    pub fn check_models(&self, known: &[&str]) -> Result<(), ScenarioError> {
+        let asked = self.models.iter();
+        match asked.chain(self.model_options.keys()).find(|name| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(name) => Err(ScenarioError {
+                place: self.origin.clone(),
+                what: format!("there is no model `{}`", shorten(name)),
+                remedy: hint(name, known.iter().copied(), "models"),
+            }),
+        }
     }
 
     /// Checks files and processes once more, as somebody may have changed them since.
