@@ -1,5 +1,7 @@
 //! What these tests share: a machine with round numbers, scenarios put together from lines, results by name.
 
+pub mod sources;
+
 use std::ops::Deref;
 use std::path::Path;
 
