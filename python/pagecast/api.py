@@ -131,8 +131,8 @@ class Scenario:
     Raises
     ------
     ScenarioError
-        What a file of the same scenario would be refused for, with the same words: a size, path, name, host or cgroup
-        that cannot be, files that do not fit, processes that wait for each other.
+        A size, path, name, host or cgroup that cannot be, files that do not fit, processes that wait for each
+        other. The words are those for a scenario that is read from a file.
 
     See Also
     --------

@@ -119,7 +119,8 @@ def test_a_file_is_there_from_the_beginning_of_its_first_write_on(machine, model
 
 def test_a_file_cannot_be_cached_beyond_its_end(machine):
     files = {"/data/in": pc.File(size_bytes=3, cached_bytes=5)}
-    with pytest.raises(errors.ScenarioError, match=r'5 B of "/data/in" are cached, which has only 3 B; cache less'):
+    words = '5 B of "/data/in" are cached, which has only 3 B; cache less'
+    with pytest.raises(errors.ScenarioError, match=words):
         pc.Scenario(machine, processes={"app": [pc.sleep(1.0)]}, files=files)
 
 
@@ -255,7 +256,8 @@ def test_file_and_python_refuse_a_wrong_scenario_with_the_same_words(files, proc
         pc.Scenario(
             pc.load_machine(machine),
             files={
-                path: pc.File(**{names[key]: value for key, value in keys.items()}) for path, keys in files.items()
+                path: pc.File(**{names[key]: value for key, value in keys.items()})
+                for path, keys in files.items()
             },
             processes={name: pc.Process([pc.sleep(1.0)], **keys) for name, keys in processes.items()},
         )
