@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::machine::Machine;
+use crate::machine::Host;
 use crate::stdio::Refusal;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, CopyRefusal};
@@ -204,18 +204,9 @@ pub enum SimulationError {
         /// Who waits for whom.
         cycle: String,
     },
-    /// A process that is to run after one that does not exist.
-    #[error(
-        "{place}: process `{process}` runs after `{missing}`, and there is no such process; correct the name"
-    )]
-    UnknownProcess {
-        /// The scenario.
-        place: String,
-        /// Who.
-        process: Arc<str>,
-        /// After whom.
-        missing: Arc<str>,
-    },
+    /// Files or processes that cannot be, in a scenario that was changed after it was checked.
+    #[error("{0}")]
+    Scenario(ScenarioError),
     /// A program (a Python generator) failed.
     #[error("{}: process `{}` failed {}", at.place, at.process, moment(at.time))]
     Program {
@@ -289,14 +280,7 @@ impl SimulationError {
     }
 
     /// An operation on a path that no mount of its host covers.
-    pub(crate) fn no_mount(
-        machine: &Machine,
-        host: usize,
-        path: &Arc<str>,
-        place: String,
-        who: String,
-    ) -> Self {
-        let host = &machine.hosts[host];
+    pub(crate) fn no_mount(host: &Host, path: &Arc<str>, place: String, who: String) -> Self {
         let mounts: Vec<&str> = host.mounts.iter().map(|mount| mount.path.as_str()).collect();
         let mounts = if mounts.is_empty() { "none".to_owned() } else { mounts.join(", ") };
         Self::NoMount { place, who, path: path.clone(), host: host.name.clone(), mounts }

@@ -4,8 +4,7 @@
 //! Its latency, its queue and the size of its requests are no part of the flows here: who waits for them is the policy's
 //! to know (`policy::kernel`). Left out: seeks, schedulers, a cache of what is read.
 
-use super::ReadWrite;
-use super::sharing::{Sides, side};
+use super::sharing::{ReadWrite, Sides, side};
 use crate::flow::{Network, Resource};
 use crate::machine::Disk;
 use crate::result::Part;

@@ -1,7 +1,6 @@
 //! A device whose writes go into a cache of its own first.
 
-use super::ReadWrite;
-use super::sharing::{Sides, route};
+use super::sharing::{ReadWrite, Sides, route};
 use crate::flow::{self, Network, Resource, Service};
 use crate::machine::{Sharing, WriteCache};
 

@@ -1,10 +1,9 @@
 //! A timeline of bounded size that keeps the extremes.
 
-use super::TimelineTable;
 use crate::units::{Bytes, Nanos};
 
 /// How many samples the timelines of all hosts have together.
-pub(super) const SAMPLES: usize = 10_000;
+pub(crate) const SAMPLES: usize = 10_000;
 
 /// What the memory of a host holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -255,6 +254,19 @@ fn thin<L: Levels>(stretch: &mut [Sample<L>]) -> usize {
         stretch[to] = stretch[at];
     }
     keep.len()
+}
+
+/// Columns of the timeline. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct TimelineTable {
+    /// When.
+    pub time: Vec<Nanos>,
+    /// Index into `hosts`.
+    pub host: Vec<u32>,
+    /// What the memory holds.
+    pub levels: Vec<MemoryLevels>,
+    /// Whether levels change evenly from row to row of a host; if not, they change at rows alone.
+    pub is_even: bool,
 }
 
 impl TimelineTable {

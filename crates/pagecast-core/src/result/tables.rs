@@ -1,0 +1,154 @@
+//! The tables of a result: columns of the same length.
+
+use std::sync::Arc;
+
+use super::devices::DeviceTable;
+use super::parts::Parts;
+use super::timeline::{CgroupLevels, TimelineTable};
+use crate::units::Nanos;
+
+/// Everything that one simulation of a scenario under one model gives.
+#[derive(Clone, Debug, Default)]
+pub struct SimulationResult {
+    /// Names of the hosts; other tables refer to them by index.
+    pub hosts: Vec<String>,
+    /// Names of the processes; other tables refer to them by index.
+    pub processes: Vec<Arc<str>>,
+    /// Paths, and names of devices and memory cgroups; other tables refer to them by index.
+    pub paths: Vec<Arc<str>>,
+    /// One row for each operation, in the order of their ends, then of their processes.
+    pub operations: OperationTable,
+    /// Memory of each host over time.
+    pub timeline: TimelineTable,
+    /// Writing to each device over time, under the kernel's own rules.
+    pub devices: DeviceTable,
+    /// What of each file is in memory.
+    pub files: FileTable,
+    /// What the policy decided that is worth telling.
+    pub events: EventTable,
+    /// The blocks in memory at the end, under policies that keep lists of blocks.
+    pub blocks: BlockTable,
+    /// The memory cgroups.
+    pub cgroups: CgroupTable,
+    /// The simulated time at which the last process ended.
+    pub end: Nanos,
+}
+
+/// Columns of the operations. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct OperationTable {
+    /// Index into `processes`.
+    pub process: Vec<u32>,
+    /// Index into `hosts`.
+    pub host: Vec<u32>,
+    /// Which operation of its process, from 0.
+    pub index: Vec<u32>,
+    /// "read", "write", ...
+    pub operation: Vec<&'static str>,
+    /// Index into `paths`, or `u32::MAX` for none.
+    pub path: Vec<u32>,
+    /// First byte.
+    pub offset: Vec<u64>,
+    /// Bytes read, written, allocated or freed.
+    pub bytes: Vec<u64>,
+    /// When it began.
+    pub start: Vec<Nanos>,
+    /// When it ended.
+    pub end: Vec<Nanos>,
+    /// Bytes that the page cache served.
+    pub from_cache: Vec<u64>,
+    /// Bytes that had to come from, or go to, a device before the operation ended.
+    pub from_device: Vec<u64>,
+    /// Where the time went.
+    pub parts: Vec<Parts>,
+}
+
+/// Columns of file residency. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct FileTable {
+    /// When.
+    pub time: Vec<Nanos>,
+    /// After which process's operation (index into `processes`); `u32::MAX` at the end of the run.
+    pub process: Vec<u32>,
+    /// After which operation of it; `u32::MAX` at the end of the run.
+    pub index: Vec<u32>,
+    /// Index into `paths`.
+    pub path: Vec<u32>,
+    /// Index into `hosts`: whose memory.
+    pub host: Vec<u32>,
+    /// The file's size.
+    pub size: Vec<u64>,
+    /// How much of it is in that memory.
+    pub cached: Vec<u64>,
+    /// How much of that is dirty.
+    pub dirty: Vec<u64>,
+    /// How much of what is in memory is on an active list; nothing under policies without lists.
+    pub active: Vec<u64>,
+}
+
+/// Columns of the events. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct EventTable {
+    /// When.
+    pub time: Vec<Nanos>,
+    /// Index into `hosts`.
+    pub host: Vec<u32>,
+    /// What happened.
+    pub event: Vec<&'static str>,
+    /// Index into `processes`: whom it happened to, or `u32::MAX` for none.
+    pub process: Vec<u32>,
+    /// Index into `paths`: at which device, or `u32::MAX` for none.
+    pub device: Vec<u32>,
+    /// Index into `paths`, or `u32::MAX` for none.
+    pub path: Vec<u32>,
+    /// How many bytes it was about.
+    pub bytes: Vec<u64>,
+    /// Events beyond the first [`EventTable::LIMIT`], counted and not kept.
+    pub left_out: u64,
+}
+
+/// Columns of the blocks in memory at the end, in the order of their lists. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct BlockTable {
+    /// Index into `hosts`: whose memory.
+    pub host: Vec<u32>,
+    /// "inactive" or "active".
+    pub list: Vec<&'static str>,
+    /// Index into `paths`.
+    pub path: Vec<u32>,
+    /// How many bytes.
+    pub bytes: Vec<u64>,
+    /// Whether the device does not have them yet.
+    pub dirty: Vec<bool>,
+    /// When they were last read or written.
+    pub accessed: Vec<Nanos>,
+    /// When they were made dirty, or the start if never.
+    pub dirtied: Vec<Nanos>,
+    /// Blocks of hosts whose blocks would make this more than [`BlockTable::LIMIT`], counted and not kept.
+    pub left_out: u64,
+}
+
+/// Columns of the memory cgroups, host by host and in the order of each. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct CgroupTable {
+    /// Index into `hosts`.
+    pub host: Vec<u32>,
+    /// Its name.
+    pub cgroup: Vec<String>,
+    /// Its limit.
+    pub limit: Vec<u64>,
+    /// What was charged to it, and what is at the end.
+    pub levels: Vec<CgroupLevels>,
+}
+
+impl BlockTable {
+    /// How many blocks are kept at most.
+    pub const LIMIT: usize = 10_000;
+    /// Of more hosts than this no blocks are kept.
+    pub const MOST_HOSTS: usize = 256;
+}
+
+impl EventTable {
+    /// How many events are kept.
+    pub const LIMIT: usize = 10_000;
+}
