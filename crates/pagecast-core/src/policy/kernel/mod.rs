@@ -135,10 +135,10 @@ use crate::flow::{Completion, Progress};
 use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 
-/// What other hosts read and write goes through both page caches in pieces of this size.
+/// The size of the pieces in which bytes from other hosts pass both page caches.
 const REMOTE_CHUNK: Bytes = Bytes(8 << 20);
 
-/// See the module.
+/// The page cache of a host; see the module.
 pub struct Kernel {
     config: Arc<Config>,
     pages: Pages,

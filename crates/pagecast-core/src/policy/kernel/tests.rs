@@ -1,4 +1,4 @@
-//! A kernel without an engine, for the tests of its parts: what they make of tasks and levels that are put there.
+//! Builds a kernel without an engine, for tests of its parts on given tasks and levels.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
 //! Puts a system call on bytes of a file down as a task.
+//!
+//! Ours: the kernel's call keeps its state on its stack. Calls without bytes of a file (`sync`, allocations) begin in the driver.
 
 use crate::policy::kernel::filemap;
 use crate::policy::kernel::model::context::Context;

@@ -1,8 +1,9 @@
-//! Reads that miss, and pages that are read before anybody asks for them.
+//! Steps reads, and reads pages ahead of them.
 //!
-//! A run of missing pages is one flow over device and memory, however many windows it has: what latency costs it is a cap,
-//! the bytes by the time that `readahead` computes. What is on its way when it ends, and the windows of reads shorter
-//! than these, are operations of their own that nobody waits for; who comes to their pages follows them.
+//! Source: `mm/filemap.c: filemap_read`, `mm/fadvise.c`, Linux 6.16; windows are those of `readahead`. A run of missing pages is one flow
+//! over device and memory, however many windows it has. Its cap is its bytes divided by the time that `readahead` computes, so latency
+//! counts. Pages in flight at the end of a run, and windows of shorter reads, are operations of their own. Nobody waits for them, but a
+//! task that comes to their pages follows them.
 
 use crate::policy::kernel::address_space::folios::order_of_window;
 use crate::policy::kernel::config::Config;
@@ -25,11 +26,11 @@ use crate::policy::{Call, FileId, FileView, OperationId, Request};
 use crate::units::{Bytes, Nanos};
 use crate::workload::Advice;
 
-/// `VM_READAHEAD_PAGES` for what is no disk, and its requests.
+/// `VM_READAHEAD_PAGES` for a file that is on no disk, and its requests.
 const NO_DISK: Limits = Limits { read_ahead: 32, request: 32 };
 
-/// The open file that an operation reads. A server reads a file for all its clients through one, in chunks that ask
-/// for more by themselves.
+/// Returns the open file that an operation reads. A server reads a file for all its clients through one, in chunks that do their own
+/// read-ahead.
 pub fn stream_of(request: &Request, kind: Kind, file: Option<&FileView>) -> Option<StreamKey> {
     let reader =
         if matches!(request.call, Call::Serve { .. }) { OperationId::NOBODY } else { request.operation };
@@ -37,7 +38,7 @@ pub fn stream_of(request: &Request, kind: Kind, file: Option<&FileView>) -> Opti
     file.filter(|_| reads).map(|file| (reader, file.id))
 }
 
-/// The next bytes of a read, or of pages of a mapping that are read.
+/// Steps a read of a file, or of pages of a mapping.
 pub fn step_read(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     if task.position >= task.end {
@@ -58,7 +59,7 @@ pub fn step_read(cx: &mut Context<'_>, operation: OperationId) -> Next {
     Next::Run(end)
 }
 
-/// What a run of a read up to `end` is besides its bytes and their cost.
+/// Returns the shape of a read's run up to `end`, beside its bytes and their cost.
 pub fn shape_read(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShape {
     let task = &cx.tasks[operation];
     let plain = RunShape::plain(end - task.position);
@@ -80,13 +81,13 @@ pub fn shape_read(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Run
     }
 }
 
-/// Who waits for a page looks at it.
+/// Passes the mark at a page for which a follower has waited.
 pub fn pass_mark_of_follower(cx: &mut Context<'_>, operation: OperationId) {
     let next = cx.tasks[operation].position + 1;
     pass_mark(cx, operation, next);
 }
 
-/// A task misses the bytes from its position to `end`: up to where it reads, and what that takes.
+/// Returns the shape of a run that misses the bytes from the task's position to `end`: its end and its time.
 pub fn shape_miss(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShape {
     let task = &cx.tasks[operation];
     let key = task.stream.expect("who misses pages reads an open file");
@@ -114,7 +115,7 @@ pub fn shape_miss(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Run
     shape(cx.pages, cx.clock, &span, &file, pace, &reading)
 }
 
-/// A task comes to bytes up to `end` that are there or on their way: the mark among them has the next window read.
+/// Submits the next window if a task comes to the mark, among bytes up to `end` that are cached or in flight.
 pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 {
     let task = &cx.tasks[operation];
     let looks = matches!(task.kind, Kind::Read { .. }) || task.mapped.is_some();
@@ -152,8 +153,8 @@ pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 
     missing
 }
 
-/// Reads pages that nobody waits for yet, of which `done` bytes have been transferred: they are there in `least` seconds
-/// at the earliest. Behind pages that the same thread has on their way, request by request.
+/// Reads pages ahead, of which `done` bytes have been transferred. They arrive in `least` seconds at the earliest, request by request,
+/// behind the pages that the same thread has in flight.
 pub fn read_ahead(
     cx: &mut Context<'_>,
     thread: OperationId,
@@ -189,7 +190,7 @@ pub fn read_ahead(
     begin_run(cx, operation, to);
 }
 
-/// The run of a task has ended: what was on its way then comes by itself.
+/// Makes the pages in flight at the end of a task's run an operation of their own.
 pub fn leave_ahead(cx: &mut Context<'_>, operation: OperationId) {
     let task = cx.tasks.get_mut(operation).expect("a run that ends has a task");
     let Some(ahead) = task.shape.ahead.take() else { return };
@@ -198,7 +199,7 @@ pub fn leave_ahead(cx: &mut Context<'_>, operation: OperationId) {
     read_ahead(cx, thread, &file, (start, ahead.end), ahead.done, least);
 }
 
-/// `mm/fadvise.c: POSIX_FADV_DONTNEED`: dirty pages are submitted, whole clean pages leave.
+/// `mm/fadvise.c: POSIX_FADV_DONTNEED`: submits dirty pages and drops whole clean ones.
 pub fn dont_need(cx: &mut Context<'_>, file: &FileView, (start, end): (u64, u64)) {
     // The last page of a file need not be a whole one.
     let (end, whole) = if end >= file.size.0 { (u64::MAX, u64::MAX) } else { (end, end / PAGE * PAGE) };
@@ -209,7 +210,7 @@ pub fn dont_need(cx: &mut Context<'_>, file: &FileView, (start, end): (u64, u64)
     cx.pages.drop_clean_within(file.id, start.next_multiple_of(PAGE), whole);
 }
 
-/// Somebody cuts a file. What is on its way beyond the cut still comes, but nobody keeps it.
+/// Forgets read-ahead beyond the new end of a file. Its pages still arrive, but do not stay.
 pub fn forget_read_ahead(cx: &mut Context<'_>, by: OperationId, file: FileId, size: u64) {
     let Context { tasks, pages, .. } = cx;
     tasks.retain(|task| {
@@ -253,8 +254,8 @@ pub fn generic_fadvise(
     }
 }
 
-/// How much of what is copied is read before it is written: of what is not cached, a window of reading ahead. While that is written
-/// the next one is on its way.
+/// Returns how much of a copy is read before it is written: a window of read-ahead, where it is not cached. The next window is read while
+/// that is written.
 pub fn read_at_once(pages: &Pages, file: &FileView, at: u64, end: u64) -> Bytes {
     let end = end.min(at.saturating_add(CACHED_AT_ONCE));
     if pages.lists().cached_within(file.id, at, end) == end - at {
@@ -270,7 +271,7 @@ pub fn limits_of(config: &Config, file: &FileView) -> Limits {
     })
 }
 
-/// How fast a file is read by one thread that pays so much for a byte.
+/// Returns the pace of one thread that reads a file and pays so much for a byte.
 pub fn pace_of(config: &Config, file: &FileView, copy: f64) -> Pace {
     let disk = config.disk_of(file);
     let rate = disk.map_or(f64::INFINITY, |disk| disk.read_at.first().map_or(disk.read, |each| each.1).0);
@@ -281,7 +282,7 @@ pub fn pace_of(config: &Config, file: &FileView, copy: f64) -> Pace {
     }
 }
 
-/// How the next bytes of a read are served, and up to where.
+/// Returns how the next bytes of a read are served, and the end of that run.
 pub fn look_up_to_read(pages: &Pages, tasks: &Tasks, task: &Task) -> (Run, u64) {
     let (file, at) = (task.file().id, task.position);
     match pages.lists().run(file, at, task.end) {
@@ -323,7 +324,7 @@ pub fn shape(
     }
 }
 
-/// How many of the pages just before this one are cached, up to `most`.
+/// Returns how many of the pages just before this one are cached, up to `most`.
 pub fn cached_before(pages: &Pages, file: FileId, page: u64, most: u64) -> u64 {
     let (mut at, end) = (page.saturating_sub(most) * PAGE, page * PAGE);
     let mut since = end;
@@ -335,14 +336,14 @@ pub fn cached_before(pages: &Pages, file: FileId, page: u64, most: u64) -> u64 {
     (end - since) / PAGE
 }
 
-/// What is read has folios as long as the windows in which it is.
+/// Records the folios of the windows that were read.
 pub fn note_windows(pages: &mut Pages, file: &FileView, reading: &Reading) {
     for (start, end, order) in reading.folios() {
         pages.note_folios(file, (start * PAGE, end * PAGE), 1 << order);
     }
 }
 
-/// The first byte from `at` on that is neither cached nor on its way, `end` at most.
+/// Returns the first byte from `at` on that is neither cached nor in flight, `end` at most.
 pub fn first_unread(pages: &Pages, tasks: &Tasks, file: FileId, at: u64, end: u64) -> u64 {
     let mut at = at;
     while at < end {

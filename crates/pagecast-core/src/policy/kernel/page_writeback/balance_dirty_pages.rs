@@ -1,7 +1,7 @@
 //! Sets the rate of each task that makes pages dirty.
 //!
-//! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16. A task that writes n pages goes on after n / rate since its last pause
-//! ended; if it was slower by itself, the difference is credited, up to a second (`tasks::credit`).
+//! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16. A task that writes n pages goes on n / rate after its last pause ended.
+//! If it was slower by itself, the difference is credited, up to a second (`tasks::credit`). Single pauses are left out.
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::page::PAGE;
@@ -20,7 +20,7 @@ use crate::policy::kernel::tick::Hz;
 use crate::units::Nanos;
 
 impl WriteBack {
-    /// Where a wb stands in a domain with these limits and so many dirty pages, a fraction of which it writes.
+    /// Returns the position of a wb in a domain with these limits and so many dirty pages, a fraction of which it writes.
     pub fn position_in(
         &self,
         pages: &Pages,
@@ -42,7 +42,7 @@ impl WriteBack {
         }
     }
 
-    /// Sets the rate of the tasks that write to each device, and brings what it is made of up to date.
+    /// Updates the estimates of each device and the rate of the tasks that write to it.
     pub fn balance_dirty_pages(&mut self, pages: &Pages, block: &Block, tasks: &Tasks, now: Nanos) {
         let dirty = pages.dirty().total() / PAGE;
         let slack = self.limits.brake().step() as u64;
@@ -134,13 +134,13 @@ impl WriteBack {
         }
     }
 
-    /// What a task may write by the law of its device, unless it has credit. At the hard limit that is worth nothing.
+    /// Returns the rate of a task by the law of its device, unless it has credit. At the hard limit credit is worth nothing.
     pub fn throttled_rate(&self, task: &Task) -> Option<f64> {
         let rate = task_rate(&self.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task));
         rate.or_else(|| self.freerun_rate_of(task))
     }
 
-    /// In how many seconds a task that runs ahead of the rate of its device will have no credit left.
+    /// Returns the seconds until a task ahead of its device's rate has no credit left.
     pub fn until_credit_is_spent(&self, task: &Task) -> Option<f64> {
         if !has_credit(task) {
             return None;

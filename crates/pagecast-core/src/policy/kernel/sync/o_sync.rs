@@ -1,8 +1,8 @@
-//! Writes that return when the device has them (O_SYNC, O_DSYNC), `sync` and `syncfs`.
+//! Steps writes that return when the device has them (O_SYNC, O_DSYNC), `sync` and `syncfs`.
 //!
-//! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, `fs/sync.c`, Linux 6.16. A call copies into the
-//! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps while nobody else writes to the
-//! device, which changes when it is busy, not for how long; beside others each call is a step, and waits in the queue anew.
+//! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, `fs/sync.c`, Linux 6.16. A call copies into
+//! the cache, writes its range and waits; then the next call begins. Several calls are one step while no other task writes to the device:
+//! this changes when it is busy, not for how long. Beside other writers each call is a step, and waits in the queue anew.
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::discretisation::step_of;
@@ -21,7 +21,7 @@ use crate::policy::kernel::tasks::kind::{Kind, Next, Stage};
 use crate::policy::{Call, DeviceId, FileView, Integrity, OperationId, Request};
 use crate::units::Bytes;
 
-/// Begins a write of which every call waits for the device.
+/// Begins a write each call of which waits for the device.
 pub fn begin_synchronous(
     cx: &mut Context<'_>,
     request: &Request,
@@ -37,7 +37,7 @@ pub fn begin_synchronous(
     begin_task(cx, request, kind, Some(file), (from, bytes.min(Bytes(step)), piece));
 }
 
-/// Calls copy their bytes, the device gets them with the rest of their blocks, and flushes its cache.
+/// Steps a synchronous write: copies the bytes of the calls, writes them and the rest of their blocks, and flushes the device.
 pub fn step_write_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     match task.stage {
@@ -50,7 +50,7 @@ pub fn step_write_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
     }
 }
 
-/// The calls of a step have copied their bytes: the device gets them. Those that are dropped behind are only submitted.
+/// Submits the bytes that the calls of a step have copied. Calls with RWF_DONTCACHE do not wait for the device.
 pub fn write_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
@@ -65,13 +65,13 @@ pub fn write_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     if waits { Next::Wait } else { Next::Step }
 }
 
-/// The device has the bytes of a step: it gets the rest of the blocks that they are in.
+/// Writes the rest of a step's blocks when the device has its bytes.
 pub fn write_rest_of_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     cx.tasks.get_mut(operation).expect("it is there").stage = Stage::Blocks;
     if write_rest_of_blocks(cx, operation) { Next::Wait } else { Next::Step }
 }
 
-/// The device has the blocks of a step: it flushes its cache, once for each call, after a commit where that is due.
+/// Flushes the device's cache when it has a step's blocks, once for each call, after a commit where that is due.
 pub fn flush_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     let Kind::WriteSync { from, durable, .. } = task.kind else {
@@ -82,7 +82,7 @@ pub fn flush_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     commit(cx, operation, waits)
 }
 
-/// The bytes of a step are durable: the next one begins.
+/// Begins the next step when the bytes of the last are durable.
 pub fn next_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     let Kind::WriteSync { last, durable, .. } = task.kind else { unreachable!("only these have steps") };
@@ -99,8 +99,7 @@ pub fn next_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     Next::Step
 }
 
-/// `sync`: all flushers, or those of one device, write what is dirty now, and the caller waits for that and for what is under
-/// writeback.
+/// `sync`: writes what is dirty now, on all devices or on one, and waits for that and for pages under writeback.
 pub fn ksys_sync(cx: &mut Context<'_>, operation: OperationId, device: Option<DeviceId>) {
     let (mut files, devices) = (0, cx.config.devices());
     let is_meant = |at: usize| device.is_none_or(|device| at == device.0 as usize);
@@ -128,7 +127,8 @@ pub fn ksys_sync(cx: &mut Context<'_>, operation: OperationId, device: Option<De
     wait_for_files(cx, operation, (None, files), then);
 }
 
-/// How many bytes of an operation, in calls of `piece`, are its next step. A call that waits is one where others submit, too.
+/// Returns how many bytes of an operation, in calls of `piece`, are its next step. A call that waits is a step by itself where others
+/// submit, too.
 pub fn step_bytes(
     write_back: &WriteBack,
     flushers: &Flushers,

@@ -1,4 +1,4 @@
-//! What runs cost beside their bytes, and what is read ahead, worked out by hand from `mm/readahead.c`, Linux 6.16.
+//! Checks the cost of runs beside their bytes, and read-ahead, by hand from `mm/readahead.c`, Linux 6.16.
 
 use super::*;
 use crate::policy::kernel::Kernel;

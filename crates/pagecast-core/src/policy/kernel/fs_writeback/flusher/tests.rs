@@ -1,4 +1,4 @@
-//! When the flusher runs, which inodes it visits, in which order their bytes go, and who is let past it.
+//! Checks when the flusher runs, which inodes it visits, in which order their bytes are submitted, and who submits before it.
 
 use std::ops::{Deref, DerefMut};
 

@@ -1,4 +1,4 @@
-//! How the next bytes of an operation are served, and where they are.
+//! Checks how the next bytes of an operation are served, and where they are.
 
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_RUN, MOST_RUN};

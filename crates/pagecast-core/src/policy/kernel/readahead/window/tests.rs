@@ -1,4 +1,4 @@
-//! Windows and times worked out by hand from `mm/readahead.c`, Linux 6.16.
+//! Checks windows and times by hand from `mm/readahead.c`, Linux 6.16.
 
 use super::*;
 use crate::policy::kernel::page::PAGE;

@@ -1,4 +1,4 @@
-//! The generations as the kernel has them, page by page and slow: functions and flags have the kernel's names.
+//! Models the generations page by page, slowly: functions and flags have the kernel's names.
 
 use std::collections::HashMap;
 

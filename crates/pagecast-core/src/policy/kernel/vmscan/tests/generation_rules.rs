@@ -1,4 +1,4 @@
-//! One rule of the generations each.
+//! Checks one rule of the generations in each test.
 
 use super::pages::PAGE;
 use crate::policy::FileId;

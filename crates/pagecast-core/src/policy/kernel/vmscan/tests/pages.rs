@@ -1,4 +1,4 @@
-//! The two lists as the kernel has them, page by page and slow.
+//! Models the kernel's two lists page by page, slowly.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! One rule each.
+//! Checks one rule of the two lists in each test.
 
 use super::LATEST;
 use super::pages::{PAGE, Unclean};

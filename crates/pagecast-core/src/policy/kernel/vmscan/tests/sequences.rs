@@ -1,4 +1,4 @@
-//! Extents against single pages.
+//! Compares extents with single pages after any sequence of operations.
 
 use super::LATEST;
 use std::collections::HashMap;
