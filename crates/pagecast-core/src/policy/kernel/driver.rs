@@ -113,7 +113,7 @@ impl Kernel {
     /// Wakes the flushers after reclaim that met only dirty pages.
     pub fn heed_reclaim(&mut self, now: Nanos, out: &mut Actions) {
         let mut found = self.pages.take_found_only_dirty() && self.config.rules.dirty_tail_wakes_flushers;
-        // Who waits for pages reclaims by itself, and finds as little.
+        // A task that waits for pages reclaims by itself, and finds as little.
         found |= self.pages.is_exhausted() && self.tasks.values().any(Task::takes_memory);
         found |= self.pages.is_memcg_short();
         if found && self.pages.dirty().dirty() > 0 {

@@ -232,7 +232,7 @@ impl Policy for Kernel {
                 transfer.heard(now, each);
             }
         }
-        // New rates change no level, only when the next threshold is crossed, and who needs how much of a processor.
+        // New rates change no level. They change the time of the next threshold, and the tasks' need of processors.
         if progress.is_empty() {
             self.control_at_last(now, out);
         } else if self.caps.has_share_changed(&self.tasks) {

@@ -14,7 +14,7 @@ use crate::policy::kernel::version::Rules;
 use crate::scenario::nearest::hint;
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
-/// What a device that has been writing for long has completed just after everything was halved: as much as in one period of 3 s
+/// The completions of a device that has been writing for long, just after everything was halved: those of one period of 3 s
 /// (`law::Fractions`), in seconds.
 const COMPLETED: u64 = 3;
 

@@ -95,7 +95,7 @@ pub struct LruGen {
 mod tests {
     use super::*;
 
-    /// Which rules are in force, in the order in which they came.
+    /// The rules in force, in the order in which they came.
     fn in_force(version: (u32, u32)) -> [bool; 16] {
         let rules = Rules::of(version);
         [

@@ -193,7 +193,7 @@ pub mod tests {
         }
     }
 
-    /// What those may have on their way who wait for it, reclaim, and the background.
+    /// The limits of a task that waits, of reclaim, and of the background.
     fn limits(wbt: &Wbt) -> [u64; 3] {
         [Why::Sync, Why::Other, Why::Background].map(|why| wbt.limit(why))
     }

@@ -60,7 +60,7 @@ pub fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     task.run = Run::Wait;
     if start >= end {
         if past.is_write() {
-            // What somebody has read in meanwhile is out of date.
+            // Pages that were read in meanwhile are out of date.
             cx.pages.invalidate_inode_pages2_range(file, from, end);
         }
         return Next::Done;

@@ -66,7 +66,7 @@ pub fn shape_read(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Run
     let page_insert = task.page_insert();
     match task.run {
         Run::Miss => shape_miss(cx, operation, end),
-        // What it has read ahead leaves with the rest.
+        // Its read-ahead leaves with the rest.
         Run::Pass => RunShape { ahead: None, ..shape_miss(cx, operation, end) },
         Run::Hit if task.access == Access::Finds => plain,
         Run::Hit => {
@@ -302,7 +302,7 @@ pub fn shape(
     reading: &Reading,
 ) -> RunShape {
     let most = (reading.end * PAGE).min(file.size.0).max(span.end);
-    // What is cached of the last request is not read again.
+    // Cached pages of the last request are not read again.
     let (_, end) = pages.lists().run(file.id, span.start, most);
     let is_timed = pace.latency > 0.0;
     let ahead = (reading.ahead * PAGE).min(file.size.0);

@@ -89,7 +89,7 @@ struct Visit {
 /// The flusher of one device; see the module.
 #[derive(Debug)]
 pub struct Flusher {
-    /// How many bytes a flusher that is alone submits at once.
+    /// The bytes that a flusher which is alone submits at once.
     unit: u64,
     inodes: Inodes,
     work: Option<Work>,
@@ -226,7 +226,7 @@ impl Flusher {
             if !by.queue.has_room(self.why_next()) {
                 return Submitted::UntilFull;
             }
-            // Requests are given out first come, first served: who submits gets room in turn.
+            // Requests are given out first come, first served: each submitter gets room in turn.
             self.is_turn_of_flusher = !self.is_turn_of_flusher;
             let flusher_first = self.is_turn_of_flusher || self.beside.is_empty();
             let has_submitted = if flusher_first {
@@ -244,7 +244,7 @@ impl Flusher {
     /// Submits for the flusher alone until the queue is full, as it has done up to now if another task comes only now.
     pub fn fill(&mut self, by: &mut Circumstances<'_>) {
         while by.queue.has_room(Some(self.why_of_work())) && self.submit_visit(by) {}
-        // It waits for room, before whoever comes.
+        // It waits for room, before any other task.
         self.is_turn_of_flusher = false;
     }
 

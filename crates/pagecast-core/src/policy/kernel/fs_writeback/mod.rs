@@ -17,7 +17,7 @@ use crate::policy::kernel::tasks::ids::WbId;
 /// The flusher of each `bdi_writeback`, made at its first write.
 pub struct Flushers {
     each: Vec<Option<Flusher>>,
-    /// How many bytes a flusher that is alone submits at once.
+    /// The bytes that a flusher which is alone submits at once.
     unit: u64,
     pub(super) config: Arc<Config>,
 }

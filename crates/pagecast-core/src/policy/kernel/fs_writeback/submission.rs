@@ -28,7 +28,7 @@ fn tag(device: usize) -> u64 {
 
 impl Flushers {
     /// Brings a device's queue up to date before a task submits to it or waits for it. The flushers have kept the queue full until
-    /// now. What they submitted beyond it at once is taken back.
+    /// now. Their submissions beyond its end are taken back.
     pub fn make_way(
         &mut self,
         pages: &mut Pages,
@@ -275,7 +275,7 @@ mod tests {
     const OTHER_DISK: &str = "kernel.version = '6.18'\n\
         disk.other = { size = '1 TB', read = '100 MB/s', write = '100 MB/s' }";
 
-    /// That of a device with room for so much.
+    /// The queue of a device with so much room.
     fn queue(room: u64) -> Queue {
         Queue::new((1, Bytes(room)), None)
     }

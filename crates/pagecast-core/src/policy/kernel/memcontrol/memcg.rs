@@ -170,7 +170,7 @@ mod tests {
     use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel, nodes_of_8_gib, write};
     use crate::policy::{FileId, OperationId};
 
-    /// Its limit is 512 MiB: a stroke of reclaim is 1 MiB, and who waits goes on when there are 8.
+    /// Its limit is 512 MiB: one reclaim frees 1 MiB, and a waiting task goes on when there are 8.
     const BATCH: &str = "cgroup.batch.memory.max = '512 MiB'";
 
     #[test]

@@ -141,7 +141,7 @@ impl Caps {
             return PerByte::default();
         }
         let operation = task.kind.owner(operation);
-        // Only who adds pages to a file notices.
+        // Only a task that adds pages to a file notices.
         let is_being_written =
             task.run == Run::New && task.file.as_ref().is_some_and(|file| block.is_being_written(file));
         let distance = if pages.nodes() > 1 { pages.distance(task, operation) } else { Distance::default() };
@@ -283,7 +283,7 @@ mod tests {
 
     const WRITER: OperationId = OperationId(1);
 
-    /// Whether caps hold that were set for a writer, and whether they do after a change.
+    /// True if the caps set for a writer hold, and if they do after a change.
     fn hold(settings: &str, change: impl FnOnce(&mut Kernel)) -> [bool; 2] {
         let mut kernel = kernel(settings);
         write(&mut kernel, WRITER.0, Run::New, 0.0);
@@ -388,7 +388,7 @@ mod tests {
         assert!(!has_work(background + 1, 0, Run::Hit), "nobody writes");
     }
 
-    /// `mm/page-writeback.c: balance_dirty_pages`: who writes to a strict device looks at what is dirty on it.
+    /// `mm/page-writeback.c: balance_dirty_pages`: a writer to a strict device looks at its dirty pages.
     #[test]
     fn who_writes_to_a_strict_device_wakes_the_flusher_beyond_the_free_run_of_that_device() {
         const PART: Thresholds = Thresholds { limit: 150, background: 50 };

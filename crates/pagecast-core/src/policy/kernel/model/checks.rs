@@ -65,7 +65,7 @@ pub fn check_pending(pages: &Pages, tasks: &Tasks) {
 pub fn pending_of(tasks: &Tasks, is_meant: impl Fn(&Task) -> bool) -> [u64; 3] {
     let mut sums = [0; 3];
     for task in tasks.values().filter(|task| is_meant(task)) {
-        // What its last request brings beyond that has no buffer.
+        // The bytes of its last request beyond that have no buffer.
         let asked = task.pending.min(task.end.saturating_sub(task.position));
         sums[0] += if task.run.fills() { task.pending } else { 0 };
         sums[1] += if task.takes_anonymous() { asked } else { 0 };

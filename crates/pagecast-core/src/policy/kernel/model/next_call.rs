@@ -108,7 +108,7 @@ pub fn until_memory_changes(pages: &Pages, tasks: &Tasks, slopes: &Slopes) -> Op
         room = rooms.filter(|&room| room > 0).fold(room, u64::min);
     }
     if pages.nodes() > 1 {
-        // Who is held back by something else does not notice where its pages are.
+        // A task held back by something else does not notice where its pages are.
         let copies = |task: &Task| {
             let cap = task.transfer.as_ref().and_then(|transfer| transfer.cap);
             task.run != Run::Miss && task.takes_memory() && cap.is_some_and(|(_, part)| part == Part::CpuCopy)
@@ -169,7 +169,7 @@ pub fn until_memcg_changes(pages: &Pages, write_back: &WriteBack, at: usize, slo
     let until_throttling = write_back.domains[at].as_ref().and_then(|domain| {
         let (dirty, slope) = (pages.memcgs[at].dirty(), slopes.dirtied - slopes.written);
         match domain.flushed {
-            // What its wbs have is known, and what the cgroup may be charged.
+            // The dirty pages of its wbs are known, and the charge of the cgroup.
             Some(_) => domain.limits.brake().until_it_acts(true, dirty, slope),
             None => domain.limits.until_change(dirty, slope),
         }
@@ -179,7 +179,7 @@ pub fn until_memcg_changes(pages: &Pages, write_back: &WriteBack, at: usize, slo
 
 /// Returns the next update of the estimates: every 200 ms while any task is throttled.
 pub fn next_update(write_back: &WriteBack, now: Nanos) -> Option<Nanos> {
-    // Those of a strict device are now and then free, and still told throttled.
+    // Writers to a strict device are in free run now and then, and still reported as throttled.
     let has_rate = |wb: &&Wb| wb.is_throttling && (wb.strict.is_none() || wb.task_rate.is_some());
     let throttled = write_back.wbs.iter().flatten().filter(has_rate);
     throttled.map(|wb| wb.next_update().max(now + Nanos(1_000_000))).min()
@@ -247,7 +247,7 @@ mod tests {
         let slopes = |kind: Kind, run: Run| {
             let at = (0, Bytes(MIB), Bytes(MIB));
             let task = Task { run, ..Task::new(kind, None, at, Nanos::ZERO) };
-            // Those of another are there already.
+            // The pages of the other write are there already.
             let mut slopes = Slopes { dirtied: 1.0, taken: 2.0, ..Slopes::default() };
             slopes.add(&task, RATE);
             ((slopes.dirtied - 1.0) / RATE, (slopes.taken - 2.0) / RATE)
@@ -293,7 +293,7 @@ mod tests {
         // There is none left; kswapd is about to run, and is looked at when it has freed more than it does in one go.
         kernel.pages.memory.nodes[0].anonymous = total - high;
         assert_bytes(bytes_until_memory_changes(&kernel), high - low + 1);
-        // Half of that is dirty: who has taken the rest has to wait.
+        // Half of that is dirty: a task that has taken the rest has to wait.
         let dirty = total / 2;
         kernel.pages.memory.nodes[0].anonymous = 0;
         kernel.pages.dirty_mut().run_ahead(WbId(0), dirty);

@@ -116,7 +116,7 @@ pub fn apply(cx: &mut Context<'_>, place: Place, bytes: u64) {
             }
             let written = cx.flushers.make_dirty(cx.pages, cx.write_back, cx.now, &file, (start, end), by);
             cx.pages.placement.has_written(operation, written.new, written.far);
-            // Whoever unmaps a page that was touched marks it (`mm/memory.c: zap_present_folio_ptes`).
+            // Unmapping a touched page marks it (`mm/memory.c: zap_present_folio_ptes`).
             if cx.config.rules.writes_are_accesses || is_mapped {
                 cx.pages.mark_accessed(file.id, start, end);
             }

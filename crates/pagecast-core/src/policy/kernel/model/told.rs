@@ -266,7 +266,7 @@ impl Told {
             operation: OperationId::NOBODY,
             device: pages.config.device_of(at),
         };
-        // What the thresholds are compared with: pages that nobody writes yet.
+        // The thresholds are compared with pages that nobody writes yet.
         let dirty = pages.dirty();
         let is_of_memcg = pages.config.memcg_of_wb(at.0 as usize).is_some();
         let bytes = if is_of_memcg { dirty.of_wb(at).reclaimable } else { dirty.dirty() };
@@ -305,7 +305,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// What is told of a state that has these changes (in ms: how many reasons more), looked at every 100 ms for 5 s.
+    /// The events of a state with these changes (in ms: the number of reasons added), looked at every 100 ms for 5 s.
     fn told(changes: &[(u64, bool)]) -> Vec<(&'static str, u64)> {
         let (mut states, mut out) = (States::default(), Actions::default());
         for at in (0..5000).step_by(100) {

@@ -188,7 +188,7 @@ impl Pages {
         for &lruvec in lruvecs {
             left -= self.reclaim_clean_from(lruvec, left);
         }
-        // Who finds less has met nothing but dirty pages in the end.
+        // A pass that finds less has met only dirty pages in the end.
         self.found_only_dirty |= left > 0;
     }
 

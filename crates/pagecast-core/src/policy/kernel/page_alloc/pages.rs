@@ -29,7 +29,7 @@ use crate::units::{Bytes, Nanos};
 pub struct Written {
     /// True if they made their inode dirty.
     pub dirtied_inode: bool,
-    /// How many are on pages new in the cache, and how many of these on another node than the writer's.
+    /// The bytes on pages new in the cache, and how many of these are on another node than the writer's.
     pub new: u64,
     pub far: u64,
 }
@@ -181,8 +181,8 @@ impl Pages {
         self.memory.anonymous() + self.ahead_anonymous
     }
 
-    /// The page cache for the result, and how much of it is dirty or under writeback. Which pages are evicted and which are rewritten
-    /// is known only when bytes are put into pages. Until then both numbers are limited by what is possible.
+    /// The page cache for the result, and how much of it is dirty or under writeback. Evictions and rewrites are known only when bytes
+    /// are put into pages. Until then both numbers are limited by what is possible.
     pub fn told(&self) -> (u64, u64) {
         let cached = self.cached().min(self.memory.most_anonymous().saturating_sub(self.anonymous()));
         (cached, self.dirty.pages().min(cached))
@@ -373,7 +373,7 @@ impl Pages {
         self.count_busy(file, start, end, PageState::Clean, |busy, bytes| *busy += bytes);
     }
 
-    /// Cuts off all bytes from `start` on. Dirty ones are not written. Those under writeback leave when they are written
+    /// Cuts off all bytes from `start` on. Dirty pages are not written. Pages under writeback leave when they are written
     /// (`mm/truncate.c: truncate_inode_pages_range`, `folio_wait_writeback`).
     pub fn truncate(&mut self, file: FileId, start: u64) {
         self.mark_dropbehind(file, (start, u64::MAX), false);

@@ -29,7 +29,7 @@ impl Pages {
         if let Some(memcg) = self.memcg(task.memcg) {
             memcg.run_ahead(task, bytes);
         }
-        // Who writes has his buffer already.
+        // A writer has its buffer already.
         if task.run.fills() {
             self.ahead_cached += bytes;
         }

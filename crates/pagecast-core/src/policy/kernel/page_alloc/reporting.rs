@@ -16,7 +16,7 @@ use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::units::Nanos;
 
-/// `PAGE_REPORTING_DELAY`.
+/// `PAGE_REPORTING_CAPACITY * 16`: one pass reports this part of the free blocks.
 const DELAY: Nanos = Nanos(2_000_000_000);
 /// `PAGE_REPORTING_CAPACITY * 16`: the passes that report all free blocks.
 const PASSES: u64 = 16;
@@ -40,7 +40,7 @@ pub struct Backed {
 }
 
 impl Backed {
-    /// So many backed bytes of so many free ones, at time 0; at least those in fragments.
+    /// The backed part of so much free memory, at time 0; at least the fragments.
     #[must_use]
     pub fn new(bytes: u64, fragments: Fragments, free: u64) -> Self {
         let fragmented = in_blocks(&fragments);

@@ -87,7 +87,7 @@ impl WriteBack {
         let wb = self.wbs[at].as_ref().expect("who writes has a device");
         let is_update_due = wb.next_update() <= now;
         let memcg = self.memcg_with_domain(at);
-        // Whether they are known of the cgroup or not, they are of the wb.
+        // They are of the wb, known of the cgroup or not.
         let memcg_dirty = memcg.map_or(0, |memcg| pages.memcgs[memcg].dirty() / PAGE);
         let has_moved_in_memcg = self
             .domain_of(pages, at)

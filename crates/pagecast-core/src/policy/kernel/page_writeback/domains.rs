@@ -62,7 +62,7 @@ impl WriteBack {
             let Some(domain) = &mut self.domains[at] else { continue };
             let (memcg_dirty, filepages) = (stats.dirty / PAGE, stats.cached / PAGE);
             let headroom = pages.room_of_memcg(at) / PAGE;
-            // What is clean elsewhere could be given up for pages of this cgroup.
+            // Clean pages elsewhere could be evicted for pages of this cgroup.
             let clean = filepages.saturating_sub(memcg_dirty);
             let other_clean = avail.saturating_sub(dirty).saturating_sub(clean);
             let dirtyable = filepages + headroom.min(other_clean);
@@ -95,7 +95,7 @@ impl WriteBack {
         let memcg = self.config.memcg_of_wb(at)?;
         let domain = self.domains[memcg].as_ref()?;
         let (pages, wbs) = match domain.flushed {
-            // What is submitted meanwhile is not known.
+            // Submissions meanwhile are not known.
             Some(stats) => (stats.dirty.saturating_sub(stats.writeback), Vec::new()),
             None => (pages.memcgs[memcg].dirty(), self.config.wbs_of(memcg).collect()),
         };

@@ -20,7 +20,7 @@ pub fn rate_of(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
 pub struct Rates<'a> {
     wbs: &'a [Option<Wb>],
     last: (WbId, u64),
-    /// The rate of the last task, infinite in free run and at the hard limit.
+    /// The rate of the last task; zero in free run, as for a pause at the hard limit.
     rate: f64,
 }
 

@@ -139,7 +139,7 @@ mod tests {
         for number in [1, 2] {
             write(&mut kernel, number, Run::New, 100e6);
         }
-        // Who writes over dirty pages makes none dirty.
+        // A write over dirty pages makes none dirty.
         write(&mut kernel, 3, Run::Dirty, 100e6);
         assert_eq!(
             kernel.write_back.until_strict_changes(&kernel.pages, &kernel.block, &kernel.tasks, 0),
@@ -169,7 +169,7 @@ mod tests {
             kernel.write_back.until_strict_changes(&kernel.pages, &kernel.block, &kernel.tasks, 0),
             Some(10.0 * page / 160e6)
         );
-        // What it has just been given moves as fast as it has lately written: 25,600 pages/s.
+        // Its last bytes move as fast as it has lately written: 25,600 pages/s.
         being_written(&mut kernel, 0.0);
         assert_eq!(kernel.write_back.rate_of_device(&kernel.pages, &kernel.block, 0), 25_600.0 * page);
         // Within free run the two write what the device does, if the law lets them write less.

@@ -236,8 +236,8 @@ impl Pipe {
     }
 }
 
-/// The starts of windows, in pages, whose folios are longer than those before, and their orders. Entries that are not used are zero. There
-/// are six orders from the first to the longest.
+/// The starts of windows, in pages, whose folios are longer than those before, and their orders; the rest is not used. There are six orders
+/// from the first to the longest.
 pub type Orders = [(u64, u32); 6];
 
 /// The result of reading a span.

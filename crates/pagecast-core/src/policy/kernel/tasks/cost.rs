@@ -261,7 +261,7 @@ impl Prices {
             Run::Clean | Run::Dirty => (self.copy_write, self.lookup, 0.0),
             Run::Remove => (0.0, self.remove, 0.0),
             Run::Touch | Run::Follow => (0.0, 0.0, 0.0),
-            // What its calls cost comes before the device, not at once with it.
+            // The cost of its calls comes before the device, not at once with it.
             Run::Direct | Run::Wait => return PerByte::default(),
         };
         let (copy, lookup) = match run {
@@ -310,7 +310,7 @@ mod tests {
         flushing_factor: Some(0.5),
     };
 
-    /// What a byte costs: in all, of it for pages, and of it for others to leave. Calls of 1000 bytes cost 2 for each.
+    /// The cost of a byte: in all, for pages, and for evicting others. Calls of 1000 bytes cost 2 for each.
     fn per_byte(run: Run, change: impl FnOnce(&mut Step)) -> [u64; 3] {
         let distance = Distance::default();
         let (piece, touched) = (Bytes(1000), Touched::Nothing);

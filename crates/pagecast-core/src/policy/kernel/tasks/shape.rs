@@ -16,7 +16,7 @@ pub const AHEAD: u32 = 1 << 30;
 pub struct RunShape {
     /// The bytes that move: more than the task asks for if its last request is longer.
     pub bytes: u64,
-    /// How many of them the thread copies.
+    /// The bytes of them that the thread copies.
     pub copied: u64,
     /// Seconds of its thread for the run, beyond the cost of its bytes.
     pub toll: f64,

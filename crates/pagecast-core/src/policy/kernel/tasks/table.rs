@@ -96,7 +96,7 @@ impl Tasks {
         self.place(operation).ok().map(|at| *self.changing().remove(at).1)
     }
 
-    /// How many there are.
+    /// The number of operations.
     pub fn len(&self) -> usize {
         self.each.len()
     }

@@ -21,7 +21,7 @@ pub struct Task {
     /// The start of the current run, and the end of the operation.
     pub position: u64,
     pub end: u64,
-    /// Where the operation began.
+    /// The start of the operation.
     pub origin: u64,
     /// The open file that it reads.
     pub stream: Option<StreamKey>,
@@ -161,7 +161,7 @@ impl Task {
 
     /// Adds the time of the run that has ended to the parts of the operation.
     pub fn charge(&mut self, mut parts: crate::result::Parts, cost: &PerByte) {
-        // What it copied while it had nothing to wait for is no time of the device.
+        // The copying while it had nothing to wait for is no time of the device.
         let copying = Nanos::from_seconds(self.shape.copying).min(parts.get(Part::DeviceRead));
         parts.shift(Part::DeviceRead, Part::CpuCopy, copying);
         if cost.seconds > 0.0 {

@@ -175,7 +175,7 @@ impl Extents {
 
     /// The first extent of a file with bytes in `start..end`.
     pub fn first_in(&self, file: FileId, start: u64, end: u64) -> Option<(Slot, Extent)> {
-        // As whoever goes through a range from its start asks in the end.
+        // A walk through a range from its start asks for this in the end.
         let cached = self.files.get(file).filter(|_| start < end)?;
         // A call asks several times for the same place.
         let found = self.slab.get(cached.found.get());

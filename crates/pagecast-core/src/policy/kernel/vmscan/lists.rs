@@ -165,7 +165,7 @@ impl Lists {
         self.check();
     }
 
-    /// Puts dirty bytes that were to be dropped to the tail, to be freed when they are written.
+    /// Marks bytes that were to be dropped but are dirty or under writeback: they are freed when they are written.
     ///
     /// `mm/swap.c: deactivate_file_folio`.
     pub fn deactivate(&mut self, file: FileId, start: u64, end: u64) {

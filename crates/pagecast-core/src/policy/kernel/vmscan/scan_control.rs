@@ -13,8 +13,8 @@ pub const BATCH: u64 = 32 * PAGE;
 pub enum Demand {
     /// So many and no more.
     Exactly(u64),
-    /// The goal of kswapd: at least `want`. A pass over the lists goes on until it has freed the high mark of the node. The next pass
-    /// follows only if it has scanned less than that.
+    /// The goal of kswapd: at least `want`. A pass over the lists goes on until it has freed `high`, the free memory of a balanced
+    /// node. The next one scans a larger share only if this one has scanned less than that.
     ///
     /// `mm/vmscan.c: balance_pgdat, kswapd_shrink_node`.
     Balance { want: u64, high: u64 },

@@ -42,7 +42,7 @@ pub struct Extent {
     pub start: u64,
     pub end: u64,
     pub state: State,
-    /// How many bytes had come to its list's head when its first ones did.
+    /// The bytes that had come to its list's head when its first ones did.
     pub begun: u64,
     /// The next one towards the list's tail.
     pub older: Slot,

@@ -136,7 +136,7 @@ fn a_mark_has_a_window_read_of_which_pages_that_are_there_are_not_inserted() {
     pass_mark(&mut kernel.context(kernel.clock.synced, &mut Actions::default()), reader, 32 * PAGE);
     let [(_, window)] = ahead(&kernel)[..] else { panic!("one window is read") };
     assert_near(window.shape.least, LATENCY + 32.0 * TRANSFER);
-    // What has been evicted meanwhile of the window before is no part of it.
+    // Pages of the window before that have been evicted meanwhile are no part of it.
     let mut kernel = with_latency();
     let reader = read(&mut kernel, 16, 32);
     kernel.pages.drop_clean();

@@ -35,7 +35,7 @@ fn on_node_0(is_full: bool) -> (Kernel, OperationId) {
     (kernel, operation)
 }
 
-/// Where a group has nothing left, a few cached pages do not let its writer go on by bits.
+/// In a group with no memory left, a few cached pages do not let its writer go on bit by bit.
 #[test]
 fn in_an_exhausted_group_a_short_cached_run_waits_with_what_is_behind_it() {
     let of = |cached: u64, is_exhausted: bool| {

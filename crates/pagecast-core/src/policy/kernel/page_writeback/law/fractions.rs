@@ -284,7 +284,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is not told, and what rounding adds up to, is less than three batches of all.
+        /// The counts not told, and the sum of rounding, are less than three batches of all.
         #[test]
         fn parts_are_those_of_exact_counts_but_for_some_batches(
             steps in prop::collection::vec((0u64..4 * SECOND, 0usize..3, 0u64..100_000), 1..60),

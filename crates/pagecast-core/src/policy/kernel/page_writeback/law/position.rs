@@ -41,7 +41,7 @@ fn cubic(setpoint: u64, dirty: u64, limit: u64) -> u64 {
     (cube + unit).clamp(0, 2 * unit) as u64
 }
 
-/// The same cubic without rounding, 1 being 1.
+/// The cubic without rounding, 1 being 1.
 fn cubic_real(setpoint: f64, dirty: f64, limit: f64) -> f64 {
     (1.0 + ((setpoint - dirty) / (limit - setpoint)).powi(3)).clamp(0.0, 2.0)
 }

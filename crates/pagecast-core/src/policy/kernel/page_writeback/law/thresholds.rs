@@ -89,7 +89,7 @@ mod tests {
         DirtySettings { limit: Limit::Ratio(limit), background: Limit::Ratio(background), rounding }
     }
 
-    /// Whether some amount of dirtyable memory gives both thresholds (in KiB).
+    /// True if some amount of dirtyable memory gives both thresholds (in KiB).
     fn is_possible(settings: &DirtySettings, limit: u64, background: u64) -> bool {
         let Limit::Ratio(percent) = settings.limit else { panic!("a ratio is to be tested") };
         let about = limit / 4 * 100 / u64::from(percent);

@@ -19,7 +19,7 @@ pub struct Page {
     pub refs: u8,
     pub workingset: bool,
     pub reclaim: bool,
-    /// How many bytes had come to the head of its list when it did.
+    /// The bytes that had come to the head of its list when it did.
     pub inserted: u64,
 }
 

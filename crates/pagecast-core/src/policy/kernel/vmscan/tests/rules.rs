@@ -43,7 +43,7 @@ fn lists_with(a: u64, b: u64) -> Lists {
     lists_of(LATEST, a, b)
 }
 
-/// The same of a version.
+/// Lists of a version with the first bytes of both files, read in that order.
 fn lists_of(version: TwoLists, a: u64, b: u64) -> Lists {
     let mut lists = Lists::new(Replacement::TwoLists(version), 1, 64 * GIB, 0);
     lists.insert_read(ONLY, A, 0, a);
