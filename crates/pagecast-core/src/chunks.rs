@@ -1,4 +1,4 @@
-//! A vector that grows chunk by chunk: one that is copied whenever it has become too small is in memory three times then.
+//! Grows a vector chunk by chunk. A vector that is copied whenever it has become too small takes three times its memory then.
 
 use std::ops::{Index, IndexMut};
 

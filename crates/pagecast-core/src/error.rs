@@ -1,4 +1,4 @@
-//! What can go wrong and is the user's or the machine's doing. Our own broken promises panic.
+//! Names the errors of the user or the machine. A broken promise of our own panics.
 
 use std::sync::Arc;
 

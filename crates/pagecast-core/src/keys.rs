@@ -1,7 +1,7 @@
 //! Declares the keys of a table once: name, kind of value with its unit and range, default, doc line.
 //!
 //! [`keys!`] makes a struct of such declarations. The reader, the printer, the JSON schema, the reference and the hints of errors go by the
-//! [`Schema`] and by [`Keyed`], so none of them names a key. Left out: what several values together can violate.
+//! [`Schema`] and by [`Keyed`], so none of them names a key. Left out: rules for several values together.
 
 mod declare;
 mod form;

@@ -1,4 +1,4 @@
-//! The least of many entries that change one at a time.
+//! Finds the least of many entries that change one at a time.
 
 /// A key, and what has it. Which of equal keys is the least is left open.
 pub(crate) type Entry = (u64, u32);

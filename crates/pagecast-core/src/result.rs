@@ -1,4 +1,4 @@
-//! What a run yields, as columns: operations, the parts of their durations, a timeline, file residency, events.
+//! Holds the result of a run as columns: operations, the parts of their durations, a timeline, file residency, events.
 
 mod devices;
 mod merge;
@@ -14,7 +14,7 @@ pub use timeline::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 
 use crate::units::Nanos;
 
-/// Where a moment of an operation goes. Every moment belongs to exactly one part.
+/// The parts to which moments of an operation are charged. Every moment belongs to exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Part {
@@ -85,12 +85,12 @@ impl Part {
     }
 }
 
-/// How long each part of one operation took; they add up to its duration exactly.
+/// The time of each part of one operation; they add up to its duration exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts([Nanos; Part::ALL.len()]);
 
 impl Parts {
-    /// All of `time` is one part.
+    /// Charges all of `time` to one part.
     #[must_use]
     pub fn of(part: Part, time: Nanos) -> Self {
         let mut parts = Self::default();

@@ -1,7 +1,7 @@
-//! Quantities with their units: bytes, time and rates, and the one place where they are parsed and printed.
+//! Parses and prints quantities with their units: bytes, time and rates.
 //!
-//! Decimal (`kB`, `MB`, `GB`, `TB`) and binary (`KiB`, `MiB`, `GiB`, `TiB`) prefixes are different things and are
-//! never mixed up silently: `KB` is refused with a hint. Time is a whole number of nanoseconds.
+//! Decimal (`kB`, `MB`, `GB`, `TB`) and binary (`KiB`, `MiB`, `GiB`, `TiB`) prefixes are different things and are never mixed up silently:
+//! `KB` is refused with a hint. Time is a whole number of nanoseconds.
 
 use std::fmt;
 use std::iter::Sum;

@@ -1,4 +1,4 @@
-//! What the programs do: files that exist before, and processes that are iterators of operations.
+//! Describes the programs: files that exist before, and processes that are iterators of operations.
 
 mod copying;
 mod mapped;

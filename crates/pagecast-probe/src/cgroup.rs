@@ -1,7 +1,7 @@
-//! A memory cgroup for a command: the experiment "with less memory" on a machine that has more.
+//! Puts a command into a memory cgroup: the experiment "with less memory" on a machine that has more.
 //!
-//! Both versions. v2 (`memory.max`): the group has dirty limits of its own. v1 (`memory.limit_in_bytes`): dirty pages are limited by
-//! the whole machine only. A group is made below our own, beside it, or below the root, wherever the kernel lets us.
+//! Both versions. v2 (`memory.max`): the group has dirty limits of its own. v1 (`memory.limit_in_bytes`): dirty pages are limited by the
+//! whole machine only. A group is made below our own, beside it, or below the root, wherever the kernel lets us.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

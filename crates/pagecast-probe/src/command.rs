@@ -1,8 +1,8 @@
-//! A command run, and what it read from where.
+//! Runs a command, and counts its reads from the cache and from devices.
 //!
-//! Counted by the kernel: read calls and bytes from devices of the process and of those of its children that it waited for
-//! (/proc/PID/io, rusage), and of the whole device (/sys/dev/block), which counts everybody. Left out: what was read through
-//! mappings is in no counter of calls; it shows as bytes from the device, or not at all if it was cached.
+//! The kernel counts read calls and bytes from devices of the process and of the children that it waited for (/proc/PID/io, rusage). It
+//! also counts the whole device (/sys/dev/block), for everybody. Left out: reads through mappings are in no counter of calls; they show as
+//! bytes from the device, or not at all if they were cached.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Counters that the kernel keeps: of memory, of a process, of a block device.
+//! Reads counters of the kernel: of memory, of a process, of a block device.
 
 use std::fs;
 use std::io;

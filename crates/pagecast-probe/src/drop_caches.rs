@@ -1,4 +1,4 @@
-//! The whole page cache of the machine dropped (`/proc/sys/vm/drop_caches`; fs/drop_caches.c). Needs root.
+//! Drops the whole page cache of the machine (`/proc/sys/vm/drop_caches`; fs/drop_caches.c). Needs root.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};

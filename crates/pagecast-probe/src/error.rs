@@ -1,4 +1,4 @@
-//! What can go wrong. A message says where, what, and what to do about it.
+//! Names the errors. A message names the place, the problem and the remedy.
 
 use std::fmt::Write as _;
 use std::io;

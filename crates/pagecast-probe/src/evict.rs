@@ -1,9 +1,9 @@
-//! Files out of the page cache, looked at afterwards.
+//! Evicts files from the page cache, and verifies it.
 //!
-//! `POSIX_FADV_DONTNEED` drops clean pages that nobody has mapped, and leaves the others without a word
-//! (`invalidate_mapping_pages`, mm/truncate.c). So dirty pages are written first, and the kernel is asked again what stayed.
-//! A file is written back in two steps, for many files at once: first all write-backs are started, then each file is made durable
-//! (fdatasync); the first commit of the journal then carries most of the others with it.
+//! `POSIX_FADV_DONTNEED` drops clean pages that nobody has mapped, and leaves the others without a word (`invalidate_mapping_pages`,
+//! mm/truncate.c). So dirty pages are written first, and the kernel is asked again for the rest. A file is written back in two steps, for
+//! many files at once. First all write-backs are started, then each file is made durable (fdatasync); the first commit of the journal then
+//! carries most of the others with it.
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;

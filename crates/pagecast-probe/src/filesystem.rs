@@ -1,7 +1,7 @@
-//! What a file is on, and what that means for its pages.
+//! Finds the file system of a file, and what it means for the file's pages.
 //!
-//! Source: `statfs(2)` for the kind, `/proc/self/mountinfo` for the name. Left out: file systems that bring a cache of their
-//! own beside the page cache are known by name only (zfs).
+//! Source: `statfs(2)` for the kind, `/proc/self/mountinfo` for the name. Left out: file systems that bring a cache of their own beside the
+//! page cache are known by name only (zfs).
 
 use std::collections::HashMap;
 use std::ffi::OsString;

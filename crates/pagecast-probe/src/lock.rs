@@ -1,4 +1,4 @@
-//! Files held in memory for as long as somebody wants it: mapped and locked with mlock(2).
+//! Holds files in memory as long as the caller wants: mapped and locked with mlock(2).
 
 use std::fs;
 use std::num::NonZero;

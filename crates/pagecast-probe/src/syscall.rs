@@ -1,5 +1,5 @@
-//! System calls that `rustix` does not have, or has only as `unsafe`. All `unsafe` of this crate is in this file, and what
-//! comes out of it is safe to call.
+//! Wraps system calls that `rustix` does not have, or has only as `unsafe`. All `unsafe` of this crate is in this file, and its functions
+//! are safe to call.
 #![allow(unsafe_code, reason = "system calls; each use has its SAFETY line")]
 
 use std::ffi::{CStr, c_void};

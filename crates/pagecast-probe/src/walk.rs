@@ -1,8 +1,7 @@
-//! The files below some paths: recursive, without loops, with names of any bytes.
+//! Finds the files below some paths: recursive, without loops, with names of any bytes.
 //!
-//! What is looked at is decided as `du` does: a path that is named is followed if it is a symbolic link, links inside a directory
-//! only if asked for. Sockets, pipes and devices inside a directory are counted and left out, and so is everything on
-//! proc, sysfs and the like.
+//! Links are followed as `du` does: a path that is named is followed if it is a symbolic link, links inside a directory only if asked for.
+//! Sockets, pipes and devices inside a directory are counted and left out, and so is everything on proc, sysfs and the like.
 
 use std::ffi::OsStr;
 use std::io;

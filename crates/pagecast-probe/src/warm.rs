@@ -1,7 +1,7 @@
-//! Files into the page cache, looked at afterwards.
+//! Reads files into the page cache, and verifies it.
 //!
-//! Each piece is read, and the next one is asked for meanwhile (readahead(2)): reading waits until the pages are there and finds
-//! errors of the device, which read-ahead alone would hide. Holes are left out, as they need no device.
+//! Each piece is read, and the next one is asked for meanwhile (readahead(2)): reading waits until the pages are there and finds errors of
+//! the device, which read-ahead alone would hide. Holes are left out, as they need no device.
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;

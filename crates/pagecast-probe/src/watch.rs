@@ -1,7 +1,7 @@
-//! Long work that somebody follows and may stop.
+//! Runs long work that a caller follows and may stop.
 //!
-//! Workers run in threads of their own; the calling thread only looks, so that an interpreter can do its part there (Ctrl-C
-//! arrives in the main thread).
+//! Workers run in threads of their own; the calling thread only looks, so that an interpreter can do its part there (Ctrl-C arrives in the
+//! main thread).
 
 use std::num::NonZero;
 use std::ops::ControlFlow;

@@ -1,9 +1,9 @@
-//! The dirty blocks of the page cache: which bytes of which file, since when, active or not.
+//! Keeps the dirty blocks of the page cache: file, bytes, age, active or not.
 //!
-//! Algorithm 1's `update_cache` and `balance_cache`. A block comes from one write. What is written again while it is dirty is cut out of
-//! the older blocks and becomes one active block; the rest of them stays as it was. The device takes inactive blocks,
-//! oldest first; when more than half of the bytes are active, the oldest active blocks become inactive. A block is found by its place in
-//! logarithmic time and by its age at once.
+//! Source: Algorithm 1's `update_cache` and `balance_cache`. A block comes from one write. Bytes that are written again while they are
+//! dirty are cut out of the older blocks and become one active block; the rest of the older blocks stays as it was. The device takes
+//! inactive blocks, oldest first. When more than half of the bytes are active, the oldest active blocks become inactive. A block is found
+//! by its place in logarithmic time and by its age at once.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Equations 2 to 4: writes past the page cache, and through it to the device.
+//! Computes Equations 2 to 4: writes past the page cache, and through it to the device.
 
 use super::parameters::{ParameterError, check_costs, check_rates, check_size};
 

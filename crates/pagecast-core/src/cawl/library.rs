@@ -1,4 +1,4 @@
-//! Algorithm 2, `Library_IO_Cost`: writes to a stream of the C library, whose buffer gathers small ones.
+//! Computes Algorithm 2, `Library_IO_Cost`: writes to a stream of the C library, whose buffer gathers small ones.
 
 use super::parameters::{ParameterError, check_costs, check_rates, check_size};
 use super::syscall::SyscallCost;

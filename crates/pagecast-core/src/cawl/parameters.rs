@@ -1,4 +1,4 @@
-//! Which values the parameters can have.
+//! Checks the values of the parameters.
 
 /// A parameter that cannot be what it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! Algorithm 1, `Syscall_IO_Cost`: buffered writes by system calls of one process to one device.
+//! Computes Algorithm 1, `Syscall_IO_Cost`: buffered writes by system calls of one process to one device.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Memory and processors: what copies and computing share.
+//! Turns memory and processors into resources, which copies and computations share.
 
 use super::ReadWrite;
 use super::sharing::{Sides, side};

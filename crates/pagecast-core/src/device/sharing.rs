@@ -1,4 +1,4 @@
-//! How the reads and writes of one device share it.
+//! Shares a device between its reads and its writes.
 
 use super::ReadWrite;
 use crate::flow::{Network, Resource, ResourceId, Route, Use};

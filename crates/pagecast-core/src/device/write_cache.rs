@@ -1,4 +1,4 @@
-//! A device whose writes go into a cache of its own first.
+//! Turns a disk with a write cache into resources.
 
 use super::ReadWrite;
 use super::sharing::{Sides, route};

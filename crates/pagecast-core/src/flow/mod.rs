@@ -1,9 +1,8 @@
-//! Flows and what they share: transfers of bytes that compete for devices, memory, processors and links.
+//! Moves bytes in flows that share devices, memory, processors and links.
 //!
-//! A flow crosses one to five resources. All flows get weighted max-min fair rates. [`fluid`] gives them by
-//! events, [`stepped`] by fixed steps of time; the second is slow and simple and checks the first.
-//! Source: weighted max-min fairness by progressive filling (Bertsekas and Gallager, *Data Networks*, 6.5.2).
-//! Left out: packets, requests and their order; a device is a rate (see `device` for what bends it).
+//! A flow crosses one to five resources. All flows get weighted max-min fair rates. [`fluid`] gives them by events, [`stepped`] by fixed
+//! steps of time; the second is slow and simple and checks the first. Source: weighted max-min fairness by progressive filling (Bertsekas
+//! and Gallager, *Data Networks*, 6.5.2). Left out: packets, requests and their order; a device is a rate (see `device` for its changes).
 
 mod burst;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Writing to each device over time: what the kernel reckons with, as its traced event `bdi_dirty_ratelimit` names it.
+//! Holds the estimates of each device over time, under the names of the kernel's traced event `bdi_dirty_ratelimit`.
 
 use super::timeline::{Levels, Sample, keep_both_ends, keep_lowest};
 use crate::units::{Bytes, Nanos};

@@ -1,4 +1,4 @@
-//! Writes down what happens during a run.
+//! Records the events of a run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A timeline of bounded size that keeps the extremes.
+//! Keeps a timeline of bounded size with its extremes.
 
 use super::TimelineTable;
 use crate::units::{Bytes, Nanos};

@@ -1,4 +1,4 @@
-//! Where the bytes that a program takes from a stream come from, and how a stream goes to another place.
+//! Reads from a stream, and moves its position.
 
 use super::stream::{Holds, Stream};
 use super::writing::LEAST_BLOCK;

@@ -1,5 +1,5 @@
-//! What is true of any stream and any calls: no byte is lost, no more than a buffer waits, and many calls at once are the same as one by
-//! one. That glibc does the same is tested where there is one (`pagecast-probe`, tests/streams.rs).
+//! Checks properties of any stream and any calls: no byte is lost, no more than a buffer waits, and many calls at once equal them one by
+//! one. That glibc does the same is tested if it is there (`pagecast-probe`, tests/streams.rs).
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A stream's state: what is in its buffer, and where the kernel is in the file.
+//! Keeps a stream's state: the content of its buffer, and the kernel's position in the file.
 
 use super::{Direction, Library, Mode, Refusal, Work};
 use crate::units::Bytes;

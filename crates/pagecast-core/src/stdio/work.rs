@@ -1,4 +1,4 @@
-//! What a call of a library comes to: bytes that it copies, and system calls.
+//! Describes the work of a library call: bytes that it copies, and system calls.
 
 /// Which way bytes go between file and program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What becomes of bytes that a program gives to a stream.
+//! Writes to a stream.
 
 use super::stream::{Holds, Stream};
 use super::{Direction, Library, Refusal, Work};

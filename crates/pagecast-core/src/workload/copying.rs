@@ -1,4 +1,4 @@
-//! How bytes get from file to file.
+//! Describes copies from file to file.
 
 use thiserror::Error;
 

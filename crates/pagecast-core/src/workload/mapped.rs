@@ -1,4 +1,4 @@
-//! What a program does with a file that it has mapped (mmap(2)).
+//! Describes operations on a file that is mapped (mmap(2)).
 
 use crate::units::Bytes;
 

@@ -1,4 +1,4 @@
-//! What sync_file_range(2) is asked to do.
+//! Describes the actions of sync_file_range(2).
 
 /// A flag of sync_file_range(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What the matrix of the benchmark is made of.
+//! Names the cells of the benchmark's matrix.
 
 use std::num::NonZero;
 

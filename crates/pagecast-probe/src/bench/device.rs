@@ -1,4 +1,4 @@
-//! A block device that is given to be overwritten, and that nobody else has.
+//! Takes a block device that may be overwritten, and that nobody else has.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};

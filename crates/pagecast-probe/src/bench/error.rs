@@ -1,4 +1,4 @@
-//! Why a benchmark cannot be made, or could not go on.
+//! Names the reasons why a benchmark cannot be made, or could not go on.
 
 use std::io;
 use std::path::{Path, PathBuf};

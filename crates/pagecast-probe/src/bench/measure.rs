@@ -1,4 +1,4 @@
-//! One measurement: threads that move bytes at the same time, each in a part of its own.
+//! Makes one measurement: threads that move bytes at the same time, each in a part of its own.
 
 use std::io;
 use std::num::NonZero;

@@ -1,12 +1,11 @@
-//! The page cache benchmark: reads and writes of one kind at a time, with what is cached of the files made so and verified before,
-//! and looked at afterwards.
+//! Measures reads and writes of one kind at a time, with the cached state of the files made and verified before, and looked at afterwards.
 //!
-//! A [`Bench`] has a folder of its own, and a block device if one was given. [`Bench::run`] makes one measurement of one [`Cell`]:
-//! it makes the files, brings them into the state that the cell wants, and counts what memory and what the device has served.
-//! [`copy()`] is the rate that is compared with; [`settings`] are what may be changed meanwhile.
+//! A [`Bench`] has a folder of its own, and a block device if one was given. [`Bench::run`] makes one measurement of one [`Cell`]: it makes
+//! the files, brings them into the state of the cell, and counts the bytes from memory and from the device. [`copy()`] is the rate for
+//! comparison; [`settings`] are the kernel settings that may be changed meanwhile.
 //!
-//! Every thread has a file of its own (of a device, a range of its own): threads that write one file wait for each other at its lock,
-//! and that is not what is measured here. Left out: random access, and depth without threads (io_uring, aio).
+//! Every thread has a file of its own (of a device, a range of its own). Threads that write one file wait for each other at its lock, which
+//! is not measured here. Left out: random access, and depth without threads (io_uring, aio).
 
 mod cell;
 mod copy;

@@ -1,4 +1,4 @@
-//! What a benchmark needs, and whether it is there.
+//! Checks that everything is there that a benchmark needs.
 
 use std::num::NonZero;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Where the bytes of a measurement came from, or where they are: memory or the device.
+//! Finds out whether the bytes of a measurement came from memory or the device, or are there.
 
 use pagecast_core::units::Bytes;
 

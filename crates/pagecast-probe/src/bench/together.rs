@@ -1,4 +1,4 @@
-//! Threads that begin at the same moment, and somebody who looks meanwhile.
+//! Starts threads at the same moment, and a look at them meanwhile.
 
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -1,7 +1,7 @@
-//! What a device moves: streams of calls of one size, past the page cache where the file system lets us, one or several at once.
+//! Measures the rates of a device: streams of calls of one size, past the page cache if the file system allows it, one or several at once.
 //!
-//! Where O_DIRECT is refused, what is read was dropped from the cache before, and what is written is made durable within the time.
-//! Then read-ahead and write-back make calls larger than they are.
+//! If O_DIRECT is refused, bytes to be read are dropped from the cache before, and written bytes are made durable within the time. Then
+//! read-ahead and write-back make calls larger than they are.
 
 use std::io::ErrorKind;
 use std::num::NonZero;

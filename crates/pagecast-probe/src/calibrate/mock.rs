@@ -1,4 +1,4 @@
-//! A kernel with a page cache and a device whose costs are known to the nanosecond, and a clock that only they move.
+//! Plays a kernel with a page cache and a device whose costs are known to the nanosecond, and a clock that only they move.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! Measuring on real files, in a folder that is gone afterwards.
+//! Measures on real files, in a folder that is gone afterwards.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
-//! What memory takes that is touched for the first time: after it was free for long, and again just after it was given back.
+//! Measures the first touch of memory: after it was free for long, and again just after it was given back.
 //!
-//! A virtual machine may have given free memory to its host (`mm/page_reporting.c`), which takes a while to give it some again. What was
-//! freed a moment ago is still there. Times are those of the processor, piece by piece: what others have just freed is taken first.
+//! A virtual machine may have given free memory to its host (`mm/page_reporting.c`), which takes a while to give it some again. Memory
+//! freed a moment ago is still there. Times are those of the processor, piece by piece: memory that others have just freed is taken first.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};

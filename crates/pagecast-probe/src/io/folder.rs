@@ -1,4 +1,4 @@
-//! A directory that is never left: whatever a path says, and whoever puts links into it meanwhile.
+//! Opens files below a directory and never leaves it, whatever a path says and whatever links are put into it meanwhile.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! A kernel for tests: files are lengths, and a clock goes forward by what a call is said to cost.
+//! Plays a kernel for tests: files are lengths, and a clock goes forward by the given cost of a call.
 
 use std::collections::BTreeMap;
 use std::io;

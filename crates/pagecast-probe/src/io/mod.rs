@@ -1,10 +1,10 @@
-//! Timed input and output on real files: what a run of a scenario, a benchmark and a calibration have in common.
+//! Times input and output on real files, for a run of a scenario, a benchmark and a calibration.
 //!
-//! [`Io`] is what they ask of the kernel, and a [`Folder`] does it, never outside its directory; in tests a mock with a clock of
+//! [`Io`] is their interface to the kernel, and a [`Folder`] implements it, never outside its directory; in tests a mock with a clock of
 //! its own stands in. [`transfer()`] is the measuring loop: calls of one size, a time for each or for every few, nothing allocated
 //! meanwhile. A [`Workplace`] is a folder that is gone afterwards, at the latest with the next one in the same place.
 //!
-//! Left out: calls that are under way together from one thread (io_uring, aio). Who wants depth takes threads.
+//! Left out: several calls under way from one thread (io_uring, aio). Depth takes threads.
 
 mod folder;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Streams of the C library, the real ones: what a run of a scenario calls where that says `fopen`.
+//! Calls the real streams of the C library, for operations of a scenario with `fopen`.
 //!
 //! A state machine that makes the same system calls would copy as the library does, and measure itself. So this calls glibc.
 

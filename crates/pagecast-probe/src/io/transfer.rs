@@ -1,4 +1,4 @@
-//! The measuring loop: bytes moved in calls of one size, and how long each call took.
+//! Moves bytes in calls of one size, and times each call: the measuring loop.
 
 use std::io::{self, ErrorKind};
 use std::num::NonZero;

@@ -1,4 +1,4 @@
-//! A file that is open to be measured.
+//! Opens a file to measure it.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;

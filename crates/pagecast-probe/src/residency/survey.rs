@@ -1,4 +1,4 @@
-//! Many files measured at once.
+//! Measures many files at once.
 
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};

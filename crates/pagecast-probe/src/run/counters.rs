@@ -1,7 +1,7 @@
-//! The kernel's counters, read many times a second: files of /proc and /sys that stay open, and numbers found in them by their place.
+//! Reads the kernel's counters many times a second: files of /proc and /sys that stay open, and numbers found in them by their place.
 //!
-//! A line of /proc/vmstat or /proc/meminfo stays where it is as long as the machine runs. So names are compared once, and later
-//! only lines are counted.
+//! A line of /proc/vmstat or /proc/meminfo stays where it is as long as the machine runs. So names are compared once, and later only lines
+//! are counted.
 
 use std::fs::File;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Why a scenario cannot be run, or could not go on.
+//! Names the reasons why a scenario cannot be run, or could not go on.
 
 use std::io;
 use std::sync::Arc;

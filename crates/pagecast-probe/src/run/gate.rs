@@ -1,4 +1,4 @@
-//! Who waits for whom: starts after ends, events, and what happens when nobody can go on.
+//! Lets processes wait for each other: starts after ends, events, and the case that nobody can go on.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};

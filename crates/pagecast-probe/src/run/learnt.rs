@@ -1,4 +1,4 @@
-//! What the kernel reckons with for the disk below a folder, before anything is run: `bdi_debug_stats_show` of mm/backing-dev.c.
+//! Reads the kernel's estimates for the disk below a folder, before a run: `bdi_debug_stats_show` of mm/backing-dev.c.
 //!
 //! Needs root and debugfs where it is usually mounted. Left out: the base rate of writers, which only the trace tells.
 

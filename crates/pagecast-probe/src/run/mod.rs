@@ -1,12 +1,11 @@
-//! A scenario for real: the same programs that are simulated, run by this kernel in a folder that is gone afterwards.
+//! Runs a scenario for real: the same programs that are simulated, on this kernel, in a folder that is gone afterwards.
 //!
-//! First everything is found out and refused that can be ([`Plan::of`], [`check`]); then the files are made (`prepare`); then each
-//! process is a thread (`process`), `gate` says who may go on, and a thread beside them looks at the machine (`sampler`). What comes
-//! out has the tables of a simulation (`tables`).
+//! First everything is found out and refused that can be ([`Plan::of`], [`check`]); then the files are made (`prepare`). Then each process
+//! is a thread (`process`), `gate` lets them wait for each other, and a thread beside them looks at the machine (`sampler`). The result has
+//! the tables of a simulation (`tables`).
 //!
-//! Left out: several hosts, other hosts' mounts, memory cgroups of processes. Threads instead of processes share one address space;
-//! that changes what a page fault and the end of a process cost, and nothing about files. Nothing of the machine's settings is
-//! changed.
+//! Left out: several hosts, other hosts' mounts, memory cgroups of processes. Threads instead of processes share one address space; that
+//! changes the cost of a page fault and of the end of a process, and nothing about files. No setting of the machine is changed.
 
 mod break_off;
 mod calls;

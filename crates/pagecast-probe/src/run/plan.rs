@@ -1,4 +1,4 @@
-//! What a run will do, known before anything is touched: every operation of every process, and what they need.
+//! Plans a run before anything is touched: every operation of every process, and their needs.
 
 use std::num::NonZero;
 use std::path::PathBuf;

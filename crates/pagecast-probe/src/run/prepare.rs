@@ -1,5 +1,4 @@
-//! The files of a scenario as they are to be at time 0: with real bytes on the device, cold, cached or dirty, and looked at whether
-//! they are.
+//! Makes the files of a scenario as they are to be at time 0, with real bytes on the device, cold, cached or dirty; and verifies it.
 
 use std::io;
 use std::num::NonZero;

@@ -1,8 +1,8 @@
-//! One process of the scenario, as a thread: its operations one by one, with the time before and after each.
+//! Runs one process of the scenario, as a thread: its operations one by one, with the time before and after each.
 //!
-//! Everything that can be known is known before (see [`super::plan`]): between the two looks at the clock nothing is allocated but
-//! what the program itself takes, and no path is put together. What is not the program's own doing (looking at files for the table
-//! of residency) happens between operations.
+//! Everything that can be known is known before (see [`super::plan`]). Between the two looks at the clock only the program itself
+//! allocates, and no path is put together. Work that is not the program's own (looking at files for the table of residency) happens between
+//! operations.
 
 mod copies;
 mod failures;

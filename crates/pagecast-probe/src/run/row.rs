@@ -1,4 +1,4 @@
-//! What is kept of an operation that has ended, and what that says of where its bytes and its time went.
+//! Keeps the record of an operation that has ended, and derives from it the origin of its bytes and the parts of its time.
 
 use pagecast_core::result::{Part, Parts};
 use pagecast_core::stdio::LibraryCall;

@@ -1,8 +1,8 @@
-//! A thread that looks at the machine many times a second while the processes run.
+//! Looks at the machine many times a second in a thread of its own, while the processes run.
 //!
-//! What it takes from them is little and known: everything is open and has its place before time 0, and files are looked at so
-//! seldom that this costs no more than a fiftieth of one processor (`cachestat` goes through all pages of a file). Its own processor
-//! time is part of the result.
+//! It disturbs them little and by a known amount. Everything is open and has its place before time 0, and files are looked at so seldom
+//! that this costs no more than a fiftieth of one processor (`cachestat` goes through all pages of a file). Its own processor time is part
+//! of the result.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};

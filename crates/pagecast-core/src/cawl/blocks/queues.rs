@@ -1,7 +1,7 @@
-//! Blocks in three queues by age. All changes of a queue are at its ends or beside a block that is known, so that none is searched for.
+//! Keeps blocks in three queues by age. All changes are at the ends of a queue or beside a known block, so none is searched for.
 //!
-//! A block is as old as the write it comes from; blocks of one write are in the order of their places. New blocks are the youngest.
-//! Of the active ones always the oldest becomes inactive, so that those that did are in order, too, in a queue of their own.
+//! A block is as old as the write it comes from; blocks of one write are in the order of their places. New blocks are the youngest. Always
+//! the oldest active block becomes inactive. Those that did are in order, too, in a queue of their own.
 
 use super::{Block, State};
 

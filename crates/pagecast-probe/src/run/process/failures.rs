@@ -1,4 +1,4 @@
-//! What a process says that cannot go on: which operation it was, of which process, at what time, and why.
+//! Words the failure of a process: the operation, the process, the time and the reason.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Each step of Algorithms 2 and 3 alone, on a cache of 100 bytes.
+//! Checks each step of Algorithms 2 and 3 alone, on a cache of 100 bytes.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A list against a plain vector: the same blocks in the same order, and the same firsts, after any sequence of changes.
+//! Compares a list with a plain vector: the same blocks in the same order, and the same firsts, after any sequence of changes.
 
 use proptest::prelude::*;
 
