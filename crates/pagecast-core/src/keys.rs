@@ -32,7 +32,7 @@ pub struct Key {
     pub is_required: bool,
     /// What holds without it.
     pub otherwise: Otherwise,
-    /// Whether it is printed even where it has its default.
+    /// True if it is printed even where it has its default.
     pub is_shown: bool,
     /// What it is for. The first paragraph is the description that an editor shows; the reference has all.
     pub doc: &'static str,
@@ -172,7 +172,7 @@ impl Key {
         lines.split(|line| line.is_empty()).map(|lines| words(&lines.join(" "))).collect()
     }
 
-    /// Whether it is printed when it holds this.
+    /// True if it is printed when it holds this.
     pub fn shows(&self, value: &Held) -> bool {
         self.is_shown || !matches!(self.otherwise, Otherwise::Value(default) if default() == *value)
     }

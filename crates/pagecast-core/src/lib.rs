@@ -1,10 +1,10 @@
-//! pagecast's simulator: (scenario, model, seed) -> result. No Python, no real input or output but reading machine files,
+//! Simulates a scenario under a model: (scenario, model, seed) -> result. No Python, no real input or output but reading machine files,
 //! no wall clock; no global state but the question of each thread whether to [`stop`].
 //!
 //! From the ground up: [`units`]; [`machine`] and [`workload`] are data; [`policy`] decides what the page cache does and
-//! has no clock; `device` and `net` are what flows share; `fs` lies between a system call and a device;
-//! [`stdio`] is what a library's stream makes of its calls; [`engine`] gives time to all of them,
-//! and [`embed`] puts a policy into somebody else's engine; [`result`] is what a run yields;
+//! has no clock; `device` and `net` are resources that flows share; `fs` lies between a system call and a device;
+//! [`stdio`] turns calls of a library's stream into system calls; [`engine`] gives time to all of them,
+//! and [`embed`] puts a policy into another simulator; [`result`] holds the result of a run;
 //! [`scenario`] reads TOML. Beside them, [`cawl`] is a published model that needs none of them.
 //!
 //! A scenario can be put together in Rust; a program is any function that makes an iterator of operations:

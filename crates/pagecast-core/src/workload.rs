@@ -355,7 +355,7 @@ impl Action {
         }
     }
 
-    /// Whether it waits for or signals an event.
+    /// True if it waits for or signals an event.
     #[must_use]
     pub fn has_event(&self) -> bool {
         matches!(self, Self::Wait { .. } | Self::Signal { .. })
@@ -392,13 +392,13 @@ impl Action {
         }
     }
 
-    /// Whether it writes bytes of its file, from the first to the last.
+    /// True if it writes bytes of its file, from the first to the last.
     #[must_use]
     pub fn writes_bytes(&self) -> bool {
         matches!(self, Self::Write { .. } | Self::Mapped { call: MappedCall::Write { .. }, .. })
     }
 
-    /// Whether it takes no time by itself, whatever the machine and the model.
+    /// True if it takes no time by itself, whatever the machine and the model.
     #[must_use]
     pub fn takes_no_time(&self) -> bool {
         match self {
@@ -413,7 +413,7 @@ impl Action {
         }
     }
 
-    /// Whether it makes its file if that is not there.
+    /// True if it makes its file if that is not there.
     #[must_use]
     pub fn makes_file(&self) -> bool {
         match self {
@@ -454,13 +454,13 @@ impl OpenFlag {
 pub struct OpenFlags(u8);
 
 impl OpenFlags {
-    /// Whether the flag is set.
+    /// True if the flag is set.
     #[must_use]
     pub fn has(self, flag: OpenFlag) -> bool {
         self.0 & (1 << flag as u8) != 0
     }
 
-    /// Whether no flag is set.
+    /// True if no flag is set.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0

@@ -31,7 +31,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The most that an unprivileged pipe may hold (/proc/sys/fs/pipe-max-size).
 const PIPE_BYTES: usize = 1 << 20;
 
-/// How to run a command.
+/// The way to run a command.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings<'a> {
     /// The group it runs in, if its memory is to be limited.
@@ -42,7 +42,7 @@ pub struct Settings<'a> {
     pub devices: &'a [u64],
 }
 
-/// What a run took and read.
+/// The time and the reads of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// From before it was started until it had ended.
@@ -51,7 +51,7 @@ pub struct Run {
     pub user_s: f64,
     /// Processor time in the kernel.
     pub system_s: f64,
-    /// How it ended: the code it gave, or the signal that ended it.
+    /// Its end: the code it gave, or the signal that ended it.
     pub status: ExitStatus,
     /// Its counters; nothing if the kernel keeps them from us (a program that changes its user).
     pub process: Option<ProcessCounters>,

@@ -10,7 +10,7 @@ use crate::watch::{Progress, Watcher, for_each};
 
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-/// What to drop; the numbers are the kernel's (Documentation/admin-guide/sysctl/vm.rst).
+/// The caches to drop; the numbers are the kernel's (Documentation/admin-guide/sysctl/vm.rst).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// Clean pages of all files.

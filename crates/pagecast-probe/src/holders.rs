@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::walk::FileId;
 
-/// One who keeps pages of a file in memory.
+/// A holder of a file's pages in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// A process has the file mapped.

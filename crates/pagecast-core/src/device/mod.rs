@@ -12,7 +12,7 @@ pub(crate) use unevenness::stream_weight;
 
 use crate::flow::Route;
 
-/// What reading from and writing to a device crosses.
+/// The routes of reading from and writing to a device.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadWrite {
     pub read: Route,

@@ -1,4 +1,4 @@
-//! What tasks ask of a page cache inside another simulator: files and operations on them, checked as our own engine checks them.
+//! Takes operations of tasks inside another simulator: files and the calls on them, checked as our own engine checks them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

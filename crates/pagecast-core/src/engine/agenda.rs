@@ -1,4 +1,4 @@
-//! What will happen at a known time: wake-ups in the order in which they were set, then calls of policies by host.
+//! Keeps the events at known times: wake-ups in the order in which they were set, then calls of policies by host.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

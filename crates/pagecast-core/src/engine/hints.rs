@@ -1,4 +1,4 @@
-//! Operations about a file system as a whole, and what a program says of a file.
+//! Steps operations on a file system as a whole, and a program's advice on a file.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Anonymous memory of processes: booked when it is taken, and refused where a host or a memory cgroup has no more.
+//! Books anonymous memory of processes when it is taken, and refuses it if a host or a memory cgroup has no more.
 
 use super::Engine;
 use crate::error::SimulationError;

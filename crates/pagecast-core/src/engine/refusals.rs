@@ -1,4 +1,4 @@
-//! What flags ask of calls and a call may not have: it is refused, as on Linux. The rules are those of `fs::span`.
+//! Refuses calls that break a rule of their flags, as Linux does. The rules are those of `fs::span`.
 
 use super::Engine;
 use crate::error::SimulationError;

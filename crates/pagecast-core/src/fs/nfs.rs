@@ -204,7 +204,7 @@ impl Nfs {
         self.get(transfer).stages[1].started - 1
     }
 
-    /// Whether all chunks have gone through all stages.
+    /// True if all chunks have gone through all stages.
     pub(crate) fn is_through(&self, transfer: u32) -> bool {
         let transfer = self.get(transfer);
         transfer.stages[2].finished == transfer.plan.chunks()

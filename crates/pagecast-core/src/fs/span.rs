@@ -31,7 +31,7 @@ impl Span {
         Self { offset, bytes, piece: piece.min(bytes) }
     }
 
-    /// Whether the calls of a read or write are whole blocks, as O_DIRECT wants them.
+    /// True if the calls of a read or write are whole blocks, as O_DIRECT wants them.
     pub(crate) fn is_aligned(&self, action: &Action, block: Bytes) -> bool {
         let (bytes, call) = match *action {
             // Who reads up to the end asks for the whole of the last block.
@@ -50,7 +50,7 @@ impl Span {
     }
 }
 
-/// Whether calls on a mount may have RWF_DONTCACHE.
+/// True if calls on a mount may have RWF_DONTCACHE.
 pub(crate) fn takes_dontcache(host: &Host, mount: &Mount) -> bool {
     let since = match mount.file_system {
         FileSystem::Ext4 | FileSystem::Ext3 => Some((6, 17)),

@@ -1,4 +1,4 @@
-//! "Did you mean": the nearest of the words that would have been right.
+//! Finds the nearest of the words that would have been right, for "Did you mean".
 
 use super::document::shorten;
 

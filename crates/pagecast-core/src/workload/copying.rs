@@ -34,7 +34,7 @@ impl CopyBy {
         (!self.is_in_kernel()).then_some(Bytes(256 << 10))
     }
 
-    /// Whether the bytes stay in the kernel.
+    /// True if the bytes stay in the kernel.
     #[must_use]
     pub fn is_in_kernel(self) -> bool {
         self != Self::ReadWrite

@@ -18,7 +18,7 @@ pub struct Device {
     pub path: PathBuf,
     /// Its number.
     pub number: u64,
-    /// What it has.
+    /// Its size.
     pub size: Bytes,
     pub(super) buffered: OwnedFd,
     pub(super) direct: OwnedFd,

@@ -52,20 +52,20 @@ const TRIES: u32 = 5;
 const PREPARE: &str = "prepare";
 const ENDLESS: Nanos = Nanos(u64::MAX);
 
-/// What one measurement gave.
+/// The result of one measurement.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// What was moved in what time.
+    /// The bytes moved and their time.
     pub outcome: Outcome,
     /// Of a write: until all of it was durable (fsync).
     pub durable: Option<Nanos>,
-    /// Whether the page cache had what it should have before.
+    /// True if the page cache had what it should have before.
     pub is_prepared: bool,
     /// Of the parts that are read or written.
     pub before: Residency,
     /// Right after.
     pub after: Residency,
-    /// How much the device served; the rest was memory.
+    /// The bytes from the device; the rest came from memory.
     pub by_device: Option<Bytes>,
     /// What this process asked for and got meanwhile.
     pub own: Option<ProcessCounters>,
@@ -142,7 +142,7 @@ impl Bench {
         Ok(Self { place, directory, file_system, prober, size: need.size, limit, device, laid_out: None })
     }
 
-    /// Where the files are.
+    /// The folder of the files.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.place.path()

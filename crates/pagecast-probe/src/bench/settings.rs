@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use super::error::BenchError;
 use crate::error::ProbeError;
 
-/// What may be changed: the files of /proc/sys/vm that say when dirty pages are written.
+/// The settings that may be changed: the files of /proc/sys/vm that decide when dirty pages are written.
 pub const NAMES: [&str; 6] = [
     "dirty_background_bytes",
     "dirty_background_ratio",
@@ -31,7 +31,7 @@ const PAIRS: [(&str, &str); 2] =
 /// A setting and its value.
 pub type Setting = (&'static str, u64);
 
-/// Where settings and the record are.
+/// The paths of the settings and the record.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     settings: PathBuf,

@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::watch::LOOK_PERIOD;
 
-/// What threads wait for until all are ready.
+/// A gate at which threads wait until all are ready.
 #[derive(Default)]
 struct Gate {
     state: Mutex<(usize, Option<bool>)>,

@@ -16,7 +16,7 @@ use super::together::together;
 use super::{Clock, Failed, Spent, doing, new_file, random_memory};
 use crate::io::{Direction, Io, Memory, Offsets, Times, Transfer, transfer};
 
-/// What to copy.
+/// A copy to be measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Copying {
     /// Bytes of the file of each thread.
@@ -25,11 +25,11 @@ pub struct Copying {
     pub call: NonZero<u64>,
     /// Threads, each with a file of its own.
     pub threads: NonZero<usize>,
-    /// Whether the memory that is touched for the first time may come in huge pages.
+    /// True if the memory that is touched for the first time may come in huge pages.
     pub huge: bool,
 }
 
-/// What a thread took for all bytes, in time of its processor.
+/// The processor time of a thread for all bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copies {
     /// Writing them to pages that are not there.

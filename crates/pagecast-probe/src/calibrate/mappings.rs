@@ -22,7 +22,7 @@ const PAGE: NonZero<usize> = NonZero::new(4096).unwrap();
 /// So many pages are mapped one by one.
 const ALONE: u64 = 256;
 
-/// What a thread took for all bytes, in time of its processor.
+/// The processor time of a thread for all bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mappings {
     /// Reading them with calls of 1 MiB,

@@ -13,7 +13,7 @@ use crate::io::{Direction, Io, Memory, Open, Sync};
 
 const PAGE: u64 = 4096;
 
-/// What this kernel charges.
+/// The costs of this kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     /// A call that finds its pages in the cache.
@@ -40,7 +40,7 @@ pub(super) struct Costs {
     pub bucket_bytes: u64,
     pub refill_ns_per_byte: u64,
     pub refuses_direct: bool,
-    /// What fits on the disk.
+    /// The room on the disk.
     pub room: u64,
 }
 
@@ -119,7 +119,7 @@ impl Kernel {
         Self { costs, state: Mutex::new(state) }
     }
 
-    /// How many files there are.
+    /// The number of files.
     pub fn files(&self) -> usize {
         self.state().files.len()
     }

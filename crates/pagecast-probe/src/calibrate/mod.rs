@@ -44,7 +44,7 @@ pub use writeback::{Beside, beside, cut, drain, fill, put};
 /// Bytes that were moved, and how long it took.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// How many.
+    /// The number.
     pub bytes: u64,
     /// With how many calls.
     pub calls: u64,
@@ -56,12 +56,12 @@ pub struct Moved {
     pub marks: Vec<(Nanos, u64)>,
 }
 
-/// Why a measurement has no result.
+/// The reasons for which a measurement has no result.
 #[derive(Debug)]
 pub enum Failed {
     /// Somebody wanted it to end.
     Stopped,
-    /// What the kernel said.
+    /// The kernel's error.
     Kernel {
         /// The system call.
         doing: &'static str,

@@ -30,7 +30,7 @@ impl Session {
         Ok(Self { workplace })
     }
 
-    /// Where its files are.
+    /// The folder of its files.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.workplace.path()

@@ -12,7 +12,7 @@ use pagecast_core::workload::OpenFlag;
 use super::{Failed, doing, make, new_file, random_memory};
 use crate::io::{Direction, Io, Memory, Offsets, Sync, Times, Transfer, transfer};
 
-/// How the writer waits.
+/// The ways in which the writer waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
     /// fsync(2) after each write; its time alone counts.

@@ -13,7 +13,7 @@ use crate::io::{Io, Memory};
 
 const PAGE: usize = 4096;
 
-/// What each piece took.
+/// The time of each piece.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Touches {
     /// At first.

@@ -20,7 +20,7 @@ pub struct Beside {
     pub alone: Moved,
     /// New pages of the same file, while those of before are written.
     pub beside: Moved,
-    /// What was written back meanwhile.
+    /// The bytes written back meanwhile.
     pub drained: Moved,
 }
 

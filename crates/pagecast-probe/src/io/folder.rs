@@ -30,7 +30,7 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// What a file system has left.
+/// The room of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Space {
     /// For this user (`f_bavail`).
@@ -39,14 +39,14 @@ pub struct Space {
     pub total: Bytes,
 }
 
-/// What there is to measure with in a directory.
+/// The means of measuring in a directory.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// What the directory is on.
+    /// The file system of the directory.
     pub file_system: FileSystem,
     /// Free on the disk, for this user.
     pub free: Bytes,
-    /// What memory can be had without swapping.
+    /// The memory available without swapping.
     pub available: Bytes,
 }
 

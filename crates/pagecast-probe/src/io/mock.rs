@@ -12,14 +12,14 @@ use pagecast_core::workload::{Advice, CopyBy, MapAdvice, SyncRangeFlags};
 
 use super::{Direction, Io, Memory, Open, StreamCall, Streams, Sync};
 
-/// What calls cost and how they go wrong.
+/// The costs and failures of calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Costs {
-    /// What each read and write costs.
+    /// The cost of each read and write.
     pub call_ns: u64,
-    /// What each byte of it costs besides.
+    /// The additional cost of each byte.
     pub ns_per_byte: u64,
-    /// What fsync and fdatasync cost.
+    /// The cost of fsync and fdatasync.
     pub sync_ns: u64,
     /// A call moves no more than this; 0 is no limit.
     pub most_of_a_call: usize,

@@ -29,7 +29,7 @@ pub use workplace::Workplace;
 /// The most that read(2) and write(2) move at once (`MAX_RW_COUNT`, include/linux/fs.h, with pages of 4 KiB).
 pub const MOST_OF_A_CALL: u64 = 0x7fff_f000;
 
-/// How a file is opened; always for reading and writing.
+/// The way in which a file is opened; always for reading and writing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Open {
     /// O_CREAT.
@@ -40,7 +40,7 @@ pub struct Open {
     pub flags: OpenFlags,
 }
 
-/// What is waited for.
+/// The wait of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sync {
     /// fsync(2).
@@ -51,9 +51,9 @@ pub enum Sync {
     Range {
         /// First byte.
         offset: u64,
-        /// How many bytes; 0 is to the end.
+        /// The number of bytes; 0 is to the end.
         length: u64,
-        /// Whether the pages are waited for.
+        /// True if the pages are waited for.
         wait: bool,
     },
 }

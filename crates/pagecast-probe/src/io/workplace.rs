@@ -65,13 +65,13 @@ impl Workplace {
         Ok(Self { directory, name, folder, is_kept: false, _marker: marker })
     }
 
-    /// What files are made in.
+    /// The folder in which files are made.
     #[must_use]
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()

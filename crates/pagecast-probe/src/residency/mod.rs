@@ -27,7 +27,7 @@ pub use file::OpenFile;
 pub(crate) use file::has_capability;
 pub use survey::{FileResidency, Survey, file_systems, survey};
 
-/// How the kernel is asked.
+/// The system call that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// `cachestat(2)`: knows dirty, written-back and evicted pages.
@@ -47,12 +47,12 @@ impl Method {
     }
 }
 
-/// What is in the page cache of a range of a file.
+/// The pages of a range of a file in the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residency {
     /// In memory.
     pub cached: Bytes,
-    /// What only `cachestat` knows.
+    /// The counts that only `cachestat` has.
     pub state: Option<State>,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct InUse {
     of_process: Vec<Mutex<[Withdrawal; 2]>>,
 }
 
-/// Which memory of a process.
+/// A memory of a process.
 #[derive(Clone, Copy)]
 pub(super) enum Which {
     /// The one that is used again and again.

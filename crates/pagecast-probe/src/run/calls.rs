@@ -23,19 +23,19 @@ pub struct CallRow {
     pub operation: &'static str,
     /// The number of its file.
     pub file: u32,
-    /// Where the first of the calls begins.
+    /// The start of the first call.
     pub offset: u64,
-    /// What all of them moved.
+    /// The bytes that all of them moved.
     pub bytes: Bytes,
-    /// How many they are.
+    /// The number of calls.
     pub calls: u64,
-    /// When the first began.
+    /// The start of the first.
     pub start: Nanos,
-    /// When the last ended.
+    /// The end of the last.
     pub end: Nanos,
 }
 
-/// What one process notes.
+/// The notes of one process.
 pub(super) struct Calls {
     /// What its transfers note in.
     pub times: Times,

@@ -19,13 +19,13 @@ const ROOM: usize = 32 << 10;
 struct Wanted {
     /// Of the column.
     name: &'static str,
-    /// What the line begins with; of a line without a name, nothing.
+    /// The start of the line; empty for a line without a name.
     line: &'static str,
-    /// Which of the words after that.
+    /// The index of the word after that.
     word: usize,
-    /// What stands before the number in this word.
+    /// The text before the number in this word.
     before: &'static str,
-    /// What it is multiplied by.
+    /// The factor of the number.
     factor: u64,
 }
 
@@ -100,7 +100,7 @@ struct Source {
     wanted: &'static [Wanted],
     /// Of each line that has something, its number and what it has: indices into `wanted`.
     lines: Vec<(usize, usize)>,
-    /// Where its numbers begin in a sample.
+    /// The index of its first number in a sample.
     column: usize,
 }
 

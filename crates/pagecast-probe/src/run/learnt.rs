@@ -12,12 +12,12 @@ use crate::io::Folder;
 
 const PLACE: &str = "/sys/kernel/debug/bdi";
 
-/// What is known of the disk.
+/// The estimates of the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learnt {
     /// The kernel's name of its write-back: the numbers of the whole disk, "254:0".
     pub bdi: String,
-    /// What it is believed to write in a second.
+    /// Its estimated write bandwidth.
     pub write_bandwidth: Option<Bytes>,
     /// Its own part of the dirty limit.
     pub dirty_limit: Option<Bytes>,

@@ -58,7 +58,7 @@ impl Needs {
     }
 }
 
-/// What a process needs if it were alone.
+/// The needs of a process alone.
 #[derive(Default)]
 struct Alone {
     written: u64,

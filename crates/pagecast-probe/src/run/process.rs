@@ -35,7 +35,7 @@ use self::streams::ProcessStreams;
 const NAP: Nanos = Nanos(50_000_000);
 /// How often a busy loop goes round between two looks at the clock: a few microseconds.
 const SPINS: u32 = 1000;
-/// What all processes share.
+/// The state that all processes share.
 pub(super) struct Shared<'a, I: Streams> {
     pub io: &'a I,
     pub plan: &'a Plan,
@@ -52,7 +52,7 @@ pub(super) struct Handle<F> {
     flags: OpenFlags,
 }
 
-/// What an operation did.
+/// The outcome of an operation.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Done {
     pub offset: u64,

@@ -24,13 +24,13 @@ const RINGS_KIB: usize = 64 << 10;
 /// One event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traced {
-    /// When, from time 0 on.
+    /// The time from time 0 on.
     pub time: Nanos,
     /// Its name.
     pub event: &'static str,
     /// In whose time: name and number of the thread.
     pub task: String,
-    /// What it says, as the kernel prints it.
+    /// Its text, as the kernel prints it.
     pub text: String,
 }
 

@@ -27,7 +27,7 @@ pub(super) fn memory(process: &PlannedProcess) -> io::Result<Option<Memory>> {
 pub(super) struct Staying<I: Io> {
     mapped: I::Mapped,
     length: u64,
-    /// What was said of it last.
+    /// The last advice for it.
     advice: MapAdvice,
 }
 
