@@ -18,7 +18,7 @@ __all__ = ["FolioCosts", "fit_folios", "has_large_folios", "maps_folios"]
 LARGEST_FOLIO_BYTES: Final = 2 << 20
 LARGE_SINCE: Final = (6, 16)
 MAPPED_SINCE: Final = (6, 18)
-"""As in `crates/pagecast-core/src/policy/kernel/rules.rs`."""
+"""As in `crates/pagecast-core/src/policy/kernel/version.rs`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASKS, RUN_STEPS, SETTLE_AFTER};
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::direct::{begin_direct, step_direct};
+use crate::policy::kernel::filemap::fadvise::generic_fadvise;
 use crate::policy::kernel::filemap::partial_blocks::step_beside;
-use crate::policy::kernel::filemap::read::{generic_fadvise, leave_ahead, step_read};
+use crate::policy::kernel::filemap::read::step_read;
+use crate::policy::kernel::filemap::readahead::leave_ahead;
 use crate::policy::kernel::filemap::truncate::{end_removal, step_cut, truncate};
 use crate::policy::kernel::filemap::write::step_write;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
@@ -28,8 +30,8 @@ use crate::policy::kernel::model::settle::{
 };
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_writeback::rates::rate_of;
-use crate::policy::kernel::sync::fsync::{make_durable, step_sync};
-use crate::policy::kernel::sync::o_sync::{begin_synchronous, ksys_sync, step_write_sync};
+use crate::policy::kernel::sync::fsync::{ksys_sync, make_durable, step_sync};
+use crate::policy::kernel::sync::o_sync::{begin_synchronous, step_write_sync};
 use crate::policy::kernel::sync::sync_file_range::{step_sync_range, sync_range};
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::ids::WbId;
@@ -312,6 +314,9 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     match task.kind {
         Kind::Read { .. } => step_read(cx, operation),
         Kind::Write => step_write(cx, operation),
+        Kind::WriteSync { .. } if task.stage == Stage::Start && task.position < task.end => {
+            step_write(cx, operation)
+        }
         Kind::WriteSync { .. } => step_write_sync(cx, operation),
         Kind::Direct { .. } => step_direct(cx, operation),
         Kind::Beside { .. } => step_beside(cx, operation),

@@ -59,17 +59,18 @@
 //! | `page_cache_ra_unbounded`, `page_cache_async_ra` | `readahead/window.rs` | `read` |
 //! | `filemap_read` | `filemap/read.rs` | `step_read` |
 //! | `generic_perform_write` | `filemap/write.rs` | `step_write` |
+//! | `filemap_get_pages` | `filemap/readahead.rs` | `shape_miss` |
 //! | `folio_wait_stable` | `filemap/write.rs` | `folio_wait_stable` |
 //! | `filemap_fault` | `filemap/mapped.rs` | `filemap_fault` |
 //! | `do_fault_around` | `filemap/mapped.rs` | `do_fault_around` |
 //! | `generic_file_direct_write` | `filemap/direct.rs` | `step_direct` |
 //! | `invalidate_inode_pages2_range` | `page_alloc/pages.rs` | `invalidate_inode_pages2_range` |
 //! | `truncate_inode_pages_range` | `page_alloc/pages.rs` | `truncate` |
-//! | `generic_fadvise` | `filemap/read.rs` | `generic_fadvise` |
+//! | `generic_fadvise` | `filemap/fadvise.rs` | `generic_fadvise` |
 //! | `filemap_write_and_wait_range` | `filemap/fdatawrite.rs` | `filemap_write_and_wait_range` |
 //! | `__block_write_begin_int` | `filemap/partial_blocks.rs` | `prepare_blocks` |
 //! | `vfs_fsync_range` | `sync/fsync.rs` | `step_sync` |
-//! | `ksys_sync` | `sync/o_sync.rs` | `ksys_sync` |
+//! | `ksys_sync` | `sync/fsync.rs` | `ksys_sync` |
 //! | `generic_write_sync` | `sync/o_sync.rs` | `step_write_sync` |
 //! | `sync_file_range` | `sync/sync_file_range.rs` | `step_sync_range` |
 //! | `ext4_fsync_journal`, `jbd2_journal_commit_transaction` | `ext4/journal.rs` | `commit` |

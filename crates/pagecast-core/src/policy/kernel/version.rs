@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_flushers_are_woken_for_waits_since_4_15() {
+    fn work_for_all_flushers_waits_since_4_15() {
         assert_eq!([(4, 14), (4, 15)].map(|version| Rules::of(version).start_all_waits), [false, true]);
     }
 }

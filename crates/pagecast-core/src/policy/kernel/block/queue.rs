@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_part_of_a_file_is_told_with_the_last_unit_that_has_some_of_it() {
+    fn a_wait_for_a_part_of_a_file_ends_with_its_last_unit() {
         let mut queue = queue(u32::MAX, &[(FILE, 0, 10), (FILE, 10, 20), (OTHER, 0, 20), (FILE, 30, 40)]);
         let mut wait = |from: u64, to: u64, waiter| queue.wait_within(FILE, (from * PAGE, to * PAGE), waiter);
         assert!(wait(5, 15, OperationId(1)) && !wait(20, 30, OperationId(3)));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_flushers_submitted_beyond_the_queue_can_be_taken_back() {
+    fn submissions_beyond_the_queue_can_be_taken_back() {
         let mut queue = queue(20, &[(FILE, 0, 100), (OTHER, 0, 10)]);
         write(&mut queue, 40);
         queue.free_written();
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_back_of_what_somebody_waits_for() {
+    fn nothing_that_a_task_waits_for_is_taken_back() {
         let mut queue = queue(20, &[(FILE, 0, 100)]);
         queue.push(ROOT, OTHER, (0, 10 * PAGE), false);
         assert_eq!(queue.excess(20 * PAGE), None, "fsync has submitted the last");

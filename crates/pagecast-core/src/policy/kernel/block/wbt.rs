@@ -335,7 +335,7 @@ pub mod tests {
     }
 
     #[test]
-    fn who_reads_through_the_cache_or_past_it_is_seen() {
+    fn reads_through_the_cache_or_past_it_are_seen() {
         let mut kernel = with_wbt("");
         let task = write(&mut kernel, 1, Run::Miss, 1e6);
         let seen = |kernel: &mut Kernel, run, kind| {

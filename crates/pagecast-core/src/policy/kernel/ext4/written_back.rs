@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_one_after_the_other_within_a_second_is_one_part() {
+    fn writes_within_a_second_are_one_part() {
         let mut file = written(&[(0, 0, 10)]);
         file.add(Nanos(S.0 - 1), 10, 20);
         assert_eq!(parts(&file), [(0, 0, 20)]);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_takes_what_is_behind_a_byte_and_no_more() {
+    fn a_cut_takes_the_bytes_behind_a_byte_and_no_more() {
         let mut file = written(&[(0, 0, 100), (5, 100, 200)]);
         let gone = file.cut(60);
         assert_eq!((parts(&file), parts(&gone)), (vec![(0, 0, 60)], vec![(0, 60, 100), (5, 100, 200)]));

@@ -13,7 +13,7 @@ use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::step_of;
 use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
 use crate::policy::kernel::model::context::Context;
-use crate::policy::kernel::model::run::start_flow;
+use crate::policy::kernel::model::run::start_request;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Waits};
@@ -104,18 +104,6 @@ pub fn after_writes(
     let latency = cx.config.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.write_latency);
     let flush = Nanos(latency.0.saturating_mul((end - start).div_ceil(piece)));
     Waits { flush, ..Waits::default() }
-}
-
-/// Sends the next request to the device, or all that is left.
-pub fn start_request(cx: &mut Context<'_>, operation: OperationId) -> Next {
-    let task = cx.tasks.get_mut(operation).expect("it is there");
-    (task.run, task.busy_until) = (Run::Direct, None);
-    let left = task.end - task.position;
-    let bytes = if let Kind::Direct { step, .. } = task.kind { step.min(left) } else { left };
-    let task = &cx.tasks[operation];
-    let cap = cx.caps.cap(cx.pages, cx.write_back, cx.block, task, operation, cx.pages.is_exhausted());
-    start_flow(cx, operation, (bytes, cap));
-    Next::Wait
 }
 
 /// Returns the time before the device moves so many bytes of a task past the cache, and the time to invalidate so many cached ones. Each

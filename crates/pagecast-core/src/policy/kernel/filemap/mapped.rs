@@ -15,7 +15,7 @@
 //! becomes dirty as a whole.
 
 use crate::policy::kernel::address_space::folios::{Faults, Grain};
-use crate::policy::kernel::filemap::read::{
+use crate::policy::kernel::filemap::readahead::{
     cached_before, first_unread, limits_of, note_windows, pace_of, read_ahead,
 };
 use crate::policy::kernel::model::context::Context;

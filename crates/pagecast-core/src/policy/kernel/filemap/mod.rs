@@ -5,9 +5,11 @@
 
 pub mod begin;
 pub mod direct;
+pub mod fadvise;
 pub mod fdatawrite;
 pub mod mapped;
 pub mod partial_blocks;
 pub mod read;
+pub mod readahead;
 pub mod truncate;
 pub mod write;

@@ -12,8 +12,8 @@
 
 use crate::policy::OperationId;
 use crate::policy::kernel::discretisation::step_of;
-use crate::policy::kernel::filemap::direct::start_request;
 use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::model::run::start_request;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::tasks::cost::Run;

@@ -1,42 +1,21 @@
-//! Steps reads, and reads pages ahead of them.
+//! Steps `read()` through the cache: looks its pages up, and waits for those in flight.
 //!
-//! Source: `mm/filemap.c: filemap_read`, `mm/fadvise.c`, Linux 6.16; windows are those of `readahead`. A run of missing pages is one flow
-//! over device and memory, however many windows it has. Its cap is its bytes divided by the time that `readahead` computes, so latency
-//! counts. Pages in flight at the end of a run, and windows of shorter reads, are operations of their own. Nobody waits for them, but a
-//! task that comes to their pages follows them.
+//! Source: `mm/filemap.c: filemap_read`, Linux 6.16. Missing pages and read-ahead are in `readahead`.
 
-use crate::policy::kernel::address_space::folios::order_of_window;
-use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::CACHED_AT_ONCE;
-use crate::policy::kernel::filemap::mapped::{do_fault_around, read_before, touch_mapped};
-use crate::policy::kernel::fs_writeback::flusher::Until;
-use crate::policy::kernel::model::clock::Clock;
+use crate::policy::kernel::filemap::mapped::{do_fault_around, touch_mapped};
+use crate::policy::kernel::filemap::readahead::{limits_of, pass_mark, pass_mark_of_follower, shape_miss};
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::follow::followed_by;
-use crate::policy::kernel::model::run::begin_run;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::readahead::window::{Limits, Pace, Reading, Span, Stream};
 use crate::policy::kernel::tasks::cost::{Access, Run};
-use crate::policy::kernel::tasks::kind::{Kind, Mode, Next};
-use crate::policy::kernel::tasks::shape::{Ahead, RunShape, StreamKey};
+use crate::policy::kernel::tasks::kind::Next;
+use crate::policy::kernel::tasks::shape::RunShape;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{Call, FileId, FileView, OperationId, Request};
-use crate::units::{Bytes, Nanos};
-use crate::workload::Advice;
-
-/// `VM_READAHEAD_PAGES` for a file that is on no disk, and its requests.
-const NO_DISK: Limits = Limits { read_ahead: 32, request: 32 };
-
-/// Returns the open file that an operation reads. A server reads a file for all its clients through one, in chunks that do their own
-/// read-ahead.
-pub fn stream_of(request: &Request, kind: Kind, file: Option<&FileView>) -> Option<StreamKey> {
-    let reader =
-        if matches!(request.call, Call::Serve { .. }) { OperationId::NOBODY } else { request.operation };
-    let reads = matches!(kind, Kind::Read { .. }) || matches!(request.call, Call::Mapped { .. });
-    file.filter(|_| reads).map(|file| (reader, file.id))
-}
+use crate::policy::{FileView, OperationId};
+use crate::units::Bytes;
 
 /// Steps a read of a file, or of pages of a mapping.
 pub fn step_read(cx: &mut Context<'_>, operation: OperationId) -> Next {
@@ -81,179 +60,6 @@ pub fn shape_read(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Run
     }
 }
 
-/// Passes the mark at a page for which a follower has waited.
-pub fn pass_mark_of_follower(cx: &mut Context<'_>, operation: OperationId) {
-    let next = cx.tasks[operation].position + 1;
-    pass_mark(cx, operation, next);
-}
-
-/// Returns the shape of a run that misses the bytes from the task's position to `end`: its end and its time.
-pub fn shape_miss(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShape {
-    let task = &cx.tasks[operation];
-    let key = task.stream.expect("who misses pages reads an open file");
-    let file = *task.file();
-    let span = Span::of(task, task.position, end);
-    let mut pace = pace_of(cx.config, &file, cx.caps.cost(cx.pages, cx.block, task, operation).seconds);
-    let limits = limits_of(cx.config, &file);
-    let seek = cx.block.seek(&file, (span.start, end));
-    if (end - span.start) / PAGE <= limits.read_ahead {
-        pace.latency += seek.as_seconds();
-    }
-    let mut stream = cx.readers.streams.get(&key).copied().unwrap_or_default();
-    let mut reading =
-        stream.read(cx.now, &span, limits, pace, |page, most| cached_before(cx.pages, file.id, page, most));
-    if key.0 == OperationId::NOBODY {
-        // The next chunk is asked for while this one is on the link, unless exactly what was asked for has been read.
-        let last = end.div_ceil(PAGE);
-        stream.window = stream.window.ending_at(last);
-        stream.passed = (stream.window.size > 0).then_some(cx.now);
-        (reading.end, reading.ahead) = (last, last);
-    }
-    cx.readers.streams.insert(key, stream);
-    note_windows(cx.pages, &file, &reading);
-    read_before(cx, operation, &file, &span, &reading);
-    shape(cx.pages, cx.clock, &span, &file, pace, &reading)
-}
-
-/// Submits the next window if a task comes to the mark, among bytes up to `end` that are cached or in flight.
-pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 {
-    let task = &cx.tasks[operation];
-    let looks = matches!(task.kind, Kind::Read { .. }) || task.mapped.is_some();
-    let Some(key) = task.stream.filter(|_| looks) else { return 0 };
-    let Some(stream) = cx.readers.streams.get(&key).copied().filter(|_| key.0 != OperationId::NOBODY) else {
-        return 0;
-    };
-    let (window, file, task_end) = (stream.window, *task.file(), task.end);
-    let passes = (task.position / PAGE..end.div_ceil(PAGE)).contains(&window.mark());
-    if window.size == 0 || !passes {
-        return 0;
-    }
-    let span = Span::of(task, task.position, end);
-    let next = window.next(span.asked(window.mark()), stream.limits(limits_of(cx.config, &file)));
-    // A window that the task reads to its end is part of its own run.
-    if next.end() * PAGE <= task_end {
-        let before = window.mark() * PAGE - task.position.min(window.mark() * PAGE);
-        let seconds = before as f64 * cx.caps.cost(cx.pages, cx.block, task, operation).seconds;
-        let passed = stream.passed.or(Some(cx.now + Nanos::from_seconds(seconds)));
-        cx.readers.streams.insert(key, Stream { passed, ..stream });
-        return 0;
-    }
-    let pace = pace_of(cx.config, &file, 0.0);
-    let least = if pace.latency > 0.0 { pace.latency + next.size as f64 * pace.transfer } else { 0.0 };
-    let (start, to) = (next.start * PAGE, (next.end() * PAGE).min(file.size.0));
-    let missing = to.saturating_sub(start) - cx.pages.lists().cached_within(file.id, start, to);
-    // Pages that are there get no mark: the stream has ended.
-    let window = if missing > 0 { next } else { Default::default() };
-    let order = order_of_window(Some(stream.order), next.size);
-    if missing > 0 {
-        cx.pages.note_folios(&file, (start, to), 1 << order);
-    }
-    cx.readers.streams.insert(key, Stream { window, order, passed: None, ..stream });
-    read_ahead(cx, operation, &file, (start, to), 0, least);
-    missing
-}
-
-/// Reads pages ahead, of which `done` bytes have been transferred. They arrive in `least` seconds at the earliest, request by request,
-/// behind the pages that the same thread has in flight.
-pub fn read_ahead(
-    cx: &mut Context<'_>,
-    thread: OperationId,
-    file: &FileView,
-    (start, end): (u64, u64),
-    done: u64,
-    least: f64,
-) {
-    let due = cx.now + Nanos::from_seconds(least);
-    if let Some(before) = cx.tasks.ahead_of(thread, file.id, start) {
-        before.shape.ahead = Some(Ahead { end, done: 0, due });
-        return;
-    }
-    let from = start + done;
-    let start = first_unread(cx.pages, cx.tasks, file.id, start, end);
-    if start >= end {
-        return;
-    }
-    let (_, run) = cx.pages.lists().run(file.id, start, end);
-    let operation = cx.tasks.new_number();
-    let to = run.min(start + limits_of(cx.config, file).request * PAGE);
-    let from = from.clamp(start, to - 1);
-    // Pages that are cached are left out, those behind them are not.
-    let ahead = (to < end).then_some(Ahead { end, done: 0, due });
-    let missing = end - to - cx.pages.lists().cached_within(file.id, to, end);
-    let rest = missing as f64 / PAGE as f64 * pace_of(cx.config, file, 0.0).transfer;
-    let least = if least > 0.0 { (least - rest).max(0.0) } else { 0.0 };
-    let shape = RunShape { bytes: to - from, least, ahead, ..RunShape::default() };
-    let bytes = Bytes(to - from);
-    let (memcg, wb) = (cx.pages.memcg_of(thread), cx.write_back.wb_of(file));
-    let task = Task::new(Kind::ReadAhead { thread }, Some(*file), (from, bytes, bytes), cx.now);
-    cx.tasks.insert(operation, Task { memcg, wb, shape, run: Run::Miss, origin: start, ..task });
-    begin_run(cx, operation, to);
-}
-
-/// Makes the pages in flight at the end of a task's run an operation of their own.
-pub fn leave_ahead(cx: &mut Context<'_>, operation: OperationId) {
-    let task = cx.tasks.get_mut(operation).expect("a run that ends has a task");
-    let Some(ahead) = task.shape.ahead.take() else { return };
-    let (start, file, thread) = (task.position, *task.file(), task.thread(operation));
-    let least = (ahead.due.max(cx.now) - cx.now).as_seconds();
-    read_ahead(cx, thread, &file, (start, ahead.end), ahead.done, least);
-}
-
-/// `mm/fadvise.c: POSIX_FADV_DONTNEED`: submits dirty pages and drops whole clean ones.
-pub fn dont_need(cx: &mut Context<'_>, file: &FileView, (start, end): (u64, u64)) {
-    // The last page of a file need not be a whole one.
-    let (end, whole) = if end >= file.size.0 { (u64::MAX, u64::MAX) } else { (end, end / PAGE * PAGE) };
-    let dirty = cx.pages.dirty().ranges_within(file.id, start, end);
-    if dirty.total() > 0 {
-        cx.flushers.flusher_of(cx.write_back, file).write_range(file.id, (start, end), dirty, Until::Never);
-    }
-    cx.pages.drop_clean_within(file.id, start.next_multiple_of(PAGE), whole);
-}
-
-/// Forgets read-ahead beyond the new end of a file. Its pages still arrive, but do not stay.
-pub fn forget_read_ahead(cx: &mut Context<'_>, by: OperationId, file: FileId, size: u64) {
-    let Context { tasks, pages, .. } = cx;
-    tasks.retain(|task| {
-        let is_beyond = task.reads_ahead() && task.file().id == file && task.end > size;
-        if is_beyond {
-            let bytes = std::mem::take(&mut task.pending);
-            pages.uncount(task, bytes);
-        }
-        !is_beyond
-    });
-    if size == 0 {
-        cx.readers.streams.remove(&(by, file));
-    }
-}
-
-/// `mm/fadvise.c: generic_fadvise`, but for `POSIX_FADV_DONTNEED`.
-pub fn generic_fadvise(
-    cx: &mut Context<'_>,
-    thread: OperationId,
-    file: &FileView,
-    advice: Advice,
-    range: (u64, u64),
-) {
-    let limits = limits_of(cx.config, file);
-    let stream = cx.readers.streams.entry((thread, file.id)).or_default();
-    match advice {
-        Advice::Normal => stream.mode = Mode::Normal,
-        Advice::Sequential => stream.mode = Mode::Sequential,
-        Advice::Random => stream.mode = Mode::Random,
-        Advice::WillNeed => {
-            let most = stream.limits(limits).forced();
-            let (start, end) = (range.0 / PAGE * PAGE, range.1.div_ceil(PAGE) * PAGE);
-            let end = end.min(start.saturating_add(most * PAGE)).min(file.size.0);
-            let pace = pace_of(cx.config, file, 0.0);
-            let pages = end.saturating_sub(start).div_ceil(PAGE) as f64;
-            let least = if pace.latency > 0.0 { pace.latency + pages * pace.transfer } else { 0.0 };
-            read_ahead(cx, thread, file, (start, end), 0, least);
-        }
-        Advice::DontNeed => dont_need(cx, file, range),
-        Advice::NoReuse => {}
-    }
-}
-
 /// Returns how much of a copy is read before it is written: a window of read-ahead, where it is not cached. The next window is read while
 /// that is written.
 pub fn read_at_once(pages: &Pages, file: &FileView, at: u64, end: u64) -> Bytes {
@@ -262,24 +68,6 @@ pub fn read_at_once(pages: &Pages, file: &FileView, at: u64, end: u64) -> Bytes 
         return Bytes(CACHED_AT_ONCE);
     }
     Bytes(limits_of(&pages.config, file).read_ahead.max(1) * PAGE)
-}
-
-pub fn limits_of(config: &Config, file: &FileView) -> Limits {
-    config.disk_of(file).map_or(NO_DISK, |disk| Limits {
-        read_ahead: disk.read_ahead.0 / PAGE,
-        request: disk.queue.1.0 / PAGE,
-    })
-}
-
-/// Returns the pace of one thread that reads a file and pays so much for a byte.
-pub fn pace_of(config: &Config, file: &FileView, copy: f64) -> Pace {
-    let disk = config.disk_of(file);
-    let rate = disk.map_or(f64::INFINITY, |disk| disk.read_at.first().map_or(disk.read, |each| each.1).0);
-    Pace {
-        latency: disk.map_or(0.0, |disk| disk.latency.as_seconds()),
-        transfer: PAGE as f64 / rate,
-        copy: PAGE as f64 * copy,
-    }
 }
 
 /// Returns how the next bytes of a read are served, and the end of that run.
@@ -292,70 +80,3 @@ pub fn look_up_to_read(pages: &Pages, tasks: &Tasks, task: &Task) -> (Run, u64) 
         (false, end) => (Run::Miss, end),
     }
 }
-
-pub fn shape(
-    pages: &Pages,
-    clock: &Clock,
-    span: &Span,
-    file: &FileView,
-    pace: Pace,
-    reading: &Reading,
-) -> RunShape {
-    let most = (reading.end * PAGE).min(file.size.0).max(span.end);
-    // Cached pages of the last request are not read again.
-    let (_, end) = pages.lists().run(file.id, span.start, most);
-    let is_timed = pace.latency > 0.0;
-    let ahead = (reading.ahead * PAGE).min(file.size.0);
-    // A request ends at the first page that is cached, and nobody waits for those behind it.
-    let is_cut = end < most;
-    let own = reading.seconds - (most - end) as f64 / PAGE as f64 * pace.transfer;
-    let own = own.max(reading.seconds.min(pace.latency));
-    let cached = pages.lists().cached_within(file.id, end, ahead.max(end));
-    let all = reading.seconds + reading.ahead_seconds - cached as f64 / PAGE as f64 * pace.transfer;
-    let due = clock.synced + Nanos::from_seconds(if is_timed { all.max(own) } else { 0.0 });
-    let done = if is_timed && !is_cut { reading.ahead_done * PAGE } else { 0 };
-    RunShape {
-        bytes: end - span.start,
-        copied: span.end - span.start,
-        toll: 0.0,
-        least: if is_timed { own } else { 0.0 },
-        copying: if is_timed { reading.copying } else { 0.0 },
-        ahead: (ahead > end).then_some(Ahead { end: ahead, done, due }),
-    }
-}
-
-/// Returns how many of the pages just before this one are cached, up to `most`.
-pub fn cached_before(pages: &Pages, file: FileId, page: u64, most: u64) -> u64 {
-    let (mut at, end) = (page.saturating_sub(most) * PAGE, page * PAGE);
-    let mut since = end;
-    while at < end {
-        let (is_cached, to) = pages.lists().run(file, at, end);
-        since = if is_cached { at } else { to };
-        at = to;
-    }
-    (end - since) / PAGE
-}
-
-/// Records the folios of the windows that were read.
-pub fn note_windows(pages: &mut Pages, file: &FileView, reading: &Reading) {
-    for (start, end, order) in reading.folios() {
-        pages.note_folios(file, (start * PAGE, end * PAGE), 1 << order);
-    }
-}
-
-/// Returns the first byte from `at` on that is neither cached nor in flight, `end` at most.
-pub fn first_unread(pages: &Pages, tasks: &Tasks, file: FileId, at: u64, end: u64) -> u64 {
-    let mut at = at;
-    while at < end {
-        let (is_cached, to) = pages.lists().run(file, at, end);
-        at = match tasks.reader_of(file, at) {
-            _ if is_cached => to,
-            Some(reader) => reader.reads_until().min(end),
-            None => return at,
-        };
-    }
-    end
-}
-
-#[cfg(test)]
-mod tests;

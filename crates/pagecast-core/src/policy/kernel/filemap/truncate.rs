@@ -5,7 +5,7 @@
 
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::fdatawrite::make_way_to;
-use crate::policy::kernel::filemap::read::forget_read_ahead;
+use crate::policy::kernel::filemap::readahead::forget_read_ahead;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};

@@ -7,7 +7,7 @@ use crate::policy::kernel::address_space::page_state::PageState;
 use crate::policy::kernel::discretisation::{LEAST_RUN, STABLE_RUN};
 use crate::policy::kernel::filemap::mapped::{do_page_mkwrite, filemap_fault, touch_mapped};
 use crate::policy::kernel::filemap::partial_blocks::prepare_blocks;
-use crate::policy::kernel::filemap::read::{pass_mark, pass_mark_of_follower};
+use crate::policy::kernel::filemap::readahead::{pass_mark, pass_mark_of_follower};
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_alloc::pages::Pages;

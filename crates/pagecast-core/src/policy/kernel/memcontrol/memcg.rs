@@ -174,7 +174,7 @@ mod tests {
     const BATCH: &str = "cgroup.batch.memory.max = '512 MiB'";
 
     #[test]
-    fn who_has_waited_goes_on_when_there_is_more_than_a_stroke() {
+    fn a_waiting_task_goes_on_when_there_is_more_than_one_reclaim_frees() {
         let mut memcg = nodes_of_8_gib(1, BATCH).memcgs.remove(0);
         let mut is_exhausted_with = |available: u64| {
             memcg.busy = memcg.limit - PAGE - available;
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_ahead_takes_no_room_before_it_is_in_the_lists() {
+    fn pending_bytes_take_no_room_before_they_are_in_the_lists() {
         let mut pages = nodes_of_8_gib(1, BATCH);
         pages.read_in(FileId(0), 0, 500 * MIB, in_first_memcg());
         pages.memcgs[0].ahead_cached = 8 * MIB;
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_group_makes_room_in_strokes() {
+    fn a_full_group_frees_room_in_batches() {
         let mut pages = nodes_of_8_gib(1, BATCH);
         pages.read_in(FileId(0), 0, 512 * MIB, in_first_memcg());
         assert_eq!((pages.charge(0), pages.usage_of_memcg(0)), (MIB, 511 * MIB));
@@ -217,7 +217,7 @@ mod tests {
 
     /// A hundredth less than a millisecond of the group's memory for each of its takers, by as many pages as each takes.
     #[test]
-    fn takers_share_what_a_group_can_have_in_a_millisecond() {
+    fn tasks_share_the_memory_of_a_group_in_a_millisecond() {
         let mut kernel = kernel(BATCH);
         for number in [1, 2] {
             let writer = write(&mut kernel, number, Run::New, 0.0);

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lets_a_task_do_least_is_its_cap() {
+    fn the_lowest_limit_of_a_task_is_its_cap() {
         let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
         let writer = write(&mut kernel, 1, Run::New, 0.0);
         kernel.tasks.get_mut(writer).expect("it is there").memcg = MemcgId::of(0);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn who_writes_wakes_the_flusher_above_the_background_threshold_or_free_run() {
+    fn a_writer_wakes_the_flusher_above_the_background_threshold_or_free_run() {
         let has_work = |dirty: u64, writeback: u64, run: Run| {
             let mut kernel = kernel("");
             write(&mut kernel, 1, run, 0.0);
@@ -390,7 +390,7 @@ mod tests {
 
     /// `mm/page-writeback.c: balance_dirty_pages`: a writer to a strict device looks at its dirty pages.
     #[test]
-    fn who_writes_to_a_strict_device_wakes_the_flusher_beyond_the_free_run_of_that_device() {
+    fn a_writer_to_a_strict_device_wakes_the_flusher_beyond_its_free_run() {
         const PART: Thresholds = Thresholds { limit: 150, background: 50 };
         let has_work = |own: u64, of_others: u64| {
             let mut kernel = kernel("");

@@ -303,7 +303,7 @@ mod tests {
 
     /// Of two nodes of 8 GiB the writer's own can have a fifth dirty, of what can be.
     #[test]
-    fn the_end_of_a_node_is_looked_at_for_those_who_copy_into_its_pages() {
+    fn the_end_of_a_node_is_looked_at_for_tasks_that_copy_into_its_pages() {
         let until = |run: Run, part: Part| {
             let mut kernel = kernel_on_nodes(2, "");
             let operation = write(&mut kernel, 1, run, RATE);
@@ -336,7 +336,7 @@ mod tests {
 
     /// At 300 MB/s instead of 100 it loses 2 s each second.
     #[test]
-    fn who_runs_ahead_of_his_rate_is_looked_at_when_his_credit_is_spent() {
+    fn a_task_ahead_of_its_rate_is_looked_at_when_its_credit_is_spent() {
         let soonest = |run: Run| {
             let mut kernel = kernel("");
             let writer = write(&mut kernel, 1, run, 300e6);
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_group_writes_is_what_its_own_wbs_write() {
+    fn a_group_writes_the_pages_of_its_own_wbs() {
         let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
         for (number, owner, rate) in [(1, MemcgId::ROOT, 10.0), (2, MemcgId::of(0), 40.0)] {
             kernel.write_back.owners.insert(FileId(number), owner);

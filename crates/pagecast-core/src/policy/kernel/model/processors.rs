@@ -63,7 +63,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_one_does_not_need_goes_to_the_others() {
+    fn spare_processor_time_goes_to_the_others() {
         assert_eq!(share(1.0, vec![1.0, 1.0, 1.0, 1.0]), 0.25);
         assert_eq!(share(1.0, vec![1.0, 0.1, 1.0]), 0.45);
         assert_eq!(share(2.0, vec![1.0, 0.5, 0.5]), 1.0);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_want_what_nothing_else_keeps_them_from() {
+    fn tasks_want_the_time_that_nothing_else_holds_back() {
         let mut kernel = kernel("");
         let mut wants = |rate: f64, cap: Option<(f64, Part)>| {
             let writer = write(&mut kernel, 1, Run::New, rate);

@@ -9,7 +9,7 @@ use crate::policy::kernel::model::settle::apply;
 use crate::policy::kernel::page_writeback::rates::task_rate;
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::credit::resume;
-use crate::policy::kernel::tasks::kind::{Next, Stage, Waits};
+use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};
 use crate::policy::kernel::tasks::shape::{Transfer, tag};
 use crate::result::Part;
 use crate::units::Nanos;
@@ -65,3 +65,15 @@ pub fn spend(cx: &mut Context<'_>, operation: OperationId, waits: Waits) -> Next
 
 #[cfg(test)]
 mod tests;
+
+/// Sends the next request to the device, or all that is left.
+pub fn start_request(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    (task.run, task.busy_until) = (Run::Direct, None);
+    let left = task.end - task.position;
+    let bytes = if let Kind::Direct { step, .. } = task.kind { step.min(left) } else { left };
+    let task = &cx.tasks[operation];
+    let cap = cx.caps.cap(cx.pages, cx.write_back, cx.block, task, operation, cx.pages.is_exhausted());
+    start_flow(cx, operation, (bytes, cap));
+    Next::Wait
+}

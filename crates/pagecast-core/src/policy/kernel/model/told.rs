@@ -18,7 +18,7 @@ use crate::policy::{Actions, DeviceId, Event, OperationId};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
 
-/// A state that comes back within this time has not ended.
+/// A state that comes back earlier has not ended.
 const QUIET: Nanos = Nanos(1_000_000_000);
 
 /// No device.
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_at_the_end_is_told_then() {
+    fn states_over_at_the_end_are_told_then() {
         assert_eq!(told(&[(100, true), (4900, false)]), [("begins", 100), ("ends", 4900)]);
     }
 
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cap_that_is_not_reached_holds_nobody_who_takes_memory() {
+    fn a_cap_that_is_not_reached_holds_back_no_task_that_takes_memory() {
         let held = |part, rate| {
             let mut transfer = transfer(rate);
             transfer.cap = Some((100.0, part));
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_begins_when_a_second_is_over() {
+    fn thrashing_begins_when_a_second_is_over() {
         let mut kernel = kernel("");
         kernel.pages.forget_reads(Refaults { read: 32 << 20, refaulted: 32 << 20 });
         let is_on = [WINDOW.0 - 1, WINDOW.0].map(|now| {

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_list_does_not_have_clean_the_others_give() {
+    fn other_lists_give_the_clean_pages_that_one_lacks() {
         let mut pages = nodes_of_8_gib(2, "");
         pages.write(A, WbId(0), (0, 2 * MIB), on(0), Nanos::ZERO);
         pages.read_in(B, 0, MIB, on(1));
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pending_has_to_find_its_place_before_it_is_as_much_as_kswapd_frees() {
+    fn pending_bytes_settle_before_they_are_as_many_as_kswapd_frees() {
         for (nodes, parts) in [(1, 1), (2, 4)] {
             let mut pages = nodes_of_8_gib(nodes, "");
             let stroke: u64 = pages.memory.nodes.iter().map(|node| node.high - node.low).sum();

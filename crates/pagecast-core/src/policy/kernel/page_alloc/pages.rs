@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn what_devices_have_brought_is_counted_and_what_of_it_came_back() {
+    fn bytes_from_devices_and_refaults_are_counted() {
         let file = FileId(0);
         let mut pages = nodes_of_8_gib(2, "");
         pages.read_in(file, 5 * MIB, 7 * MIB, on(0));

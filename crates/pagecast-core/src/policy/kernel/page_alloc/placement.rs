@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_wrote_last_tells_how_much_goes_to_other_nodes() {
+    fn the_last_write_tells_how_much_goes_to_other_nodes() {
         let process = OperationId(1);
         let mut placement = Placement::new(2);
         placement.has_written(process, 400, 100);

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_freed_is_taken_first() {
+    fn freed_memory_is_taken_first() {
         let mut backed = Backed::new(0, WHOLE, 8 * GB);
         backed.observe(after(1), 5 * GB, 0, 1);
         assert_eq!(backed.bytes, 0);

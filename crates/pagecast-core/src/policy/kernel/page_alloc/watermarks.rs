@@ -165,7 +165,7 @@ mod tests {
 
     /// The marks of a host of 24 GiB, of which a holder of memory leaves 2.3 GiB: Linux 6.18 kept 185 to 218 MiB free there.
     #[test]
-    fn what_the_dirty_limit_leaves_out_is_what_reclaim_keeps_free() {
+    fn the_dirty_limit_leaves_out_the_memory_that_reclaim_keeps_free() {
         let memory = memory_of(
             "memory.size = '2434408 KiB'\nmemory.reserve = '216518 KiB'\nvm.min_free_kbytes = 67584",
         );

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_longest_pause_is_forgotten() {
+    fn the_excess_over_the_longest_pause_is_forgotten() {
         let law = Throttle {
             hz: Hz(250),
             base_rate: 1280,
@@ -218,7 +218,7 @@ mod tests {
     /// Traced on Linux 6.18, 250 Hz, calls of 1 MiB: base rate 149 MiB/s, 298 pages to be checked after, task rate 197 MiB/s; the
     /// pages of two folios are paused for 8 ms, as 10.2 ms are two jiffies.
     #[test]
-    fn who_is_checked_after_each_folio_pauses_for_all_of_it() {
+    fn a_task_checked_after_each_folio_pauses_for_all_of_it() {
         let law = Throttle {
             hz: Hz(250),
             base_rate: 38_144,
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn who_writes_to_a_device_is_who_makes_its_pages_dirty() {
+    fn only_tasks_that_make_pages_dirty_write_to_a_device() {
         let mut kernel = kernel("");
         write(&mut kernel, 1, Run::Dirty, 1.0);
         assert_eq!(kernel.tasks.writers_of(0).count(), 0, "they are already");
@@ -343,7 +343,7 @@ mod tests {
 
     /// `balance_dirty_pages`: the pause at the hard limit is all that the pages before it cost.
     #[test]
-    fn what_is_written_is_owed_by_the_rate_up_to_a_pause_but_not_at_the_hard_limit() {
+    fn written_pages_are_owed_up_to_a_pause_but_not_at_the_hard_limit() {
         let after = |rate: Option<f64>, bytes: u64| {
             let mut kernel = kernel("");
             let writer = write(&mut kernel, 1, Run::New, 0.0);

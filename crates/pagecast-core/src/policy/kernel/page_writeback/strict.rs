@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn who_makes_pages_of_a_strict_device_dirty_is_held_to_its_free_run() {
+    fn a_writer_to_a_strict_device_is_held_to_its_free_run() {
         let mut kernel = kernel("");
         let [new, dirty] =
             [(1, Run::New), (2, Run::Dirty)].map(|(number, run)| write(&mut kernel, number, run, 0.0));

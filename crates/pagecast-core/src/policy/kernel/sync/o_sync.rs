@@ -1,24 +1,22 @@
-//! Steps writes that return when the device has them (O_SYNC, O_DSYNC), `sync` and `syncfs`.
+//! Steps writes that return when the device has them (O_SYNC, O_DSYNC).
 //!
-//! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, `fs/sync.c`, Linux 6.16. A call copies into
-//! the cache, writes its range and waits; then the next call begins. Several calls are one step while no other task writes to the device:
-//! this changes when it is busy, not for how long. Beside other writers each call is a step, and waits in the queue anew.
+//! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, Linux 6.16. A call copies into the cache,
+//! writes its range and waits; then the next call begins. Several calls are one step while no other task writes to the device: this changes
+//! when it is busy, not for how long. Beside other writers each call is a step, and waits in the queue anew.
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::discretisation::step_of;
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::fdatawrite::{filemap_fdatawrite_range, filemap_write_and_wait_range};
 use crate::policy::kernel::filemap::partial_blocks::write_rest_of_blocks;
-use crate::policy::kernel::filemap::write::step_write;
 use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::sync::fsync::{commit, wait_for_files};
+use crate::policy::kernel::sync::fsync::commit;
 use crate::policy::kernel::tasks::cost::Run;
-use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Stage};
-use crate::policy::{Call, DeviceId, FileView, Integrity, OperationId, Request};
+use crate::policy::{Call, FileView, Integrity, OperationId, Request};
 use crate::units::Bytes;
 
 /// Begins a write each call of which waits for the device.
@@ -37,11 +35,10 @@ pub fn begin_synchronous(
     begin_task(cx, request, kind, Some(file), (from, bytes.min(Bytes(step)), piece));
 }
 
-/// Steps a synchronous write: copies the bytes of the calls, writes them and the rest of their blocks, and flushes the device.
+/// Writes the bytes that the calls of a step have copied (`filemap::write`), and the rest of their blocks; then flushes the device's cache.
 pub fn step_write_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     match task.stage {
-        Stage::Start if task.position < task.end => step_write(cx, operation),
         Stage::Start => write_step(cx, operation),
         Stage::Pages => write_rest_of_step(cx, operation),
         Stage::Blocks => flush_step(cx, operation),
@@ -99,34 +96,6 @@ pub fn next_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     Next::Step
 }
 
-/// `sync`: writes what is dirty now, on all devices or on one, and waits for that and for pages under writeback.
-pub fn ksys_sync(cx: &mut Context<'_>, operation: OperationId, device: Option<DeviceId>) {
-    let (mut files, devices) = (0, cx.config.devices());
-    let is_meant = |at: usize| device.is_none_or(|device| at == device.0 as usize);
-    (0..devices).filter(|&at| is_meant(at)).for_each(|at| {
-        cx.flushers.make_way(cx.pages, cx.write_back, cx.block, cx.now, DeviceId(at as u32), cx.out)
-    });
-    for at in 0..cx.write_back.wbs.len() {
-        let Some(flusher) = cx.flushers.get_mut(at).filter(|_| is_meant(at % devices)) else {
-            continue;
-        };
-        for file in cx.pages.dirty().files_of(WbId(at as u32)) {
-            let dirty = cx.pages.dirty().ranges_within(file, 0, u64::MAX);
-            if dirty.total() > 0 {
-                flusher.write_for_sync(file, dirty, operation);
-                files += 1;
-            } else {
-                files += u32::from(cx.block.queues[at % devices].wait_for(file, operation));
-            }
-        }
-    }
-    let then = match device {
-        Some(device) => cx.ext4.waits_of_disk(device.0 as usize),
-        None => cx.ext4.waits_of_all(),
-    };
-    wait_for_files(cx, operation, (None, files), then);
-}
-
 /// Returns how many bytes of an operation, in calls of `piece`, are its next step. A call that waits is a step by itself where others
 /// submit, too.
 pub fn step_bytes(
@@ -139,39 +108,4 @@ pub fn step_bytes(
 ) -> u64 {
     let is_alone = !waits || !flushers.is_submitted_to(write_back, block, file.device.0 as usize);
     if is_alone { step_of(bytes, piece) } else { piece.0.max(1) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::policy::kernel::Kernel;
-    use crate::policy::kernel::tasks::kind::Waits;
-    use crate::policy::kernel::tests::{MIB, kernel, on};
-    use crate::policy::{Actions, FileId};
-    use crate::units::Nanos;
-
-    /// The first file has been submitted, the second is dirty, and nothing was written to the third.
-    #[test]
-    fn sync_waits_for_files_under_write_back_and_for_dirty_ones() {
-        let (mut kernel, mut out) = (kernel(""), Actions::default());
-        let files = [1, 2, 3].map(|id| FileView { id: FileId(id), ..FileView::default() });
-        kernel.write_back.wb(&files[0]);
-        let make_dirty = |kernel: &mut Kernel, file| {
-            kernel.flushers.make_dirty(
-                &mut kernel.pages,
-                &mut kernel.write_back,
-                Nanos(0),
-                file,
-                (0, MIB),
-                on(0),
-            )
-        };
-        make_dirty(&mut kernel, &files[0]);
-        kernel.flushers.wakeup_flusher_threads(&kernel.pages, Nanos(0));
-        kernel.write_back_device(Nanos(0), 0, &mut out);
-        assert_eq!((kernel.pages.dirty().dirty(), kernel.pages.dirty().writeback()), (0, MIB));
-        make_dirty(&mut kernel, &files[1]);
-        ksys_sync(&mut kernel.context(Nanos(0), &mut out), OperationId(9), None);
-        assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2, then: Waits::default() });
-    }
 }

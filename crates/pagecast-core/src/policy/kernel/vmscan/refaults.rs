@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_of_what_is_read_and_16_mib_a_second_are_a_storm() {
+    fn half_of_the_reads_and_16_mib_a_second_are_thrashing() {
         let before = Refaults { read: 100 << 20, refaulted: 50 << 20 };
         let after = |read: u64, refaulted: u64| Refaults {
             read: before.read + (read << 20),

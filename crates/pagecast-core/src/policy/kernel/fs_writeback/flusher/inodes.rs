@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_become_clean_is_passed_over_and_forgotten() {
+    fn clean_inodes_are_passed_over_and_forgotten() {
         let (mut inodes, mut dirty) = dirty_at(&[0, 1]);
         dirty.cancel(FileId(0), 0, 4096);
         assert_eq!(next(&mut inodes, &dirty, 9, Nanos::ZERO), Some(1));

@@ -31,7 +31,7 @@ fn expired_inodes_are_looked_for_at_the_first_wake_up_and_every_5_s() {
 }
 
 #[test]
-fn what_reclaim_wants_written_waits_for_background_work_since_4_15() {
+fn writes_for_reclaim_wait_for_background_work_since_4_15() {
     const DIRTY: u64 = 64 * PAGE;
     // While it is over the background threshold, and when it is no more.
     let works = [true, false].map(|waits| {
@@ -224,7 +224,7 @@ fn small_pieces_go_once_in_a_millisecond() {
 }
 
 #[test]
-fn woken_for_everything_it_leaves_what_it_does() {
+fn woken_for_everything_it_leaves_its_work() {
     for work in [Work::Periodic, Work::Background] {
         let mut flusher = Flusher::new(LEAST_UNIT);
         flusher.work = Some(work);
@@ -265,7 +265,7 @@ fn with_write_back_throttling_it_has_room_by_why_it_writes() {
 
 /// The flusher, at its turn, waits for room for the background; a task that waits for a file waits behind it.
 #[test]
-fn who_syncs_has_the_room_of_a_sync_if_it_is_his_turn() {
+fn a_sync_has_its_own_room_at_its_turn() {
     let has_room = |is_turn_of_flusher, until| {
         let mut flusher = Flusher { work: Some(Work::Background), is_turn_of_flusher, ..Flusher::new(1) };
         flusher.write_range(FileId(1), (0, 10), Ranges::default(), until);

@@ -37,7 +37,7 @@ fn on_node_0(is_full: bool) -> (Kernel, OperationId) {
 
 /// In a group with no memory left, a few cached pages do not let its writer go on bit by bit.
 #[test]
-fn in_an_exhausted_group_a_short_cached_run_waits_with_what_is_behind_it() {
+fn in_an_exhausted_group_a_short_cached_run_waits_with_the_next() {
     let of = |cached: u64, is_exhausted: bool| {
         let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
         let writer = write(&mut kernel, 1, Run::Wait, 0.0);
@@ -140,7 +140,7 @@ fn whole() -> (u64, Bytes, Bytes) {
 }
 
 #[test]
-fn before_somebody_looks_what_is_in_a_file_the_pages_of_all_on_it_find_their_place() {
+fn all_tasks_on_a_file_settle_before_one_looks_at_its_pages() {
     let mut kernel = kernel("");
     let one = write(&mut kernel, 1, Run::New, 0.0);
     let same = beside(&mut kernel, 2, one, Run::New);

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_is_remembered_with_its_reads() {
+    fn evicted_pages_are_remembered_with_their_reads() {
         let left = |version: LruGen, times| version.leave(read(version, times), 7);
         for (times, tier, refs, workingset) in
             [(0, 0, 0, false), (1, 0, 0, false), (2, 1, 0, true), (4, 2, 2, true)]
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_has_its_tier_and_after_four_reads_all_of_them() {
+    fn refaulted_pages_have_their_tier_and_after_four_reads_all_of_them() {
         let come_back = |version: LruGen, times| {
             let (mut state, (_, token)) =
                 (State::fresh(LruvecId(0), 0), version.leave(read(version, times), 7));
