@@ -7,7 +7,7 @@ use crate::stdio::Refusal;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, CopyRefusal};
 
-/// Why a scenario cannot be understood; its text names the place and the remedy.
+/// A scenario that cannot be understood; the text names the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}{}{remedy}", if remedy.is_empty() { "" } else { "; " })]
 pub struct ScenarioError {
@@ -30,7 +30,7 @@ pub struct Blame {
     pub time: Nanos,
 }
 
-/// Why a simulation cannot go on.
+/// A simulation that cannot go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {

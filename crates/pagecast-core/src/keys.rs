@@ -38,18 +38,18 @@ pub struct Key {
     pub doc: &'static str,
 }
 
-/// What holds where a key is left out.
+/// The value of a key that is left out.
 #[derive(Clone, Copy, Debug)]
 pub enum Otherwise {
     /// Nothing to say: the doc line says it, or the key is required.
     Nothing,
-    /// What another key or the model gives, in words.
+    /// The value that another key or the model gives, in words.
     Words(&'static str),
     /// This value.
     Value(fn() -> Held),
 }
 
-/// What a key can hold.
+/// The values that a key can hold.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// Any string.
@@ -101,7 +101,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What must be written, for "must be ...".
+    /// Returns the words for "must be ...".
     pub fn wanted(&self) -> String {
         match self {
             Self::Text | Self::Version => "a string".to_owned(),

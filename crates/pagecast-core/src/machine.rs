@@ -71,7 +71,7 @@ pub enum MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// How much it is.
+    /// The number of bytes.
     #[must_use]
     pub fn bytes(self) -> Bytes {
         match self {

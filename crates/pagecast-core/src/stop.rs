@@ -12,7 +12,7 @@ use crate::units::Nanos;
 /// Asked now and then with the simulated time; true stops what is under way.
 pub type Interrupt = Box<dyn FnMut(Nanos) -> bool>;
 
-/// Whoever called wanted it.
+/// The caller wanted to stop.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stopped;
 

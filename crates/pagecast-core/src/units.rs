@@ -23,7 +23,7 @@ pub struct BytesPerSecond(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Fraction(pub f64);
 
-/// Why a text is no quantity. The field is the offending text.
+/// A text that is no quantity. The field is the offending text.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuantityError {
@@ -327,7 +327,7 @@ pub(crate) fn as_number(count: u64) -> f64 {
     count as i64 as f64
 }
 
-/// How long it is from one moment of a run to a later one, in seconds.
+/// Returns the seconds from one moment of a run to a later one.
 #[inline(always)]
 pub(crate) fn seconds_between(from: Nanos, to: Nanos) -> f64 {
     as_number(to.0 - from.0) / 1e9

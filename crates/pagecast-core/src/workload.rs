@@ -57,7 +57,7 @@ pub trait ProgramSource: Send + Sync {
         None
     }
 
-    /// What is equal for two programs of a scenario only if they give the same operations, if that is known.
+    /// Returns a value that is equal for two programs of a scenario only if they give the same operations, if that is known.
     fn same(&self) -> Option<SameProgram> {
         None
     }
@@ -125,7 +125,7 @@ pub trait Program: Send {
     fn next(&mut self) -> Result<Option<Operation>, ProgramError>;
 }
 
-/// Why a program could not give its next operation.
+/// The reason for which a program could not give its next operation.
 #[derive(Debug)]
 pub struct ProgramError(pub Box<dyn std::error::Error + Send + Sync>);
 
@@ -151,7 +151,7 @@ impl From<Action> for Operation {
     }
 }
 
-/// What a program can do. Paths are absolute, as the process's host sees them.
+/// The operations of a program. Paths are absolute, as the process's host sees them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// open(2). Takes no time by itself.
@@ -301,7 +301,7 @@ pub enum Action {
     },
     /// Takes anonymous memory.
     Allocate {
-        /// How much.
+        /// The number of bytes.
         bytes: Bytes,
     },
     /// Gives anonymous memory back.
@@ -466,7 +466,7 @@ impl OpenFlags {
         self.0 == 0
     }
 
-    /// Those of both.
+    /// Returns the flags of both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -491,7 +491,7 @@ impl FromIterator<OpenFlag> for OpenFlags {
     }
 }
 
-/// Where the bytes that a read delivers go.
+/// The destination of the bytes that a read delivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Buffer {
     /// A small buffer that is used again: no memory to speak of.
@@ -506,7 +506,7 @@ impl Buffer {
     pub const NAMES: [&'static str; 2] = ["reused", "fresh"];
 }
 
-/// What a program tells the kernel about a file.
+/// The advice of a program to the kernel about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
     /// POSIX_FADV_DONTNEED: clean pages leave the cache.

@@ -182,8 +182,8 @@ mod tests {
         assert_eq!(take(&mut burst, 9_000, &[100.0]), [0.1], "it never holds more");
     }
 
-    /// Two processes that had nothing to do with each other wrote to a disk with a burst. Whoever was first in the scenario had all of it,
-    /// and with the two in the other order the times were others.
+    /// Two processes that had nothing to do with each other wrote to a disk with a burst. The first in the scenario got all of it, and
+    /// with the two in the other order the times were others.
     #[test]
     fn who_comes_first_at_an_instant_has_no_more_than_who_comes_last() {
         let full = || Burst::new(Nanos(100_000_000));

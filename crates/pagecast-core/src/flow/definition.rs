@@ -86,7 +86,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     )
 }
 
-/// What the plain account knows of a flow under way.
+/// The state of a flow under way in the plain account.
 struct Account {
     plan: usize,
     crosses: Vec<(usize, f64)>,

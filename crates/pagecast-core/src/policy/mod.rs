@@ -44,7 +44,7 @@ impl OperationId {
 /// A file as a policy sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FileView {
-    /// Which.
+    /// The file.
     pub id: FileId,
     /// Its size before the operation.
     pub size: Bytes,
@@ -106,7 +106,7 @@ pub enum Call {
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
         /// True if each byte read takes a byte of new anonymous memory.
         fresh: bool,
@@ -121,7 +121,7 @@ pub enum Call {
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
     },
     /// Read past the cache (O_DIRECT): dirty bytes are written first, cached bytes stay and are not used.
@@ -130,7 +130,7 @@ pub enum Call {
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
         /// True if each byte read takes a byte of new anonymous memory.
         fresh: bool,
@@ -143,7 +143,7 @@ pub enum Call {
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
         /// The durability of each system call before it returns (O_SYNC, O_DSYNC), if any.
         durable: Option<Integrity>,
@@ -156,7 +156,7 @@ pub enum Call {
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
         /// Bytes of each system call but the last.
         piece: Bytes,
@@ -169,7 +169,7 @@ pub enum Call {
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
         /// True if it returns only when the device has them.
         through: bool,
@@ -180,9 +180,9 @@ pub enum Call {
     },
     /// Put the first pages of a new file into the cache, neither read nor written. Takes no time.
     Preload {
-        /// Whose.
+        /// The file.
         file: FileView,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
         /// The number of dirty ones, from the first on.
         dirty: Bytes,
@@ -193,7 +193,7 @@ pub enum Call {
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
         /// The operation that reads them.
         reader: OperationId,
@@ -202,18 +202,18 @@ pub enum Call {
     },
     /// Write the file's dirty pages and wait.
     Fsync {
-        /// Whose.
+        /// The file.
         file: FileView,
         /// The durability of the file.
         durable: Integrity,
     },
     /// Write the dirty pages of a part of the file and wait.
     FsyncRange {
-        /// Whose.
+        /// The file.
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
     },
     /// Read or write bytes of a mapping one after the other; they are within their file.
@@ -222,7 +222,7 @@ pub enum Call {
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
         /// True if they are written.
         writes: bool,
@@ -235,50 +235,50 @@ pub enum Call {
     Sync,
     /// Write all dirty pages of one device and wait.
     SyncFs {
-        /// Which.
+        /// The device.
         device: DeviceId,
     },
     /// Write pages of a part of a file, or wait for them.
     SyncRange {
-        /// Which.
+        /// The file.
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
         /// The actions.
         flags: SyncRangeFlags,
     },
     /// Pages beyond the new size leave, unwritten.
     Truncate {
-        /// Whose.
+        /// The file.
         file: FileView,
         /// New size.
         size: Bytes,
     },
     /// Take advice on the use of a file, or a part of it.
     Advise {
-        /// Which.
+        /// The file.
         file: FileView,
         /// The advice.
         advice: Advice,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
     },
     /// All clean pages leave.
     DropCaches,
     /// Anonymous memory is taken.
     Allocate {
-        /// How much.
+        /// The number of bytes.
         bytes: Bytes,
         /// By whom: the operation that gives it back with [`Call::Free`].
         owner: OperationId,
     },
     /// Anonymous memory is given back.
     Free {
-        /// How much.
+        /// The number of bytes.
         bytes: Bytes,
         /// By whom: the operations of this number have taken it.
         owner: OperationId,
@@ -316,7 +316,7 @@ pub struct Event {
 /// The estimates of a device at this instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceSample {
-    /// Which.
+    /// The device.
     pub device: DeviceId,
     /// The memory cgroup of the host, if that is kept apart.
     pub cgroup: Option<usize>,

@@ -41,7 +41,7 @@ impl CopyBy {
     }
 }
 
-/// Why a copy cannot be.
+/// The reason for which a copy is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CopyRefusal {
     /// From a file to itself.

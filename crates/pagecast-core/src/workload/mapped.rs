@@ -2,7 +2,7 @@
 
 use crate::units::Bytes;
 
-/// A file that is not mapped is mapped by whoever reads or writes it so, as far as it is read or written, and unmapped then.
+/// An operation on a file that is not mapped maps the bytes that it reads or writes, and unmaps them at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappedCall {
     /// mmap(2) of a whole file: it stays mapped. Takes no time by itself.
@@ -51,7 +51,7 @@ impl MappedCall {
         }
     }
 
-    /// What is said of the mapping, if it is touched.
+    /// The advice for the mapping, if it is touched.
     #[must_use]
     pub fn advice(&self) -> Option<MapAdvice> {
         match *self {
@@ -72,7 +72,7 @@ impl MappedCall {
     }
 }
 
-/// What madvise(2) says of a mapping before it is touched.
+/// The advice of madvise(2) on a mapping before it is touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MapAdvice {
     /// MADV_NORMAL: pages around one that is missed are read with it.

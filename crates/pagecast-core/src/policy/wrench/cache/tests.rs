@@ -30,7 +30,7 @@ fn dirty(file: HostFile, size: u64) -> (HostFile, u64, bool) {
     (file, size, true)
 }
 
-/// What a flush makes clean.
+/// Returns the blocks that a flush makes clean.
 fn flush(
     cache: &mut Cache,
     active: bool,

@@ -6,7 +6,7 @@ use super::*;
 
 const FILES: u32 = 3;
 
-/// What can happen to a list. Numbers choose among what is there. What has expired is made clean, or only asked for.
+/// A change of a list. Numbers choose among the blocks that are there. Expired blocks are made clean, or only asked for.
 #[derive(Clone, Debug)]
 enum Step {
     Push { file: u32, size: u64, dirty: bool, dirtied: u64 },
