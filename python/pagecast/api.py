@@ -76,7 +76,7 @@ class File:
     ArgumentTypeError
         A size that is no number.
     ScenarioError
-        A negative size; more is cached than the file has.
+        A negative size.
     """
 
     size_bytes: float
@@ -89,11 +89,6 @@ class File:
             size = check_number(name, getattr(self, name), of="bytes; write 20e9 for 20 GB")
             if size < 0:
                 raise ScenarioError(f"{name}={size:g}: a size cannot be negative; give 0 or more")
-        if self.cached_bytes > self.size_bytes:
-            raise ScenarioError(
-                f"cached_bytes={self.cached_bytes:g} of a file with size_bytes={self.size_bytes:g}; "
-                "cache less, or make the file larger"
-            )
 
 
 @dataclass(frozen=True)
@@ -136,7 +131,8 @@ class Scenario:
     Raises
     ------
     ScenarioError
-        A size, path or name that cannot be.
+        A size, path, name, host or cgroup that cannot be, files that do not fit, processes that wait for each
+        other. The words are those for a scenario that is read from a file.
 
     See Also
     --------

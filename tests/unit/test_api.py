@@ -117,9 +117,11 @@ def test_a_file_is_there_from_the_beginning_of_its_first_write_on(machine, model
     assert operations["bytes"].sum() == 16e9
 
 
-def test_a_file_cannot_be_cached_beyond_its_end():
-    with pytest.raises(errors.ScenarioError, match=r"cached_bytes=5 of a file with size_bytes=3; cache less"):
-        pc.File(size_bytes=3, cached_bytes=5)
+def test_a_file_cannot_be_cached_beyond_its_end(machine):
+    files = {"/data/in": pc.File(size_bytes=3, cached_bytes=5)}
+    words = '5 B of "/data/in" are cached, which has only 3 B; cache less'
+    with pytest.raises(errors.ScenarioError, match=words):
+        pc.Scenario(machine, processes={"app": [pc.sleep(1.0)]}, files=files)
 
 
 def test_a_size_with_a_unit_is_refused_with_what_to_write(machine):
@@ -206,10 +208,66 @@ def test_each_way_to_fail_has_its_class(machine, program, error, message):
     assert isinstance(caught.value, RuntimeError)
 
 
+HOST = """
+cores = 2
+memory = { size = "10 GB", read = "1 GB/s", write = "1 GB/s" }
+disk.ssd = { size = "100 GB", read = "100 MB/s", write = "100 MB/s" }
+mount."/data".disk = "ssd"
+cgroup.batch.memory.max = "1 GB"
+"""
+
+WRONG = {
+    "after-nobody": ({}, {"p": {"after": ["ghost"]}}),
+    "after-itself": ({}, {"p": {"after": ["p"]}}),
+    "circle": ({}, {"p": {"after": ["q"]}, "q": {"after": ["p"]}}),
+    "no-such-host": ({}, {"p": {"host": "hots"}}),
+    "no-such-host-of-a-file": ({"/data/f": {"size": 1, "host": "other"}}, {"p": {}}),
+    "no-such-cgroup": ({}, {"p": {"cgroup": "bach"}}),
+    "no-mount": ({"/scratch/f": {"size": 1}}, {"p": {}}),
+    "larger-than-its-disk": ({"/data/f": {"size": 10**12}}, {"p": {}}),
+    "disk-is-full": ({"/data/f": {"size": 60 * 10**9}, "/data/g": {"size": 60 * 10**9}}, {"p": {}}),
+    "cached-beyond-its-end": ({"/data/f": {"size": 3, "cached": 5}}, {"p": {}}),
+    "dirty-beyond-what-is-cached": ({"/data/f": {"size": 5, "cached": 3, "dirty": 4}}, {"p": {}}),
+    "cached-beyond-memory": ({"/data/f": {"size": 20 * 10**9, "cached": 20 * 10**9}}, {"p": {}}),
+}
+"""Keys of files by path, and of processes by name, as a file has them; sizes in bytes."""
+
+
+@pytest.mark.parametrize(("files", "processes"), WRONG.values(), ids=WRONG)
+def test_file_and_python_refuse_a_wrong_scenario_with_the_same_words(files, processes, tmp_path):
+    machine = tmp_path / "one.toml"
+    machine.write_text(f"[host.one]\n{HOST}")
+
+    def table(kind, keys):
+        return "\n".join([f"[[{kind}]]", *(f"{key} = {value!r}" for key, value in keys.items())])
+
+    def with_units(keys):
+        return {key: f"{value} B" if isinstance(value, int) else value for key, value in keys.items()}
+
+    tables = [table("file", {"path": path, **with_units(keys)}) for path, keys in files.items()]
+    tables += [
+        table("process", {"name": name, **keys}) + "\ndo = [ { sleep = '1 s' } ]"
+        for name, keys in processes.items()
+    ]
+    with pytest.raises(errors.ScenarioError) as read:
+        pc.Scenario.from_toml(f"[host.one]\n{HOST}\n" + "\n".join(tables))
+    names = {"size": "size_bytes", "cached": "cached_bytes", "dirty": "dirty_bytes", "host": "host"}
+    with pytest.raises(errors.ScenarioError) as built:
+        pc.Scenario(
+            pc.load_machine(machine),
+            files={
+                path: pc.File(**{names[key]: value for key, value in keys.items()})
+                for path, keys in files.items()
+            },
+            processes={name: pc.Process([pc.sleep(1.0)], **keys) for name, keys in processes.items()},
+        )
+    words = [str(caught.value).split(": ", 1)[1] for caught in (read, built)]
+    assert words[0] == words[1]
+
+
 def test_after_an_unknown_process(machine):
-    scenario = pc.Scenario(machine, processes={"app": pc.Process([pc.compute(1.0)], after=["nobody"])})
-    with pytest.raises(errors.ScenarioError, match="runs after `nobody`, and there is no such process"):
-        pc.simulate(scenario)
+    with pytest.raises(errors.ScenarioError, match="`after` names `nobody`, and there is no such process"):
+        pc.Scenario(machine, processes={"app": pc.Process([pc.compute(1.0)], after=["nobody"])})
 
 
 def test_an_exception_of_a_program_is_the_cause(machine):
@@ -358,9 +416,9 @@ def test_a_process_may_be_in_a_memory_cgroup(machine_with_cgroup):
 
 def test_a_cgroup_must_be_one_of_the_host(machine, machine_with_cgroup):
     processes = {"app": pc.Process([pc.sleep(1.0)], cgroup="bach")}
-    with pytest.raises(errors.ScenarioError, match='has no cgroup "bach"; choose one of batch'):
+    with pytest.raises(errors.ScenarioError, match="has no cgroup `bach`; did you mean `batch`"):
         pc.Scenario(machine_with_cgroup, processes=processes)
-    with pytest.raises(errors.ScenarioError, match='has no cgroup "bach"; it has none'):
+    with pytest.raises(errors.ScenarioError, match="has no cgroup `bach`; add"):
         pc.Scenario(machine, processes=processes)
 
 
@@ -381,7 +439,7 @@ def test_other_models_refuse_a_machine_with_cgroups(machine_with_cgroup):
 def test_the_binding_refuses_more_cached_bytes_than_there_are(machine):
     files = [(None, "/data/in", 3, 5, 0)]
     with pytest.raises(
-        errors.ScenarioError, match=r"cached_bytes=5 B of /data/in: more than size_bytes=3 B; cache less"
+        errors.ScenarioError, match=r'5 B of "/data/in" are cached, which has only 3 B; cache less'
     ):
         _core.Scenario.from_parts(machine, files, [])
 

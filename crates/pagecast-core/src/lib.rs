@@ -1,11 +1,20 @@
 //! Simulates a scenario under a model: (scenario, model, seed) -> result. No Python, no real input or output but reading machine files,
 //! no wall clock; no global state but the question of each thread whether to [`stop`].
 //!
-//! From the ground up: [`units`]; [`machine`] and [`workload`] are data; [`policy`] decides what the page cache does and
-//! has no clock; `device` and `net` are resources that flows share; `fs` lies between a system call and a device;
-//! [`stdio`] turns calls of a library's stream into system calls; [`engine`] gives time to all of them,
-//! and [`embed`] puts a policy into another simulator; [`result`] holds the result of a run;
-//! [`scenario`] reads TOML. Beside them, [`cawl`] is a published model that needs none of them.
+//! A module imports those of lower lines alone; those of one line do not know each other. `tests/structure.rs` reads this list, and fails on
+//! a circle of more than three files.
+//!
+//! ```text
+//! engine, embed                                give time to a scenario, and to a policy inside another simulator
+//! scenario, calls                              read TOML and check scenarios; make an operation a policy's call
+//! fs                                           names, sizes and places of files, and other hosts' files
+//! policy, device, net                          what the page cache decides; what disks, memory and links are made of
+//! flow, cawl                                   share resources among flows; equations of a published model
+//! result, error, stop, nearest, chunks, least  what a run yields, what goes wrong; helpers
+//! machine, workload                            hardware and what runs on it, as data
+//! keys, stdio                                  keys of machine files; streams of libraries
+//! units                                        bytes, times and rates
+//! ```
 //!
 //! A scenario can be put together in Rust; a program is any function that makes an iterator of operations:
 //!
@@ -50,6 +59,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod calls;
 pub mod cawl;
 mod chunks;
 mod device;
@@ -61,6 +71,7 @@ mod fs;
 mod keys;
 mod least;
 pub mod machine;
+mod nearest;
 mod net;
 pub mod policy;
 pub mod result;

@@ -20,6 +20,9 @@ pub use kernel::{Kernel, Lru, VmSettings};
 pub use memory::{CopyCost, Memory, Sharing};
 pub use mount::{FileSystem, Mount, MountCost, MountSource, WriteMode};
 
+/// The name of the only host.
+pub const ONLY_HOST: &str = "machine";
+
 /// All hosts of a scenario and the links between them. A scenario with one `[machine]` has one host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {

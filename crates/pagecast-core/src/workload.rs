@@ -23,7 +23,7 @@ pub struct InitialFile {
     pub size: Bytes,
     /// How much of it, from its start, is in the page cache of that host.
     pub cached: Bytes,
-    /// How much of that, from its start, is dirty.
+    /// The dirty bytes of those, from its start.
     pub dirty: Bytes,
 }
 
@@ -171,7 +171,7 @@ pub enum Action {
         path: Arc<str>,
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
         /// Bytes of one call; `None` is all in one.
         call: Option<Bytes>,
@@ -186,7 +186,7 @@ pub enum Action {
         path: Arc<str>,
         /// First byte; `None` appends.
         offset: Option<u64>,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: Bytes,
         /// Bytes of one call; `None` is all in one.
         call: Option<Bytes>,
@@ -203,7 +203,7 @@ pub enum Action {
         by: CopyBy,
         /// First byte, in both.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
         /// Bytes of one call; `None` is [`CopyBy::usual_call`].
         call: Option<Bytes>,
@@ -231,9 +231,9 @@ pub enum Action {
         path: Arc<str>,
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
-        /// What is done.
+        /// The actions.
         flags: SyncRangeFlags,
     },
     /// readahead(2): pages are read that nobody has asked for yet.
@@ -242,7 +242,7 @@ pub enum Action {
         path: Arc<str>,
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
     },
     /// close(2). Takes no time.
@@ -272,7 +272,7 @@ pub enum Action {
         advice: Advice,
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
     },
     /// A call of a library's stream.

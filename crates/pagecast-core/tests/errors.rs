@@ -8,7 +8,9 @@ use insta::assert_snapshot;
 use pagecast_core::error::SimulationError;
 use pagecast_core::scenario::Scenario;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, InitialFile, Operation, Program, ProgramError, ProgramSource};
+use pagecast_core::workload::{
+    Action, InitialFile, Operation, Process, Program, ProgramError, ProgramSource,
+};
 use pagecast_core::{Settings, simulate};
 
 use crate::common::{Case, HOSTS, case, on};
@@ -60,7 +62,7 @@ fn a_file_under_no_mount_is_refused_before_anything_runs() {
         InitialFile { host: 0, path: "/scratch/x".into(), size: Bytes(1), cached: Bytes(0), dirty: Bytes(0) };
     assert_snapshot!(
         changed(|scenario| scenario.files.push(file)),
-        @r#"test.toml: a file that is there from the start is /scratch/x, which is under no mount of host `machine`; add [machine.mount."..."] or correct the path (mounts: /data)"#
+        @r#"test.toml: the path "/scratch/x" is under no mount of host `machine`; correct it or add a mount (there are: `/data`)"#
     );
 }
 
@@ -150,7 +152,7 @@ fn files_that_do_not_fit_are_refused_before_anything_runs() {
     };
     assert_snapshot!(
         changed(|scenario| scenario.files = vec![file("/data/f"), file("/data/g")]),
-        @"test.toml: file /data/g needs 64.42 GB on disk `ssd` of host `machine`, which has 100 GB and 64.42 GB in use; make the disk larger or the files smaller"
+        @r#"test.toml: the file "/data/g" with 64.42 GB does not fit on disk `ssd` of host `machine`, which has 100 GB and other files of 64.42 GB; make the disk larger or the files smaller"#
     );
 }
 
@@ -227,8 +229,82 @@ fn an_event_signalled_by_a_process_that_still_runs_is_no_deadlock() {
 fn a_process_after_nobody_is_refused() {
     assert_snapshot!(
         changed(|scenario| scenario.processes[0].after = vec!["ghost".into()]),
-        @"test.toml: process `p` runs after `ghost`, and there is no such process; correct the name"
+        @"test.toml: `after` names `ghost`, and there is no such process; processes: `p`"
     );
+}
+
+/// A way to make a right scenario wrong: in the text of a file, and in its parts.
+struct Wrong {
+    files: &'static [(&'static str, &'static str, &'static str, &'static str)],
+    processes: &'static [(&'static str, &'static str)],
+}
+
+/// One wrong thing each.
+const WRONG: [Wrong; 10] = [
+    Wrong { files: &[], processes: &[("p", "ghost")] },
+    Wrong { files: &[], processes: &[("p", "p")] },
+    Wrong { files: &[], processes: &[("p", "q"), ("q", "p")] },
+    Wrong { files: &[], processes: &[("p", ""), ("p", "")] },
+    Wrong { files: &[("/scratch/f", "1 GB", "0 B", "0 B")], processes: &[("p", "")] },
+    Wrong { files: &[("/data/f", "1 GB", "0 B", "0 B"); 2], processes: &[("p", "")] },
+    Wrong { files: &[("/data/f", "1 TB", "0 B", "0 B")], processes: &[("p", "")] },
+    Wrong { files: &[("/data/f", "1 GB", "2 GB", "0 B")], processes: &[("p", "")] },
+    Wrong { files: &[("/data/f", "1 GB", "1 GB", "2 GB")], processes: &[("p", "")] },
+    Wrong { files: &[("/data/f", "20 GB", "20 GB", "0 B")], processes: &[("p", "")] },
+];
+
+impl Wrong {
+    fn text(&self) -> Case {
+        let files = self.files.iter().fold(case(), |case, (path, size, cached, dirty)| {
+            case.keys(&format!(
+                "[[file]]\npath = '{path}'\nsize = '{size}'\ncached = '{cached}'\ndirty = '{dirty}'"
+            ))
+        });
+        self.processes.iter().fold(files, |case, (name, after)| {
+            let after = if after.is_empty() { String::new() } else { format!("after = ['{after}']") };
+            case.process_with(name, &after, &["sleep = '1 s'"])
+        })
+    }
+
+    fn parts(&self) -> (Vec<InitialFile>, Vec<Process>) {
+        let bytes = |text: &str| Bytes::parse(text).expect("it is a size");
+        let file = |&(path, size, cached, dirty): &(&str, &str, &str, &str)| InitialFile {
+            host: 0,
+            path: path.into(),
+            size: bytes(size),
+            cached: bytes(cached),
+            dirty: bytes(dirty),
+        };
+        let process = |&(name, after): &(&str, &str)| Process {
+            name: name.into(),
+            host: 0,
+            cgroup: None,
+            after: Some(after).filter(|after| !after.is_empty()).into_iter().map(Arc::from).collect(),
+            start: Nanos::ZERO,
+            program: program(Action::Sleep { time: Nanos(1_000_000_000) }),
+        };
+        (self.files.iter().map(file).collect(), self.processes.iter().map(process).collect())
+    }
+}
+
+#[test]
+fn reader_parts_and_engine_refuse_a_wrong_scenario_with_the_same_words() {
+    let words = |error: String| error.split_once(": ").expect("a place comes first").1.to_owned();
+    let mut told = Vec::new();
+    for wrong in WRONG {
+        let read = words(wrong.text().scenario().err().expect("the file is wrong").to_string());
+        let (files, processes) = wrong.parts();
+        let (its_files, its_processes) = (files.clone(), processes.clone());
+        let ran = changed(|scenario| (scenario.files, scenario.processes) = (its_files, its_processes));
+        let machine = case().process("p", &["sleep = '1 s'"]).scenario().expect("it is right").machine;
+        let parts = Scenario::from_parts("<rust>", machine, files, processes);
+        let parts = words(parts.err().expect("the parts are wrong").to_string());
+        assert_eq!((&read, &read), (&parts, &words(ran)));
+        told.push(read);
+    }
+    told.sort();
+    told.dedup();
+    assert_eq!(told.len(), WRONG.len(), "each is wrong in its own way");
 }
 
 /// Does one operation and fails when asked for the next, or at once when started.

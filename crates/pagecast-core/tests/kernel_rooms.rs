@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::common::sources::{self, code};
+
 /// `Kernel` has no more fields than this.
 const MOST_FIELDS: usize = 12;
 
@@ -11,26 +13,9 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/policy/kernel")
 }
 
-/// The text of a file without its tests and comments.
-fn code(text: &str) -> String {
-    let tests = text.find("mod tests {");
-    let lines = text[..tests.unwrap_or(text.len())].lines();
-    lines.map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
-}
-
 /// The sources by their paths below the root, but for tests.
 fn sources() -> BTreeMap<String, String> {
-    fn visit(dir: &Path, found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(dir).expect("the folder is there") {
-            let path = entry.expect("it can be read").path();
-            if path.is_dir() { visit(&path, found) } else { found.push(path) }
-        }
-    }
-    let mut found = Vec::new();
-    visit(&root(), &mut found);
-    let name = |path: &PathBuf| path.strip_prefix(root()).expect("it is below").display().to_string();
-    let files = found.iter().map(|path| (name(path), fs::read_to_string(path).expect("it is text")));
-    files.filter(|(name, _)| !name.contains("tests")).collect()
+    sources::sources(&root())
 }
 
 /// The cells between backticks of each line of the tables of `mod.rs` with so many columns.

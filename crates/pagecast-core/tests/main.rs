@@ -38,6 +38,7 @@ mod rivals;
 mod sharing;
 mod steps;
 mod streams;
+mod structure;
 mod syncing;
 mod tables;
 mod unevenness;

@@ -66,7 +66,7 @@ pub fn simulation(py: Python<'_>, error: CoreSimulationError) -> PyErr {
         E::DiskFull { .. } => classes::DiskFullError::new_err(text),
         E::OutOfMemory { .. } => classes::OutOfMemoryError::new_err(text),
         E::Deadlock { .. } => classes::DeadlockError::new_err(text),
-        E::UnknownProcess { .. } => classes::ScenarioError::new_err(text),
+        E::Scenario(_) => classes::ScenarioError::new_err(text),
         E::Model(_) => classes::UnknownModelError::new_err(text),
         E::Interrupted => PyKeyboardInterrupt::new_err(()),
         E::Program { source, .. } => program(py, &text, source),

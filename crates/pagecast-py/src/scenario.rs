@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pagecast_core::machine::{self, Cgroup, MemoryLimit};
-use pagecast_core::scenario::{self, Residency, Tolerance, load_machine, machine_to_toml};
+use pagecast_core::scenario::{self, Names, Tolerance, load_machine, machine_to_toml};
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{InitialFile, Process};
 use pagecast_core::{ALL_MODELS, models_for};
@@ -13,7 +13,7 @@ use pyo3::PyTraverseError;
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 
-use crate::errors::{self, ScenarioError};
+use crate::errors;
 use crate::interrupt::interruptible;
 use crate::program::Factory;
 use crate::quantity::{bytes, path, seconds};
@@ -69,6 +69,9 @@ impl Machine {
     }
 }
 
+/// What messages call a scenario that was put together.
+const ORIGIN: &str = "<python>";
+
 /// Of a file: host, path, size, cached and dirty bytes.
 type FileParts<'py> = (Option<String>, Bound<'py, PyAny>, f64, f64, f64);
 /// Of a process: name, host, memory cgroup, after, start in seconds, and a callable that gives an iterator of operations.
@@ -115,23 +118,17 @@ impl Scenario {
         files: Vec<FileParts<'_>>,
         processes: Vec<ProcessParts>,
     ) -> PyResult<Self> {
-        let host = |name: Option<String>| host_index(&machine.0, name);
+        let names = Names::new(&machine.0, ORIGIN);
+        let host =
+            |name: Option<String>| names.host(name.as_deref()).map_err(|error| errors::scenario(&error));
         let files = files.into_iter().map(|(on, name, size, cached, dirty)| {
-            let (size, cached) = (bytes("size_bytes", size)?, bytes("cached_bytes", cached)?);
-            let dirty = bytes("dirty_bytes", dirty)?;
-            if cached > size {
-                let what = format!(
-                    "cached_bytes={cached} of {name}: more than size_bytes={size}; cache less, or make the file larger"
-                );
-                return Err(errors::ScenarioError::new_err(what));
-            }
-            if dirty > cached {
-                let what = format!(
-                    "dirty_bytes={dirty} of {name}: dirty pages are cached pages, and cached_bytes={cached}"
-                );
-                return Err(errors::ScenarioError::new_err(what));
-            }
-            Ok(InitialFile { host: host(on)?, path: path(&name)?, size, cached, dirty })
+            Ok(InitialFile {
+                host: host(on)?,
+                path: path(&name)?,
+                size: bytes("size_bytes", size)?,
+                cached: bytes("cached_bytes", cached)?,
+                dirty: bytes("dirty_bytes", dirty)?,
+            })
         });
         let mut programs = Vec::new();
         let processes = processes.into_iter().map(|(name, on, cgroup, after, start, callable)| {
@@ -141,27 +138,21 @@ impl Scenario {
             Ok(Process {
                 name: process.clone(),
                 host: on,
-                cgroup: cgroup_index(&machine.0.hosts[on], cgroup)?,
+                cgroup: names.cgroup(on, cgroup.as_deref()).map_err(|error| errors::scenario(&error))?,
                 after: after.into_iter().map(Arc::from).collect(),
                 start: seconds("start_s", start)?,
                 program: programs[programs.len() - 1].clone(),
             })
         });
-        let core = scenario::Scenario {
-            origin: "<python>".to_owned(),
-            models: all_models(&machine.0),
-            model_options: BTreeMap::new(),
-            residency: Residency::End,
-            tolerance: Tolerance::default(),
-            machine: machine.0.clone(),
-            files: files.collect::<PyResult<_>>()?,
-            processes: processes.collect::<PyResult<_>>()?,
-        };
+        let (files, processes) = (files.collect::<PyResult<_>>()?, processes.collect::<PyResult<_>>()?);
+        let core = scenario::Scenario::from_parts(ORIGIN, machine.0.clone(), files, processes);
+        let mut core = core.map_err(|error| errors::scenario(&error))?;
+        core.models = all_models(&core.machine);
         Ok(Self { core, programs })
     }
 
     /// The same with a memory cgroup on its first host, which all processes there are in. `is_v2` says by which file it has its limit.
-    fn in_cgroup(&self, py: Python<'_>, name: String, limit_bytes: u64, is_v2: bool) -> Self {
+    fn in_cgroup(&self, py: Python<'_>, name: String, limit_bytes: u64, is_v2: bool) -> PyResult<Self> {
         self.changed(py, |scenario| {
             let limit = if is_v2 { MemoryLimit::Max } else { MemoryLimit::LimitInBytes };
             let cgroups = &mut scenario.machine.hosts[0].cgroups;
@@ -172,7 +163,7 @@ impl Scenario {
     }
 
     /// The same with so much memory on its first host.
-    fn with_memory(&self, py: Python<'_>, size_bytes: u64) -> Self {
+    fn with_memory(&self, py: Python<'_>, size_bytes: u64) -> PyResult<Self> {
         self.changed(py, |scenario| scenario.machine.hosts[0].memory.size = Bytes(size_bytes))
     }
 
@@ -237,42 +228,21 @@ impl Scenario {
 
 impl Scenario {
     /// The same with a change, and with programs of its own: no two objects may show the garbage collector the same one.
-    fn changed(&self, py: Python<'_>, change: impl FnOnce(&mut scenario::Scenario)) -> Self {
+    fn changed(&self, py: Python<'_>, change: impl FnOnce(&mut scenario::Scenario)) -> PyResult<Self> {
         let mut core = self.core.clone();
         change(&mut core);
+        core.check().map_err(|error| errors::scenario(&error))?;
         let programs: Vec<_> = self.programs.iter().map(|program| Arc::new(program.another(py))).collect();
         for (process, program) in core.processes.iter_mut().zip(&programs) {
             process.program = program.clone();
         }
-        Self { core, programs }
+        Ok(Self { core, programs })
     }
 }
 
 /// Who is asked if nobody is named.
 fn all_models(machine: &machine::Machine) -> Vec<String> {
     models_for(machine).map(str::to_owned).collect()
-}
-
-fn cgroup_index(host: &machine::Host, name: Option<String>) -> PyResult<Option<usize>> {
-    let Some(name) = name else { return Ok(None) };
-    let found = host.cgroups.iter().position(|cgroup| cgroup.name == name);
-    found.map(Some).ok_or_else(|| {
-        let known: Vec<_> = host.cgroups.iter().map(|cgroup| cgroup.name.as_str()).collect();
-        let known = if known.is_empty() {
-            "it has none".to_owned()
-        } else {
-            format!("choose one of {}", known.join(", "))
-        };
-        ScenarioError::new_err(format!("host {:?} has no cgroup {name:?}; {known}", host.name))
-    })
-}
-
-fn host_index(machine: &machine::Machine, name: Option<String>) -> PyResult<usize> {
-    let Some(name) = name else { return Ok(0) };
-    machine.hosts.iter().position(|host| host.name == name).ok_or_else(|| {
-        let known: Vec<_> = machine.hosts.iter().map(|host| host.name.as_str()).collect();
-        ScenarioError::new_err(format!("there is no host {name:?}; choose one of {}", known.join(", ")))
-    })
 }
 
 fn machine_hash(py: Python<'_>, machine: &machine::Machine) -> PyResult<String> {

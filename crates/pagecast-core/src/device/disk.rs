@@ -3,8 +3,7 @@
 //! The rates may change with the number of streams. A limiter may let bursts pass, or a cache may take writes faster while it has room.
 //! Latency, queue and size of requests are the policy's (`policy::kernel`). Left out: seeks, schedulers, a cache for reads.
 
-use super::ReadWrite;
-use super::sharing::{Sides, side};
+use super::sharing::{ReadWrite, Sides, side};
 use crate::flow::{Network, Resource};
 use crate::machine::Disk;
 use crate::result::Part;

@@ -1,7 +1,6 @@
 //! Turns memory and processors into resources, which copies and computations share.
 
-use super::ReadWrite;
-use super::sharing::{Sides, side};
+use super::sharing::{ReadWrite, Sides, side};
 use crate::flow::{Network, Resource, Route, Use};
 use crate::machine::Memory;
 use crate::result::Part;

@@ -8,13 +8,5 @@ mod write_cache;
 
 pub(crate) use disk::disk;
 pub(crate) use memory::{memory, processors};
+pub(crate) use sharing::ReadWrite;
 pub(crate) use unevenness::stream_weight;
-
-use crate::flow::Route;
-
-/// The routes of reading from and writing to a device.
-#[derive(Clone, Debug)]
-pub(crate) struct ReadWrite {
-    pub read: Route,
-    pub write: Route,
-}

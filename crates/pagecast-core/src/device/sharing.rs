@@ -1,10 +1,16 @@
 //! Shares a device between its reads and its writes.
 
-use super::ReadWrite;
 use crate::flow::{Network, Resource, ResourceId, Route, Use};
 use crate::machine::Sharing;
 use crate::result::Part;
 use crate::units::BytesPerSecond;
+
+/// The routes of reading from and writing to a device.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadWrite {
+    pub read: Route,
+    pub write: Route,
+}
 
 /// One side of a device: a rate, or one for each number of streams.
 pub(super) fn side(rate: BytesPerSecond, at: &[(u32, BytesPerSecond)]) -> Resource {

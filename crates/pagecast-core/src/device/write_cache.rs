@@ -1,7 +1,6 @@
 //! Turns a disk with a write cache into resources.
 
-use super::ReadWrite;
-use super::sharing::{Sides, route};
+use super::sharing::{ReadWrite, Sides, route};
 use crate::flow::{self, Network, Resource, Service};
 use crate::machine::{Sharing, WriteCache};
 

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Direction, Order, Rate, TransferId};
+use super::orders::{Direction, Order, Rate, TransferId};
 use crate::device;
 use crate::flow::fluid::Fluid;
 use crate::flow::{FlowId, FlowSpec, Network, Path};

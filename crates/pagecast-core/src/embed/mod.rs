@@ -46,233 +46,37 @@
 //! ```
 
 mod disks;
+mod error;
 mod operations;
+mod orders;
 mod transfers;
 
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
 pub use self::disks::Disks;
-use self::operations::Task;
-pub use self::transfers::Direction;
+pub use self::error::EmbedError;
+pub use self::orders::{Direction, Order, Rate, TaskId, TransferId};
 use self::transfers::Transfers;
+use crate::calls::{self, Anonymous};
 use crate::error::ScenarioError;
 use crate::fs::Namespace;
 use crate::machine::{Host, Machine, MountSource};
 use crate::policy::{
-    Actions, Call, Command, DeviceId, OperationId, Options, Outcome, Policy, Refusal, Request, Setting,
-    registry,
+    Actions, Call, Command, FileId, ModelOptions, OperationId, OptionValue, Options, Policy, Refusal,
+    Request, Setting, registry,
 };
 use crate::result::MemoryLevels;
-use crate::scenario::{self, ModelOptions, OptionValue};
+use crate::scenario;
 use crate::units::{Bytes, Nanos, earlier};
 
-/// Somebody who does one operation at a time: a process or thread. The kernel's rules throttle each on its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TaskId(pub u32);
-
-/// Bytes on their way from or to a device. Numbers are not used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TransferId(pub u64);
-
-/// How fast a transfer goes from now on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rate {
-    /// Which.
-    pub transfer: TransferId,
-    /// Bytes per second, 0 or more.
-    pub bytes_per_s: f64,
-}
-
-/// What the other simulator is to do.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Order {
-    /// Start a transfer.
-    Start {
-        /// Under this number it is reported.
-        transfer: TransferId,
-        /// Index into [`PageCache::devices`].
-        device: DeviceId,
-        /// Which way.
-        direction: Direction,
-        /// How many bytes; more than 0.
-        bytes: u64,
-        /// Its share against others of the device; 1 is usual.
-        weight: f64,
-        /// It never goes faster than this, in bytes per second; 0 is not at all for now.
-        limit: Option<f64>,
-    },
-    /// From now on a transfer goes no faster than this.
-    Limit {
-        /// Which.
-        transfer: TransferId,
-        /// Bytes per second; 0 is not at all for now.
-        limit: Option<f64>,
-    },
-    /// A transfer is complete when so many of its bytes have moved; if they have already, it is complete now.
-    Shorten {
-        /// Which.
-        transfer: TransferId,
-        /// How many bytes it has in all.
-        bytes: u64,
-    },
-    /// End a transfer. It is not reported any more.
-    Cancel {
-        /// Which.
-        transfer: TransferId,
-    },
-    /// The operation of a task is over, and the task may begin another one.
-    Done {
-        /// Whose.
-        task: TaskId,
-        /// Where its time went.
-        outcome: Outcome,
-    },
-}
-
-/// Why something cannot be done. Nothing has changed then, but for [`EmbedError::NoAnswer`], after which the cache is of no use.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum EmbedError {
-    /// Time ran back.
-    #[error("it is {now} after it was {last}; times never run back")]
-    TimeRunsBack {
-        /// What was told.
-        now: Nanos,
-        /// What was told before.
-        last: Nanos,
-    },
-    /// A call was left out.
-    #[error("it is {now}, and `advance` was due at {due}; ask `next_call` before time passes")]
-    Late {
-        /// What was told.
-        now: Nanos,
-        /// When the call was due.
-        due: Nanos,
-    },
-    /// No such task.
-    #[error("there is no task {0}; add it first")]
-    NoSuchTask(u32),
-    /// The task has an operation under way.
-    #[error("task {0} has an operation under way; wait until it is done, or add another task")]
-    Busy(u32),
-    /// No such transfer, or not any more.
-    #[error("no transfer {0} is under way; each is completed once, and not after it was cancelled")]
-    NoSuchTransfer(u64),
-    /// A rate that is none.
-    #[error("a transfer cannot go at {0} bytes per second; a rate is a finite number, 0 or more")]
-    NotARate(f64),
-    /// A path that no mount covers.
-    #[error("{path} is under no mount; mounts: {mounts}")]
-    NoMount {
-        /// The path.
-        path: Arc<str>,
-        /// What mounts there are.
-        mounts: String,
-    },
-    /// A file that does not exist.
-    #[error("there is no file {0}; add it, or write it first")]
-    NoSuchFile(Arc<str>),
-    /// A file that is added and is there already.
-    #[error("file {0} cannot be added, as it exists; unlink it first, or add another one")]
-    FileExists(Arc<str>),
-    /// A read that goes beyond the end of its file.
-    #[error("{path} has {size}, and {bytes} at offset {offset} are beyond its end")]
-    BeyondEnd {
-        /// The path.
-        path: Arc<str>,
-        /// First byte wanted.
-        offset: u64,
-        /// Bytes wanted.
-        bytes: Bytes,
-        /// The file's size.
-        size: Bytes,
-    },
-    /// More cached bytes than a file has, or more dirty ones than cached ones.
-    #[error(
-        "{path} has {size}, and {cached} cached and {dirty} dirty are asked for; dirty bytes are cached ones, and these are of the file"
-    )]
-    MoreThanFile {
-        /// The path.
-        path: Arc<str>,
-        /// The file's size.
-        size: Bytes,
-        /// How much of it is to be cached.
-        cached: Bytes,
-        /// How much of that is to be dirty.
-        dirty: Bytes,
-    },
-    /// O_DIRECT with bytes that are not whole blocks: EINVAL.
-    #[error("a {operation} of {bytes} at offset {offset} of {path} in calls of {call}, with O_DIRECT, fails with EINVAL; make offset, size and call multiples of {} B, or leave O_DIRECT out", block.0)]
-    Unaligned {
-        /// What was to be done.
-        operation: &'static str,
-        /// The path.
-        path: Arc<str>,
-        /// First byte.
-        offset: u64,
-        /// Bytes in all.
-        bytes: Bytes,
-        /// Bytes of one call.
-        call: Bytes,
-        /// What the device takes at least.
-        block: Bytes,
-    },
-    /// RWF_DONTCACHE where it is not known: EOPNOTSUPP.
-    #[error(
-        "a {operation} of {path} with RWF_DONTCACHE fails with EOPNOTSUPP on Linux {kernel} and this file system; ext4 takes it since 6.17, XFS and Btrfs since 6.14"
-    )]
-    NotSupported {
-        /// What was to be done.
-        operation: &'static str,
-        /// The path.
-        path: Arc<str>,
-        /// The version of the host's kernel.
-        kernel: String,
-    },
-    /// More cached bytes of a new file than there is free memory.
-    #[error("{cached} of {path} are to be cached, and {free} of memory are free; cache less")]
-    NoRoom {
-        /// The path.
-        path: Arc<str>,
-        /// How much of it is to be cached.
-        cached: Bytes,
-        /// How much memory is free.
-        free: Bytes,
-    },
-    /// More on a disk than fits.
-    #[error("{path} needs {needed} more, and its disk has {free} left")]
-    DiskFull {
-        /// The path.
-        path: Arc<str>,
-        /// How much more.
-        needed: Bytes,
-        /// How much is free.
-        free: Bytes,
-    },
-    /// More anonymous memory than there can be.
-    #[error("{needed} of anonymous memory are asked for, and of {most} programs hold {held}")]
-    OutOfMemory {
-        /// How much more.
-        needed: Bytes,
-        /// What programs can hold.
-        most: Bytes,
-        /// What they hold.
-        held: Bytes,
-    },
-    /// An operation that is the other simulator's own.
-    #[error("`{0}` is nothing that a page cache does inside another simulator")]
-    NotOurs(&'static str),
-    /// What the model has no answer to.
-    #[error("model `{model}` {what}; {remedy}")]
-    NoAnswer {
-        /// The model.
-        model: String,
-        /// What it does not know.
-        what: &'static str,
-        /// What would be right.
-        remedy: &'static str,
-    },
+/// A task, and what it does.
+#[derive(Clone, Debug, Default)]
+struct TaskState {
+    is_busy: bool,
+    calls: calls::Task,
+    /// The file that its write makes larger, and how large.
+    grows: Option<(FileId, Bytes)>,
 }
 
 /// So late may a call be: clocks of other simulators are floating-point numbers.
@@ -287,11 +91,11 @@ pub struct PageCache {
     devices: Vec<Arc<str>>,
     transfers: Transfers,
     actions: Actions,
-    tasks: Vec<Option<Task>>,
+    tasks: Vec<Option<TaskState>>,
     /// Numbers of tasks that are no more.
     vacant: Vec<u32>,
     /// Anonymous memory of all tasks.
-    anonymous: Bytes,
+    anonymous: Anonymous,
     /// What the policy has given way with.
     resumes: Vec<u64>,
     orders: Vec<Order>,
@@ -340,7 +144,7 @@ impl PageCache {
             actions: Actions::default(),
             tasks: Vec::new(),
             vacant: Vec::new(),
-            anonymous: Bytes::ZERO,
+            anonymous: Anonymous::default(),
             resumes: Vec::new(),
             orders: Vec::new(),
             now: Nanos::ZERO,

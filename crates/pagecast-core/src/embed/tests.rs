@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use super::*;
 use crate::flow::{FlowId, FlowSpec};
 use crate::policy::registry::MODELS;
+use crate::policy::{DeviceId, Outcome};
 use crate::result::Part;
 use crate::scenario::Scenario;
 use crate::units::earlier;
@@ -244,7 +245,7 @@ fn every_operation_on_files_ends_when_it_does_in_our_engine() {
 fn time_is_of_the_policy_while_its_limit_binds_and_of_the_device_otherwise() {
     let mut transfers = Transfers::new(&host());
     let (flow, mut orders) = (FlowId { number: 1, slot: 0 }, Vec::new());
-    let path = transfers.paths(DeviceId(0)).read;
+    let path = transfers.mounts()[0].read;
     let spec = FlowSpec { path, bytes: 1000, weight: 1.0, cap: None, watched: true, tag: 0 };
     transfers.start(Nanos::ZERO, flow, spec, &mut orders);
     let at = |second: u64| Nanos(second * 1_000_000_000);
@@ -319,7 +320,7 @@ fn the_other_simulator_is_told_of_its_transfers_and_of_no_copies() {
     let flow = |number| FlowId { number, slot: number as u32 };
     let now = Nanos::ZERO;
     let spec = |path| FlowSpec { path, bytes: 1000, weight: 1.0, cap: None, watched: true, tag: 0 };
-    let read = spec(transfers.paths(DeviceId(0)).read);
+    let read = spec(transfers.mounts()[0].read);
     transfers.start(now, flow(1), read, &mut orders);
     orders.clear();
     for bytes in [2000, 1000] {

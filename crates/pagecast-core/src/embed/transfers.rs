@@ -7,37 +7,22 @@
 
 use std::collections::BTreeMap;
 
-use super::{EmbedError, Order, Rate, TransferId};
+use super::error::EmbedError;
+use super::orders::{Direction, Order, Rate, TransferId};
 use crate::device;
 use crate::flow::fluid::Fluid;
 use crate::flow::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route, Use};
-use crate::machine::Host;
+use crate::fs::Paths;
+use crate::machine::{Host, Mount, MountSource};
 use crate::policy::DeviceId;
 use crate::result::Part;
 use crate::units::Nanos;
-
-/// Which way bytes go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From the device.
-    Read,
-    /// To the device.
-    Write,
-}
 
 /// More than any device gives, in bytes per second: what it really gives is told.
 const NO_END: f64 = 1e18;
 
 /// Rates that differ by less are the same: other simulators share by floating-point numbers.
 const NOISE: f64 = 1e-6;
-
-/// What reads and writes of one device cross.
-#[derive(Clone, Copy)]
-pub(super) struct Paths {
-    pub read: Path,
-    pub write: Path,
-    pub read_and_copy: Path,
-}
 
 /// A transfer that the other simulator carries out.
 struct Outside {
@@ -60,7 +45,7 @@ struct Outside {
 pub(super) struct Transfers {
     network: Fluid,
     memory: (Path, Path),
-    paths: Vec<Paths>,
+    mounts: Vec<Paths>,
     /// The device that a resource stands for.
     devices: BTreeMap<ResourceId, DeviceId>,
     outside: BTreeMap<TransferId, Outside>,
@@ -72,7 +57,7 @@ impl Transfers {
         let copy = device::memory(&host.memory, &mut network);
         let memory = (network.add_path(copy.read.clone()), network.add_path(copy.write));
         let mut devices = BTreeMap::new();
-        let mut paths = Vec::new();
+        let mut paths: Vec<Paths> = Vec::new();
         for at in 0..host.disks.len() as u32 {
             let resource = network.add(Resource::constant(NO_END));
             devices.insert(resource, DeviceId(at));
@@ -83,7 +68,12 @@ impl Transfers {
                 read_and_copy: network.add_path(side(Part::DeviceRead).join(&copy.read)),
             });
         }
-        Self { network, memory, paths, devices, outside: BTreeMap::new() }
+        let disk_of = |mount: &Mount| match mount.source {
+            MountSource::Disk(disk) => disk,
+            MountSource::Nfs { .. } => unreachable!("all mounts are disks"),
+        };
+        let mounts = host.mounts.iter().map(|mount| paths[disk_of(mount)]).collect();
+        Self { network, memory, mounts, devices, outside: BTreeMap::new() }
     }
 
     /// What copies out of the page cache, and into it, cross.
@@ -91,8 +81,9 @@ impl Transfers {
         self.memory
     }
 
-    pub(super) fn paths(&self, device: DeviceId) -> Paths {
-        self.paths[device.0 as usize]
+    /// What files under each mount cross.
+    pub(super) fn mounts(&self) -> &[Paths] {
+        &self.mounts
     }
 
     pub(super) fn next_event(&mut self) -> Option<Nanos> {

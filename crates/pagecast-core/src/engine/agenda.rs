@@ -24,7 +24,7 @@ pub(super) enum Wake {
 /// A time, whether it is a call of a policy, a running number, and who.
 type Entry = (Nanos, bool, u64, Wake);
 
-/// See the module.
+/// The dirty pages of a host; see the module.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
     entries: BinaryHeap<Reverse<Entry>>,

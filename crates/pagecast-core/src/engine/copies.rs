@@ -16,7 +16,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::Engine;
+use super::copying::{Copying, Step};
+use super::run::Engine;
+use crate::calls;
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::fs::{Located, Span};
@@ -34,65 +36,28 @@ const CHUNKS: u64 = 8;
 /// What extents begin with on file systems that share them: a block.
 const BLOCK: u64 = 4096;
 
-/// The copy that a process is in.
-pub(super) struct Copying {
-    source: Located,
-    target: Located,
-    /// How the target is open.
-    flags: OpenFlags,
-    /// What is left of it, and how much is read and written at a time.
-    at: u64,
-    end: u64,
-    round: u64,
-    /// Where it began.
-    offset: u64,
-    outcome: Outcome,
-    under_way: Option<Step>,
-    steps: VecDeque<Step>,
-}
-
-/// What a copy waits for.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    /// Bytes are read from here.
-    Read { offset: u64, bytes: u64 },
-    /// They are written.
-    Write { offset: u64, bytes: u64 },
-    /// Dirty pages of the range are written and waited for.
-    Clean(Located),
-    /// Pages of the target leave.
-    Drop,
-}
-
-impl Copying {
-    /// Whether it waits for nothing, so that its process can go on with it.
-    pub(super) fn is_between_steps(&self) -> bool {
-        self.under_way.is_none()
-    }
-}
-
 impl<N: Network> Engine<'_, N> {
     /// Begins a copy of bytes of a file that exists.
-    pub(super) fn begin_copy(
-        &mut self,
-        at: u32,
-        operation: Operation,
-        source: Located,
-    ) -> Result<(), SimulationError> {
+    pub(super) fn begin_copy(&mut self, at: u32, operation: Operation) -> Result<(), SimulationError> {
         let Action::Copy { ref to, by, offset, bytes, call, .. } = operation.action else {
             unreachable!("only copies have a target")
         };
-        let target = self.locate(at, operation.line, &to.clone())?;
+        let (line, host) = (operation.line, self.processes[at as usize].host as usize);
+        let source = self.caller(at).file_of(&operation.action);
+        let source = self.blamed(at, line, source)?;
+        let target = calls::locate(&mut self.namespace, host, to);
+        let target = self.blamed(at, line, target)?;
         let flags = self.check_copy(at, &operation, source, target, by)?;
         let size = self.namespace.size(source.file);
         let bytes = bytes.unwrap_or(size.saturating_sub(Bytes(offset)));
-        if offset.saturating_add(bytes.0) > size.0 {
-            return Err(self.beyond_end(at, &operation, offset, bytes, size));
-        }
+        let whole = Span { offset, bytes, piece: bytes };
+        let is_within = self.caller(at).check_within(source, &operation.action, &whole);
+        self.blamed(at, line, is_within)?;
         let call = call.or(by.usual_call()).unwrap_or(bytes).0.clamp(1, bytes.0.max(1));
         let round = if by.is_in_kernel() { call.div_ceil(call.div_ceil(PIPE)) } else { call };
-        let span = Span { offset, bytes, piece: Bytes(round) };
-        self.take_room_for(at, operation.line, target, &span, flags)?;
+        let span = Span { piece: Bytes(round), ..whole };
+        let taken = self.caller(at).take_room(target, &span, flags);
+        self.blamed(at, line, taken)?;
         let is_shared = by == CopyBy::CopyFileRange
             && source.mount == target.mount
             && self.shares_extents(at, source)
@@ -134,7 +99,7 @@ impl<N: Network> Engine<'_, N> {
         let mount = |located: Located| &host.mounts[located.mount as usize];
         let is_remote = |located| matches!(mount(located).source, MountSource::Nfs { .. });
         let goes_past = |flags: OpenFlags| flags.is_direct() || flags.has(OpenFlag::DontCache);
-        let (read, written) = (process.flags(source.file), process.flags(target.file));
+        let (read, written) = (process.task.flags(source.file), process.task.flags(target.file));
         let crosses = by == CopyBy::CopyFileRange && source.mount != target.mount;
         let why = if source.file == target.file {
             CopyRefusal::SameFile
@@ -187,10 +152,12 @@ impl<N: Network> Engine<'_, N> {
     fn next_part(&mut self, at: u32) {
         let host = self.processes[at as usize].host as usize;
         let Copying { source, target, at: from, end, round, .. } = *self.copying(at);
-        let chunk = [source, target].into_iter().filter_map(|located| self.remote_chunk(host, located)).max();
+        let caller = self.caller(at);
+        let chunk = [source, target].into_iter().filter_map(|located| caller.chunk(located)).max();
+        let file = caller.view(source);
         let at_once = match chunk {
             Some(chunk) => chunk.0.saturating_mul(CHUNKS),
-            None => self.hosts[host].policy.copied_at_once(&self.view(host, source), from, end).0,
+            None => self.hosts[host].policy.copied_at_once(&file, from, end).0,
         };
         let bytes = (at_once / round * round).max(round).min(end - from);
         let copying = self.copying(at);
@@ -199,42 +166,39 @@ impl<N: Network> Engine<'_, N> {
     }
 
     fn begin_copy_step(&mut self, at: u32, step: Step) -> Result<(), SimulationError> {
-        let host = self.processes[at as usize].host as usize;
         let Copying { source, target, flags, round, offset: first, end, .. } = *self.copying(at);
         let range =
             |offset: u64, bytes: u64| Span { offset, bytes: Bytes(bytes), piece: Bytes(round.min(bytes)) };
-        if let Step::Read { offset, bytes } | Step::Write { offset, bytes } = step {
-            // What is sent to another host, or fetched from there, is told by these.
-            let current = self.processes[at as usize].current.as_mut().expect("it is in an operation");
-            (current.offset, current.bytes) = (offset, Bytes(bytes));
+        if let Step::Read { offset, bytes } = step {
+            self.check_still_there(at, source, &range(offset, bytes))?;
         }
-        match step {
+        let caller = self.caller(at);
+        let wants = match step {
             Step::Read { offset, bytes } => {
-                let span = range(offset, bytes);
-                self.check_still_there(at, source, &span)?;
-                self.ask_to_read(at, source, &span, OpenFlags::default(), false)
+                caller.read(source, &range(offset, bytes), OpenFlags::default(), false)
             }
-            Step::Write { offset, bytes } => self.ask_to_write(at, target, &range(offset, bytes), flags),
+            Step::Write { offset, bytes } => caller.write(target, &range(offset, bytes), flags),
             Step::Clean(located) => {
-                let (file, flags) = (self.view(host, located), SyncRangeFlag::ALL.into_iter().collect());
-                self.call(at, Call::SyncRange { file, offset: first, bytes: Bytes(end - first), flags })
+                let (file, flags) = (caller.view(located), SyncRangeFlag::ALL.into_iter().collect());
+                Call::SyncRange { file, offset: first, bytes: Bytes(end - first), flags }.into()
             }
             Step::Drop => {
-                let (file, advice) = (self.view(host, target), Advice::DontNeed);
-                self.call(at, Call::Advise { file, advice, offset: first, bytes: Bytes(end - first) })
+                let (file, advice) = (caller.view(target), Advice::DontNeed);
+                Call::Advise { file, advice, offset: first, bytes: Bytes(end - first) }.into()
             }
-        }
+        };
+        self.ask(at, wants)
     }
 
     /// Refuses to read what somebody else has cut meanwhile, and pages for which there is no memory.
     fn check_still_there(&mut self, at: u32, source: Located, span: &Span) -> Result<(), SimulationError> {
-        let size = self.namespace.size(source.file);
         let current = self.processes[at as usize].current.as_ref().expect("it is in an operation");
-        let line = current.operation.line;
-        if span.offset.saturating_add(span.bytes.0) > size.0 {
-            return Err(self.beyond_end(at, &current.operation, span.offset, span.bytes, size));
-        }
-        self.check_has_room(at, span.bytes, line)
+        let (action, line) = (current.operation.action.clone(), current.operation.line);
+        let caller = self.caller(at);
+        let checked = caller
+            .check_within(source, &action, span)
+            .and_then(|()| caller.check_room(span.bytes, Bytes::ZERO));
+        self.blamed(at, line, checked)
     }
 
     /// A step of a copy has ended; the process goes on when its turn comes.
@@ -257,7 +221,6 @@ impl<N: Network> Engine<'_, N> {
     fn end_copy(&mut self, at: u32) -> Result<(), SimulationError> {
         let current = self.processes[at as usize].current.as_mut().expect("it is in an operation");
         let copying = current.copying.take().expect("it is a copy");
-        (current.offset, current.bytes) = (copying.offset, Bytes(copying.end - copying.offset));
         let end = if copying.end > copying.offset { copying.end } else { 0 };
         self.namespace.grow(copying.target.file, Bytes(end));
         self.end_operation(at, copying.outcome)

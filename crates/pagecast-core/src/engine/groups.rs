@@ -7,8 +7,10 @@
 
 use rustc_hash::FxHashMap;
 
+use super::run::Engine;
+use super::settings::Settings;
+use super::threads;
 use super::twins::Twins;
-use super::{Engine, Settings, threads};
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::machine::{Link, Machine, Mount, MountSource};
@@ -23,6 +25,7 @@ pub(super) fn simulate<N: Network>(
     model: &str,
     mut settings: Settings,
 ) -> Result<SimulationResult, SimulationError> {
+    scenario.check().map_err(SimulationError::Scenario)?;
     let interrupt = settings.interrupt.take();
     let hosts = scenario.machine.hosts.len();
     let groups = groups_of_hosts(scenario);

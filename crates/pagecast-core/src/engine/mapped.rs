@@ -4,10 +4,10 @@
 //! gets SIGBUS. The flags of the open file make no difference to it, as O_DIRECT, O_SYNC and O_APPEND are about calls. Left out: private
 //! mappings, and the cost of mapping and unmapping a file that stays mapped.
 
-use super::Engine;
+use super::run::Engine;
 use crate::error::SimulationError;
 use crate::flow::Network;
-use crate::fs::{Located, Span};
+use crate::fs::Span;
 use crate::policy::{Call, OperationId, Outcome, Refusal};
 use crate::units::Bytes;
 use crate::workload::{MappedCall, OpenFlags, Operation};
@@ -22,11 +22,12 @@ impl<N: Network> Engine<'_, N> {
         &mut self,
         at: u32,
         operation: Operation,
-        located: Located,
         call: MappedCall,
     ) -> Result<(), SimulationError> {
-        let host = self.processes[at as usize].host as usize;
-        let (file, line) = (self.view(host, located), operation.line);
+        let line = operation.line;
+        let located = self.caller(at).file_of(&operation.action);
+        let located = self.blamed(at, line, located)?;
+        let file = self.caller(at).view(located);
         let (offset, bytes) = call.part();
         let bytes = bytes.unwrap_or(file.size.saturating_sub(Bytes(offset)));
         let (advice, writes) = match call {
@@ -56,15 +57,20 @@ impl<N: Network> Engine<'_, N> {
                 (offset, bytes, file.size),
             ));
         }
-        self.check_has_room(at, bytes, line)?;
+        let has_room = self.caller(at).check_room(bytes, Bytes::ZERO);
+        self.blamed(at, line, has_room)?;
         self.enter(at, operation, Some(located), offset, bytes);
         let span = Span { offset, bytes, piece: bytes };
-        let is_remote = self.remote_chunk(host, located).is_some();
-        match (is_remote, writes) {
+        let caller = self.caller(at);
+        match (caller.chunk(located).is_some(), writes) {
             (true, true) => Err(self.refused(OperationId(at), NO_REMOTE)),
-            (true, false) => self.ask_to_read(at, located, &span, OpenFlags::default(), false),
-            (false, true) if self.namespace.writes_through(located.file) => {
-                self.ask_to_write(at, located, &span, OpenFlags::default())
+            (true, false) => {
+                let wants = caller.read(located, &span, OpenFlags::default(), false);
+                self.ask(at, wants)
+            }
+            (false, true) if caller.files.writes_through(located.file) => {
+                let wants = caller.write(located, &span, OpenFlags::default());
+                self.ask(at, wants)
             }
             (false, _) => {
                 let mapping = self.processes[at as usize].mappings.get(&located.file);

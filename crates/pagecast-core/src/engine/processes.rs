@@ -1,139 +1,18 @@
 //! Runs processes: lets them wait for each other, and reports when none can go on.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
-use super::Engine;
 use super::agenda::Wake;
-use super::copies::Copying;
-use super::streams::{OpenStream, Streaming};
+use super::run::Engine;
+use super::running::{Current, State};
 use crate::error::{Blame, SimulationError};
 use crate::flow::Network;
 use crate::fs::Located;
-use crate::policy::{FileId, OperationId, Outcome, Refusal};
+use crate::policy::{Call, OperationId, Outcome, Refusal, Request};
 use crate::result::{Part, Parts};
-use crate::scenario::Scenario;
 use crate::stop;
-use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, OpenFlags, Operation, Program};
-
-/// A process at run time.
-pub(super) struct Running {
-    pub name: Arc<str>,
-    pub host: u32,
-    program: Option<Box<dyn Program>>,
-    state: State,
-    /// Processes that must have ended before this one starts, and those that wait for this one.
-    waits_for: u32,
-    followers: Vec<u32>,
-    /// Anonymous memory it holds.
-    pub anonymous: u64,
-    pub operations: u32,
-    pub current: Option<Current>,
-    /// How it has opened files, of those that it has opened with flags.
-    opened: BTreeMap<FileId, OpenFlags>,
-    /// The files that it has mapped: the number of each mapping, and the bytes that it has.
-    pub mappings: BTreeMap<FileId, (u32, Bytes)>,
-    /// The streams that it has open, the last one at the end.
-    pub streams: Vec<OpenStream>,
-}
-
-/// The operation that a process is in.
-pub(super) struct Current {
-    pub operation: Operation,
-    pub index: u32,
-    pub start: Nanos,
-    /// What was resolved when it began.
-    pub file: Option<Located>,
-    pub offset: u64,
-    pub bytes: Bytes,
-    /// If it is one on a stream.
-    pub stream: Option<Box<Streaming>>,
-    /// If it is a copy.
-    pub copying: Option<Box<Copying>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// Other processes must end first.
-    NotStarted,
-    Active,
-    /// In a `wait` operation.
-    Waiting,
-    Ended,
-}
-
-/// Named events: signalled for good, or with processes that wait.
-#[derive(Default)]
-pub(super) struct Events {
-    signalled: FxHashMap<Arc<str>, ()>,
-    waiting: BTreeMap<Arc<str>, Vec<u32>>,
-}
-
-impl Running {
-    /// All processes of a scenario, none of them started.
-    pub(super) fn all(scenario: &Scenario) -> Result<Vec<Self>, SimulationError> {
-        let by_name: FxHashMap<&str, u32> =
-            scenario.processes.iter().enumerate().map(|(at, process)| (&*process.name, at as u32)).collect();
-        let mut all: Vec<Self> = scenario
-            .processes
-            .iter()
-            .map(|process| Self {
-                name: process.name.clone(),
-                host: process.host as u32,
-                program: None,
-                state: State::NotStarted,
-                waits_for: process.after.len() as u32,
-                followers: Vec::new(),
-                anonymous: 0,
-                operations: 0,
-                current: None,
-                opened: BTreeMap::new(),
-                mappings: BTreeMap::new(),
-                streams: Vec::new(),
-            })
-            .collect();
-        for (at, process) in scenario.processes.iter().enumerate() {
-            for name in &process.after {
-                let Some(&before) = by_name.get(&**name) else {
-                    return Err(SimulationError::UnknownProcess {
-                        place: scenario.origin.clone(),
-                        process: process.name.clone(),
-                        missing: name.clone(),
-                    });
-                };
-                all[before as usize].followers.push(at as u32);
-            }
-        }
-        Ok(all)
-    }
-
-    /// How it has opened a file.
-    pub(super) fn flags(&self, file: FileId) -> OpenFlags {
-        self.opened.get(&file).copied().unwrap_or_default()
-    }
-
-    /// Whether it waits for the end of an operation, or of a step of one that has several.
-    fn is_busy(&self) -> bool {
-        let is_between = |current: &Current| match current {
-            Current { stream: Some(stream), .. } => stream.is_between_steps(),
-            Current { copying: Some(copying), .. } => copying.is_between_steps(),
-            _ => false,
-        };
-        self.current.as_ref().is_some_and(|current| !is_between(current))
-    }
-
-    /// It has opened a file with these flags, or closed it.
-    pub(super) fn set_flags(&mut self, file: FileId, flags: OpenFlags) {
-        if flags.is_empty() {
-            self.opened.remove(&file);
-        } else {
-            self.opened.insert(file, flags);
-        }
-    }
-}
+use crate::units::Bytes;
+use crate::workload::{Action, Operation};
 
 impl<N: Network> Engine<'_, N> {
     /// Starts all processes that wait for no other.
@@ -223,11 +102,12 @@ impl<N: Network> Engine<'_, N> {
         process.program = None;
         self.alive -= 1;
         self.active -= 1;
-        let held = std::mem::take(&mut process.anonymous);
         let followers = std::mem::take(&mut process.followers);
         let host = process.host;
-        if held > 0 {
-            self.free_unasked(host, at, held)?;
+        let bytes = self.caller(at).give_memory_back(None);
+        if bytes > Bytes::ZERO {
+            let call = Call::Free { bytes, owner: OperationId(at) };
+            self.request(host, &Request { operation: OperationId::NOBODY, call })?;
         }
         for follower in followers {
             let next = &mut self.processes[follower as usize];

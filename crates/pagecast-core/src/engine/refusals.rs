@@ -1,67 +1,116 @@
-//! Refuses calls that break a rule of their flags, as Linux does. The rules are those of `fs::span`.
+//! Names the process, the time and the line of a system call that is refused.
 
-use super::Engine;
-use crate::error::SimulationError;
+use super::run::Engine;
+use crate::calls::CallError;
+use crate::error::{Blame, SimulationError};
 use crate::flow::Network;
-use crate::fs::{Located, Span, takes_dontcache};
-use crate::machine::MountSource;
+use crate::fs::Span;
 use crate::units::Bytes;
-use crate::workload::{Action, Operation};
+
+/// How many holders of memory an error names.
+const HOLDERS: usize = 3;
 
 impl<N: Network> Engine<'_, N> {
-    /// Refuses calls that are not whole blocks, as with EINVAL.
-    pub(super) fn check_aligned(
+    /// The same with an error that names the process.
+    pub(super) fn blamed<T>(
         &self,
         at: u32,
-        operation: &Operation,
-        located: Located,
-        span: &Span,
-    ) -> Result<(), SimulationError> {
-        let Some(block) = self.block_of_direct_io(at, located) else { return Ok(()) };
-        if span.is_aligned(&operation.action, block) {
-            return Ok(());
+        line: Option<u32>,
+        result: Result<T, CallError>,
+    ) -> Result<T, SimulationError> {
+        result.map_err(|error| self.call_failed(at, line, error))
+    }
+
+    pub(super) fn call_failed(&self, at: u32, line: Option<u32>, error: CallError) -> SimulationError {
+        let blame = self.blame(at, line);
+        match error {
+            CallError::NoMount { path } => {
+                let host = self.processes[at as usize].host as usize;
+                let who = format!("process `{}` uses", blame.process);
+                SimulationError::no_mount(&self.scenario.machine.hosts[host], &path, blame.place, who)
+            }
+            CallError::NoSuchFile { operation, path } => {
+                SimulationError::NoSuchFile { at: blame, operation, path }
+            }
+            CallError::BeyondEnd { path, span: Span { offset, bytes, .. }, size } => {
+                SimulationError::BeyondEnd { at: blame, path, offset, bytes, size }
+            }
+            CallError::Unaligned { operation, path, span, vector, block } => {
+                let Span { offset, bytes, piece: call } = span;
+                SimulationError::Unaligned { at: blame, operation, path, offset, bytes, call, vector, block }
+            }
+            CallError::NotSupported { operation, path, kernel } => {
+                SimulationError::NotSupported { at: blame, operation, path, kernel }
+            }
+            CallError::DiskFull { needed, disk: (host, disk), used, .. } => {
+                let host = &self.scenario.machine.hosts[host];
+                let disk = &host.disks[disk];
+                SimulationError::DiskFull {
+                    place: blame.place,
+                    who: format!("process `{}`", blame.process),
+                    disk: disk.name.clone(),
+                    host: host.name.clone(),
+                    needed,
+                    size: disk.size,
+                    used,
+                }
+            }
+            CallError::OutOfMemory { needed, most, held, cgroup } => {
+                self.out_of_memory(at, blame, (needed, most, held), cgroup)
+            }
         }
-        let (Action::Read { vector, .. } | Action::Write { vector, .. }) = operation.action else {
-            unreachable!("only reads and writes move bytes")
+    }
+
+    fn out_of_memory(
+        &self,
+        at: u32,
+        blame: Blame,
+        (needed, most, held): (Bytes, Bytes, Bytes),
+        cgroup: Option<usize>,
+    ) -> SimulationError {
+        let host = self.processes[at as usize].host;
+        let (machine, anonymous) =
+            (&self.scenario.machine.hosts[host as usize], &self.hosts[host as usize].anonymous);
+        let (whose, size, kept, booked) = match cgroup {
+            None => {
+                let kept = machine.memory.size.saturating_sub(most);
+                (format!("host `{}`", machine.name), machine.memory.size, kept, anonymous.all)
+            }
+            Some(cgroup) => {
+                let (name, limit) = (&machine.cgroups[cgroup].name, machine.cgroups[cgroup].limit);
+                let whose = format!("cgroup `{name}` on host `{}` ({})", machine.name, limit.file());
+                (whose, most, Bytes::ZERO, anonymous.of_cgroups[cgroup])
+            }
         };
-        Err(SimulationError::Unaligned {
-            at: self.blame(at, operation.line),
-            operation: operation.action.name(),
-            path: operation.action.path().expect("reads and writes have a path").clone(),
-            offset: span.offset,
-            bytes: span.bytes,
-            call: span.piece,
-            vector,
-            block,
-        })
+        let is_asked_for = |other: usize| {
+            let is_in_group = cgroup.is_none() || self.scenario.processes[other].cgroup == cgroup;
+            self.processes[other].host == host && is_in_group
+        };
+        // With what the process has just been given.
+        let given = held - booked;
+        let of = |other: usize| {
+            let own = self.processes[other].task.anonymous;
+            if other == at as usize { own + given } else { own }
+        };
+        let holders = (0..self.processes.len())
+            .filter(|&other| is_asked_for(other))
+            .map(|other| (of(other), &*self.processes[other].name));
+        let held = in_words(held, holders.filter(|&(bytes, _)| bytes > Bytes::ZERO).collect());
+        SimulationError::OutOfMemory { at: blame, whose, needed, size, kept, held }
     }
+}
 
-    /// The logical block of the disk of a file; none for another host's, which takes any bytes.
-    fn block_of_direct_io(&self, at: u32, located: Located) -> Option<Bytes> {
-        let host = &self.scenario.machine.hosts[self.processes[at as usize].host as usize];
-        match host.mounts[located.mount as usize].source {
-            MountSource::Disk(disk) => Some(host.disks[disk].logical_block_size),
-            MountSource::Nfs { .. } => None,
-        }
+/// How much anonymous memory processes hold, and which of them most.
+fn in_words(held: Bytes, mut holders: Vec<(Bytes, &str)>) -> String {
+    if holders.is_empty() {
+        return "no process holds any".to_owned();
     }
-
-    /// Refuses calls with RWF_DONTCACHE where the file system does not take it, as with EOPNOTSUPP.
-    pub(super) fn check_dontcache(
-        &self,
-        at: u32,
-        operation: &Operation,
-        located: Located,
-    ) -> Result<(), SimulationError> {
-        let host = &self.scenario.machine.hosts[self.processes[at as usize].host as usize];
-        if takes_dontcache(host, &host.mounts[located.mount as usize]) {
-            return Ok(());
-        }
-        let (major, minor) = host.kernel.version;
-        Err(SimulationError::NotSupported {
-            at: self.blame(at, operation.line),
-            operation: operation.action.name(),
-            path: operation.action.path().expect("reads and writes have a path").clone(),
-            kernel: format!("{major}.{minor}"),
-        })
+    holders.sort_by_key(|&(bytes, name)| (std::cmp::Reverse(bytes), name));
+    let more = holders.len().saturating_sub(HOLDERS);
+    let mut shown: Vec<String> =
+        holders.iter().take(HOLDERS).map(|&(bytes, name)| format!("`{name}` {bytes}")).collect();
+    if more > 0 {
+        shown.push(format!("{more} more"));
     }
+    format!("the processes hold {held} ({})", shown.join(", "))
 }

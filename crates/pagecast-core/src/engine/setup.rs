@@ -2,40 +2,25 @@
 
 use std::sync::Arc;
 
+use crate::calls::Anonymous;
 use crate::device::{self, ReadWrite};
 use crate::error::SimulationError;
-use crate::flow::{Network, Path, Route};
+use crate::flow::{Network, Route};
 use crate::fs::nfs::Nfs;
-use crate::fs::{Located, Namespace};
+use crate::fs::{Located, Namespace, Paths};
 use crate::machine::{Host, Machine, Mount, MountSource};
 use crate::net;
 use crate::policy::registry;
-use crate::policy::{Actions, Call, DeviceId, FileId, FileView, OperationId, Options, Request, Setting};
-use crate::result::{BlockTable, Part, Recorder};
+use crate::policy::{Actions, Call, FileId, FileView, OperationId, Options, Request, Setting};
+use crate::result::{BlockTable, Part};
 use crate::scenario::Scenario;
 use crate::units::Nanos;
 
 use super::agenda::Agenda;
-use super::processes::{Events, Running};
-use super::{Engine, HostState, Settings, Uneven};
-
-/// What is crossed to read and to write.
-#[derive(Clone, Copy)]
-pub(super) struct Paths {
-    pub read: Path,
-    pub write: Path,
-    pub read_and_copy: Path,
-}
-
-impl Paths {
-    fn add(routes: &ReadWrite, copy: &Route, network: &mut impl Network) -> Self {
-        Self {
-            read: network.add_path(routes.read.clone()),
-            write: network.add_path(routes.write.clone()),
-            read_and_copy: network.add_path(routes.read.join(copy)),
-        }
-    }
-}
+use super::recorder::Recorder;
+use super::run::{Engine, HostState, Uneven};
+use super::running::{Events, Running};
+use super::settings::Settings;
 
 /// The resources of a machine: memory of each host, then the disks of each host, then the links.
 struct Hardware {
@@ -71,7 +56,7 @@ impl Hardware {
         machine.hosts[host]
             .mounts
             .iter()
-            .map(|mount| Paths::add(&routes(mount), &self.memory[host].read, network))
+            .map(|mount| add_paths(&routes(mount), &self.memory[host].read, network))
             .collect()
     }
 
@@ -117,8 +102,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 devices: device_names(host),
                 is_called: false,
                 next_call: None,
-                anonymous: 0,
-                anonymous_of_cgroups: vec![0; host.cgroups.len()],
+                anonymous: Anonymous::new(host.cgroups.len()),
             });
         }
         let names = scenario.processes.iter().map(|process| process.name.clone()).collect();
@@ -139,7 +123,7 @@ impl<'a, N: Network> Engine<'a, N> {
             actions: Actions::default(),
             owners: Vec::new(),
             agenda: Agenda::default(),
-            processes: Running::all(scenario)?,
+            processes: Running::all(scenario),
             alive: scenario.processes.len() as u32,
             active: 0,
             ready: std::collections::VecDeque::new(),
@@ -174,14 +158,7 @@ impl<'a, N: Network> Engine<'a, N> {
             self.with_policy(host, |_, _| {})?;
         }
         for file in &self.scenario.files {
-            let place = self.scenario.origin.clone();
-            let located = self.namespace.locate(file.host, &file.path).map_err(|_| {
-                let who = "a file that is there from the start is".to_owned();
-                SimulationError::no_mount(&self.scenario.machine, file.host, &file.path, place.clone(), who)
-            })?;
-            if file.size > self.namespace.free(located.file) {
-                return Err(self.disk_full(place, format!("file {}", file.path), located.file, file.size));
-            }
+            let located = self.namespace.locate(file.host, &file.path).expect("the scenario was checked");
             self.namespace.grow(located.file, file.size);
             if file.cached.0 > 0 {
                 let view = self.view(file.host, located);
@@ -200,26 +177,15 @@ impl<'a, N: Network> Engine<'a, N> {
 
     /// A file as the policy of a host sees it.
     pub(super) fn view(&self, host: usize, located: Located) -> FileView {
-        let hardware = &self.scenario.machine.hosts[host];
-        let mount = &hardware.mounts[located.mount as usize];
-        let device = match mount.source {
-            MountSource::Disk(disk) => disk,
-            MountSource::Nfs { .. } => hardware.disks.len() + located.mount as usize,
-        };
-        let Paths { read, write, read_and_copy } = self.hosts[host].mounts[located.mount as usize];
-        let (size, filled) = (self.namespace.size(located.file), self.namespace.filled(located.file));
-        let page_insert = mount.page_insert.unwrap_or(hardware.memory.cost.page_insert);
-        FileView {
-            id: located.file,
-            size,
-            filled,
-            device: DeviceId(device as u32),
-            read,
-            write,
-            read_and_copy,
-            page_insert,
-            cost: mount.cost,
-        }
+        self.namespace.view(host, located, &self.hosts[host].mounts[located.mount as usize])
+    }
+}
+
+fn add_paths(routes: &ReadWrite, copy: &Route, network: &mut impl Network) -> Paths {
+    Paths {
+        read: network.add_path(routes.read.clone()),
+        write: network.add_path(routes.write.clone()),
+        read_and_copy: network.add_path(routes.read.join(copy)),
     }
 }
 

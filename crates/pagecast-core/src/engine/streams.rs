@@ -3,14 +3,13 @@
 //! An operation on a stream is a row of steps: it copies between the program and the buffer on one processor, then it reads or writes. A
 //! long one goes in portions, so that the copies lie between the system calls as they do in reality; none of its library calls is an event.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-
-use super::processes::Current;
-use super::{Engine, Owner};
+use super::run::{Engine, Owner};
+use super::running::Current;
+use super::streaming::{OpenStream, Step, Streaming};
+use crate::calls::CallError;
 use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
-use crate::fs::Located;
+use crate::fs::{Located, Span};
 use crate::policy::{FileId, Outcome};
 use crate::result::{Part, Parts};
 use crate::stdio::{Direction, LibraryCall, Mode, Refusal, Stream, Transfer, Work};
@@ -21,46 +20,16 @@ use crate::workload::{Action, OpenFlags, Operation};
 /// estimates (every 200 ms) see nothing.
 const PORTION: u64 = 16 << 20;
 
-/// A stream that a process has open.
-pub(super) struct OpenStream {
-    path: Arc<str>,
-    file: FileId,
-    stream: Stream,
-}
-
-/// The operation on a stream that a process is in.
-pub(super) struct Streaming {
-    /// What is left of it, and in calls of how many bytes.
-    direction: Direction,
-    left: u64,
-    call: u64,
-    /// What it has been told so far, and the step it is in, if it is in one.
-    outcome: Outcome,
-    under_way: Option<Step>,
-    steps: VecDeque<Step>,
-    /// Where it began, and what it was to move.
-    offset: u64,
-    bytes: Bytes,
-}
-
-/// What a stream waits for.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    /// A processor, for so long.
-    Processor(Nanos),
-    /// System calls.
-    Transfer(Transfer),
-}
-
 impl<N: Network> Engine<'_, N> {
     /// Begins an operation on a stream.
     pub(super) fn begin_on_stream(
         &mut self,
         at: u32,
         operation: Operation,
-        located: Located,
         call: LibraryCall,
     ) -> Result<(), SimulationError> {
+        let located = self.caller(at).file_of(&operation.action);
+        let located = self.blamed(at, operation.line, located)?;
         if let LibraryCall::Open { mode, library, buffer } = call {
             return match Stream::new(library, mode, buffer) {
                 Ok(stream) => self.open_stream(at, operation, located, stream, mode),
@@ -73,7 +42,10 @@ impl<N: Network> Engine<'_, N> {
         // What a seek writes first is there when it is read.
         let end = work.end_of_file(end);
         if streaming.direction == Direction::Read && streaming.offset.saturating_add(streaming.left) > end {
-            return Err(self.beyond_end(at, &operation, streaming.offset, streaming.bytes, Bytes(end)));
+            let span = Span { offset: streaming.offset, bytes: streaming.bytes, piece: streaming.bytes };
+            let path = operation.action.path().expect("a stream has a path").clone();
+            let error = CallError::BeyondEnd { path, span, size: Bytes(end) };
+            return Err(self.call_failed(at, operation.line, error));
         }
         self.enter(at, operation, Some(located), streaming.offset, streaming.bytes);
         self.processes[at as usize].current.as_mut().expect("it has begun").stream =
@@ -101,7 +73,9 @@ impl<N: Network> Engine<'_, N> {
         }
         streams.push(OpenStream { path, file, stream });
         let size = if mode.truncates() { Bytes::ZERO } else { self.namespace.size(file) };
-        self.resize_and_tell(at, operation, located, size)
+        let begun = self.caller(at).resize(located, size);
+        let begun = self.blamed(at, operation.line, begun)?;
+        self.enter_begun(at, operation, begun)
     }
 
     /// What an open stream says to a call: what there is to do, and what of it at once.
@@ -213,29 +187,24 @@ impl<N: Network> Engine<'_, N> {
     }
 
     fn begin_system_calls(&mut self, at: u32, transfer: &Transfer) -> Result<(), SimulationError> {
-        let current = self.processes[at as usize].current.as_mut().expect("it is in an operation");
-        // What is sent to another host is taken from here.
-        (current.offset, current.bytes) = (transfer.offset, Bytes(transfer.bytes));
-        let (line, located) = (current.operation.line, current.file.expect("a stream has a file"));
+        let current = self.processes[at as usize].current.as_ref().expect("it is in an operation");
+        let (action, line) = (current.operation.action.clone(), current.operation.line);
+        let (located, flags) = (current.file.expect("a stream has a file"), OpenFlags::default());
         let (bytes, piece) = (Bytes(transfer.bytes), Bytes(transfer.piece().min(transfer.bytes)));
-        let span = crate::fs::Span { offset: transfer.offset, bytes, piece };
-        match transfer.direction {
-            Direction::Read => {
-                let size = self.namespace.size(located.file);
-                // Somebody else has cut it meanwhile.
-                if transfer.offset.saturating_add(transfer.bytes) > size.0 {
-                    let operation =
-                        self.processes[at as usize].current.take().expect("it is in one").operation;
-                    return Err(self.beyond_end(at, &operation, transfer.offset, bytes, size));
-                }
-                self.check_has_room(at, bytes, line)?;
-                self.ask_to_read(at, located, &span, OpenFlags::default(), false)
-            }
+        let span = Span { offset: transfer.offset, bytes, piece };
+        let mut caller = self.caller(at);
+        let wants = match transfer.direction {
+            // Somebody else may have cut it meanwhile.
+            Direction::Read => caller
+                .check_within(located, &action, &span)
+                .and_then(|()| caller.check_room(bytes, Bytes::ZERO))
+                .map(|()| caller.read(located, &span, flags, false)),
             Direction::Write => {
-                self.take_room_for(at, line, located, &span, OpenFlags::default())?;
-                self.ask_to_write(at, located, &span, OpenFlags::default())
+                caller.take_room(located, &span, flags).map(|()| caller.write(located, &span, flags))
             }
-        }
+        };
+        let wants = self.blamed(at, line, wants)?;
+        self.ask(at, wants)
     }
 
     /// A step of an operation on a stream has ended; the process goes on when its turn comes.
@@ -263,7 +232,6 @@ impl<N: Network> Engine<'_, N> {
     fn end_stream(&mut self, at: u32) -> Result<(), SimulationError> {
         let current = self.processes[at as usize].current.as_mut().expect("it is in an operation");
         let streaming = current.stream.take().expect("it is one on a stream");
-        (current.offset, current.bytes) = (streaming.offset, streaming.bytes);
         self.end_operation(at, streaming.outcome)
     }
 
@@ -276,42 +244,5 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn close_at_exit(&self, at: u32) -> Option<Operation> {
         let open = self.processes[at as usize].streams.last()?;
         Some(Action::Stream { path: open.path.clone(), call: LibraryCall::Close }.into())
-    }
-}
-
-impl Streaming {
-    /// Bytes that a stream is to move, and what it does to go where they are.
-    fn of(
-        stream: &mut Stream,
-        direction: Direction,
-        offset: Option<u64>,
-        bytes: Option<Bytes>,
-        call: Option<Bytes>,
-        end: u64,
-    ) -> Result<(Self, Work), Refusal> {
-        let work = offset.map_or(Ok(Work::default()), |offset| stream.seek(offset, end))?;
-        let end = work.end_of_file(end);
-        stream.turn_to(direction, end)?;
-        let offset = stream.tell(direction, end);
-        let bytes = bytes.unwrap_or(Bytes(end.saturating_sub(offset)));
-        Ok((Self::of_bytes(direction, offset, bytes, call), work))
-    }
-
-    fn of_bytes(direction: Direction, offset: u64, bytes: Bytes, call: Option<Bytes>) -> Self {
-        Self {
-            direction,
-            left: bytes.0,
-            call: call.unwrap_or(bytes).0.clamp(1, bytes.0.max(1)),
-            outcome: Outcome::default(),
-            under_way: None,
-            steps: VecDeque::new(),
-            offset,
-            bytes,
-        }
-    }
-
-    /// Whether it waits for nothing, so that its process can go on with it.
-    pub(super) fn is_between_steps(&self) -> bool {
-        self.under_way.is_none()
     }
 }

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::groups::Part;
-use super::{Engine, Settings};
+use super::run::Engine;
+use super::settings::Settings;
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::result::SimulationResult;

@@ -1,55 +1,25 @@
 //! Carries out the plans of `fs::nfs`: asks both hosts' policies, sends chunks over the link and waits for its latency.
 
 use super::agenda::Wake;
-use super::{Engine, Owner};
+use super::run::{Engine, Owner};
+use crate::calls;
 use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
-use crate::fs::Located;
 use crate::fs::nfs::{Direction, MESSAGE, Nfs, Plan, Stage};
 use crate::machine::MountSource;
 use crate::policy::{Call, OperationId, Outcome, Request};
 use crate::result::{Part, Parts};
-use crate::units::{Bytes, Nanos};
+use crate::units::Nanos;
 
 impl<N: Network> Engine<'_, N> {
-    /// Reads another host's file: here if all of it is cached here, otherwise all of it from there.
-    pub(super) fn remote_read(
-        &mut self,
-        at: u32,
-        located: Located,
-        bytes: Bytes,
-        fresh: bool,
-        chunk: Bytes,
-    ) -> Result<(), SimulationError> {
-        let host = self.processes[at as usize].host;
-        let cached = self.hosts[host as usize].policy.residency(located.file).cached;
-        if bytes == Bytes::ZERO || cached >= self.namespace.size(located.file) {
-            let current = self.processes[at as usize].current.as_ref().expect("the read has begun");
-            let (offset, file) = (current.offset, self.view(host as usize, located));
-            let call = Call::Read { file, offset, bytes, fresh, dontcache: false, piece: bytes };
-            return self.request(host, &Request { operation: OperationId(at), call });
-        }
-        self.begin_transfer(at, located, bytes, chunk, Direction::Read { fresh })
-    }
-
     /// Moves bytes between this host and the file of another one, chunk by chunk.
-    pub(super) fn begin_transfer(
-        &mut self,
-        at: u32,
-        located: Located,
-        bytes: Bytes,
-        chunk: Bytes,
-        direction: Direction,
-    ) -> Result<(), SimulationError> {
-        if bytes == Bytes::ZERO {
-            return self.end_operation(at, Outcome::default());
-        }
+    pub(super) fn begin_transfer(&mut self, at: u32, wanted: &calls::Transfer) {
+        let calls::Transfer { file: located, offset, bytes, chunk, direction } = *wanted;
         let client = self.processes[at as usize].host;
         let mount = &self.scenario.machine.hosts[client as usize].mounts[located.mount as usize];
         let MountSource::Nfs { server, link, .. } = mount.source else {
             unreachable!("only files of other hosts are transferred")
         };
-        let current = self.processes[at as usize].current.as_ref().expect("the operation has begun");
         let transfer = self.nfs.begin(Plan {
             operation: OperationId(at),
             direction,
@@ -58,12 +28,11 @@ impl<N: Network> Engine<'_, N> {
             link,
             client_file: self.view(client as usize, located),
             server_file: self.view_at_home(located.file),
-            offset: current.offset,
+            offset,
             bytes,
             chunk,
         });
         self.send(transfer, Stage::Opening);
-        Ok(())
     }
 
     /// Sends a message or the next chunk: it waits for the link's latency, then crosses the link.
@@ -175,7 +144,7 @@ impl<N: Network> Engine<'_, N> {
     fn charge_to_reader(&mut self, transfer: u32, stage: Stage) {
         let plan = self.nfs.plan(transfer);
         let client = &mut self.hosts[plan.client as usize];
-        if !client.anonymous_of_cgroups.is_empty() {
+        if !client.anonymous.of_cgroups.is_empty() {
             let cgroup = self.scenario.processes[plan.operation.0 as usize].cgroup;
             client.policy.charge_to(Nfs::sub_operation(transfer, stage), cgroup);
         }

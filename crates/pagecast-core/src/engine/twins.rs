@@ -5,8 +5,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Settings;
 use super::groups::Part;
+use super::settings::Settings;
 use crate::machine::{Host, Machine};
 use crate::scenario::Scenario;
 use crate::units::Nanos;

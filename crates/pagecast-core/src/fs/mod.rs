@@ -4,5 +4,5 @@ mod namespace;
 pub(crate) mod nfs;
 mod span;
 
-pub(crate) use namespace::{Located, Namespace};
+pub(crate) use namespace::{Located, Namespace, Paths};
 pub(crate) use span::{Span, takes_dontcache};

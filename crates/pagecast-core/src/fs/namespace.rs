@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::flow::Path;
 use crate::machine::{Machine, Mount, MountSource, WriteMode};
-use crate::policy::FileId;
+use crate::policy::{DeviceId, FileId, FileView};
 use crate::units::Bytes;
 
 /// A file as one host names it.
@@ -16,6 +17,14 @@ pub(crate) struct Located {
     pub file: FileId,
     /// Index of the mount of that host through which it is seen.
     pub mount: u32,
+}
+
+/// The paths of flows for files under a mount.
+#[derive(Clone, Copy)]
+pub(crate) struct Paths {
+    pub read: Path,
+    pub write: Path,
+    pub read_and_copy: Path,
 }
 
 /// A path that no mount of the host covers.
@@ -57,6 +66,31 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             by_view: machine.hosts.iter().map(|_| FxHashMap::default()).collect(),
             used: machine.hosts.iter().map(|host| vec![Bytes::ZERO; host.disks.len()]).collect(),
             machine,
+        }
+    }
+
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// A file as the policy of a host sees it; `paths` are those of its mount there.
+    pub(crate) fn view(&self, host: usize, located: Located, paths: &Paths) -> FileView {
+        let host = &self.machine.hosts[host];
+        let mount = &host.mounts[located.mount as usize];
+        let device = match mount.source {
+            MountSource::Disk(disk) => disk,
+            MountSource::Nfs { .. } => host.disks.len() + located.mount as usize,
+        };
+        FileView {
+            id: located.file,
+            size: self.size(located.file),
+            filled: self.filled(located.file),
+            device: DeviceId(device as u32),
+            read: paths.read,
+            write: paths.write,
+            read_and_copy: paths.read_and_copy,
+            page_insert: mount.page_insert.unwrap_or(host.memory.cost.page_insert),
+            cost: mount.cost,
         }
     }
 

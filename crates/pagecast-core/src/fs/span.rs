@@ -12,7 +12,7 @@ use crate::units::Bytes;
 use crate::workload::Action;
 
 /// The bytes of a read or write, and how many each system call moves.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub offset: u64,
     pub bytes: Bytes,

@@ -12,7 +12,7 @@ mod ranges;
 pub mod registry;
 pub mod wrench;
 
-pub use options::Options;
+pub use options::{ModelOptions, OptionValue, Options};
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::{Host, MountCost};

@@ -1,11 +1,24 @@
 //! The options of a model as a scenario writes them.
 
+use std::collections::BTreeMap;
+
 use crate::error::ScenarioError;
-use crate::scenario::ModelOptions;
-use crate::scenario::nearest::hint;
+use crate::nearest::hint;
 use crate::units::{Fraction, QuantityError};
 
-/// The options of one model.
+/// Options of one model: key, value as text (a number or boolean is written out) and place.
+pub type ModelOptions = BTreeMap<String, OptionValue>;
+
+/// The value of an option and where it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionValue {
+    /// As text.
+    pub text: String,
+    /// "file:line" or "--set key=value", for messages.
+    pub at: String,
+}
+
+/// The options of one model, for it to read.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     /// Where the scenario comes from, for messages.

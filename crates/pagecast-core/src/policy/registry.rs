@@ -8,7 +8,7 @@ use super::wrench::{Wrench, WrenchOptions};
 use super::{Options, Policy, Setting};
 use crate::error::ScenarioError;
 use crate::machine::Machine;
-use crate::scenario::nearest::hint;
+use crate::nearest::hint;
 
 /// The models that answer for any workload, in the order in which they are shown.
 pub const MODELS: [&str; 4] = ["kernel", "wrench", "no-cache", "endless-cache"];

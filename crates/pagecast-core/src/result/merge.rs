@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{
-    BlockTable, CgroupTable, DeviceTable, EventTable, FileTable, OperationTable, SimulationResult,
-    TimelineTable,
-};
+use super::devices::DeviceTable;
+use super::tables::{BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult};
+use super::timeline::TimelineTable;
 use crate::units::Nanos;
 
 /// The results put together so far; see the module.
@@ -154,7 +153,7 @@ fn reorder<T: Copy>(column: &mut Vec<T>, order: &[usize]) {
 
 impl OperationTable {
     /// Sorts by ends, then by processes, then as each process did them.
-    pub(super) fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         let key = |row: usize| (self.end[row], self.process[row], self.index[row]);
         if (1..self.end.len()).all(|row| key(row - 1) <= key(row)) {
             return;
@@ -175,7 +174,7 @@ impl OperationTable {
 }
 
 /// Sorts by time, then by host.
-pub(super) fn sort_timeline(table: &mut TimelineTable) {
+pub(crate) fn sort_timeline(table: &mut TimelineTable) {
     let key = |row: usize| (table.time[row], table.host[row]);
     if (1..table.time.len()).all(|row| key(row - 1) <= key(row)) {
         return;
@@ -187,7 +186,7 @@ pub(super) fn sort_timeline(table: &mut TimelineTable) {
 }
 
 /// Sorts by time, then by host; devices of a host stay as they were.
-pub(super) fn sort_devices(table: &mut DeviceTable) {
+pub(crate) fn sort_devices(table: &mut DeviceTable) {
     let order = order(table.time.len(), |row| (table.time[row], table.host[row]));
     reorder(&mut table.time, &order);
     for column in [&mut table.host, &mut table.device, &mut table.cgroup] {
@@ -213,7 +212,7 @@ fn sort_files(table: &mut FileTable) {
 }
 
 /// Sorts by time, then by host, and keeps no more than the limit.
-pub(super) fn sort_events(table: &mut EventTable) {
+pub(crate) fn sort_events(table: &mut EventTable) {
     let key = |row: usize| (table.time[row], table.host[row]);
     if table.time.len() <= EventTable::LIMIT && (1..table.time.len()).all(|row| key(row - 1) <= key(row)) {
         return;

@@ -1,10 +1,9 @@
 //! Keeps a timeline of bounded size with its extremes.
 
-use super::TimelineTable;
 use crate::units::{Bytes, Nanos};
 
 /// The number of samples in the timelines of all hosts together.
-pub(super) const SAMPLES: usize = 10_000;
+pub(crate) const SAMPLES: usize = 10_000;
 
 /// The levels of a host's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -255,6 +254,19 @@ fn thin<L: Levels>(stretch: &mut [Sample<L>]) -> usize {
         stretch[to] = stretch[at];
     }
     keep.len()
+}
+
+/// Columns of the timeline. All have the same length.
+#[derive(Clone, Debug, Default)]
+pub struct TimelineTable {
+    /// The time of the row.
+    pub time: Vec<Nanos>,
+    /// Index into `hosts`.
+    pub host: Vec<u32>,
+    /// The levels of memory.
+    pub levels: Vec<MemoryLevels>,
+    /// True if levels change evenly from row to row of a host; if not, they change at rows alone.
+    pub is_even: bool,
 }
 
 impl TimelineTable {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::document::{Node, Place, Table, Value, shorten};
-use super::nearest::hint;
 use crate::error::ScenarioError;
+use crate::nearest::hint;
 use crate::stop;
 
 /// The name that is no parameter: the number of a copy.

@@ -1,12 +1,11 @@
 //! Reads `[machine.cgroup.NAME]`: memory cgroups of a host, and the processes in them.
 
-use super::document::{Node, shorten};
-use super::machine::ONLY_HOST;
-use super::nearest::hint;
+use super::document::{Node, Place, shorten};
 use super::schema::{CGROUP, CGROUP_MEMORY};
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::{Cgroup, Host, MemoryLimit};
+use crate::machine::{Cgroup, Host, MemoryLimit, ONLY_HOST};
+use crate::nearest::hint;
 
 /// The cgroups of a host, in the order of the file.
 ///
@@ -41,16 +40,23 @@ fn read_cgroup(name: &str, node: &Node, host: &Fields<'_>) -> Result<Cgroup, Sce
 /// # Errors
 /// If its host has no such cgroup.
 pub fn cgroup_of(fields: &Fields<'_>, host: &Host) -> Result<Option<usize>, ScenarioError> {
-    let Some(name) = fields.get::<String>("cgroup")? else { return Ok(None) };
-    let found = host.cgroups.iter().position(|cgroup| cgroup.name == name);
-    found.map(Some).ok_or_else(|| {
-        let what = format!("host `{}` has no cgroup `{}`", shorten(&host.name), shorten(&name));
+    let name = fields.get::<String>("cgroup")?;
+    name.map(|name| find_cgroup(&name, host, fields.place("cgroup"))).transpose()
+}
+
+/// The index of a cgroup, or an error that names the nearest.
+///
+/// # Errors
+/// If its host has no such cgroup.
+pub fn find_cgroup(name: &str, host: &Host, at: &Place) -> Result<usize, ScenarioError> {
+    host.cgroups.iter().position(|cgroup| cgroup.name == name).ok_or_else(|| {
+        let what = format!("host `{}` has no cgroup `{}`", shorten(&host.name), shorten(name));
         let known = host.cgroups.iter().map(|cgroup| cgroup.name.as_str());
         let remedy = match host.cgroups.is_empty() {
-            true => format!("add {} with memory.max = \"32 GB\"", title(host, &name)),
-            false => hint(&name, known, "its cgroups"),
+            true => format!("add {} with memory.max = \"32 GB\"", title(host, name)),
+            false => hint(name, known, "its cgroups"),
         };
-        fields.place("cgroup").error(what, remedy)
+        at.error(what, remedy)
     })
 }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::braces::{Pattern, Scope};
+use super::part::{OFFSET, PART};
 use super::program::text_of;
-use super::schema::{Kind, OFFSET, PART, Schema, may, must};
 use super::table::Fields;
 use crate::error::ScenarioError;
+use crate::keys::{Kind, Schema, may, must};
 use crate::workload::{Action, CopyBy};
 
 pub const COPY: Schema = Schema {

@@ -1,12 +1,12 @@
 //! Reads `[machine.disk.NAME]`: a disk, whose kind stands for keys that are left out.
 
 use super::document::{Node, shorten};
-use super::nearest::hint;
 use super::table::Fields;
 use super::write_cache::check_write_cache;
 use crate::error::ScenarioError;
 use crate::keys::{Held, Keyed, Word};
 use crate::machine::{Bdi, Disk, DiskKind, Implied, WBT_SINCE};
+use crate::nearest::hint;
 use crate::units::Bytes;
 
 /// The disks of a host, which cannot have all of its dirty limits as their least parts (`__bdi_set_min_ratio`).

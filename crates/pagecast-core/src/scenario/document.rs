@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::ScenarioError;
+pub use crate::nearest::shorten;
 
 /// More is no description written by hand, and would only make the parser slow.
 const LARGEST_BYTES: usize = 16 << 20;
@@ -147,21 +148,6 @@ impl Node {
             _ => None,
         }
     }
-}
-
-/// The text, or its first 60 characters if it is longer; control characters are written out, so that a message stays one line.
-pub fn shorten(text: &str) -> String {
-    let mut short: String = text.chars().take(60).flat_map(printable).collect();
-    if text.chars().nth(60).is_some() {
-        short.push_str("...");
-    }
-    short
-}
-
-fn printable(c: char) -> impl Iterator<Item = char> {
-    let escaped = c.is_control().then(|| c.escape_default());
-    let plain = (!c.is_control()).then_some(c);
-    escaped.into_iter().flatten().chain(plain)
 }
 
 /// Parses a file; `origin` is its name in messages, `start_from` tells the author of an empty one what to do.

@@ -5,8 +5,9 @@
 use serde_json::{Map, Value, json};
 
 use super::print::default_of;
-use super::schema::{Key, Kind, OPERATIONS, SCENARIO, Schema};
+use super::schema::{OPERATIONS, SCENARIO};
 use crate::keys::Otherwise;
+use crate::keys::{Key, Kind, Schema};
 
 /// A size, in the words of `units`; a `{name}` may stand anywhere in it.
 const SIZE: &str = r"^\s*\+?[0-9][0-9_.]*([eE][+-]?[0-9]+)?\s*([kMGT]?B|[KMGT]iB)\s*$";

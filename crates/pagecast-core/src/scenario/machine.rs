@@ -9,10 +9,7 @@ use super::schema::MACHINE;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::keys::Keyed;
-use crate::machine::{Host, Kernel, Lru, Machine};
-
-/// The name of the only host.
-pub const ONLY_HOST: &str = "machine";
+use crate::machine::{Host, Kernel, Lru, Machine, ONLY_HOST};
 
 /// Reads the machine of a scenario or of a machine file, whose top is `root`.
 ///

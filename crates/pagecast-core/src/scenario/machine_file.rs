@@ -8,8 +8,8 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use super::document::{self, Entry, Node, Place, Table, Value, shorten};
-use super::nearest::hint;
 use crate::error::ScenarioError;
+use crate::nearest::hint;
 
 /// One byte more than a file may have, so that a larger one is noticed without being read.
 const READ_AT_MOST: u64 = (16 << 20) + 1;

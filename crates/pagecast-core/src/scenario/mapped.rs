@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::schema::{Key, Kind, OFFSET, PART, Schema, may, must};
+use super::part::{OFFSET, PART};
 use super::table::Fields;
 use crate::error::ScenarioError;
+use crate::keys::{Key, Kind, Schema, may, must};
 use crate::units::Bytes;
 use crate::workload::{Action, MapAdvice, MappedCall};
 

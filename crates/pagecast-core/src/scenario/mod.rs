@@ -10,12 +10,16 @@ use std::path::Path;
 
 use crate::error::ScenarioError;
 use crate::machine::Machine;
+use crate::nearest::hint;
+pub use crate::policy::{ModelOptions, OptionValue};
 use crate::workload::{InitialFile, Process};
 
 use braces::{Parameter, Parameters};
-use document::{Entry, Node, Place, Value};
+use cgroups::find_cgroup;
+use document::{Entry, Node, Place, Value, shorten};
 use files::Files;
 use machine_file::Folders;
+use network::{Hosts, find_host};
 use paths::Mounts;
 use processes::Processes;
 use table::Fields;
@@ -32,15 +36,16 @@ mod machine;
 mod machine_file;
 mod mapped;
 mod models;
-pub(crate) mod nearest;
 mod network;
 mod overrides;
+mod part;
 mod paths;
 mod print;
 mod processes;
 mod program;
 #[cfg(test)]
 mod reference;
+mod residency;
 mod schema;
 mod script;
 mod streams;
@@ -53,6 +58,7 @@ mod write_cache;
 pub use json_schema::json_schema;
 pub use machine_file::shipped_machines;
 pub use print::machine_to_toml;
+pub use residency::Residency;
 pub use tolerance::Tolerance;
 
 /// Everything a simulation needs but the model and the seed. It can be simulated any number of times.
@@ -74,33 +80,6 @@ pub struct Scenario {
     pub files: Vec<InitialFile>,
     /// Processes in the order of the file. Those that `after` names exist, and nobody waits for himself.
     pub processes: Vec<Process>,
-}
-
-/// Options of one model: key, value as text (a number or boolean is written out) and place.
-pub type ModelOptions = BTreeMap<String, OptionValue>;
-
-/// The value of an option and where it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OptionValue {
-    /// As text.
-    pub text: String,
-    /// "file:line" or "--set key=value", for messages.
-    pub at: String,
-}
-
-/// When the cache content of each file is recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Residency {
-    /// Once, when all is over.
-    #[default]
-    End,
-    /// Also after each operation on a file.
-    Operation,
-}
-
-impl Residency {
-    /// The words of a scenario, in the order of the variants.
-    pub const NAMES: [&'static str; 2] = ["end", "operation"];
 }
 
 impl Scenario {
@@ -125,8 +104,7 @@ impl Scenario {
         let root = Fields::open(&root, &schema::SCENARIO, "the scenario")?;
         let machine = machine::read_machine(&root, Folders { base: base_dir, shipped: machine_dir })?;
         let mounts = Mounts::new(&machine);
-        let hosts =
-            machine.hosts.iter().enumerate().map(|(index, host)| (host.name.as_str(), index)).collect();
+        let hosts = hosts_of(&machine);
         let processes = root.list("process")?;
         if processes.is_empty() {
             return Err(root
@@ -156,13 +134,7 @@ impl Scenario {
         files: Vec<InitialFile>,
         processes: Vec<Process>,
     ) -> Result<Self, ScenarioError> {
-        let at = Place::whole(origin);
-        let mounts = Mounts::new(&machine);
-        let mut checked_files = Files::new(&machine, &mounts);
-        files.into_iter().try_for_each(|file| checked_files.add(file, false, &|_| &at))?;
-        let files = checked_files.files;
-        let mut checked = Processes::default();
-        processes.into_iter().try_for_each(|process| checked.add(process, false, &|_| &at))?;
+        let (files, processes) = checked(origin, &machine, files, processes)?;
         Ok(Self {
             origin: origin.to_owned(),
             models: Vec::new(),
@@ -170,10 +142,96 @@ impl Scenario {
             residency: Residency::End,
             tolerance: Tolerance::default(),
             files,
-            processes: checked.finish()?,
+            processes,
             machine,
         })
     }
+
+    /// The options of a model: those of the scenario, and what the caller puts over them.
+    #[must_use]
+    pub fn options_of(&self, model: &str, over: &[(String, String)]) -> ModelOptions {
+        let own = self.model_options.get(model).into_iter().flatten();
+        let own = own.map(|(key, value)| (key.clone(), value.clone()));
+        let over = over.iter().map(|(key, text)| {
+            (key.clone(), OptionValue { text: text.clone(), at: format!("option {model}.{key}") })
+        });
+        own.chain(over).collect()
+    }
+
+    /// Refuses models that are asked for or given options and do not exist; `known` are those that do.
+    ///
+    /// # Errors
+    /// The first such model, with the nearest known one.
+    pub fn check_models(&self, known: &[&str]) -> Result<(), ScenarioError> {
+        let asked = self.models.iter();
+        match asked.chain(self.model_options.keys()).find(|name| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(name) => Err(ScenarioError {
+                place: self.origin.clone(),
+                what: format!("there is no model `{}`", shorten(name)),
+                remedy: hint(name, known.iter().copied(), "models"),
+            }),
+        }
+    }
+
+    /// Checks files and processes once more, as somebody may have changed them since.
+    ///
+    /// # Errors
+    /// As [`Self::from_parts`].
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        checked(&self.origin, &self.machine, self.files.clone(), self.processes.clone()).map(|_| ())
+    }
+}
+
+/// Files and processes that were not read from a file; the same is refused with the same words, and the place is `origin`.
+fn checked(
+    origin: &str,
+    machine: &Machine,
+    files: Vec<InitialFile>,
+    processes: Vec<Process>,
+) -> Result<(Vec<InitialFile>, Vec<Process>), ScenarioError> {
+    let at = Place::whole(origin);
+    let mounts = Mounts::new(machine);
+    let mut checked_files = Files::new(machine, &mounts);
+    files.into_iter().try_for_each(|file| checked_files.add(file, false, &|_| &at))?;
+    let mut checked_processes = Processes::default();
+    processes.into_iter().try_for_each(|process| checked_processes.add(process, false, &|_| &at))?;
+    Ok((checked_files.files, checked_processes.finish()?))
+}
+
+/// Hosts of a machine and their memory cgroups by name, for scenarios that are put together from parts.
+pub struct Names<'a> {
+    machine: &'a Machine,
+    hosts: Hosts<'a>,
+    at: Place,
+}
+
+impl<'a> Names<'a> {
+    /// Those of a machine; messages call the scenario `origin`.
+    #[must_use]
+    pub fn new(machine: &'a Machine, origin: &str) -> Self {
+        Self { machine, hosts: hosts_of(machine), at: Place::whole(origin) }
+    }
+
+    /// The index of a host; of the first one if none is named.
+    ///
+    /// # Errors
+    /// If there is no such host.
+    pub fn host(&self, name: Option<&str>) -> Result<usize, ScenarioError> {
+        name.map_or(Ok(0), |name| find_host(name, &self.hosts, &self.at))
+    }
+
+    /// The index of a memory cgroup of a host, if one is named.
+    ///
+    /// # Errors
+    /// If the host has no such cgroup.
+    pub fn cgroup(&self, host: usize, name: Option<&str>) -> Result<Option<usize>, ScenarioError> {
+        name.map(|name| find_cgroup(name, &self.machine.hosts[host], &self.at)).transpose()
+    }
+}
+
+fn hosts_of(machine: &Machine) -> Hosts<'_> {
+    machine.hosts.iter().enumerate().map(|(index, host)| (host.name.as_str(), index)).collect()
 }
 
 /// Reads a machine file: `[machine]` or hosts and links as in a scenario, or the keys of one machine at its top.

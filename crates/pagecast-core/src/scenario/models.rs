@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use super::braces::{self, Copies, Scope};
 use super::document::{Node, Value, shorten};
-use super::nearest::hint;
 use super::table::Fields;
-use super::{ModelOptions, OptionValue, Scenario};
 use crate::error::ScenarioError;
+use crate::policy::{ModelOptions, OptionValue};
 
 /// The models that a scenario asks for.
 ///
@@ -64,35 +63,6 @@ pub fn scalar(node: &Node, key: &str) -> Result<String, ScenarioError> {
                 node.describe()
             );
             Err(node.at.error(what, ""))
-        }
-    }
-}
-
-impl Scenario {
-    /// The options of a model: those of the scenario, and what the caller puts over them.
-    #[must_use]
-    pub fn options_of(&self, model: &str, over: &[(String, String)]) -> ModelOptions {
-        let own = self.model_options.get(model).into_iter().flatten();
-        let own = own.map(|(key, value)| (key.clone(), value.clone()));
-        let over = over.iter().map(|(key, text)| {
-            (key.clone(), OptionValue { text: text.clone(), at: format!("option {model}.{key}") })
-        });
-        own.chain(over).collect()
-    }
-
-    /// Refuses models that are asked for or given options and do not exist; `known` are those that do.
-    ///
-    /// # Errors
-    /// The first such model, with the nearest known one.
-    pub fn check_models(&self, known: &[&str]) -> Result<(), ScenarioError> {
-        let asked = self.models.iter();
-        match asked.chain(self.model_options.keys()).find(|name| !known.contains(&name.as_str())) {
-            None => Ok(()),
-            Some(name) => Err(ScenarioError {
-                place: self.origin.clone(),
-                what: format!("there is no model `{}`", shorten(name)),
-                remedy: hint(name, known.iter().copied(), "models"),
-            }),
         }
     }
 }

@@ -4,12 +4,12 @@ use rustc_hash::FxHashMap;
 
 use super::document::{Node, Place, shorten};
 use super::machine::Draft;
-use super::nearest::hint;
 use super::paths::normalise;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::keys::Keyed;
 use crate::machine::{Host, Link, Mount, MountSource, WriteMode};
+use crate::nearest::hint;
 
 /// The index of each host by its name.
 pub type Hosts<'a> = FxHashMap<&'a str, usize>;
@@ -38,7 +38,10 @@ pub fn read_links(root: &Fields<'_>, hosts: &Hosts<'_>) -> Result<Vec<Link>, Sce
 }
 
 /// The index of a host, or an error that names the nearest.
-fn find_host(name: &str, hosts: &Hosts<'_>, at: &Place) -> Result<usize, ScenarioError> {
+///
+/// # Errors
+/// If there is no such host.
+pub fn find_host(name: &str, hosts: &Hosts<'_>, at: &Place) -> Result<usize, ScenarioError> {
     hosts.get(name).copied().ok_or_else(|| {
         let mut known: Vec<_> = hosts.iter().map(|(name, index)| (index, *name)).collect();
         known.sort_unstable();

@@ -6,8 +6,8 @@
 
 use super::document::{Node, Place, Table, Value, parse_value, shorten};
 use super::machine_file::set;
-use super::nearest::hint;
 use crate::error::ScenarioError;
+use crate::nearest::hint;
 
 /// Applies one override to the tree of a scenario; a later check of the whole tree refuses keys that are not valid.
 ///

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::document::{Place, shorten};
-use super::nearest::list;
 use crate::error::ScenarioError;
 use crate::machine::{Host, Machine, MountSource};
+use crate::nearest::list;
 
 /// The path without a slash at its end and without empty or "." parts.
 ///

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use super::machine::ONLY_HOST;
 use crate::keys::{Held, Key, Keyed, Kind, Otherwise, Schema};
-use crate::machine::{Host, Machine, Mount, MountSource};
+use crate::machine::{Host, Machine, Mount, MountSource, ONLY_HOST};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Prints a machine. Two machines have the same text just when they are the same, so that the text can be hashed.

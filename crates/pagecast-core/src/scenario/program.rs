@@ -5,13 +5,14 @@ use std::sync::Arc;
 use super::braces::{Copies, Loop, Pattern, Scope, has_copy_number};
 use super::document::{Node, Place, Table, Value, shorten};
 use super::mapped;
-use super::nearest::hint;
 use super::paths::normalise;
-use super::schema::{Key, Kind, OPERATIONS, Schema};
+use super::schema::OPERATIONS;
 use super::script::Step;
 use super::table::Fields;
 use super::{copies, streams};
 use crate::error::ScenarioError;
+use crate::keys::{Key, Kind, Schema};
+use crate::nearest::hint;
 use crate::units::Bytes;
 use crate::workload::{Action, Advice, Buffer, OpenFlag, Operation, SyncRangeFlag};
 

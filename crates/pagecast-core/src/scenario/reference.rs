@@ -8,7 +8,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::print::default_of;
-use super::schema::{Key, Kind, MACHINES, Schema};
+use super::schema::MACHINES;
+use crate::keys::{Key, Kind, Schema};
 
 const BEGIN: &str = "<!-- keys: ";
 const END: &str = "<!-- end of keys -->";

@@ -1,11 +1,11 @@
 //! Lists the keys, with the value and purpose of each: the reader takes its checks and hints from this table, and `json_schema` the
 //! completions of an editor. Left out: rules for several values together.
 
+use super::part::{CALL, OFFSET, PART};
+use super::residency::Residency;
 use super::{copies, mapped, streams};
-use crate::keys::Keyed;
-pub use crate::keys::{Key, Kind, Schema, may, must};
+use crate::keys::{Key, Keyed, Kind, Schema, may, must};
 use crate::machine::{CawlParameters, Disk, Kernel, Link, Memory, Mount, VmSettings};
-use crate::scenario::Residency;
 use crate::workload::{Advice, Buffer, MOST_PLACES, OpenFlag, SyncRangeFlag};
 
 /// How many copies of a file or a process, and how many rounds of a loop, can be asked for at once.
@@ -127,10 +127,6 @@ pub static PROCESS: Schema = Schema {
         may("cgroup", Kind::Text, "The memory cgroup of that host that it is in; default none"),
     ],
 };
-
-pub(super) const OFFSET: Key = may("offset", Kind::SizeOrZero, "First byte; default \"0 B\"");
-pub(super) const PART: Key = may("size", Kind::Size, "Of how much; default up to the end of the file");
-pub(super) const CALL: Key = may("call", Kind::Size, "Bytes of one call; default all at once");
 
 const VECTOR: Key = may(
     "vector",

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::schema::{CALL, Key, Kind, Schema, may, must};
+use super::part::CALL;
 use super::table::Fields;
 use crate::error::ScenarioError;
+use crate::keys::{Key, Kind, Schema, may, must};
 use crate::stdio::{Library, LibraryCall, Mode};
 use crate::units::Bytes;
 use crate::workload::Action;

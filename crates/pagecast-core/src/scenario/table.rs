@@ -4,10 +4,9 @@ use std::borrow::Cow;
 
 use super::braces::{self, Copies, Scope};
 use super::document::{Entry, Node, Place, Table, Value, shorten};
-use super::nearest::hint;
-use super::schema::{Key, Kind, Schema};
 use crate::error::ScenarioError;
-use crate::keys::{Held, Keyed};
+use crate::keys::{Held, Key, Keyed, Kind, Schema};
+use crate::nearest::hint;
 use crate::units::{Bytes, BytesPerSecond, Fraction, Nanos, QuantityError};
 
 /// A table whose keys have been checked.

@@ -13,25 +13,25 @@ pub enum MappedCall {
     Read {
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
-        /// What is said of the mapping.
+        /// The advice for the mapping.
         advice: MapAdvice,
     },
     /// Bytes of a shared mapping are written, one after the other. The file stays as long as it is.
     Write {
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
-        /// What is said of the mapping.
+        /// The advice for the mapping.
         advice: MapAdvice,
     },
     /// msync(2) of a shared mapping.
     Sync {
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
         /// MS_ASYNC, with which nothing happens (Linux 2.6.19 and later); otherwise MS_SYNC.
         is_async: bool,

@@ -1,5 +1,7 @@
 //! What these tests share: a machine with round numbers, scenarios put together from lines, results by name.
 
+pub mod sources;
+
 use std::ops::Deref;
 use std::path::Path;
 
@@ -91,6 +93,12 @@ impl Case {
     pub fn dirty(mut self, path: &str, size: &str, dirty: &str) -> Self {
         self.text +=
             &format!("[[file]]\npath = '{path}'\nsize = '{size}'\ncached = '{size}'\ndirty = '{dirty}'\n");
+        self
+    }
+
+    /// With lines as they are.
+    pub fn keys(mut self, lines: &str) -> Self {
+        self.text += &format!("{lines}\n");
         self
     }
 

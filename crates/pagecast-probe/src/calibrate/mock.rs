@@ -66,7 +66,7 @@ impl Costs {
     };
 }
 
-/// See the module.
+/// The page cache of a host; see the module.
 pub(super) struct Kernel {
     costs: Costs,
     state: Mutex<State>,

@@ -27,7 +27,7 @@ pub(crate) struct Costs {
     pub interrupts_every: u64,
 }
 
-/// See the module.
+/// The files of a host; see the module.
 #[derive(Default)]
 pub(crate) struct Mock {
     costs: Costs,

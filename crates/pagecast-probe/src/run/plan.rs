@@ -172,8 +172,7 @@ impl Plan {
         }
         for process in job.processes {
             let steps = plan.steps(job, process, &mut names)?;
-            let after = process.after.iter().map(|name| process_called(job, process, name));
-            let after = after.collect::<Result<_, _>>()?;
+            let after = process.after.iter().map(|name| process_called(job, name)).collect();
             let (name, start) = (process.name.clone(), process.start);
             plan.processes.push(PlannedProcess { name, after, start, steps });
         }
@@ -349,16 +348,9 @@ fn check_mounted(
     Err(error.into())
 }
 
-fn process_called(job: &Job<'_>, process: &Process, name: &Arc<str>) -> Result<u32, RunError> {
+fn process_called(job: &Job<'_>, name: &Arc<str>) -> u32 {
     let found = job.processes.iter().position(|other| other.name == *name);
-    found.map(|at| at as u32).ok_or_else(|| {
-        let error = SimulationError::UnknownProcess {
-            place: job.origin.to_owned(),
-            process: process.name.clone(),
-            missing: name.clone(),
-        };
-        error.into()
-    })
+    found.expect("the scenario was checked") as u32
 }
 
 /// Numbers of files and events by their names.

@@ -26,7 +26,7 @@ struct Queue {
     bytes: u64,
 }
 
-/// See the module.
+/// The memory of a host by node.
 #[derive(Clone, Debug)]
 pub(super) struct Queues {
     nodes: Vec<Node>,

@@ -125,8 +125,8 @@ fn copying(host: &Host) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use crate::policy::{ModelOptions, OptionValue};
     use crate::scenario::load_machine;
-    use crate::scenario::{ModelOptions, OptionValue};
 
     use super::*;
 

@@ -2,6 +2,7 @@
 
 use crate::error::ScenarioError;
 use crate::machine::{Host, MountSource};
+use crate::nearest::hint;
 use crate::policy::Options;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::reporting::{Backed, Fragments, fragments_of};
@@ -11,7 +12,6 @@ use crate::policy::kernel::page_writeback::law::{
 };
 use crate::policy::kernel::page_writeback::write_back::{Learnt, dirty_settings};
 use crate::policy::kernel::version::Rules;
-use crate::scenario::nearest::hint;
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// The completions of a device that has been writing for long, just after everything was halved: those of one period of 3 s

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::devices::DeviceLevels;
-use super::merge::{sort_devices, sort_events, sort_timeline};
-use super::timeline::{CgroupLevels, FileLevels, MemoryLevels, SAMPLES, Timeline};
-use super::{BlockTable, EventTable, SimulationResult};
 use crate::policy::{FileId, ListedBlock, Outcome};
+use crate::result::{
+    BlockTable, CgroupLevels, DeviceLevels, EventTable, FileLevels, MemoryLevels, SAMPLES, SimulationResult,
+    Timeline, sort_devices, sort_events, sort_timeline,
+};
 use crate::units::{Bytes, Nanos};
 
 /// An operation that has ended.
-pub(crate) struct Ended<'a> {
+pub(super) struct Ended<'a> {
     pub process: u32,
     pub host: u32,
     pub index: u32,
@@ -27,7 +27,7 @@ pub(crate) struct Ended<'a> {
 }
 
 /// The cached part of a file on a host.
-pub(crate) struct Resident<'a> {
+pub(super) struct Resident<'a> {
     pub path: &'a Arc<str>,
     pub host: u32,
     pub size: Bytes,
@@ -35,7 +35,7 @@ pub(crate) struct Resident<'a> {
 }
 
 /// An event on a host.
-pub(crate) struct Happened<'a> {
+pub(super) struct Happened<'a> {
     pub time: Nanos,
     pub host: u32,
     pub name: &'static str,
@@ -47,14 +47,14 @@ pub(crate) struct Happened<'a> {
 
 /// A device of a host, and the memory cgroup that writes to it, by their names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Writing {
+pub(super) struct Writing {
     pub host: u32,
     pub device: Arc<str>,
     pub cgroup: Option<Arc<str>>,
 }
 
 /// The tables of a run so far; see the module.
-pub(crate) struct Recorder {
+pub(super) struct Recorder {
     result: SimulationResult,
     paths: FxHashMap<Arc<str>, u32>,
     /// The indices of paths by file, for files of events or blocks.
@@ -67,7 +67,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// `hosts_in_all` share the samples with those of this run.
-    pub(crate) fn new(hosts: Vec<String>, processes: Vec<Arc<str>>, hosts_in_all: usize) -> Self {
+    pub(super) fn new(hosts: Vec<String>, processes: Vec<Arc<str>>, hosts_in_all: usize) -> Self {
         let limit = SAMPLES / hosts_in_all;
         let timelines = hosts.iter().map(|_| Timeline::new(limit)).collect();
         let result = SimulationResult { hosts, processes, ..SimulationResult::default() };
@@ -105,7 +105,7 @@ impl Recorder {
         index
     }
 
-    pub(crate) fn operation(&mut self, ended: &Ended<'_>) {
+    pub(super) fn operation(&mut self, ended: &Ended<'_>) {
         let parts = &ended.outcome.parts;
         assert_eq!(parts.total(), ended.end - ended.start, "the parts of a {} add up", ended.operation);
         let path = self.path(ended.path);
@@ -125,22 +125,22 @@ impl Recorder {
     }
 
     /// Notes that the levels of a host change evenly between the samples.
-    pub(crate) fn change_evenly(&mut self, host: usize) {
+    pub(super) fn change_evenly(&mut self, host: usize) {
         self.timelines[host].change_evenly();
         self.result.timeline.is_even = true;
     }
 
-    pub(crate) fn levels(&mut self, now: Nanos, host: usize, levels: MemoryLevels) {
+    pub(super) fn levels(&mut self, now: Nanos, host: usize, levels: MemoryLevels) {
         self.timelines[host].add(now, levels);
     }
 
     /// Adds a sample of a device. The `devices` of a host share its samples.
-    pub(crate) fn device(&mut self, now: Nanos, writing: Writing, devices: usize, levels: DeviceLevels) {
+    pub(super) fn device(&mut self, now: Nanos, writing: Writing, devices: usize, levels: DeviceLevels) {
         let limit = self.limit / devices;
         self.of_devices.entry(writing).or_insert_with(|| Timeline::new(limit)).add(now, levels);
     }
 
-    pub(crate) fn event(&mut self, happened: &Happened<'_>) {
+    pub(super) fn event(&mut self, happened: &Happened<'_>) {
         if self.result.events.time.len() == EventTable::LIMIT {
             self.result.events.left_out += 1;
             return;
@@ -158,7 +158,7 @@ impl Recorder {
     }
 
     /// `after` is the process and the index of its operation, or nothing at the end of the run.
-    pub(crate) fn residency(&mut self, now: Nanos, after: Option<(u32, u32)>, resident: &Resident<'_>) {
+    pub(super) fn residency(&mut self, now: Nanos, after: Option<(u32, u32)>, resident: &Resident<'_>) {
         let path = self.path(Some(resident.path));
         let (process, index) = after.unwrap_or((u32::MAX, u32::MAX));
         let table = &mut self.result.files;
@@ -174,7 +174,7 @@ impl Recorder {
     }
 
     /// True if so many more blocks can be recorded; if not, they are counted.
-    pub(crate) fn has_room_for(&mut self, blocks: usize) -> bool {
+    pub(super) fn has_room_for(&mut self, blocks: usize) -> bool {
         let has_room = self.result.blocks.host.len() + blocks <= BlockTable::LIMIT;
         if !has_room {
             self.leave_out_blocks(blocks);
@@ -183,12 +183,12 @@ impl Recorder {
     }
 
     /// Counts blocks that are not recorded.
-    pub(crate) fn leave_out_blocks(&mut self, blocks: usize) {
+    pub(super) fn leave_out_blocks(&mut self, blocks: usize) {
         self.result.blocks.left_out += blocks as u64;
     }
 
     /// Adds a block; `path` is that of its file.
-    pub(crate) fn block(&mut self, host: usize, path: &Arc<str>, block: &ListedBlock) {
+    pub(super) fn block(&mut self, host: usize, path: &Arc<str>, block: &ListedBlock) {
         let path = self.path_of(block.file, path);
         let table = &mut self.result.blocks;
         table.host.push(host as u32);
@@ -200,7 +200,7 @@ impl Recorder {
         table.dirtied.push(block.dirtied);
     }
 
-    pub(crate) fn cgroup(&mut self, host: usize, name: &str, limit: Bytes, levels: CgroupLevels) {
+    pub(super) fn cgroup(&mut self, host: usize, name: &str, limit: Bytes, levels: CgroupLevels) {
         let table = &mut self.result.cgroups;
         table.host.push(host as u32);
         table.cgroup.push(name.to_owned());
@@ -223,7 +223,7 @@ impl Recorder {
     }
 
     /// Returns the result of a run that ended at `end`.
-    pub(crate) fn finish(mut self, end: Nanos) -> SimulationResult {
+    pub(super) fn finish(mut self, end: Nanos) -> SimulationResult {
         self.result.operations.sort();
         sort_events(&mut self.result.events);
         let table = &mut self.result.timeline;

@@ -1,8 +1,6 @@
-//! Finds the nearest of the words that would have been right, for "Did you mean".
+//! Words messages: "did you mean" the nearest word that would have been right, and texts of users cut to one line.
 
-use super::document::shorten;
-
-/// How many valid words a message lists when none is near.
+/// The most valid words that a message lists when none is near.
 const LISTED: usize = 12;
 
 /// The remedy for an unknown word: the nearest valid one, or what there is (`plural` names it: "known keys").
@@ -32,6 +30,21 @@ fn nearest<'a>(word: &str, valid: &[&'a str]) -> Option<&'a str> {
         .filter(|&(distance, _)| distance <= allowed)
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// The text, or its first 60 characters if it is longer; control characters are written out, so that a message stays one line.
+pub fn shorten(text: &str) -> String {
+    let mut short: String = text.chars().take(60).flat_map(printable).collect();
+    if text.chars().nth(60).is_some() {
+        short.push_str("...");
+    }
+    short
+}
+
+fn printable(c: char) -> impl Iterator<Item = char> {
+    let escaped = c.is_control().then(|| c.escape_default());
+    let plain = (!c.is_control()).then_some(c);
+    escaped.into_iter().flatten().chain(plain)
 }
 
 #[cfg(test)]

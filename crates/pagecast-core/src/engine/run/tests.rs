@@ -4,6 +4,9 @@ use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::Settings;
+use crate::flow::fluid::Fluid;
+use crate::flow::stepped::Stepped;
 use crate::policy::{Call, FileId};
 use crate::result::{FileLevels, MemoryLevels, Part, Parts};
 

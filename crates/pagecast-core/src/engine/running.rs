@@ -1,0 +1,107 @@
+//! Holds a process at run time, and the events that processes wait for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::copying::Copying;
+use super::streaming::{OpenStream, Streaming};
+use crate::calls::Task;
+use crate::fs::Located;
+use crate::policy::FileId;
+use crate::scenario::Scenario;
+use crate::units::{Bytes, Nanos};
+use crate::workload::{Operation, Program};
+
+/// A process at run time.
+pub(super) struct Running {
+    pub name: Arc<str>,
+    pub host: u32,
+    pub program: Option<Box<dyn Program>>,
+    pub state: State,
+    /// Processes that must have ended before this one starts, and those that wait for this one.
+    pub waits_for: u32,
+    pub followers: Vec<u32>,
+    pub task: Task,
+    pub operations: u32,
+    pub current: Option<Current>,
+    /// The files that it has mapped: the number of each mapping, and the bytes that it has.
+    pub mappings: BTreeMap<FileId, (u32, Bytes)>,
+    /// The streams that it has open, the last one at the end.
+    pub streams: Vec<OpenStream>,
+}
+
+/// The operation that a process is in.
+pub(super) struct Current {
+    pub operation: Operation,
+    pub index: u32,
+    pub start: Nanos,
+    /// What was resolved when it began.
+    pub file: Option<Located>,
+    pub offset: u64,
+    pub bytes: Bytes,
+    /// If it is one on a stream.
+    pub stream: Option<Box<Streaming>>,
+    /// If it is a copy.
+    pub copying: Option<Box<Copying>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Other processes must end first.
+    NotStarted,
+    Active,
+    /// In a `wait` operation.
+    Waiting,
+    Ended,
+}
+
+/// Named events: signalled for good, or with processes that wait.
+#[derive(Default)]
+pub(super) struct Events {
+    pub signalled: FxHashMap<Arc<str>, ()>,
+    pub waiting: BTreeMap<Arc<str>, Vec<u32>>,
+}
+
+impl Running {
+    /// All processes of a scenario, none of them started.
+    pub(super) fn all(scenario: &Scenario) -> Vec<Self> {
+        let by_name: FxHashMap<&str, u32> =
+            scenario.processes.iter().enumerate().map(|(at, process)| (&*process.name, at as u32)).collect();
+        let mut all: Vec<Self> = scenario
+            .processes
+            .iter()
+            .map(|process| Self {
+                name: process.name.clone(),
+                host: process.host as u32,
+                program: None,
+                state: State::NotStarted,
+                waits_for: process.after.len() as u32,
+                followers: Vec::new(),
+                task: Task::default(),
+                operations: 0,
+                current: None,
+                mappings: BTreeMap::new(),
+                streams: Vec::new(),
+            })
+            .collect();
+        for (at, process) in scenario.processes.iter().enumerate() {
+            for name in &process.after {
+                let before = by_name[&**name];
+                all[before as usize].followers.push(at as u32);
+            }
+        }
+        all
+    }
+
+    /// Whether it waits for the end of an operation, or of a step of one that has several.
+    pub(super) fn is_busy(&self) -> bool {
+        let is_between = |current: &Current| match current {
+            Current { stream: Some(stream), .. } => stream.is_between_steps(),
+            Current { copying: Some(copying), .. } => copying.is_between_steps(),
+            _ => false,
+        };
+        self.current.as_ref().is_some_and(|current| !is_between(current))
+    }
+}
